@@ -1,0 +1,171 @@
+// Package release is the contract between the compiler and the server: what the
+// compiler writes into platform.release, and what a server reads from there.
+//
+// It holds plain data and its JSON form, nothing else. The compiler fills a
+// Manifest in package lower; the server builds its calls from one and never sees
+// a schema file.
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Format is the version of the manifest's form. A server serves the formats it
+// knows and says in /readyz that a newer one is too new.
+const Format = 1
+
+// Manifest is what a server needs to serve one release.
+type Manifest struct {
+	Format      int                   `json:"format"`
+	APIs        []API                 `json:"apis"`
+	Actions     []*Action             `json:"actions"`               // in declaration order
+	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
+	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
+	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that some rule reads
+	Environment []string              `json:"environment,omitempty"` // names under ctx.env
+	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
+}
+
+// API is a set of actions under one path.
+type API struct {
+	Name    string   `json:"name"`
+	Path    string   `json:"path"` // the first path segment: the name in lower case
+	Doc     string   `json:"doc,omitempty"`
+	Actions []string `json:"actions"` // names
+}
+
+// Kind is the kind of an action.
+type Kind string
+
+// The kinds of actions.
+const (
+	Get    Kind = "get"
+	List   Kind = "list"
+	Create Kind = "create"
+	Update Kind = "update"
+	Delete Kind = "delete"
+	Read   Kind = "read"
+	Write  Kind = "write"
+)
+
+// Writes tells whether actions of the kind change rows.
+func (k Kind) Writes() bool {
+	return k == Create || k == Update || k == Delete || k == Write
+}
+
+// Action is one action, whatever the APIs that expose it.
+type Action struct {
+	Name     string `json:"name"`
+	Kind     Kind   `json:"kind"`
+	Model    string `json:"model"` // the model or union it belongs to
+	Doc      string `json:"doc,omitempty"`
+	Function string `json:"function"`         // in schema api, called with (input jsonb, context jsonb)
+	Early    string `json:"early,omitempty"`  // in schema api, likewise: true, false or null; empty means none
+	Input    string `json:"input"`            // component: the schema of the whole request body
+	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete
+
+	// Forms are the operator sets of a list that have a function of their own. The
+	// key is the set as OperatorSet writes it. A request without paging inputs other
+	// than first and after, and without orderBy, may go to its set's form; every
+	// other request goes to Function.
+	Forms map[string]string `json:"forms,omitempty"`
+
+	// Inputs says which input writes which field: the way from a constraint that
+	// failed back to the offending input.
+	Inputs []Input `json:"inputs,omitempty"`
+
+	// LookUp is the path of the first look-up input of get, update and delete.
+	LookUp string `json:"lookUp,omitempty"`
+
+	// Anonymous is false if the action's rules can never admit an anonymous caller.
+	Anonymous bool `json:"anonymous"`
+}
+
+// Input is a write input and the field it writes.
+type Input struct {
+	Path  string `json:"path"`  // dotted, from the request body's root: values.author.id
+	Table string `json:"table"` // without schema
+	Field string `json:"field"` // a to-one by its FK field: authorId
+}
+
+// ConstraintKind is what a constraint demands.
+type ConstraintKind string
+
+// The kinds of constraints that a caller can break.
+const (
+	Unique    ConstraintKind = "unique"
+	Reference ConstraintKind = "reference"
+	Required  ConstraintKind = "required"
+	Validate  ConstraintKind = "validate"
+)
+
+// Constraint is a database constraint as callers know it.
+type Constraint struct {
+	Kind    ConstraintKind `json:"kind"`
+	Table   string         `json:"table"`
+	Fields  []string       `json:"fields,omitempty"`  // a to-one by its FK field
+	Message string         `json:"message,omitempty"` // of Validate
+}
+
+// Schemas is a list of named JSON Schemas that keeps its order, and that of the
+// members of each: errors are reported in declaration order.
+type Schemas []Schema
+
+// Schema is a named JSON Schema.
+type Schema struct {
+	Name string
+	JSON json.RawMessage
+}
+
+// Get returns the schema of that name, or nil.
+func (s Schemas) Get(name string) json.RawMessage {
+	for _, e := range s {
+		if e.Name == name {
+			return e.JSON
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the schemas as one object in order.
+func (s Schemas) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(e.Name)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(e.JSON)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// UnmarshalJSON reads an object and keeps the order of its members.
+func (s *Schemas) UnmarshalJSON(data []byte) error {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("read the schemas of a manifest: no object")
+	}
+	*s = nil
+	for dec.More() {
+		name, err := dec.Token()
+		if err != nil {
+			return fmt.Errorf("read the schemas of a manifest: %w", err)
+		}
+		var raw json.RawMessage
+		if err := dec.Decode(&raw); err != nil {
+			return fmt.Errorf("read the schemas of a manifest: %w", err)
+		}
+		*s = append(*s, Schema{Name: name.(string), JSON: raw})
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package expr
+
+import "github.com/sternpost/sternpost/sqlgen/syntax"
+
+// Kind is the kind of a type, whatever its arity.
+type Kind int
+
+// The kinds of types. NullKind is the type of the literal null, AnyList the type of [].
+const (
+	ID Kind = iota + 1
+	Text
+	Markdown
+	Number
+	Decimal
+	Boolean
+	Timestamp
+	Date
+	Duration
+	File
+	Vector
+	Password
+	Secret
+	Enum    // with the enum's name
+	Model   // with the model's name
+	Message // with the message's name; in the fields of messages and inputs of read and write only
+	Any     // any JSON; likewise
+	NullKind
+	AnyList
+)
+
+// Type is the type of a field, an input or an expression. Types are comparable with ==.
+type Type struct {
+	Kind  Kind
+	Name  string // of the enum, model or message
+	Array bool
+}
+
+// Node is a checked expression: every name is resolved and every operator fits
+// its operands. It is a *Literal, *List, *Path, *Compare, *Logic or *Not.
+type Node interface {
+	Type() Type
+	Span() syntax.Span
+}
+
+// Literal is a constant. A text literal beside a Date, Timestamp or Duration has
+// that type, so Value is always what Kind asks for:
+//
+//	text kinds          string
+//	Number, Decimal     string, the digits as written, sign included
+//	Boolean             bool
+//	Date, Timestamp     string, ISO 8601 (a Timestamp in UTC, three fraction digits)
+//	Duration            string, ISO 8601
+//	Enum                string, the value's name
+//	NullKind            nil
+type Literal struct {
+	Value any
+	base
+}
+
+// List is a list of literals, inputs and ctx paths. Its type is that of the
+// other side, as an array; an empty list has the kind AnyList.
+type List struct {
+	Elements []Node
+	base
+}
+
+// Root is what a path starts at.
+type Root int
+
+// The roots of paths.
+const (
+	RootRow             Root = iota + 1 // the row, by its variable
+	RootInput                           // an input of the action; Input is set
+	RootIdentity                        // ctx.identity
+	RootIsAuthenticated                 // ctx.isAuthenticated, no steps
+	RootNow                             // ctx.now, no steps
+	RootHeader                          // ctx.headers.Name, no steps; Name is set
+	RootEnv                             // ctx.env.NAME, no steps; Name is set
+	RootSecret                          // ctx.secrets.NAME, no steps; Name is set
+)
+
+// Step is a field that a path passes or ends in. Package schema's *Field is the
+// one implementation outside of tests.
+type Step interface {
+	StepName() string    // as written in the schema
+	StepType() Type      // Array is true for a to-many
+	StepOptional() bool  // whether it may be null
+	StepModel() string   // the name of the model that has the field
+	StepStored() bool    // whether the model has a column for it
+	StepWriteOnly() bool // Password, Secret
+}
+
+// Input is an input that a path names. Package schema's *Input is the one
+// implementation outside of tests.
+type Input interface {
+	InputName() string // the flat name
+	InputType() Type
+	InputOptional() bool // whether it may be absent
+	InputNullable() bool // whether it may be null
+}
+
+// Path is a chain of names. Without steps and rooted at the row or the identity
+// it means that row as a whole and has the type of its model.
+type Path struct {
+	Root  Root
+	Name  string // RootHeader (snake form), RootEnv, RootSecret
+	Input Input  // RootInput
+	Steps []Step
+	base
+}
+
+// Compare is a comparison of two operands, neither of which is Boolean logic.
+// Op is ==, !=, <, <=, >, >= or in.
+type Compare struct {
+	Op          syntax.Operator
+	Left, Right Node
+	base
+}
+
+// Logic joins two Boolean operands. Op is && or ||.
+type Logic struct {
+	Op          syntax.Operator
+	Left, Right Node
+	base
+}
+
+// Not is a negation, an expression of its own with choices of its own (LANGUAGE:
+// paths through a to-many).
+type Not struct {
+	Operand Node
+	base
+}
+
+// base gives a node its type and its place.
+type base struct {
+	typ  Type
+	span syntax.Span
+}
+
+// Type returns the type of the expression.
+func (b *base) Type() Type { return b.typ }
+
+// Span returns where the expression stands.
+func (b *base) Span() syntax.Span { return b.span }

@@ -1,0 +1,385 @@
+package schema
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Schema is a checked project: every name is resolved, every type known, every
+// rule of the language holds. Nothing in it is half done, so the stages after
+// this one have no user errors left to report.
+type Schema struct {
+	Config   *Config
+	Models   []*Model // in declaration order; Identity comes first
+	Unions   []*Union
+	Enums    []*Enum
+	Messages []*Message
+	Roles    []*Role
+	APIs     []*API    // the default api first, if it exists and is not declared
+	Actions  []*Action // of models and unions, in declaration order
+}
+
+// Config is what the compiler reads of sternpost.yaml.
+type Config struct {
+	UseDefaultAPI   bool // default true
+	HideRefusedRows bool
+	Environment     []string
+	Secrets         []string
+	Claims          []Claim
+}
+
+// Claim is one entry of auth.claims: a field that it adds to Identity.
+type Claim struct {
+	Key    string
+	Field  string
+	Unique bool
+}
+
+// Model is a model, Identity included.
+type Model struct {
+	Name        string
+	Variable    string // its name in expressions
+	Table       string // its name in the database, without schema
+	Doc         string
+	IsIdentity  bool
+	Fields      []*Field // in the order of a record: id, the declared ones, createdAt, updatedAt; an FK field behind its to-one
+	Uniques     []*Unique
+	Indexes     []*Index
+	Validations []*Validation
+	Rules       []*Rule // model-level @permission
+	Actions     []*Action
+	RenamedFrom string // the table's former name in the schema language; empty means none
+	Span        syntax.Span
+}
+
+// Field returns the field of that name, or nil.
+func (m *Model) Field(name string) *Field {
+	for _, f := range m.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// Field is a field of a model.
+type Field struct {
+	Model       *Model
+	Name        string
+	Column      string // snake form; a to-one on the FK side has its FK field's; empty means no column
+	Doc         string
+	Type        expr.Type
+	Optional    bool
+	Unique      bool     // bears @unique, or is an FK field of a to-one that does, or is id
+	Index       bool     // bears @index
+	Default     *Default // nil means none
+	BuiltIn     bool     // id, createdAt, updatedAt
+	FKOf        *Field   // of an FK field: the to-one it stands for
+	FK          *Field   // of a to-one on the FK side: its FK field
+	Target      *Model   // of a relation: the model it leads to
+	Inverse     *Field   // of a relation: the field that leads back; nil means none
+	OnDelete    OnDelete // of a to-one on the FK side
+	Enum        *Enum    // of an enum field
+	Accepts     []string // of a File: patterns, lower case; empty accepts all
+	MaxSize     int64    // of a File: bytes
+	RenamedFrom string   // former name; empty means none
+	Span        syntax.Span
+}
+
+// IsRelation tells whether the field's type is a model.
+func (f *Field) IsRelation() bool { return f.Type.Kind == expr.Model }
+
+// IsToMany tells whether the field is a relation to any number of rows.
+func (f *Field) IsToMany() bool { return f.IsRelation() && f.Type.Array }
+
+// IsToOne tells whether the field is a relation to at most one row.
+func (f *Field) IsToOne() bool { return f.IsRelation() && !f.Type.Array }
+
+// HasColumn tells whether the field is a column of its own: every scalar, FK
+// fields included. A to-one has none; its FK field does.
+func (f *Field) HasColumn() bool { return !f.IsRelation() }
+
+// The methods by which package expr sees a field.
+
+// StepName returns the field's name.
+func (f *Field) StepName() string { return f.Name }
+
+// StepType returns the field's type.
+func (f *Field) StepType() expr.Type { return f.Type }
+
+// StepOptional tells whether the field may be null.
+func (f *Field) StepOptional() bool { return f.Optional }
+
+// StepModel returns the name of the field's model.
+func (f *Field) StepModel() string { return f.Model.Name }
+
+// StepStored tells whether the model has a column for the field.
+func (f *Field) StepStored() bool { return f.Column != "" }
+
+// StepWriteOnly tells whether the field's value can never be read.
+func (f *Field) StepWriteOnly() bool {
+	return f.Type.Kind == expr.Password || f.Type.Kind == expr.Secret
+}
+
+// OnDelete is what deleting the row pointed to does.
+type OnDelete string
+
+// What deleting the row pointed to may do.
+const (
+	Cascade  OnDelete = "cascade"
+	Restrict OnDelete = "restrict"
+	SetNull  OnDelete = "setNull"
+)
+
+// Default is a column's default.
+type Default struct {
+	Bare  bool      // @default without value: the type's own
+	Value expr.Node // a *expr.Literal, *expr.List or ctx.now; nil if Bare
+}
+
+// Unique is a composite unique constraint.
+type Unique struct {
+	Fields []*Field // as written: a to-one stands for its FK field
+	Span   syntax.Span
+}
+
+// Index is a declared index: @index on a model, or on a field.
+type Index struct {
+	Fields []*Field // as written: a to-one stands for its FK field
+	Span   syntax.Span
+}
+
+// Enum is an enum.
+type Enum struct {
+	Name   string
+	Doc    string
+	Values []*EnumValue
+	Span   syntax.Span
+}
+
+// EnumValue is one value of an enum.
+type EnumValue struct {
+	Name        string
+	Doc         string
+	RenamedFrom string // former name; empty means none
+	Span        syntax.Span
+}
+
+// Message is the input or result of a read or write.
+type Message struct {
+	Name   string
+	Doc    string
+	Fields []*MessageField
+	Span   syntax.Span
+}
+
+// MessageField is one field of a message.
+type MessageField struct {
+	Name     string
+	Doc      string
+	Type     expr.Type
+	Optional bool
+	Enum     *Enum    // of an enum field
+	Model    *Model   // of a model field
+	Message  *Message // of a message field
+	Span     syntax.Span
+}
+
+// Role is a role: whoever has a verified e-mail among its members.
+type Role struct {
+	Name    string
+	Doc     string
+	Emails  []string // lower case
+	Domains []string // lower case
+	Span    syntax.Span
+}
+
+// Rule is one @permission. A rule with both expression and roles needs both.
+type Rule struct {
+	Expression expr.Node // nil means none
+	Roles      []*Role   // any one of them; empty means none
+	Kinds      []Kind    // of a model-level rule: the kinds it covers
+	Text       string    // the rule in its formatted spelling, for comments and warnings
+	Span       syntax.Span
+}
+
+// Validation is one @validate.
+type Validation struct {
+	Expression expr.Node
+	Message    string // as given, else the expression in its formatted spelling
+	Text       string // the expression in its formatted spelling
+	Span       syntax.Span
+}
+
+// Kind is the kind of an action.
+type Kind string
+
+// The kinds of actions.
+const (
+	Get    Kind = "get"
+	List   Kind = "list"
+	Create Kind = "create"
+	Update Kind = "update"
+	Delete Kind = "delete"
+	Read   Kind = "read"
+	Write  Kind = "write"
+)
+
+// Action is an action of a model or union.
+type Action struct {
+	Kind        Kind
+	Name        string
+	Function    string // snake form
+	Doc         string
+	Model       *Model // nil for an action of a union
+	Union       *Union // nil for an action of a model
+	Reads       []*Input
+	Writes      []*Input // of create and update: the with inputs
+	Returns     *Returns // of read and write
+	Custom      bool     // the body is custom code: read, write and @function
+	Rules       []*Rule  // those that count (LANGUAGE 12.1), its own or its model's
+	OwnRules    bool     // whether Rules are the action's own
+	Wheres      []*Where
+	Sets        []*Set
+	Validations []*Validation
+	OrderBy     []*OrderKey
+	Sortable    []*Field // of a model
+	Embeds      []*Embed
+	Pins        [][]*Equality // pinning sets of get, update, delete, the first first; each alone pins one row
+	Span        syntax.Span
+}
+
+// Returns is the result of a read or write: a message, or any JSON.
+type Returns struct {
+	Message *Message // nil means Any
+}
+
+// Input is one input of an action.
+type Input struct {
+	Name     string      // flat name, or label
+	Explicit bool        // label: Type
+	Path     []*Field    // of an implicit input on a model: the fields from the action's model on; the last is no relation
+	Union    *UnionField // of an implicit input of a union's action
+	Type     expr.Type
+	Enum     *Enum    // of an enum input
+	Message  *Message // of the one unlabelled message of a read or write
+	Optional bool     // marked ?
+	Nullable bool     // may be null
+	IsWrite  bool     // stands in the with clause
+	Span     syntax.Span
+}
+
+// InputName returns the input's flat name.
+func (i *Input) InputName() string { return i.Name }
+
+// InputType returns the input's type.
+func (i *Input) InputType() expr.Type { return i.Type }
+
+// InputOptional tells whether the input may be absent.
+func (i *Input) InputOptional() bool { return i.Optional }
+
+// InputNullable tells whether the input may be null.
+func (i *Input) InputNullable() bool { return i.Nullable }
+
+// Equality is one of the equalities of a get, update or delete: an implicit read
+// input, or a conjunct of a @where.
+type Equality struct {
+	Input *Input        // nil for a conjunct
+	Where *expr.Compare // nil for an input
+}
+
+// Where is one @where.
+type Where struct {
+	Expression expr.Node
+	Text       string
+	Span       syntax.Span
+}
+
+// Set is one @set of an action.
+type Set struct {
+	Target []*Field // the path from the action's model on; a to-one may come as the relation, its FK field or its id
+	Value  expr.Node
+	Span   syntax.Span
+}
+
+// OrderKey is one key of an @orderBy.
+type OrderKey struct {
+	Field      *Field      // of a model's list
+	UnionField *UnionField // of a union's list
+	Descending bool
+}
+
+// Embed is a relation that a record shows in full, with what it shows in turn.
+type Embed struct {
+	Field  *Field
+	Embeds []*Embed
+}
+
+// Union is a read-only view over rows of several models.
+type Union struct {
+	Name        string
+	Variable    string
+	Table       string // snake form
+	Doc         string
+	Fields      []*UnionField
+	Arms        []*Arm
+	Rules       []*Rule
+	Actions     []*Action
+	RenamedFrom string
+	Span        syntax.Span
+}
+
+// UnionField is a field of a union. It is an expr.Step too, without column.
+type UnionField struct {
+	Union    *Union
+	Name     string
+	Column   string // snake form
+	Doc      string
+	Type     expr.Type
+	Optional bool
+	Enum     *Enum
+	BuiltIn  bool // id, sourceModel, sourceArm
+	Span     syntax.Span
+}
+
+// StepName returns the field's name.
+func (f *UnionField) StepName() string { return f.Name }
+
+// StepType returns the field's type.
+func (f *UnionField) StepType() expr.Type { return f.Type }
+
+// StepOptional tells whether the field may be null.
+func (f *UnionField) StepOptional() bool { return f.Optional }
+
+// StepModel returns the name of the field's union.
+func (f *UnionField) StepModel() string { return f.Union.Name }
+
+// StepStored is always false: a union stores nothing.
+func (f *UnionField) StepStored() bool { return false }
+
+// StepWriteOnly is always false: a union has no such fields.
+func (f *UnionField) StepWriteOnly() bool { return false }
+
+// Arm is one arm of a union.
+type Arm struct {
+	Name   string
+	Doc    string
+	Model  *Model
+	Wheres []*Where
+	Values []*ArmValue // one per declared field of the union, in its order
+	Span   syntax.Span
+}
+
+// ArmValue is what an arm gives to a field of its union.
+type ArmValue struct {
+	Field *UnionField
+	Value expr.Node // a path of the source row or a literal; nil means null
+}
+
+// API is a set of actions under one path.
+type API struct {
+	Name    string
+	Path    string // lower case
+	Doc     string
+	Actions []*Action // in declaration order of the actions
+}

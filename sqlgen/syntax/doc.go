@@ -1,0 +1,8 @@
+// Package syntax reads and prints the schema language.
+//
+// In come the bytes of schema files; out go syntax trees with a position on every
+// node, or diagnostics. Parse accepts the whole grammar, also what later stages
+// refuse; Format prints a tree in the one spelling of the language and loses
+// nothing. The package knows no models, types or rules: what a name means is
+// decided in package schema, what an expression means in package expr.
+package syntax

@@ -1,0 +1,448 @@
+package syntax
+
+// Source is one schema file: the name to show in messages and its bytes.
+type Source struct {
+	Name string
+	Text []byte
+}
+
+// Pos is a place in a file. Line and Column count from 1, Column in characters;
+// Offset counts bytes from 0.
+type Pos struct {
+	Offset, Line, Column int
+}
+
+// Span is a stretch of a file, from Start up to but not including End.
+type Span struct {
+	File       *Source
+	Start, End Pos
+}
+
+// Node is anything that stands in a file.
+type Node interface {
+	Span() Span
+}
+
+// node is embedded in every node and gives it its place.
+type node struct {
+	span Span
+}
+
+// Span returns the stretch of the file that the node covers.
+func (n *node) Span() Span { return n.span }
+
+// File is a parsed schema file.
+//
+//	{ Decl }
+type File struct {
+	Source *Source
+	Decls  []Decl
+	Tokens []Token // all of them, comments and line ends in their trivia: what Format prints from
+	node
+}
+
+// Decl is a *Model, *Union, *Enum, *Message, *Role, *API or *Later.
+type Decl interface {
+	Node
+	isDecl()
+}
+
+// Ident is a name as written.
+type Ident struct {
+	Name string
+	node
+}
+
+// Doc is the description before a declaration, field, action, arm or enum
+// value: the text of its /// lines, joined by line breaks.
+type Doc struct {
+	Text string
+	node
+}
+
+// Model is a model declaration.
+//
+//	model Name { fields { … } actions { … } @attribute … }
+type Model struct {
+	Doc     *Doc // nil means none
+	Name    *Ident
+	Members []Member // in the order written
+	node
+}
+
+// Union is a union declaration.
+//
+//	union Name { fields { … } arms { … } actions { … } @attribute … }
+type Union struct {
+	Doc     *Doc // nil means none
+	Name    *Ident
+	Members []Member // in the order written
+	node
+}
+
+// Member is a *FieldsBlock, *ArmsBlock, *ActionsBlock or *Attribute directly in
+// a model or union. Blocks may repeat; FieldsOf and its siblings join them.
+type Member interface {
+	Node
+	isMember()
+}
+
+// FieldsBlock is one fields block.
+//
+//	fields { Field … }
+type FieldsBlock struct {
+	Fields []*Field
+	node
+}
+
+// ArmsBlock is one arms block of a union.
+//
+//	arms { Arm … }
+type ArmsBlock struct {
+	Arms []*Arm
+	node
+}
+
+// ActionsBlock is one actions block.
+//
+//	actions { Action … }
+type ActionsBlock struct {
+	Actions []*Action
+	node
+}
+
+// FieldsOf returns the fields of all fields blocks, in the order written.
+func FieldsOf(members []Member) []*Field {
+	var fields []*Field
+	for _, m := range members {
+		if b, ok := m.(*FieldsBlock); ok {
+			fields = append(fields, b.Fields...)
+		}
+	}
+	return fields
+}
+
+// ArmsOf returns the arms of all arms blocks, in the order written.
+func ArmsOf(members []Member) []*Arm {
+	var arms []*Arm
+	for _, m := range members {
+		if b, ok := m.(*ArmsBlock); ok {
+			arms = append(arms, b.Arms...)
+		}
+	}
+	return arms
+}
+
+// ActionsOf returns the actions of all actions blocks, in the order written.
+func ActionsOf(members []Member) []*Action {
+	var actions []*Action
+	for _, m := range members {
+		if b, ok := m.(*ActionsBlock); ok {
+			actions = append(actions, b.Actions...)
+		}
+	}
+	return actions
+}
+
+// AttributesOf returns the attributes that stand directly among the members, in
+// the order written.
+func AttributesOf(members []Member) []*Attribute {
+	var attrs []*Attribute
+	for _, m := range members {
+		if a, ok := m.(*Attribute); ok {
+			attrs = append(attrs, a)
+		}
+	}
+	return attrs
+}
+
+// Field is one line of a fields block or message.
+//
+//	name Type
+//	name Type[]? @attribute …
+type Field struct {
+	Doc      *Doc // nil means none
+	Name     *Ident
+	Type     *Ident
+	Array    *Mark // the [], nil means not an array
+	Optional *Mark // the ?, nil means required
+	Attrs    []*Attribute
+	node
+}
+
+// Mark is a piece of punctuation whose presence means something: [] or ?.
+type Mark struct {
+	node
+}
+
+// Arm is one line of an arms block.
+//
+//	name Model @where(…) @set(…)
+type Arm struct {
+	Doc   *Doc // nil means none
+	Name  *Ident
+	Model *Ident
+	Attrs []*Attribute
+	node
+}
+
+// Action is one line of an actions block.
+//
+//	kind name(Inputs) with (Inputs) returns (Inputs) @attribute …
+type Action struct {
+	Doc     *Doc // nil means none
+	Kind    *Ident
+	Name    *Ident
+	Reads   *Inputs
+	With    *Inputs // nil means no with clause
+	Returns *Inputs // nil means no returns clause
+	Attrs   []*Attribute
+	node
+}
+
+// Inputs is a parenthesised list of inputs, the keyword before it excluded.
+//
+//	(Input, Input)
+type Inputs struct {
+	List []*Input
+	node
+}
+
+// Input is one input of an action.
+//
+//	path.of.fields?
+//	label: Type[]?
+type Input struct {
+	Label    *Ident // nil means none
+	Path     *Path  // of an explicit input: its type, one step
+	Array    *Mark  // the [], nil means not an array
+	Optional *Mark  // the ?, nil means required
+	node
+}
+
+// Enum is an enum declaration.
+//
+//	enum Name { Value … }
+type Enum struct {
+	Doc    *Doc // nil means none
+	Name   *Ident
+	Values []*EnumValue
+	node
+}
+
+// EnumValue is one value of an enum.
+//
+//	Name @attribute …
+type EnumValue struct {
+	Doc   *Doc // nil means none
+	Name  *Ident
+	Attrs []*Attribute
+	node
+}
+
+// Message is a message declaration.
+//
+//	message Name { Field … }
+type Message struct {
+	Doc    *Doc // nil means none
+	Name   *Ident
+	Fields []*Field
+	node
+}
+
+// Role is a role declaration.
+//
+//	role Name { emails { "…" } domains { "…" } }
+type Role struct {
+	Doc    *Doc // nil means none
+	Name   *Ident
+	Blocks []*RoleBlock
+	node
+}
+
+// RoleBlock is one block of a role.
+//
+//	emails { "…" }
+//	domains { "…" }
+type RoleBlock struct {
+	Keyword *Ident // emails or domains
+	Members []*String
+	node
+}
+
+// API is an api declaration.
+//
+//	api Name { models { Model { actions { name } } } }
+type API struct {
+	Doc    *Doc // nil means none
+	Name   *Ident
+	Models []*APIModel // of all models blocks
+	node
+}
+
+// APIModel is a model or union that an api exposes.
+//
+//	Name
+//	Name { actions { name … } }
+type APIModel struct {
+	Name    *Ident
+	Actions []*Ident // of all actions blocks
+	Listed  bool     // whether there is an actions block; without one, all actions are exposed
+	node
+}
+
+// Later is a declaration of a later stage of the language; its body is skipped.
+//
+//	job Name { … }
+//	routes { … }
+type Later struct {
+	Doc     *Doc   // nil means none
+	Keyword *Ident // job, flow, task or routes
+	Name    *Ident // nil for routes
+	node
+}
+
+// Attribute is an attribute with its arguments.
+//
+//	@name
+//	@name(label: expr, path = expr)
+type Attribute struct {
+	Name   *Ident // without the @
+	Args   []*Arg
+	Parens bool // whether there are parentheses, empty ones included
+	Later  bool // whether the attribute is of a later stage: its arguments were skipped
+	node
+}
+
+// Arg is one argument of an attribute.
+//
+//	expr
+//	label: expr
+//	path = expr
+type Arg struct {
+	Label  *Ident // nil means none
+	Target *Path  // left of =, nil means no assignment
+	Value  Expr
+	node
+}
+
+// Expr is a *Binary, *Not, *Path, *String, *Number, *Bool, *Null, *List or *Paren.
+type Expr interface {
+	Node
+	isExpr()
+}
+
+// Operator is a binary operator as written.
+type Operator string
+
+// The binary operators.
+const (
+	Or             Operator = "||"
+	And            Operator = "&&"
+	Equal          Operator = "=="
+	NotEqual       Operator = "!="
+	Less           Operator = "<"
+	LessOrEqual    Operator = "<="
+	Greater        Operator = ">"
+	GreaterOrEqual Operator = ">="
+	In             Operator = "in"
+)
+
+// Binary is an operator between two operands.
+//
+//	left op right
+type Binary struct {
+	Op     Operator
+	OpSpan Span
+	Left   Expr
+	Right  Expr
+	node
+}
+
+// Not is a negation.
+//
+//	!operand
+type Not struct {
+	Operand Expr
+	node
+}
+
+// Path is a chain of names.
+//
+//	a.b.c
+type Path struct {
+	Steps []*Ident
+	node
+}
+
+// String is a text literal with its escapes resolved.
+type String struct {
+	Value string
+	node
+}
+
+// Number is a number literal. Text is its spelling, a leading minus included.
+type Number struct {
+	Text      string
+	IsInteger bool
+	node
+}
+
+// Bool is true or false.
+type Bool struct {
+	Value bool
+	node
+}
+
+// Null is null.
+type Null struct {
+	node
+}
+
+// List is a list.
+//
+//	[a, b]
+type List struct {
+	Elements []Expr
+	node
+}
+
+// Paren is an expression in parentheses.
+type Paren struct {
+	Inner Expr
+	node
+}
+
+func (*Model) isDecl()   {}
+func (*Union) isDecl()   {}
+func (*Enum) isDecl()    {}
+func (*Message) isDecl() {}
+func (*Role) isDecl()    {}
+func (*API) isDecl()     {}
+func (*Later) isDecl()   {}
+
+func (*FieldsBlock) isMember()  {}
+func (*ArmsBlock) isMember()    {}
+func (*ActionsBlock) isMember() {}
+func (*Attribute) isMember()    {}
+
+func (*Binary) isExpr() {}
+func (*Not) isExpr()    {}
+func (*Path) isExpr()   {}
+func (*String) isExpr() {}
+func (*Number) isExpr() {}
+func (*Bool) isExpr()   {}
+func (*Null) isExpr()   {}
+func (*List) isExpr()   {}
+func (*Paren) isExpr()  {}
+
+// Unparen strips parentheses from around an expression.
+func Unparen(e Expr) Expr {
+	for {
+		p, ok := e.(*Paren)
+		if !ok {
+			return e
+		}
+		e = p.Inner
+	}
+}
