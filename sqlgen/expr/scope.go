@@ -1,0 +1,83 @@
+package expr
+
+// Place is where an expression stands. It decides what may be named and under
+// which code a mistake is reported.
+type Place int
+
+// The places of expressions.
+const (
+	Where          Place = iota + 1 // @where of an action
+	ActionRule                      // @permission of an action
+	ModelRule                       // @permission of a model or union
+	SetValue                        // value of @set in an action
+	ActionValidate                  // @validate of an action
+	ModelValidate                   // @validate of a model
+	ArmWhere                        // @where of an arm
+	ArmValue                        // value of @set in an arm
+	Default                         // @default
+)
+
+// Scope tells what names mean where an expression stands. Package schema
+// implements it. Lists of names are candidates for "did you mean" and come in
+// the order of declaration.
+type Scope interface {
+	// Place returns where the expression stands.
+	Place() Place
+
+	// Row returns the variable, the model or union whose row it stands for, and
+	// whether it may be named. It may not in a rule that covers read or write
+	// (RowInRule), nor in the places that have no row at all (the variable is
+	// then unknown there). In an arm it is the row of the source model.
+	Row() (variable, model string, nameable bool)
+
+	// Field returns the field of a model or union, false if there is none. It is
+	// asked for Identity too.
+	Field(model, name string) (Step, bool)
+
+	// FieldNames returns the names of all fields of a model or union.
+	FieldNames(model string) []string
+
+	// Input returns the input that a name means at this place, and whether it
+	// can be named; the Input counts only if the use is InputNameable. A name
+	// that is both a read and a write input means the read input in @where and
+	// @permission, the write input elsewhere. Where the language lets no inputs
+	// be named, there is none.
+	Input(name string) (Input, InputUse)
+
+	// InputNames returns the names of the inputs that can be named.
+	InputNames() []string
+
+	// EnumValues returns the values of an enum, false if there is no such enum.
+	EnumValues(enum string) ([]string, bool)
+
+	// EnumNames returns the names of all enums.
+	EnumNames() []string
+
+	// EnvNames and SecretNames return the names that the configuration declares.
+	EnvNames() []string
+	SecretNames() []string
+
+	// SourceNames returns the texts that a field of a union can be compared
+	// with: the names of the source models for sourceModel, of the arms for
+	// sourceArm. It is false for every other field.
+	SourceNames(field Step) ([]string, bool)
+}
+
+// InputUse tells whether an input can be named.
+type InputUse int
+
+// The uses of inputs.
+const (
+	NoInput          InputUse = iota // there is no input of that name
+	InputNameable                    // it can be named
+	InputFiltersList                 // it is an implicit input of a list (ListInput)
+	InputBelowToMany                 // it is an input of a create below a to-many step (ManyInput)
+)
+
+// Target is what a value is assigned to: a stored field or a to-one in @set, the
+// field that bears @default, a field of a union in an arm.
+type Target struct {
+	Type     Type
+	Optional bool   // whether it takes null
+	Name     string // as messages call it: order.state, or title
+}
