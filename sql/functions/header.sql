@@ -1,0 +1,13 @@
+-- A header of the request, by its snake form, for expressions that mention it. Policies call it as a sub-select. Only headers
+-- that the schema mentions are there; any other reads as absent, which is ''.
+create or replace function platform.header(name text) returns text
+language sql
+stable
+parallel safe
+security invoker
+as $$
+  select coalesce(current_setting('sternpost.headers.' || name, true), '');
+$$;
+
+comment on function platform.header(text) is 'A header of the request; empty if it is absent.';
+grant execute on function platform.header(text) to sternpost_caller;

@@ -1,0 +1,35 @@
+-- Every function, each after those that it calls where Postgres checks that at creation (language sql). Replaying this changes
+-- nothing but what differs. What a function no longer is (dropped, other parameters or result) is a migration's business.
+
+{{ template "action.sql" . }}
+{{ template "identity_id.sql" . }}
+{{ template "time_zone.sql" . }}
+{{ template "request_id.sql" . }}
+{{ template "header.sql" . }}
+{{ template "environment.sql" . }}
+{{ template "secret.sql" . }}
+{{ template "enter.sql" . }}
+
+{{ template "refuse.sql" . }}
+{{ template "refuse_or_miss.sql" . }}
+{{ template "require_valid.sql" . }}
+
+{{ template "new_id.sql" . }}
+{{ template "iso.sql" . }}
+{{ template "iso_array.sql" . }}
+{{ template "iso_duration.sql" . }}
+{{ template "iso_duration_array.sql" . }}
+{{ template "trim_scale.sql" . }}
+{{ template "relative_period.sql" . }}
+{{ template "tg_touch.sql" . }}
+
+{{ template "list_mark.sql" . }}
+{{ template "cursor.sql" . }}
+{{ template "read_cursor.sql" . }}
+{{ template "page.sql" . }}
+{{ template "order_sql.sql" . }}
+{{ template "beyond_sql.sql" . }}
+{{ template "operators.sql" . }}
+
+{{ template "install_release.sql" . }}
+{{ template "serving_faults.sql" . }}

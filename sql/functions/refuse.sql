@@ -1,0 +1,14 @@
+-- For rules that are decided before a row is looked for. Where a row was looked for, platform.refuse_or_miss tells the two
+-- outcomes apart.
+create or replace function platform.refuse() returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  raise exception 'not authorized to access' using errcode = 'SP403';
+end;
+$$;
+
+comment on function platform.refuse() is 'Ends the call: the caller may not do this.';
+grant execute on function platform.refuse() to sternpost_caller;

@@ -1,0 +1,16 @@
+-- For update and delete, once row security has yielded no row: the caller looks again without it and says what is there.
+create or replace function platform.refuse_or_miss(is_there boolean) returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  if is_there then
+    raise exception 'not authorized to access' using errcode = 'SP403';
+  end if;
+  raise exception 'record not found' using errcode = 'SP404';
+end;
+$$;
+
+comment on function platform.refuse_or_miss(boolean) is 'Ends the call on a row that is there but refused, or missing.';
+grant execute on function platform.refuse_or_miss(boolean) to sternpost_caller;

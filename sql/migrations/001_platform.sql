@@ -1,0 +1,145 @@
+-- The ground that every Sternpost database stands on: roles, schemas, default privileges, releases and the types of the
+-- functions. Whoever runs this is the owner. It needs a database of its own and the right to create roles, no more; what it
+-- creates is named for us, so a database that holds other things keeps them.
+
+-- Roles ---------------------------------------------------------------------------------------------------------------
+-- Roles belong to the cluster: another database may have brought them, or may be bringing them at this moment.
+
+do $$
+declare
+  v_role text;
+begin
+  if not pg_has_role(current_user, (select datdba from pg_database where datname = current_database()), 'usage') then
+    raise exception 'role % does not own database %', current_user, current_database() using
+      errcode = 'insufficient_privilege',
+      hint = format('Run: alter database %I owner to %I', current_database(), current_user);
+  end if;
+
+  foreach v_role in array array['sternpost_caller', 'sternpost_server'] loop
+    if to_regrole(v_role) is null then
+      begin
+        execute format('create role %I nologin', v_role);
+      exception
+        when duplicate_object or unique_violation then
+          null; -- the other database was faster
+      end;
+    end if;
+
+    -- The owner hands functions to the caller and may act as a server, both of which take membership. Up to PostgreSQL 15
+    -- any role with createrole may take it; from 16 on only the creator of the role may, and has to take it explicitly.
+    if not pg_has_role(current_user, v_role, 'usage')
+      or not pg_has_role(current_user, v_role, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)
+    then
+      begin
+        execute format('grant %I to %I', v_role, current_user);
+      exception
+        when unique_violation then
+          null; -- granted by the other database
+        when insufficient_privilege then
+          raise exception 'role % exists, and % may not become a member of it', v_role, current_user using
+            errcode = 'insufficient_privilege',
+            hint = format('Run as a superuser: grant %I to %I', v_role, current_user);
+      end;
+    end if;
+  end loop;
+
+  -- A server's login is granted `connect` by name: sternpost_server has members that serve other databases.
+  execute format('revoke all on database %I from public', current_database());
+end;
+$$;
+
+comment on role sternpost_caller is 'Owns the functions in schema api, and so is who they run as. Never logs in.';
+comment on role sternpost_server is 'The rights of a Sternpost server; logins of servers are members.';
+
+-- Every function is made for somebody: none is public unless granted. Only without `in schema` does this take effect, since
+-- a schema's default privileges add to the global ones and never subtract.
+alter default privileges revoke execute on functions from public;
+
+-- Schemas -------------------------------------------------------------------------------------------------------------
+
+-- Schema platform is there already: the table that counts these migrations stands in it.
+create schema app;
+create schema related;
+create schema functions;
+create schema api;
+
+comment on schema platform is 'Hand-written machinery: context, errors, ids, pages, dates, releases.';
+comment on schema app is 'One table per model, with its checks and policies.';
+comment on schema related is 'One view per model without row security: how generated SQL walks relations.';
+comment on schema functions is 'Custom code of the project.';
+comment on schema api is 'One function per action; all that a server may call.';
+
+grant usage on schema platform, app, related, functions to sternpost_caller;
+grant usage on schema platform, api to sternpost_server;
+
+-- Databases made before PostgreSQL 15 let everybody create tables in schema public.
+do $$
+begin
+  if exists (
+    select
+    from pg_namespace
+    cross join aclexplode(pg_namespace.nspacl) as entry
+    where pg_namespace.nspname = 'public'
+      and entry.grantee = 0
+      and entry.privilege_type = 'CREATE'
+  ) then
+    revoke create on schema public from public;
+  end if;
+end;
+$$;
+
+-- Functions -----------------------------------------------------------------------------------------------------------
+
+-- Which text of the replaceable functions is installed, so that it is replayed only when it has changed.
+create table platform.function_version (
+  hash text not null
+);
+
+create unique index function_version_one_row on platform.function_version ((true));
+
+comment on table platform.function_version is 'One row: the hash of the installed functions of schema platform.';
+
+-- Releases ------------------------------------------------------------------------------------------------------------
+
+-- json, not jsonb: the order of members carries meaning. Rows come from platform.install_release only.
+create table platform.release (
+  number bigint not null,
+  source text not null,
+  manifest json not null,
+  description json not null,
+  installed_at timestamptz(3) not null default now(),
+  constraint release_pkey primary key (number),
+  constraint release_number_check check (number > 0)
+);
+
+comment on table platform.release is 'What was installed: the newest row is what servers serve.';
+comment on column platform.release.source is 'The schema it was compiled from.';
+comment on column platform.release.manifest is 'What a server needs to serve it.';
+comment on column platform.release.description is 'The compiled database, from which the next migration is computed.';
+
+-- The description is for migrations: a server has no use for it.
+grant select (number, source, manifest, installed_at) on platform.release to sternpost_server;
+
+-- Types ---------------------------------------------------------------------------------------------------------------
+
+-- One column that a list is ordered by. `expression` and `type` are fragments of SQL fixed at compile time.
+create type platform.sort_key as (
+  name text,
+  expression text,
+  type text,
+  is_nullable boolean,
+  is_descending boolean
+);
+
+comment on type platform.sort_key is 'One column that a list is ordered by.';
+
+-- What a relative date means: from the start up to, not including, the end. The local bounds are on the caller's calendar,
+-- for columns of type date.
+create type platform.period as (
+  starts_at timestamptz,
+  ends_at timestamptz,
+  local_starts_at timestamp,
+  local_ends_at timestamp
+);
+
+comment on type platform.period is 'A half-open span of time, as instants and on the local calendar.';

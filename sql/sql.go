@@ -1,0 +1,109 @@
+// Package sql holds the hand-written half of every Sternpost database: the schema
+// platform, as numbered migrations and replaceable functions, and the means to
+// install it.
+//
+// It knows nothing of a user's schema. What the compiler prints for one stands on
+// what is installed here. README.md describes the layout, the roles and the error
+// codes.
+package sql
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/tern/v2/migrate"
+)
+
+//go:embed migrations/*.sql functions/*.sql
+var files embed.FS
+
+// Migrations returns the numbered migrations, in the form that tern reads.
+func Migrations() fs.FS {
+	return sub("migrations")
+}
+
+// Functions returns the replaceable functions, as a code package of tern: one file
+// per function, and install.sql, which gathers them.
+func Functions() fs.FS {
+	return sub("functions")
+}
+
+// Version returns the number of migrations, which is the version of the platform
+// that this build installs.
+func Version() int {
+	return len(migrationNames())
+}
+
+// Hash names the text of the functions. It changes when one of them does.
+func Hash() string {
+	sum := sha256.Sum256([]byte(functionsSQL()))
+	return hex.EncodeToString(sum[:])
+}
+
+// Script returns the whole platform as one SQL text for an empty database, to be
+// run in one transaction. What it leaves is what Migrate leaves, so that Migrate
+// can go on from there. Equal builds return equal texts.
+func Script() string {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "-- The Sternpost platform, version %d.\n\n", Version())
+	b.WriteString("create schema platform;\n\n")
+	b.WriteString("-- Tern's version table: which of the platform's migrations have been applied.\n")
+	b.WriteString("create table platform.schema_version (version int4 not null);\n")
+	fmt.Fprintf(&b, "insert into platform.schema_version (version) values (%d);\n\n", Version())
+	for _, name := range migrationNames() {
+		fmt.Fprintf(&b, "-- %s\n\n", name)
+		b.Write(read("migrations/" + name))
+		b.WriteString("\n")
+	}
+	b.WriteString(functionsSQL())
+	b.WriteString("\n")
+	b.WriteString(setHashSQL())
+	return b.String()
+}
+
+// functionsSQL is the text that installs or replaces all functions.
+func functionsSQL() string {
+	code, err := migrate.LoadCodePackage(Functions())
+	if err != nil {
+		panic(fmt.Sprintf("embedded functions: %v", err))
+	}
+	text, err := code.Eval(nil)
+	if err != nil {
+		panic(fmt.Sprintf("embedded functions: %v", err))
+	}
+	return text
+}
+
+// setHashSQL records the functions' hash, which is made of hexadecimal digits only.
+func setHashSQL() string {
+	return "insert into platform.function_version (hash) values ('" + Hash() + "')\n" +
+		"on conflict ((true)) do update set hash = excluded.hash;\n"
+}
+
+func migrationNames() []string {
+	names, err := migrate.FindMigrations(Migrations())
+	if err != nil {
+		panic(fmt.Sprintf("embedded migrations: %v", err))
+	}
+	return names
+}
+
+func sub(dir string) fs.FS {
+	fsys, err := fs.Sub(files, dir)
+	if err != nil {
+		panic(fmt.Sprintf("embedded %s: %v", dir, err))
+	}
+	return fsys
+}
+
+func read(path string) []byte {
+	text, err := files.ReadFile(path)
+	if err != nil {
+		panic(fmt.Sprintf("embedded %s: %v", path, err))
+	}
+	return text
+}
