@@ -1,0 +1,142 @@
+package input
+
+import (
+	"bytes"
+	"mime"
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// maxNameBytes is the length of a file name or content type, in bytes.
+const maxNameBytes = 255
+
+const dataScheme = "data:"
+
+// hasDataScheme tells an inline file from an upload key.
+func hasDataScheme(text []byte) bool {
+	return len(text) >= len(dataScheme) && strings.EqualFold(string(text[:len(dataScheme)]), dataScheme)
+}
+
+// dataURLProblem returns what is wrong with a data URL, or "":
+//
+//	data:TYPE/SUBTYPE[;PARAMETER=VALUE…];name=NAME;base64,DATA
+//
+// The name may stand anywhere among the parameters of the type, once.
+func dataURLProblem(text []byte) string {
+	if !hasDataScheme(text) {
+		return notDataURL
+	}
+	comma := bytes.LastIndexByte(text, ',') // data has none, a quoted parameter may
+	if comma < 0 || !isBase64(text[comma+1:]) {
+		return notDataURL
+	}
+	parts := splitUnquoted(string(text[len(dataScheme):comma]))
+	last := len(parts) - 1
+	if parts[0] == "" || last == 0 || !strings.EqualFold(parts[last], "base64") {
+		return notDataURL
+	}
+	contentType, name, named := parts[0], "", false
+	for _, parameter := range parts[1:last] {
+		key, value, _ := strings.Cut(parameter, "=")
+		if !strings.EqualFold(key, "name") {
+			contentType += ";" + parameter
+			continue
+		}
+		decoded, err := url.PathUnescape(value)
+		if named || err != nil || !utf8.ValidString(decoded) {
+			return notDataURL
+		}
+		name, named = decoded, true
+	}
+	switch {
+	case !named:
+		return notDataURL
+	case !isContentType(contentType):
+		return notContentType
+	case !isFileName(name):
+		return notFileName
+	default:
+		return ""
+	}
+}
+
+// splitUnquoted splits parameters at the semicolons outside quotes.
+func splitUnquoted(text string) []string {
+	var parts []string
+	start, quoted := 0, false
+	for i := 0; i < len(text); i++ {
+		switch {
+		case quoted && text[i] == '\\':
+			i++
+		case text[i] == '"':
+			quoted = !quoted
+		case text[i] == ';' && !quoted:
+			parts = append(parts, text[start:i])
+			start = i + 1
+		}
+	}
+	return append(parts, text[start:])
+}
+
+// isBase64 tells whether text is padded base64 of the standard alphabet without
+// white space.
+func isBase64(text []byte) bool {
+	if len(text)%4 != 0 {
+		return false
+	}
+	for range 2 {
+		if len(text) > 0 && text[len(text)-1] == '=' {
+			text = text[:len(text)-1]
+		}
+	}
+	for _, c := range text {
+		if !base64Alphabet[c] {
+			return false
+		}
+	}
+	return true
+}
+
+var base64Alphabet = func() (table [256]bool) {
+	for _, c := range []byte("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/") {
+		table[c] = true
+	}
+	return table
+}()
+
+// isFileName tells whether a file may be called that: 1 to 255 bytes that are no
+// path and do not disguise what they say.
+func isFileName(name string) bool {
+	if name == "" || len(name) > maxNameBytes || name == "." || name == ".." {
+		return false
+	}
+	for _, r := range name {
+		if r == '/' || r == '\\' || unicode.IsControl(r) || isBidirectionalOverride(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// isBidirectionalOverride tells whether a character changes the direction of the
+// text after it: embeddings, overrides and isolates.
+func isBidirectionalOverride(r rune) bool {
+	return '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
+}
+
+// isContentType tells whether text is TYPE/SUBTYPE with optional parameters, at
+// most 255 bytes.
+func isContentType(text string) bool {
+	if len(text) > maxNameBytes {
+		return false
+	}
+	for _, r := range text {
+		if r < ' ' || r > '~' {
+			return false
+		}
+	}
+	parsed, _, err := mime.ParseMediaType(text)
+	return err == nil && strings.Count(parsed, "/") == 1 && !strings.HasSuffix(parsed, "/")
+}

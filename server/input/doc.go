@@ -1,0 +1,54 @@
+// Package input turns the bytes of a request into the checked JSON that goes to
+// Postgres.
+//
+// In come the body of a POST or the query string of a GET, and the JSON Schema
+// that is published for the action. Out comes an Input: compact JSON made of the
+// values that were read, never of the bytes that were sent, with numbers, dates,
+// timestamps and durations in the one form that the database functions expect.
+// What is refused is refused with *Malformed, if it is no JSON that is accepted
+// at all, or with *Invalid, which lists every problem.
+//
+// Reading, checking and writing are one pass. It is safe for input of any kind:
+// depth, numbers and the number of problems kept are bounded.
+//
+// # Schemas
+//
+// Compile knows a closed set of keywords and refuses every other one, so that
+// nothing published goes unchecked:
+//
+//   - type (a name or a list of names), enum (of strings and null), $ref to
+//     #/components/schemas/X (beside it only annotations)
+//   - properties, required, additionalProperties (true or false), minProperties,
+//     maxProperties, of objects
+//   - items, minItems, maxItems, of arrays
+//   - format, minLength, maxLength, of strings; with format password the lengths
+//     are in bytes
+//   - minimum, maximum and format decimal, of numbers
+//   - dependentSchemas, of the body of a list only, as described below
+//   - description, default and x-…, which demand nothing; but x-format is a
+//     format that is handled and not published: file or secret
+//
+// A keyword stands only beside a type it applies to. The formats are date,
+// date-time, duration, markdown, data-url, relative-period, password and decimal.
+//
+// An integer without bounds is bound to ±9007199254740991, a number without
+// format decimal to what single precision holds: both are what the database can
+// take. A date-time may name a leap second where one can be (23:59:60 UTC at the
+// end of a month); it is passed on as the first second of the next day.
+//
+// # Lists
+//
+// An object with dependentSchemas is the body of a list, with the properties
+// first, last, after, before, limit, offset and totalCount. Its dependentSchemas
+// must say exactly which of them exclude or need each other:
+//
+//	"dependentSchemas": {
+//	  "first":  {"properties": {"limit": false, "offset": false, "last": false, "before": false}},
+//	  "last":   {"properties": {"limit": false, "offset": false, "after": false}},
+//	  "after":  {"properties": {"limit": false, "offset": false, "before": false}},
+//	  "before": {"properties": {"limit": false, "offset": false}},
+//	  "offset": {"required": ["limit"]}
+//	}
+//
+// A pair that excludes each other may be named from either side or from both.
+package input

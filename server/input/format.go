@@ -1,0 +1,99 @@
+package input
+
+// format is what a string or number must look like, beyond its type.
+type format uint8
+
+const (
+	noFormat format = iota
+	formatDate
+	formatDateTime
+	formatDuration
+	formatMarkdown
+	formatDataURL
+	formatRelativePeriod
+	formatPassword
+	formatDecimal
+	formatFile   // a data URL or an upload key
+	formatSecret // any text, to be encrypted
+)
+
+// formatNames lists the formats. The hidden ones stand under x-format.
+var formatNames = [...]struct {
+	format format
+	name   string
+	hidden bool
+}{
+	{formatDate, "date", false},
+	{formatDateTime, "date-time", false},
+	{formatDuration, "duration", false},
+	{formatMarkdown, "markdown", false},
+	{formatDataURL, "data-url", false},
+	{formatRelativePeriod, "relative-period", false},
+	{formatPassword, "password", false},
+	{formatDecimal, "decimal", false},
+	{formatFile, "file", true},
+	{formatSecret, "secret", true},
+}
+
+func formatNamed(name string, hidden bool) (format, bool) {
+	for _, e := range formatNames {
+		if e.name == name && e.hidden == hidden {
+			return e.format, true
+		}
+	}
+	return noFormat, false
+}
+
+func (f format) name() string {
+	for _, e := range formatNames {
+		if e.format == f {
+			return e.name
+		}
+	}
+	return ""
+}
+
+// kinds returns the type that the format is about.
+func (f format) kinds() kinds {
+	if f == formatDecimal {
+		return kindNumber
+	}
+	return kindString
+}
+
+// isPlace tells whether values of the format are replaced before the call.
+func (f format) isPlace() bool {
+	return f == formatDataURL || f == formatFile || f == formatPassword || f == formatSecret
+}
+
+// appendForm writes a text in the one form of a format that has several, as JSON.
+// If the text does not have the format, problem says so and nothing is written
+// that may be used.
+func (f format) appendForm(out, content []byte) (written []byte, problem string) {
+	var ok bool
+	switch f {
+	case formatDate:
+		out, ok = appendDate(out, content)
+	case formatDateTime:
+		out, ok = appendTimestamp(out, content)
+	case formatDuration:
+		out, ok = appendDuration(out, content)
+	case formatRelativePeriod:
+		out, ok = appendRelativePeriod(out, content)
+	default:
+		panic("input: the format " + f.name() + " has one form only")
+	}
+	if !ok {
+		return out, wrongFormat(f.name())
+	}
+	return out, ""
+}
+
+// problem returns what is wrong with a text of a format that is passed on as it
+// is, or "".
+func (f format) problem(content []byte) string {
+	if f == formatDataURL || f == formatFile && hasDataScheme(content) {
+		return dataURLProblem(content)
+	}
+	return ""
+}

@@ -1,0 +1,136 @@
+package input
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Reader reads the inputs of one action. It may be used concurrently.
+type Reader struct {
+	root    *node
+	walkers sync.Pool // of *walker
+}
+
+func newReader(root *node) *Reader {
+	return &Reader{root: root, walkers: sync.Pool{New: func() any { return &walker{} }}}
+}
+
+// Any returns a reader that demands nothing of the values it reads. With it a
+// request can be found malformed before it is known which action it is for.
+func Any() *Reader {
+	return newReader(anything)
+}
+
+// Read reads a body strictly and checks it against the schema. An empty body is
+// an empty object. The error is *Malformed or *Invalid; the body may be reused
+// afterwards.
+func (r *Reader) Read(body []byte) (Input, error) {
+	if len(body) == 0 {
+		body = []byte("{}")
+	}
+	w := r.walkers.Get().(*walker)
+	defer func() {
+		w.clear()
+		r.walkers.Put(w)
+	}()
+	w.start(body)
+	if !w.document(r.root) {
+		return Input{}, &Malformed{Reason: w.reason}
+	}
+	if problems := w.listed(); len(problems) > 0 {
+		return Input{}, &Invalid{Problems: problems}
+	}
+	in := Input{JSON: w.out, places: slices.Clone(w.places), operators: w.operatorSet(), plain: w.isPlain}
+	for i, p := range in.places {
+		in.places[i].json = in.JSON[p.start:p.end]
+	}
+	return in, nil
+}
+
+// Input is an input that fits its schema.
+type Input struct {
+	// JSON holds the values that were read, compact and in one form: a Number
+	// without point and exponent, a Decimal without exponent, a Timestamp in UTC
+	// with milliseconds, a Date without time, a Duration without zero parts.
+	JSON []byte
+
+	places    []Place
+	operators string
+	plain     bool
+}
+
+// OperatorSet returns the operators in the filter of a list as dotted paths,
+// sorted and joined by commas: author.id.equals,title.startsWith. An explicit
+// input stands with its name. An operator whose operand is null ends in :null.
+func (in Input) OperatorSet() string {
+	return in.operators
+}
+
+// PlainPage tells whether a list asks for a page from the front in the order of
+// the action and without a count: of the paging inputs it gives first and after
+// at most, and neither orderBy nor totalCount.
+func (in Input) PlainPage() bool {
+	return in.plain
+}
+
+// Places returns the values that must be replaced before the call, in the order
+// in which they stand in JSON: files, passwords and secrets that are not null.
+func (in Input) Places() []Place {
+	return in.places
+}
+
+// Place is a text within an input that is replaced before the call.
+type Place struct {
+	Path       string // dotted, as in the field of a problem
+	Format     string // data-url, file, password or secret
+	start, end int    // within Input.JSON
+	json       []byte
+}
+
+// Text returns the value.
+func (p Place) Text() string {
+	if !bytes.ContainsRune(p.json, '\\') {
+		return string(p.json[1 : len(p.json)-1])
+	}
+	var text string
+	if err := json.Unmarshal(p.json, &text); err != nil {
+		panic("input: a place holds no string: " + err.Error())
+	}
+	return text
+}
+
+// Replace returns the input with each place replaced by the JSON that replacement
+// returns for it, and without places. It stops at the first error and returns it
+// as it is.
+func (in Input) Replace(replacement func(Place) (json []byte, err error)) (Input, error) {
+	out := make([]byte, 0, len(in.JSON))
+	done := 0
+	for _, p := range in.places {
+		value, err := replacement(p)
+		if err != nil {
+			return Input{}, err
+		}
+		out = append(out, in.JSON[done:p.start]...)
+		out = append(out, value...)
+		done = p.end
+	}
+	in.JSON = append(out, in.JSON[done:]...)
+	in.places = nil
+	return in, nil
+}
+
+// operatorSet joins the operators that were met.
+func (w *walker) operatorSet() string {
+	switch len(w.operators) {
+	case 0:
+		return ""
+	case 1:
+		return w.operators[0]
+	default:
+		slices.Sort(w.operators)
+		return strings.Join(w.operators, ",")
+	}
+}

@@ -1,0 +1,195 @@
+package input
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// pagingNames are the paging inputs that exclude or need each other, in the order
+// in which the rules about them are applied.
+var pagingNames = [...]string{"first", "last", "after", "before", "limit", "offset"}
+
+// list says where the paging inputs stand among the properties of a list's body.
+type list struct {
+	first, last, after, before, limit, offset int
+	totalCount                                int
+	orderBy                                   int // -1 if the list cannot be sorted
+}
+
+// newList compiles the body of a list. Its dependentSchemas must say what page
+// checks, no more and no less.
+func newList(n *node, dependentSchemas []byte) (*list, error) {
+	at := func(name string) int {
+		if i, ok := n.index[name]; ok {
+			return i
+		}
+		return -1
+	}
+	l := &list{
+		first: at("first"), last: at("last"), after: at("after"), before: at("before"),
+		limit: at("limit"), offset: at("offset"), totalCount: at("totalCount"), orderBy: at("orderBy"),
+	}
+	for _, name := range append(pagingNames[:], "totalCount") {
+		if at(name) < 0 {
+			return nil, fmt.Errorf("the body of a list needs the property %s", name)
+		}
+	}
+	got, err := readPagingRules(dependentSchemas)
+	if err != nil {
+		return nil, err
+	}
+	if want := pagingRules(); !slices.Equal(got, want) {
+		return nil, fmt.Errorf("they must say %s, not %s", strings.Join(want, ", "), strings.Join(got, ", "))
+	}
+	return l, nil
+}
+
+// pagingRules are the rules that page checks, sorted.
+func pagingRules() []string {
+	rules := []string{
+		needsRule("offset", "limit"),
+		excludesRule("first", "last"),
+		excludesRule("after", "before"),
+		excludesRule("first", "before"),
+		excludesRule("last", "after"),
+	}
+	for _, cursor := range [...]string{"first", "last", "after", "before"} {
+		rules = append(rules, excludesRule(cursor, "limit"), excludesRule(cursor, "offset"))
+	}
+	slices.Sort(rules)
+	return rules
+}
+
+func needsRule(name, other string) string {
+	return name + " needs " + other
+}
+
+// excludesRule is the same whichever of the two is named first.
+func excludesRule(name, other string) string {
+	return min(name, other) + " excludes " + max(name, other)
+}
+
+// readPagingRules reads dependentSchemas as rules, sorted, each once.
+func readPagingRules(raw []byte) ([]string, error) {
+	dependents, err := members(raw)
+	if err != nil {
+		return nil, err
+	}
+	var rules []string
+	for _, d := range dependents {
+		keywords, err := members(d.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", d.name, err)
+		}
+		for _, k := range keywords {
+			switch k.name {
+			case "required":
+				var names []string
+				if err := json.Unmarshal(k.value, &names); err != nil {
+					return nil, fmt.Errorf("%s: required: %w", d.name, err)
+				}
+				for _, name := range names {
+					rules = append(rules, needsRule(d.name, name))
+				}
+			case "properties":
+				excluded, err := members(k.value)
+				if err != nil {
+					return nil, fmt.Errorf("%s: properties: %w", d.name, err)
+				}
+				for _, e := range excluded {
+					if string(e.value) != "false" {
+						return nil, fmt.Errorf("%s: properties: %s: only false is supported", d.name, e.name)
+					}
+					rules = append(rules, excludesRule(d.name, e.name))
+				}
+			default:
+				return nil, fmt.Errorf("%s: the keyword %s is not supported", d.name, k.name)
+			}
+		}
+	}
+	slices.Sort(rules)
+	return slices.Compact(rules), nil
+}
+
+// page returns what is wrong with a combination of paging inputs: the property it
+// is about, and the problem, which is "" if there is none. The first rule that
+// applies counts.
+func (l *list) page(has func(property int) bool) (property int, problem string) {
+	isOffset := has(l.limit) || has(l.offset)
+	for _, cursor := range [...]int{l.first, l.last, l.after, l.before} {
+		if isOffset && has(cursor) {
+			return cursor, cannotBeUsedWith("limit")
+		}
+	}
+	switch {
+	case has(l.offset) && !has(l.limit):
+		return l.offset, needs("limit")
+	case has(l.first) && has(l.last):
+		return l.last, cannotBeUsedWith("first")
+	case has(l.after) && has(l.before):
+		return l.before, cannotBeUsedWith("after")
+	case has(l.first) && has(l.before):
+		return l.before, cannotBeUsedWith("first")
+	case has(l.last) && has(l.after):
+		return l.after, cannotBeUsedWith("last")
+	default:
+		return 0, ""
+	}
+}
+
+// isPlain tells whether a page is one from the front, in the list's own order and
+// without a count.
+func (l *list) isPlain(has func(property int) bool) bool {
+	for _, i := range [...]int{l.last, l.before, l.limit, l.offset, l.totalCount} {
+		if has(i) {
+			return false
+		}
+	}
+	return l.orderBy < 0 || !has(l.orderBy)
+}
+
+// withOperators returns the body of a list in which the operands below where know
+// their operator. Query objects are shared between fields, so they are copied.
+func (n *node) withOperators() (*node, error) {
+	i, ok := n.index["where"]
+	if !ok {
+		return n, nil
+	}
+	where, err := n.properties[i].node.operands("", maxDepth)
+	if err != nil {
+		return nil, fmt.Errorf("where: %w", err)
+	}
+	body := *n
+	body.properties = slices.Clone(n.properties)
+	body.properties[i].node = where
+	return &body, nil
+}
+
+// operands copies the part of a filter at a path. What is no object with
+// properties is an operand.
+func (n *node) operands(path string, depth int) (*node, error) {
+	if depth == 0 {
+		return nil, errors.New("a filter is nested without end")
+	}
+	part := *n
+	if n.kinds&kindObject == 0 || len(n.properties) == 0 {
+		part.operator = path
+		return &part, nil
+	}
+	part.properties = slices.Clone(n.properties)
+	for i, p := range part.properties {
+		below := p.name
+		if path != "" {
+			below = path + "." + p.name
+		}
+		node, err := p.node.operands(below, depth-1)
+		if err != nil {
+			return nil, err
+		}
+		part.properties[i].node = node
+	}
+	return &part, nil
+}

@@ -1,0 +1,130 @@
+package input
+
+import "strings"
+
+// kinds is a set of JSON types.
+type kinds uint8
+
+const (
+	kindObject kinds = 1 << iota
+	kindArray
+	kindString
+	kindInteger
+	kindNumber
+	kindBoolean
+	kindNull
+
+	kindAny = kindObject | kindArray | kindString | kindInteger | kindNumber | kindBoolean | kindNull
+)
+
+// kindNames lists the JSON types as schemas and problems call them.
+var kindNames = [...]struct {
+	kind kinds
+	name string
+}{
+	{kindObject, "object"},
+	{kindArray, "array"},
+	{kindString, "string"},
+	{kindInteger, "integer"},
+	{kindNumber, "number"},
+	{kindBoolean, "boolean"},
+	{kindNull, "null"},
+}
+
+// kindNamed returns the type of that name, or 0.
+func kindNamed(name string) kinds {
+	for _, e := range kindNames {
+		if e.name == name {
+			return e.kind
+		}
+	}
+	return 0
+}
+
+// name is the name of a set of one type.
+func (k kinds) name() string {
+	for _, e := range kindNames {
+		if e.kind == k {
+			return e.name
+		}
+	}
+	panic("input: no name for several types")
+}
+
+// node is a compiled schema.
+type node struct {
+	kinds    kinds
+	expected string // the types, as the problem of another one shows them
+
+	// Of objects.
+	properties    []property
+	index         map[string]int // from names to properties
+	required      bool           // whether a property is required
+	closed        bool           // no other properties than these
+	minProperties limit
+	maxProperties limit
+	list          *list // nil means not the body of a list
+
+	// Of arrays.
+	items    *node
+	minItems limit
+	maxItems limit
+
+	// Of strings.
+	enum      map[string]bool // nil means any string
+	enumNull  bool            // whether the enum has null
+	enumText  string
+	format    format
+	minLength limit
+	maxLength limit
+
+	// Of numbers.
+	minimum *bound // nil means none
+	maximum *bound
+
+	// operator is the dotted path below where, if the value is an operand of a
+	// list's filter.
+	operator string
+}
+
+// property is a declared property of an object.
+type property struct {
+	name     string
+	node     *node
+	required bool
+}
+
+// limit is a bound of a count; the zero limit is none.
+type limit struct {
+	count int
+	text  string // its digits; empty means that there is no limit
+}
+
+func (l limit) isAbove(count int) bool {
+	return l.text != "" && count < l.count
+}
+
+func (l limit) isBelow(count int) bool {
+	return l.text != "" && count > l.count
+}
+
+// anything is the schema that demands nothing.
+var anything = &node{kinds: kindAny}
+
+// isAnything tells whether n demands nothing.
+func (n *node) isAnything() bool {
+	return n.kinds == kindAny && n.enum == nil // all else needs a type
+}
+
+// isText tells whether values are text and nothing else, but perhaps null.
+func (n *node) isText() bool {
+	return n.kinds&^kindNull == kindString || n.enum != nil
+}
+
+// typesText shows types as the problem of another one does.
+func typesText(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return "[" + strings.Join(names, ",") + "]"
+}

@@ -1,0 +1,140 @@
+package input
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// maxProblems is how many problems of one input are reported.
+const maxProblems = 100
+
+// maxEcho is how many characters of what was sent are repeated in a problem.
+const maxEcho = 64
+
+// Malformed is the error of an input that cannot be read at all.
+type Malformed struct {
+	Reason string
+}
+
+// The reasons for which an input cannot be read.
+const (
+	notJSON             = "not valid JSON"
+	notUTF8             = "not valid UTF-8"
+	nulCharacter        = "NUL character"
+	duplicateName       = "duplicate name"
+	nestedTooDeeply     = "nested too deeply"
+	numberOutOfRange    = "number out of range"
+	repeatedParameter   = "repeated parameter"
+	brokenPercentEncode = "broken percent-encoding"
+)
+
+// Error is the message for the caller.
+func (m *Malformed) Error() string {
+	return "the input could not be read: " + m.Reason
+}
+
+// Invalid is the error of an input that was read and does not fit its schema. It
+// has at least one problem and at most a hundred, in the order in which the
+// schema declares what they are about; properties unknown to it come last.
+type Invalid struct {
+	Problems []Problem
+}
+
+// Problem is one thing that is wrong with an input.
+type Problem struct {
+	Field string `json:"field"` // the dotted path of the offending input
+	Error string `json:"error"`
+}
+
+// Error is the message for the caller, without the problems.
+func (*Invalid) Error() string {
+	return "one or more errors found validating request object"
+}
+
+func isRequired(name string) string {
+	return name + " is required"
+}
+
+func wrongType(expected, given string) string {
+	return "Invalid type. Expected: " + expected + ", given: " + given
+}
+
+func notInEnum(name string, members string) string {
+	return name + " must be one of the following: " + members
+}
+
+func wrongFormat(format string) string {
+	return "Does not match format '" + format + "'"
+}
+
+func tooLow(bound string) string {
+	return "Must be greater than or equal to " + bound
+}
+
+func tooHigh(bound string) string {
+	return "Must be less than or equal to " + bound
+}
+
+func tooShort(bound, unit string) string {
+	return "String length must be at least " + bound + unit
+}
+
+func tooLong(bound, unit string) string {
+	return "String length must be at most " + bound + unit
+}
+
+func tooFew(bound, unit string) string {
+	return "Must have at least " + bound + " " + unit
+}
+
+func tooMany(bound, unit string) string {
+	return "Must have at most " + bound + " " + unit
+}
+
+func unknownProperty(name string) string {
+	return "Additional property " + name + " is not allowed"
+}
+
+func cannotBeUsedWith(other string) string {
+	return "cannot be used with " + other
+}
+
+func needs(other string) string {
+	return "needs " + other
+}
+
+const (
+	notDataURL     = "is not a data URL with a type, a name and base64 data"
+	notFileName    = "is not a file name"
+	notContentType = "is not a content type"
+)
+
+// enumText lists the members of an enum as its problem shows them.
+func enumText(members []string, withNull bool) string {
+	var b strings.Builder
+	for i, member := range members {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteByte('"')
+		b.WriteString(member)
+		b.WriteByte('"')
+	}
+	if withNull {
+		b.WriteString(", null")
+	}
+	return b.String()
+}
+
+// echo is a name that was sent, short enough to be repeated.
+func echo(name []byte) string {
+	rest := name
+	for range maxEcho {
+		if len(rest) == 0 {
+			return string(name)
+		}
+		_, size := utf8.DecodeRune(rest)
+		rest = rest[size:]
+	}
+	return string(name[:len(name)-len(rest)])
+}

@@ -1,0 +1,59 @@
+package input
+
+import (
+	"net/url"
+	"strings"
+)
+
+// ReadQuery reads the query string of a GET, each parameter of which is one
+// property of the input. The text of a property that is a string is taken as it
+// is; that of any other is read as JSON, and counts as a string if it is none. A
+// plus sign is a space, as forms write it. The errors are those of Read.
+func (r *Reader) ReadQuery(rawQuery string) (Input, error) {
+	body := []byte{'{'}
+	names := map[string]bool{}
+	for parameter := range strings.SplitSeq(rawQuery, "&") {
+		if parameter == "" {
+			continue
+		}
+		rawName, rawText, _ := strings.Cut(parameter, "=")
+		name, err1 := url.QueryUnescape(rawName)
+		text, err2 := url.QueryUnescape(rawText)
+		if err1 != nil || err2 != nil {
+			return Input{}, &Malformed{Reason: brokenPercentEncode}
+		}
+		if names[name] {
+			return Input{}, &Malformed{Reason: repeatedParameter}
+		}
+		names[name] = true
+
+		if len(body) > 1 {
+			body = append(body, ',')
+		}
+		body = appendText(body, []byte(name))
+		body = append(body, ':')
+		i := r.root.find([]byte(name), 0)
+		isText := i >= 0 && r.root.properties[i].node.isText()
+		if !isText {
+			reason := unreadable([]byte(text))
+			if reason != "" && reason != notJSON {
+				return Input{}, &Malformed{Reason: reason}
+			}
+			isText = reason == notJSON
+		}
+		if isText {
+			body = appendText(body, []byte(text))
+		} else {
+			body = append(body, text...)
+		}
+	}
+	return r.Read(append(body, '}'))
+}
+
+// unreadable returns the reason for which text cannot be read as JSON, or "".
+func unreadable(text []byte) string {
+	var w walker
+	w.start(text)
+	w.document(anything)
+	return w.reason
+}

@@ -1,0 +1,524 @@
+package input
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+	"unicode/utf8"
+)
+
+// The bounds of numbers whose schema states none: what the database holds.
+const (
+	maxInteger = "9007199254740991"
+	maxSingle  = "340282346638528859811704183484516925440"
+)
+
+// walker reads one input: in one pass it scans, checks and writes. Its methods
+// return false only if the input is malformed; problems are collected.
+type walker struct {
+	scanner
+	out   []byte
+	path  []step // from the root to the value at hand
+	seen  []uint64
+	depth int
+
+	problems []problem // of declared inputs
+	unknown  []Problem // of unknown properties, in the order sent
+
+	places    []Place
+	operators []string
+	isPlain   bool
+
+	digits [maxNumber]byte
+}
+
+// step leads from a value to one inside it.
+type step struct {
+	name  string // of a property; empty for an array's element
+	index int    // among the schema's properties or the array's elements
+}
+
+// problem is a problem and its place in the order of declaration.
+type problem struct {
+	Problem
+	order []int
+}
+
+// maxKept is how large a buffer is kept for the next input.
+const maxKept = 64 << 10
+
+// start makes the walker ready for an input.
+func (w *walker) start(data []byte) {
+	w.data = data
+	w.out = make([]byte, 0, len(data)+16) // the caller keeps it
+}
+
+// clear forgets the input, so that nothing of it is kept until the next one.
+func (w *walker) clear() {
+	scratch := w.scratch[:0]
+	if cap(scratch) > maxKept {
+		scratch = nil
+	}
+	clear(w.places)
+	*w = walker{
+		scanner:   scanner{scratch: scratch},
+		path:      w.path[:0],
+		seen:      w.seen[:0],
+		places:    w.places[:0],
+		operators: w.operators[:0],
+	}
+}
+
+// document reads the one value of the input.
+func (w *walker) document(n *node) bool {
+	if bytes.HasPrefix(w.data, byteOrderMark) {
+		return w.fail(notUTF8)
+	}
+	w.peek()
+	if !w.value(n) {
+		return false
+	}
+	w.peek()
+	return w.at == len(w.data) || w.unexpected()
+}
+
+// value reads the value at hand, which may be of any type.
+func (w *walker) value(n *node) bool {
+	if w.at == len(w.data) {
+		return w.unexpected()
+	}
+	switch w.data[w.at] {
+	case '{':
+		return w.object(w.expect(n, kindObject))
+	case '[':
+		return w.array(w.expect(n, kindArray))
+	case '"':
+		return w.string(w.expect(n, kindString))
+	case 't':
+		return w.constant(w.expect(n, kindBoolean), "true")
+	case 'f':
+		return w.constant(w.expect(n, kindBoolean), "false")
+	case 'n':
+		return w.constant(w.expect(n, kindNull), "null")
+	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
+		return w.number(n)
+	default:
+		return w.unexpected()
+	}
+}
+
+// expect returns the schema by which to read a value of that type: n, or, with a
+// problem noted, anything if n has no such values.
+func (w *walker) expect(n *node, kind kinds) *node {
+	switch {
+	case n.kinds&kind == 0:
+		w.refuse(wrongType(n.expected, kind.name()))
+	case n.enum != nil && kind != kindString && !(kind == kindNull && n.enumNull):
+		w.refuse(notInEnum(w.lastSegment(), n.enumText))
+	default:
+		return n
+	}
+	return anything
+}
+
+// constant reads a value that needs no check beyond that of its type.
+func (w *walker) constant(_ *node, word string) bool {
+	w.out = append(w.out, word...)
+	return w.word(word)
+}
+
+func (w *walker) object(n *node) bool {
+	if !w.enter() {
+		return false
+	}
+	mark := w.mark()
+	seen := len(w.seen)
+	for range (len(n.properties) + 63) / 64 {
+		w.seen = append(w.seen, 0)
+	}
+	has := func(i int) bool { return w.seen[seen+i/64]>>(i%64)&1 != 0 }
+
+	var others map[string]bool // the names that are no properties
+	count, next := 0, 0
+	w.out = append(w.out, '{')
+	for more := w.peek() != '}'; more; count++ {
+		if w.peek() != '"' {
+			return w.unexpected()
+		}
+		name, verbatim, ok := w.text()
+		if !ok {
+			return false
+		}
+		if count > 0 {
+			w.out = append(w.out, ',')
+		}
+		w.write(name, verbatim)
+		w.out = append(w.out, ':')
+
+		i := n.find(name, next)
+		if i < 0 {
+			if others[string(name)] {
+				return w.fail(duplicateName)
+			}
+			if others == nil {
+				others = map[string]bool{}
+			}
+			others[string(name)] = true
+			if n.closed {
+				w.refuseProperty(name)
+			}
+		} else {
+			if has(i) {
+				return w.fail(duplicateName)
+			}
+			w.seen[seen+i/64] |= 1 << (i % 64)
+			next = i + 1
+		}
+
+		if w.peek() != ':' {
+			return w.unexpected()
+		}
+		w.at++
+		w.peek()
+		if i < 0 {
+			ok = w.value(anything)
+		} else {
+			ok = w.property(&n.properties[i], i)
+		}
+		if !ok {
+			return false
+		}
+		if more, ok = w.more('}'); !ok {
+			return false
+		}
+	}
+	w.out = append(w.out, '}')
+	w.at++
+	w.depth--
+
+	switch {
+	case n.minProperties.isAbove(count):
+		w.refuseWhole(mark, tooFew(n.minProperties.text, "properties"))
+	case n.maxProperties.isBelow(count):
+		w.refuseWhole(mark, tooMany(n.maxProperties.text, "properties"))
+	default:
+		w.missing(n, has)
+		if n.list != nil {
+			w.page(n, has)
+		}
+	}
+	w.seen = w.seen[:seen]
+	return true
+}
+
+// find returns the property of that name, or -1. It looks at next first: most
+// objects are sent in the order of their declaration.
+func (n *node) find(name []byte, next int) int {
+	if next < len(n.properties) && n.properties[next].name == string(name) {
+		return next
+	}
+	if i, ok := n.index[string(name)]; ok {
+		return i
+	}
+	return -1
+}
+
+// property reads the value of a declared property.
+func (w *walker) property(p *property, i int) bool {
+	isNull := w.at < len(w.data) && w.data[w.at] == 'n'
+	w.path = append(w.path, step{p.name, i})
+	ok := w.value(p.node)
+	w.path = w.path[:len(w.path)-1]
+	if operator := p.node.operator; operator != "" {
+		if isNull {
+			operator += ":null"
+		}
+		w.operators = append(w.operators, operator)
+	}
+	return ok
+}
+
+// missing notes the required properties that an object lacks.
+func (w *walker) missing(n *node, has func(int) bool) {
+	if !n.required {
+		return
+	}
+	for i, p := range n.properties {
+		if p.required && !has(i) {
+			w.refuseAt(step{p.name, i}, isRequired(p.name))
+		}
+	}
+}
+
+// page judges the paging inputs of a list.
+func (w *walker) page(n *node, has func(int) bool) {
+	w.isPlain = n.list.isPlain(has)
+	i, problem := n.list.page(has)
+	if problem == "" {
+		return
+	}
+	// One that is wrong in itself has its problem already.
+	for _, p := range w.problems {
+		if p.order[0] == i {
+			return
+		}
+	}
+	w.refuseAt(step{n.properties[i].name, i}, problem)
+}
+
+func (w *walker) array(n *node) bool {
+	if !w.enter() {
+		return false
+	}
+	mark := w.mark()
+	items := n.items
+	if items == nil {
+		items = anything
+	}
+	count := 0
+	w.out = append(w.out, '[')
+	for more := w.peek() != ']'; more; count++ {
+		if count > 0 {
+			w.out = append(w.out, ',')
+		}
+		if len(w.problems)-mark.problems >= maxProblems {
+			items = anything // as many as are reported, and later ones come later
+		}
+		w.peek()
+		w.path = append(w.path, step{index: count})
+		ok := w.value(items)
+		w.path = w.path[:len(w.path)-1]
+		if !ok {
+			return false
+		}
+		if more, ok = w.more(']'); !ok {
+			return false
+		}
+	}
+	w.out = append(w.out, ']')
+	w.at++
+	w.depth--
+
+	switch {
+	case n.minItems.isAbove(count):
+		w.refuseWhole(mark, tooFew(n.minItems.text, "items"))
+	case n.maxItems.isBelow(count):
+		w.refuseWhole(mark, tooMany(n.maxItems.text, "items"))
+	}
+	return true
+}
+
+// enter steps over the opening bracket of an array or object.
+func (w *walker) enter() bool {
+	if w.depth == maxDepth {
+		return w.fail(nestedTooDeeply)
+	}
+	w.depth++
+	w.at++
+	return true
+}
+
+// more steps over the comma before a further member. At the closing bracket it
+// returns false and stays.
+func (w *walker) more(closing byte) (more, ok bool) {
+	switch w.peek() {
+	case ',':
+		w.at++
+		return true, true
+	case closing:
+		return false, true
+	default:
+		return false, w.unexpected()
+	}
+}
+
+func (w *walker) string(n *node) bool {
+	content, verbatim, ok := w.text()
+	if !ok {
+		return false
+	}
+	start := len(w.out)
+	problem := ""
+	switch n.format {
+	case formatDate, formatDateTime, formatDuration, formatRelativePeriod:
+		w.out, problem = n.format.appendForm(w.out, content)
+	default:
+		w.write(content, verbatim)
+		problem = n.format.problem(content)
+	}
+	if n.enum != nil && !n.enum[string(content)] {
+		problem = notInEnum(w.lastSegment(), n.enumText)
+	}
+	if problem == "" {
+		problem = n.lengthProblem(content)
+	}
+	if problem != "" {
+		w.refuse(problem)
+		return true
+	}
+	if n.format.isPlace() {
+		w.places = append(w.places, Place{Path: w.field(), Format: n.format.name(), start: start, end: len(w.out)})
+	}
+	return true
+}
+
+func (n *node) lengthProblem(content []byte) string {
+	if n.minLength.text == "" && n.maxLength.text == "" {
+		return ""
+	}
+	length, unit := 0, ""
+	if n.format == formatPassword {
+		length, unit = len(content), " bytes"
+	} else {
+		length = utf8.RuneCount(content)
+	}
+	switch {
+	case n.minLength.isAbove(length):
+		return tooShort(n.minLength.text, unit)
+	case n.maxLength.isBelow(length):
+		return tooLong(n.maxLength.text, unit)
+	default:
+		return ""
+	}
+}
+
+// write writes a string. One that stood verbatim between its quotes needs no
+// look.
+func (w *walker) write(content []byte, verbatim bool) {
+	if !verbatim {
+		w.out = appendText(w.out, content)
+		return
+	}
+	w.out = append(w.out, '"')
+	w.out = append(w.out, content...)
+	w.out = append(w.out, '"')
+}
+
+func (w *walker) number(n *node) bool {
+	literal, ok := w.numeral()
+	if !ok {
+		return false
+	}
+	if n.isAnything() {
+		w.out = append(w.out, literal...)
+		return true
+	}
+	number := parseNumber(literal, w.digits[:0])
+	kind := kindNumber
+	if number.isInteger() {
+		kind = kindInteger
+	}
+	isNumber := n.kinds&kindNumber != 0
+	switch {
+	case n.kinds&kind == 0 && !isNumber:
+		w.refuse(wrongType(n.expected, kind.name()))
+	case n.enum != nil:
+		w.refuse(notInEnum(w.lastSegment(), n.enumText))
+	case n.format == formatDecimal && !number.isDecimal():
+		w.refuse(wrongFormat(n.format.name()))
+	case n.minimum != nil && number.compare(n.minimum.number) < 0:
+		w.refuse(tooLow(n.minimum.text))
+	case n.maximum != nil && number.compare(n.maximum.number) > 0:
+		w.refuse(tooHigh(n.maximum.text))
+	case !isNumber || n.format == formatDecimal:
+		w.out = number.appendTo(w.out)
+		return true
+	case isZeroSingle(literal):
+		w.out = append(w.out, '0')
+		return true
+	}
+	w.out = append(w.out, literal...)
+	return true
+}
+
+// isZeroSingle tells whether a number is zero in single precision. The database
+// refuses one that is too small to be held; here it counts as the zero it is
+// nearest to.
+func isZeroSingle(literal []byte) bool {
+	f, _ := strconv.ParseFloat(string(literal), 32)
+	return f == 0
+}
+
+// mark is a point to which problems can be taken back.
+type mark struct{ problems, unknown int }
+
+func (w *walker) mark() mark {
+	return mark{problems: len(w.problems), unknown: len(w.unknown)}
+}
+
+// refuse notes a problem of the value at hand.
+func (w *walker) refuse(text string) {
+	p := problem{Problem: Problem{Field: w.field(), Error: text}, order: make([]int, len(w.path))}
+	for i, s := range w.path {
+		p.order[i] = s.index
+	}
+	w.problems = append(w.problems, p)
+}
+
+// refuseAt notes a problem of something in the value at hand.
+func (w *walker) refuseAt(s step, text string) {
+	w.path = append(w.path, s)
+	w.refuse(text)
+	w.path = w.path[:len(w.path)-1]
+}
+
+// refuseWhole notes a problem of a value as a whole, instead of those below it.
+func (w *walker) refuseWhole(since mark, text string) {
+	w.problems = w.problems[:since.problems]
+	w.unknown = w.unknown[:since.unknown]
+	w.refuse(text)
+}
+
+// refuseProperty notes an unknown property of the value at hand.
+func (w *walker) refuseProperty(name []byte) {
+	if len(w.unknown) == maxProblems {
+		return
+	}
+	text := echo(name)
+	field := text
+	if len(w.path) > 0 {
+		field = w.field() + "." + text
+	}
+	w.unknown = append(w.unknown, Problem{Field: field, Error: unknownProperty(text)})
+}
+
+// field is the dotted path of the value at hand.
+func (w *walker) field() string {
+	if len(w.path) == 0 {
+		return "(root)"
+	}
+	var field []byte
+	for i, s := range w.path {
+		if i > 0 {
+			field = append(field, '.')
+		}
+		field = append(field, s.segment()...)
+	}
+	return string(field)
+}
+
+// lastSegment is the end of the path of the value at hand.
+func (w *walker) lastSegment() string {
+	if len(w.path) == 0 {
+		return "(root)"
+	}
+	return w.path[len(w.path)-1].segment()
+}
+
+func (s step) segment() string {
+	if s.name == "" {
+		return strconv.Itoa(s.index)
+	}
+	return s.name
+}
+
+// listed returns the problems in the order in which they are reported.
+func (w *walker) listed() []Problem {
+	slices.SortFunc(w.problems, func(a, b problem) int { return slices.Compare(a.order, b.order) })
+	var list []Problem
+	for _, p := range w.problems {
+		list = append(list, p.Problem)
+	}
+	list = append(list, w.unknown...)
+	return list[:min(len(list), maxProblems)]
+}
