@@ -1,21 +1,480 @@
 package expr
 
-import "github.com/sternpost/sternpost/sqlgen/syntax"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
 
 // Check checks a Boolean expression: that of a @where, @permission or @validate.
 // It reports every independent error to errs and returns nil if there is any.
 func Check(e syntax.Expr, scope Scope, errs *syntax.Errors) Node {
-	panic("expr: Check is still being written")
+	c := &checker{scope: scope, errs: errs}
+	return c.boolean(e)
 }
 
-// CheckValue checks a value and that the target takes it: the right-hand side of
-// a @set in an action or arm, or the argument of @default, as the scope's place
-// says. It reports every independent error to errs and returns nil if there is
-// any. The result is a *Literal, *List or *Path.
-//
-// What a path may pass is checked here (SetManyValues, for arms ArmField, for
-// @default DefaultNotConstant). Whether the value reads a row that does not exist
-// yet (SetReadsNewRow) is left to the caller, who sees it from the Path.
-func CheckValue(e syntax.Expr, target Target, scope Scope, errs *syntax.Errors) Node {
-	panic("expr: CheckValue is still being written")
+// checker checks one expression. Its methods return nil for what is in error,
+// after reporting it; a caller that gets nil adds nothing.
+type checker struct {
+	scope    Scope
+	errs     *syntax.Errors
+	isNested bool // inside a comparison that was reported as nested
+}
+
+// boolean checks what must be Boolean: the whole, or an operand of !, && or ||.
+func (c *checker) boolean(e syntax.Expr) Node {
+	switch e := syntax.Unparen(e).(type) {
+	case *syntax.Not:
+		operand := c.boolean(e.Operand)
+		if operand == nil {
+			return nil
+		}
+		return &Not{Operand: operand, base: booleanAt(e.Span())}
+	case *syntax.Binary:
+		if e.Op != syntax.And && e.Op != syntax.Or {
+			return c.comparison(e)
+		}
+		left, right := c.boolean(e.Left), c.boolean(e.Right)
+		if left == nil || right == nil {
+			return nil
+		}
+		return &Logic{Op: e.Op, Left: left, Right: right, base: booleanAt(e.Span())}
+	default:
+		return c.isBoolean(c.operand(e))
+	}
+}
+
+// isBoolean checks that a path or literal which stands by itself is Boolean.
+func (c *checker) isBoolean(n Node) Node {
+	switch {
+	case n == nil:
+		return nil
+	case isWriteOnly(n):
+		c.report(n, WriteOnlyField, writeOnlyField(n.Type()))
+		return nil
+	case n.Type() != Type{Kind: Boolean}:
+		c.report(n, NotBoolean, notBoolean(n))
+		return nil
+	}
+	return n
+}
+
+// comparison checks an operator of equality or order, or in, with its operands.
+func (c *checker) comparison(e *syntax.Binary) Node {
+	if nested := nestedOperand(e); nested != nil {
+		c.nestedComparison(e, nested)
+		return nil
+	}
+	left, right := c.operand(e.Left), c.operand(e.Right)
+	if left == nil || right == nil {
+		return nil
+	}
+	isNullTest := operators(e.Op) == Equality && (isNull(left) || isNull(right))
+	if !isNullTest && !c.canBeCompared(left, right) {
+		return nil
+	}
+	ok := false
+	if e.Op == syntax.In {
+		left, right, ok = c.membership(e, left, right)
+	} else {
+		left, right, ok = c.pair(e, left, right)
+	}
+	if !ok {
+		return nil
+	}
+	return &Compare{Op: e.Op, Left: left, Right: right, base: booleanAt(e.Span())}
+}
+
+// nestedOperand returns the first operand that is no path, literal or list, or
+// nil.
+func nestedOperand(e *syntax.Binary) syntax.Expr {
+	for _, side := range []syntax.Expr{e.Left, e.Right} {
+		switch syntax.Unparen(side).(type) {
+		case *syntax.Binary, *syntax.Not:
+			return side
+		}
+	}
+	return nil
+}
+
+// nestedComparison reports a comparison of comparisons, once for a whole chain,
+// and looks for further errors in its operands.
+func (c *checker) nestedComparison(e *syntax.Binary, nested syntax.Expr) {
+	if !c.isNested {
+		c.add(nested.Span(), NestedComparison, nestedComparison(e.Op))
+	}
+	inner := &checker{scope: c.scope, errs: c.errs, isNested: true}
+	for _, side := range []syntax.Expr{e.Left, e.Right} {
+		switch side := syntax.Unparen(side).(type) {
+		case *syntax.Binary, *syntax.Not:
+			inner.boolean(side)
+		default:
+			inner.operand(side)
+		}
+	}
+}
+
+// canBeCompared checks what only a test for null may have as an operand.
+func (c *checker) canBeCompared(left, right Node) bool {
+	ok := true
+	for _, n := range []Node{left, right} {
+		switch {
+		case isWriteOnly(n):
+			c.report(n, WriteOnlyField, writeOnlyField(n.Type()))
+			ok = false
+		case c.scope.Place() == ModelValidate && n.Type().Kind == Model:
+			c.report(n, NotOwnField, toOneInValidate())
+			ok = false
+		}
+	}
+	return ok
+}
+
+// pair checks two operands against the operator table and gives each literal the
+// type of the other side.
+func (c *checker) pair(e *syntax.Binary, left, right Node) (Node, Node, bool) {
+	if c.isSource(left) || c.isSource(right) {
+		return c.pairSource(e, left, right)
+	}
+	if !canCompare(operandOf(left), operandOf(right), operators(e.Op)) {
+		c.add(e.Span(), OperandTypes, operandTypes(e.Op, left, right))
+		return nil, nil, false
+	}
+	elements := Type{Kind: left.Type().Kind, Name: left.Type().Name}
+	if _, isList := left.(*List); isList {
+		elements = Type{Kind: right.Type().Kind, Name: right.Type().Name}
+	}
+	newLeft := c.settleSide(left, right.Type(), elements)
+	newRight := c.settleSide(right, left.Type(), elements)
+	return newLeft, newRight, newLeft != nil && newRight != nil
+}
+
+// settleSide gives a literal the type of the other side, and the literals of a
+// list the type of the other side's elements.
+func (c *checker) settleSide(n Node, other, elements Type) Node {
+	switch n := n.(type) {
+	case *Literal:
+		return c.settle(n, other)
+	case *List:
+		return c.settleList(n, elements)
+	}
+	return n
+}
+
+// membership checks x in a list, in an array, or in what a path through a
+// to-many leads to.
+func (c *checker) membership(e *syntax.Binary, x, right Node) (Node, Node, bool) {
+	refuse := func() (Node, Node, bool) {
+		c.add(e.Span(), OperandTypes, operandTypes(e.Op, x, right))
+		return nil, nil, false
+	}
+	if list, ok := right.(*List); ok {
+		switch operandOf(x).class {
+		case ClassArray, ClassToMany, ClassList, ClassOpaque:
+			return refuse()
+		}
+		return c.membershipOfList(e, x, list)
+	}
+	element, ok := elementOf(right)
+	if !ok || c.isSource(x) || c.isSource(right) || !canCompare(operandOf(x), element, Equality) {
+		return refuse()
+	}
+	if literal, ok := x.(*Literal); ok {
+		x = c.settle(literal, Type{Kind: right.Type().Kind, Name: right.Type().Name})
+	}
+	return x, right, x != nil
+}
+
+// membershipOfList checks x in a list. If x is a literal, its type is that of the
+// first element that has one of its own.
+func (c *checker) membershipOfList(e *syntax.Binary, x Node, list *List) (Node, Node, bool) {
+	if c.isSource(x) {
+		_, newList, ok := c.pairSource(e, x, list)
+		return x, newList, ok
+	}
+	if literal, ok := x.(*Literal); ok {
+		elements := literal.Type()
+		typed := slices.IndexFunc(list.Elements, func(n Node) bool { _, isLiteral := n.(*Literal); return !isLiteral })
+		if typed >= 0 && canCompare(operandOf(x), operandOf(list.Elements[typed]), Equality) {
+			elements = list.Elements[typed].Type()
+		}
+		settled := c.settle(literal, elements)
+		if settled == nil {
+			return nil, nil, false
+		}
+		x = settled
+	}
+	settled := c.settleList(list, x.Type())
+	return x, settled, settled != nil
+}
+
+// settleList checks the elements of a list against the type of the other side's
+// elements, of which the list becomes an array.
+func (c *checker) settleList(list *List, elements Type) Node {
+	settled := &List{base: list.base}
+	if len(list.Elements) == 0 {
+		return settled
+	}
+	if elements.Kind == NullKind {
+		elements = list.Elements[0].Type()
+	}
+	settled.typ = Type{Kind: elements.Kind, Name: elements.Name, Array: true}
+	against := operand{class: classOfKind(elements.Kind), name: elements.Name}
+	ok := true
+	for _, n := range list.Elements {
+		if !canCompare(operandOf(n), against, Equality) {
+			c.report(n, ListElement, listElementType(n, elements))
+			ok = false
+			continue
+		}
+		if literal, isLiteral := n.(*Literal); isLiteral {
+			if n = c.settle(literal, elements); n == nil {
+				ok = false
+			}
+		}
+		settled.Elements = append(settled.Elements, n)
+	}
+	if !ok {
+		return nil
+	}
+	return settled
+}
+
+// settle gives a literal the type of the other side, which it can be compared
+// with, and checks its spelling.
+func (c *checker) settle(l *Literal, other Type) Node {
+	settled := *l
+	settled.untyped = false
+	switch {
+	case l.untyped:
+		return c.settleText(&settled, other)
+	case l.typ.Kind == Number:
+		if other.Kind == Decimal {
+			settled.typ.Kind = Decimal
+		}
+		return c.inRange(&settled)
+	case l.typ.Kind == Decimal:
+		return c.inRange(&settled)
+	}
+	return &settled
+}
+
+// settleText gives a text literal the type of the other side.
+func (c *checker) settleText(l *Literal, other Type) Node {
+	switch other.Kind {
+	case Text, Markdown, ID:
+		l.typ.Kind = other.Kind
+	case Model:
+		l.typ.Kind = ID
+	case Date, Timestamp, Duration:
+		text, ok := parseISO(other.Kind, l.Value.(string))
+		if !ok {
+			c.report(l, BadLiteral, badISO(other.Kind))
+			return nil
+		}
+		l.typ.Kind, l.Value = other.Kind, text
+	}
+	return l
+}
+
+// inRange checks that a numeric literal is within the range of its type.
+func (c *checker) inRange(l *Literal) Node {
+	text := l.Value.(string)
+	if l.typ.Kind == Number && !isNumber(text) || l.typ.Kind == Decimal && !isDecimal(text) {
+		c.report(l, BadLiteral, badNumber(l.typ.Kind))
+		return nil
+	}
+	return l
+}
+
+// isSource tells whether a node is the sourceModel or sourceArm of a union.
+func (c *checker) isSource(n Node) bool {
+	_, ok := c.sourceNames(n)
+	return ok
+}
+
+// sourceNames returns the texts that sourceModel or sourceArm can be compared
+// with, false for anything else.
+func (c *checker) sourceNames(n Node) ([]string, bool) {
+	p, ok := n.(*Path)
+	if !ok || p.Root != RootRow || len(p.Steps) != 1 {
+		return nil, false
+	}
+	return c.scope.SourceNames(p.Steps[0])
+}
+
+// pairSource checks a comparison of sourceModel or sourceArm, which takes text
+// literals that name a model or arm, and null.
+func (c *checker) pairSource(e *syntax.Binary, left, right Node) (Node, Node, bool) {
+	names, isLeft := c.sourceNames(left)
+	source, other := left, right
+	if !isLeft {
+		names, _ = c.sourceNames(right)
+		source, other = right, left
+	}
+	settled, isFitting := c.sourceOperand(e.Op, source, other, names)
+	switch {
+	case !isFitting:
+		c.add(e.Span(), OperandTypes, sourceOperandTypes(source))
+		return nil, nil, false
+	case settled == nil:
+		return nil, nil, false
+	case isLeft:
+		return left, settled, true
+	default:
+		return settled, right, true
+	}
+}
+
+// sourceOperand checks what sourceModel or sourceArm is compared with. It is
+// false if that is nothing the operator takes, and nil if a name was reported.
+func (c *checker) sourceOperand(op syntax.Operator, source, other Node, names []string) (Node, bool) {
+	switch other := other.(type) {
+	case *Literal:
+		switch {
+		case operators(op) != Equality:
+			return nil, false
+		case isNull(other):
+			return other, true
+		case other.untyped:
+			return c.sourceName(source, other, names), true
+		}
+	case *List:
+		if op != syntax.In {
+			return nil, false
+		}
+		return c.sourceList(source, other, names), true
+	}
+	return nil, false
+}
+
+// sourceList checks the names in a list.
+func (c *checker) sourceList(source Node, list *List, names []string) Node {
+	settled := &List{base: list.base}
+	if len(list.Elements) > 0 {
+		settled.typ = Type{Kind: source.Type().Kind, Name: source.Type().Name, Array: true}
+	}
+	ok := true
+	for _, n := range list.Elements {
+		literal, isLiteral := n.(*Literal)
+		if !isLiteral || !literal.untyped {
+			c.report(n, ListElement, sourceOperandTypes(source))
+			ok = false
+			continue
+		}
+		name := c.sourceName(source, literal, names)
+		ok = ok && name != nil
+		settled.Elements = append(settled.Elements, name)
+	}
+	if !ok {
+		return nil
+	}
+	return settled
+}
+
+// sourceName checks that a literal is one of the names and gives it the type of
+// the field.
+func (c *checker) sourceName(source Node, l *Literal, names []string) Node {
+	text := l.Value.(string)
+	if !slices.Contains(names, text) {
+		c.report(l, UnknownArm, unknownArm(source, text, names))
+		return nil
+	}
+	settled := *l
+	settled.untyped = false
+	settled.typ = source.Type()
+	return &settled
+}
+
+// operand checks an operand by itself: that its names are known. Its literals
+// take the type of the other side later.
+func (c *checker) operand(e syntax.Expr) Node {
+	switch e := syntax.Unparen(e).(type) {
+	case *syntax.Path:
+		return c.path(e)
+	case *syntax.List:
+		return c.list(e)
+	case *syntax.BadExpr:
+		return nil
+	default:
+		return literal(e)
+	}
+}
+
+// literal returns the node of a literal.
+func literal(e syntax.Expr) Node {
+	at := func(k Kind) base { return base{typ: Type{Kind: k}, span: e.Span()} }
+	switch e := e.(type) {
+	case *syntax.String:
+		return &Literal{Value: e.Value, untyped: true, base: at(Text)}
+	case *syntax.Number:
+		if e.IsInteger {
+			return &Literal{Value: e.Text, base: at(Number)}
+		}
+		return &Literal{Value: e.Text, base: at(Decimal)}
+	case *syntax.Bool:
+		return &Literal{Value: e.Value, base: at(Boolean)}
+	case *syntax.Null:
+		return &Literal{base: at(NullKind)}
+	}
+	panic(fmt.Sprintf("expr: %T is no literal, line %d", e, e.Span().Start.Line))
+}
+
+// list checks the elements of a list by themselves.
+func (c *checker) list(e *syntax.List) Node {
+	list := &List{base: base{typ: Type{Kind: AnyList}, span: e.Span()}}
+	ok := true
+	for _, element := range e.Elements {
+		n := c.element(element)
+		ok = ok && n != nil
+		list.Elements = append(list.Elements, n)
+	}
+	if !ok || e.Incomplete() {
+		return nil
+	}
+	return list
+}
+
+// element checks an element of a list: a literal other than null, an input, or a
+// path from ctx.
+func (c *checker) element(e syntax.Expr) Node {
+	switch e := syntax.Unparen(e).(type) {
+	case *syntax.Binary, *syntax.Not, *syntax.List, *syntax.Null:
+		c.add(e.Span(), ListElement, listElementForm())
+		return nil
+	}
+	n := c.operand(e)
+	p, isPath := n.(*Path)
+	switch {
+	case isPath && p.Root == RootRow:
+		c.report(n, ListElement, listElementForm())
+		return nil
+	case isPath && p.isWriteOnly():
+		c.report(n, WriteOnlyField, writeOnlyField(p.typ))
+		return nil
+	}
+	return n
+}
+
+// booleanAt is the base of a node that is Boolean.
+func booleanAt(span syntax.Span) base { return base{typ: Type{Kind: Boolean}, span: span} }
+
+// isNull tells whether a node is the literal null.
+func isNull(n Node) bool { return n.Type().Kind == NullKind }
+
+// isWriteOnly tells whether a node is a Password or Secret.
+func isWriteOnly(n Node) bool {
+	p, ok := n.(*Path)
+	return ok && p.isWriteOnly()
+}
+
+// report adds an error at a node.
+func (c *checker) report(n Node, code syntax.Code, message string) {
+	c.add(n.Span(), code, message)
+}
+
+// add adds an error.
+func (c *checker) add(span syntax.Span, code syntax.Code, message string) {
+	c.errs.Add(code, span, message)
 }

@@ -28,6 +28,28 @@ const (
 	AnyList
 )
 
+// String returns the kind as the schema language writes it.
+func (k Kind) String() string {
+	return [...]string{
+		ID: "ID", Text: "Text", Markdown: "Markdown", Number: "Number", Decimal: "Decimal", Boolean: "Boolean",
+		Timestamp: "Timestamp", Date: "Date", Duration: "Duration", File: "File", Vector: "Vector",
+		Password: "Password", Secret: "Secret", Enum: "enum", Model: "model", Message: "message", Any: "Any",
+		NullKind: "null", AnyList: "[]",
+	}[k]
+}
+
+// String returns the type as the schema language writes it.
+func (t Type) String() string {
+	name := t.Name
+	if name == "" {
+		name = t.Kind.String()
+	}
+	if t.Array && t.Kind != AnyList {
+		return name + "[]"
+	}
+	return name
+}
+
 // Type is the type of a field, an input or an expression. Types are comparable with ==.
 type Type struct {
 	Kind  Kind
@@ -53,7 +75,8 @@ type Node interface {
 //	Enum                string, the value's name
 //	NullKind            nil
 type Literal struct {
-	Value any
+	Value   any
+	untyped bool // a text literal that has not met another side yet
 	base
 }
 
@@ -108,6 +131,53 @@ type Path struct {
 	Steps []Step
 	base
 }
+
+// RowPath returns the path from the row of a model, or union, through steps. It
+// serves what is meant without being written; span is the place to blame.
+func RowPath(model string, steps []Step, span syntax.Span) *Path {
+	return newPath(Path{Root: RootRow, Steps: steps}, Type{Kind: Model, Name: model}, span)
+}
+
+// newPath completes a path whose root has the given type.
+func newPath(p Path, root Type, span syntax.Span) *Path {
+	p.base = base{typ: root, span: span}
+	if len(p.Steps) > 0 {
+		p.typ = p.Steps[len(p.Steps)-1].StepType()
+	}
+	return &p
+}
+
+// ThroughToMany tells whether the path passes a to-many or ends in one.
+func (p *Path) ThroughToMany() bool {
+	for _, s := range p.Steps {
+		if isToMany(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// MayBeNull tells whether the path's value can be null.
+func (p *Path) MayBeNull() bool {
+	if p.Root == RootIdentity || p.Root == RootInput && (p.Input.InputOptional() || p.Input.InputNullable()) {
+		return true
+	}
+	for _, s := range p.Steps {
+		if s.StepOptional() {
+			return true
+		}
+	}
+	return false
+}
+
+// isWriteOnly tells whether the path ends in a Password or Secret.
+func (p *Path) isWriteOnly() bool { return p.typ.Kind == Password || p.typ.Kind == Secret }
+
+// isToMany tells whether a step leads to any number of rows.
+func isToMany(s Step) bool { return s.StepType().Kind == Model && s.StepType().Array }
+
+// isToOne tells whether a step leads to at most one row.
+func isToOne(s Step) bool { return s.StepType().Kind == Model && !s.StepType().Array }
 
 // Compare is a comparison of two operands, neither of which is Boolean logic.
 // Op is ==, !=, <, <=, >, >= or in.

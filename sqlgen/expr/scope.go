@@ -57,6 +57,9 @@ type Scope interface {
 	EnvNames() []string
 	SecretNames() []string
 
+	// HeaderName returns the snake form of a header's name.
+	HeaderName(name string) string
+
 	// SourceNames returns the texts that a field of a union can be compared
 	// with: the names of the source models for sourceModel, of the arms for
 	// sourceArm. It is false for every other field.

@@ -1,0 +1,109 @@
+package expr
+
+import "github.com/sternpost/sternpost/sqlgen/syntax"
+
+// The codes that this package reports. Each is shown by an expression of model
+// Order; see the tests for the schema that it belongs to.
+const (
+	// UnknownName: a path begins with nothing that can be named where it stands.
+	//
+	//	oder.number == "1"
+	UnknownName syntax.Code = "UnknownName"
+
+	// UnknownField: a path names no field of its model, or continues past a
+	// scalar.
+	//
+	//	order.nummer == "1"
+	UnknownField syntax.Code = "UnknownField"
+
+	// UnknownEnumValue: an enum has no such value.
+	//
+	//	order.state == State.Opn
+	UnknownEnumValue syntax.Code = "UnknownEnumValue"
+
+	// UnknownArm: a literal names no model, or no arm, of the union.
+	//
+	//	event.sourceArm == "paymnt"
+	UnknownArm syntax.Code = "UnknownArm"
+
+	// NotBoolean: the whole expression, or an operand of !, && or ||, is not
+	// Boolean.
+	//
+	//	order.number && order.rush
+	NotBoolean syntax.Code = "NotBoolean"
+
+	// OperandTypes: the operator does not take such a pair of operands.
+	//
+	//	order.state < State.Open
+	OperandTypes syntax.Code = "OperandTypes"
+
+	// NestedComparison: an operand of a comparison is a comparison or a logical
+	// expression.
+	//
+	//	(order.rush == true) == order.rush
+	NestedComparison syntax.Code = "NestedComparison"
+
+	// ListElement: an element of a list is a path of the row, null, or not
+	// comparable with the other side.
+	//
+	//	order.number in ["1", null]
+	ListElement syntax.Code = "ListElement"
+
+	// WriteOnlyField: a Password or Secret is neither compared with null nor
+	// assigned to its like.
+	//
+	//	order.token == "x"
+	WriteOnlyField syntax.Code = "WriteOnlyField"
+
+	// ListInput: an implicit input of a list is named.
+	//
+	//	order.number == filteredNumber
+	ListInput syntax.Code = "ListInput"
+
+	// ManyInput: an input of a create below a to-many step is named.
+	//
+	//	itemsWhat != ""
+	ManyInput syntax.Code = "ManyInput"
+
+	// RowInRule: a rule for read or write mentions the row.
+	//
+	//	order.rush
+	RowInRule syntax.Code = "RowInRule"
+
+	// NotOwnField: a model's @validate leads through a relation.
+	//
+	//	order.customer.name != ""
+	NotOwnField syntax.Code = "NotOwnField"
+
+	// TypeMismatch: a target does not take a value of that type.
+	//
+	//	order.number = 1
+	TypeMismatch syntax.Code = "TypeMismatch"
+
+	// NullIntoRequired: null is assigned to a required target.
+	//
+	//	order.number = null
+	NullIntoRequired syntax.Code = "NullIntoRequired"
+
+	// BadLiteral: a text literal is not ISO 8601 of its type, or a number is out
+	// of range.
+	//
+	//	order.due == "2027-02-30"
+	BadLiteral syntax.Code = "BadLiteral"
+
+	// DefaultNotConstant: a @default is neither a literal, a list of literals,
+	// nor ctx.now.
+	//
+	//	@default(ctx.isAuthenticated)
+	DefaultNotConstant syntax.Code = "DefaultNotConstant"
+
+	// SetManyValues: the value of a @set passes a to-many.
+	//
+	//	order.number = order.items.what
+	SetManyValues syntax.Code = "SetManyValues"
+
+	// ArmField: the value that an arm gives to a field of its union does not fit.
+	//
+	//	event.title = invoice.total
+	ArmField syntax.Code = "ArmField"
+)

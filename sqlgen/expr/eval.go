@@ -1,0 +1,394 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Row is a row as the interpreter sees it.
+type Row interface {
+	// ID returns the row's id.
+	ID() string
+
+	// Value returns the value of a scalar or enum field, in the form in which a
+	// Literal of its kind holds it, nil for null; of an array field, a []any.
+	Value(field string) any
+
+	// Related returns the rows that a relation leads to: of a to-one, one or
+	// none.
+	Related(field string) []Row
+}
+
+// Call is what an expression is evaluated against. Values have the form in which
+// a Literal of their kind holds them, nil for null; those of arrays are []any.
+type Call struct {
+	Row      Row            // nil where the expression has no row
+	Identity Row            // nil means anonymous
+	Now      string         // the start of the call
+	Inputs   map[string]any // by flat name; what is not in it is absent
+	Headers  map[string]string
+	Env      map[string]string
+	Secrets  map[string]string
+}
+
+// Holds tells whether all @wheres of a call or arm hold of its row: they are
+// conjuncts of one expression. One that mentions an absent input is skipped.
+func Holds(call Call, wheres ...Node) bool {
+	var conjuncts []Node
+	for _, w := range wheres {
+		if !mentionsAbsent(call, w) {
+			conjuncts = append(conjuncts, w)
+		}
+	}
+	e := evaluator{call: call, logic: whereLogic}
+	return e.choose(conjuncts) == True
+}
+
+// mentionsAbsent tells whether an expression mentions an input that the request
+// leaves out.
+func mentionsAbsent(call Call, n Node) bool {
+	for _, input := range Mentions(n).Inputs {
+		if _, given := call.Inputs[input.InputName()]; !given {
+			return true
+		}
+	}
+	return false
+}
+
+// Admits tells whether the expression of a @permission admits the call's row.
+func Admits(call Call, rule Node) bool {
+	e := evaluator{call: call, logic: ruleLogic}
+	return e.choose([]Node{rule}) == True
+}
+
+// Validate returns the value of a @validate, which fails only if it is false.
+func Validate(call Call, rule Node) Truth {
+	e := evaluator{call: call, logic: validateLogic}
+	return e.choose([]Node{rule})
+}
+
+// logic is what null means where an expression stands.
+type logic int
+
+const (
+	whereLogic    logic = iota // two-valued; null is a value to == and !=
+	ruleLogic                  // moreover, a comparison with an absent or null input is false
+	validateLogic              // SQL's: a comparison with a null or absent value is unknown
+)
+
+// evaluator evaluates one expression, for one choice of children at a time.
+type evaluator struct {
+	call          Call
+	logic         logic
+	rowUnknown    bool // an early decision: what involves the row is unknown
+	inputsUnknown bool // that of an upload: what involves an input is unknown too
+	chosen        map[string]Row
+}
+
+// choose evaluates conjuncts as one expression: they hold if one can choose a
+// child for each to-many prefix so that they do. What the outer expression chose
+// does not count.
+func (e *evaluator) choose(conjuncts []Node) Truth {
+	own := *e
+	own.chosen = map[string]Row{}
+	var prefixes []Prefix
+	for _, p := range Prefixes(conjuncts...) {
+		if p.Root != RootRow || !e.rowUnknown {
+			prefixes = append(prefixes, p)
+		}
+	}
+	return own.chooseFrom(prefixes, conjuncts)
+}
+
+// chooseFrom tries every child for the first of the prefixes, with every choice
+// for the others. A prefix without children has no choice; its key is not in
+// chosen then.
+func (e *evaluator) chooseFrom(prefixes []Prefix, conjuncts []Node) Truth {
+	if len(prefixes) == 0 {
+		result := True
+		for _, n := range conjuncts {
+			result = result.And(e.truth(n))
+		}
+		return result
+	}
+	prefix, others := prefixes[0], prefixes[1:]
+	children := e.children(prefix)
+	if len(children) == 0 {
+		return e.chooseFrom(others, conjuncts)
+	}
+	result := False
+	for _, child := range children {
+		e.chosen[prefix.Key()] = child
+		result = result.Or(e.chooseFrom(others, conjuncts))
+	}
+	delete(e.chosen, prefix.Key())
+	return result
+}
+
+// children returns the rows that a prefix leads to, given what is chosen for the
+// shorter ones.
+func (e *evaluator) children(p Prefix) []Row {
+	last := len(p.Steps) - 1
+	row, _ := e.walk(p.Root, p.Steps[:last])
+	if row == nil {
+		return nil
+	}
+	return row.Related(p.Steps[last].StepName())
+}
+
+// walk follows relations from the row or the identity and returns the row that it
+// comes to, nil for null. It is false if it passes a prefix without choice.
+func (e *evaluator) walk(root Root, steps []Step) (Row, bool) {
+	row := e.call.Row
+	if root == RootIdentity {
+		row = e.call.Identity
+	}
+	for i, s := range steps {
+		if isToMany(s) {
+			child, isChosen := e.chosen[Prefix{Root: root, Steps: steps[:i+1]}.Key()]
+			if !isChosen {
+				return nil, false
+			}
+			row = child
+			continue
+		}
+		if row == nil {
+			continue
+		}
+		related := row.Related(s.StepName())
+		if len(related) == 0 {
+			row = nil
+			continue
+		}
+		row = related[0]
+	}
+	return row, true
+}
+
+// truth evaluates a Boolean expression.
+func (e *evaluator) truth(n Node) Truth {
+	switch n := n.(type) {
+	case *Logic:
+		if n.Op == syntax.And {
+			return e.truth(n.Left).And(e.truth(n.Right))
+		}
+		return e.truth(n.Left).Or(e.truth(n.Right))
+	case *Not:
+		return e.choose([]Node{n.Operand}).Not()
+	case *Compare:
+		return e.compare(n)
+	case *Literal:
+		return truthOf(n.Value.(bool))
+	case *Path:
+		return e.compare(isTrue(n))
+	}
+	panic(fmt.Sprintf("expr: %T is no Boolean expression", n))
+}
+
+// isTrue returns what a Boolean path by itself means.
+func isTrue(p *Path) *Compare {
+	literal := &Literal{Value: true, base: base{typ: Type{Kind: Boolean}, span: p.span}}
+	return &Compare{Op: syntax.Equal, Left: p, Right: literal, base: base{typ: literal.typ, span: p.span}}
+}
+
+// compare evaluates a comparison. In a list that is searched, an element that is
+// nobody is an element that never matches; in one that is compared as a whole it
+// makes the comparison false.
+func (e *evaluator) compare(c *Compare) Truth {
+	if isNullTest(c) {
+		return e.nullTest(c)
+	}
+	left, right := e.operand(c.Left), e.operand(c.Right)
+	switch {
+	case left.isNowhere || right.isNowhere:
+		return False
+	case left.isNobody || right.isNobody && (c.Op != syntax.In || !isList(c.Right)):
+		return False
+	case left.isUnknown || right.isUnknown:
+		return Unknown
+	case c.Op == syntax.In:
+		return e.member(left.value, right.value)
+	case e.logic == validateLogic && (left.hasNull() || right.hasNull()):
+		return Unknown
+	}
+	switch c.Op {
+	case syntax.Equal:
+		return truthOf(equal(left.value, right.value))
+	case syntax.NotEqual:
+		return truthOf(!equal(left.value, right.value))
+	}
+	if left.value == nil || right.value == nil {
+		return False
+	}
+	return truthOf(ordered(c.Op, order(left.value, right.value)))
+}
+
+// nullTest evaluates a comparison with the literal null.
+func (e *evaluator) nullTest(c *Compare) Truth {
+	n := c.Left
+	if isNull(n) {
+		n = c.Right
+	}
+	o := e.wholeOperand(n)
+	switch {
+	case o.isNowhere:
+		return False
+	case o.isUnknown:
+		return Unknown
+	}
+	return truthOf((o.value == nil) == (c.Op == syntax.Equal))
+}
+
+// isList tells whether a node is a list.
+func isList(n Node) bool {
+	_, ok := n.(*List)
+	return ok
+}
+
+// evaluated is a side of a comparison as evaluated.
+type evaluated struct {
+	value     any  // canonical; nil for null
+	isNowhere bool // it leads through a to-many without choice
+	isNobody  bool // it, or an element of it, is the identity or a path from it, and null; or in a rule an input, and absent or null
+	isUnknown bool // it involves what is not known yet
+}
+
+// hasNull tells whether the value, or an element of it, is null.
+func (o evaluated) hasNull() bool {
+	if elements, ok := o.value.([]any); ok {
+		for _, v := range elements {
+			if v == nil {
+				return true
+			}
+		}
+	}
+	return o.value == nil
+}
+
+// operand evaluates one side of a comparison that is no test for null.
+func (e *evaluator) operand(n Node) evaluated {
+	if list, ok := n.(*List); ok {
+		return e.list(list)
+	}
+	o := e.single(n)
+	if p, ok := n.(*Path); ok && o.value == nil && e.logic != validateLogic {
+		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == ruleLogic && !e.inputsUnknown
+	}
+	return o
+}
+
+// list evaluates a list.
+func (e *evaluator) list(l *List) evaluated {
+	values := []any{}
+	result := evaluated{}
+	for _, n := range l.Elements {
+		o := e.operand(n)
+		result.isNowhere = result.isNowhere || o.isNowhere
+		result.isNobody = result.isNobody || o.isNobody
+		result.isUnknown = result.isUnknown || o.isUnknown
+		values = append(values, o.value)
+	}
+	result.value = values
+	return result
+}
+
+// wholeOperand evaluates the side of a test for null that is not null. A path
+// that ends in a to-many is null if there are no children.
+func (e *evaluator) wholeOperand(n Node) evaluated {
+	p, ok := n.(*Path)
+	if !ok || len(p.Steps) == 0 || !isToMany(p.Steps[len(p.Steps)-1]) {
+		return e.single(n)
+	}
+	if e.involvesUnknown(p) {
+		return evaluated{isUnknown: true}
+	}
+	last := len(p.Steps) - 1
+	row, isSomewhere := e.walk(p.Root, p.Steps[:last])
+	if !isSomewhere {
+		return evaluated{isNowhere: true}
+	}
+	if row == nil || len(row.Related(p.Steps[last].StepName())) == 0 {
+		return evaluated{}
+	}
+	return evaluated{value: true}
+}
+
+// single evaluates a literal or path, whatever its null would mean.
+func (e *evaluator) single(n Node) evaluated {
+	switch n := n.(type) {
+	case *List:
+		return e.list(n)
+	case *Literal:
+		return evaluated{value: canonical(n.typ, n.Value)}
+	case *Path:
+		if e.involvesUnknown(n) {
+			return evaluated{isUnknown: true}
+		}
+		return e.path(n)
+	}
+	panic(fmt.Sprintf("expr: %T is no operand", n))
+}
+
+// involvesUnknown tells whether a path involves what is not known yet.
+func (e *evaluator) involvesUnknown(p *Path) bool {
+	return p.Root == RootRow && e.rowUnknown || p.Root == RootInput && e.inputsUnknown
+}
+
+// path evaluates a path. The value of a row is its id.
+func (e *evaluator) path(p *Path) evaluated {
+	switch p.Root {
+	case RootInput:
+		return evaluated{value: canonical(p.typ, e.call.Inputs[p.Input.InputName()])}
+	case RootIsAuthenticated:
+		return evaluated{value: e.call.Identity != nil}
+	case RootNow:
+		return evaluated{value: canonical(p.typ, e.call.Now)}
+	case RootHeader:
+		return evaluated{value: e.call.Headers[p.Name]}
+	case RootEnv:
+		return evaluated{value: e.call.Env[p.Name]}
+	case RootSecret:
+		return evaluated{value: e.call.Secrets[p.Name]}
+	}
+	relations, field := p.Steps, Step(nil)
+	if p.typ.Kind != Model {
+		last := len(p.Steps) - 1
+		relations, field = p.Steps[:last], p.Steps[last]
+	}
+	row, isSomewhere := e.walk(p.Root, relations)
+	switch {
+	case !isSomewhere:
+		return evaluated{isNowhere: true}
+	case row == nil:
+		return evaluated{}
+	case field == nil:
+		return evaluated{value: row.ID()}
+	}
+	return evaluated{value: canonical(p.typ, row.Value(field.StepName()))}
+}
+
+// member evaluates x in a list or array, or x in what a to-many yields for the
+// child that was chosen.
+func (e *evaluator) member(x, in any) Truth {
+	unset := False
+	if e.logic == validateLogic {
+		unset = Unknown
+	}
+	if in == nil {
+		return unset
+	}
+	elements, isArray := in.([]any)
+	if !isArray {
+		elements = []any{in}
+	}
+	result := False
+	for _, element := range elements {
+		if x == nil || element == nil {
+			result = result.Or(unset)
+			continue
+		}
+		result = result.Or(truthOf(equal(x, element)))
+	}
+	return result
+}

@@ -1,0 +1,253 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// The messages of this package, one function each, in the order of the codes.
+
+func unknownName(name string, candidates []string) string {
+	return fmt.Sprintf("nothing here is called %q%s", name, didYouMean(name, candidates))
+}
+
+func rowNotNameable(variable string) string {
+	return fmt.Sprintf("%s cannot be used here: there is no row, only inputs and ctx", variable)
+}
+
+func ctxNotNameable() string {
+	return "ctx cannot be used here: the result must not depend on who calls, or when"
+}
+
+func bareCtx() string {
+	return "ctx is no value by itself; it has " + joined(ctxParts())
+}
+
+func bareCtxPart(part string) string {
+	return fmt.Sprintf("ctx.%s is no value by itself; name an entry, as in ctx.%s.NAME", part, part)
+}
+
+func unknownCtx(name string) string {
+	return fmt.Sprintf("ctx has no %q%s; it has %s", name, didYouMean(name, ctxParts()), joined(ctxParts()))
+}
+
+func undeclared(part, name string, declared []string) string {
+	return fmt.Sprintf("the configuration declares no %q under %s%s", name,
+		map[string]string{"env": "environment", "secrets": "secrets"}[part], didYouMean(name, declared))
+}
+
+func unknownField(model, name string, fields []string) string {
+	return fmt.Sprintf("%s has no field %q%s", model, name, didYouMean(name, fields))
+}
+
+func pastScalar(name, before string, typ Type) string {
+	return fmt.Sprintf("%s is of type %s and has no field %q", before, typ, name)
+}
+
+func bareEnum(enum string, values []string) string {
+	if len(values) == 0 {
+		return fmt.Sprintf("%s is an enum; name one of its values", enum)
+	}
+	return fmt.Sprintf("%s is an enum; name one of its values, as in %s.%s", enum, enum, values[0])
+}
+
+func unknownEnumValue(enum, name string, values []string) string {
+	return fmt.Sprintf("enum %s has no value %q%s", enum, name, didYouMean(name, values))
+}
+
+func unknownArm(source Node, text string, names []string) string {
+	what := map[string]string{"sourceModel": "source model", "sourceArm": "arm"}[lastStep(source)]
+	return fmt.Sprintf("the union has no %s %q%s", what, text, didYouMean(text, names))
+}
+
+func notBoolean(n Node) string {
+	return fmt.Sprintf("this must be a condition, but it is %s", described(n))
+}
+
+func operandTypes(op syntax.Operator, left, right Node) string {
+	l, r := operandOf(left), operandOf(right)
+	message := fmt.Sprintf("%s cannot be compared with %s by %s", described(left), described(right), op)
+	switch {
+	case op == syntax.In && isSingle(r.class):
+		message = fmt.Sprintf("the right side of in must be a list, an array or a to-many, but it is %s", described(right))
+	case op == syntax.In:
+		message = fmt.Sprintf("%s cannot be in %s", described(left), described(right))
+	case operators(op) == Ordering && l.class == ClassEnum && r.class == ClassEnum:
+		message = "an enum has no order; compare it by == or !="
+	case operators(op) == Equality && (l.class == ClassToMany || r.class == ClassToMany):
+		message += "; a row is looked for in a to-many by in"
+	case operators(op) == Equality && (l.class == ClassArray) != (r.class == ClassArray) && (isSingle(l.class) || isSingle(r.class)):
+		message += "; an element is looked for in an array by in"
+	case l.class == ClassEnum && r.class == ClassTextLiteral:
+		message += fmt.Sprintf("; a value of the enum is written %s.%s", l.name, right.(*Literal).Value)
+	case l.class == ClassTextLiteral && r.class == ClassEnum:
+		message += fmt.Sprintf("; a value of the enum is written %s.%s", r.name, left.(*Literal).Value)
+	}
+	return message
+}
+
+func sourceOperandTypes(source Node) string {
+	return fmt.Sprintf("%s is compared by ==, != or in, with text literals only", lastStep(source))
+}
+
+func nestedComparison(op syntax.Operator) string {
+	return fmt.Sprintf("the result of an operator cannot be compared by %s; join conditions by && and ||", op)
+}
+
+func listElementForm() string {
+	return "an element of a list must be a literal other than null, an input, or a path from ctx"
+}
+
+func listElementType(n Node, other Type) string {
+	return fmt.Sprintf("an element that is %s cannot be compared with %s", described(n), other)
+}
+
+func nullElement() string {
+	return "an element of an array is never null"
+}
+
+func elementNotLiteral() string {
+	return "an element of a list that is assigned must be a literal"
+}
+
+func writeOnlyField(typ Type) string {
+	return fmt.Sprintf("a %s cannot be read; it can only be compared with null by == or !=", typ)
+}
+
+func writeOnlyValue(typ Type, target Target) string {
+	return fmt.Sprintf("a %s cannot be assigned to %s, which is of type %s", typ, target.Name, target.Type)
+}
+
+func writeOnlyPath(typ Type) string {
+	return fmt.Sprintf("a stored %s cannot be assigned; only an input of that type, or a Text, can", typ)
+}
+
+func listInput(name string) string {
+	return fmt.Sprintf("input %q of a list is a filter, not one value; declare one with a label, as in \"my: Text\", to name it", name)
+}
+
+func manyInput(name string) string {
+	return fmt.Sprintf("input %q has as many values as rows are created, so it cannot be named", name)
+}
+
+func rowInRule(variable string) string {
+	return fmt.Sprintf("%s cannot be used in a rule for read or write: no row decides there", variable)
+}
+
+func notOwnField(p *Path, variable string) string {
+	if len(p.Steps) == 0 {
+		return fmt.Sprintf("@validate of a model tests its stored fields; name one, as in %s.id", variable)
+	}
+	return fmt.Sprintf("@validate of a model tests its own stored fields only; %s leads elsewhere", pathText(variable, p))
+}
+
+func toOneInValidate() string {
+	return "in @validate of a model, a relation can only be compared with null by == or !="
+}
+
+func typeMismatch(n Node, target Target) string {
+	return fmt.Sprintf("%s is of type %s and does not take %s", target.Name, target.Type, described(n))
+}
+
+func nullIntoRequired(target Target) string {
+	return fmt.Sprintf("%s is required and does not take null", target.Name)
+}
+
+func badISO(kind Kind) string {
+	example := map[Kind]string{Date: "2027-03-01", Timestamp: "2027-03-01T09:00:00Z", Duration: "P1DT2H30M"}[kind]
+	return fmt.Sprintf("this is no %s of ISO 8601; write it as in %q", kind, example)
+}
+
+func badNumber(kind Kind) string {
+	if kind == Number {
+		return "this is out of range: a Number is at most 9007199254740991 and at least -9007199254740991"
+	}
+	return "this is out of range: a Decimal has at most 38 digits, 18 of them after the point"
+}
+
+func defaultNotConstant() string {
+	return "a default must be a literal, a list of literals, or ctx.now"
+}
+
+func manyValues() string {
+	return "this path passes a to-many, so it has many values"
+}
+
+func operatorInSet() string {
+	return "operators in the value of @set are not supported yet; it must be a literal, an input or a path"
+}
+
+func operatorInArm() string {
+	return "an arm gives a field a literal or a path of its row, without operators"
+}
+
+func optionalInArm(target Target) string {
+	return fmt.Sprintf("this can be null, but %s is required", target.Name)
+}
+
+// didYouMean returns the hint that closes a message about an unknown name.
+func didYouMean(name string, candidates []string) string {
+	if s := syntax.Suggest(name, candidates); s != "" {
+		return fmt.Sprintf(" (did you mean %q?)", s)
+	}
+	return ""
+}
+
+// described returns what a node is, with an article.
+func described(n Node) string {
+	o := operandOf(n)
+	switch o.class {
+	case ClassTextLiteral:
+		return "a text literal"
+	case ClassList:
+		return "a list"
+	case ClassNull:
+		return "null"
+	case ClassToMany:
+		return "a to-many of " + o.name
+	case ClassModel:
+		return "a row of " + o.name
+	case ClassEnum:
+		return "a value of enum " + o.name
+	case ClassArray:
+		return "an array " + n.Type().String()
+	}
+	name := n.Type().String()
+	if strings.ContainsRune("AEIOU", rune(name[0])) {
+		return "an " + name
+	}
+	return "a " + name
+}
+
+// isSingle tells whether an operand of the class has one value.
+func isSingle(c Class) bool {
+	return c != ClassToMany && c != ClassArray && c != ClassList
+}
+
+// lastStep returns the name of the field that a path ends in.
+func lastStep(n Node) string {
+	p := n.(*Path)
+	return p.Steps[len(p.Steps)-1].StepName()
+}
+
+// pathText returns a path of the row as written.
+func pathText(variable string, p *Path) string {
+	text := variable
+	for _, s := range p.Steps {
+		text += "." + s.StepName()
+	}
+	return text
+}
+
+// ctxParts returns what ctx has.
+func ctxParts() []string {
+	return []string{"identity", "isAuthenticated", "now", "headers", "env", "secrets"}
+}
+
+// joined joins names for a sentence.
+func joined(names []string) string {
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}

@@ -1,0 +1,219 @@
+package expr
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// identityModel is the name of the built-in model of callers.
+const identityModel = "Identity"
+
+// path resolves a path. It begins with the first of these that fits: ctx, the
+// variable, an input, an enum.
+func (c *checker) path(p *syntax.Path) Node {
+	if p.Incomplete() {
+		return nil
+	}
+	first := p.Steps[0]
+	if first.Name == "ctx" {
+		return c.ctxPath(p)
+	}
+	if variable, model, nameable := c.scope.Row(); variable != "" && first.Name == variable {
+		return c.rowPath(p, model, nameable)
+	}
+	if input, use := c.scope.Input(first.Name); use != NoInput {
+		return c.inputPath(p, input, use)
+	}
+	if values, ok := c.scope.EnumValues(first.Name); ok {
+		return c.enumValue(p, values)
+	}
+	c.add(first.Span(), UnknownName, unknownName(first.Name, c.nameable()))
+	return nil
+}
+
+// nameable returns what a path can begin with here.
+func (c *checker) nameable() []string {
+	var names []string
+	if variable, _, nameable := c.scope.Row(); nameable {
+		names = append(names, variable)
+	}
+	names = append(names, c.scope.InputNames()...)
+	if c.seesContext() {
+		names = append(names, "ctx")
+	}
+	return append(names, c.scope.EnumNames()...)
+}
+
+// seesContext tells whether ctx can be named here. In @default only ctx.now can.
+func (c *checker) seesContext() bool {
+	switch c.scope.Place() {
+	case ModelValidate, ArmWhere, ArmValue:
+		return false
+	}
+	return true
+}
+
+// rowPath resolves a path from the row.
+func (c *checker) rowPath(p *syntax.Path, model string, nameable bool) Node {
+	first := p.Steps[0]
+	if !nameable {
+		switch c.scope.Place() {
+		case ActionRule, ModelRule:
+			c.add(first.Span(), RowInRule, rowInRule(first.Name))
+		default:
+			c.add(first.Span(), UnknownName, rowNotNameable(first.Name))
+		}
+		return nil
+	}
+	steps, ok := c.steps(p.Steps[1:], model)
+	if !ok {
+		return nil
+	}
+	path := newPath(Path{Root: RootRow, Steps: steps}, Type{Kind: Model, Name: model}, p.Span())
+	if c.scope.Place() == ModelValidate && !isOwnStored(path) {
+		c.add(p.Span(), NotOwnField, notOwnField(path, first.Name))
+		return nil
+	}
+	return path
+}
+
+// isOwnStored tells whether a path names one stored field of the row. A to-one
+// counts; that it is only tested for null is seen where it is compared.
+func isOwnStored(p *Path) bool {
+	return len(p.Steps) == 1 && p.Steps[0].StepStored() && !isToMany(p.Steps[0])
+}
+
+// steps resolves the fields of a path that has reached a row of a model.
+func (c *checker) steps(names []*syntax.Ident, model string) ([]Step, bool) {
+	at := Type{Kind: Model, Name: model}
+	var steps []Step
+	for i, name := range names {
+		if at.Kind != Model {
+			c.add(name.Span(), UnknownField, pastScalar(name.Name, names[i-1].Name, at))
+			return nil, false
+		}
+		step, ok := c.scope.Field(at.Name, name.Name)
+		if !ok {
+			c.add(name.Span(), UnknownField, unknownField(at.Name, name.Name, c.scope.FieldNames(at.Name)))
+			return nil, false
+		}
+		steps = append(steps, step)
+		at = step.StepType()
+	}
+	return steps, true
+}
+
+// inputPath resolves an input, which has no fields.
+func (c *checker) inputPath(p *syntax.Path, input Input, use InputUse) Node {
+	first := p.Steps[0]
+	switch use {
+	case InputFiltersList:
+		c.add(first.Span(), ListInput, listInput(first.Name))
+		return nil
+	case InputBelowToMany:
+		c.add(first.Span(), ManyInput, manyInput(first.Name))
+		return nil
+	}
+	if !c.endsAfter(p, 1, input.InputType()) {
+		return nil
+	}
+	return newPath(Path{Root: RootInput, Input: input}, input.InputType(), p.Span())
+}
+
+// enumValue resolves a value of an enum, which counts as a literal.
+func (c *checker) enumValue(p *syntax.Path, values []string) Node {
+	enum := p.Steps[0]
+	if len(p.Steps) == 1 {
+		c.add(enum.Span(), UnknownEnumValue, bareEnum(enum.Name, values))
+		return nil
+	}
+	value := p.Steps[1]
+	if !slices.Contains(values, value.Name) {
+		c.add(value.Span(), UnknownEnumValue, unknownEnumValue(enum.Name, value.Name, values))
+		return nil
+	}
+	typ := Type{Kind: Enum, Name: enum.Name}
+	if !c.endsAfter(p, 2, typ) {
+		return nil
+	}
+	return &Literal{Value: value.Name, base: base{typ: typ, span: p.Span()}}
+}
+
+// ctxPath resolves a path from ctx.
+func (c *checker) ctxPath(p *syntax.Path) Node {
+	first := p.Steps[0]
+	if !c.seesContext() {
+		c.add(first.Span(), UnknownName, ctxNotNameable())
+		return nil
+	}
+	if len(p.Steps) == 1 {
+		c.add(first.Span(), UnknownName, bareCtx())
+		return nil
+	}
+	part := p.Steps[1]
+	switch part.Name {
+	case "identity":
+		return c.identityPath(p)
+	case "isAuthenticated":
+		return c.ctxValue(p, RootIsAuthenticated, Type{Kind: Boolean})
+	case "now":
+		return c.ctxValue(p, RootNow, Type{Kind: Timestamp})
+	case "headers":
+		return c.ctxEntry(p, RootHeader, nil)
+	case "env":
+		return c.ctxEntry(p, RootEnv, c.scope.EnvNames())
+	case "secrets":
+		return c.ctxEntry(p, RootSecret, c.scope.SecretNames())
+	}
+	c.add(part.Span(), UnknownName, unknownCtx(part.Name))
+	return nil
+}
+
+// identityPath resolves a path from the caller's identity.
+func (c *checker) identityPath(p *syntax.Path) Node {
+	steps, ok := c.steps(p.Steps[2:], identityModel)
+	if !ok {
+		return nil
+	}
+	return newPath(Path{Root: RootIdentity, Steps: steps}, Type{Kind: Model, Name: identityModel}, p.Span())
+}
+
+// ctxValue resolves a part of ctx that is a value.
+func (c *checker) ctxValue(p *syntax.Path, root Root, typ Type) Node {
+	if !c.endsAfter(p, 2, typ) {
+		return nil
+	}
+	return newPath(Path{Root: root}, typ, p.Span())
+}
+
+// ctxEntry resolves a header, or one of the names that the configuration
+// declares. A header may have any name.
+func (c *checker) ctxEntry(p *syntax.Path, root Root, declared []string) Node {
+	part := p.Steps[1]
+	if len(p.Steps) == 2 {
+		c.add(part.Span(), UnknownName, bareCtxPart(part.Name))
+		return nil
+	}
+	entry := p.Steps[2]
+	name := entry.Name
+	if root == RootHeader {
+		name = c.scope.HeaderName(name)
+	} else if !slices.Contains(declared, name) {
+		c.add(entry.Span(), UnknownName, undeclared(part.Name, name, declared))
+		return nil
+	}
+	if !c.endsAfter(p, 3, Type{Kind: Text}) {
+		return nil
+	}
+	return newPath(Path{Root: root, Name: name}, Type{Kind: Text}, p.Span())
+}
+
+// endsAfter checks that a path which has reached a value does not go on.
+func (c *checker) endsAfter(p *syntax.Path, n int, typ Type) bool {
+	if len(p.Steps) == n {
+		return true
+	}
+	c.add(p.Steps[n].Span(), UnknownField, pastScalar(p.Steps[n].Name, p.Steps[n-1].Name, typ))
+	return false
+}

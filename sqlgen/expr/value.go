@@ -1,0 +1,224 @@
+package expr
+
+import "github.com/sternpost/sternpost/sqlgen/syntax"
+
+// CheckValue checks a value and that the target takes it: the right-hand side of
+// a @set in an action or arm, or the argument of @default, as the scope's place
+// says. It reports every independent error to errs and returns nil if there is
+// any. The result is a *Literal, *List or *Path.
+//
+// What a path may pass is checked here (SetManyValues, for arms ArmField, for
+// @default DefaultNotConstant). Whether the value reads a row that does not exist
+// yet (SetReadsNewRow) is left to the caller, who sees it from the Path.
+func CheckValue(e syntax.Expr, target Target, scope Scope, errs *syntax.Errors) Node {
+	c := &checker{scope: scope, errs: errs}
+	return c.value(e, target)
+}
+
+// value checks a value by its form.
+func (c *checker) value(e syntax.Expr, target Target) Node {
+	switch e := syntax.Unparen(e).(type) {
+	case *syntax.Binary, *syntax.Not:
+		c.noOperators(e)
+		return nil
+	case *syntax.List:
+		return c.listValue(e, target)
+	case *syntax.Path:
+		return c.pathValue(e, target)
+	case *syntax.BadExpr:
+		return nil
+	default:
+		return c.literalValue(literal(e).(*Literal), target)
+	}
+}
+
+// noOperators reports a value that is made by an operator.
+func (c *checker) noOperators(e syntax.Expr) {
+	switch c.scope.Place() {
+	case Default:
+		c.add(e.Span(), DefaultNotConstant, defaultNotConstant())
+	case ArmValue:
+		c.add(e.Span(), ArmField, operatorInArm())
+	default:
+		c.add(e.Span(), syntax.NotSupportedYet, operatorInSet())
+	}
+}
+
+// mismatch reports a value of a type that the target does not take.
+func (c *checker) mismatch(n Node, target Target) {
+	code := TypeMismatch
+	if c.scope.Place() == ArmValue {
+		code = ArmField
+	}
+	c.report(n, code, typeMismatch(n, target))
+}
+
+// literalValue checks a literal against a target.
+func (c *checker) literalValue(l *Literal, target Target) Node {
+	switch {
+	case isNull(l) && target.Optional:
+		return l
+	case isNull(l):
+		c.report(l, NullIntoRequired, nullIntoRequired(target))
+		return nil
+	case target.Type.Array || !takesLiteral(target.Type, l):
+		c.mismatch(l, target)
+		return nil
+	}
+	return c.settle(l, target.Type)
+}
+
+// takesLiteral tells whether a target that is no array takes a literal, whatever
+// its spelling.
+func takesLiteral(target Type, l *Literal) bool {
+	if l.untyped {
+		switch target.Kind {
+		case Text, Markdown, ID, Date, Timestamp, Duration, Password, Secret, Model:
+			return true
+		}
+		return false
+	}
+	return target == l.typ || target.Kind == Decimal && l.typ.Kind == Number
+}
+
+// listValue checks a list, whose elements must be literals that an element of the
+// target takes.
+func (c *checker) listValue(e *syntax.List, target Target) Node {
+	list := &List{base: base{typ: Type{Kind: AnyList}, span: e.Span()}}
+	if !target.Type.Array || target.Type.Kind == Model {
+		c.mismatch(list, target)
+		return nil
+	}
+	if len(e.Elements) > 0 {
+		list.typ = target.Type
+	}
+	element := Target{Type: target.Type, Optional: false, Name: "an element of " + target.Name}
+	element.Type.Array = false
+	ok := true
+	for _, e := range e.Elements {
+		n := c.elementValue(e, element)
+		ok = ok && n != nil
+		list.Elements = append(list.Elements, n)
+	}
+	if !ok || e.Incomplete() {
+		return nil
+	}
+	return list
+}
+
+// elementValue checks one element of a list that is assigned.
+func (c *checker) elementValue(e syntax.Expr, target Target) Node {
+	e = syntax.Unparen(e)
+	switch e.(type) {
+	case *syntax.Null:
+		c.add(e.Span(), ListElement, nullElement())
+		return nil
+	case *syntax.Binary, *syntax.Not, *syntax.List:
+		c.notLiteral(e.Span())
+		return nil
+	case *syntax.Path:
+		if c.scope.Place() == Default && !c.isEnumPath(e) {
+			c.notLiteral(e.Span())
+			return nil
+		}
+	}
+	n := c.operand(e)
+	switch n := n.(type) {
+	case *Path:
+		c.notLiteral(n.span)
+		return nil
+	case *Literal:
+		return c.literalValue(n, target)
+	}
+	return nil
+}
+
+// notLiteral reports an element of an assigned list that is no literal.
+func (c *checker) notLiteral(span syntax.Span) {
+	code := ListElement
+	if c.scope.Place() == Default {
+		code = DefaultNotConstant
+	}
+	c.add(span, code, elementNotLiteral())
+}
+
+// isEnumPath tells whether a path looks like the value of an enum: only the name
+// of an enum begins with a capital.
+func (c *checker) isEnumPath(e syntax.Expr) bool {
+	p, ok := e.(*syntax.Path)
+	if !ok || p.Steps[0].Name == "" {
+		return false
+	}
+	first := p.Steps[0].Name[0]
+	return first >= 'A' && first <= 'Z'
+}
+
+// isNowPath tells whether a path is ctx.now.
+func isNowPath(p *syntax.Path) bool {
+	return len(p.Steps) == 2 && p.Steps[0].Name == "ctx" && p.Steps[1].Name == "now"
+}
+
+// pathValue checks a path, or the value of an enum, against a target.
+func (c *checker) pathValue(e *syntax.Path, target Target) Node {
+	if c.scope.Place() == Default && !isNowPath(e) && !c.isEnumPath(e) {
+		c.add(e.Span(), DefaultNotConstant, defaultNotConstant())
+		return nil
+	}
+	switch n := c.path(e).(type) {
+	case *Literal:
+		return c.literalValue(n, target)
+	case *Path:
+		if !c.assignable(n, target) {
+			return nil
+		}
+		return n
+	}
+	return nil
+}
+
+// assignable checks a path against a target.
+func (c *checker) assignable(p *Path, target Target) bool {
+	isArm := c.scope.Place() == ArmValue
+	isLike := p.typ == target.Type
+	switch {
+	case p.ThroughToMany():
+		code := SetManyValues
+		if isArm {
+			code = ArmField
+		}
+		c.report(p, code, manyValues())
+	case p.isWriteOnly() && !isLike:
+		c.report(p, WriteOnlyField, writeOnlyValue(p.typ, target))
+	case p.isWriteOnly() && p.Root != RootInput:
+		c.report(p, TypeMismatch, writeOnlyPath(p.typ))
+	case isArm && !isLike && !(target.Type == Type{Kind: Decimal} && p.typ == Type{Kind: Number}):
+		c.mismatch(p, target)
+	case isArm && p.MayBeNull() && !target.Optional:
+		c.report(p, ArmField, optionalInArm(target))
+	case !isLike && !takes(target.Type, p.typ):
+		c.mismatch(p, target)
+	default:
+		return true
+	}
+	return false
+}
+
+// takes tells whether a target takes a value of another type than its own.
+func takes(target, value Type) bool {
+	if target.Array || value.Array {
+		return false
+	}
+	switch target.Kind {
+	case Text, Markdown:
+		return value.Kind == Text || value.Kind == Markdown || value.Kind == ID
+	case ID, Password, Secret:
+		return value.Kind == Text
+	case Decimal:
+		return value.Kind == Number
+	case Date, Timestamp:
+		return value.Kind == Date || value.Kind == Timestamp
+	case Model:
+		return value.Kind == ID
+	}
+	return false
+}
