@@ -21,17 +21,25 @@ type Span struct {
 // Node is anything that stands in a file.
 type Node interface {
 	Span() Span
+	Incomplete() bool
 }
 
 // node is embedded in every node and gives it its place.
 type node struct {
-	span Span
+	span       Span
+	incomplete bool
 }
 
 // Span returns the stretch of the file that the node covers.
 func (n *node) Span() Span { return n.span }
 
-// File is a parsed schema file.
+// Incomplete reports whether part of the node did not parse, for which an error
+// has been reported. What the node lacks may have been written all the same, so
+// nothing should be said about its absence.
+func (n *node) Incomplete() bool { return n.incomplete }
+
+// File is a parsed schema file. Whatever its errors, what is in the tree is
+// whole: only what is marked "nil means" is ever nil.
 //
 //	{ Decl }
 type File struct {
@@ -326,7 +334,8 @@ type Arg struct {
 	node
 }
 
-// Expr is a *Binary, *Not, *Path, *String, *Number, *Bool, *Null, *List or *Paren.
+// Expr is a *Binary, *Not, *Path, *String, *Number, *Bool, *Null, *List, *Paren
+// or *BadExpr.
 type Expr interface {
 	Node
 	isExpr()
@@ -378,6 +387,7 @@ type Path struct {
 // String is a text literal with its escapes resolved.
 type String struct {
 	Value string
+	text  string // as written, quotes included
 	node
 }
 
@@ -413,6 +423,12 @@ type Paren struct {
 	node
 }
 
+// BadExpr stands where an expression did not parse or uses what the language
+// does not have. The error has been reported, so checks stay silent about it.
+type BadExpr struct {
+	node
+}
+
 func (*Model) isDecl()   {}
 func (*Union) isDecl()   {}
 func (*Enum) isDecl()    {}
@@ -426,15 +442,16 @@ func (*ArmsBlock) isMember()    {}
 func (*ActionsBlock) isMember() {}
 func (*Attribute) isMember()    {}
 
-func (*Binary) isExpr() {}
-func (*Not) isExpr()    {}
-func (*Path) isExpr()   {}
-func (*String) isExpr() {}
-func (*Number) isExpr() {}
-func (*Bool) isExpr()   {}
-func (*Null) isExpr()   {}
-func (*List) isExpr()   {}
-func (*Paren) isExpr()  {}
+func (*Binary) isExpr()  {}
+func (*Not) isExpr()     {}
+func (*Path) isExpr()    {}
+func (*String) isExpr()  {}
+func (*Number) isExpr()  {}
+func (*Bool) isExpr()    {}
+func (*Null) isExpr()    {}
+func (*List) isExpr()    {}
+func (*Paren) isExpr()   {}
+func (*BadExpr) isExpr() {}
 
 // Unparen strips parentheses from around an expression.
 func Unparen(e Expr) Expr {

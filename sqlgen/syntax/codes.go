@@ -1,0 +1,33 @@
+package syntax
+
+// The codes that this package reports.
+const (
+	// Syntax: the text does not follow the lexis and grammar of the language.
+	//
+	//	model Order { fields { number } }
+	Syntax Code = "Syntax"
+
+	// BadEncoding: a file is not UTF-8, or holds U+0000.
+	BadEncoding Code = "BadEncoding"
+
+	// BadEscape: a text literal holds an escape that the language does not have.
+	//
+	//	role Staff { domains { "\x41.example" } }
+	BadEscape Code = "BadEscape"
+
+	// BadName: a name has not the form asked for where it is declared.
+	//
+	//	model order { }
+	BadName Code = "BadName"
+
+	// UnsupportedOperator: an expression uses %, ?:, indexing or a call.
+	//
+	//	model Order { @validate(len(order.number) > 3) }
+	UnsupportedOperator Code = "UnsupportedOperator"
+
+	// NotSupportedYet: something belongs to a later stage of the language:
+	// arithmetic, a job, flow, task or routes, an attribute such as @computed.
+	//
+	//	job Remind { }
+	NotSupportedYet Code = "NotSupportedYet"
+)

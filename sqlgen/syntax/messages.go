@@ -1,0 +1,314 @@
+package syntax
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// All messages of this package, so that their wording can be read as a whole.
+
+func fileIsNotUTF8() string { return "the file is not UTF-8" }
+
+func fileHoldsNull() string { return "the file holds the character U+0000" }
+
+func commentNotClosed() string { return `this comment has no end: expected "*/"` }
+
+func textNotClosed() string { return "this text has no closing quote on its line" }
+
+func textInOtherQuotes(quote rune) string {
+	return fmt.Sprintf("text is written in double quotes, not between %c", quote)
+}
+
+func unknownEscape(written string) string {
+	return fmt.Sprintf(`unknown escape %s (the escapes are \" \' \\ \a \b \f \n \r \t \v \uXXXX \UXXXXXXXX)`, written)
+}
+
+func escapeIsNoCharacter(written string) string {
+	return fmt.Sprintf("the escape %s is no character that a text can hold", written)
+}
+
+func malformedNumber(written string) string {
+	return fmt.Sprintf("%s is no number (numbers are written 12, 1.5 or 1.5e-3)", shorten(written))
+}
+
+func numberIsHexadecimal(written string) string {
+	return fmt.Sprintf("%s: numbers are written in decimal", shorten(written))
+}
+
+func numberHasLeadingZero(written string) string {
+	return fmt.Sprintf("%s: a number does not begin with 0", shorten(written))
+}
+
+func strangeCharacters(written string) string {
+	switch written {
+	case "&":
+		return `unexpected "&" (did you mean "&&"?)`
+	case "|":
+		return `unexpected "|" (did you mean "||"?)`
+	case "#":
+		return `unexpected "#" (comments begin with "//")`
+	case ";":
+		return `unexpected ";" (white space is enough to separate things)`
+	}
+	return fmt.Sprintf("unexpected %s", strconv.Quote(shorten(written)))
+}
+
+func expectedDeclaration(found *Token) string {
+	return fmt.Sprintf("expected a model, union, enum, message, role or api, found %s", describe(found))
+}
+
+func misspelled(written, meant string) string {
+	return fmt.Sprintf("unexpected %q (did you mean %q?)", written, meant)
+}
+
+func closesNothing() string { return `this "}" closes nothing` }
+
+func expectedDeclarationName(keyword string, found *Token) string {
+	return fmt.Sprintf("expected the name of the %s, found %s", keyword, describe(found))
+}
+
+func expectedOpeningBrace(owner string, found *Token) string {
+	return fmt.Sprintf(`expected "{" and what belongs to the %s, found %s`, owner, describe(found))
+}
+
+func blockNotClosed(owner string) string {
+	return fmt.Sprintf(`the "{" of the %s is not closed`, owner)
+}
+
+func noticedHere(found *Token) string {
+	return fmt.Sprintf(`expected "}" before %s`, describe(found))
+}
+
+func argumentsNotClosed() string { return `this "(" is not closed` }
+
+func needlessSeparator(owner string) string {
+	return fmt.Sprintf("what stands in the %s is not separated by commas", owner)
+}
+
+func expectedMember(owner string, hasArms bool, found *Token) string {
+	arms := ""
+	if hasArms {
+		arms = "an arms block, "
+	}
+	return fmt.Sprintf(`expected a fields block, %san actions block, an attribute or "}" in the %s, found %s`,
+		arms, owner, describe(found))
+}
+
+func armsInModel() string { return "only a union has arms" }
+
+func fieldOutsideBlock(name string) string {
+	return fmt.Sprintf("field %q must stand in a fields block", name)
+}
+
+func actionOutsideBlock(name string) string {
+	return fmt.Sprintf("action %q must stand in an actions block", name)
+}
+
+func expectedField(found *Token) string {
+	return fmt.Sprintf(`expected a field, an attribute or "}", found %s`, describe(found))
+}
+
+func fieldWithoutType(name string) string {
+	return fmt.Sprintf("field %q has no type", name)
+}
+
+func colonAfterFieldName(name string) string {
+	return fmt.Sprintf(`the type follows the name of field %q without ":"`, name)
+}
+
+func arrayOf(name string) string {
+	return fmt.Sprintf("the type of several values is written %s[]", name)
+}
+
+func arrayAfterOptional() string { return `"[]" stands before "?"` }
+
+func attributeWithoutBearer(bearer string) string {
+	return fmt.Sprintf("this attribute belongs to no %s", bearer)
+}
+
+func expectedArm(found *Token) string {
+	return fmt.Sprintf(`expected an arm, an attribute or "}", found %s`, describe(found))
+}
+
+func armWithoutModel(name string) string {
+	return fmt.Sprintf("arm %q has no model", name)
+}
+
+func expectedAction(found *Token) string {
+	return fmt.Sprintf(`expected an action such as get name(inputs), or "}", found %s`, describe(found))
+}
+
+func actionWithoutName(kind string, found *Token) string {
+	return fmt.Sprintf("expected the name of the action after %q, found %s", kind, describe(found))
+}
+
+func actionWithoutInputs(name string, found *Token) string {
+	return fmt.Sprintf(`expected "(" after the name of action %q, found %s`, name, describe(found))
+}
+
+func expectedInputsAfter(keyword string, found *Token) string {
+	return fmt.Sprintf(`expected "(" after %s, found %s`, keyword, describe(found))
+}
+
+func withAfterReturns() string { return "with stands before returns" }
+
+func clauseRepeated(keyword string) string {
+	return fmt.Sprintf("the action already has a %s", keyword)
+}
+
+func expectedInput(found *Token) string {
+	return fmt.Sprintf("expected an input, found %s", describe(found))
+}
+
+func returnsNothing() string { return "expected the message that the action returns" }
+
+func expectedListEnd(closing string, found *Token) string {
+	switch found.Text {
+	case "and":
+		return `unexpected "and" (did you mean "&&"?)`
+	case "or":
+		return `unexpected "or" (did you mean "||"?)`
+	case "not":
+		return `unexpected "not" (negation is written "!(a in b)")`
+	}
+	return fmt.Sprintf(`expected "," or %q, found %s`, closing, describe(found))
+}
+
+func expectedClosingParen(found *Token) string {
+	switch found.Text {
+	case "and", "or", "not":
+		return expectedListEnd(")", found)
+	}
+	return fmt.Sprintf(`expected ")", found %s`, describe(found))
+}
+
+func opensHere(opening string) string {
+	return fmt.Sprintf("the %q is here", opening)
+}
+
+func trailingComma() string { return "nothing follows this comma" }
+
+func expectedAttribute(found *Token) string {
+	return fmt.Sprintf(`expected an attribute or "}", found %s`, describe(found))
+}
+
+func expectedAttributeName(found *Token) string {
+	return fmt.Sprintf(`expected the name of an attribute after "@", found %s`, describe(found))
+}
+
+func noAttributes() string { return "expected an attribute between the braces" }
+
+func expectedEnumValue(found *Token) string {
+	return fmt.Sprintf(`expected a value or "}" in the enum, found %s`, describe(found))
+}
+
+func expectedRoleBlock(found *Token) string {
+	return fmt.Sprintf(`expected an emails block, a domains block or "}" in the role, found %s`, describe(found))
+}
+
+func expectedRoleMember(keyword string, found *Token) string {
+	what := "an e-mail address"
+	if keyword == "domains" {
+		what = "a domain"
+	}
+	return fmt.Sprintf(`expected %s in double quotes or "}", found %s`, what, describe(found))
+}
+
+func expectedModelsBlock(found *Token) string {
+	return fmt.Sprintf(`expected a models block or "}" in the api, found %s`, describe(found))
+}
+
+func expectedAPIModel(found *Token) string {
+	return fmt.Sprintf(`expected the name of a model or union, or "}", found %s`, describe(found))
+}
+
+func expectedActionsBlock(found *Token) string {
+	return fmt.Sprintf(`expected an actions block or "}", found %s`, describe(found))
+}
+
+func expectedActionName(found *Token) string {
+	return fmt.Sprintf(`expected the name of an action or "}", found %s`, describe(found))
+}
+
+func expectedValue(found *Token) string {
+	return fmt.Sprintf("expected a value, found %s", describe(found))
+}
+
+func expectedNameAfterDot(found *Token) string {
+	return fmt.Sprintf(`expected a name after ".", found %s`, describe(found))
+}
+
+func assignmentToNoPath() string { return `left of "=" stands the field that gets the value` }
+
+func nestedTooDeeply() string {
+	return fmt.Sprintf("the expression is nested more than %d levels deep", maxNesting)
+}
+
+func expressionTooLong() string {
+	return fmt.Sprintf("the expression has more than %d operators", maxOperators)
+}
+
+func indexing() string { return "an element of a list cannot be picked by its index" }
+
+func functionCall() string { return "expressions have no functions to call" }
+
+func conditional() string { return `expressions have no conditional "?:"` }
+
+func remainder() string { return `expressions have no operator "%"` }
+
+func arithmetic(operator string) string {
+	return fmt.Sprintf("arithmetic is not supported yet: operator %q", operator)
+}
+
+func laterDeclaration(keyword string) string {
+	return fmt.Sprintf("%s is not supported yet", keyword)
+}
+
+func laterAttribute(name string) string {
+	return fmt.Sprintf("attribute @%s is not supported yet", name)
+}
+
+func badName(kind, name, meant string) string {
+	form := "a small letter a-z and goes on with letters A-Z, a-z and digits"
+	switch kind {
+	case "enum value":
+		form = "a letter A-Z, a-z or _ and goes on with these and digits"
+	case "model", "union", "enum", "message", "role", "api":
+		form = "a capital letter A-Z and goes on with letters A-Z, a-z and digits"
+	}
+	hint := ""
+	if meant != "" {
+		hint = fmt.Sprintf(" (did you mean %q?)", meant)
+	}
+	return fmt.Sprintf("%q cannot be the name of %s: it begins with %s%s", shorten(name), withArticle(kind), form, hint)
+}
+
+// withArticle puts the indefinite article before a noun of the language.
+func withArticle(noun string) string {
+	if strings.IndexByte("aeiou", noun[0]) >= 0 && noun != "union" {
+		return "an " + noun
+	}
+	return "a " + noun
+}
+
+// describe says what stands in the schema, in the words of its author.
+func describe(t *Token) string {
+	switch t.Kind {
+	case TokenEOF:
+		return "the end of the file"
+	case TokenString:
+		return "the text " + shorten(t.Text)
+	}
+	return strconv.Quote(shorten(t.Text))
+}
+
+// shorten cuts what is too long to be repeated in a message.
+func shorten(text string) string {
+	const most = 40
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	return string(r[:most]) + "…"
+}

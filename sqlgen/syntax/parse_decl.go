@@ -1,0 +1,117 @@
+package syntax
+
+// enum parses the rest of an enum declaration.
+//
+//	Enum = "enum" Name "{" { Name [ Attrs ] } "}" ;
+func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
+	d := &Enum{Doc: doc, Name: name}
+	p.block("enum", func() bool {
+		if p.token().Kind != TokenName {
+			p.fail(expectedEnumValue(p.token()))
+			p.skipToItem()
+			return true
+		}
+		m := p.mark()
+		v := &EnumValue{Doc: p.docOrNil(), Name: p.newName("enum value")}
+		v.Attrs = p.attrs("value " + v.Name.Name)
+		v.node = p.node(m)
+		d.Values = append(d.Values, v)
+		return true
+	})
+	d.node = p.node(m)
+	return d
+}
+
+// role parses the rest of a role declaration.
+//
+//	Role = "role" Name "{" { ( "emails" | "domains" ) "{" { String } "}" } "}" ;
+func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
+	d := &Role{Doc: doc, Name: name}
+	p.block("role", func() bool {
+		t := p.token()
+		if !t.isName("emails") && !t.isName("domains") {
+			p.fail(expectedRoleBlock(t))
+			p.skip()
+			p.skipToItem()
+			return true
+		}
+		m := p.mark()
+		b := &RoleBlock{Keyword: p.ident()}
+		p.block(b.Keyword.Name, func() bool {
+			if p.token().Kind != TokenString {
+				p.fail(expectedRoleMember(b.Keyword.Name, p.token()))
+				p.skip()
+				return true
+			}
+			if s, ok := p.stringLiteral().(*String); ok {
+				b.Members = append(b.Members, s)
+			}
+			return true
+		})
+		b.node = p.node(m)
+		d.Blocks = append(d.Blocks, b)
+		return true
+	})
+	d.node = p.node(m)
+	return d
+}
+
+// api parses the rest of an api declaration.
+//
+//	Api = "api" Name "{" { "models" "{" { ApiModel } "}" } "}" ;
+func (p *parser) api(m mark, doc *Doc, name *Ident) *API {
+	d := &API{Doc: doc, Name: name}
+	p.block("api", func() bool {
+		if !p.token().isName("models") {
+			p.fail(expectedModelsBlock(p.token()))
+			p.skip()
+			p.skipToItem()
+			return true
+		}
+		p.next()
+		p.block("models", func() bool {
+			if p.token().Kind != TokenName {
+				p.fail(expectedAPIModel(p.token()))
+				p.skipToItem()
+				return true
+			}
+			d.Models = append(d.Models, p.apiModel())
+			return true
+		})
+		return true
+	})
+	d.node = p.node(m)
+	return d
+}
+
+// apiModel parses a model of an api.
+//
+//	ApiModel = Name [ "{" { "actions" "{" { Name } "}" } "}" ] ;
+func (p *parser) apiModel() *APIModel {
+	m := p.mark()
+	a := &APIModel{Name: p.ident()}
+	if p.token().is("{") {
+		p.block("model", func() bool {
+			if !p.token().isName("actions") {
+				p.fail(expectedActionsBlock(p.token()))
+				p.skip()
+				p.skipToItem()
+				return true
+			}
+			a.Listed = true
+			p.next()
+			p.block("actions", func() bool {
+				if p.token().Kind != TokenName {
+					p.fail(expectedActionName(p.token()))
+					p.skipToItem()
+					return true
+				}
+				a.Actions = append(a.Actions, p.ident())
+				return true
+			})
+			return true
+		})
+	}
+	a.node = p.node(m)
+	return a
+}

@@ -1,0 +1,236 @@
+package syntax
+
+// expr parses an expression; what is none becomes a *BadExpr.
+//
+//	Expr = And { "||" And } ;
+func (p *parser) expr() Expr {
+	if p.depth == 0 {
+		p.operators = 0
+	}
+	m := p.mark()
+	e := p.chain(m, p.and, Or)
+	if p.token().is("?") {
+		return p.unsupported(m, UnsupportedOperator, conditional())
+	}
+	return e
+}
+
+// And = Cmp { "&&" Cmp } ;
+func (p *parser) and() Expr {
+	return p.chain(p.mark(), p.comparison, And)
+}
+
+// comparison also accepts a chain of comparisons, which means nothing: what is
+// wrong with it is best said by who knows its operands.
+//
+//	Cmp = Unary [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" ) Unary ] ;
+func (p *parser) comparison() Expr {
+	return p.chain(p.mark(), p.operand, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual, In)
+}
+
+// chain parses operands with operators of one precedence between them.
+func (p *parser) chain(m mark, operand func() Expr, operators ...Operator) Expr {
+	left := operand()
+	for {
+		op, ok := p.operator(operators)
+		if !ok {
+			return left
+		}
+		if p.operators++; p.operators > maxOperators {
+			p.fail(expressionTooLong())
+			p.skipInBrackets()
+			return &BadExpr{node: p.node(m)}
+		}
+		span := p.next().Span
+		b := &Binary{Op: op, OpSpan: span, Left: left, Right: operand()}
+		b.node = p.node(m)
+		left = b
+	}
+}
+
+// operator returns which of the operators is next.
+func (p *parser) operator(operators []Operator) (op Operator, ok bool) {
+	t := p.token()
+	for _, op := range operators {
+		if t.is(string(op)) || op == In && t.isName("in") {
+			return op, true
+		}
+	}
+	return "", false
+}
+
+// operand parses what stands between comparison operators, and refuses
+// arithmetic on it.
+func (p *parser) operand() Expr {
+	m := p.mark()
+	e := p.unary()
+	switch t := p.token(); {
+	case t.is("%"):
+		return p.unsupported(m, UnsupportedOperator, remainder())
+	case t.is("+"), t.is("-"), t.is("*"), t.is("/"):
+		return p.unsupported(m, NotSupportedYet, arithmetic(t.Text))
+	}
+	return e
+}
+
+// unsupported reports the next token as something that expressions do not have,
+// and passes over the rest of the expression.
+func (p *parser) unsupported(m mark, code Code, message string) Expr {
+	p.failAt(p.token().Span, code, message)
+	p.skipInBrackets()
+	return &BadExpr{node: p.node(m)}
+}
+
+// Unary = "!" Unary | Primary ;
+func (p *parser) unary() Expr {
+	var nots []mark
+	for p.token().is("!") {
+		if p.depth+len(nots) >= maxNesting {
+			m := p.mark()
+			p.fail(nestedTooDeeply())
+			p.skipInBrackets()
+			return &BadExpr{node: p.node(m)}
+		}
+		nots = append(nots, p.mark())
+		p.next()
+	}
+	p.depth += len(nots)
+	e := p.primary()
+	p.depth -= len(nots)
+	for i := len(nots) - 1; i >= 0; i-- {
+		e = &Not{Operand: e, node: p.node(nots[i])}
+	}
+	return e
+}
+
+// Primary = Path | Literal | List | "(" Expr ")" ;
+// Literal = String | [ "-" ] Number | "true" | "false" | "null" ;
+func (p *parser) primary() Expr {
+	m := p.mark()
+	switch t := p.token(); {
+	case t.isName("true"), t.isName("false"):
+		p.next()
+		return p.suffix(m, &Bool{Value: t.Text == "true", node: p.node(m)})
+	case t.isName("null"):
+		p.next()
+		return p.suffix(m, &Null{node: p.node(m)})
+	case t.Kind == TokenName && t.Text != "in":
+		path, ok := p.path()
+		if !ok {
+			return &BadExpr{node: p.node(m)}
+		}
+		return p.suffix(m, path)
+	case t.Kind == TokenString:
+		return p.suffix(m, p.stringLiteral())
+	case t.Kind == TokenNumber, t.is("-") && p.peek(1).Kind == TokenNumber:
+		return p.suffix(m, p.number())
+	case t.is("+"), t.is("-"):
+		return p.unsupported(m, NotSupportedYet, arithmetic(t.Text))
+	case t.is("["), t.is("("):
+		if p.depth >= maxNesting {
+			p.fail(nestedTooDeeply())
+			p.skipBalanced()
+			return &BadExpr{node: p.node(m)}
+		}
+		p.depth++
+		e := p.bracketed(m)
+		p.depth--
+		return p.suffix(m, e)
+	default:
+		p.fail(expectedValue(t))
+		return &BadExpr{node: p.node(m)}
+	}
+}
+
+// suffix refuses an index or a call after e.
+func (p *parser) suffix(m mark, e Expr) Expr {
+	for {
+		switch t := p.token(); {
+		case t.is("["):
+			p.failAt(t.Span, UnsupportedOperator, indexing())
+		case t.is("("):
+			p.failAt(t.Span, UnsupportedOperator, functionCall())
+		default:
+			return e
+		}
+		p.skipBalanced()
+		for p.token().is(".") && p.peek(1).Kind == TokenName {
+			p.skip()
+			p.skip()
+		}
+		e = &BadExpr{node: p.node(m)}
+	}
+}
+
+// bracketed parses a list or an expression in parentheses.
+//
+//	List = "[" [ Expr { "," Expr } ] "]" ;
+func (p *parser) bracketed(m mark) Expr {
+	if p.token().is("[") {
+		l := &List{}
+		p.list("]", false, func() { l.Elements = append(l.Elements, p.expr()) })
+		l.node = p.node(m)
+		return l
+	}
+	opening := p.next()
+	inner := p.expr()
+	if !p.take(")") {
+		p.fail(expectedClosingParen(p.token()), Note{opening.Span, opensHere("(")})
+		for p.skipInBrackets(); p.token().is(","); p.skipInBrackets() {
+			p.skip()
+		}
+		p.take(")")
+	}
+	return &Paren{Inner: inner, node: p.node(m)}
+}
+
+// path parses a path, and reports whether it is whole.
+//
+//	Path = Name { "." Name } ;
+func (p *parser) path() (path *Path, ok bool) {
+	m := p.mark()
+	path = &Path{Steps: []*Ident{p.ident()}}
+	for p.take(".") {
+		if p.token().Kind != TokenName {
+			p.fail(expectedNameAfterDot(p.token()))
+			return nil, false
+		}
+		path.Steps = append(path.Steps, p.ident())
+	}
+	path.node = p.node(m)
+	return path, true
+}
+
+// stringLiteral parses a text literal; one with mistakes in it becomes a *BadExpr.
+func (p *parser) stringLiteral() Expr {
+	m := p.mark()
+	t := p.next()
+	if p.losses > m.losses {
+		return &BadExpr{node: p.node(m)}
+	}
+	return &String{Value: t.value, text: t.Text, node: p.node(m)}
+}
+
+// number parses a number with its sign; one with mistakes in it becomes a *BadExpr.
+func (p *parser) number() Expr {
+	m := p.mark()
+	sign := ""
+	if p.take("-") {
+		sign = "-"
+	}
+	t := p.next()
+	if p.losses > m.losses {
+		return &BadExpr{node: p.node(m)}
+	}
+	return &Number{Text: sign + t.Text, IsInteger: isInteger(t.Text), node: p.node(m)}
+}
+
+// isInteger reports whether a number has neither fraction nor exponent.
+func isInteger(number string) bool {
+	for _, r := range number {
+		if !isDigit(r) {
+			return false
+		}
+	}
+	return true
+}

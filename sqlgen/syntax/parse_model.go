@@ -1,0 +1,261 @@
+package syntax
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// model parses the rest of a model declaration.
+//
+//	Model = "model" Name "{" { Fields | Actions | Attr } "}" ;
+func (p *parser) model(m mark, doc *Doc, name *Ident) *Model {
+	d := &Model{Doc: doc, Name: name, Members: p.members("model")}
+	d.node = p.node(m)
+	return d
+}
+
+// union parses the rest of a union declaration.
+//
+//	Union = "union" Name "{" { Fields | Arms | Actions | Attr } "}" ;
+func (p *parser) union(m mark, doc *Doc, name *Ident) *Union {
+	d := &Union{Doc: doc, Name: name, Members: p.members("union")}
+	d.node = p.node(m)
+	return d
+}
+
+// members parses the body of a model or union.
+func (p *parser) members(owner string) []Member {
+	var members []Member
+	p.block(owner, func() bool {
+		t, second := p.token(), p.peek(1)
+		switch {
+		case t.is("@"):
+			if a := p.attributeOrNil(); a != nil {
+				members = append(members, a)
+			}
+		case t.isName("fields"), t.isName("actions"), t.isName("arms"):
+			members = p.memberBlock(members, owner, t.Text)
+		case t.Kind == TokenName && second.Kind == TokenName:
+			members = append(members, p.strayItems())
+		case t.Kind == TokenName && second.is("{"):
+			meant := Suggest(t.Text, []string{"fields", "actions", "arms"})
+			if meant == "" {
+				p.fail(expectedMember(owner, owner == "union", t))
+				p.skip()
+				p.skipBalanced()
+				break
+			}
+			p.fail(misspelled(t.Text, meant))
+			members = p.memberBlock(members, owner, meant)
+		default:
+			p.fail(expectedMember(owner, owner == "union", t))
+			p.skip()
+			p.skipToItem()
+		}
+		return true
+	})
+	return members
+}
+
+// memberBlock parses a fields, arms or actions block, whose keyword is the next
+// token, and appends it to members.
+func (p *parser) memberBlock(members []Member, owner, keyword string) []Member {
+	m := p.mark()
+	if keyword == "arms" && owner == "model" {
+		p.fail(armsInModel())
+	}
+	p.next()
+	switch keyword {
+	case "fields":
+		b := &FieldsBlock{Fields: p.fields("fields")}
+		b.node = p.node(m)
+		return append(members, b)
+	case "actions":
+		b := &ActionsBlock{Actions: p.actions()}
+		b.node = p.node(m)
+		return append(members, b)
+	default:
+		b := &ArmsBlock{Arms: p.arms()}
+		b.node = p.node(m)
+		if owner == "model" {
+			return members
+		}
+		return append(members, b)
+	}
+}
+
+// strayItems parses fields, or actions, that stand directly in a model or
+// union: one error for all that follow each other, and none of them is lost.
+func (p *parser) strayItems() Member {
+	m := p.mark()
+	if p.peek(2).is("(") {
+		p.fail(actionOutsideBlock(p.peek(1).Text))
+		b := &ActionsBlock{}
+		for p.atItem() && p.peek(2).is("(") {
+			p.action(&b.Actions)
+		}
+		b.node = p.node(m)
+		return b
+	}
+	p.fail(fieldOutsideBlock(p.token().Text))
+	b := &FieldsBlock{}
+	for p.atItem() && !p.peek(2).is("(") {
+		p.field(&b.Fields)
+	}
+	b.node = p.node(m)
+	return b
+}
+
+// atItem reports whether two names follow, as at the beginning of a field, arm
+// or action, and no declaration.
+func (p *parser) atItem() bool {
+	return !p.abandoned && p.token().Kind == TokenName && p.peek(1).Kind == TokenName && !p.atDecl()
+}
+
+// atMemberBlock reports whether a fields, arms or actions block begins here, in
+// a place where none can.
+func (p *parser) atMemberBlock() bool {
+	t := p.token()
+	return (t.isName("fields") || t.isName("arms") || t.isName("actions")) && p.peek(1).is("{") && !p.peek(2).is("@")
+}
+
+// message parses the rest of a message declaration.
+//
+//	Message = "message" Name "{" { Field } "}" ;
+func (p *parser) message(m mark, doc *Doc, name *Ident) *Message {
+	d := &Message{Doc: doc, Name: name, Fields: p.fields("message")}
+	d.node = p.node(m)
+	return d
+}
+
+// fields parses fields in braces.
+//
+//	Fields = "fields" "{" { Field } "}" ;
+func (p *parser) fields(owner string) []*Field {
+	var fields []*Field
+	p.block(owner, func() bool {
+		switch t := p.token(); {
+		case p.atMemberBlock():
+			return false
+		case t.Kind == TokenName:
+			p.field(&fields)
+		case t.is("@"):
+			p.fail(attributeWithoutBearer("field"))
+			p.attributeOrNil()
+		default:
+			p.fail(expectedField(t))
+			p.skipToItem()
+		}
+		return true
+	})
+	return fields
+}
+
+// field parses a field and appends it to fields.
+//
+//	Field = Name Name [ "[" "]" ] [ "?" ] [ Attrs ] ;
+func (p *parser) field(fields *[]*Field) {
+	m := p.mark()
+	f := &Field{Doc: p.docOrNil(), Name: p.newName("field")}
+	if p.token().is(":") {
+		p.fail(colonAfterFieldName(f.Name.Name))
+		p.skip()
+	}
+	if p.token().is("[") && p.peek(1).Kind == TokenName {
+		p.fail(arrayOf(p.peek(1).Text))
+		p.skipToItem()
+		return
+	}
+	if !p.atTypeName() {
+		p.failAt(f.Name.span, Syntax, fieldWithoutType(f.Name.Name))
+		p.skipToItem()
+		return
+	}
+	f.Type = p.ident()
+	f.Array, f.Optional = p.marks(f.Type.Name)
+	f.Attrs = p.attrs("field " + f.Name.Name)
+	f.node = p.node(m)
+	*fields = append(*fields, f)
+}
+
+// atTypeName reports whether the type of a field, or the model of an arm, is
+// next. No type begins with a small letter; one that does, on a line of its own
+// and before another name, is the next field.
+func (p *parser) atTypeName() bool {
+	t := p.token()
+	if t.Kind != TokenName || p.atDecl() {
+		return false
+	}
+	first, _ := utf8.DecodeRuneInString(t.Text)
+	beginsItem := t.startsLine() && p.peek(1).Kind == TokenName && !p.peek(1).startsLine()
+	return unicode.IsUpper(first) || !beginsItem
+}
+
+// marks parses what may follow a type.
+//
+//	[ "[" "]" ] [ "?" ]
+func (p *parser) marks(typeName string) (array, optional *Mark) {
+	array = p.arrayOrNil(typeName)
+	m := p.mark()
+	if p.take("?") {
+		optional = &Mark{node: p.node(m)}
+		if p.token().is("[") {
+			p.fail(arrayAfterOptional())
+			array = p.arrayOrNil(typeName)
+		}
+	}
+	return array, optional
+}
+
+func (p *parser) arrayOrNil(typeName string) *Mark {
+	m := p.mark()
+	if !p.token().is("[") {
+		return nil
+	}
+	if p.peek(1).is("]") {
+		p.next()
+		p.next()
+	} else {
+		p.fail(arrayOf(typeName))
+		p.skipBalanced()
+	}
+	return &Mark{node: p.node(m)}
+}
+
+// arms parses arms in braces.
+//
+//	Arms = "arms" "{" { Name Name [ Attrs ] } "}" ;
+func (p *parser) arms() []*Arm {
+	var arms []*Arm
+	p.block("arms", func() bool {
+		switch t := p.token(); {
+		case p.atMemberBlock():
+			return false
+		case t.Kind == TokenName:
+			p.arm(&arms)
+		case t.is("@"):
+			p.fail(attributeWithoutBearer("arm"))
+			p.attributeOrNil()
+		default:
+			p.fail(expectedArm(t))
+			p.skipToItem()
+		}
+		return true
+	})
+	return arms
+}
+
+// arm parses an arm and appends it to arms.
+func (p *parser) arm(arms *[]*Arm) {
+	m := p.mark()
+	a := &Arm{Doc: p.docOrNil(), Name: p.newName("arm")}
+	if !p.atTypeName() {
+		p.failAt(a.Name.span, Syntax, armWithoutModel(a.Name.Name))
+		p.skipToItem()
+		return
+	}
+	a.Model = p.ident()
+	a.Attrs = p.attrs("arm " + a.Name.Name)
+	a.node = p.node(m)
+	*arms = append(*arms, a)
+}

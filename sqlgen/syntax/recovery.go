@@ -1,0 +1,227 @@
+package syntax
+
+// fail reports that the grammar asks for something else than the next token.
+// Only the first error at a token is reported; what is wrong with the token
+// itself goes before.
+func (p *parser) fail(message string, notes ...Note) {
+	p.failAt(p.token().Span, Syntax, message, notes...)
+}
+
+// failAt is fail for an error that is shown elsewhere or has another code.
+func (p *parser) failAt(span Span, code Code, message string, notes ...Note) {
+	p.losses++
+	if p.reportedAt == p.at {
+		return
+	}
+	if p.token().Kind == TokenInvalid || len(p.token().faults) > 0 {
+		p.reportFaults()
+	} else {
+		p.errs.Add(code, span, message, notes...)
+	}
+	p.reportedAt = p.at
+}
+
+// reportFaults reports, once, what is wrong with the next token itself.
+func (p *parser) reportFaults() {
+	t := p.token()
+	for _, f := range t.faults {
+		p.losses++
+		p.errs.Add(f.code, f.span, f.message)
+	}
+	if t.Kind == TokenInvalid {
+		p.losses++
+	}
+	t.faults = nil
+}
+
+// failNotClosed reports that the bracket at index open lacks its other half,
+// noticed at the next token.
+func (p *parser) failNotClosed(open int, owner string) {
+	bracket := &p.tokens[open]
+	if bracket.is("(") {
+		p.failAt(bracket.Span, Syntax, argumentsNotClosed())
+		return
+	}
+	p.failAt(bracket.Span, Syntax, blockNotClosed(owner), Note{p.token().Span, noticedHere(p.token())})
+}
+
+// atDecl reports whether a declaration begins here, in a place where none can,
+// which tells that a brace was left open. A field whose name is a keyword looks
+// almost the same: what follows its brace is an attribute.
+func (p *parser) atDecl() bool {
+	t := p.token()
+	if t.Kind != TokenName || !isKeyword(t.Text) {
+		return false
+	}
+	if t.Text == "routes" {
+		return p.peek(1).is("{") && !p.peek(2).is("@")
+	}
+	return p.peek(1).Kind == TokenName && p.peek(2).is("{") && (!p.peek(3).is("@") || p.token().Span.Start.Column == 1)
+}
+
+// skipToDecl passes over what is no declaration, at least one token.
+func (p *parser) skipToDecl() {
+	for first := true; p.token().Kind != TokenEOF && (first || !p.atDecl()); first = false {
+		p.skip()
+	}
+}
+
+// skipToItem passes over the rest of a broken field, arm, action or value: up
+// to a name that begins a line or is followed by another name, or to the end of
+// the block.
+func (p *parser) skipToItem() {
+	for {
+		t := p.token()
+		switch {
+		case t.Kind == TokenEOF, t.is("}"), p.atDecl():
+			return
+		case t.Kind == TokenName && (t.startsLine() || p.peek(1).Kind == TokenName):
+			return
+		case t.is("@") && t.startsLine():
+			return
+		case isOpening(t):
+			p.skipBalanced()
+		default:
+			p.skip()
+		}
+	}
+}
+
+// skipInBrackets passes over the rest of a broken argument: up to the next
+// comma or closing bracket, or to something that shows that the bracket was
+// never closed.
+func (p *parser) skipInBrackets() {
+	for {
+		t := p.token()
+		switch {
+		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("{"), t.is("@"):
+			return
+		case isOpening(t):
+			p.skipBalanced()
+		default:
+			p.skip()
+		}
+	}
+}
+
+// skipBalanced passes over an opening bracket and everything up to its other
+// half, and reports whether there is one. It stops at a brace that closes
+// something further out.
+func (p *parser) skipBalanced() bool {
+	var open []string
+	for {
+		t := p.token()
+		switch {
+		case t.Kind == TokenEOF:
+			return false
+		case isOpening(t):
+			open = append(open, t.Text)
+		case t.is("}"):
+			for len(open) > 0 && open[len(open)-1] != "{" {
+				open = open[:len(open)-1]
+			}
+			if len(open) == 0 {
+				return false
+			}
+			open = open[:len(open)-1]
+		case t.is(")") && open[len(open)-1] == "(", t.is("]") && open[len(open)-1] == "[":
+			open = open[:len(open)-1]
+		}
+		p.skip()
+		if len(open) == 0 {
+			return true
+		}
+	}
+}
+
+func isOpening(t *Token) bool { return t.is("(") || t.is("[") || t.is("{") }
+
+// block parses the items of a block in braces. Instead of reading an item, the
+// function returns false if what follows shows that the block was left open.
+func (p *parser) block(owner string, item func() bool) {
+	open, ok := p.openBlock(owner)
+	if !ok {
+		return
+	}
+	p.items(open, owner, item)
+}
+
+// openBlock reads the opening brace of a block and returns its index. If it is
+// missing, reading goes on as if it were there, unless nothing like a block
+// follows; its place is then that of the token before.
+func (p *parser) openBlock(owner string) (open int, ok bool) {
+	if !p.token().is("{") {
+		p.fail(expectedOpeningBrace(owner, p.token()))
+		for t := p.token(); t.Kind != TokenEOF && !t.startsLine() && !t.is("{") && !t.is("}"); t = p.token() {
+			p.skip()
+		}
+		if !p.token().is("{") {
+			return p.at - 1, p.token().Kind != TokenEOF && !p.token().is("}") && !p.atDecl()
+		}
+	}
+	p.next()
+	return p.at - 1, true
+}
+
+// items parses what stands between the brace at index open and its other half.
+func (p *parser) items(open int, owner string, item func() bool) {
+	separated := false
+	for !p.abandoned {
+		t := p.token()
+		switch {
+		case t.is("}"):
+			p.next()
+			return
+		case t.Kind == TokenEOF || p.atDecl():
+			p.failNotClosed(open, owner)
+			p.abandoned = true
+			return
+		case t.is(",") || t.Kind == TokenInvalid && t.Text == ";":
+			if !separated {
+				p.failAt(t.Span, Syntax, needlessSeparator(owner))
+			}
+			separated = true
+			p.skip()
+			continue
+		}
+		before := p.at
+		if !item() {
+			p.failNotClosed(open, owner)
+			return
+		}
+		if p.at == before && !p.abandoned {
+			p.skip()
+		}
+	}
+}
+
+// list parses comma-separated items in brackets, the next token being the
+// opening one. Trailing tells whether the last item may be followed by a comma.
+func (p *parser) list(closing string, trailing bool, item func()) {
+	opening := p.next()
+	for !p.take(closing) {
+		item()
+		comma := p.at
+		if p.take(",") {
+			if p.token().is(closing) && !trailing {
+				p.failAt(p.tokens[comma].Span, Syntax, trailingComma())
+			}
+			continue
+		}
+		if p.token().is(closing) {
+			continue
+		}
+		p.fail(expectedListEnd(closing, p.token()), Note{opening.Span, opensHere(opening.Text)})
+		p.skipInBrackets()
+		switch t := p.token(); {
+		case t.is(","):
+			p.skip()
+		case t.is(closing):
+		case t.is("]"):
+			p.skip() // closes nothing: it was probably meant to be the ")"
+			return
+		default:
+			return
+		}
+	}
+}
