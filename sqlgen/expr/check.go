@@ -17,9 +17,8 @@ func Check(e syntax.Expr, scope Scope, errs *syntax.Errors) Node {
 // checker checks one expression. Its methods return nil for what is in error,
 // after reporting it; a caller that gets nil adds nothing.
 type checker struct {
-	scope    Scope
-	errs     *syntax.Errors
-	isNested bool // inside a comparison that was reported as nested
+	scope Scope
+	errs  *syntax.Errors
 }
 
 // boolean checks what must be Boolean: the whole, or an operand of !, && or ||.
@@ -32,7 +31,7 @@ func (c *checker) boolean(e syntax.Expr) Node {
 		}
 		return &Not{Operand: operand, base: booleanAt(e.Span())}
 	case *syntax.Binary:
-		if e.Op != syntax.And && e.Op != syntax.Or {
+		if !isLogical(e) {
 			return c.comparison(e)
 		}
 		left, right := c.boolean(e.Left), c.boolean(e.Right)
@@ -63,7 +62,8 @@ func (c *checker) isBoolean(n Node) Node {
 // comparison checks an operator of equality or order, or in, with its operands.
 func (c *checker) comparison(e *syntax.Binary) Node {
 	if nested := nestedOperand(e); nested != nil {
-		c.nestedComparison(e, nested)
+		c.add(nested.Span(), NestedComparison, nestedComparison(e.Op))
+		c.nestedOperands(e)
 		return nil
 	}
 	left, right := c.operand(e.Left), c.operand(e.Right)
@@ -98,22 +98,27 @@ func nestedOperand(e *syntax.Binary) syntax.Expr {
 	return nil
 }
 
-// nestedComparison reports a comparison of comparisons, once for a whole chain,
-// and looks for further errors in its operands.
-func (c *checker) nestedComparison(e *syntax.Binary, nested syntax.Expr) {
-	if !c.isNested {
-		c.add(nested.Span(), NestedComparison, nestedComparison(e.Op))
-	}
-	inner := &checker{scope: c.scope, errs: c.errs, isNested: true}
+// nestedOperands looks for further errors in the operands of a nested comparison.
+// Of a chain such as a < b < c < d no more is said.
+func (c *checker) nestedOperands(e *syntax.Binary) {
 	for _, side := range []syntax.Expr{e.Left, e.Right} {
 		switch side := syntax.Unparen(side).(type) {
-		case *syntax.Binary, *syntax.Not:
-			inner.boolean(side)
+		case *syntax.Not:
+			c.boolean(side)
+		case *syntax.Binary:
+			if !isLogical(side) && nestedOperand(side) != nil {
+				c.nestedOperands(side)
+				continue
+			}
+			c.boolean(side)
 		default:
-			inner.operand(side)
+			c.operand(side)
 		}
 	}
 }
+
+// isLogical tells whether an operator joins conditions.
+func isLogical(e *syntax.Binary) bool { return e.Op == syntax.And || e.Op == syntax.Or }
 
 // canBeCompared checks what only a test for null may have as an operand.
 func (c *checker) canBeCompared(left, right Node) bool {
