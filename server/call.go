@@ -1,0 +1,189 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/input"
+)
+
+// call runs one action: one statement, one function, one JSON document. The order of
+// its stages is part of the API: the first that fails answers.
+func (s *Server) call(c *fiber.Ctx) error {
+	r := s.current.Load()
+	api, err := s.route(c, r)
+	if err != nil {
+		return err
+	}
+	if s.headers.isPreflight(c) {
+		return preflight(c, r.headerNames())
+	}
+	who, err := s.identify(c)
+	if err != nil {
+		return err
+	}
+	zone, err := s.zones.Load().read(c.Request().Header.PeekAll("Time-Zone"))
+	if err != nil {
+		return err
+	}
+	if err := checkMethod(c); err != nil {
+		return err
+	}
+
+	caller := caller{identity: who, zone: zone, request: requestOf(c)}
+	err = s.perform(c, r, api, &caller)
+	if isFunctionMissing(err) && s.catchUp(r.number) {
+		// The release was replaced between its look-up and the call. What was read
+		// is read again, since the newer release may want it otherwise.
+		r = s.current.Load()
+		if api, err = s.route(c, r); err != nil {
+			return err
+		}
+		err = s.perform(c, r, api, &caller)
+	}
+	return err
+}
+
+// perform reads the input for an action of one release and makes the call.
+func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
+	action := api.actions[c.Params("action")]
+	in, err := read(c, action)
+	if err != nil {
+		return err
+	}
+	who.request.action = action.metrics
+
+	statement := action.call
+	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
+		statement = form
+	}
+	err = s.db.call(who.request.client, statement, in.JSON, who.context(c, r), c.Response().SetBody)
+	if isFunctionMissing(err) {
+		return err
+	}
+	if err != nil {
+		return refuseCall(err, action.Action, r.constraints, in.JSON)
+	}
+	c.Response().Header.SetContentType(jsonType)
+	return nil
+}
+
+// read reads the input of an action; action is nil if there is none of that name.
+// What cannot be read at all is refused before the action, what does not fit the
+// schema after it.
+func read(c *fiber.Ctx, action *action) (input.Input, error) {
+	byQuery := c.Method() == fiber.MethodGet
+	if !byQuery && !isJSON(&c.Request().Header) {
+		return input.Input{}, &unsupportedMediaType
+	}
+	reader := anyInput
+	if action != nil {
+		reader = action.reader
+	}
+
+	var in input.Input
+	var err error
+	if byQuery {
+		in, err = reader.ReadQuery(string(c.Request().URI().QueryString()))
+	} else {
+		in, err = reader.Read(c.Request().Body())
+	}
+
+	var malformed *input.Malformed
+	switch {
+	case errors.As(err, &malformed):
+		return in, err
+	case action == nil:
+		return in, &actionNotFound
+	case byQuery && !action.byQuery:
+		return in, notAllowed(fiber.MethodPost)
+	case err == nil && len(in.Places()) > 0:
+		return in, errors.New("an input must be prepared, which this server cannot do")
+	}
+	return in, err
+}
+
+// anyInput reads what is sent to an action that does not exist.
+var anyInput = input.Any()
+
+// isFunctionMissing tells whether the function of a call itself was not there, as
+// happens when a release that drops it is installed at that moment. The same errors
+// from within a function have a context.
+func isFunctionMissing(err error) bool {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) || raised.Where != "" {
+		return false
+	}
+	return raised.Code == "42883" || // undefined function
+		raised.Code == "XX000" && strings.HasPrefix(raised.Message, "cache lookup failed for function")
+}
+
+// caller is who calls, from where.
+type caller struct {
+	identity string // empty for an anonymous caller
+	zone     string
+	request  *request
+}
+
+// context builds the second argument of a function: what it must know of the
+// request beside the input.
+func (who *caller) context(c *fiber.Ctx, r *served) []byte {
+	b := append(who.request.scratch[:0], '{')
+	if who.identity != "" {
+		b = append(b, `"identityId":`...)
+		b = quote(b, who.identity)
+		b = append(b, ',')
+	}
+	b = append(b, `"timeZone":"`...)
+	b = append(b, who.zone...)
+	b = append(b, `","requestId":"`...)
+	b = append(b, who.request.id...)
+	b = append(b, '"')
+	if len(r.headers) > 0 {
+		b = append(b, `,"headers":{`...)
+		for i, h := range r.headers {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, h.member...)
+			b = quote(b, joinValues(c.Request().Header.PeekAll(h.name)))
+		}
+		b = append(b, '}')
+	}
+	b = append(b, r.environment...)
+	b = append(b, '}')
+	who.request.scratch = b
+	return b
+}
+
+// joinValues joins the values of a header that was sent several times.
+func joinValues(values [][]byte) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, ", ")
+}
+
+// identify tells who is calling. The values are copied, since they are kept.
+func (s *Server) identify(c *fiber.Ctx) (string, error) {
+	var authorization []string
+	for _, v := range c.Request().Header.PeekAll("Authorization") {
+		authorization = append(authorization, string(v))
+	}
+	identity, err := s.identifier.Identify(c.Context(), authorization)
+	var refused Unauthenticated
+	if errors.As(err, &refused) {
+		r := authenticationFailed
+		r.message, r.authenticate = refused.Error(), refused.WWWAuthenticate()
+		return "", &r
+	}
+	if err != nil {
+		return "", fmt.Errorf("identify the caller: %w", err)
+	}
+	return identity, nil
+}

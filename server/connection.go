@@ -1,0 +1,94 @@
+package server
+
+import (
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// listener hands out connections that know their state. It exists for three things
+// that fasthttp does not offer: to see that a client has left, to close connections
+// that never sent a request when the server stops, and to let an answer arrive that
+// was given before the request was read to its end.
+type listener struct {
+	net.Listener
+	mu   sync.Mutex
+	open map[*connection]struct{}
+}
+
+func newListener(l net.Listener) *listener {
+	return &listener{Listener: l, open: map[*connection]struct{}{}}
+}
+
+// Accept waits for the next connection.
+func (l *listener) Accept() (net.Conn, error) {
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &connection{Conn: inner, listener: l}
+	if s, ok := inner.(syscall.Conn); ok {
+		if raw, err := s.SyscallConn(); err == nil {
+			c.raw = raw
+		}
+	}
+	l.mu.Lock()
+	l.open[c] = struct{}{}
+	l.mu.Unlock()
+	return c, nil
+}
+
+// closeUnused closes the connections on which no request has begun.
+func (l *listener) closeUnused() {
+	l.mu.Lock()
+	var unused []*connection
+	for c := range l.open {
+		if !c.used.Load() {
+			unused = append(unused, c)
+		}
+	}
+	l.mu.Unlock()
+	for _, c := range unused {
+		c.Close()
+	}
+}
+
+// connection is a client's connection.
+type connection struct {
+	net.Conn
+	listener *listener
+	raw      syscall.RawConn // nil if it has no socket
+	used     atomic.Bool     // a request has begun
+	linger   atomic.Bool     // the request was not read to its end
+}
+
+// lingerTime is how long a closing connection goes on reading.
+const lingerTime = 2 * time.Second
+
+// Close closes the connection. If the client is still sending, closing at once
+// would reset the connection, and the answer might be lost with it. So it is told
+// that nothing more will come, and what it sends is dropped for a while.
+func (c *connection) Close() error {
+	c.listener.mu.Lock()
+	delete(c.listener.open, c)
+	c.listener.mu.Unlock()
+
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Swap(false) {
+		if half.CloseWrite() == nil && c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
+			_, _ = io.Copy(io.Discard, c.Conn)
+		}
+	}
+	return c.Conn.Close()
+}
+
+// track is fasthttp's notice that the state of a connection has changed.
+func track(c net.Conn, state fasthttp.ConnState) {
+	if own, ok := c.(*connection); ok && state == fasthttp.StateActive {
+		own.used.Store(true)
+	}
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// refuseConstraint says how a broken constraint of the data is answered, or nil if
+// the release does not know the constraint.
+func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraints map[string]release.Constraint, sent []byte) *refusal {
+	name := raised.ConstraintName
+	if raised.Code == "23502" {
+		name = raised.TableName + "." + raised.ColumnName
+	}
+	c, ok := constraints[name]
+	if !ok || c.Table != raised.TableName {
+		return nil
+	}
+	if c.Kind == release.Validate {
+		return conflict.with(raised).listing(entry{Error: c.Message})
+	}
+	if len(c.Fields) == 0 {
+		return nil
+	}
+
+	where := func() string { return inputOf(c, action, sent) }
+	first := c.Fields[0]
+	switch {
+	case c.Kind == release.Required:
+		return inputInvalid.with(raised).
+			saying("field '%s' cannot be null", first).
+			listing(entry{where(), "cannot be null"})
+	case c.Kind == release.Unique && len(c.Fields) == 1:
+		return inputInvalid.with(raised).
+			saying("the value for the unique field '%s' must be unique", first).
+			listing(entry{where(), "must be unique"})
+	case c.Kind == release.Unique:
+		fields := "(" + strings.Join(c.Fields, ", ") + ")"
+		return inputInvalid.with(raised).
+			saying("the values for the unique composite fields %s must be unique", fields).
+			listing(entry{where(), fields + " must be unique"})
+	// Postgres names the same constraint from both of its sides; the kind of the
+	// action tells which. From PostgreSQL 18 on, restrict has a code of its own.
+	case c.Kind == release.Reference && (action.Kind == release.Delete || raised.Code == "23001"):
+		return inputInvalid.with(raised).
+			saying("the record is referenced by other records").
+			listing(entry{action.LookUp, "is still referenced"})
+	case c.Kind == release.Reference:
+		return inputInvalid.with(raised).
+			saying("the record referenced in field '%s' does not exist", first).
+			listing(entry{where(), "does not exist"})
+	}
+	return nil
+}
+
+// inputOf finds the input that a constraint complains about: of the first of its
+// fields that the request writes, the path of the one input that writes it, or the
+// field's own name if several do.
+func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
+	var body any
+	if json.Unmarshal(sent, &body) != nil {
+		return c.Fields[0]
+	}
+	for _, field := range c.Fields {
+		var paths []string
+		for _, in := range action.Inputs {
+			if in.Table == c.Table && in.Field == field {
+				paths = append(paths, pathsIn(body, "", strings.Split(in.Path, "."))...)
+			}
+		}
+		switch len(paths) {
+		case 0:
+			continue
+		case 1:
+			return paths[0]
+		default:
+			return field
+		}
+	}
+	return c.Fields[0]
+}
+
+// pathsIn lists the places of a value at which a path is present. A step into an
+// array is one into each of its elements.
+func pathsIn(value any, prefix string, steps []string) []string {
+	if len(steps) == 0 {
+		return []string{strings.TrimPrefix(prefix, ".")}
+	}
+	var paths []string
+	switch v := value.(type) {
+	case map[string]any:
+		if member, ok := v[steps[0]]; ok {
+			return pathsIn(member, prefix+"."+steps[0], steps[1:])
+		}
+	case []any:
+		for i, element := range v {
+			paths = append(paths, pathsIn(element, prefix+"."+strconv.Itoa(i), steps)...)
+		}
+	}
+	return paths
+}

@@ -1,0 +1,184 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Why a server is not ready, as /readyz says it.
+const (
+	reasonDatabase = "database" // it cannot be reached
+	reasonSchema   = "schema"   // it holds another release than is served, or none
+	reasonStopping = "stopping"
+)
+
+const (
+	// defaultPoll is how often the database is asked for its newest release, since
+	// notifications do not pass every pooler.
+	defaultPoll = 3 * time.Second
+	// checkTimeout bounds one check of the database, so that one that does not
+	// answer is found out.
+	checkTimeout = 10 * time.Second
+	// reconnectDelay grows up to the poll interval.
+	reconnectDelay = 100 * time.Millisecond
+)
+
+// follow keeps the newest release loaded, on a connection of its own, and says
+// through readiness how it stands. It returns when the context ends, or when the
+// first database that it reaches must not be served at all.
+func (s *Server) follow(ctx context.Context) error {
+	delay, wasReady := reconnectDelay, false
+	for {
+		err := s.followOn(ctx, func() { delay, wasReady = reconnectDelay, true })
+		if ctx.Err() != nil {
+			return nil
+		}
+		var unfit *incompatible
+		if errors.As(err, &unfit) && !wasReady {
+			return err
+		}
+		s.notReady(err)
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-time.After(delay):
+		}
+		delay = min(2*delay, s.poll)
+	}
+}
+
+// followOn follows on one connection, until that breaks or holds a release that
+// cannot be served.
+func (s *Server) followOn(ctx context.Context, isReady func()) error {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(closedContext())
+
+	for {
+		if err := s.refresh(ctx, conn); err != nil {
+			return err
+		}
+		s.ready()
+		isReady()
+
+		wait, stop := context.WithTimeout(ctx, s.poll)
+		_, err := conn.WaitForNotification(wait)
+		stop()
+		if err != nil && (ctx.Err() != nil || conn.IsClosed() || !pgconn.Timeout(err)) {
+			return fmt.Errorf("wait for a release: %w", err)
+		}
+	}
+}
+
+// connect opens the connection that releases are followed on.
+func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	config := s.db.pool.Config().ConnConfig
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	if err = assumeRole(ctx, conn, s.role); err == nil {
+		_, err = conn.Exec(ctx, "listen sternpost_release")
+	}
+	if err != nil {
+		conn.Close(closedContext())
+		return nil, fmt.Errorf("listen for releases: %w", err)
+	}
+	return conn, nil
+}
+
+// refresh loads the newest release unless it is served already.
+func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	s.loading.Lock()
+	defer s.loading.Unlock()
+
+	number, err := newestRelease(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if r := s.current.Load(); r != nil && r.number == number {
+		return nil
+	}
+	r, err := s.loadRelease(ctx, conn)
+	if err != nil {
+		return err
+	}
+	s.current.Store(r)
+	s.telemetry.release.Set(float64(r.number))
+	s.log.Info("serving release", "release", r.number)
+	return nil
+}
+
+// catchUp looks for a newer release at once, because a function of the served one
+// was missing. It tells whether there was one.
+func (s *Server) catchUp(than int64) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+	defer cancel()
+	conn, err := s.db.acquire()
+	if err != nil {
+		return false
+	}
+	defer conn.Release()
+	if err := s.refresh(ctx, conn.Conn()); err != nil {
+		s.log.Error("load the newest release", "error", err)
+	}
+	return s.current.Load().number != than
+}
+
+func (s *Server) ready() {
+	if old := s.unready.Swap(nil); old != nil {
+		s.log.Info("ready")
+	}
+	s.telemetry.ready.Set(1)
+}
+
+// notReady notes why the newest release is not served. What was served before is
+// served on where that is possible, except from a database that has become unsafe.
+func (s *Server) notReady(err error) {
+	reason := reasonSchema
+	if isOutOfReach(err) {
+		reason = reasonDatabase
+	}
+	var unfit *incompatible
+	if errors.As(err, &unfit) && unfit.unsafe {
+		s.current.Store(nil)
+	}
+	s.telemetry.ready.Set(0)
+	if old := s.unready.Swap(&reason); old == nil || *old != reason {
+		s.log.Error("not ready", "reason", reason, "error", err)
+	}
+}
+
+// isOutOfReach tells a database that cannot be reached from one that answers
+// something unexpected.
+func isOutOfReach(err error) bool {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) {
+		class := raised.Code[:min(2, len(raised.Code))]
+		return class == "08" || class == "53" || class == "57" || class == "28" || raised.Code == "3D000"
+	}
+	var network net.Error
+	var refused *pgconn.ConnectError
+	return errors.As(err, &refused) || errors.As(err, &network) || pgconn.Timeout(err) ||
+		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// sortedKeys returns the keys of a map in order.
+func sortedKeys[V any](m map[string]V) []string {
+	return slices.Sorted(maps.Keys(m))
+}

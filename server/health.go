@@ -1,0 +1,59 @@
+package server
+
+import (
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// healthz answers while the process serves at all.
+func (s *Server) healthz(c *fiber.Ctx) error {
+	return sendJSON(c, http.StatusOK, healthyBody)
+}
+
+// readyz answers whether requests should be sent here.
+func (s *Server) readyz(c *fiber.Ctx) error {
+	status, body := s.readiness()
+	return sendJSON(c, status, body)
+}
+
+const healthyBody = `{"status":"ok"}`
+
+func (s *Server) readiness() (status int, body string) {
+	reason := s.unready.Load()
+	switch {
+	case s.stopping.Load():
+		return http.StatusServiceUnavailable, unavailableBody(reasonStopping)
+	case reason != nil:
+		return http.StatusServiceUnavailable, unavailableBody(*reason)
+	}
+	return http.StatusOK, healthyBody
+}
+
+func unavailableBody(reason string) string {
+	return `{"status":"unavailable","reason":"` + reason + `"}`
+}
+
+// adminHandler serves the listener that only operators reach. It is plain net/http:
+// the metrics come as such a handler, and speed is no matter here.
+func (s *Server) adminHandler() http.Handler {
+	answer := func(w http.ResponseWriter, status int, body string) {
+		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Cache-Control", "no-store")
+		if status == http.StatusServiceUnavailable {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", s.telemetry.handler())
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
+		answer(w, http.StatusOK, healthyBody)
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
+		status, body := s.readiness()
+		answer(w, status, body)
+	})
+	return mux
+}

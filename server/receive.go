@@ -1,0 +1,241 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/valyala/fasthttp"
+)
+
+// request is what is known of a request from its first to its last moment.
+type request struct {
+	id      string
+	client  net.Conn
+	action  *actionMetrics // nil until it is known
+	scratch []byte         // for the context of the call
+	refused *refusal       // nil for a success
+}
+
+const requestKey = "request"
+
+func requestOf(c *fiber.Ctx) *request {
+	return c.Context().UserValue(requestKey).(*request)
+}
+
+// receive is the outermost layer: around whatever happens to a request it counts,
+// logs and completes the answer.
+func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(rc *fasthttp.RequestCtx) {
+		started := time.Now()
+		s.inFlight.Add(1)
+		defer s.inFlight.Add(-1)
+
+		r := &request{id: requestID(rc), client: rc.Conn()}
+		rc.SetUserValue(requestKey, r)
+		span := s.telemetry.startSpan(rc, r.id)
+
+		s.handle(rc, r, next)
+		s.headers.write(rc, r.id)
+
+		status := rc.Response.StatusCode()
+		s.telemetry.count(r.action, status, time.Since(started))
+		endSpan(span, r.action, status)
+		s.logRequest(rc, r, status, started)
+	}
+}
+
+// handle lets Fiber route the request. A panic is answered like any other error of
+// ours.
+func (s *Server) handle(rc *fasthttp.RequestCtx, r *request, next fasthttp.RequestHandler) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.log.Error("panic", "requestId", r.id, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			r.answer(rc, &internal)
+		}
+	}()
+	switch {
+	case s.stopping.Load() && !isProbe(rc.URI().PathOriginal()):
+		turnedAway := unavailable
+		turnedAway.close = true
+		r.answer(rc, &turnedAway)
+		return
+	case isAmbiguous(&rc.Request.Header):
+		r.answer(rc, unreadableRequest(errors.New("its length is given in two ways")))
+		return
+	case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
+		// Fiber answers a method it does not know in its own words. For us it is one
+		// like others that no route has.
+		rc.Request.Header.SetMethod(fiber.MethodTrace)
+	}
+	next(rc)
+}
+
+// answerError is where the errors of all handlers end.
+func (s *Server) answerError(c *fiber.Ctx, err error) error {
+	requestOf(c).answer(c.Context(), refuse(err))
+	return nil
+}
+
+// unreadable answers what fasthttp could not read as a request.
+func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
+	var small *fasthttp.ErrSmallBuffer
+	var network net.Error
+	var refused *refusal
+	switch {
+	case errors.As(err, &small):
+		refused = headerTooLarge.with(err)
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		refused = bodyTooLarge.with(err)
+	case errors.As(err, &network): // the client is gone or too slow: nobody may read this
+		refused = unreadableRequest(err)
+	default:
+		refused = unreadableRequest(err)
+	}
+	if own, ok := rc.Conn().(*connection); ok {
+		own.linger.Store(true)
+	}
+	r := &request{id: requestID(rc)}
+	r.answer(rc, refused)
+	s.headers.write(rc, r.id)
+	s.telemetry.count(nil, refused.status, 0)
+	s.log.Debug("unreadable request", "requestId", r.id, "status", refused.status, "error", err)
+}
+
+func unreadableRequest(cause error) *refusal {
+	r := inputMalformed.with(cause).saying("the input could not be read: not a valid HTTP request")
+	r.close = true
+	return r
+}
+
+// retryAfter is how long clients are asked to wait, in seconds. What makes a server
+// unavailable is mostly over within moments.
+const retryAfter = "1"
+
+// answer writes a refusal as the response.
+func (r *request) answer(rc *fasthttp.RequestCtx, refused *refusal) {
+	r.refused = refused
+	out := &rc.Response
+	out.ResetBody()
+	out.SetStatusCode(refused.status)
+	out.Header.SetContentType(jsonType)
+	out.SetBodyRaw(refused.envelope())
+	if refused.allow != "" {
+		out.Header.Set("Allow", refused.allow)
+	}
+	if refused.authenticate != "" {
+		out.Header.Set("WWW-Authenticate", refused.authenticate)
+	}
+	if refused.status == fiber.StatusServiceUnavailable || refused.status == fiber.StatusTooManyRequests {
+		out.Header.Set("Retry-After", retryAfter)
+	}
+	if refused.close {
+		out.SetConnectionClose()
+	}
+}
+
+func sendJSON(c *fiber.Ctx, status int, body string) error {
+	c.Status(status)
+	c.Response().Header.SetContentType(jsonType)
+	if status == fiber.StatusServiceUnavailable {
+		c.Set("Retry-After", retryAfter)
+	}
+	c.Response().SetBodyString(body)
+	return nil
+}
+
+// isAmbiguous tells whether the header says in more than one way where the body
+// ends (RFC 9112, section 6.3). fasthttp takes one of them; a proxy in front may
+// have taken another, and then what follows is a request that nobody sent.
+func isAmbiguous(in *fasthttp.RequestHeader) bool {
+	lengths, encodings := 0, 0
+	for rest := in.RawHeaders(); len(rest) > 0; {
+		line := rest
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			line, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = nil
+		}
+		if len(line) < len("content-length:") {
+			continue
+		}
+		switch line[0] | 0x20 {
+		case 'c':
+			if hasName(line, "content-length:") {
+				lengths++
+			}
+		case 't':
+			if hasName(line, "transfer-encoding:") {
+				encodings++
+				value := bytes.TrimSpace(line[len("transfer-encoding:"):])
+				if !bytes.EqualFold(value, []byte("chunked")) {
+					return true
+				}
+			}
+		}
+	}
+	return lengths+encodings > 1
+}
+
+func hasName(line []byte, name string) bool {
+	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
+}
+
+// logRequest writes one line for a request, and for one that failed on our side all
+// that is known. Neither headers nor inputs are among it.
+func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request, status int, started time.Time) {
+	level := slog.LevelDebug
+	switch {
+	case status == fiber.StatusInternalServerError:
+		level = slog.LevelError
+	case status > fiber.StatusInternalServerError:
+		level = slog.LevelWarn
+	}
+	if !s.log.Enabled(rc, level) {
+		return
+	}
+	attributes := []slog.Attr{
+		slog.String("requestId", r.id),
+		slog.String("method", string(rc.Method())),
+		slog.String("path", cut(string(rc.URI().PathOriginal()), 200)),
+		slog.Int("status", status),
+		slog.Duration("took", time.Since(started)),
+	}
+	if r.refused != nil && r.refused.cause != nil {
+		attributes = append(attributes, causeOf(r.refused.cause)...)
+	}
+	s.log.LogAttrs(rc, level, "request", attributes...)
+}
+
+// causeOf describes an error in full. Of the database's, all but the row that broke
+// a constraint, which is the request's.
+func causeOf(err error) []slog.Attr {
+	attributes := []slog.Attr{slog.String("error", err.Error())}
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) {
+		return attributes
+	}
+	add := func(name, value string) {
+		if value != "" {
+			attributes = append(attributes, slog.String(name, value))
+		}
+	}
+	add("sqlstate", raised.Code)
+	if len(raised.Code) < 2 || raised.Code[:2] != "23" {
+		add("detail", raised.Detail)
+	}
+	add("hint", raised.Hint)
+	add("where", raised.Where)
+	add("schema", raised.SchemaName)
+	add("table", raised.TableName)
+	add("column", raised.ColumnName)
+	add("constraint", raised.ConstraintName)
+	return attributes
+}

@@ -1,0 +1,349 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// served is one release, ready to be served. It does not change: a newer release
+// replaces it as a whole.
+type served struct {
+	number      int64
+	apis        map[string]*api // by path
+	constraints map[string]release.Constraint
+	headers     []readHeader // that rules read
+	environment []byte       // members of every call's context, each after a comma
+}
+
+// api is the actions under one path.
+type api struct {
+	actions map[string]*action // by name
+}
+
+// action is an action, ready to be called.
+type action struct {
+	*release.Action
+	reader  *input.Reader
+	byQuery bool // may be called by GET
+	call    statement
+	forms   map[string]statement // by operator set
+	metrics *actionMetrics
+}
+
+// readHeader is a header that some rule reads.
+type readHeader struct {
+	name   string // as it is sent
+	member []byte // "snake_form":
+}
+
+// incompatible is why a release is not served. Waiting does not mend it.
+type incompatible struct {
+	faults []string
+	unsafe bool // rights and row security are not what they must be
+}
+
+func (e *incompatible) Error() string {
+	return "this database cannot be served:\n  " + strings.Join(e.faults, "\n  ")
+}
+
+// What may come right by itself: a release is installed, or this server replaced.
+var (
+	errNoRelease = errors.New("no release is installed in the database")
+	errTooNew    = errors.New("the database is newer than this server")
+)
+
+// newestRelease asks for the number of the newest release; 0 means that there is
+// none.
+func newestRelease(ctx context.Context, conn *pgx.Conn) (int64, error) {
+	var number int64
+	err := conn.QueryRow(ctx, `select coalesce(max(number), 0) from platform.release`).Scan(&number)
+	if err != nil {
+		return 0, fmt.Errorf("ask for the newest release: %w", err)
+	}
+	return number, nil
+}
+
+// loadRelease loads the newest release and checks that this server can serve it.
+func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, error) {
+	// One snapshot, so that the functions are those of the release.
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("load the newest release: %w", err)
+	}
+	defer tx.Rollback(ctx)
+
+	var number int64
+	var raw []byte
+	err = tx.QueryRow(ctx, `select number, manifest from platform.release order by number desc limit 1`).Scan(&number, &raw)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, errNoRelease
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load the newest release: %w", err)
+	}
+	manifest, err := readManifest(raw)
+	if err != nil {
+		return nil, fmt.Errorf("read release %d: %w", number, err)
+	}
+
+	faults, err := servingFaults(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := declaredFunctions(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	unsafe := len(faults) > 0
+	faults = append(faults, checkFunctions(manifest, declared)...)
+	faults = append(faults, checkSupport(manifest)...)
+	r, more := s.build(number, manifest)
+	if faults = append(faults, more...); len(faults) > 0 {
+		return nil, &incompatible{faults, unsafe}
+	}
+	return r, nil
+}
+
+// readManifest reads a manifest of a form that this server knows.
+func readManifest(raw []byte) (*release.Manifest, error) {
+	var form struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(raw, &form); err != nil {
+		return nil, err
+	}
+	if form.Format > release.Format {
+		return nil, fmt.Errorf("%w: its format is %d, this server knows up to %d", errTooNew, form.Format, release.Format)
+	}
+	manifest := &release.Manifest{}
+	if err := json.Unmarshal(raw, manifest); err != nil {
+		return nil, err
+	}
+	return manifest, nil
+}
+
+// servingFaults asks the database what keeps it from being safe to serve, for the
+// role that this server has.
+func servingFaults(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	rows, err := tx.Query(ctx, `select fault from platform.serving_faults() as fault`)
+	if err != nil {
+		return nil, fmt.Errorf("check the rights of the server: %w", err)
+	}
+	faults, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("check the rights of the server: %w", err)
+	}
+	return faults, nil
+}
+
+// declaredFunctions lists the functions in schema api that this role may call and
+// that have the signature of an action, with their volatility.
+func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]string, error) {
+	rows, err := tx.Query(ctx, `
+		select proname, provolatile::text
+		from pg_catalog.pg_proc
+		where pronamespace = 'api'::regnamespace
+			and prokind = 'f'
+			and not proretset
+			and prorettype = 'text'::regtype
+			and proargtypes::text = concat_ws(' ', 'jsonb'::regtype::oid, 'jsonb'::regtype::oid)
+			and has_function_privilege(oid, 'execute')`)
+	if err != nil {
+		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
+	}
+	functions := map[string]string{}
+	var name, volatility string
+	_, err = pgx.ForEachRow(rows, []any{&name, &volatility}, func() error {
+		functions[name] = volatility
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
+	}
+	return functions, nil
+}
+
+// checkFunctions compares the functions that the manifest names with those that are
+// there. A reading action's may not be volatile.
+func checkFunctions(m *release.Manifest, declared map[string]string) []string {
+	var faults []string
+	for _, a := range m.Actions {
+		names := []string{a.Function}
+		for _, set := range sortedKeys(a.Forms) {
+			names = append(names, a.Forms[set])
+		}
+		for _, name := range names {
+			switch volatility, ok := declared[name]; {
+			case !ok:
+				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns text that the server may execute", a.Name, name))
+			case volatility == "v" && !a.Kind.Writes():
+				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, name, a.Kind))
+			}
+		}
+	}
+	return faults
+}
+
+// checkSupport finds what a release asks for and this server cannot do yet. To go
+// on would store a password as it was sent.
+func checkSupport(m *release.Manifest) []string {
+	prepared := map[string]string{} // component → the format that makes it so
+	for _, schema := range m.Schemas {
+		for _, format := range []string{"data-url", "file", "password", "secret"} {
+			if strings.Contains(string(schema.JSON), `"`+format+`"`) && hasFormat(schema.JSON, format) {
+				prepared[schema.Name] = format
+			}
+		}
+	}
+	var faults []string
+	for _, schema := range m.Schemas {
+		if format, ok := prepared[schema.Name]; ok {
+			faults = append(faults, fmt.Sprintf("schema %s: inputs of format %s are not supported yet", schema.Name, format))
+		}
+	}
+	for _, a := range m.Actions {
+		if a.Early != "" {
+			faults = append(faults, fmt.Sprintf("action %s: uploads are not supported yet", a.Name))
+		}
+	}
+	return faults
+}
+
+// hasFormat tells whether a schema, at any depth, is of that format.
+func hasFormat(schema []byte, format string) bool {
+	var tree any
+	if json.Unmarshal(schema, &tree) != nil {
+		return false
+	}
+	var has func(any) bool
+	has = func(v any) bool {
+		switch v := v.(type) {
+		case map[string]any:
+			if v["format"] == format || v["x-format"] == format {
+				return true
+			}
+			for _, member := range v {
+				if has(member) {
+					return true
+				}
+			}
+		case []any:
+			for _, element := range v {
+				if has(element) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return has(tree)
+}
+
+// build makes a release ready to be served. It lists what does not fit: in the
+// manifest itself, or between it and the environment of this server.
+func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
+	r = &served{number: number, apis: map[string]*api{}, constraints: m.Constraints}
+
+	actions := map[string]*action{}
+	for _, a := range m.Actions {
+		built, err := s.buildAction(m, a)
+		if err != nil {
+			faults = append(faults, err.Error())
+		}
+		actions[a.Name] = built
+	}
+	for _, declared := range m.APIs {
+		exposed := &api{actions: map[string]*action{}}
+		for _, name := range declared.Actions {
+			a, ok := actions[name]
+			if !ok {
+				faults = append(faults, fmt.Sprintf("api %s: there is no action %s", declared.Name, name))
+			}
+			exposed.actions[name] = a
+		}
+		r.apis[declared.Path] = exposed
+	}
+
+	for _, snake := range m.Headers {
+		r.headers = append(r.headers, readHeader{
+			name:   strings.ReplaceAll(snake, "_", "-"),
+			member: append(quote(nil, snake), ':'),
+		})
+	}
+	env, missing := s.environment("env", m.Environment)
+	secrets, more := s.environment("secrets", m.Secrets)
+	r.environment = append(env, secrets...)
+	return r, slices.Concat(faults, missing, more)
+}
+
+func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, error) {
+	reader, err := input.Compile(m.Schemas, a.Input)
+	if err != nil {
+		return nil, fmt.Errorf("action %s: %w", a.Name, err)
+	}
+	readOnly := !a.Kind.Writes()
+	built := &action{
+		Action:  a,
+		reader:  reader,
+		byQuery: readOnly && isObject(m.Schemas, a.Input),
+		call:    newStatement(a.Function, readOnly),
+		forms:   map[string]statement{},
+		metrics: s.telemetry.action(a.Name),
+	}
+	for set, function := range a.Forms {
+		built.forms[set] = newStatement(function, readOnly)
+	}
+	return built, nil
+}
+
+// isObject tells whether a component is an object. One that is not takes any JSON,
+// which a query string cannot express.
+func isObject(schemas release.Schemas, name string) bool {
+	var schema struct {
+		Type string `json:"type"`
+		Ref  string `json:"$ref"`
+	}
+	if json.Unmarshal(schemas.Get(name), &schema) != nil {
+		return false
+	}
+	if target, ok := strings.CutPrefix(schema.Ref, "#/components/schemas/"); ok && target != name {
+		return isObject(schemas, target)
+	}
+	return schema.Type == "object"
+}
+
+// environment builds a member of every call's context from values of this server's
+// environment, and lists the names that have none.
+func (s *Server) environment(member string, names []string) (part []byte, missing []string) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	values := map[string]string{}
+	for _, v := range s.config.Environ {
+		name, value, _ := strings.Cut(v, "=")
+		values[name] = value
+	}
+	part = append(part, `,"`+member+`":{`...)
+	for i, name := range names {
+		value, ok := values[name]
+		if !ok {
+			missing = append(missing, fmt.Sprintf("the environment has no %s, which the schema reads as ctx.%s.%s", name, member, name))
+		}
+		if i > 0 {
+			part = append(part, ',')
+		}
+		part = quote(part, name)
+		part = append(part, ':')
+		part = quote(part, value)
+	}
+	return append(part, '}'), missing
+}

@@ -1,0 +1,275 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Server serves the newest release of one database.
+type Server struct {
+	config     Config
+	role       string
+	log        *slog.Logger
+	identifier Identifier
+	headers    headers
+	zones      atomic.Pointer[zones]
+	db         *database
+	telemetry  *telemetry
+	poll       time.Duration
+
+	public, admin *listener
+	app           *fiber.App
+
+	loading  sync.Mutex             // held while a release is loaded
+	current  atomic.Pointer[served] // nil until one is
+	unready  atomic.Pointer[string] // why the newest release is not served; nil means that it is
+	stopping atomic.Bool
+	inFlight atomic.Int64
+}
+
+// Options are what a server takes that is no configuration.
+type Options struct {
+	// Role is assumed on every connection; empty means that the login itself has
+	// exactly the rights of a server.
+	Role string
+
+	// Identifier tells who is calling; nil means one made from the keys of the
+	// configuration.
+	Identifier Identifier
+
+	// Log receives the log; nil means standard error, in the form that the mode
+	// asks for.
+	Log *slog.Logger
+
+	// Poll is how often the database is asked for a newer release, beside being
+	// listened to; 0 means every 3 seconds.
+	Poll time.Duration
+
+	// Listener and AdminListener take the place of the configured addresses.
+	Listener, AdminListener net.Listener
+}
+
+// Identifier tells who is calling.
+type Identifier interface {
+	// Identify returns the identity that the values of the Authorization header
+	// name, and an empty string for none at all. It does not ask the database. The
+	// error of a refusal is an Unauthenticated.
+	Identify(ctx context.Context, authorization []string) (identityID string, err error)
+}
+
+// Unauthenticated is a refusal of an Authorization header.
+type Unauthenticated interface {
+	error                    // its text is the message for the client
+	WWWAuthenticate() string // the header of the answer
+}
+
+// New makes a server and takes its addresses, so that Addr is known and a port in
+// use is an error here. It does not wait for the database.
+func New(config Config, options Options) (*Server, error) {
+	s := &Server{
+		config:     config,
+		role:       options.Role,
+		log:        options.Log,
+		identifier: options.Identifier,
+		headers:    newHeaders(&config),
+		poll:       options.Poll,
+	}
+	if s.log == nil {
+		s.log = newLog(config.Mode, os.Stderr)
+	}
+	if s.poll == 0 {
+		s.poll = defaultPoll
+	}
+	all := knownZones()
+	s.zones.Store(&all)
+	starting := reasonDatabase
+	s.unready.Store(&starting)
+
+	var err error
+	if s.db, err = openDatabase(&config, options.Role); err != nil {
+		return nil, err
+	}
+	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
+	}, func() float64 { return float64(s.inFlight.Load()) })
+	if s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ); err != nil {
+		return nil, err
+	}
+	if err := s.listen(options); err != nil {
+		return nil, err
+	}
+	s.app = s.newApp()
+	return s, nil
+}
+
+// listen takes the addresses.
+func (s *Server) listen(options Options) error {
+	public := options.Listener
+	if public == nil {
+		l, err := net.Listen("tcp", s.config.address())
+		if err != nil {
+			return fmt.Errorf("listen on %s: %w", s.config.address(), err)
+		}
+		public = l
+	}
+	s.public = newListener(public)
+
+	admin := options.AdminListener
+	if admin == nil && s.config.AdminPort != 0 {
+		l, err := net.Listen("tcp", s.config.adminAddress())
+		if err != nil {
+			public.Close()
+			return fmt.Errorf("listen on %s (admin): %w", s.config.adminAddress(), err)
+		}
+		admin = l
+	}
+	if admin != nil {
+		s.admin = newListener(admin)
+	}
+	return nil
+}
+
+// Addr returns the address of the public listener.
+func (s *Server) Addr() net.Addr {
+	return s.public.Addr()
+}
+
+// AdminAddr returns the address of the admin listener, or nil if there is none.
+func (s *Server) AdminAddr() net.Addr {
+	if s.admin == nil {
+		return nil
+	}
+	return s.admin.Addr()
+}
+
+const (
+	headerLimit  = 16 << 10         // request line and headers
+	readTimeout  = 60 * time.Second // for one request; 6 MiB at 1 Mbit/s take 50
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 75 * time.Second // longer than the minute that proxies keep connections
+)
+
+// newApp sets Fiber up so that nothing is answered which this package did not write.
+func (s *Server) newApp() *fiber.App {
+	app := fiber.New(fiber.Config{
+		CaseSensitive:                true,
+		StrictRouting:                true,
+		BodyLimit:                    s.config.BodyLimit,
+		ReadBufferSize:               headerLimit,
+		ReadTimeout:                  readTimeout,
+		WriteTimeout:                 writeTimeout,
+		IdleTimeout:                  idleTimeout,
+		DisableDefaultContentType:    true,
+		DisablePreParseMultipartForm: true,
+		DisableStartupMessage:        true,
+		ErrorHandler:                 s.answerError,
+	})
+	s.routes(app)
+
+	inner := app.Server()
+	inner.Handler = s.receive(app.Handler())
+	inner.ErrorHandler = s.unreadable
+	inner.ConnState = track
+	return app
+}
+
+// Run serves until the context ends, then stops gracefully: requests in flight end
+// within the shutdown grace, new ones are turned away. A database that is out of
+// reach is waited for. Run returns an error if the first database that is reached
+// must not be served, and lists why.
+func (s *Server) Run(ctx context.Context) error {
+	background, stopBackground := context.WithCancel(context.Background())
+	defer stopBackground()
+	ended := make(chan error, 3)
+
+	go s.db.running.watch(background)
+	followed := make(chan struct{})
+	go func() {
+		defer close(followed)
+		if err := s.follow(background); err != nil {
+			ended <- err
+		}
+	}()
+	go func() {
+		if err := s.app.Listener(s.public); err != nil {
+			ended <- fmt.Errorf("serve: %w", err)
+		}
+	}()
+	admin := &http.Server{Handler: s.adminHandler(), ReadTimeout: readTimeout, WriteTimeout: writeTimeout}
+	if s.admin != nil {
+		go func() {
+			if err := admin.Serve(s.admin); !errors.Is(err, http.ErrServerClosed) {
+				ended <- fmt.Errorf("serve (admin): %w", err)
+			}
+		}()
+	}
+	s.log.Info("listening", "address", s.Addr().String(), "baseUrl", s.config.BaseURL)
+
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-ended:
+	}
+
+	s.stop()
+	stopBackground()
+	<-followed
+	_ = admin.Close()
+	s.db.close()
+	end, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+	defer cancel()
+	if stopErr := s.telemetry.stop(end); stopErr != nil {
+		s.log.Error("send the last traces", "error", stopErr)
+	}
+	s.log.Info("stopped")
+	return err
+}
+
+// stop turns new requests away, waits for those in flight, and closes everything.
+// The listener stays open while anything is in flight, so that new clients are told
+// to come back and not refused.
+func (s *Server) stop() {
+	s.stopping.Store(true)
+	s.telemetry.ready.Set(0)
+	s.log.Info("stopping", "inFlight", s.inFlight.Load())
+
+	grace, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
+	defer cancel()
+	s.waitIdle(grace)
+	if n := s.inFlight.Load(); n > 0 {
+		s.log.Warn("requests outlast the shutdown grace", "inFlight", n)
+		s.db.running.cancelAll()
+		late, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+		defer cancel()
+		s.waitIdle(late)
+	}
+
+	// What is left is answers on their way, and connections that wait for a request.
+	s.public.closeUnused()
+	last, cancel := context.WithTimeout(context.Background(), cancelTimeout)
+	defer cancel()
+	_ = s.app.ShutdownWithContext(last)
+}
+
+func (s *Server) waitIdle(ctx context.Context) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for s.inFlight.Load() > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package server
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// tokens is who the bearer of a token is: the token itself.
+type tokens struct{}
+
+type badToken struct{}
+
+func (badToken) Error() string           { return "the access token is not valid" }
+func (badToken) WWWAuthenticate() string { return `Bearer error="invalid_token"` }
+
+func (tokens) Identify(_ context.Context, authorization []string) (string, error) {
+	if len(authorization) == 0 {
+		return "", nil
+	}
+	id, ok := strings.CutPrefix(authorization[0], "Bearer ")
+	if !ok || id == "bad" || len(authorization) > 1 {
+		return "", badToken{}
+	}
+	return id, nil
+}
+
+// testServer is a server that runs.
+type testServer struct {
+	*Server
+	url  string
+	stop context.CancelFunc
+	done chan error // what Run returned
+	log  *logBuffer
+}
+
+// testConfig is a configuration for tests; change may alter it.
+func testConfig(databaseURL string, change func(*Config)) Config {
+	c := Config{
+		Mode: Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
+		PoolSize: 4, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20,
+	}
+	if change != nil {
+		change(&c)
+	}
+	return c
+}
+
+func listenLocal(t *testing.T) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// start runs a server in front of a database, until the test ends.
+func start(t *testing.T, databaseURL string, change func(*Config)) *testServer {
+	t.Helper()
+	log := &logBuffer{}
+	s, err := New(testConfig(databaseURL, change), Options{
+		Role: "sternpost_server", Identifier: tokens{}, Poll: 200 * time.Millisecond,
+		Log:      slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Listener: listenLocal(t), AdminListener: listenLocal(t),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ts := &testServer{Server: s, url: "http://" + s.Addr().String(), stop: stop, done: make(chan error, 1), log: log}
+	go func() { ts.done <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ts.done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		ts.done <- nil
+		if t.Failed() {
+			t.Logf("log:\n%s", log)
+		}
+	})
+	return ts
+}
+
+// startReady is start with an installed application, and waits for it to be served.
+func startReady(t *testing.T, change func(*Config)) (*testServer, *testDatabase) {
+	t.Helper()
+	d := newDatabase(t)
+	d.install(t, app())
+	s := start(t, d.url, change)
+	s.waitReady(t, "")
+	return s, d
+}
+
+// waitReady waits until /readyz says that the server is ready, or not for a reason.
+func (s *testServer) waitReady(t *testing.T, reason string) {
+	t.Helper()
+	want := `{"status":"ok"}`
+	if reason != "" {
+		want = `{"status":"unavailable","reason":"` + reason + `"}`
+	}
+	var got string
+	for range 400 {
+		_, body := s.do(t, "GET", "/readyz", "", nil)
+		if got = body; got == want {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatalf("/readyz: got %s, want %s", got, want)
+}
+
+// do sends a request as a usual client would.
+func (s *testServer) do(t *testing.T, method, path, body string, header map[string]string) (*http.Response, string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer resp.Body.Close()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return resp, string(content)
+}
+
+// post calls an action of the default API.
+func (s *testServer) post(t *testing.T, action, body string) (int, string) {
+	t.Helper()
+	resp, content := s.do(t, "POST", "/api/json/"+action, body, nil)
+	return resp.StatusCode, content
+}

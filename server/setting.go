@@ -1,0 +1,303 @@
+package server
+
+import (
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"math"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// setting is one key of the configuration.
+type setting struct {
+	key         string
+	read        func(text string) (any, error) // nil for a list of objects
+	production  string                         // the default; empty means none
+	development string                         // the default in development
+	isList      bool                           // several values; each is read by itself
+	isSecret    bool                           // may be given as a file; never shown
+	use         use
+}
+
+// use says what the server does with a setting.
+type use int
+
+const (
+	// applied settings take effect in this server.
+	applied use = iota
+	// unsupported settings would change what this server cannot do yet, so that
+	// only their default is accepted.
+	unsupported
+	// ofSchema settings take effect through the release. A server's own copy of
+	// them is not looked at.
+	ofSchema
+)
+
+// settings lists every key, in the order of the documentation.
+var settings = []setting{
+	{key: "mode", read: choice("production", "development"), production: "production", development: "development"},
+	{key: "baseUrl", read: baseURL},
+	{key: "host", read: text, production: "0.0.0.0", development: "127.0.0.1"},
+	{key: "port", read: integer(1, 65535), production: "8080", development: "8080"},
+	{key: "admin.host", read: text, production: "127.0.0.1", development: "127.0.0.1"},
+	{key: "admin.port", read: integer(0, 65535), production: "9090", development: "9090"},
+	{key: "database.url", read: text, isSecret: true},
+	{key: "database.poolSize", read: integer(1, 10000)},
+	{key: "database.poolWait", read: seconds(0.001), production: "2", development: "2"},
+	{key: "database.statementTimeout", read: seconds(0.001), production: "10", development: "10"},
+	{key: "database.lockTimeout", read: seconds(0.001), production: "5", development: "5"},
+	{key: "useDefaultApi", use: ofSchema},
+	// The description and its pages are not built yet, so that neither is on by
+	// default: a default that is not kept would be worse than none.
+	{key: "openapi", read: choice("public", "authenticated", "off"), production: "off", development: "off", use: unsupported},
+	{key: "docs", read: boolean, production: "false", development: "false", use: unsupported},
+	{key: "cors.origins", read: origin, development: "*", isList: true},
+	{key: "server.trustedProxies", read: network, isList: true, use: unsupported},
+	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
+	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
+	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50", use: unsupported},
+	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000", use: unsupported},
+	{key: "pagination.totalCount", read: choice("onRequest", "always"), production: "onRequest", development: "onRequest", use: unsupported},
+	{key: "hideRefusedRows", use: ofSchema},
+	{key: "encryption.key", read: encryptionKey, isSecret: true, use: unsupported},
+	{key: "encryption.previousKeys", read: encryptionKey, isList: true, isSecret: true, use: unsupported},
+	{key: "auth.signingKey", read: pemBlock, isSecret: true},
+	{key: "auth.verificationKeys", read: pemBlock, isList: true, isSecret: true},
+	{key: "auth.tokens.accessTokenExpiry", read: seconds(1), production: "3600", development: "3600", use: unsupported},
+	{key: "auth.tokens.refreshTokenExpiry", read: seconds(1), production: "7776000", development: "7776000", use: unsupported},
+	{key: "auth.tokens.refreshTokenRotationEnabled", read: boolean, production: "true", development: "true", use: unsupported},
+	{key: "auth.tokens.refreshTokenGrace", read: seconds(0), production: "60", development: "60", use: unsupported},
+	{key: "auth.password.enabled", read: boolean, production: "true", development: "true", use: unsupported},
+	{key: "auth.password.signup", read: boolean, production: "true", development: "true", use: unsupported},
+	{key: "auth.password.minLength", read: integer(1, 1024), production: "8", development: "8", use: unsupported},
+	{key: "auth.throttle.perAccountAndAddress", read: integer(1, math.MaxInt32), production: "10", development: "10", use: unsupported},
+	{key: "auth.throttle.perAccount", read: integer(1, math.MaxInt32), production: "200", development: "200", use: unsupported},
+	{key: "auth.throttle.perAddress", read: integer(1, math.MaxInt32), production: "100", development: "100", use: unsupported},
+	{key: "auth.throttle.window", read: seconds(1), production: "900", development: "900", use: unsupported},
+	{key: "auth.redirectUrl", read: absoluteURL, use: unsupported},
+	{key: "auth.redirectUris", read: absoluteURL, isList: true, use: unsupported},
+	{key: "auth.pkce", read: choice("optional", "required", "S256"), production: "optional", development: "optional", use: unsupported},
+	{key: "auth.providers", isList: true, use: unsupported},
+	{key: "auth.claims", use: ofSchema},
+	{key: "environment", use: ofSchema},
+	{key: "secrets", use: ofSchema},
+	{key: "storage.type", read: choice("s3", "local"), production: "s3", development: "local", use: unsupported},
+	{key: "storage.directory", read: text, production: ".sternpost/files", development: ".sternpost/files", use: unsupported},
+	{key: "storage.s3.bucket", read: text, use: unsupported},
+	{key: "storage.s3.region", read: text, use: unsupported},
+	{key: "storage.s3.endpoint", read: absoluteURL, use: unsupported},
+	{key: "storage.s3.pathStyle", read: boolean, production: "false", development: "false", use: unsupported},
+	{key: "storage.deleteDelay", read: seconds(3600), production: "3600", development: "3600", use: unsupported},
+	{key: "uploads.urlExpiry", read: seconds(1), production: "900", development: "900", use: unsupported},
+	{key: "uploads.keyExpiry", read: seconds(1), production: "3600", development: "3600", use: unsupported},
+	{key: "uploads.maxOutstanding", read: integer(1, math.MaxInt32), production: "100", development: "100", use: unsupported},
+	{key: "uploads.maxOutstandingAnonymous", read: integer(1, math.MaxInt32), production: "20", development: "20", use: unsupported},
+}
+
+// findSetting returns the setting of that key, or nil.
+func findSetting(key string) *setting {
+	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+	if i < 0 {
+		return nil
+	}
+	return &settings[i]
+}
+
+// variable returns the name of the setting in the environment:
+// auth.password.minLength is STERNPOST_AUTH_PASSWORD_MIN_LENGTH.
+func (s *setting) variable() string {
+	var b strings.Builder
+	b.WriteString(variablePrefix)
+	for _, r := range s.key {
+		switch {
+		case r == '.':
+			b.WriteByte('_')
+		case unicode.IsUpper(r):
+			b.WriteByte('_')
+			b.WriteRune(r)
+		default:
+			b.WriteRune(unicode.ToUpper(r))
+		}
+	}
+	return b.String()
+}
+
+// shortVariable returns the name without prefix under which a few settings are
+// known everywhere; empty means that there is none.
+func (s *setting) shortVariable() string {
+	switch s.key {
+	case "database.url", "baseUrl", "host", "port":
+		return strings.TrimPrefix(s.variable(), variablePrefix)
+	}
+	return ""
+}
+
+// defaultText returns the default as it would be written.
+func (s *setting) defaultText(mode Mode) string {
+	if mode == Development {
+		return s.development
+	}
+	return s.production
+}
+
+// value reads one text, or each of several, and checks that this server can give
+// it effect.
+func (s *setting) value(texts []string, mode Mode) (any, error) {
+	v, err := s.parse(texts)
+	if err != nil {
+		return nil, err
+	}
+	if s.use != unsupported {
+		return v, nil
+	}
+	var unset any
+	if d := s.defaultText(mode); d != "" {
+		if unset, err = s.read(d); err != nil {
+			panic(fmt.Sprintf("default of %s: %v", s.key, err))
+		}
+	}
+	if list, isList := v.([]string); isList && len(list) == 0 || v == unset {
+		return v, nil
+	}
+	if s.isSecret || s.isList {
+		return nil, errors.New("is not supported yet")
+	}
+	return nil, fmt.Errorf("%s is not supported yet", texts[0])
+}
+
+func (s *setting) parse(texts []string) (any, error) {
+	if !s.isList {
+		return s.parseOne(texts[0])
+	}
+	list := []string{}
+	for _, t := range texts {
+		v, err := s.parseOne(t)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, v.(string))
+	}
+	return list, nil
+}
+
+func (s *setting) parseOne(text string) (any, error) {
+	v, err := s.read(text)
+	if err != nil && !s.isSecret {
+		return nil, fmt.Errorf("%q %w", text, err)
+	}
+	return v, err
+}
+
+// What a text may be. Each error continues a sentence that begins with the text.
+
+func text(text string) (any, error) {
+	return text, nil
+}
+
+func boolean(text string) (any, error) {
+	switch text {
+	case "true":
+		return true, nil
+	case "false":
+		return false, nil
+	}
+	return nil, errors.New("is neither true nor false")
+}
+
+func choice(names ...string) func(string) (any, error) {
+	return func(text string) (any, error) {
+		if slices.Contains(names, text) {
+			return text, nil
+		}
+		return nil, fmt.Errorf("is none of %s", strings.Join(names, ", "))
+	}
+}
+
+func integer(low, high int) func(string) (any, error) {
+	return func(text string) (any, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return nil, errors.New("is not a whole number")
+		}
+		if n < low || n > high {
+			return nil, fmt.Errorf("is not between %d and %d", low, high)
+		}
+		return n, nil
+	}
+}
+
+// seconds reads a duration; a fraction of a second is allowed.
+func seconds(low float64) func(string) (any, error) {
+	return func(text string) (any, error) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(n) || n > math.MaxInt32 {
+			return nil, errors.New("is not a number of seconds")
+		}
+		if n < low {
+			return nil, fmt.Errorf("is less than %s seconds", strconv.FormatFloat(low, 'f', -1, 64))
+		}
+		return time.Duration(n * float64(time.Second)), nil
+	}
+}
+
+func absoluteURL(text string) (any, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" {
+		return nil, errors.New("is not an absolute URL")
+	}
+	return text, nil
+}
+
+func baseURL(text string) (any, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
+		return nil, errors.New("is not an address that begins with https:// or http://")
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
+		return nil, errors.New("has more than scheme, host, port and path")
+	}
+	if strings.HasSuffix(text, "/") {
+		return nil, errors.New("ends in a slash")
+	}
+	return text, nil
+}
+
+// origin reads what a browser sends as Origin, or * for any.
+func origin(text string) (any, error) {
+	if text == "*" {
+		return text, nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme == "" || u.Host == "" || text != u.Scheme+"://"+strings.ToLower(u.Host) {
+		return nil, errors.New("is not an origin such as https://app.example.com")
+	}
+	return text, nil
+}
+
+func network(text string) (any, error) {
+	if _, err := netip.ParsePrefix(text); err != nil {
+		return nil, errors.New("is not a network such as 10.0.0.0/8")
+	}
+	return text, nil
+}
+
+func pemBlock(text string) (any, error) {
+	if block, _ := pem.Decode([]byte(text)); block == nil {
+		return nil, errors.New("is not a key in PEM form")
+	}
+	return text, nil
+}
+
+func encryptionKey(text string) (any, error) {
+	if key, err := base64.StdEncoding.DecodeString(text); err != nil || len(key) != 32 {
+		return nil, errors.New("is not a key of 32 bytes in base64")
+	}
+	return text, nil
+}

@@ -1,0 +1,214 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/sdk/resource"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// newLog returns the log that a mode has by default: lines for machines in
+// production, for eyes in development.
+func newLog(mode Mode, out io.Writer) *slog.Logger {
+	if mode == Development {
+		return slog.New(slog.NewTextHandler(out, nil))
+	}
+	return slog.New(slog.NewJSONHandler(out, nil))
+}
+
+// telemetry is what operators see of a server: metrics always, traces if the
+// environment asks for them.
+type telemetry struct {
+	registry *prometheus.Registry
+	requests *prometheus.CounterVec
+	duration *prometheus.HistogramVec
+	release  prometheus.Gauge
+	ready    prometheus.Gauge
+	actions  sync.Map // name → *actionMetrics
+
+	tracer   trace.Tracer // nil means that nothing is traced
+	provider *sdktrace.TracerProvider
+}
+
+// actionMetrics are the metrics of one action, looked up once. Successes are most
+// of what there is to count.
+type actionMetrics struct {
+	name      string
+	succeeded prometheus.Counter
+	duration  prometheus.Observer
+}
+
+func newTelemetry(ctx context.Context, pool func() *pgxpool.Stat, running prometheus.GaugeFunc, environ []string) (*telemetry, error) {
+	t := &telemetry{
+		registry: prometheus.NewRegistry(),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "sternpost_requests_total",
+			Help: "Requests answered, by action (empty for other routes) and status.",
+		}, []string{"action", "status"}),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "sternpost_request_duration_seconds",
+			Help:    "Time from the end of reading a request to its answer, by action.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"action"}),
+		release: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "sternpost_release_number", Help: "The schema release that is served.",
+		}),
+		ready: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "sternpost_ready", Help: "1 while requests should be sent here.",
+		}),
+	}
+	poolGauge := func(name, help string, value func(*pgxpool.Stat) int32) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			return float64(value(pool()))
+		})
+	}
+	t.registry.MustRegister(
+		t.requests, t.duration, t.release, t.ready, running,
+		poolGauge("sternpost_database_connections", "Connections of the pool.", (*pgxpool.Stat).TotalConns),
+		poolGauge("sternpost_database_connections_in_use", "Connections that run a statement.", (*pgxpool.Stat).AcquiredConns),
+		poolGauge("sternpost_database_connections_max", "Connections that the pool may have.", (*pgxpool.Stat).MaxConns),
+		collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	return t, t.startTraces(ctx, environ)
+}
+
+// action returns the metrics of the action of that name.
+func (t *telemetry) action(name string) *actionMetrics {
+	if m, ok := t.actions.Load(name); ok {
+		return m.(*actionMetrics)
+	}
+	m, _ := t.actions.LoadOrStore(name, &actionMetrics{
+		name:      name,
+		succeeded: t.requests.WithLabelValues(name, "200"),
+		duration:  t.duration.WithLabelValues(name),
+	})
+	return m.(*actionMetrics)
+}
+
+// count counts a request. m is nil if it was for no action.
+func (t *telemetry) count(m *actionMetrics, status int, took time.Duration) {
+	name := ""
+	if m != nil {
+		m.duration.Observe(took.Seconds())
+		if status == http.StatusOK {
+			m.succeeded.Inc()
+			return
+		}
+		name = m.name
+	}
+	t.requests.WithLabelValues(name, strconv.Itoa(status)).Inc()
+}
+
+func (t *telemetry) handler() http.Handler {
+	return promhttp.HandlerFor(t.registry, promhttp.HandlerOpts{})
+}
+
+// startTraces starts tracing iff the standard variables of OpenTelemetry name a
+// place to send spans to. The exporter reads the rest of them itself.
+func (t *telemetry) startTraces(ctx context.Context, environ []string) error {
+	env := map[string]string{}
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		env[name] = value
+	}
+	exporter := env["OTEL_TRACES_EXPORTER"]
+	asked := exporter == "otlp" || env["OTEL_EXPORTER_OTLP_ENDPOINT"] != "" || env["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"] != ""
+	if !asked && exporter == "" || exporter == "none" || strings.EqualFold(env["OTEL_SDK_DISABLED"], "true") {
+		return nil
+	}
+	if exporter != "" && exporter != "otlp" {
+		return fmt.Errorf("OTEL_TRACES_EXPORTER: %s is not supported, only otlp and none", exporter)
+	}
+	for _, name := range []string{"OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL"} {
+		if p := env[name]; p != "" && p != "http/protobuf" {
+			return fmt.Errorf("%s: %s is not supported, only http/protobuf", name, p)
+		}
+	}
+
+	spans, err := otlptracehttp.New(ctx)
+	if err != nil {
+		return fmt.Errorf("start the export of traces: %w", err)
+	}
+	about := resource.Default()
+	if env["OTEL_SERVICE_NAME"] == "" {
+		about, err = resource.Merge(about, resource.NewSchemaless(attribute.String("service.name", "sternpost")))
+		if err != nil {
+			return fmt.Errorf("start the export of traces: %w", err)
+		}
+	}
+	t.trace(sdktrace.NewTracerProvider(sdktrace.WithBatcher(spans), sdktrace.WithResource(about)))
+	return nil
+}
+
+func (t *telemetry) trace(provider *sdktrace.TracerProvider) {
+	t.provider = provider
+	t.tracer = provider.Tracer("github.com/sternpost/sternpost/server")
+}
+
+// stop sends the spans that are still held.
+func (t *telemetry) stop(ctx context.Context) error {
+	if t.provider == nil {
+		return nil
+	}
+	return t.provider.Shutdown(ctx)
+}
+
+// startSpan begins the span of a request, as a child of the span that the client
+// names in traceparent, and names it to the client in the same header. Its
+// attributes hold neither headers nor query strings, which carry inputs. The span is
+// nil if nothing is traced.
+func (t *telemetry) startSpan(rc *fasthttp.RequestCtx, requestID string) trace.Span {
+	if t.tracer == nil {
+		return nil
+	}
+	var carrier propagation.TraceContext
+	in := propagation.MapCarrier{
+		"traceparent": string(rc.Request.Header.Peek("Traceparent")),
+		"tracestate":  string(rc.Request.Header.Peek("Tracestate")),
+	}
+	ctx, span := t.tracer.Start(carrier.Extract(context.Background(), in), string(rc.Method()),
+		trace.WithSpanKind(trace.SpanKindServer),
+		trace.WithAttributes(
+			attribute.String("http.request.method", string(rc.Method())),
+			attribute.String("sternpost.request_id", requestID),
+		))
+	out := propagation.MapCarrier{}
+	carrier.Inject(ctx, out)
+	rc.Response.Header.Set("Traceparent", out["traceparent"])
+	return span
+}
+
+// endSpan completes the span of a request.
+func endSpan(span trace.Span, m *actionMetrics, status int) {
+	if span == nil {
+		return
+	}
+	if m != nil {
+		span.SetName(m.name)
+		span.SetAttributes(attribute.String("sternpost.action", m.name))
+	}
+	span.SetAttributes(attribute.Int("http.response.status_code", status))
+	if status >= 500 {
+		span.SetStatus(codes.Error, "")
+	}
+	span.End()
+}
