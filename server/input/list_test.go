@@ -1,0 +1,334 @@
+package input_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/sternpost/sternpost/server/input"
+)
+
+// pagingProperties and pagingRules are published for every list.
+const (
+	pagingProperties = `
+	  "first": {"type": "integer", "minimum": 1, "maximum": 1000},
+	  "after": {"type": "string"},
+	  "last": {"type": "integer", "minimum": 1, "maximum": 1000},
+	  "before": {"type": "string"},
+	  "limit": {"type": "integer", "minimum": 1, "maximum": 1000},
+	  "offset": {"type": "integer", "minimum": 0, "maximum": 1000000},
+	  "totalCount": {"type": "boolean", "default": false}`
+	pagingRules = `{
+	  "first": {"properties": {"limit": false, "offset": false, "last": false, "before": false}},
+	  "last": {"properties": {"limit": false, "offset": false, "after": false}},
+	  "after": {"properties": {"limit": false, "offset": false, "before": false}},
+	  "before": {"properties": {"limit": false, "offset": false}},
+	  "offset": {"required": ["limit"]}
+	}`
+	listSchemas = `{
+	  "ListArticlesInput": {
+	    "type": "object", "additionalProperties": false,
+	    "properties": {
+	      "where": {"$ref": "#/components/schemas/ListArticlesWhere"},` + pagingProperties + `,
+	      "orderBy": {"type": "array", "items": {
+	        "type": "object", "additionalProperties": false, "minProperties": 1, "maxProperties": 1,
+	        "properties": {"title": {"enum": ["asc", "desc"]}}
+	      }}
+	    },
+	    "dependentSchemas": ` + pagingRules + `
+	  },
+	  "ListArticlesWhere": {
+	    "type": "object", "additionalProperties": false,
+	    "properties": {
+	      "title": {"$ref": "#/components/schemas/TextQueryInput"},
+	      "summary": {"$ref": "#/components/schemas/TextQueryInput"},
+	      "tags": {
+	        "type": "object", "minProperties": 1, "additionalProperties": false,
+	        "properties": {
+	          "equals": {"type": ["array", "null"], "items": {"type": "string"}},
+	          "any": {"type": "object", "minProperties": 1, "additionalProperties": false, "properties": {"startsWith": {"type": "string"}}}
+	        }
+	      },
+	      "author": {
+	        "type": "object", "minProperties": 1, "additionalProperties": false,
+	        "properties": {"id": {"$ref": "#/components/schemas/TextQueryInput"}, "name": {"$ref": "#/components/schemas/TextQueryInput"}}
+	      },
+	      "since": {"type": "string", "format": "date"},
+	      "ids": {"type": "array", "items": {"type": "string"}}
+	    }
+	  },
+	  "TextQueryInput": {
+	    "type": "object", "minProperties": 1, "additionalProperties": false,
+	    "properties": {
+	      "equals": {"type": ["string", "null"]}, "notEquals": {"type": ["string", "null"]}, "startsWith": {"type": "string"},
+	      "oneOf": {"type": "array", "items": {"type": "string"}, "maxItems": 1000}
+	    }
+	  }
+	}`
+)
+
+func TestPagingCombinations(t *testing.T) {
+	t.Parallel()
+	r := compile(t, listSchemas, "ListArticlesInput")
+	for _, c := range []struct{ body, field, problem string }{
+		{`{}`, "", ""},
+		{`{"after":"c"}`, "", ""},
+		{`{"first":2}`, "", ""},
+		{`{"first":2,"after":"c"}`, "", ""},
+		{`{"last":2}`, "", ""},
+		{`{"last":2,"before":"c"}`, "", ""},
+		{`{"before":"c"}`, "", ""},
+		{`{"limit":2}`, "", ""},
+		{`{"limit":2,"offset":0}`, "", ""},
+
+		{`{"first":2,"limit":2}`, "first", "cannot be used with limit"},
+		{`{"last":2,"limit":2}`, "last", "cannot be used with limit"},
+		{`{"after":"c","limit":2}`, "after", "cannot be used with limit"},
+		{`{"before":"c","limit":2}`, "before", "cannot be used with limit"},
+		{`{"limit":2,"offset":0,"before":"c","first":2}`, "first", "cannot be used with limit"},
+		{`{"after":"c","offset":0}`, "after", "cannot be used with limit"},
+		{`{"offset":0}`, "offset", "needs limit"},
+		{`{"first":2,"last":2}`, "last", "cannot be used with first"},
+		{`{"first":2,"last":2,"after":"c","before":"d"}`, "last", "cannot be used with first"},
+		{`{"after":"c","before":"d"}`, "before", "cannot be used with after"},
+		{`{"first":2,"after":"c","before":"d"}`, "before", "cannot be used with after"},
+		{`{"last":2,"after":"c","before":"d"}`, "before", "cannot be used with after"},
+		{`{"first":2,"before":"c"}`, "before", "cannot be used with first"},
+		{`{"last":2,"after":"c"}`, "after", "cannot be used with last"},
+
+		{`{"first":0}`, "first", "Must be greater than or equal to 1"},
+		{`{"first":1001}`, "first", "Must be less than or equal to 1000"},
+		{`{"first":null}`, "first", "Invalid type. Expected: integer, given: null"},
+		{`{"limit":2,"offset":1000001}`, "offset", "Must be less than or equal to 1000000"},
+		{`{"totalCount":1}`, "totalCount", "Invalid type. Expected: boolean, given: integer"},
+		{`{"first":2,"last":"x"}`, "last", "Invalid type. Expected: integer, given: string"},
+	} {
+		_, err := r.Read([]byte(c.body))
+		if c.problem == "" {
+			if err != nil {
+				t.Errorf("read %s: got error %v, want none", c.body, err)
+			}
+			continue
+		}
+		want := `[{"field":"` + c.field + `","error":"` + c.problem + `"}]`
+		if got := problems(t, err); got != want {
+			t.Errorf("read %s\n got %s\nwant %s", c.body, got, want)
+		}
+	}
+}
+
+func TestPagingProblemStandsInItsPlace(t *testing.T) {
+	t.Parallel()
+	r := compile(t, listSchemas, "ListArticlesInput")
+	body := `{"orderBy":5,"last":2,"first":2,"where":7}`
+	_, err := r.Read([]byte(body))
+	want := `[{"field":"where","error":"Invalid type. Expected: object, given: integer"},` +
+		`{"field":"last","error":"cannot be used with first"},` +
+		`{"field":"orderBy","error":"Invalid type. Expected: array, given: integer"}]`
+	if got := problems(t, err); got != want {
+		t.Errorf("read %s\n got %s\nwant %s", body, got, want)
+	}
+}
+
+func TestPagingRulesAgreeWithThePublishedSchema(t *testing.T) {
+	t.Parallel()
+	r := compile(t, listSchemas, "ListArticlesInput")
+	published := published(t, listSchemas, "ListArticlesInput")
+	inputs := []string{`"first":1`, `"last":1`, `"after":"a"`, `"before":"b"`, `"limit":1`, `"offset":1`}
+	for set := range 1 << len(inputs) {
+		var members []string
+		for i, m := range inputs {
+			if set>>i&1 != 0 {
+				members = append(members, m)
+			}
+		}
+		body := "{" + strings.Join(members, ",") + "}"
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got := r.Read([]byte(body))
+		if want := published.Validate(value); (got == nil) != (want == nil) {
+			t.Errorf("read %s\n got error %v\nwant as the schema says: %v", body, got, want)
+		}
+	}
+}
+
+func TestOperatorSet(t *testing.T) {
+	t.Parallel()
+	r := compile(t, listSchemas, "ListArticlesInput")
+	for _, c := range []struct{ body, want string }{
+		{`{}`, ""},
+		{`{"where":{}}`, ""},
+		{`{"where":{"title":{"equals":"a"}}}`, "title.equals"},
+		{`{"where":{"title":{"equals":null}}}`, "title.equals:null"},
+		{`{"where":{"title":{"notEquals":null,"startsWith":"null"}}}`, "title.notEquals:null,title.startsWith"},
+		{`{"where":{"title":{"startsWith":"a"},"author":{"id":{"equals":"x"}}}}`, "author.id.equals,title.startsWith"},
+		{`{"where":{"summary":{"equals":"a"},"title":{"oneOf":["a",""]}}}`, "summary.equals,title.oneOf"},
+		{`{"where":{"tags":{"any":{"startsWith":"a"},"equals":["x"]}}}`, "tags.any.startsWith,tags.equals"},
+		{`{"where":{"since":"2026-01-01","ids":[],"title":{"equals":"a"}}}`, "ids,since,title.equals"},
+		{`{"where":{"title": {"equals" :  null } } , "first" : 3}`, "title.equals:null"},
+	} {
+		in, err := r.Read([]byte(c.body))
+		if err != nil {
+			t.Errorf("read %s: %v", c.body, err)
+			continue
+		}
+		if got := in.OperatorSet(); got != c.want {
+			t.Errorf("operators of %s\n got %s\nwant %s", c.body, got, c.want)
+		}
+	}
+}
+
+func TestPlainPage(t *testing.T) {
+	t.Parallel()
+	r := compile(t, listSchemas, "ListArticlesInput")
+	for _, c := range []struct {
+		body string
+		want bool
+	}{
+		{`{}`, true},
+		{`{"where":{"title":{"equals":"a"}}}`, true},
+		{`{"first":2}`, true},
+		{`{"after":"c","first":2}`, true},
+		{`{"last":2}`, false},
+		{`{"before":"c"}`, false},
+		{`{"limit":2}`, false},
+		{`{"limit":2,"offset":0}`, false},
+		{`{"orderBy":[{"title":"asc"}]}`, false},
+		{`{"totalCount":true}`, false},
+	} {
+		in, err := r.Read([]byte(c.body))
+		if err != nil {
+			t.Errorf("read %s: %v", c.body, err)
+			continue
+		}
+		if got := in.PlainPage(); got != c.want {
+			t.Errorf("plain page of %s: got %t, want %t", c.body, got, c.want)
+		}
+	}
+
+	in, err := compile(t, articleSchemas, "CreateArticleInput").Read(
+		[]byte(`{"title":"a","slug":"a","status":"Live","tags":[],"author":{"id":"x"}}`))
+	if err != nil || in.PlainPage() || in.OperatorSet() != "" {
+		t.Errorf("a create: got page %t, operators %q, %v, want neither", in.PlainPage(), in.OperatorSet(), err)
+	}
+}
+
+func TestReadQuery(t *testing.T) {
+	t.Parallel()
+	lists := compile(t, listSchemas, "ListArticlesInput")
+	get := compile(t, `{"GetInput":{"type":"object","additionalProperties":false,"properties":{
+	  "slug":{"type":"string"},"nick":{"type":["string","null"]},"status":{"enum":["Draft","Live"]},"at":{"type":"string","format":"date-time"},
+	  "count":{"type":"integer"},"price":{"type":"number","format":"decimal"},"flag":{"type":"boolean"},"any":true
+	}}}`, "GetInput")
+	for _, c := range []struct {
+		reader      *input.Reader
+		query, want string
+	}{
+		{get, "", `{}`},
+		{get, "&&", `{}`},
+		{get, "slug=knots", `{"slug":"knots"}`},
+		{get, "slug=", `{"slug":""}`},
+		{get, "slug", `{"slug":""}`},
+		{get, "slug=5&nick=null", `{"slug":"5","nick":"null"}`},
+		{get, "slug=a%20b+c%2Bd%22%5C%0A", `{"slug":"a b c+d\"\\\n"}`},
+		{get, "sl%75g=a=b", `{"slug":"a=b"}`},
+		{get, "slug=a;nick=b", `{"slug":"a;nick=b"}`},
+		{get, "status=Live&at=2026-03-31T23:40:10%2B02:00", `{"status":"Live","at":"2026-03-31T21:40:10.000Z"}`},
+		{get, "count=5.0&price=1e2&flag=true", `{"count":5,"price":100,"flag":true}`},
+		{get, "count=%205%20", `{"count":5}`},
+		{get, `any={"a":[1,%20"b"]}`, `{"any":{"a":[1,"b"]}}`},
+		{get, `any=knots`, `{"any":"knots"}`},
+		{lists, "first=2&where=%7B%22title%22%3A%7B%22equals%22%3A%22Live%22%7D%7D", `{"first":2,"where":{"title":{"equals":"Live"}}}`},
+		{lists, "after=5", `{"after":"5"}`},
+	} {
+		in, err := c.reader.ReadQuery(c.query)
+		if err != nil || string(in.JSON) != c.want {
+			t.Errorf("read query %s\n got %s, %v\nwant %s", c.query, in.JSON, err, c.want)
+		}
+	}
+
+	for _, c := range []struct{ query, want string }{
+		{"first=x", `[{"field":"first","error":"Invalid type. Expected: integer, given: string"}]`},
+		{"first=", `[{"field":"first","error":"Invalid type. Expected: integer, given: string"}]`},
+		{"where={bad", `[{"field":"where","error":"Invalid type. Expected: object, given: string"}]`},
+		{"where=1}%2C%22after%22:%22x%22{", `[{"field":"where","error":"Invalid type. Expected: object, given: string"}]`},
+		{"colour=red", `[{"field":"colour","error":"Additional property colour is not allowed"}]`},
+		{"offset=3", `[{"field":"offset","error":"needs limit"}]`},
+	} {
+		_, err := lists.ReadQuery(c.query)
+		if got := problems(t, err); got != c.want {
+			t.Errorf("read query %s\n got %s\nwant %s", c.query, got, c.want)
+		}
+	}
+
+	for _, c := range []struct{ query, reason string }{
+		{"first=1&first=2", "repeated parameter"},
+		{"first=1&fir%73t=2", "repeated parameter"},
+		{"after=%zz", "broken percent-encoding"},
+		{"after=%2", "broken percent-encoding"},
+		{"%=1", "broken percent-encoding"},
+		{"after=%00", "NUL character"},
+		{"a%00=1", "NUL character"},
+		{"after=%ff", "not valid UTF-8"},
+		{"a%ff=1", "not valid UTF-8"},
+		{"first=%ff", "not valid UTF-8"},
+		{"first=1e101", "number out of range"},
+		{`where={"a":1,"a":2}`, "duplicate name"},
+		{`where={"a":"\u0000"}`, "NUL character"},
+		{`where={"a":"\ud800"}`, "not valid UTF-8"},
+		{"where=" + nested(32), "nested too deeply"},
+	} {
+		_, err := lists.ReadQuery(c.query)
+		if want := "the input could not be read: " + c.reason; err == nil || err.Error() != want {
+			t.Errorf("read query %s\n got error %v\nwant %s", c.query, err, want)
+		}
+	}
+}
+
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	r := compile(t, `{"X":{"type":"object","properties":{
+	  "values":{"type":"object","properties":{
+	    "cover":{"type":["string","null"],"x-format":"file"},
+	    "files":{"type":"array","items":{"type":"string","format":"data-url"}},
+	    "pin":{"type":["string","null"],"format":"password"}
+	  }},
+	  "token":{"type":"string","x-format":"secret"},
+	  "title":{"type":"string"}
+	}}}`, "X")
+	body := `{"token":"t\u00e9\"\n","values":{"pin":"p","files":["data:a/b;name=x;base64,","data:a/b;name=y;base64,"],"cover":"key"},"title":"a"}`
+	in, err := r.Read([]byte(body))
+	if err != nil {
+		t.Fatalf("read %s: %v", body, err)
+	}
+	var got []string
+	for _, p := range in.Places() {
+		got = append(got, p.Path+" "+p.Format+" "+p.Text())
+	}
+	want := []string{"token secret té\"\n", "values.pin password p", "values.files.0 data-url data:a/b;name=x;base64,",
+		"values.files.1 data-url data:a/b;name=y;base64,", "values.cover file key"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("places of %s\n got %q\nwant %q", body, got, want)
+	}
+
+	replaced, err := in.Replace(func(p input.Place) ([]byte, error) {
+		return json.Marshal(map[string]string{"was": p.Path})
+	})
+	wantJSON := `{"token":{"was":"token"},"values":{"pin":{"was":"values.pin"},"files":[{"was":"values.files.0"},{"was":"values.files.1"}],` +
+		`"cover":{"was":"values.cover"}},"title":"a"}`
+	if err != nil || string(replaced.JSON) != wantJSON || len(replaced.Places()) != 0 {
+		t.Errorf("replace the places\n got %s, %v, %d places\nwant %s", replaced.JSON, err, len(replaced.Places()), wantJSON)
+	}
+	if again := `{"token":"té\"\n"`; !strings.HasPrefix(string(in.JSON), again) {
+		t.Errorf("the input itself changed: got %s", in.JSON)
+	}
+
+	in, err = r.Read([]byte(`{"values":{"cover":null,"pin":null}}`))
+	if err != nil || len(in.Places()) != 0 {
+		t.Errorf("null at places: got %v, %v, want none", in.Places(), err)
+	}
+}
