@@ -257,9 +257,9 @@ func (s *scanner) escape(t *Token, value *strings.Builder) {
 func (s *scanner) foreignString(t *Token, quote rune) {
 	start := s.pos
 	s.advance()
-	rest, _, _ := strings.Cut(s.text[s.pos.Offset:], "\n")
-	if closing := strings.IndexRune(rest, quote); closing >= 0 {
-		for end := s.pos.Offset + closing; s.pos.Offset <= end; {
+	closing := strings.IndexAny(s.text[s.pos.Offset:], string(quote)+"\n")
+	if end := s.pos.Offset + closing; closing >= 0 && s.text[end] != '\n' {
+		for s.pos.Offset <= end {
 			s.advance()
 		}
 	}

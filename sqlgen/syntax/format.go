@@ -1,0 +1,221 @@
+package syntax
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Format returns the text of a file in the formatted spelling. It loses
+// nothing, and formatted text is its own formatted text. A file that did not
+// parse as a whole is returned as it is.
+//
+//   - Everything keeps its order, blocks that could be joined stay apart, and
+//     names and literals stay as written. What is indented is so by two spaces.
+//   - Declarations are separated by one blank line; those that take one line
+//     each may follow each other without. Within braces, several blank lines
+//     become one, and those directly after "{" and before "}" go.
+//   - The braces of a model, union, message, api, and of fields, arms, actions
+//     and models blocks are always broken over lines, one item on each. Those of
+//     an enum, a role and its blocks, and of a model in an api, stay on one line
+//     if that is how they were written and they fit.
+//   - A field or enum value stands on one line with its attributes, without
+//     braces. If they do not fit, they stand in braces, one on each line.
+//   - The attributes of an action or arm stand in braces: on the same line if
+//     they fit and were not broken over lines, else one on each line.
+//   - Inputs, arguments and lists stand on one line if they fit, else one on
+//     each line. There is no comma after the last.
+//   - An expression that does not fit is broken before each of its outermost
+//     operators && or ||, and further inwards if that is not enough.
+//   - A line fits if it has at most 120 characters, not counting a comment at
+//     its end.
+//   - Comments at the end of a line stay there, those on lines of their own
+//     before what follows them, block comments where they are. A comment in a
+//     place where a line cannot break moves to the end of the line.
+//   - The body of a declaration, and the arguments of an attribute, that the
+//     language does not support yet stay as written.
+func Format(f *File) []byte {
+	if f.incomplete {
+		return slices.Clone(f.Source.Text)
+	}
+	p := &formatter{src: f.Source, tokens: slices.Clone(f.Tokens), separated: -1}
+	return []byte(p.file(f).print())
+}
+
+// formatter turns a tree into a layout. It reads the tokens along with the
+// tree, each once and in order, because only they carry the comments.
+type formatter struct {
+	src       *Source
+	tokens    []Token
+	at        int // index of the next token
+	separated int // index of the token before which separate has written the comments
+}
+
+func (f *formatter) file(file *File) layout {
+	var l []layout
+	wasOneLine := false
+	for i, d := range file.Decls {
+		b := f.between(f.at)
+		comments, lineBreak := f.separate(separation{kind: lineEnd(), blank: true, first: i == 0})
+		decl := f.decl(d)
+		blank := b.blank
+		for _, line := range b.lines {
+			blank = blank || line.blank
+		}
+		apart := i > 0 && !blank && !(wasOneLine && decl.isOneLine())
+		if apart && len(b.lines) == 0 {
+			lineBreak = blankLine()
+		} else if apart {
+			comments = concat(f.blankBefore(comments, len(b.trailing)))
+		}
+		l = append(l, comments, lineBreak, decl)
+		wasOneLine = decl.isOneLine()
+	}
+	comments, _ := f.separate(separation{kind: lineEnd(), blank: true, first: len(file.Decls) == 0})
+	return concat(append(l, comments)...)
+}
+
+// blankBefore puts a blank line before the comments that stand on lines of
+// their own; trailing others come first.
+func (f *formatter) blankBefore(comments layout, trailing int) layout {
+	parts := slices.Clone(comments.parts)
+	parts[trailing] = blankLine()
+	return concat(parts...)
+}
+
+// is reports whether the next token is the punctuation text.
+func (f *formatter) is(text string) bool { return f.tokens[f.at].is(text) }
+
+// token returns the next token with the comments before it.
+func (f *formatter) token() layout {
+	comments := f.commentsHere()
+	text := f.tokens[f.at].Text
+	f.at++
+	return concat(comments, textOf(text))
+}
+
+// tokensTo returns all tokens up to the end of a node, nothing between them but
+// comments.
+func (f *formatter) tokensTo(end Pos) layout {
+	var l []layout
+	for f.tokens[f.at].Span.Start.Offset < end.Offset {
+		l = append(l, f.token())
+	}
+	return concat(l...)
+}
+
+// verbatim returns everything up to the end of a node as it is written.
+func (f *formatter) verbatim(end Pos) layout {
+	comments := f.commentsHere()
+	text := string(f.src.Text[f.tokens[f.at].Span.Start.Offset:end.Offset])
+	f.at = f.indexAt(end)
+	return concat(comments, textOf(strings.ReplaceAll(text, "\r\n", "\n")))
+}
+
+// indexAt returns the index of the first token at or after a place.
+func (f *formatter) indexAt(pos Pos) int {
+	return sort.Search(len(f.tokens)-1, func(i int) bool { return f.tokens[i].Span.Start.Offset >= pos.Offset })
+}
+
+func (f *formatter) decl(d Decl) layout {
+	if later, ok := d.(*Later); ok {
+		return f.later(later)
+	}
+	heading := concat(f.token(), textOf(" "), f.token(), textOf(" "))
+	switch d := d.(type) {
+	case *Model:
+		return concat(heading, block(f, d.Members, f.member))
+	case *Union:
+		return concat(heading, block(f, d.Members, f.member))
+	case *Message:
+		return concat(heading, block(f, d.Fields, f.field))
+	case *Enum:
+		return concat(heading, flexibleBlock(f, d.Values, f.enumValue))
+	case *Role:
+		return concat(heading, flexibleBlock(f, d.Blocks, f.roleBlock))
+	case *API:
+		return concat(heading, f.tokenBlock(f.modelsBlock))
+	}
+	panic(fmt.Sprintf("syntax: declaration of type %T", d))
+}
+
+func (f *formatter) later(d *Later) layout {
+	heading := concat(f.token(), textOf(" "))
+	if d.Name != nil {
+		heading = concat(heading, f.token(), textOf(" "))
+	}
+	return concat(heading, f.verbatim(d.span.End))
+}
+
+func (f *formatter) member(m Member) layout {
+	switch m := m.(type) {
+	case *FieldsBlock:
+		return concat(f.token(), textOf(" "), block(f, m.Fields, f.field))
+	case *ArmsBlock:
+		return concat(f.token(), textOf(" "), block(f, m.Arms, f.arm))
+	case *ActionsBlock:
+		return concat(f.token(), textOf(" "), block(f, m.Actions, f.action))
+	case *Attribute:
+		return f.attribute(m)
+	}
+	panic(fmt.Sprintf("syntax: member of type %T", m))
+}
+
+func (f *formatter) field(d *Field) layout {
+	name := concat(f.token(), textOf(" "), f.token())
+	marks := concat()
+	if d.Array != nil {
+		marks = concat(marks, f.token(), f.token())
+	}
+	if d.Optional != nil {
+		marks = concat(marks, f.token())
+	}
+	return concat(name, marks, f.attrsInLine(d.Attrs))
+}
+
+func (f *formatter) arm(d *Arm) layout {
+	return concat(f.token(), textOf(" "), f.token(), f.attrsInBraces(d.Attrs))
+}
+
+func (f *formatter) action(d *Action) layout {
+	l := concat(f.token(), textOf(" "), f.token(), f.inputs(d.Reads))
+	for _, clause := range []*Inputs{d.With, d.Returns} {
+		if clause != nil {
+			l = concat(l, textOf(" "), f.token(), textOf(" "), f.inputs(clause))
+		}
+	}
+	return concat(l, f.attrsInBraces(d.Attrs))
+}
+
+func (f *formatter) inputs(in *Inputs) layout {
+	return sequence(f, in.List, func(i *Input) layout {
+		if i.Label == nil {
+			return f.tokensTo(i.span.End)
+		}
+		return concat(f.token(), f.token(), textOf(" "), f.tokensTo(i.span.End))
+	})
+}
+
+func (f *formatter) enumValue(v *EnumValue) layout {
+	return concat(f.token(), f.attrsInLine(v.Attrs))
+}
+
+func (f *formatter) roleBlock(b *RoleBlock) layout {
+	return concat(f.token(), textOf(" "), flexibleBlock(f, b.Members, func(*String) layout { return f.token() }))
+}
+
+// The tree joins the blocks of an api, so their layout follows the tokens.
+func (f *formatter) modelsBlock() layout {
+	return concat(f.token(), textOf(" "), f.tokenBlock(f.apiModel))
+}
+
+func (f *formatter) apiModel() layout {
+	name := f.token()
+	if !f.is("{") {
+		return name
+	}
+	return concat(name, textOf(" "), f.flexibleTokenBlock(func() layout {
+		return concat(f.token(), textOf(" "), f.flexibleTokenBlock(f.token))
+	}))
+}

@@ -1,0 +1,101 @@
+package syntax
+
+import "fmt"
+
+func (f *formatter) attribute(a *Attribute) layout {
+	name := concat(f.token(), f.token())
+	switch {
+	case !a.Parens:
+		return name
+	case a.Later:
+		return concat(name, f.verbatim(a.span.End))
+	case len(a.Args) == 1 && a.Args[0].isList():
+		return concat(name, f.token(), f.expr(a.Args[0].Value, true), f.token())
+	}
+	return concat(name, sequence(f, a.Args, f.arg))
+}
+
+// isList reports whether the argument is nothing but a list, whose brackets are
+// then written next to the parentheses.
+func (a *Arg) isList() bool {
+	_, ok := a.Value.(*List)
+	return ok && a.Label == nil && a.Target == nil
+}
+
+func (f *formatter) arg(a *Arg) layout {
+	l := concat()
+	if a.Label != nil {
+		l = concat(l, f.token(), f.token(), textOf(" "))
+	}
+	if a.Target != nil {
+		l = concat(l, f.tokensTo(a.Target.span.End), textOf(" "), f.token(), textOf(" "))
+	}
+	return concat(l, f.expr(a.Value, true))
+}
+
+// expr is an expression; indented tells whether the lines after its first one
+// are indented.
+func (f *formatter) expr(e Expr, indented bool) layout {
+	switch e := e.(type) {
+	case *Binary:
+		if e.Op == Or || e.Op == And {
+			return f.logic(e, indented)
+		}
+		return f.comparison(e)
+	case *Not:
+		return concat(f.token(), f.expr(e.Operand, indented))
+	case *Paren:
+		return sequence(f, []Expr{e.Inner}, func(inner Expr) layout { return f.expr(inner, false) })
+	case *List:
+		return sequence(f, e.Elements, func(element Expr) layout { return f.expr(element, true) })
+	case *Path, *String, *Number, *Bool, *Null:
+		return f.tokensTo(e.Span().End)
+	}
+	panic(fmt.Sprintf("syntax: expression of type %T", e))
+}
+
+// logic is operands joined by one logical operator.
+func (f *formatter) logic(e *Binary, indented bool) layout {
+	operands := e.operands(func(op Operator) bool { return op == e.Op })
+	first := f.expr(operands[0], true)
+	var l []layout
+	for _, operand := range operands[1:] {
+		comments, lineBreak := f.separate(separation{kind: space()})
+		l = append(l, comments, lineBreak, f.token(), textOf(" "), f.expr(operand, true))
+	}
+	if indented {
+		return group(first, indent(l...))
+	}
+	return group(first, concat(l...))
+}
+
+// comparison is operands joined by comparison operators; lines break only
+// within them.
+func (f *formatter) comparison(e *Binary) layout {
+	operands := e.operands(func(op Operator) bool { return op != Or && op != And })
+	l := []layout{f.expr(operands[0], true)}
+	for _, operand := range operands[1:] {
+		l = append(l, textOf(" "), f.token(), textOf(" "), f.expr(operand, true))
+	}
+	return concat(l...)
+}
+
+// operands returns what the binary operators of one precedence join, from left
+// to right.
+func (e *Binary) operands(joins func(Operator) bool) []Expr {
+	var reversed []Expr
+	var left Expr = e
+	for {
+		b, ok := left.(*Binary)
+		if !ok || !joins(b.Op) {
+			break
+		}
+		reversed = append(reversed, b.Right)
+		left = b.Left
+	}
+	operands := []Expr{left}
+	for i := len(reversed) - 1; i >= 0; i-- {
+		operands = append(operands, reversed[i])
+	}
+	return operands
+}

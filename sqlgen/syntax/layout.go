@@ -1,0 +1,222 @@
+package syntax
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// layout is text with places where lines may break. A group is written on one
+// line if it fits, else all breaks directly in it become line ends.
+type layout struct {
+	kind  layoutKind
+	text  string
+	parts []layout
+
+	hard  bool // whether it holds a line end that must be, so that no group around it can be on one line
+	width int  // on one line, in characters
+	lead  int  // width up to the first place where a line may break
+	stops bool // whether there is such a place
+}
+
+type layoutKind int
+
+const (
+	layoutText     layoutKind = iota // text
+	layoutSuffix                     // a comment that moves to the end of its line
+	layoutBreak                      // a line end, or text if the group is on one line
+	layoutEnd                        // a line end
+	layoutBlank                      // a line end and a blank line
+	layoutConcat                     // parts
+	layoutIndent                     // parts, indented one step further
+	layoutGroup                      // parts, on one line if they fit
+	layoutIfBroken                   // the first part if the group is broken, else the second
+)
+
+const (
+	maxWidth   = 120 // characters of a line, comments at its end excluded
+	indentStep = 2
+)
+
+func textOf(text string) layout {
+	first, _, broken := strings.Cut(text, "\n")
+	width := utf8.RuneCountInString(text)
+	l := layout{kind: layoutText, text: text, width: width, lead: width, hard: broken, stops: broken}
+	if broken {
+		l.lead = utf8.RuneCountInString(first)
+	}
+	return l
+}
+
+func suffix(comment string) layout { return layout{kind: layoutSuffix, text: comment} }
+
+// space is a place for a line end that is otherwise a space; gap is one that is
+// otherwise nothing.
+func space() layout { return layout{kind: layoutBreak, text: " ", width: 1, stops: true} }
+func gap() layout   { return layout{kind: layoutBreak, stops: true} }
+
+func lineEnd() layout   { return layout{kind: layoutEnd, hard: true, stops: true} }
+func blankLine() layout { return layout{kind: layoutBlank, hard: true, stops: true} }
+
+func concat(parts ...layout) layout { return compound(layoutConcat, parts) }
+func indent(parts ...layout) layout { return compound(layoutIndent, parts) }
+func group(parts ...layout) layout  { return compound(layoutGroup, parts) }
+
+func compound(kind layoutKind, parts []layout) layout {
+	l := layout{kind: kind, parts: parts}
+	for _, p := range parts {
+		l.hard = l.hard || p.hard
+		l.width += p.width
+		if !l.stops {
+			l.lead += p.lead
+			l.stops = p.stops
+		}
+	}
+	return l
+}
+
+// ifBroken is the one or the other, depending on whether the group is broken.
+// What breaks lines in the first does not break the group.
+func ifBroken(broken, unbroken layout) layout {
+	return layout{
+		kind:  layoutIfBroken,
+		parts: []layout{broken, unbroken},
+		hard:  unbroken.hard,
+		width: unbroken.width,
+		lead:  unbroken.lead,
+		stops: unbroken.stops,
+	}
+}
+
+// isOneLine reports whether the layout, as a whole line of a file, is not broken.
+func (l layout) isOneLine() bool { return !l.hard && l.width <= maxWidth }
+
+// layoutPrinter writes a layout.
+type layoutPrinter struct {
+	out      strings.Builder
+	column   int      // characters on the current line
+	indented int      // how far the current line will be indented once something is written on it
+	suffixes []string // comments to be written at the end of the current line
+	stack    []layoutFrame
+}
+
+// layoutFrame is what is still to be written of some parts.
+type layoutFrame struct {
+	parts  []layout
+	indent int
+	broken bool
+}
+
+// print returns the text of the layout, which ends with a line end unless it is
+// empty.
+func (l layout) print() string {
+	p := &layoutPrinter{stack: []layoutFrame{{parts: []layout{l}, broken: true}}}
+	for len(p.stack) > 0 {
+		top := &p.stack[len(p.stack)-1]
+		if len(top.parts) == 0 {
+			p.stack = p.stack[:len(p.stack)-1]
+			continue
+		}
+		next := top.parts[0]
+		top.parts = top.parts[1:]
+		p.part(next, top.indent, top.broken)
+	}
+	p.endLine(0)
+	return p.out.String()
+}
+
+func (p *layoutPrinter) part(l layout, indent int, broken bool) {
+	switch l.kind {
+	case layoutText:
+		p.write(l.text)
+	case layoutSuffix:
+		p.suffixes = append(p.suffixes, l.text)
+	case layoutBreak:
+		if broken {
+			p.endLine(indent)
+		} else {
+			p.write(l.text)
+		}
+	case layoutEnd:
+		p.endLine(indent)
+	case layoutBlank:
+		p.endLine(indent)
+		p.blankLine()
+	case layoutConcat:
+		p.push(l.parts, indent, broken)
+	case layoutIndent:
+		p.push(l.parts, indent+indentStep, broken)
+	case layoutGroup:
+		p.push(l.parts, indent, broken && !p.fits(l))
+	case layoutIfBroken:
+		if broken {
+			p.push(l.parts[:1], indent, broken)
+		} else {
+			p.push(l.parts[1:], indent, broken)
+		}
+	}
+}
+
+func (p *layoutPrinter) push(parts []layout, indent int, broken bool) {
+	p.stack = append(p.stack, layoutFrame{parts, indent, broken})
+}
+
+// fits reports whether a group can be written on one line, together with what
+// follows it up to the next place where the line may break.
+func (p *layoutPrinter) fits(l layout) bool {
+	room := maxWidth - max(p.column, p.indented) - l.width
+	if l.hard || room < 0 {
+		return false
+	}
+	for i := len(p.stack) - 1; i >= 0; i-- {
+		for _, part := range p.stack[i].parts {
+			if room -= part.lead; room < 0 {
+				return false
+			}
+			if part.stops {
+				return true
+			}
+		}
+	}
+	return true
+}
+
+// write writes text, which may hold line ends of its own.
+func (p *layoutPrinter) write(text string) {
+	if text == "" {
+		return
+	}
+	if p.column == 0 {
+		p.out.WriteString(strings.Repeat(" ", p.indented))
+		p.column = p.indented
+	}
+	p.out.WriteString(text)
+	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
+		p.column = 0
+		text = text[i+1:]
+	}
+	p.column += utf8.RuneCountInString(text)
+	p.indented = 0
+}
+
+// endLine ends the current line, if there is anything on it, comments last.
+func (p *layoutPrinter) endLine(indent int) {
+	if len(p.suffixes) > 0 {
+		comments := strings.Join(p.suffixes, " ")
+		p.suffixes = nil
+		if p.column > 0 {
+			comments = " " + comments
+		}
+		p.write(comments)
+	}
+	if p.column > 0 {
+		p.out.WriteByte('\n')
+	}
+	p.column, p.indented = 0, indent
+}
+
+// blankLine leaves a line blank, unless it would be the first one.
+func (p *layoutPrinter) blankLine() {
+	if p.out.Len() > 0 {
+		p.out.WriteByte('\n')
+	}
+}
