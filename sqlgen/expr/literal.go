@@ -29,8 +29,10 @@ func parseDate(text string) (string, bool) {
 	if !hasShape(text, "0000-00-00") || strings.HasPrefix(text, "0000") {
 		return "", false
 	}
-	_, err := time.Parse(time.DateOnly, text)
-	return text, err == nil
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return "", false
+	}
+	return text, true
 }
 
 // parseTimestamp reads YYYY-MM-DDThh:mm:ss with at most three fraction digits and
