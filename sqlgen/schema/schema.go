@@ -201,6 +201,7 @@ type Rule struct {
 	Kinds      []Kind    // of a model-level rule: the kinds it covers
 	Text       string    // the rule in its formatted spelling, for comments and warnings
 	Span       syntax.Span
+	condition  string // the expression in its formatted spelling
 }
 
 // Validation is one @validate.
@@ -227,26 +228,27 @@ const (
 
 // Action is an action of a model or union.
 type Action struct {
-	Kind        Kind
-	Name        string
-	Function    string // snake form
-	Doc         string
-	Model       *Model // nil for an action of a union
-	Union       *Union // nil for an action of a model
-	Reads       []*Input
-	Writes      []*Input // of create and update: the with inputs
-	Returns     *Returns // of read and write
-	Custom      bool     // the body is custom code: read, write and @function
-	Rules       []*Rule  // those that count (LANGUAGE 12.1), its own or its model's
-	OwnRules    bool     // whether Rules are the action's own
-	Wheres      []*Where
-	Sets        []*Set
-	Validations []*Validation
-	OrderBy     []*OrderKey
-	Sortable    []*Field // of a model
-	Embeds      []*Embed
-	Pins        [][]*Equality // pinning sets of get, update, delete, the first first; each alone pins one row
-	Span        syntax.Span
+	Kind          Kind
+	Name          string
+	Function      string // snake form
+	Doc           string
+	Model         *Model // nil for an action of a union
+	Union         *Union // nil for an action of a model
+	Reads         []*Input
+	Writes        []*Input // of create and update: the with inputs
+	Returns       *Returns // of read and write
+	Custom        bool     // the body is custom code: read, write and @function
+	Rules         []*Rule  // those that count (LANGUAGE 12.1), its own or its model's
+	OwnRules      bool     // whether Rules are the action's own
+	Wheres        []*Where
+	Sets          []*Set
+	Validations   []*Validation
+	OrderBy       []*OrderKey
+	Sortable      []*Field      // of a model's list
+	UnionSortable []*UnionField // of a union's list
+	Embeds        []*Embed
+	Pins          [][]*Equality // pinning sets of get, update, delete, the first first; each alone pins one row
+	Span          syntax.Span
 }
 
 // Returns is the result of a read or write: a message, or any JSON.
@@ -327,6 +329,16 @@ type Union struct {
 	Actions     []*Action
 	RenamedFrom string
 	Span        syntax.Span
+}
+
+// Field returns the field of that name, or nil.
+func (u *Union) Field(name string) *UnionField {
+	for _, f := range u.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // UnionField is a field of a union. It is an expr.Step too, without column.

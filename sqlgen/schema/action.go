@@ -1,0 +1,418 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// actionDecl is an action with the tree it comes from and what its own checks
+// learn of it.
+type actionDecl struct {
+	*Action
+	tree  *syntax.Action
+	model *modelDecl // nil for an action of a union
+	union *unionDecl // nil for an action of a model
+	attrs []*syntax.Attribute
+	valid bool // false if its kind is unknown: then nothing else of it is known
+
+	brokenInputs map[string]bool // inputs in error, by name
+	doubtful     bool            // an input, @where or @set is in error: what is missing may be there
+	root         *level          // of a create: what its inputs make
+	embedded     clashes         // paths of @embed
+	embedSpans   []embedSpan
+	setKeys      []setKey
+}
+
+// owner returns the name of the action's model or union.
+func (a *actionDecl) owner() string {
+	if a.union != nil {
+		return a.union.Name
+	}
+	return a.model.Name
+}
+
+// variable returns the variable of the action's model or union.
+func (a *actionDecl) variable() string {
+	if a.union != nil {
+		return a.union.Variable
+	}
+	return a.model.Variable
+}
+
+// checkActions declares the actions of all models and unions, then checks each.
+func (c *checker) checkActions() {
+	var functions clashes
+	for _, m := range c.models {
+		for _, tree := range syntax.ActionsOf(m.tree.Members) {
+			c.declareAction(&actionDecl{tree: tree, model: m}, &functions)
+		}
+	}
+	for _, u := range c.unions {
+		for _, tree := range syntax.ActionsOf(u.tree.Members) {
+			c.declareAction(&actionDecl{tree: tree, union: u}, &functions)
+		}
+	}
+	for _, a := range c.actions {
+		c.checkAction(a)
+	}
+	slices.SortStableFunc(c.schema.Actions, func(a, b *Action) int { return c.comparePlaces(a.Span, b.Span) })
+}
+
+// comparePlaces compares places by the order of files, then within a file.
+func (c *checker) comparePlaces(a, b syntax.Span) int {
+	if a.File != b.File {
+		index := func(s syntax.Span) int {
+			return slices.IndexFunc(c.files, func(f *syntax.File) bool { return f.Source == s.File })
+		}
+		return index(a) - index(b)
+	}
+	return a.Start.Offset - b.Start.Offset
+}
+
+// declareAction enters an action under its name, unless that is taken.
+func (c *checker) declareAction(a *actionDecl, functions *clashes) {
+	name := a.tree.Name
+	if earlier := c.names[name.Name]; earlier != nil {
+		c.report(DuplicateAction, name.Span(), duplicateAction(name.Name), note(earlier.Span, declaredHere(name.Name)))
+		return
+	}
+	a.Action = &Action{
+		Kind:     Kind(a.tree.Kind.Name),
+		Name:     name.Name,
+		Function: SnakeForm(name.Name),
+		Doc:      text(a.tree.Doc),
+		Span:     name.Span(),
+	}
+	a.brokenInputs = map[string]bool{}
+	c.names[name.Name] = a
+	if isFieldName(name.Name) {
+		c.checkActionName(a, functions)
+	}
+	if !slices.Contains(allKinds(), a.Kind) {
+		kind := a.tree.Kind
+		c.report(UnknownActionKind, kind.Span(), unknownActionKind(kind.Name, syntax.Suggest(kind.Name, kindNames())))
+		return
+	}
+	if a.union != nil && a.Kind != Get && a.Kind != List {
+		c.report(UnionActionKind, a.tree.Kind.Span(), unionActionKind(a.union.Name, a.Kind))
+		return
+	}
+	a.valid = true
+	c.actions = append(c.actions, a)
+	c.schema.Actions = append(c.schema.Actions, a.Action)
+	if a.union != nil {
+		a.Union = a.union.Union
+		a.union.Actions = append(a.union.Actions, a.Action)
+	} else {
+		a.Model = a.model.Model
+		a.model.Actions = append(a.model.Actions, a.Action)
+	}
+}
+
+func (c *checker) checkActionName(a *actionDecl, functions *clashes) {
+	if isReservedAction(a.Name) {
+		c.report(ReservedName, a.Span, reservedAction(a.Name))
+	}
+	if len(a.Function) > maxColumnName {
+		c.report(NameTooLong, a.Span, nameTooLong(a.Name, a.Function, maxColumnName))
+	}
+	if earlier, found := functions.add(a.Function, a.Name, a.Span); found {
+		c.report(NameClash, a.Span, nameClash(a.Name, earlier.name, a.Function), clashNotes(earlier)...)
+	}
+}
+
+// actionBearer tells which attributes an action takes.
+func actionBearer(a *actionDecl) bearer {
+	switch a.Kind {
+	case Get:
+		if a.union != nil {
+			return onUnionGet
+		}
+		return onGet
+	case List:
+		if a.union != nil {
+			return onUnionList
+		}
+		return onList
+	case Create:
+		return onCreate
+	case Update:
+		return onUpdate
+	case Delete:
+		return onDelete
+	case Read:
+		return onRead
+	}
+	return onWrite
+}
+
+// checkAction checks everything that an action says.
+func (c *checker) checkAction(a *actionDecl) {
+	a.doubtful = a.tree.Incomplete()
+	a.attrs = c.allowedAttributes(actionBearer(a), a.tree.Attrs)
+	a.Custom = a.Kind == Read || a.Kind == Write
+	for _, at := range a.attrs {
+		if at.Name.Name == "function" {
+			c.noArgument(at)
+			a.Custom = true
+		}
+	}
+	c.checkClauses(a)
+	if a.Kind == Create && !a.Custom {
+		c.checkLevels(a)
+	}
+	c.checkUpdateValues(a)
+	for _, at := range a.attrs {
+		c.checkActionAttr(a, at)
+	}
+	c.checkConflicts(a)
+	c.findRules(a)
+	c.findPins(a)
+	if a.Kind == Create && !a.Custom && !a.doubtful {
+		c.checkCover(a, a.root)
+	}
+	c.checkUnused(a)
+	if a.Custom {
+		c.checkFunction(a)
+	}
+}
+
+// checkClauses checks which clauses an action has, and their inputs.
+func (c *checker) checkClauses(a *actionDecl) {
+	t := a.tree
+	a.Reads = c.inputs(a, t.Reads, false)
+	switch {
+	case a.Kind == Create && len(t.Reads.List) > 0:
+		c.report(ReadInputOnCreate, t.Reads.List[0].Span(), readInputOnCreate())
+		a.doubtful = true
+	case t.With != nil && a.Kind != Create && a.Kind != Update:
+		c.report(WithNotAllowed, t.With.Span(), withNotAllowed(a.Kind))
+		a.doubtful = true
+	}
+	if t.With != nil {
+		a.Writes = c.inputs(a, t.With, true)
+	}
+	c.checkReturns(a)
+}
+
+// checkReturns checks the result of a read or write.
+func (c *checker) checkReturns(a *actionDecl) {
+	returns := a.tree.Returns
+	hasResult := a.Kind == Read || a.Kind == Write
+	switch {
+	case returns == nil && !hasResult || a.tree.Incomplete():
+		return
+	case returns == nil:
+		c.report(BadReturns, a.Span, returnsMissing(a.Kind))
+		return
+	case !hasResult:
+		c.report(BadReturns, returns.Span(), returnsNotAllowed(a.Kind))
+		return
+	case len(returns.List) != 1:
+		c.report(BadReturns, returns.Span(), returnsNotOne())
+		return
+	}
+	in := returns.List[0]
+	name := in.Path.Steps[0]
+	if in.Incomplete() || in.Path.Incomplete() {
+		return
+	}
+	if in.Label != nil || in.Array != nil || in.Optional != nil || len(in.Path.Steps) > 1 {
+		c.report(BadReturns, in.Span(), returnsNotOne())
+		return
+	}
+	t := c.types[name.Name]
+	_, isScalar := scalarKind(name.Name)
+	switch {
+	case name.Name == "Any":
+		a.Returns = &Returns{}
+	case t != nil && t.message != nil:
+		a.Returns = &Returns{Message: t.message}
+		c.checkResultMessage(t.message, name.Span(), c.results)
+	case t == nil && !isScalar && isTypeName(name.Name):
+		c.unknownMessage(name)
+	default:
+		c.report(BadReturns, in.Span(), returnsNotOne())
+	}
+}
+
+// unknownMessage reports that there is no message of that name.
+func (c *checker) unknownMessage(name *syntax.Ident) {
+	if c.later[name.Name] || c.isIncomplete() {
+		return
+	}
+	var names []string
+	for _, m := range c.messages {
+		names = append(names, m.Name)
+	}
+	c.report(UnknownType, name.Span(), unknownType(name.Name, syntax.Suggest(name.Name, names)))
+}
+
+// checkUpdateValues checks that the values of an update are the row's own, and
+// that there is something to write.
+func (c *checker) checkUpdateValues(a *actionDecl) {
+	if a.Kind != Update {
+		return
+	}
+	for _, in := range a.Writes {
+		if in.Explicit || len(in.Path) == 1 {
+			continue
+		}
+		isLink := len(in.Path) == 2 && in.Path[0].IsToOne() && in.Path[0].Column != "" && in.Path[1].Name == "id"
+		if !isLink && !c.isDoubtful(in.Path[0]) {
+			c.report(UpdateBelowRelation, in.Span, updateBelowRelation(in.Path))
+			a.doubtful = true
+		}
+	}
+	hasSet := slices.ContainsFunc(a.tree.Attrs, func(at *syntax.Attribute) bool { return at.Name.Name == "set" })
+	if a.tree.With == nil || len(a.tree.With.List) == 0 {
+		if !hasSet && !a.Custom && !a.doubtful {
+			c.report(NothingToWrite, a.Span, nothingToWrite(a.Name))
+		}
+	}
+}
+
+// isDoubtful tells whether a field is a relation in error.
+func (c *checker) isDoubtful(f *Field) bool {
+	d := c.fields[f]
+	return d != nil && d.doubtful
+}
+
+// scopeOf returns the scope of an action's expressions at a place.
+func (c *checker) scopeOf(a *actionDecl, place expr.Place) *scope {
+	s := &scope{c: c, place: place, variable: a.variable(), model: a.owner(), action: a}
+	switch place {
+	case expr.ActionValidate:
+		s.nameable = false
+	case expr.ActionRule:
+		s.nameable = a.Kind != Read && a.Kind != Write
+	default:
+		s.nameable = true
+	}
+	return s
+}
+
+func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
+	switch at.Name.Name {
+	case "where":
+		c.checkWhere(a, at)
+	case "set":
+		c.checkSet(a, at)
+	case "permission":
+		if r := c.actionRule(at, c.scopeOf(a, expr.ActionRule)); r != nil {
+			a.Rules = append(a.Rules, r)
+		}
+		a.OwnRules = true
+	case "validate":
+		if v := c.validation(at, c.scopeOf(a, expr.ActionValidate)); v != nil {
+			a.Validations = append(a.Validations, v)
+		}
+	case "orderBy":
+		c.checkOrderBy(a, at)
+	case "sortable":
+		c.checkSortable(a, at)
+	case "embed":
+		c.checkEmbed(a, at)
+	}
+}
+
+func (c *checker) checkWhere(a *actionDecl, at *syntax.Attribute) {
+	if a.Custom {
+		c.report(FunctionAttribute, at.Name.Span(), functionAttribute("where"))
+		a.doubtful = true
+		return
+	}
+	if w := c.where(at, c.scopeOf(a, expr.Where)); w != nil {
+		a.Wheres = append(a.Wheres, w)
+	} else {
+		a.doubtful = true
+	}
+}
+
+// where reads a @where. It is nil if it is in error.
+func (c *checker) where(at *syntax.Attribute, s *scope) *Where {
+	value := c.oneArgument(at, "expression")
+	if value == nil {
+		return nil
+	}
+	node := s.check(value)
+	if node == nil {
+		return nil
+	}
+	return &Where{Expression: node, Text: syntax.FormatExpr(value), Span: at.Span()}
+}
+
+// findRules finds the rules that count: the action's own, else those of its model
+// or union that name its kind.
+func (c *checker) findRules(a *actionDecl) {
+	if slices.ContainsFunc(a.tree.Attrs, func(at *syntax.Attribute) bool { return at.Name.Name == "permission" }) {
+		return
+	}
+	var rules []*Rule
+	if a.union != nil {
+		rules = a.union.Rules
+	} else {
+		rules = a.model.Rules
+	}
+	for _, r := range rules {
+		if slices.Contains(r.Kinds, a.Kind) {
+			a.Rules = append(a.Rules, r)
+		}
+	}
+}
+
+// checkUnused reports explicit inputs that nothing mentions. The trees are asked,
+// so that an expression in error counts.
+func (c *checker) checkUnused(a *actionDecl) {
+	if a.Custom {
+		return
+	}
+	for _, in := range slices.Concat(a.Reads, a.Writes) {
+		if !in.Explicit || a.tree.Incomplete() {
+			continue
+		}
+		mentioned := slices.ContainsFunc(a.tree.Attrs, func(at *syntax.Attribute) bool {
+			switch at.Name.Name {
+			case "where", "set", "permission", "validate":
+				return at.Incomplete() || slices.ContainsFunc(at.Args, func(arg *syntax.Arg) bool {
+					return mentionsName(arg.Value, in.Name)
+				})
+			}
+			return false
+		})
+		if !mentioned {
+			c.report(UnusedInput, in.Span, unusedInput(in.Name, a.Kind))
+		}
+	}
+}
+
+// mentionsName tells whether a path in an expression begins with a name.
+func mentionsName(e syntax.Expr, name string) bool {
+	switch e := e.(type) {
+	case *syntax.Path:
+		return e.Steps[0].Name == name
+	case *syntax.Binary:
+		return mentionsName(e.Left, name) || mentionsName(e.Right, name)
+	case *syntax.Not:
+		return mentionsName(e.Operand, name)
+	case *syntax.Paren:
+		return mentionsName(e.Inner, name)
+	case *syntax.List:
+		return slices.ContainsFunc(e.Elements, func(el syntax.Expr) bool { return mentionsName(el, name) })
+	case *syntax.BadExpr:
+		return true
+	}
+	return false
+}
+
+// pathName joins the names of a path's fields with dots.
+func pathName(path []*Field) string {
+	names := make([]string, len(path))
+	for i, f := range path {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ".")
+}

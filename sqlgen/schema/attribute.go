@@ -1,0 +1,199 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// bearer is what an attribute stands on.
+type bearer string
+
+// The bearers of attributes. Their values are what messages call them.
+const (
+	onScalar       bearer = "a field of that type"
+	onFile         bearer = "a File field"
+	onToOne        bearer = "a to-one field"
+	onToMany       bearer = "a to-many field"
+	onUntyped      bearer = "a field" // whose type is in error: takes what any field takes
+	onModel        bearer = "a model"
+	onUnion        bearer = "a union"
+	onUnionField   bearer = "a field of a union"
+	onMessageField bearer = "a field of a message"
+	onEnumValue    bearer = "an enum value"
+	onArm          bearer = "an arm"
+	onGet          bearer = "a get"
+	onList         bearer = "a list"
+	onCreate       bearer = "a create"
+	onUpdate       bearer = "an update"
+	onDelete       bearer = "a delete"
+	onRead         bearer = "a read"
+	onWrite        bearer = "a write"
+	onUnionGet     bearer = "a get of a union"
+	onUnionList    bearer = "a list of a union"
+)
+
+// attributeRule says where an attribute is allowed and how it is written.
+type attributeRule struct {
+	name       string
+	on         []bearer
+	repeatable bool // more than once on one bearer; never on a field
+	usage      string
+}
+
+func anyField() []bearer { return []bearer{onScalar, onFile, onToOne, onToMany, onUntyped} }
+
+func modelActions() []bearer {
+	return []bearer{onGet, onList, onCreate, onUpdate, onDelete, onRead, onWrite}
+}
+
+func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
+
+// attributeRules lists the attributes. @relation and @onDelete have codes of
+// their own for a relation that cannot bear them, @where and @set for custom code.
+func attributeRules() []attributeRule {
+	return []attributeRule{
+		{"unique", append(anyField(), onModel), true, "@unique on a field, @unique([a, b]) on a model"},
+		{"index", append(anyField(), onModel), true, "@index on a field, @index(a, b) on a model"},
+		{"default", anyField(), false, "@default or @default(value)"},
+		{"relation", []bearer{onToOne, onToMany, onUntyped}, false, "@relation(field)"},
+		{"onDelete", []bearer{onToOne, onToMany, onUntyped}, false, "@onDelete(cascade), @onDelete(restrict) or @onDelete(setNull)"},
+		{"renamed", append(anyField(), onModel, onUnion, onEnumValue), false, "@renamed(from: oldName)"},
+		{"accepts", []bearer{onFile, onUntyped}, false, `@accepts(["image/*", "application/pdf"])`},
+		{"maxSize", []bearer{onFile, onUntyped}, false, `@maxSize("10 MB")`},
+		{"permission", append(anyAction(), onModel, onUnion), true, "@permission(expression: condition, roles: [Role], actions: [kind])"},
+		{"validate", append(anyAction(), onModel), true, `@validate(condition, message: "text")`},
+		{"where", []bearer{onGet, onList, onUpdate, onDelete, onRead, onWrite, onUnionGet, onUnionList, onArm}, true, "@where(condition)"},
+		{"set", []bearer{onCreate, onUpdate, onRead, onWrite, onArm}, true, "@set(target = value)"},
+		{"orderBy", []bearer{onList, onUnionList}, false, "@orderBy(field: asc, other: desc)"},
+		{"sortable", []bearer{onList, onUnionList}, false, "@sortable(field, other)"},
+		{"embed", []bearer{onGet, onList}, true, "@embed(relation, relation.deeper)"},
+		{"function", modelActions(), false, "@function"},
+	}
+}
+
+func attributeNames() []string {
+	var names []string
+	for _, r := range attributeRules() {
+		names = append(names, r.name)
+	}
+	return names
+}
+
+// attributeRuleOf returns the rule of an attribute. There must be one.
+func attributeRuleOf(name string) attributeRule {
+	rules := attributeRules()
+	return rules[slices.IndexFunc(rules, func(r attributeRule) bool { return r.name == name })]
+}
+
+// allowedAttributes returns those of the attributes that are allowed on their
+// bearer and reports the others. Attributes of later stages, and those that did
+// not parse, were reported by the parser.
+func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syntax.Attribute {
+	rules := attributeRules()
+	var allowed []*syntax.Attribute
+	first := map[string]*syntax.Attribute{}
+	for _, a := range attrs {
+		if a.Later {
+			continue
+		}
+		i := slices.IndexFunc(rules, func(r attributeRule) bool { return r.name == a.Name.Name })
+		if i < 0 {
+			c.report(UnknownAttribute, a.Name.Span(), unknownAttribute(a.Name.Name, syntax.Suggest(a.Name.Name, attributeNames())))
+			continue
+		}
+		if !slices.Contains(rules[i].on, on) {
+			c.report(MisplacedAttribute, a.Name.Span(), misplacedAttribute(a.Name.Name, on))
+			continue
+		}
+		earlier := first[a.Name.Name]
+		if earlier != nil && (!rules[i].repeatable || slices.Contains(anyField(), on)) {
+			c.report(RepeatedAttribute, a.Name.Span(), repeatedAttribute(a.Name.Name, on),
+				note(earlier.Name.Span(), firstHere(a.Name.Name)))
+			continue
+		}
+		if earlier == nil {
+			first[a.Name.Name] = a
+		}
+		if !a.Incomplete() {
+			allowed = append(allowed, a)
+		}
+	}
+	return allowed
+}
+
+// badArguments reports that an attribute is not written as it should be.
+func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
+	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, attributeRuleOf(a.Name.Name).usage))
+}
+
+// noArgument checks that an attribute has no arguments.
+func (c *checker) noArgument(a *syntax.Attribute) bool {
+	if len(a.Args) > 0 {
+		c.badArguments(a, a.Args[0].Span())
+		return false
+	}
+	return true
+}
+
+// oneArgument returns the only argument of an attribute. It may bear one of the
+// labels given, no other. It is nil, and reported, if the arguments are different.
+func (c *checker) oneArgument(a *syntax.Attribute, labels ...string) syntax.Expr {
+	switch {
+	case len(a.Args) == 0:
+		c.badArguments(a, a.Name.Span())
+		return nil
+	case len(a.Args) > 1:
+		c.badArguments(a, a.Args[1].Span())
+		return nil
+	}
+	return c.plainArgument(a, a.Args[0], labels...)
+}
+
+// plainArgument returns the value of an argument that is no assignment and has
+// no label but those given. It is nil, and reported, otherwise.
+func (c *checker) plainArgument(a *syntax.Attribute, arg *syntax.Arg, labels ...string) syntax.Expr {
+	if arg.Target != nil || arg.Label != nil && !slices.Contains(labels, arg.Label.Name) {
+		c.badArguments(a, arg.Span())
+		return nil
+	}
+	return arg.Value
+}
+
+// bareName returns the name that an expression consists of, or nil if it is
+// anything else.
+func bareName(e syntax.Expr) *syntax.Ident {
+	if p, ok := e.(*syntax.Path); ok && len(p.Steps) == 1 {
+		return p.Steps[0]
+	}
+	return nil
+}
+
+// renames keeps watch over the @renamed of one set of names: the fields of a
+// model, the values of an enum, or all models and unions.
+type renames struct {
+	existing []string
+	markers  clashes
+}
+
+// renamed returns the former name that a @renamed gives, or "" if it is in error.
+func (c *checker) renamed(a *syntax.Attribute, r *renames) string {
+	if len(a.Args) != 1 || a.Args[0].Label == nil || a.Args[0].Label.Name != "from" {
+		c.badArguments(a, a.Name.Span())
+		return ""
+	}
+	old := bareName(c.plainArgument(a, a.Args[0], "from"))
+	if old == nil {
+		c.badArguments(a, a.Args[0].Span())
+		return ""
+	}
+	if slices.Contains(r.existing, old.Name) {
+		c.report(BadRename, old.Span(), renamedStillThere(old.Name))
+		return ""
+	}
+	if earlier, found := r.markers.add(old.Name, old.Name, old.Span()); found {
+		c.report(BadRename, old.Span(), renamedTwice(old.Name), note(earlier.span, firstHere("renamed")))
+		return ""
+	}
+	return old.Name
+}

@@ -1,0 +1,234 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Options is what Check knows beside the schema files.
+type Options struct {
+	Config    *Config  // nil means the defaults
+	Functions []string // the project's function files, such as "functions/closeAccount.sql"; folders before the name do not matter
+}
+
+// Check turns syntax trees into a checked schema. It appends every error and
+// warning it finds to errs and stays silent on what merely follows from another
+// error. The schema is nil if errs holds any error then, the parser's included.
+func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
+	if len(files) == 0 {
+		errs.Add(NoSchema, syntax.Span{}, noSchema())
+		return nil
+	}
+	c := newChecker(files, options, errs)
+	c.declareIdentity() // the built-in model, with the claims of the configuration
+	c.declare()         // what there is: types, roles and apis by name
+	c.checkEnums()      // values
+	c.checkMessages()   // fields, cycles
+	c.declareFields()   // fields of models and their types
+	c.relate()          // which relations belong together; FK fields, backlinks
+	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize
+	c.checkModelAttrs() // composites, indexes, @validate, rules
+	c.checkUnions()     // fields, arms, rules
+	c.checkActions()    // inputs, attributes, pinning, levels
+	c.checkComponents() // names that the API description needs for itself
+	c.checkAPIs()       // what is exposed where
+	c.warnIndexes()     // redundant indexes
+	c.warnAccess()      // rules that are missing or widened
+	if errs.HasErrors() {
+		return nil
+	}
+	return c.schema
+}
+
+// checker holds what the stages of Check learn. Maps are for looking up only:
+// everything that is reported or kept goes by the order of declaration.
+type checker struct {
+	files   []*syntax.File
+	options Options
+	errs    *syntax.Errors
+	schema  *Schema
+
+	types    map[string]*typeDecl
+	roles    map[string]*Role
+	models   []*modelDecl // declared ones, without Identity
+	unions   []*unionDecl
+	enums    []*enumDecl
+	messages []*messageDecl
+	apis     []*apiDecl
+	actions  []*actionDecl
+	identity *Model
+
+	fields  map[*Field]*fieldDecl  // of declared fields
+	broken  map[brokenName]bool    // what was declared, but in error
+	later   map[string]bool        // types that a later declaration may declare
+	names   map[string]*actionDecl // actions by name
+	results map[*Message]bool      // messages that are results or parts of one
+}
+
+// brokenName is a field of a model or union that was declared in error; without
+// field it is a model or union of which something did not parse. What mentions it
+// stays silent.
+type brokenName struct {
+	owner, field string
+}
+
+// typeDecl is what a type name stands for: exactly one of its members is set.
+type typeDecl struct {
+	span    syntax.Span
+	model   *Model
+	union   *Union
+	enum    *Enum
+	message *Message
+}
+
+// modelDecl is a model with the tree it comes from.
+type modelDecl struct {
+	*Model
+	tree       *syntax.Model
+	fieldDecls []*fieldDecl
+	ruleCount  map[Kind]bool // kinds for which a rule was written, in error or not
+}
+
+// fieldDecl is a field of a model with the tree it comes from.
+type fieldDecl struct {
+	*Field
+	tree     *syntax.Field
+	attrs    []*syntax.Attribute // those that are allowed there
+	uniq     bool                // bears @unique itself
+	relation *relationArg        // nil means no @relation
+	doubtful bool                // a relation in error: what depends on its side stays silent
+}
+
+// unionDecl is a union with the tree it comes from.
+type unionDecl struct {
+	*Union
+	tree      *syntax.Union
+	ruleCount map[Kind]bool
+}
+
+// enumDecl is an enum with the tree it comes from.
+type enumDecl struct {
+	*Enum
+	tree *syntax.Enum
+}
+
+// messageDecl is a message with the tree it comes from.
+type messageDecl struct {
+	*Message
+	tree *syntax.Message
+}
+
+// apiDecl is an api with the tree it comes from.
+type apiDecl struct {
+	*API
+	tree *syntax.API
+}
+
+func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *checker {
+	if options.Config == nil {
+		options.Config = &Config{UseDefaultAPI: true}
+	}
+	return &checker{
+		files:   files,
+		options: options,
+		errs:    errs,
+		schema:  &Schema{Config: options.Config},
+		types:   map[string]*typeDecl{},
+		roles:   map[string]*Role{},
+		fields:  map[*Field]*fieldDecl{},
+		broken:  map[brokenName]bool{},
+		later:   map[string]bool{},
+		names:   map[string]*actionDecl{},
+		results: map[*Message]bool{},
+	}
+}
+
+// report notes an error.
+func (c *checker) report(code syntax.Code, span syntax.Span, message string, notes ...syntax.Note) {
+	c.errs.Add(code, span, message, notes...)
+}
+
+// warn notes a warning.
+func (c *checker) warn(code syntax.Code, span syntax.Span, message string, notes ...syntax.Note) {
+	*c.errs = append(*c.errs, &syntax.Diagnostic{Span: span, Code: code, Message: message, Notes: notes, Warning: true})
+}
+
+// note points to another place involved.
+func note(span syntax.Span, message string) syntax.Note {
+	return syntax.Note{Span: span, Message: message}
+}
+
+// breakField notes that a field was declared in error.
+func (c *checker) breakField(owner, field string) {
+	c.broken[brokenName{owner, field}] = true
+}
+
+// isBroken tells whether a field that does not exist may have been declared in
+// error, or lost with what did not parse.
+func (c *checker) isBroken(owner, field string) bool {
+	return c.broken[brokenName{owner, field}] || c.broken[brokenName{owner, ""}]
+}
+
+// model returns the model of that name, or nil.
+func (c *checker) model(name string) *Model {
+	if t := c.types[name]; t != nil {
+		return t.model
+	}
+	return nil
+}
+
+// modelNames returns the names of all models, Identity first.
+func (c *checker) modelNames() []string {
+	names := []string{identityName}
+	for _, m := range c.models {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// scalarKind returns the kind of the scalar type of that name.
+func scalarKind(name string) (expr.Kind, bool) {
+	switch name {
+	case "ID":
+		return expr.ID, true
+	case "Text":
+		return expr.Text, true
+	case "Markdown":
+		return expr.Markdown, true
+	case "Number":
+		return expr.Number, true
+	case "Decimal":
+		return expr.Decimal, true
+	case "Boolean":
+		return expr.Boolean, true
+	case "Timestamp":
+		return expr.Timestamp, true
+	case "Date":
+		return expr.Date, true
+	case "Duration":
+		return expr.Duration, true
+	case "File":
+		return expr.File, true
+	case "Vector":
+		return expr.Vector, true
+	case "Password":
+		return expr.Password, true
+	case "Secret":
+		return expr.Secret, true
+	}
+	return 0, false
+}
+
+// scalarNames lists the scalar types, for suggestions.
+func scalarNames() []string {
+	return []string{"ID", "Text", "Markdown", "Number", "Decimal", "Boolean", "Timestamp", "Date", "Duration",
+		"File", "Vector", "Password", "Secret"}
+}
+
+// isIncomplete tells whether something in the files did not parse, so that a
+// declaration may be missing that was written.
+func (c *checker) isIncomplete() bool {
+	return slices.ContainsFunc(c.files, func(f *syntax.File) bool { return f.Incomplete() })
+}

@@ -1,0 +1,194 @@
+package schema
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+var update = flag.Bool("update", false, "rewrite the want sections of testdata")
+
+// project is what a case compiles: the schema files, the configuration and the
+// names of the function files.
+type project struct {
+	sources   []*syntax.Source
+	config    *syntax.Source // nil means none
+	functions []string
+}
+
+// projectOf takes a project out of an archive.
+func projectOf(archive *txtar.Archive) project {
+	var p project
+	for _, f := range archive.Files {
+		switch {
+		case strings.HasPrefix(f.Name, "functions/"):
+			p.functions = append(p.functions, f.Name)
+		case f.Name == "sternpost.yaml":
+			p.config = &syntax.Source{Name: f.Name, Text: f.Data}
+		case strings.HasSuffix(f.Name, ".stern"):
+			p.sources = append(p.sources, &syntax.Source{Name: f.Name, Text: f.Data})
+		}
+	}
+	return p
+}
+
+// check parses and checks a project.
+func (p project) check() (*Schema, syntax.Errors) {
+	var errs syntax.Errors
+	config := ReadConfig(p.config, &errs)
+	var files []*syntax.File
+	for _, s := range p.sources {
+		files = append(files, syntax.Parse(s, &errs))
+	}
+	s := Check(files, Options{Config: config, Functions: p.functions}, &errs)
+	return s, errs.Sorted()
+}
+
+// expectation is an // ERROR or // WARN comment: the code and the text of a
+// diagnostic that begins on its line.
+type expectation struct {
+	file    string
+	line    int
+	warning bool
+	code    syntax.Code
+	message *regexp.Regexp
+	raw     string
+}
+
+var expectationPattern = regexp.MustCompile(`(ERROR|WARN) (\w+) "((?:[^"\\]|\\.)*)"`)
+
+// expectations reads the comments of a file. In YAML they begin with #.
+func expectations(t *testing.T, src *syntax.Source) []expectation {
+	t.Helper()
+	var all []expectation
+	for i, line := range strings.Split(string(src.Text), "\n") {
+		_, comment, found := strings.Cut(line, "// ")
+		if strings.HasSuffix(src.Name, ".yaml") {
+			_, comment, found = strings.Cut(line, "# ")
+		}
+		if !found {
+			continue
+		}
+		for _, m := range expectationPattern.FindAllStringSubmatch(comment, -1) {
+			pattern, err := regexp.Compile(m[3])
+			if err != nil {
+				t.Fatalf("%s:%d: %v", src.Name, i+1, err)
+			}
+			all = append(all, expectation{src.Name, i + 1, m[1] == "WARN", syntax.Code(m[2]), pattern, m[0]})
+		}
+	}
+	return all
+}
+
+// compare reports diagnostics that no comment expects, and comments that no
+// diagnostic meets. Warnings count only where any is expected.
+func compare(t *testing.T, wanted []expectation, got syntax.Errors) {
+	t.Helper()
+	wantsWarnings := slices.ContainsFunc(wanted, func(e expectation) bool { return e.warning })
+	met := make([]bool, len(wanted))
+	for _, d := range got {
+		if d.Warning && !wantsWarnings {
+			continue
+		}
+		file := ""
+		if d.Span.File != nil {
+			file = d.Span.File.Name
+		}
+		i := 0
+		for ; i < len(wanted); i++ {
+			w := wanted[i]
+			if !met[i] && w.file == file && w.line == d.Span.Start.Line && w.warning == d.Warning && w.code == d.Code && w.message.MatchString(d.Message) {
+				break
+			}
+		}
+		if i == len(wanted) {
+			t.Errorf("%s:%d:%d: unexpected %s %q", file, d.Span.Start.Line, d.Span.Start.Column, d.Code, d.Message)
+			continue
+		}
+		met[i] = true
+	}
+	for i, w := range wanted {
+		if !met[i] {
+			t.Errorf("%s:%d: nothing reported %s", w.file, w.line, w.raw)
+		}
+	}
+}
+
+// TestCheck compiles the cases of testdata. A case holds a project. The
+// diagnostics must be those that its // ERROR and // WARN comments announce; a
+// case without errors can show the checked schema in want/schema.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	for _, path := range cases(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := projectOf(archive)
+			s, got := p.check()
+			var wanted []expectation
+			for _, src := range append(p.sources, p.config) {
+				if src != nil {
+					wanted = append(wanted, expectations(t, src)...)
+				}
+			}
+			compare(t, wanted, got)
+			i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want/schema" })
+			if i < 0 || s == nil {
+				if i >= 0 {
+					t.Errorf("the case wants a schema but has errors")
+				}
+				return
+			}
+			dump := []byte(Dump(s))
+			if *update {
+				archive.Files[i].Data = dump
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if want := archive.Files[i].Data; !bytes.Equal(dump, want) {
+				t.Errorf("schema of %s:\ngot:\n%s\nwant:\n%s", path, dump, want)
+			}
+		})
+	}
+}
+
+// cases returns the files of testdata.
+func cases(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatal("testdata holds no cases")
+	}
+	return paths
+}
+
+// show writes diagnostics one a line, for messages of tests.
+func show(errs syntax.Errors) string {
+	var b strings.Builder
+	for _, d := range errs {
+		file := ""
+		if d.Span.File != nil {
+			file = d.Span.File.Name
+		}
+		fmt.Fprintf(&b, "%s:%d:%d: %s %s\n", file, d.Span.Start.Line, d.Span.Start.Column, d.Code, d.Message)
+	}
+	return b.String()
+}

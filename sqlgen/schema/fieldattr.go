@@ -1,0 +1,250 @@
+package schema
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// The bounds of @maxSize, and the size without it, in bytes.
+const (
+	maxFileSize     = 5_000_000_000
+	defaultFileSize = 100_000_000
+)
+
+// checkFieldAttrs reads the attributes of fields; @unique and @relation were read
+// with the field.
+func (c *checker) checkFieldAttrs() {
+	for _, m := range c.models {
+		r := renames{}
+		for _, tree := range syntax.FieldsOf(m.tree.Members) {
+			r.existing = append(r.existing, tree.Name.Name)
+		}
+		for _, f := range m.fieldDecls {
+			if f.Type.Kind == expr.File {
+				f.MaxSize = defaultFileSize
+			}
+			for _, a := range f.attrs {
+				c.checkFieldAttr(f, a, &r)
+			}
+		}
+	}
+}
+
+func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) {
+	switch a.Name.Name {
+	case "unique":
+		c.checkUnique(f, a)
+	case "index":
+		c.checkIndex(f, a)
+	case "default":
+		c.checkDefault(f, a)
+	case "onDelete":
+		c.checkOnDelete(f, a)
+	case "renamed":
+		f.RenamedFrom = c.renamed(a, r)
+	case "accepts":
+		c.checkAccepts(f, a)
+	case "maxSize":
+		c.checkMaxSize(f, a)
+	}
+}
+
+// takesIndex tells whether a field's values can be unique or indexed.
+func takesIndex(f *Field) bool {
+	if f.Column == "" || f.Type.Array {
+		return false
+	}
+	switch f.Type.Kind {
+	case expr.File, expr.Vector, expr.Password, expr.Secret:
+		return false
+	}
+	return true
+}
+
+func (c *checker) checkUnique(f *fieldDecl, a *syntax.Attribute) {
+	if f.doubtful && !f.IsToMany() {
+		return
+	}
+	if !takesIndex(f.Field) {
+		c.report(UniqueNotAllowed, a.Name.Span(), uniqueNotAllowed(f.Field))
+		return
+	}
+	f.Unique = f.uniq
+}
+
+func (c *checker) checkIndex(f *fieldDecl, a *syntax.Attribute) {
+	if f.doubtful && !f.IsToMany() || !c.noArgument(a) {
+		return
+	}
+	if !takesIndex(f.Field) {
+		c.report(IndexNotAllowed, a.Name.Span(), indexNotAllowed(f.Field))
+		return
+	}
+	f.Index = true
+	f.Model.Indexes = append(f.Model.Indexes, &Index{Fields: []*Field{f.Field}, Span: a.Span()})
+}
+
+func (c *checker) checkDefault(f *fieldDecl, a *syntax.Attribute) {
+	switch f.Type.Kind {
+	case expr.Vector, expr.Password, expr.Secret, expr.Model:
+		c.report(DefaultNotAllowed, a.Name.Span(), defaultNotAllowed(f.Field))
+		return
+	case expr.File:
+		if !f.Type.Array {
+			c.report(DefaultNotAllowed, a.Name.Span(), defaultNotAllowed(f.Field))
+			return
+		}
+	case expr.Enum:
+		if len(a.Args) == 0 && !f.Type.Array {
+			c.report(DefaultNeedsValue, a.Name.Span(), defaultNeedsValue(f.Name, f.Enum))
+			return
+		}
+	}
+	if len(a.Args) == 0 {
+		f.Default = &Default{Bare: true}
+		return
+	}
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	target := expr.Target{Type: f.Type, Optional: f.Optional, Name: f.Name}
+	s := &scope{c: c, place: expr.Default}
+	if node := s.checkValue(value, target); node != nil {
+		f.Default = &Default{Value: node}
+	}
+}
+
+func (c *checker) checkOnDelete(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	how := bareName(value)
+	if how == nil || how.Name != string(Cascade) && how.Name != string(Restrict) && how.Name != string(SetNull) {
+		c.badArguments(a, value.Span())
+		return
+	}
+	switch {
+	case f.doubtful && !f.IsToMany():
+	case f.Column == "":
+		c.report(OnDeleteMisplaced, a.Name.Span(), onDeleteMisplaced(f.Field), inverseNotes(f.Field)...)
+	case how.Name == string(SetNull) && !f.Optional:
+		c.report(OnDeleteNeedsOptional, how.Span(), onDeleteNeedsOptional(f.Name))
+	default:
+		f.OnDelete = OnDelete(how.Name)
+	}
+}
+
+// inverseNotes points to the side of a relation that has the key.
+func inverseNotes(f *Field) []syntax.Note {
+	if f.Inverse == nil || f.Inverse.Span.File == nil {
+		return nil
+	}
+	return []syntax.Note{note(f.Inverse.Span, keyIsHere(f.Inverse.Model.Name, f.Inverse.Name))}
+}
+
+func (c *checker) checkAccepts(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	list, ok := value.(*syntax.List)
+	if !ok || len(list.Elements) == 0 {
+		c.badArguments(a, value.Span())
+		return
+	}
+	for _, e := range list.Elements {
+		s, ok := e.(*syntax.String)
+		switch {
+		case !ok:
+			c.badArguments(a, e.Span())
+		case !isContentPattern(s.Value):
+			c.report(BadPattern, s.Span(), badPattern(s.Value))
+		case !slices.Contains(f.Accepts, strings.ToLower(s.Value)):
+			f.Accepts = append(f.Accepts, strings.ToLower(s.Value))
+		}
+	}
+}
+
+// isContentPattern tells whether a text is type/subtype or type/*, made of the
+// tokens of RFC 9110.
+func isContentPattern(pattern string) bool {
+	kind, subtype, found := strings.Cut(pattern, "/")
+	return found && isToken(kind) && (subtype == "*" || isToken(subtype))
+}
+
+// isToken tells whether a text is a token of RFC 9110 without an asterisk.
+func isToken(s string) bool {
+	for i := range len(s) {
+		b := s[i]
+		isAlphanumeric := 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9'
+		if !isAlphanumeric && strings.IndexByte("!#$%&'+-.^_`|~", b) < 0 {
+			return false
+		}
+	}
+	return s != ""
+}
+
+func (c *checker) checkMaxSize(f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a)
+	if value == nil {
+		return
+	}
+	s, ok := value.(*syntax.String)
+	if !ok {
+		c.badArguments(a, value.Span())
+		return
+	}
+	size, problem := parseSize(s.Value)
+	if problem != "" {
+		c.report(BadSize, s.Span(), problem)
+		return
+	}
+	f.MaxSize = size
+}
+
+// parseSize reads a size such as "2.5 MiB", rounded down to bytes. The problem is
+// a message, or "".
+func parseSize(s string) (bytes int64, problem string) {
+	rest := strings.TrimLeft(s, "0123456789.")
+	number := s[:len(s)-len(rest)]
+	unit := strings.TrimLeft(rest, " \t\n\v\f\r")
+	factor := int64(0)
+	switch strings.ToUpper(unit) {
+	case "B":
+		factor = 1
+	case "KB":
+		factor = 1e3
+	case "MB":
+		factor = 1e6
+	case "GB":
+		factor = 1e9
+	case "KIB":
+		factor = 1 << 10
+	case "MIB":
+		factor = 1 << 20
+	case "GIB":
+		factor = 1 << 30
+	default:
+		return 0, badSizeUnit(s)
+	}
+	whole, fraction, hasPoint := strings.Cut(number, ".")
+	if whole == "" || strings.Contains(fraction, ".") || hasPoint && fraction == "" || len(number) > 40 {
+		return 0, badSizeNumber(s)
+	}
+	r, ok := new(big.Rat).SetString(number)
+	if !ok {
+		return 0, badSizeNumber(s)
+	}
+	r.Mul(r, new(big.Rat).SetInt64(factor))
+	floor := new(big.Int).Quo(r.Num(), r.Denom())
+	if floor.Sign() <= 0 || floor.Cmp(big.NewInt(maxFileSize)) > 0 {
+		return 0, sizeOutOfRange(s)
+	}
+	return floor.Int64(), ""
+}

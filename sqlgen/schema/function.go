@@ -1,0 +1,79 @@
+package schema
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+)
+
+// Parameter is a parameter of a custom function.
+type Parameter struct {
+	Name   string
+	Inputs []*Input // one; or, of a JSON parameter, all inputs that it holds
+	JSON   bool     // a message, any JSON, or the array of all inputs below a to-many step
+}
+
+// Parameters returns the parameters that the function of an action with custom
+// code is called with, in the order of the inputs.
+func (a *Action) Parameters() []*Parameter {
+	var parameters []*Parameter
+	for _, in := range slices.Concat(a.Reads, a.Writes) {
+		if a.Kind == List && !in.Explicit {
+			continue // the service filters what the function returns
+		}
+		if prefix := toManyPrefix(in); a.Kind == Create && prefix != nil {
+			same := func(p *Parameter) bool { return p.JSON && slices.Equal(toManyPrefix(p.Inputs[0]), prefix) }
+			if i := slices.IndexFunc(parameters, same); i >= 0 {
+				parameters[i].Inputs = append(parameters[i].Inputs, in)
+				continue
+			}
+			name := SnakeForm(FlatName(strings.Split(pathName(prefix), ".")))
+			parameters = append(parameters, &Parameter{Name: name, Inputs: []*Input{in}, JSON: true})
+			continue
+		}
+		isJSON := in.Message != nil || in.Type.Kind == expr.Any
+		name := SnakeForm(in.Name)
+		isRead := func(r *Input) bool { return r.Name == in.Name }
+		if in.IsWrite && slices.ContainsFunc(a.Reads, isRead) {
+			name = "new_" + name
+		}
+		parameters = append(parameters, &Parameter{Name: name, Inputs: []*Input{in}, JSON: isJSON})
+	}
+	return parameters
+}
+
+// toManyPrefix returns the path of an implicit input up to its first to-many
+// step, nil if it has none.
+func toManyPrefix(in *Input) []*Field {
+	if i := slices.IndexFunc(in.Path, (*Field).IsToMany); i >= 0 {
+		return in.Path[:i+1]
+	}
+	return nil
+}
+
+// checkFunction checks an action with custom code: its file, the names of its
+// parameters, and that rules can be applied to a row.
+func (c *checker) checkFunction(a *actionDecl) {
+	file := a.Name + ".sql"
+	if !slices.ContainsFunc(c.options.Functions, func(f string) bool { return path.Base(f) == file }) {
+		c.report(FunctionFileMissing, a.Span, functionFileMissing(a.Name, a.Function))
+	}
+	var parameters clashes
+	for _, p := range a.Parameters() {
+		in := p.Inputs[0]
+		if earlier, found := parameters.add(p.Name, in.Name, in.Span); found {
+			c.report(NameClash, in.Span, parameterClash(in.Name, earlier.name, p.Name), note(earlier.span, firstHere(earlier.name)))
+		}
+	}
+	if a.Kind != Delete || len(a.Pins) > 0 || a.doubtful {
+		return
+	}
+	for _, r := range a.Rules {
+		if r.mentionsRow() {
+			c.report(RowRuleWithoutRow, a.Span, rowRuleWithoutRow(a.Name), note(r.Span, ruleHere()))
+			return
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// identityName is the name of the built-in model that callers are rows of.
+const identityName = "Identity"
+
+// identityTexts lists the fields of Identity that are optional Text, in order.
+func identityTexts() []string {
+	return []string{"email", "externalId", "issuer", "name", "givenName", "familyName", "middleName", "nickName",
+		"profile", "picture", "website", "gender", "zoneInfo", "locale"}
+}
+
+// isIdentityField tells whether Identity has a field of that snake form without
+// any configuration.
+func isIdentityField(snake string) bool {
+	names := append(identityTexts(), "id", "emailVerified", "password", "createdAt", "updatedAt")
+	return slices.ContainsFunc(names, func(n string) bool { return SnakeForm(n) == snake })
+}
+
+// declareIdentity makes the built-in model and the fields that the claims of the
+// configuration add to it. Backlinks follow when relations are known.
+func (c *checker) declareIdentity() {
+	m := &Model{
+		Name:       identityName,
+		Variable:   Variable(identityName),
+		Table:      SnakeForm(identityName),
+		Doc:        "Whoever can be authenticated: the caller of an action is one, or anonymous.",
+		IsIdentity: true,
+	}
+	add := func(name string, kind expr.Kind) *Field {
+		f := &Field{Model: m, Name: name, Column: SnakeForm(name), Type: expr.Type{Kind: kind}, Optional: true}
+		m.Fields = append(m.Fields, f)
+		return f
+	}
+	m.Fields = append(m.Fields, idField(m))
+	for _, name := range identityTexts() {
+		add(name, expr.Text)
+	}
+	together := []*Field{m.Field("email"), m.Field("issuer")}
+	for _, claim := range c.options.Config.Claims {
+		f := add(claim.Field, expr.Text)
+		if claim.Unique {
+			together = append(together, f)
+		}
+	}
+	verified := add("emailVerified", expr.Boolean)
+	verified.Optional, verified.Default = false, &Default{Bare: true}
+	add("password", expr.Password)
+	m.Fields = append(m.Fields, timestampFields(m)...)
+	m.Uniques = []*Unique{
+		{Fields: together},
+		{Fields: []*Field{m.Field("issuer"), m.Field("externalId")}},
+	}
+	c.identity = m
+	c.types[identityName] = &typeDecl{model: m}
+	c.schema.Models = append(c.schema.Models, m)
+}
+
+// idField makes the field id of a model.
+func idField(m *Model) *Field {
+	return &Field{Model: m, Name: "id", Column: "id", Type: expr.Type{Kind: expr.ID}, Unique: true, BuiltIn: true,
+		Default: &Default{Bare: true}, Span: m.Span}
+}
+
+// timestampFields makes the fields createdAt and updatedAt of a model.
+func timestampFields(m *Model) []*Field {
+	var fields []*Field
+	for _, name := range []string{"createdAt", "updatedAt"} {
+		fields = append(fields, &Field{Model: m, Name: name, Column: SnakeForm(name), Type: expr.Type{Kind: expr.Timestamp},
+			BuiltIn: true, Default: &Default{Bare: true}, Span: m.Span})
+	}
+	return fields
+}
+
+// addBacklinks gives Identity an optional to-one back for each unique to-one to
+// it. A name that Identity has already, or that several models claim, links
+// nothing: otherwise the order of models would matter.
+func (c *checker) addBacklinks() {
+	type backlink struct {
+		name string
+		of   *fieldDecl
+	}
+	var links []backlink
+	claimed := map[string]int{} // models that claim a name
+	for _, m := range c.models {
+		own := map[string]syntax.Span{}
+		for _, f := range m.fieldDecls {
+			if f.Target != c.identity || !f.IsToOne() || !f.uniq {
+				continue
+			}
+			name := m.Variable
+			if f.relation != nil {
+				if f.relation.name == nil {
+					continue
+				}
+				name = f.relation.name.Name
+				if !isFieldName(name) {
+					c.report(BadRelation, f.relation.name.Span(), badBacklinkName(name))
+					continue
+				}
+			}
+			if earlier, found := own[name]; found {
+				c.report(AmbiguousRelation, f.Span, ambiguousBacklink(m.Name, name), note(earlier, declaredHere(name)))
+				continue
+			}
+			own[name] = f.Span
+			claimed[name]++
+			links = append(links, backlink{name, f})
+		}
+	}
+	end := len(c.identity.Fields) - 2 // before createdAt
+	for _, l := range links {
+		if c.identity.Field(l.name) != nil || claimed[l.name] > 1 {
+			continue
+		}
+		back := &Field{
+			Model:    c.identity,
+			Name:     l.name,
+			Type:     expr.Type{Kind: expr.Model, Name: l.of.Model.Name},
+			Optional: true,
+			Target:   l.of.Model,
+			Inverse:  l.of.Field,
+			Span:     l.of.Span,
+		}
+		l.of.Inverse = back
+		c.identity.Fields = slices.Insert(c.identity.Fields, end, back)
+		end++
+	}
+}

@@ -1,0 +1,270 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// inputs checks one list of inputs. What is in error is left out and noted as a
+// broken input of the action.
+func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*Input {
+	if list.Incomplete() {
+		a.doubtful = true
+	}
+	var inputs []*Input
+	var flat clashes
+	for _, tree := range list.List {
+		name := inputName(tree)
+		in := c.input(a, tree, isWrite, len(list.List) == 1)
+		if in == nil {
+			a.brokenInputs[name] = true
+			a.doubtful = true
+			continue
+		}
+		if in.Message == nil && in.Type.Kind != expr.Any {
+			if earlier, found := flat.add(in.Name, in.Name, in.Span); found {
+				c.report(DuplicateInput, in.Span, duplicateInput(in.Name), note(earlier.span, firstHere(in.Name)))
+				continue
+			}
+		}
+		inputs = append(inputs, in)
+	}
+	return inputs
+}
+
+// inputName returns the name that expressions would call an input by.
+func inputName(tree *syntax.Input) string {
+	if tree.Label != nil {
+		return tree.Label.Name
+	}
+	var steps []string
+	for _, s := range tree.Path.Steps {
+		steps = append(steps, s.Name)
+	}
+	return FlatName(steps)
+}
+
+// input checks one input. It is nil if it is in error.
+func (c *checker) input(a *actionDecl, tree *syntax.Input, isWrite, alone bool) *Input {
+	if tree.Incomplete() || tree.Path.Incomplete() {
+		return nil
+	}
+	in := &Input{
+		Name:     inputName(tree),
+		Explicit: tree.Label != nil,
+		Optional: tree.Optional != nil,
+		IsWrite:  isWrite,
+		Span:     tree.Span(),
+	}
+	var ok bool
+	switch {
+	case tree.Label != nil:
+		ok = c.explicitInput(a, tree, in)
+	case len(tree.Path.Steps) == 1 && c.isTypeInput(a, tree.Path.Steps[0].Name):
+		ok = c.typeInput(a, tree, in, alone)
+	case tree.Array != nil:
+		c.report(LabelOnPath, tree.Array.Span(), arrayOnPath(in.Name))
+	case a.union != nil:
+		ok = c.unionInput(a, tree, in)
+	default:
+		ok = c.implicitInput(a, tree, in)
+	}
+	if !ok {
+		return nil
+	}
+	return in
+}
+
+// isTypeInput tells whether an unlabelled name is meant as a type.
+func (c *checker) isTypeInput(a *actionDecl, name string) bool {
+	_, isScalar := scalarKind(name)
+	return isScalar || name == "Any" || c.types[name] != nil || isTypeName(name) && (a.Kind == Read || a.Kind == Write)
+}
+
+// explicitInput checks an input of the form label: Type.
+func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bool {
+	if isFieldName(in.Name) && isReservedLabel(in.Name, a.variable()) {
+		c.report(ReservedName, tree.Label.Span(), reservedLabel(in.Name))
+		return false
+	}
+	if len(tree.Path.Steps) > 1 {
+		c.report(LabelOnPath, tree.Label.Span(), labelOnPath(in.Name))
+		return false
+	}
+	name := tree.Path.Steps[0]
+	t := c.types[name.Name]
+	kind, isScalar := scalarKind(name.Name)
+	switch {
+	case isScalar:
+		in.Type = expr.Type{Kind: kind}
+	case t != nil && t.enum != nil:
+		in.Type, in.Enum = expr.Type{Kind: expr.Enum, Name: name.Name}, t.enum
+	case t != nil && t.union != nil:
+		c.report(TypeNotAllowed, name.Span(), unionAsType(name.Name), note(t.span, declaredHere(name.Name)))
+		return false
+	case t != nil || name.Name == "Any":
+		c.report(InputType, name.Span(), inputNoScalar(name.Name))
+		return false
+	case a.hasField(name.Name):
+		c.report(LabelOnPath, tree.Label.Span(), labelOnPath(in.Name))
+		return false
+	default:
+		c.unknownType(name)
+		return false
+	}
+	if tree.Array != nil {
+		if !takesArray(kind) {
+			c.report(ArrayNotAllowed, tree.Array.Span(), arrayNotAllowed(name.Name))
+			return false
+		}
+		in.Type.Array = true
+	}
+	isBuiltIn := a.Kind != Read && a.Kind != Write
+	if isBuiltIn && !in.IsWrite && (kind == expr.File || kind == expr.Password || kind == expr.Secret) {
+		c.report(InputType, name.Span(), inputNotReadable(name.Name, a.Kind))
+		return false
+	}
+	return true
+}
+
+// hasField tells whether the action's model or union has a field of that name.
+func (a *actionDecl) hasField(name string) bool {
+	if a.union != nil {
+		return a.union.Field(name) != nil
+	}
+	return a.model.Field(name) != nil
+}
+
+// typeInput checks an unlabelled type: the one message or Any of a read or write.
+func (c *checker) typeInput(a *actionDecl, tree *syntax.Input, in *Input, alone bool) bool {
+	name := tree.Path.Steps[0]
+	t := c.types[name.Name]
+	_, isScalar := scalarKind(name.Name)
+	switch {
+	case t == nil && !isScalar && name.Name != "Any":
+		c.unknownMessage(name)
+		return false
+	case name.Name != "Any" && (t == nil || t.message == nil):
+		c.report(UnlabelledType, name.Span(), unlabelledType(name.Name))
+		return false
+	case a.Kind != Read && a.Kind != Write:
+		c.report(MessageInput, name.Span(), messageOnBuiltIn(name.Name, a.Kind))
+		return false
+	case !alone:
+		c.report(MessageInput, name.Span(), messageNotAlone(name.Name))
+		return false
+	case tree.Array != nil || tree.Optional != nil:
+		c.report(MessageInput, tree.Span(), messageWhole(name.Name))
+		return false
+	}
+	in.Name = "input"
+	if name.Name == "Any" {
+		in.Type = expr.Type{Kind: expr.Any}
+	} else {
+		in.Type, in.Message = expr.Type{Kind: expr.Message, Name: name.Name}, t.message
+	}
+	return true
+}
+
+// implicitInput checks an input that is a path of fields.
+func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bool {
+	path, ok := c.fieldPath(a.model.Model, tree.Path.Steps)
+	if !ok {
+		return false
+	}
+	last := path[len(path)-1]
+	lastSpan := tree.Path.Steps[len(path)-1].Span()
+	isBuiltIn := a.Kind != Read && a.Kind != Write
+	switch {
+	case last.IsRelation():
+		c.report(InputIsRelation, lastSpan, inputIsRelation(path))
+		return false
+	case !in.IsWrite && isBuiltIn && !isFilterable(last.Type.Kind):
+		c.report(NotFilterable, lastSpan, notFilterable(last))
+		return false
+	case in.IsWrite && (last.Name == "createdAt" || last.Name == "updatedAt"):
+		c.report(BuiltInTimestamp, lastSpan, builtInTimestamp(last.Name))
+		return false
+	}
+	in.Path, in.Type, in.Enum, in.Nullable = path, last.Type, last.Enum, last.Optional
+	return true
+}
+
+// isFilterable tells whether rows can be looked for by a field of a type.
+func isFilterable(kind expr.Kind) bool {
+	switch kind {
+	case expr.Password, expr.Secret, expr.File, expr.Vector:
+		return false
+	}
+	return true
+}
+
+// fieldPath resolves a path of fields from a model on, every step but the last a
+// relation.
+func (c *checker) fieldPath(m *Model, steps []*syntax.Ident) ([]*Field, bool) {
+	var path []*Field
+	for _, step := range steps {
+		if m == nil {
+			c.report(expr.UnknownField, step.Span(), pastScalar(step.Name, path[len(path)-1].Name))
+			return nil, false
+		}
+		f := m.Field(step.Name)
+		if f == nil {
+			if !c.isBroken(m.Name, step.Name) {
+				c.report(expr.UnknownField, step.Span(), unknownField(m.Name, step.Name, c.suggestField(m, step.Name)))
+			}
+			return nil, false
+		}
+		path = append(path, f)
+		m = f.Target
+	}
+	return path, true
+}
+
+// unionInput checks an input of a union's action.
+func (c *checker) unionInput(a *actionDecl, tree *syntax.Input, in *Input) bool {
+	f := c.unionField(a.union.Union, tree.Path.Steps)
+	if f == nil {
+		return false
+	}
+	if !isFilterable(f.Type.Kind) {
+		c.report(NotFilterable, tree.Path.Span(), notFilterableUnion(f))
+		return false
+	}
+	in.Union, in.Type, in.Enum, in.Nullable = f, f.Type, f.Enum, f.Optional
+	return true
+}
+
+// unionField resolves a path that must name one field of a union. It is nil, and
+// reported, if it does not.
+func (c *checker) unionField(u *Union, steps []*syntax.Ident) *UnionField {
+	f := u.Field(steps[0].Name)
+	if f == nil {
+		if !c.isBroken(u.Name, steps[0].Name) {
+			near := syntax.Suggest(steps[0].Name, unionFieldNames(u))
+			c.report(expr.UnknownField, steps[0].Span(), unknownField(u.Name, steps[0].Name, near))
+		}
+		return nil
+	}
+	if len(steps) > 1 {
+		c.report(expr.UnknownField, steps[1].Span(), pastScalar(steps[1].Name, f.Name))
+		return nil
+	}
+	return f
+}
+
+// unionFieldNames returns the names of a union's fields.
+func unionFieldNames(u *Union) []string {
+	var names []string
+	for _, f := range u.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}
+
+// hasOptionalInput tells whether an expression names an input that may be absent.
+func hasOptionalInput(n expr.Node) bool {
+	return slices.ContainsFunc(expr.Mentions(n).Inputs, expr.Input.InputOptional)
+}

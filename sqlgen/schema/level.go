@@ -1,0 +1,333 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// level is a row, or for a to-many any number of rows, that the inputs of a
+// create make or link. The root is the row of the action's model.
+type level struct {
+	model    *Model
+	field    *Field // the relation that leads here from the parent; nil for the root
+	path     []*Field
+	inputs   []*Input // those that end here
+	children []*level
+	first    *Input // the first input at or below the level; nil for a root without inputs
+}
+
+// isLink tells whether the level links a row that exists: nothing but id is
+// declared at or below it.
+func (l *level) isLink() bool {
+	return l.field != nil && len(l.children) == 0 && !slices.ContainsFunc(l.inputs, func(in *Input) bool {
+		return in.Path[len(in.Path)-1].Name != "id"
+	})
+}
+
+// child returns the level that a field leads to, or nil.
+func (l *level) child(f *Field) *level {
+	for _, child := range l.children {
+		if child.field == f {
+			return child
+		}
+	}
+	return nil
+}
+
+// at returns the level that a path from the root leads to, or nil.
+func (l *level) at(path []*Field) *level {
+	for _, f := range path {
+		if l = l.child(f); l == nil {
+			return nil
+		}
+	}
+	return l
+}
+
+// input returns the input of the level that gives a field, or nil. A to-one is
+// given by its FK field or by the id of the row that it links.
+func (l *level) input(f *Field) *Input {
+	for _, in := range l.inputs {
+		if last := in.Path[len(in.Path)-1]; last == f || last.FKOf == f && f.IsToOne() {
+			return in
+		}
+	}
+	if child := l.child(f); child != nil && child.isLink() {
+		return child.inputs[0]
+	}
+	return nil
+}
+
+// isLoose tells whether the level may be missing from a request although its
+// inputs are required: below an optional to-one or a to-many.
+func (l *level) isLoose() bool {
+	return slices.ContainsFunc(l.path, func(f *Field) bool { return f.Optional || f.IsToMany() })
+}
+
+// checkLevels arranges the inputs of a create in levels and checks what each of
+// them links or inserts.
+func (c *checker) checkLevels(a *actionDecl) {
+	a.root = &level{model: a.model.Model}
+	for _, in := range a.Writes {
+		if in.Explicit {
+			continue
+		}
+		l := a.root
+		if l.first == nil {
+			l.first = in
+		}
+		for i, f := range in.Path[:len(in.Path)-1] {
+			next := l.child(f)
+			if next == nil {
+				next = &level{model: f.Target, field: f, path: in.Path[:i+1], first: in}
+				l.children = append(l.children, next)
+			}
+			l = next
+		}
+		l.inputs = append(l.inputs, in)
+	}
+	c.checkLevel(a, a.root)
+}
+
+func (c *checker) checkLevel(a *actionDecl, l *level) {
+	for _, child := range l.children {
+		f := child.field
+		if c.isDoubtful(f) {
+			a.doubtful = true
+			continue
+		}
+		id := slices.IndexFunc(child.inputs, func(in *Input) bool { return in.Path[len(in.Path)-1].Name == "id" })
+		switch {
+		case f.IsToMany() && id >= 0:
+			c.report(BadLink, child.inputs[id].Span, linkBelowToMany(child.path))
+			a.doubtful = true
+		case child.isLink() && f.Column == "":
+			c.report(BadLink, child.first.Span, linkWithoutColumn(f), inverseNotes(f)...)
+			a.doubtful = true
+		case !child.isLink() && child.model.IsIdentity:
+			c.report(IdentityNotCreatable, child.first.Span, identityNotCreatable(child.path))
+			a.doubtful = true
+			continue
+		}
+		if !child.isLink() {
+			if in := l.input(f); in != nil {
+				c.report(DuplicateInput, in.Span, givenTwice(f), note(child.first.Span, firstHere(pathName(child.first.Path))))
+				a.doubtful = true
+			}
+		}
+		c.checkLevel(a, child)
+	}
+}
+
+// checkCover checks that every row that may be inserted gets a value in each
+// field that needs one.
+func (c *checker) checkCover(a *actionDecl, l *level) {
+	var missing []*Field
+	for _, f := range l.model.Fields {
+		isStored := f.Column != "" && f.FKOf == nil && !f.BuiltIn
+		isBack := l.field != nil && l.field.Inverse == f
+		if !isStored || f.Optional || f.Default != nil || isBack || c.isDoubtful(f) || c.isCovered(a, l, f) {
+			continue
+		}
+		missing = append(missing, f)
+	}
+	if len(missing) > 0 && !c.isBroken(l.model.Name, "") {
+		span := a.Span
+		if l.field != nil {
+			span = l.first.Span
+		}
+		var notes []syntax.Note
+		for _, f := range missing {
+			notes = append(notes, note(f.Span, requiredHere(f.Name)))
+		}
+		c.report(UncoveredField, span, uncoveredField(l.model.Name, missing), notes...)
+	}
+	for _, child := range l.children {
+		if !child.isLink() {
+			c.checkCover(a, child)
+		}
+	}
+}
+
+// isCovered tells whether a field of an inserted row gets a value.
+func (c *checker) isCovered(a *actionDecl, l *level, f *Field) bool {
+	if in := l.input(f); in != nil && (!in.Optional || l.isLoose()) {
+		return true
+	}
+	if child := l.child(f); child != nil && !child.isLink() {
+		return true
+	}
+	return slices.ContainsFunc(a.setKeys, func(k setKey) bool {
+		return k.field == f && slices.Equal(k.level, l.path) && !hasOptionalInput(k.set.Value)
+	})
+}
+
+// setKey is what a @set gives a value to: a field of a level. A to-one, its FK
+// field and the id below it are one key.
+type setKey struct {
+	level []*Field
+	field *Field
+	set   *Set
+}
+
+// checkSet reads a @set of an action.
+func (c *checker) checkSet(a *actionDecl, at *syntax.Attribute) {
+	if a.Custom {
+		c.report(FunctionAttribute, at.Name.Span(), functionAttribute("set"))
+		a.doubtful = true
+		return
+	}
+	set, key := c.set(a, at)
+	if set == nil {
+		a.doubtful = true
+		return
+	}
+	key.set = set
+	a.Sets = append(a.Sets, set)
+	a.setKeys = append(a.setKeys, key)
+}
+
+// set reads a @set. It is nil if it is in error.
+func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*Set, setKey) {
+	target, value := c.assignment(at)
+	if target == nil {
+		return nil, setKey{}
+	}
+	path, key, ok := c.setTarget(a, target)
+	if !ok {
+		return nil, setKey{}
+	}
+	last := path[len(path)-1]
+	t := expr.Target{Type: last.Type, Optional: key.field.Optional, Name: a.variable() + "." + pathName(path)}
+	node := c.scopeOf(a, expr.SetValue).checkValue(value, t)
+	if node == nil {
+		return nil, setKey{}
+	}
+	if p, isPath := node.(*expr.Path); isPath && p.Root == expr.RootRow && a.Kind == Create && !a.readsLinkedRow(p) {
+		if !a.doubtful {
+			c.report(SetReadsNewRow, value.Span(), setReadsNewRow(a.variable()))
+		}
+		return nil, setKey{}
+	}
+	return &Set{Target: path, Value: node, Span: at.Span()}, key
+}
+
+// assignment returns the two sides of a @set, nil if it is written otherwise.
+func (c *checker) assignment(at *syntax.Attribute) (*syntax.Path, syntax.Expr) {
+	switch {
+	case len(at.Args) == 0:
+		c.badArguments(at, at.Name.Span())
+		return nil, nil
+	case len(at.Args) > 1:
+		c.badArguments(at, at.Args[1].Span())
+		return nil, nil
+	}
+	arg := at.Args[0]
+	if arg.Target == nil || arg.Label != nil {
+		c.badArguments(at, arg.Span())
+		return nil, nil
+	}
+	if arg.Target.Incomplete() || arg.Incomplete() {
+		return nil, nil
+	}
+	return arg.Target, arg.Value
+}
+
+// setTarget resolves the target of a @set in an action.
+func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*Field, setKey, bool) {
+	first := target.Steps[0]
+	if first.Name != a.variable() || len(target.Steps) == 1 {
+		c.report(SetTarget, target.Span(), setTargetNoField(a.variable()))
+		return nil, setKey{}, false
+	}
+	path, ok := c.fieldPath(a.model.Model, target.Steps[1:])
+	if !ok {
+		return nil, setKey{}, false
+	}
+	last := path[len(path)-1]
+	key := setKey{level: path[:len(path)-1], field: last}
+	switch {
+	case last.FKOf != nil:
+		key.field = last.FKOf
+	case last.Name == "id" && len(path) > 1 && !a.inserts(key.level):
+		key = setKey{level: path[:len(path)-2], field: path[len(path)-2]}
+	}
+	span := target.Steps[len(target.Steps)-1].Span()
+	switch {
+	case slices.ContainsFunc(path, c.isDoubtful):
+		return nil, key, false
+	case last.Name == "createdAt" || last.Name == "updatedAt":
+		c.report(BuiltInTimestamp, span, builtInTimestamp(last.Name))
+		return nil, key, false
+	case key.field.Column == "":
+		c.report(SetTarget, target.Span(), setTargetNotStored(key.field), inverseNotes(key.field)...)
+		return nil, key, false
+	case len(key.level) > 0 && !a.inserts(key.level):
+		if !a.doubtful {
+			c.report(SetTarget, target.Span(), setTargetNotInserted(key.level, a.Kind))
+		}
+		return nil, key, false
+	}
+	return path, key, true
+}
+
+// inserts tells whether the inputs of a create insert rows at a path.
+func (a *actionDecl) inserts(path []*Field) bool {
+	if a.root == nil {
+		return false
+	}
+	l := a.root.at(path)
+	return l != nil && !l.isLink()
+}
+
+// readsLinkedRow tells whether a path of the row begins, on create, with a to-one
+// that an input links.
+func (a *actionDecl) readsLinkedRow(p *expr.Path) bool {
+	if len(p.Steps) == 0 {
+		return false
+	}
+	f, ok := p.Steps[0].(*Field)
+	return ok && f.IsToOne() && a.root != nil && a.root.input(f) != nil
+}
+
+// checkConflicts reports fields that are target twice, or target and write input.
+func (c *checker) checkConflicts(a *actionDecl) {
+	for i, k := range a.setKeys {
+		earlier := slices.IndexFunc(a.setKeys[:i], func(other setKey) bool {
+			return other.field == k.field && slices.Equal(other.level, k.level)
+		})
+		if earlier >= 0 {
+			c.report(SetConflict, k.set.Span, setTwice(k.field), note(a.setKeys[earlier].set.Span, firstHere(k.field.Name)))
+			continue
+		}
+		if in := a.writeInput(k); in != nil {
+			c.report(SetConflict, k.set.Span, setAndInput(k.field), note(in.Span, firstHere(in.Name)))
+		}
+	}
+}
+
+// writeInput returns the write input that gives a value to what a @set does, or
+// nil. Inputs that insert a row at a to-one give it too.
+func (a *actionDecl) writeInput(k setKey) *Input {
+	if a.Kind == Create {
+		l := a.root.at(k.level)
+		if in := l.input(k.field); in != nil {
+			return in
+		}
+		if child := l.child(k.field); child != nil {
+			return child.first
+		}
+		return nil
+	}
+	for _, in := range a.Writes {
+		if in.Explicit || len(k.level) > 0 {
+			continue
+		}
+		if f := in.Path[0]; f == k.field || f.FKOf == k.field {
+			return in
+		}
+	}
+	return nil
+}

@@ -1,0 +1,417 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+)
+
+// The wording of every error and warning of this package, and of their notes.
+
+// didYouMean ends a message with a name that is near, if there is one.
+func didYouMean(near string) string {
+	if near == "" {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", near)
+}
+
+// typeName writes a type as the schema language does.
+func typeName(t expr.Type) string {
+	name := t.Name
+	if name == "" {
+		for _, s := range scalarNames() {
+			if kind, _ := scalarKind(s); kind == t.Kind {
+				name = s
+			}
+		}
+	}
+	if t.Array {
+		name += "[]"
+	}
+	return name
+}
+
+// listed joins names as a sentence does.
+func listed(names []string) string {
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
+// article returns a noun with its article.
+func article(kind Kind) string {
+	if kind == Update {
+		return "an update"
+	}
+	return "a " + string(kind)
+}
+
+// Notes.
+
+func declaredHere(name string) string { return name + " is declared here" }
+func firstHere(name string) string    { return name + " stands here first" }
+func returnedHere() string            { return "it is part of this result" }
+func requiredHere(name string) string {
+	return name + " is declared here, required and without default"
+}
+func ruleHere() string                   { return "the rule stands here" }
+func indexHere() string                  { return "the other index stands here" }
+func actionOf(name, owner string) string { return name + " is an action of " + owner }
+func keyIsHere(model, field string) string {
+	return fmt.Sprintf("the foreign key is at %s.%s", model, field)
+}
+func candidateHere(model, field string) string {
+	return fmt.Sprintf("%s.%s could lead back", model, field)
+}
+
+// Configuration and names.
+
+func noSchema() string {
+	return "there is no schema file: none named *.stern or *.keel in the project folder or its folder schemas"
+}
+
+func configNotUTF8() string               { return "the configuration is not UTF-8" }
+func configNotYAML(problem string) string { return "the configuration is not YAML: " + problem }
+func configOneDocument() string           { return "the configuration is one YAML document" }
+
+func configShape(key, shape string) string { return fmt.Sprintf("%s should be %s", key, shape) }
+
+func configName(name string) string {
+	return fmt.Sprintf("%q cannot be such a name: use capitals, digits and _, beginning with a capital, and not with STERNPOST_", name)
+}
+
+func configNameTwice(name string) string { return fmt.Sprintf("%s stands in the list already", name) }
+
+func configClaimName(name string) string {
+	return fmt.Sprintf("%q cannot be the name of a field of Identity", name)
+}
+
+func configClaimTaken(name string) string {
+	return fmt.Sprintf("Identity has a field %s already, or one that would have its column", name)
+}
+
+func reservedType(name string) string {
+	return fmt.Sprintf("%s is a name that Sternpost uses itself", name)
+}
+
+func reservedVariable(name, variable string) string {
+	return fmt.Sprintf("%s cannot be a model's or union's name: expressions would call its row %q, which means something else there", name, variable)
+}
+
+func reservedField(owner, name string) string {
+	return fmt.Sprintf("%s has %q already: the name is reserved", owner, name)
+}
+
+func reservedFK(name, toOne string) string {
+	return fmt.Sprintf("%s is the name of the foreign key of %s, which can be used without being declared", name, toOne)
+}
+
+func reservedAction(name string) string {
+	return fmt.Sprintf("%s is the name of a built-in action", name)
+}
+
+func reservedAPI(name string) string {
+	return fmt.Sprintf("%s cannot be an api's name: the server uses the path /%s itself", name, strings.ToLower(name))
+}
+
+func reservedLabel(name string) string {
+	return fmt.Sprintf("an input cannot be called %q: in expressions that means something else", name)
+}
+
+func reservedComponent(name, action string) string {
+	return fmt.Sprintf("%s is the name under which clients see a part of action %s", name, action)
+}
+
+func nameTooLong(name, snake string, limit int) string {
+	return fmt.Sprintf("%s is too long: in the database it is called %s, which takes %d of at most %d bytes", name, snake, len(snake), limit)
+}
+
+func fkTooLong(name, column string, limit int) string {
+	return fmt.Sprintf("%s is too long: its foreign key is called %s in the database, which takes %d of at most %d bytes", name, column, len(column), limit)
+}
+
+func nameClash(name, other, snake string) string {
+	return fmt.Sprintf("%s and %s are both called %s in the database", name, other, snake)
+}
+
+func apiClash(name, other, path string) string {
+	return fmt.Sprintf("apis %s and %s would have the same path /%s", name, other, path)
+}
+
+func parameterClash(name, other, parameter string) string {
+	return fmt.Sprintf("inputs %s and %s would both be the parameter %s of the function", name, other, parameter)
+}
+
+func duplicateType(name string) string   { return fmt.Sprintf("%s is declared twice", name) }
+func duplicateRole(name string) string   { return fmt.Sprintf("role %s is declared twice", name) }
+func duplicateAction(name string) string { return fmt.Sprintf("action %s is declared twice", name) }
+
+func duplicateField(owner, name string) string {
+	return fmt.Sprintf("%s declares field %s twice", owner, name)
+}
+
+func duplicateArm(owner, name string) string {
+	return fmt.Sprintf("%s declares arm %s twice", owner, name)
+}
+
+func duplicateEnumValue(owner, name string) string {
+	return fmt.Sprintf("%s declares value %s twice", owner, name)
+}
+
+// Types.
+
+func unknownType(name, near string) string {
+	return fmt.Sprintf("there is no type %q%s", name, didYouMean(near))
+}
+
+func anyAsField() string { return "only messages can have fields of type Any" }
+
+func messageAsField(name string) string {
+	return fmt.Sprintf("%s is a message, which only inputs and results of read and write can be", name)
+}
+
+func unionAsType(name string) string {
+	return fmt.Sprintf("%s is a union, which nothing can be a type of", name)
+}
+
+func writeOnlyResult(field, message string) string {
+	return fmt.Sprintf("%s.%s can never be read, so message %s cannot be a result", message, field, message)
+}
+
+func arrayNotAllowed(name string) string { return fmt.Sprintf("there are no arrays of %s", name) }
+func emptyEnum(name string) string       { return fmt.Sprintf("enum %s has no values", name) }
+
+func messageCycleMessage(name string, fields []string) string {
+	return fmt.Sprintf("message %s contains itself through %s, so none could ever be complete: make a field on the way optional or an array",
+		name, strings.Join(fields, "."))
+}
+
+// Roles.
+
+func badEmail(member string) string {
+	return fmt.Sprintf("%q is no e-mail address: it needs text before and after an @", member)
+}
+
+func badDomain(member string) string {
+	return fmt.Sprintf("%q is no domain: write what follows the @ of an e-mail address", member)
+}
+
+// Relations.
+
+func optionalToMany(name string) string {
+	return fmt.Sprintf("%s leads to any number of rows, also to none, and cannot be optional as well", name)
+}
+
+func requiredSelfReference(model, name string) string {
+	return fmt.Sprintf("%s leads from %s to %s and must be optional: the first row could never be made", name, model, model)
+}
+
+func relationOnToMany(name string) string {
+	return fmt.Sprintf("%s leads to many rows: @relation belongs to the to-one on the other side", name)
+}
+
+func relationNotName(model string) string {
+	return fmt.Sprintf("@relation takes the bare name of a field of %s", model)
+}
+
+func relationOnIdentity(name string) string {
+	return fmt.Sprintf("%s is not @unique, so nothing on Identity leads back and @relation has nothing to name", name)
+}
+
+func badBacklinkName(name string) string {
+	return fmt.Sprintf("%q cannot be the name of a field of Identity", name)
+}
+
+func relationNamesNoField(target, name, model, near string) string {
+	return fmt.Sprintf("%s has no field %q that leads to %s%s", target, name, model, didYouMean(near))
+}
+
+func relationNamesUnique(name string) string {
+	return fmt.Sprintf("%s is @unique and has the foreign key itself, so it cannot be the other side", name)
+}
+
+func uniqueNamesToMany(name, target string) string {
+	return fmt.Sprintf("%s is @unique, so %s cannot hold many rows: one of the two has to change", name, target)
+}
+
+func toOneNamesToOne(name, target string) string {
+	return fmt.Sprintf("%s and %s are both to-one: for a one-to-one relation %s must be @unique", name, target, name)
+}
+
+func identityToMany(name string) string {
+	return fmt.Sprintf("%s needs a field of Identity that leads back, and fields cannot be added to Identity", name)
+}
+
+func missingToOne(model, name, target string) string {
+	return fmt.Sprintf("%s.%s needs a field of type %s in %s that leads back", model, name, model, target)
+}
+
+func ambiguousRelation(model, name, target string) string {
+	return fmt.Sprintf("several fields of %s could lead back from %s.%s: say which with @relation", target, model, name)
+}
+
+func ambiguousBacklink(model, name string) string {
+	return fmt.Sprintf("Identity would lead back to %s by the name %s twice: give one of the two another name with @relation(name)", model, name)
+}
+
+func requiredVirtualSide(model, name string) string {
+	return fmt.Sprintf("%s.%s is read as optional: the other side has the foreign key, so there may be no row", model, name)
+}
+
+func independentToOnes(model, field, target, other string, unique bool) string {
+	state := "neither is"
+	if unique {
+		state = "both are"
+	}
+	return fmt.Sprintf("%s.%s and %s.%s are independent of each other, as %s @unique: for a one-to-one relation, one of them must be",
+		model, field, target, other, state)
+}
+
+// Attributes.
+
+func unknownAttribute(name, near string) string {
+	return fmt.Sprintf("there is no attribute %q%s", "@"+name, didYouMean(near))
+}
+
+func misplacedAttribute(name string, on bearer) string {
+	return fmt.Sprintf("@%s cannot stand on %s", name, on)
+}
+
+func repeatedAttribute(name string, on bearer) string {
+	return fmt.Sprintf("@%s can stand only once on %s", name, on)
+}
+
+func attributeArguments(name, usage string) string {
+	return fmt.Sprintf("@%s is written %s", name, usage)
+}
+
+func notOwnField(owner string) string {
+	return fmt.Sprintf("only names of fields of %s can stand here", owner)
+}
+func fieldTwice(name string) string { return fmt.Sprintf("%s stands in the list already", name) }
+
+// withoutIndex says why a field has no index.
+func withoutIndex(f *Field) string {
+	switch {
+	case f.IsToMany():
+		return fmt.Sprintf("%s leads to many rows and has no column", f.Name)
+	case f.IsToOne():
+		return fmt.Sprintf("%s has no column: the foreign key is on the other side", f.Name)
+	case f.Type.Array:
+		return fmt.Sprintf("%s is an array", f.Name)
+	}
+	return fmt.Sprintf("%s is a %s", f.Name, typeName(f.Type))
+}
+
+func uniqueNotAllowed(f *Field) string { return withoutIndex(f) + ", so it cannot be @unique" }
+func indexNotAllowed(f *Field) string  { return withoutIndex(f) + ", so it cannot be indexed" }
+
+func defaultNeedsValue(name string, e *Enum) string {
+	example := "Value"
+	if len(e.Values) > 0 {
+		example = e.Values[0].Name
+	}
+	return fmt.Sprintf("the @default of %s needs a value, such as %s.%s", name, e.Name, example)
+}
+
+func defaultNotAllowed(f *Field) string {
+	if f.IsRelation() {
+		return fmt.Sprintf("%s is a relation and cannot have a default", f.Name)
+	}
+	return fmt.Sprintf("%s is a %s and cannot have a default", f.Name, typeName(f.Type))
+}
+
+func onDeleteMisplaced(f *Field) string {
+	return fmt.Sprintf("%s does not have the foreign key: @onDelete belongs to the other side", f.Name)
+}
+
+func onDeleteNeedsOptional(name string) string {
+	return fmt.Sprintf("%s is required and cannot be set to null", name)
+}
+
+func renamedStillThere(old string) string {
+	return fmt.Sprintf("%s still exists, so nothing can have been renamed from it", old)
+}
+
+func renamedTwice(old string) string {
+	return fmt.Sprintf("%s is said twice to have been renamed", old)
+}
+
+func badPattern(pattern string) string {
+	return fmt.Sprintf("%q is no content type: write one such as \"application/pdf\", or \"image/*\" for all of a kind; to accept any type, leave @accepts out", pattern)
+}
+
+func badSizeUnit(size string) string {
+	return fmt.Sprintf("%q is no size: write a number and one of B, KB, MB, GB, KiB, MiB and GiB", size)
+}
+
+func badSizeNumber(size string) string {
+	return fmt.Sprintf("%q is no size: it needs a number such as 10 or 2.5", size)
+}
+
+func sizeOutOfRange(size string) string {
+	return fmt.Sprintf("%q is out of range: a size is from 1 byte to 5 GB", size)
+}
+
+// Rules.
+
+func emptyRule() string { return "a rule needs an expression or roles" }
+func ruleWithoutActions() string {
+	return "a rule here must say which kinds of actions it is for, such as actions: [get, list]"
+}
+func ruleActionsOnAction() string {
+	return "the rule of an action is for that action: leave actions out"
+}
+
+func ruleActionNoKind(near string) string {
+	return fmt.Sprintf("actions lists kinds of actions: get, list, create, update, delete, read, write%s", didYouMean(near))
+}
+
+func rolesNoList() string { return "roles is a list of at least one role, such as roles: [Staff]" }
+
+func unknownRole(name, near string) string {
+	return fmt.Sprintf("there is no role %q%s", name, didYouMean(near))
+}
+
+// Unions and apis.
+
+func unionFieldType(name string) string {
+	return fmt.Sprintf("a union cannot have a field of type %s, only scalars and enums that can be read", name)
+}
+
+func unionActionKind(union string, kind Kind) string {
+	return fmt.Sprintf("union %s can be read only, by get and list, not by %s", union, article(kind))
+}
+
+func noArms(union string) string { return fmt.Sprintf("union %s needs an arm", union) }
+
+func armFieldMissing(field, model string) string {
+	return fmt.Sprintf("%s has no field %s: give it a value with @set, or make it optional", model, field)
+}
+
+func armFieldType(f *UnionField, source *Field) string {
+	return fmt.Sprintf("%s is %s here, but %s in %s: give it a value with @set", f.Name, typeName(f.Type), typeName(source.Type), source.Model.Name)
+}
+
+func armFieldOptional(field, model string) string {
+	return fmt.Sprintf("%s is required here, but optional in %s", field, model)
+}
+
+func unknownModel(name, near string) string {
+	return fmt.Sprintf("there is no model %q%s", name, didYouMean(near))
+}
+
+func unknownModelOrUnion(name, near string) string {
+	return fmt.Sprintf("there is no model or union %q%s", name, didYouMean(near))
+}
+
+func unknownAction(owner, name, near string) string {
+	return fmt.Sprintf("%s has no action %q%s", owner, name, didYouMean(near))
+}
+
+func duplicateAPIModel(api, name string) string {
+	return fmt.Sprintf("api %s lists %s twice", api, name)
+}

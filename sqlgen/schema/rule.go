@@ -1,0 +1,198 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// ruleArgs are the arguments of a @permission by label; each may be nil.
+type ruleArgs struct {
+	expression, roles, actions *syntax.Arg
+}
+
+// ruleArgs sorts the arguments of a @permission. It is false if they are in error.
+func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
+	for _, arg := range a.Args {
+		var place **syntax.Arg
+		switch {
+		case arg.Target != nil || arg.Label == nil:
+		case arg.Label.Name == "expression":
+			place = &args.expression
+		case arg.Label.Name == "roles":
+			place = &args.roles
+		case arg.Label.Name == "actions":
+			place = &args.actions
+		}
+		if place == nil || *place != nil {
+			c.badArguments(a, arg.Span())
+			return args, false
+		}
+		*place = arg
+	}
+	if args.expression == nil && args.roles == nil {
+		c.report(EmptyRule, a.Name.Span(), emptyRule())
+		return args, false
+	}
+	return args, true
+}
+
+// modelRule reads a @permission of a model or union and counts the kinds that it
+// covers. It is nil if it is in error.
+func (c *checker) modelRule(a *syntax.Attribute, variable, model string, count map[Kind]bool) *Rule {
+	args, ok := c.ruleArgs(a)
+	kinds, kindsOK := c.ruleKinds(a, args.actions, count)
+	if !ok {
+		return nil
+	}
+	s := &scope{c: c, place: expr.ModelRule, variable: variable, model: model}
+	s.nameable = !slices.Contains(kinds, Read) && !slices.Contains(kinds, Write)
+	r := c.rule(a, args, s)
+	if r == nil || !kindsOK {
+		return nil
+	}
+	r.Kinds = kinds
+	return r
+}
+
+// ruleKinds reads the kinds of a model's rule. Without them in order it counts as
+// covering all, since which were meant is not known.
+func (c *checker) ruleKinds(a *syntax.Attribute, arg *syntax.Arg, count map[Kind]bool) (kinds []Kind, ok bool) {
+	ok = true
+	defer func() {
+		for _, k := range allKinds() {
+			if !ok || slices.Contains(kinds, k) {
+				count[k] = true
+			}
+		}
+	}()
+	if arg == nil {
+		if !a.Incomplete() && !hasBadLabel(a) {
+			c.report(RuleActions, a.Name.Span(), ruleWithoutActions())
+		}
+		return nil, false
+	}
+	list, isList := arg.Value.(*syntax.List)
+	if !isList || len(list.Elements) == 0 {
+		c.report(RuleActions, arg.Value.Span(), ruleWithoutActions())
+		return nil, false
+	}
+	for _, e := range list.Elements {
+		name := bareName(e)
+		if name == nil || !slices.Contains(allKinds(), Kind(name.Name)) {
+			near := ""
+			if name != nil {
+				near = syntax.Suggest(name.Name, kindNames())
+			}
+			c.report(RuleActions, e.Span(), ruleActionNoKind(near))
+			ok = false
+			continue
+		}
+		if !slices.Contains(kinds, Kind(name.Name)) {
+			kinds = append(kinds, Kind(name.Name))
+		}
+	}
+	return kinds, ok
+}
+
+// hasBadLabel tells whether a @permission has an argument that it does not know,
+// which may have been meant as actions.
+func hasBadLabel(a *syntax.Attribute) bool {
+	return slices.ContainsFunc(a.Args, func(arg *syntax.Arg) bool {
+		return arg.Label == nil || arg.Label.Name != "expression" && arg.Label.Name != "roles" && arg.Label.Name != "actions"
+	})
+}
+
+// actionRule reads a @permission of an action. It is nil if it is in error.
+func (c *checker) actionRule(a *syntax.Attribute, s *scope) *Rule {
+	args, ok := c.ruleArgs(a)
+	if args.actions != nil {
+		c.report(RuleActions, args.actions.Label.Span(), ruleActionsOnAction())
+		ok = false
+	}
+	if !ok {
+		return nil
+	}
+	return c.rule(a, args, s)
+}
+
+// rule checks the expression and the roles of a rule.
+func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) *Rule {
+	r := &Rule{Span: a.Span()}
+	good := true
+	var parts []string
+	if args.expression != nil {
+		r.Expression = s.check(args.expression.Value)
+		good = r.Expression != nil
+		r.condition = syntax.FormatExpr(args.expression.Value)
+		parts = append(parts, "expression: "+r.condition)
+	}
+	if args.roles != nil {
+		good = c.ruleRoles(r, args.roles) && good
+		var names []string
+		for _, role := range r.Roles {
+			names = append(names, role.Name)
+		}
+		parts = append(parts, "roles: ["+strings.Join(names, ", ")+"]")
+	}
+	if !good {
+		return nil
+	}
+	if args.actions != nil {
+		parts = append(parts, "actions: "+syntax.FormatExpr(args.actions.Value))
+	}
+	r.Text = "@permission(" + strings.Join(parts, ", ") + ")"
+	return r
+}
+
+// ruleRoles reads the roles of a rule. It is false if any is in error.
+func (c *checker) ruleRoles(r *Rule, arg *syntax.Arg) bool {
+	list, ok := arg.Value.(*syntax.List)
+	if !ok || len(list.Elements) == 0 {
+		c.report(UnknownRole, arg.Value.Span(), rolesNoList())
+		return false
+	}
+	good := true
+	for _, e := range list.Elements {
+		name := bareName(e)
+		if name == nil {
+			c.report(UnknownRole, e.Span(), rolesNoList())
+			good = false
+			continue
+		}
+		role := c.roles[name.Name]
+		if role == nil {
+			good = false
+			if !c.isIncomplete() {
+				var names []string
+				for _, known := range c.schema.Roles {
+					names = append(names, known.Name)
+				}
+				c.report(UnknownRole, name.Span(), unknownRole(name.Name, syntax.Suggest(name.Name, names)))
+			}
+			continue
+		}
+		if !slices.Contains(r.Roles, role) {
+			r.Roles = append(r.Roles, role)
+		}
+	}
+	return good
+}
+
+// allKinds lists the kinds of actions.
+func allKinds() []Kind { return []Kind{Get, List, Create, Update, Delete, Read, Write} }
+
+func kindNames() []string {
+	var names []string
+	for _, k := range allKinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
+// mentionsRow tells whether a rule names the row.
+func (r *Rule) mentionsRow() bool {
+	return r.Expression != nil && expr.Mentions(r.Expression).Row
+}
