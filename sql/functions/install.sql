@@ -22,6 +22,8 @@
 {{ template "trim_scale.sql" . }}
 {{ template "relative_period.sql" . }}
 {{ template "tg_touch.sql" . }}
+{{ template "is_file.sql" . }}
+{{ template "is_file_array.sql" . }}
 
 {{ template "list_mark.sql" . }}
 {{ template "cursor.sql" . }}
@@ -30,6 +32,8 @@
 {{ template "order_sql.sql" . }}
 {{ template "beyond_sql.sql" . }}
 {{ template "operators.sql" . }}
+{{ template "list_cursor.sql" . }}
+{{ template "list_page.sql" . }}
 
 {{ template "install_release.sql" . }}
 {{ template "serving_faults.sql" . }}

@@ -1,0 +1,12 @@
+-- The shape of stored files, for the checks of array columns. An empty array holds none that has another shape.
+create or replace function platform.is_file(files jsonb[]) returns boolean
+language sql
+immutable
+parallel safe
+security invoker
+as $$
+  select coalesce(bool_and(platform.is_file(file) is true), true) from unnest(files) as file;
+$$;
+
+comment on function platform.is_file(jsonb[]) is 'Whether all values have the shape of a stored file.';
+grant execute on function platform.is_file(jsonb[]) to sternpost_caller;

@@ -1,0 +1,243 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// Binding strengths, weakest first (Postgres manual 4.1.6). An operand is put in
+// parentheses only where it binds more weakly than its place asks for.
+const (
+	bindAny = iota
+	bindOr
+	bindAnd
+	bindNot
+	bindIs
+	bindCompare
+	bindIn
+	bindOperator
+	bindAdd
+	bindMultiply
+	bindCast
+	bindPrimary
+)
+
+// Expr writes an expression on one line.
+func Expr(e pg.Expr) string { return oneLine(expr(e, bindAny)) }
+
+// expr lays out an expression that stands where only what binds at least as
+// strongly as least needs no parentheses.
+func expr(e pg.Expr, least int) doc {
+	d, strength := exprDoc(e)
+	if strength < least {
+		return group("(", nest(soft, d), soft, ")")
+	}
+	return d
+}
+
+func exprDoc(e pg.Expr) (doc, int) {
+	switch e := e.(type) {
+	case *pg.ColumnRef:
+		return pg.Ident(e.Table) + "." + pg.Ident(e.Name), bindPrimary
+	case *pg.Name:
+		return e.Name, bindPrimary
+	case *pg.Text:
+		return pg.Quote(e.Value), bindPrimary
+	case *pg.Raw:
+		return e.SQL, rawStrength(e.SQL)
+	case *pg.Call:
+		return cat(e.Name, bracketed("(", exprs(e.Args), ")")), bindPrimary
+	case *pg.NamedCall:
+		return cat(e.Name, bracketed("(", namedArgs(e.Args), ")")), bindPrimary
+	case *pg.Binary:
+		return binary(e)
+	case *pg.Cast:
+		return cat(expr(e.Value, bindCast), "::", e.Type), bindCast
+	case *pg.Is:
+		return cat(expr(e.Value, bindCompare), " is ", e.Test), bindIs
+	case *pg.Not:
+		return cat("not ", expr(e.Operand, bindIs)), bindNot
+	case *pg.And:
+		return logic("and ", e.Operands, bindNot), bindAnd
+	case *pg.Or:
+		return logic("or ", e.Operands, bindAnd), bindOr
+	case *pg.In:
+		return cat(expr(e.Value, bindOperator), " in ", bracketed("(", exprs(e.List), ")")), bindIn
+	case *pg.Any:
+		return anyDoc(e), bindCompare
+	case *pg.Case:
+		return caseDoc(e), bindPrimary
+	case *pg.Subquery:
+		return group("(", nest(soft, selectDoc(e.Query)), soft, ")"), bindPrimary
+	case *pg.Exists:
+		return cat("exists ", group("(", nest(soft, selectDoc(e.Query)), soft, ")")), bindPrimary
+	case *pg.ArrayOf:
+		return group("array(", nest(soft, selectDoc(e.Query)), soft, ")"), bindPrimary
+	case *pg.Array:
+		return bracketed("array[", exprs(e.Elements), "]"), bindPrimary
+	case *pg.Slice:
+		return cat(expr(e.Array, bindPrimary), "[", expr(e.From, bindAny), ":", expr(e.To, bindAny), "]"), bindPrimary
+	case *pg.Element:
+		return cat(expr(e.Array, bindPrimary), "[", expr(e.Index, bindAny), "]"), bindPrimary
+	case *pg.Field:
+		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
+	case *pg.Row:
+		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
+	case *pg.Aggregate:
+		return aggregate(e), bindPrimary
+	case *pg.Fragment:
+		return pg.Quote(fragment(e)), bindPrimary
+	}
+	panic(fmt.Sprintf("emit: no layout for expression %T", e))
+}
+
+// rawStrength is how strongly text that is printed as it is binds: a lone
+// literal, word or call needs no parentheses, anything with a space does.
+func rawStrength(sql string) int {
+	if strings.HasPrefix(sql, "-") {
+		return bindMultiply
+	}
+	if strings.Contains(sql, " ") {
+		return bindAny
+	}
+	return bindPrimary
+}
+
+func exprs(list []pg.Expr) []doc {
+	docs := make([]doc, len(list))
+	for i, e := range list {
+		docs[i] = expr(e, bindAny)
+	}
+	return docs
+}
+
+func namedArgs(args []pg.NamedArg) []doc {
+	docs := make([]doc, len(args))
+	for i, a := range args {
+		docs[i] = cat(pg.Ident(a.Name), " => ", expr(a.Value, bindAny))
+	}
+	return docs
+}
+
+func binary(e *pg.Binary) (doc, int) {
+	switch e.Op {
+	case "->", "->>", "#>", "#>>":
+		return cat(expr(e.Left, bindOperator), e.Op, expr(e.Right, bindAdd)), bindOperator
+	case "=", "<>", "<", "<=", ">", ">=":
+		return cat(expr(e.Left, bindIn), " ", e.Op, " ", expr(e.Right, bindIn)), bindCompare
+	case "is distinct from", "is not distinct from":
+		return cat(expr(e.Left, bindCompare), " ", e.Op, " ", expr(e.Right, bindCompare)), bindIs
+	case "+", "-":
+		return cat(expr(e.Left, bindAdd), " ", e.Op, " ", expr(e.Right, bindMultiply)), bindAdd
+	case "*", "/", "%":
+		return cat(expr(e.Left, bindMultiply), " ", e.Op, " ", expr(e.Right, bindCast)), bindMultiply
+	case "||":
+		return concatenation(e), bindOperator
+	}
+	return cat(expr(e.Left, bindOperator), " ", e.Op, " ", expr(e.Right, bindAdd)), bindOperator
+}
+
+// concatenation lays out a chain of || with one operand per line once a line
+// would wrap.
+func concatenation(e *pg.Binary) doc {
+	var parts []doc
+	var collect func(pg.Expr)
+	collect = func(x pg.Expr) {
+		if b, ok := x.(*pg.Binary); ok && b.Op == "||" {
+			collect(b.Left)
+			parts = append(parts, expr(b.Right, bindAdd))
+			return
+		}
+		parts = append(parts, expr(x, bindOperator))
+	}
+	collect(e)
+	return group(parts[0], nest(line, "|| ", join(cat(line, "|| "), parts[1:])))
+}
+
+func logic(word string, operands []pg.Expr, least int) doc {
+	parts := make([]doc, len(operands))
+	for i, o := range operands {
+		parts[i] = expr(o, least)
+	}
+	return group(join(cat(line, word), parts))
+}
+
+// conjuncts lays out a condition at a place whose lines break with it: behind
+// where, on or if, the conjuncts two spaces further in.
+func conjuncts(e pg.Expr) doc {
+	and, ok := e.(*pg.And)
+	if !ok {
+		return nest(expr(e, bindAny))
+	}
+	parts := make([]doc, len(and.Operands))
+	for i, o := range and.Operands {
+		parts[i] = expr(o, bindNot)
+	}
+	return nest(join(cat(line, "and "), parts))
+}
+
+func anyDoc(e *pg.Any) doc {
+	word := "any"
+	if e.All {
+		word = "all"
+	}
+	return cat(expr(e.Value, bindIn), " ", e.Op, " ", word, " ", group("(", nest(soft, expr(e.Array, bindAny)), soft, ")"))
+}
+
+func caseDoc(e *pg.Case) doc {
+	head := cat("case")
+	if e.Value != nil {
+		head = cat("case ", expr(e.Value, bindAny))
+	}
+	var whens catDoc
+	for _, w := range e.Whens {
+		if w.Comment != "" {
+			whens = append(whens, hard, comment(w.Comment), hard)
+		} else {
+			whens = append(whens, line)
+		}
+		whens = append(whens, group("when ", expr(w.Condition, bindAny), " then", nest(line, expr(w.Result, bindAny))))
+	}
+	if e.Else != nil {
+		whens = append(whens, line, "else ", expr(e.Else, bindAny))
+	}
+	return group(head, nest(whens), line, "end")
+}
+
+func aggregate(e *pg.Aggregate) doc {
+	parts := cat(expr(e.Arg, bindAny))
+	if len(e.OrderBy) > 0 {
+		parts = cat(parts, line, "order by ", commaLines(orders(e.OrderBy)))
+	}
+	return cat(e.Name, group("(", nest(soft, parts), soft, ")"))
+}
+
+func fragment(e *pg.Fragment) string {
+	text := e.Prefix
+	if e.Value != nil {
+		text += oneLine(expr(e.Value, bindNot))
+	}
+	if e.Query != nil {
+		text += oneLine(tailDoc(e.Query))
+	}
+	return text + e.Suffix
+}
+
+func orders(keys []pg.Order) []doc {
+	docs := make([]doc, len(keys))
+	for i, k := range keys {
+		docs[i] = expr(k.Value, bindAny)
+		if k.Descending {
+			docs[i] = cat(docs[i], " desc")
+		}
+	}
+	return docs
+}
+
+// comment writes text as a line comment. Text of a schema may hold line ends,
+// which would end the comment.
+func comment(text string) string {
+	return "-- " + strings.Join(strings.Fields(text), " ")
+}

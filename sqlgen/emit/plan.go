@@ -1,0 +1,139 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// Plan writes the steps of a plan as statements, in order.
+func Plan(p *diff.Plan) []string {
+	var w planWriter
+	for _, s := range p.Steps {
+		w.step(s)
+	}
+	return w.finish()
+}
+
+// planWriter gathers statements, and the functions whose ownership passes at the
+// end, all together.
+type planWriter struct {
+	statements []string
+	created    []*diff.Function
+	viewsMade  bool
+}
+
+func (w *planWriter) add(format string, args ...any) {
+	w.statements = append(w.statements, fmt.Sprintf(format, args...))
+}
+
+func (w *planWriter) step(s diff.Step) {
+	switch s := s.(type) {
+	case diff.DropPolicy:
+		w.add("drop policy %s on %s;", pg.Ident(s.Policy.Name), pg.Qualified("app", s.Policy.Table))
+	case diff.DropView:
+		w.add("drop view %s;", pg.Qualified("related", s.View.Name))
+	case diff.DropFunction:
+		w.add("drop function %s;", signature(s.Function))
+	case diff.CreateTable:
+		w.createTable(s.Table)
+	case diff.AddColumn:
+		w.add("alter table %s add column %s;", pg.Qualified("app", s.Table), columnDefinition(s.Column))
+		if s.Column.Comment != "" {
+			w.commentColumn(s.Table, s.Column)
+		}
+	case diff.AlterColumn:
+		w.alterColumn(s)
+	case diff.CommentTable:
+		w.add("comment on table %s is %s;", pg.Qualified("app", s.Table), commentText(s.Comment))
+	case diff.DropConstraint:
+		w.add("alter table %s drop constraint %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name))
+	case diff.AddConstraint:
+		w.add("alter table %s add constraint %s %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name), s.Constraint.Definition)
+	case diff.DropIndex:
+		w.add("drop index %s;", pg.Qualified("app", s.Index.Name))
+	case diff.CreateIndex:
+		w.add("%s", createIndex(s.Table, s.Index))
+	case diff.CreateTrigger:
+		if s.Replace {
+			w.add("drop trigger %s on %s;", pg.Ident(s.Trigger.Name), pg.Qualified("app", s.Table))
+		}
+		w.add("%s", s.Trigger.Text)
+	case diff.CreateView:
+		w.add("%s", s.View.Text)
+		w.viewsMade = true
+	case diff.CreatePolicy:
+		w.add("%s", s.Policy.Text)
+	case diff.SetGrants:
+		// Privileges on columns go with those on the table.
+		w.add("revoke all on %s from sternpost_caller;", pg.Qualified("app", s.Grants.Table))
+		w.statements = append(w.statements, s.Grants.Texts...)
+	case diff.CreateFunction:
+		w.add("%s\n%s", comment(s.Function.Title), s.Function.Text)
+		w.add("%s", commentFunction(s.Function))
+		w.created = append(w.created, s.Function)
+	default:
+		panic(fmt.Sprintf("emit: no statement for step %T", s))
+	}
+}
+
+func (w *planWriter) createTable(t *diff.Table) {
+	w.add("%s", createTable(t))
+	w.add("%s", enableRowSecurity(t.Name))
+	if t.Comment != "" {
+		w.add("comment on table %s is %s;", pg.Qualified("app", t.Name), pg.Quote(t.Comment))
+	}
+	for _, c := range t.Columns {
+		if c.Comment != "" {
+			w.commentColumn(t.Name, c)
+		}
+	}
+}
+
+func (w *planWriter) commentColumn(table string, c *diff.Column) {
+	w.add("comment on column %s.%s is %s;", pg.Qualified("app", table), pg.Ident(c.Name), commentText(c.Comment))
+}
+
+func commentText(text string) string {
+	if text == "" {
+		return "null"
+	}
+	return pg.Quote(text)
+}
+
+func (w *planWriter) alterColumn(s diff.AlterColumn) {
+	alter := "alter table " + pg.Qualified("app", s.Table) + " alter column " + pg.Ident(s.New.Name)
+	if s.Old.Default != s.New.Default {
+		if s.New.Default == "" {
+			w.add("%s drop default;", alter)
+		} else {
+			w.add("%s set default %s;", alter, s.New.Default)
+		}
+	}
+	if s.Old.NotNull != s.New.NotNull {
+		if s.New.NotNull {
+			w.add("%s set not null;", alter)
+		} else {
+			w.add("%s drop not null;", alter)
+		}
+	}
+	if s.Old.Comment != s.New.Comment {
+		w.commentColumn(s.Table, s.New)
+	}
+}
+
+func (w *planWriter) finish() []string {
+	if w.viewsMade {
+		w.add("%s", grantViews)
+	}
+	var ownership writer
+	ownership.ownership(w.created)
+	for _, l := range strings.Split(ownership.String(), "\n") {
+		if l != "" && !strings.HasPrefix(l, "--") {
+			w.statements = append(w.statements, l)
+		}
+	}
+	return w.statements
+}

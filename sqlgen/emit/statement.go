@@ -1,0 +1,138 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// statement lays out one PL/pgSQL statement, its semicolon included.
+func statement(s pg.Statement) doc {
+	switch s := s.(type) {
+	case *pg.Perform:
+		return group("perform ", expr(s.Value, bindAny), ";")
+	case *pg.Assign:
+		return group(s.Variable, " := ", expr(s.Value, bindAny), ";")
+	case *pg.Query:
+		return group(selectClauses(s.Select), ";")
+	case *pg.Insert:
+		return insert(s)
+	case *pg.Update:
+		return update(s)
+	case *pg.Delete:
+		return deletion(s)
+	case *pg.If:
+		return ifDoc(s)
+	case *pg.Return:
+		return group("return ", expr(s.Value, bindAny), ";")
+	case *pg.Execute:
+		return execute(s)
+	case *pg.ForEach:
+		return forEach(s)
+	case *pg.Note:
+		return comment(s.Text)
+	}
+	panic(fmt.Sprintf("emit: no layout for statement %T", s))
+}
+
+func statements(list []pg.Statement) doc {
+	docs := make([]doc, len(list))
+	for i, s := range list {
+		docs[i] = statement(s)
+	}
+	return join(hard, docs)
+}
+
+func insert(s *pg.Insert) doc {
+	parts := catDoc{"insert into ", pg.Qualified(s.Schema, s.Table)}
+	if s.Default {
+		return cat(parts, " default values;")
+	}
+	names := make([]doc, len(s.Columns))
+	for i, c := range s.Columns {
+		names[i] = pg.Ident(c)
+	}
+	parts = append(parts, " ", bracketed("(", names, ")"))
+	if s.Query != nil {
+		return cat(parts, hard, group(selectClauses(s.Query)), ";")
+	}
+	return cat(parts, hard, "values ", bracketed("(", exprs(s.Values), ")"), ";")
+}
+
+func update(s *pg.Update) doc {
+	sets := make([]doc, len(s.Set))
+	for i, a := range s.Set {
+		sets[i] = cat(pg.Ident(a.Column), " = ", expr(a.Value, bindAny))
+	}
+	set := cat("set ", sets[0])
+	if len(sets) > 1 {
+		set = cat("set", nest(hard, join(cat(",", hard), sets)))
+	}
+	return cat("update ", pg.Qualified(s.Schema, s.Table), hard, set, hard, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
+}
+
+func deletion(s *pg.Delete) doc {
+	return cat("delete from ", pg.Qualified(s.Schema, s.Table), hard, "where ", conjunctLines(s.Where), returning(s.Returning, s.Into), ";")
+}
+
+// conjunctLines lays out a condition with a line per conjunct.
+func conjunctLines(e pg.Expr) doc {
+	and, ok := e.(*pg.And)
+	if !ok {
+		return expr(e, bindAny)
+	}
+	parts := make([]doc, len(and.Operands))
+	for i, o := range and.Operands {
+		parts[i] = expr(o, bindNot)
+	}
+	return nest(join(cat(hard, "and "), parts))
+}
+
+func returning(value pg.Expr, into string) doc {
+	if value == nil {
+		return nil
+	}
+	parts := catDoc{hard, "returning ", expr(value, bindAny)}
+	if into != "" {
+		parts = append(parts, hard, "into ", into)
+	}
+	return parts
+}
+
+func ifDoc(s *pg.If) doc {
+	var parts catDoc
+	for i, b := range s.Branches {
+		word := "if "
+		if i > 0 {
+			word = "elsif "
+		}
+		parts = append(parts, group(word, conjuncts(b.Condition), line, "then"), nest(hard, statements(b.Then)), hard)
+	}
+	if len(s.Else) > 0 {
+		parts = append(parts, "else", nest(hard, statements(s.Else)), hard)
+	}
+	return append(parts, "end if;")
+}
+
+func execute(s *pg.Execute) doc {
+	parts := catDoc{"execute ", expr(s.Text, bindAny)}
+	if s.Into != "" {
+		parts = append(parts, hard, "into ", s.Into)
+	}
+	if len(s.Using) > 0 {
+		parts = append(parts, hard, group("using", nest(line, commaLines(exprs(s.Using)))))
+	}
+	return append(parts, ";")
+}
+
+func forEach(s *pg.ForEach) doc {
+	variables := make([]doc, len(s.Variables))
+	for i, v := range s.Variables {
+		variables[i] = v
+	}
+	return cat(
+		group("for ", join(", ", variables), " in", nest(line, selectDoc(s.Query)), line, "loop"),
+		nest(hard, statements(s.Body)), hard,
+		"end loop;",
+	)
+}

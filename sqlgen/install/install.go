@@ -1,0 +1,178 @@
+// Package install brings a compiled database into Postgres.
+//
+// In come a compiled database and a connection of the owner; afterwards the
+// platform is current, the tables, policies and functions are those of the
+// compilation, and a new release says so to all servers. Everything happens in
+// one transaction. Changes that would lose rows or values are refused, and then
+// nothing is changed at all.
+package install
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// Script returns the whole application, platform included, as one SQL text for
+// an empty database, to be run in one transaction. Equal input gives equal text.
+func Script(db *pg.Database) string {
+	return emit.Script(release(db), sql.Script())
+}
+
+func release(db *pg.Database) emit.Release {
+	described := emit.Describe(db, sql.Hash())
+	text, err := json.Marshal(described)
+	if err != nil {
+		panic(fmt.Sprintf("install: write a description: %v", err))
+	}
+	return emit.Release{Source: db.Source, Manifest: db.Manifest, Description: text, Database: described}
+}
+
+// Outcome tells what Install did.
+type Outcome struct {
+	Release int64 // the release that is installed now
+	Changed bool  // whether it is new
+}
+
+// RefusedError is returned for changes that would lose rows or values.
+type RefusedError struct {
+	Refused []diff.Refusal
+}
+
+// Error lists the changes.
+func (e *RefusedError) Error() string {
+	lines := []string{"the schema cannot be installed: data would be lost"}
+	for _, r := range e.Refused {
+		lines = append(lines, "  "+r.Object+" "+r.Change)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// RowsError is returned when rows that are there do not fit what the schema now
+// demands. Nothing was changed.
+type RowsError struct {
+	Cause *pgconn.PgError
+}
+
+// Error says which constraint or column the rows do not satisfy.
+func (e *RowsError) Error() string {
+	object := "table app." + e.Cause.TableName
+	switch {
+	case e.Cause.ConstraintName != "":
+		object += ", constraint " + e.Cause.ConstraintName
+	case e.Cause.ColumnName != "":
+		object += ", column " + e.Cause.ColumnName
+	}
+	return "the schema cannot be installed: rows that are there do not fit it (" + object + ": " + e.Cause.Message + ")"
+}
+
+// Unwrap returns Postgres' error.
+func (e *RowsError) Unwrap() error { return e.Cause }
+
+// Install brings the database behind conn, whose role is or becomes the owner, to
+// the state that db describes. It does nothing when that is installed already.
+func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, error) {
+	if err := sql.Migrate(ctx, conn); err != nil {
+		return Outcome{}, fmt.Errorf("install the platform: %w", err)
+	}
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("install a release: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx))
+
+	wanted := release(db)
+	installed, old, err := newest(ctx, tx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if installed.number > 0 && bytes.Equal(installed.manifest, wanted.Manifest) && bytes.Equal(installed.description, wanted.Description) {
+		return Outcome{Release: installed.number}, nil
+	}
+
+	plan := diff.Between(old, wanted.Database)
+	if len(plan.Refused) > 0 {
+		return Outcome{}, &RefusedError{plan.Refused}
+	}
+	if err := run(ctx, tx.Conn().PgConn(), emit.Plan(plan)); err != nil {
+		return Outcome{}, err
+	}
+	var number int64
+	err = tx.QueryRow(ctx, "select platform.install_release($1, $2, $3)",
+		wanted.Source, string(wanted.Manifest), string(wanted.Description)).Scan(&number)
+	if err != nil {
+		return Outcome{}, fmt.Errorf("record a release: %w", err)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return Outcome{}, fmt.Errorf("install a release: %w", err)
+	}
+	return Outcome{Release: number, Changed: true}, nil
+}
+
+// installedRelease is the newest row of platform.release.
+type installedRelease struct {
+	number                int64
+	manifest, description []byte
+}
+
+// newest reads the newest release under a lock, so that two installations follow
+// each other, and the description of the database it left; an empty one without.
+func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *diff.Database, error) {
+	var r installedRelease
+	if _, err := tx.Exec(ctx, "lock table platform.release in share row exclusive mode"); err != nil {
+		return r, nil, fmt.Errorf("lock the releases: %w", err)
+	}
+	err := tx.QueryRow(ctx,
+		"select number, manifest::text, description::text from platform.release order by number desc limit 1",
+	).Scan(&r.number, &r.manifest, &r.description)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return r, &diff.Database{}, nil
+	}
+	if err != nil {
+		return r, nil, fmt.Errorf("read the installed release: %w", err)
+	}
+	var description diff.Database
+	if err := json.Unmarshal(r.description, &description); err != nil {
+		return r, nil, fmt.Errorf("read the description of release %d: %w", r.number, err)
+	}
+	return r, &description, nil
+}
+
+// run runs statements in one round trip. An error that rows cause is the user's
+// matter; any other is a mistake of the compiler and shows its statement.
+func run(ctx context.Context, conn *pgconn.PgConn, statements []string) error {
+	results := conn.Exec(ctx, strings.Join(statements, "\n"))
+	done := 0
+	for results.NextResult() {
+		if _, err := results.ResultReader().Close(); err != nil {
+			break
+		}
+		done++
+	}
+	err := results.Close()
+	if err == nil {
+		return nil
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		switch refused.Code {
+		case "23502", "23503", "23505", "23514": // not null, foreign key, unique, check
+			return &RowsError{refused}
+		}
+	}
+	if done < len(statements) {
+		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, statements[done])
+	}
+	return fmt.Errorf("install a release: %w", err)
+}

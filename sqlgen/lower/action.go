@@ -1,0 +1,320 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// action lowers an action to its functions.
+func (l *lowering) action(a *schema.Action) []*pg.Function {
+	switch a.Kind {
+	case schema.Get:
+		return []*pg.Function{get(a)}
+	case schema.List:
+		return l.list(a)
+	case schema.Create:
+		return []*pg.Function{create(a)}
+	case schema.Update:
+		return []*pg.Function{update(a)}
+	case schema.Delete:
+		return []*pg.Function{deletion(a)}
+	}
+	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
+}
+
+var (
+	input   = pg.Var("input")
+	context = pg.Var("context")
+)
+
+// builder puts the function of an action together, step by step.
+type builder struct {
+	action *schema.Action
+	model  *schema.Model
+	table  string
+	fn     *pg.Function
+	closed bool // whether no caller can be admitted, so that nothing follows
+}
+
+// begin starts a function of an action: it enters the context, then refuses
+// whom no row could help.
+func begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+	b := &builder{action: a, model: a.Model, table: a.Model.Table}
+	b.fn = &pg.Function{
+		Schema:      apiSchema,
+		Name:        name,
+		Title:       title,
+		Comment:     a.Doc,
+		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
+		Returns:     "text",
+		Volatility:  volatility,
+		UseVariable: hasColumnLikeVariable(a.Model),
+		Owner:       callerRole,
+		Callers:     []string{serverRole},
+	}
+	if b.fn.Comment == "" {
+		b.fn.Comment = fmt.Sprintf("action %s of model %s", a.Name, a.Model.Name)
+	}
+	b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(a.Name), context)})
+	b.refuseEarly()
+	return b
+}
+
+// refuseEarly ends the call of a caller whom the rules refuse whatever the row.
+func (b *builder) refuseEarly() {
+	refuse := &pg.Perform{Value: pg.Fn("platform.refuse")}
+	allowed := rule(b.action.Rules, inFunction)
+	switch {
+	case pg.IsTrue(allowed):
+	case pg.IsFalse(allowed):
+		b.closed = true
+		b.step("No rule admits anyone.", refuse, &pg.Return{Value: pg.Null()})
+	default:
+		b.step("", pg.IfThen(pg.Negate(allowed), refuse))
+	}
+}
+
+// step adds a paragraph. Nothing follows on a refusal that is certain.
+func (b *builder) step(comment string, statements ...pg.Statement) {
+	if b.closed && len(b.fn.Body) > 1 {
+		return
+	}
+	b.fn.Body = append(b.fn.Body, pg.Paragraph{Comment: comment, Statements: statements})
+}
+
+// variable declares a variable.
+func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
+	b.fn.Variables = append(b.fn.Variables, pg.Variable{Name: name, Type: typ, Initial: initial})
+	return pg.Var(name)
+}
+
+// finish returns the function. One that only refuses needs no variables.
+func (b *builder) finish() *pg.Function {
+	if b.closed {
+		b.fn.Variables = nil
+	}
+	return b.fn
+}
+
+// hasColumnLikeVariable tells whether a column has the name of something that
+// the model's functions call input, context or v_…: Postgres would ask which of
+// both a bare name means.
+func hasColumnLikeVariable(m *schema.Model) bool {
+	for _, f := range storedFields(m) {
+		c := f.Column
+		if c == "input" || c == "context" || len(c) > 2 && c[:2] == "v_" {
+			return true
+		}
+	}
+	return false
+}
+
+// stored is the table that rows are read from and written to, under row security.
+func (b *builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }
+
+// recordQuery selects the JSON text of a record from rows that satisfy a condition.
+func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
+	return &pg.Query{Select: &pg.Select{
+		Columns: []pg.Output{{Value: recordOf()}},
+		Into:    []string{into},
+		From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+			Columns: record(b.model, b.table),
+			From:    b.stored(),
+			Where:   where,
+		}},
+	}}
+}
+
+// returnedRecord is the JSON text of the record of the row that a statement
+// returns.
+func (b *builder) returnedRecord() pg.Expr {
+	return &pg.Subquery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: recordOf()}},
+		From:    &pg.SubqueryRef{Alias: "record", Query: &pg.Select{Columns: record(b.model, b.table)}},
+	}}
+}
+
+// lookUp declares a variable per look-up input and returns the condition that
+// they pin the row by. at is where they stand in the request.
+func (b *builder) lookUp(at ...string) pg.Expr {
+	var conditions []pg.Expr
+	for _, in := range b.action.Reads {
+		f := storedAs(ownField(in))
+		path := append(append([]string{}, at...), in.Name)
+		v := b.variable("v_"+f.Column, variableType(f.Type), read(f.Type, in.Nullable, input, path...))
+		column := pg.Col(b.table, f.Column)
+		if in.Nullable {
+			conditions = append(conditions, pg.Op(column, "is not distinct from", v))
+		} else {
+			conditions = append(conditions, pg.Eq(column, v))
+		}
+		if in.Optional {
+			last := len(conditions) - 1
+			has := hasMember(input, in.Name)
+			if len(at) > 0 {
+				has = hasMember(member(input, at...), in.Name)
+			}
+			conditions[last] = pg.AnyOf(pg.Negate(has), conditions[last])
+			// An absent input is no condition; only a plan made for the call knows which are.
+			b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_custom_plan"}}
+		}
+	}
+	return pg.AllOf(conditions...)
+}
+
+// variableType is the type of a variable that holds a column's value.
+func variableType(t expr.Type) string {
+	name := valueType(t.Kind)
+	if t.Array {
+		name += "[]"
+	}
+	return name
+}
+
+// ownField returns the field of the action's model that an implicit input
+// stands for: the field itself, or for f.id the to-one f.
+func ownField(in *schema.Input) *schema.Field { return in.Path[0] }
+
+// get lowers a get.
+func get(a *schema.Action) *pg.Function {
+	b := begin(a, a.Function, "action "+a.Name, pg.Stable)
+	where := b.lookUp()
+	b.variable("v_result", "text", nil)
+	b.step("", b.recordQuery(where, "v_result"))
+	b.step("", &pg.Return{Value: pg.Fn("coalesce", pg.Var("v_result"), pg.Str("null"))})
+	return b.finish()
+}
+
+// write is one value that an action writes.
+type write struct {
+	field *schema.Field // that has the column
+	input *schema.Input
+	path  []string // in the object of values
+}
+
+// writes returns what an action writes, in the order of its inputs.
+func writes(a *schema.Action) []write {
+	var list []write
+	for _, in := range a.Writes {
+		w := write{field: storedAs(ownField(in)), input: in}
+		for _, f := range in.Path {
+			w.path = append(w.path, f.Name)
+		}
+		list = append(list, w)
+	}
+	return list
+}
+
+// create lowers a create. The row is judged by the select policy when it is
+// read back, so that a missing reference or a failed check comes first.
+func create(a *schema.Action) *pg.Function {
+	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+
+	insert := &pg.Insert{Schema: appSchema, Table: b.table, Columns: []string{"id"}}
+	id := pg.Expr(pg.Fn("platform.new_id"))
+	var columns []string
+	var values []pg.Expr
+	for _, w := range writes(a) {
+		if w.field.Name == "id" {
+			given := memberText(input, w.path...)
+			if w.input.Optional {
+				id = pg.Fn("coalesce", given, id)
+			} else {
+				id = given
+			}
+			continue
+		}
+		columns = append(columns, w.field.Column)
+		values = append(values, createValue(w))
+	}
+	b.variable("v_id", "text", id)
+	b.variable("v_result", "text", nil)
+	insert.Columns = append(insert.Columns, columns...)
+	insert.Values = append([]pg.Expr{pg.Var("v_id")}, values...)
+	b.step("", insert)
+
+	b.step("", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), pg.Var("v_id")), "v_result"))
+	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	return b.finish()
+}
+
+// createValue is the value of a new row's column: the input's, or where it may
+// be absent and the field has a default, that.
+func createValue(w write) pg.Expr {
+	mayBeMissing := w.input.Optional || w.input.Nullable
+	value := read(w.field.Type, mayBeMissing, input, w.path...)
+	fallback := columnDefault(w.field)
+	if !w.input.Optional || fallback == nil {
+		return value
+	}
+	value = read(w.field.Type, w.input.Nullable, input, w.path...)
+	return &pg.Case{Whens: []pg.When{{Condition: isGiven(input, w.path), Result: value}}, Else: fallback}
+}
+
+// isGiven tells whether a request gives a value, null included: f in the object,
+// or id in the object of f, or f itself as null.
+func isGiven(root pg.Expr, path []string) pg.Expr {
+	if len(path) == 1 {
+		return hasMember(root, path[0])
+	}
+	outer := member(root, path[:len(path)-1]...)
+	return pg.AnyOf(
+		hasMember(outer, path[len(path)-1]),
+		pg.Eq(outer, pg.Str("null")),
+	)
+}
+
+// update lowers an update. An omitted value leaves its column as it is.
+func update(a *schema.Action) *pg.Function {
+	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+	where := b.lookUp("where")
+	values := b.variable("v_values", "jsonb", member(input, "values"))
+	b.variable("v_result", "text", nil)
+
+	update := &pg.Update{
+		Schema: appSchema, Table: b.table,
+		Where:     where,
+		Returning: b.returnedRecord(),
+		Into:      "v_result",
+	}
+	for _, w := range writes(a) {
+		value := read(w.field.Type, w.input.Nullable, values, w.path...)
+		if w.input.Optional {
+			value = &pg.Case{
+				Whens: []pg.When{{Condition: isGiven(values, w.path), Result: value}},
+				Else:  pg.Col(b.table, w.field.Column),
+			}
+		}
+		update.Set = append(update.Set, pg.Assignment{Column: w.field.Column, Value: value})
+	}
+	b.step("", update)
+	b.missing()
+	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	return b.finish()
+}
+
+// deletion lowers a delete.
+func deletion(a *schema.Action) *pg.Function {
+	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+	where := b.lookUp()
+	b.variable("v_result", "text", nil)
+	b.step("", &pg.Delete{
+		Schema: appSchema, Table: b.table,
+		Where:     where,
+		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
+		Into:      "v_result",
+	})
+	b.missing()
+	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	return b.finish()
+}
+
+// missing ends the call if no row was found. Who came here was admitted whatever
+// the row, so none can have been refused.
+func (b *builder) missing() {
+	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+}

@@ -1,0 +1,241 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// defaultPageSize is the number of rows of a page whose size was not asked for.
+const defaultPageSize = "50"
+
+// form is an operator set of a list that has a function of its own.
+type form struct {
+	operators string // as release.Action.Forms has it
+	function  string
+}
+
+// list lowers a list to the function that takes any request, and one with a
+// static statement, whose plan is kept, for each operator set that is foreseen:
+// no filter, and each scalar input by equals.
+func (l *lowering) list(a *schema.Action) []*pg.Function {
+	functions := []*pg.Function{l.generalList(a)}
+	add := func(operators, suffix, title string, in *schema.Input) {
+		name := l.functions.Take(a.Function + "__" + suffix)
+		functions = append(functions, staticList(a, name, title, in))
+		l.forms[a] = append(l.forms[a], form{operators, name})
+	}
+	add("", "all", "without filter", nil)
+	for _, in := range a.Reads {
+		if hasEquals(in.Type) {
+			operator := inputPath(in) + ".equals"
+			add(operator, snakePath(in)+"_equals", "with "+operator, in)
+		}
+	}
+	return functions
+}
+
+func hasEquals(t expr.Type) bool { return !t.Array && t.Kind != expr.Timestamp }
+
+// inputPath is the dotted path of an implicit input, as a filter has it.
+func inputPath(in *schema.Input) string {
+	path := in.Path[0].Name
+	for _, f := range in.Path[1:] {
+		path += "." + f.Name
+	}
+	return path
+}
+
+func snakePath(in *schema.Input) string {
+	path := in.Path[0].Column
+	if in.Path[0].IsRelation() {
+		path = storedAs(in.Path[0]).Column // author.id is author_id
+	}
+	return path
+}
+
+// position is the array of sort values and id that a cursor holds.
+func listKeys(table string) pg.Expr {
+	return pg.As(&pg.Array{Elements: []pg.Expr{
+		&pg.Row{Values: []pg.Expr{pg.Str("id"), pg.Str(pg.Ident(table) + ".id"), pg.Str("text"), pg.False(), pg.False()}},
+	}}, "platform.sort_key[]")
+}
+
+// cursor is the cursor of the row with an id. The mark is what
+// platform.list_mark makes of the same action and order.
+func cursor(a *schema.Action, id pg.Expr) pg.Expr {
+	return pg.Fn("platform.list_cursor", pg.Fn("json_build_array", pg.Lit("1"), pg.Str(a.Name+"+id"), id))
+}
+
+// staticList lowers a list for one operator set: at most one input by equals,
+// forward from the beginning or a cursor. Its rule is decided before any row is
+// read, so it reads the table directly, under row security.
+func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.Function {
+	b := begin(a, name, "action "+a.Name+", "+title+": first, after", pg.Stable)
+	b.fn.Comment = fmt.Sprintf("action %s of model %s, %s", a.Name, a.Model.Name, title)
+	// The page size would otherwise make every call plan anew.
+	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
+
+	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint"))
+	var condition pg.Expr
+	if filter != nil {
+		f := storedAs(ownField(filter))
+		operand := append([]string{"where"}, filterPath(filter)...)
+		v := b.variable("v_"+f.Column, variableType(f.Type), cast(memberText(input, append(operand, "equals")...), f.Type))
+		condition = pg.Eq(pg.Col(b.table, f.Column), v)
+	}
+	after := b.variable("v_after", "text", pg.Str(""))
+	hasPrevious := b.variable("v_has_previous", "boolean", pg.False())
+	ids := b.variable("v_ids", "text[]", nil)
+	records := b.variable("v_records", "text[]", nil)
+	count := b.variable("v_count", "int", nil)
+
+	id := pg.Col(b.table, "id")
+	b.step("", pg.IfThen(hasMember(input, "after"),
+		&pg.Assign{Variable: "v_after", Value: pg.Op(
+			pg.Fn("platform.read_cursor", input, pg.Str(a.Name), listKeys(b.table)), "->>", pg.Lit("0"))},
+		&pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
+			From:  b.stored(),
+			Where: pg.AllOf(pg.Op(id, "<=", after), condition),
+		}}},
+	))
+	b.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
+		Columns: []pg.Output{
+			{Value: pg.Fn("array_agg", recordOf())},
+			{Value: pg.Fn("array_agg", pg.Lit(`record."id"`))},
+		},
+		Into: []string{"v_records", "v_ids"},
+		From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+			Columns: record(b.model, b.table),
+			From:    b.stored(),
+			Where:   pg.AllOf(pg.Op(id, ">", after), condition),
+			OrderBy: []pg.Order{{Value: id}},
+			Limit:   pg.Op(size, "+", pg.Lit("1")),
+		}},
+	}})
+	b.step("", &pg.Assign{Variable: "v_count", Value: pg.Fn("least", pg.Fn("coalesce", pg.Fn("cardinality", ids), pg.Lit("0")), size)})
+	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
+		&pg.Slice{Array: records, From: pg.Lit("1"), To: count},
+		cursor(a, &pg.Element{Array: ids, Index: pg.Lit("1")}),
+		cursor(a, &pg.Element{Array: ids, Index: count}),
+		pg.Op(pg.Fn("cardinality", ids), ">", size),
+		hasPrevious,
+		count,
+	)})
+	return b.finish()
+}
+
+// generalList lowers a list for every filter and page. Its statement is text put
+// together from fragments that are fixed here, one per operator; each takes its
+// operand from the filter, which is the statement's one parameter. Nothing of a
+// request is ever part of the text.
+func (l *lowering) generalList(a *schema.Action) *pg.Function {
+	b := begin(a, a.Function, "action "+a.Name+", any filter and page", pg.Stable)
+
+	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
+	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
+		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
+	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
+	keys := b.variable("v_keys", "constant platform.sort_key[]", listKeys(b.table))
+	where := member(input, "where")
+	path := b.variable("v_path", "text", nil)
+	operand := b.variable("v_operand", "jsonb", nil)
+	// The statement reads without row security, so that every condition may use an
+	// index; the rows of the page are then read under it.
+	sql := b.variable("v_sql", "text", &pg.Fragment{
+		Prefix: " ",
+		Query:  &pg.QueryTail{From: pg.Ref(relatedSchema, b.table)},
+		Suffix: " where true",
+	})
+	total := b.variable("v_total", "bigint", nil)
+	position := b.variable("v_position", "jsonb", nil)
+	rowsBefore := b.variable("v_has_rows_before", "boolean", pg.False())
+	ids := b.variable("v_ids", "text[]", nil)
+	records := b.variable("v_records", "text[]", nil)
+	count := b.variable("v_count", "int", nil)
+
+	sum := func(parts ...pg.Expr) pg.Expr {
+		all := parts[0]
+		for _, p := range parts[1:] {
+			all = pg.Op(all, "||", p)
+		}
+		return all
+	}
+	b.filter(where, path, operand, sql)
+	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
+		&pg.Execute{Text: sum(pg.Str("select count(*)"), sql), Into: "v_total", Using: []pg.Expr{where}}))
+
+	beyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
+	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
+		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
+		&pg.Execute{
+			Text:  sum(pg.Str("select exists (select"), sql, pg.Str(" and ("), beyond, pg.Str(") is not true)")),
+			Into:  "v_has_rows_before",
+			Using: []pg.Expr{where, position},
+		},
+		&pg.Assign{Variable: "v_sql", Value: sum(sql, pg.Str(" and "), beyond)},
+	))
+	b.step("", &pg.Execute{
+		Text: sum(
+			&pg.Fragment{Prefix: "select array(select ", Value: pg.Col(b.table, "id")},
+			sql,
+			pg.Str(" order by "),
+			pg.Fn("platform.order_sql", keys, isBackwards),
+			pg.Str(" limit $3 offset $4)"),
+		),
+		Into:  "v_ids",
+		Using: []pg.Expr{where, position, pg.Op(size, "+", pg.Lit("1")), offset},
+	})
+	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")),
+		&pg.Execute{Text: sum(pg.Str("select exists (select"), sql, pg.Str(")")), Into: "v_has_rows_before", Using: []pg.Expr{where}}))
+
+	// A model may be called Page, and an alias must not hide its table.
+	page := "page"
+	if b.table == page {
+		page += "_"
+	}
+	place := pg.Col(page, "place")
+	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
+		&pg.Query{Select: &pg.Select{
+			Columns: []pg.Output{{Value: pg.Fn("array_agg", recordOf())}},
+			Into:    []string{"v_records"},
+			From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+				Columns: record(b.model, b.table),
+				From: &pg.CallRef{
+					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}),
+					Ordinality: true, Alias: page, Columns: []string{"id", "place"},
+				},
+				Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(page, "id"))}},
+				OrderBy: []pg.Order{{Value: &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: pg.Op(pg.Lit("0"), "-", place)}}, Else: place}}},
+			}},
+		}},
+		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", records), pg.Lit("0"))},
+	)
+
+	more := pg.Op(pg.Fn("cardinality", ids), ">", size)
+	either := func(backwards, forwards pg.Expr) pg.Expr {
+		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
+	}
+	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
+		records,
+		cursor(a, &pg.Element{Array: ids, Index: either(count, pg.Lit("1"))}),
+		cursor(a, &pg.Element{Array: ids, Index: either(pg.Lit("1"), count)}),
+		either(rowsBefore, more),
+		either(more, rowsBefore),
+		count,
+		total,
+		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
+	)})
+	return b.finish()
+}
+
+// filterPath is the path of an implicit input below where.
+func filterPath(in *schema.Input) []string {
+	path := make([]string, len(in.Path))
+	for i, f := range in.Path {
+		path[i] = f.Name
+	}
+	return path
+}

@@ -1,0 +1,59 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// The roles and schemas of every database; the platform makes them.
+const (
+	appSchema     = "app"
+	relatedSchema = "related"
+	apiSchema     = "api"
+
+	callerRole = "sternpost_caller"
+	serverRole = "sternpost_server"
+)
+
+// Schema lowers a checked schema. source names the files it was read from.
+func Schema(s *schema.Schema, source string) *pg.Database {
+	l := &lowering{schema: s, names: pg.NewNames(), functions: pg.NewNames()}
+	db := &pg.Database{Source: source}
+
+	l.reserveNames()
+	for _, m := range s.Models {
+		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
+		db.Views = append(db.Views, l.view(m))
+	}
+	for _, a := range s.Actions {
+		db.Functions = append(db.Functions, l.action(a)...)
+	}
+	for i, m := range s.Models {
+		l.secure(db.Tables[i], m) // policies and grants, for the actions that reach the table
+	}
+	db.Manifest = l.manifest()
+	return db
+}
+
+// lowering holds what the stages of one run share.
+type lowering struct {
+	schema    *schema.Schema
+	names     *pg.Names // relations and constraints of schema app
+	functions *pg.Names // functions of schema api
+
+	// What the server must know, gathered on the way.
+	constraints []namedConstraint
+	forms       map[*schema.Action][]form
+}
+
+// reserveNames takes the names that the schema itself gives, so that a generated
+// one gives way to them and never the other way round.
+func (l *lowering) reserveNames() {
+	for _, m := range l.schema.Models {
+		l.names.Take(m.Table)
+	}
+	for _, a := range l.schema.Actions {
+		l.functions.Take(a.Function)
+	}
+	l.forms = map[*schema.Action][]form{}
+}

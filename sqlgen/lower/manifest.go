@@ -1,0 +1,85 @@
+package lower
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// manifest returns what a server reads of the release, as indented JSON.
+func (l *lowering) manifest() []byte {
+	m := release.Manifest{Format: release.Format, Constraints: map[string]release.Constraint{}}
+	for _, a := range l.schema.APIs {
+		api := release.API{Name: a.Name, Path: a.Path, Doc: a.Doc, Actions: []string{}}
+		for _, action := range a.Actions {
+			api.Actions = append(api.Actions, action.Name)
+		}
+		m.APIs = append(m.APIs, api)
+	}
+	p := newPublisher()
+	for _, a := range l.schema.Actions {
+		m.Actions = append(m.Actions, l.publish(a, p))
+	}
+	m.Schemas = p.schemas()
+	for _, c := range l.constraints {
+		m.Constraints[c.name] = c.constraint
+	}
+
+	compact, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("lower: write the manifest: %v", err))
+	}
+	var b bytes.Buffer
+	if err := json.Indent(&b, compact, "", "  "); err != nil {
+		panic(fmt.Sprintf("lower: write the manifest: %v", err))
+	}
+	return b.Bytes()
+}
+
+// publish describes one action for the server.
+func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
+	r := &release.Action{
+		Name:      a.Name,
+		Kind:      release.Kind(a.Kind),
+		Model:     a.Model.Name,
+		Doc:       a.Doc,
+		Function:  a.Function,
+		Input:     p.input(a),
+		Result:    p.result(a),
+		Anonymous: admitsAnonymous(a),
+	}
+	for _, f := range l.forms[a] {
+		if r.Forms == nil {
+			r.Forms = map[string]string{}
+		}
+		r.Forms[f.operators] = f.function
+	}
+	for _, w := range writes(a) {
+		path := ""
+		if a.Kind == schema.Update {
+			path = "values."
+		}
+		r.Inputs = append(r.Inputs, release.Input{Path: path + inputPath(w.input), Table: a.Model.Table, Field: w.field.Name})
+	}
+	if len(a.Reads) > 0 && a.Kind != schema.List {
+		r.LookUp = a.Reads[0].Name
+		if a.Kind == schema.Update {
+			r.LookUp = "where." + r.LookUp
+		}
+	}
+	return r
+}
+
+// admitsAnonymous tells whether some rule may admit a caller who is nobody.
+func admitsAnonymous(a *schema.Action) bool {
+	for _, r := range a.Rules {
+		if expr.EarlyWithoutInputs(expr.Call{}, r.Expression) != expr.False {
+			return true
+		}
+	}
+	return false
+}

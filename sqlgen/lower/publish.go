@@ -1,0 +1,479 @@
+package lower
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// Bounds of what a request may hold. They are part of the published schemas.
+const (
+	maxPageSize  = 1000
+	maxOffset    = 1_000_000
+	maxOneOf     = 1000
+	maxIDLength  = 255
+	maxPassword  = 1024
+	maxVector    = 16_000
+	componentRef = "#/components/schemas/"
+)
+
+// object is a JSON object that keeps the order of its members, which is the
+// order in which problems are reported.
+type object struct {
+	members []objectMember
+}
+
+type objectMember struct {
+	name  string
+	value any
+}
+
+// with adds a member and returns the object.
+func (o *object) with(name string, value any) *object {
+	o.members = append(o.members, objectMember{name, value})
+	return o
+}
+
+// MarshalJSON writes the members in the order in which they were added.
+func (o *object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o.members {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(m.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+func typed(name string) *object { return (&object{}).with("type", name) }
+
+func ref(component string) *object { return (&object{}).with("$ref", componentRef+component) }
+
+// publisher gathers the JSON Schemas of a release, one per component, in the
+// order in which they are first needed.
+type publisher struct {
+	list  release.Schemas
+	known map[string]bool
+}
+
+func newPublisher() *publisher { return &publisher{known: map[string]bool{}} }
+
+func (p *publisher) schemas() release.Schemas { return p.list }
+
+// component adds a component unless it is there and returns its name. make may
+// add others on its way.
+func (p *publisher) component(name string, make func() *object) string {
+	if p.known[name] {
+		return name
+	}
+	p.known[name] = true
+	at := len(p.list)
+	p.list = append(p.list, release.Schema{Name: name})
+	text, err := json.Marshal(make())
+	if err != nil {
+		panic(fmt.Sprintf("lower: write the schema of %s: %v", name, err))
+	}
+	p.list[at].JSON = text
+	return name
+}
+
+// scalar is the schema of one value of a type.
+func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
+	name := func(s string) any {
+		if nullable {
+			return []string{s, "null"}
+		}
+		return s
+	}
+	text := func() *object { return (&object{}).with("type", name("string")) }
+	switch t.Kind {
+	case expr.ID:
+		return text().with("minLength", 1).with("maxLength", maxIDLength)
+	case expr.Text, expr.Secret:
+		return text()
+	case expr.Markdown:
+		return text().with("format", "markdown")
+	case expr.Number:
+		return (&object{}).with("type", name("integer")).
+			with("minimum", json.Number("-"+maxNumber)).with("maximum", json.Number(maxNumber))
+	case expr.Decimal:
+		return (&object{}).with("type", name("number")).with("format", "decimal")
+	case expr.Boolean:
+		return (&object{}).with("type", name("boolean"))
+	case expr.Date:
+		return text().with("format", "date")
+	case expr.Timestamp:
+		return text().with("format", "date-time")
+	case expr.Duration:
+		return text().with("format", "duration")
+	case expr.Enum:
+		values := make([]any, 0, len(enum.Values)+1)
+		for _, v := range enum.Values {
+			values = append(values, v.Name)
+		}
+		if nullable {
+			values = append(values, nil)
+		}
+		return text().with("enum", values)
+	case expr.Password:
+		return text().with("format", "password").with("minLength", 1).with("maxLength", maxPassword)
+	case expr.Vector:
+		return (&object{}).with("type", name("array")).with("items", typed("number")).
+			with("minItems", 1).with("maxItems", maxVector)
+	}
+	panic("lower: no schema for kind " + kindName(t.Kind))
+}
+
+// value is the schema of an input's plain value.
+func value(in *schema.Input) *object {
+	if !in.Type.Array {
+		return scalar(in.Type, in.Enum, in.Nullable)
+	}
+	var kind any = "array"
+	if in.Nullable {
+		kind = []string{"array", "null"}
+	}
+	return (&object{}).with("type", kind).with("items", scalar(in.Type, in.Enum, false))
+}
+
+// input publishes the schema of an action's request body.
+func (p *publisher) input(a *schema.Action) string {
+	name := upperFirst(a.Name)
+	return p.component(name+"Input", func() *object {
+		switch a.Kind {
+		case schema.List:
+			return p.listInput(a)
+		case schema.Create:
+			return p.values(name, a.Writes)
+		case schema.Update:
+			return p.updateInput(a)
+		}
+		return flat(a.Reads)
+	})
+}
+
+// flat is the schema of look-up inputs: one member each, by flat name.
+func flat(inputs []*schema.Input) *object {
+	var members []property
+	for _, in := range inputs {
+		members = append(members, property{in.Name, value(in), !in.Optional})
+	}
+	return objectOf(members)
+}
+
+// property is one member of an object that a request holds.
+type property struct {
+	name     string
+	schema   *object
+	required bool
+}
+
+// objectOf is the schema of an object with these members and no others.
+func objectOf(members []property) *object {
+	properties := &object{members: []objectMember{}}
+	var required []string
+	for _, m := range members {
+		properties.with(m.name, m.schema)
+		if m.required {
+			required = append(required, m.name)
+		}
+	}
+	o := typed("object").with("properties", properties)
+	if len(required) > 0 {
+		o.with("required", required)
+	}
+	return o.with("additionalProperties", false)
+}
+
+// values is the schema of write inputs: nested objects, one level per relation.
+func (p *publisher) values(prefix string, inputs []*schema.Input) *object {
+	return objectOf(p.nested(prefix, inputs, 0, value))
+}
+
+// nested returns the members for inputs that share their first depth steps. An
+// object is required unless all inputs below it are optional, and may be null
+// where it stands for an optional to-one that is written.
+func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, leaf func(*schema.Input) *object) []property {
+	var members []property
+	var order []*schema.Field
+	below := map[*schema.Field][]*schema.Input{}
+	for _, in := range inputs {
+		step := in.Path[depth]
+		if below[step] == nil {
+			order = append(order, step)
+		}
+		below[step] = append(below[step], in)
+	}
+	for _, step := range order {
+		list := below[step]
+		if len(list[0].Path) == depth+1 {
+			members = append(members, property{step.Name, leaf(list[0]), !list[0].Optional})
+			continue
+		}
+		required := false
+		for _, in := range list {
+			required = required || !in.Optional
+		}
+		name := prefix + upperFirst(step.Name)
+		inner := p.nested(name, list, depth+1, leaf)
+		nestedObject := objectOf(inner)
+		if step.Optional && list[0].IsWrite {
+			nestedObject.members[0].value = []string{"object", "null"}
+		}
+		p.component(name+"Input", func() *object { return nestedObject })
+		members = append(members, property{step.Name, ref(name + "Input"), required})
+	}
+	return members
+}
+
+// updateInput is the schema of an update's body.
+func (p *publisher) updateInput(a *schema.Action) *object {
+	name := upperFirst(a.Name)
+	p.component(name+"Where", func() *object { return flat(a.Reads) })
+	p.component(name+"Values", func() *object { return p.values(name, a.Writes) })
+	return objectOf([]property{
+		{"where", ref(name + "Where"), hasRequired(a.Reads)},
+		{"values", ref(name + "Values"), hasRequired(a.Writes)},
+	})
+}
+
+func hasRequired(inputs []*schema.Input) bool {
+	for _, in := range inputs {
+		if !in.Optional {
+			return true
+		}
+	}
+	return false
+}
+
+// listInput is the schema of a list's body.
+func (p *publisher) listInput(a *schema.Action) *object {
+	name := upperFirst(a.Name)
+	p.component(name+"Where", func() *object {
+		return objectOf(p.nested(name, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
+	})
+	count := func(least, most int) *object {
+		return typed("integer").with("minimum", least).with("maximum", most)
+	}
+	return objectOf([]property{
+		{"where", ref(name + "Where"), hasRequired(a.Reads)},
+		{"first", count(1, maxPageSize), false},
+		{"after", typed("string"), false},
+		{"last", count(1, maxPageSize), false},
+		{"before", typed("string"), false},
+		{"limit", count(1, maxPageSize), false},
+		{"offset", count(0, maxOffset), false},
+		{"totalCount", typed("boolean"), false},
+	}).with("dependentSchemas", pagingRules())
+}
+
+// pagingRules says which paging inputs exclude each other.
+func pagingRules() *object {
+	without := func(names ...string) *object {
+		properties := &object{}
+		for _, n := range names {
+			properties.with(n, false)
+		}
+		return (&object{}).with("properties", properties)
+	}
+	return (&object{}).
+		with("first", without("last", "before", "limit", "offset")).
+		with("after", without("last", "before", "limit", "offset")).
+		with("last", without("first", "after", "limit", "offset")).
+		with("before", without("first", "after", "limit", "offset")).
+		with("offset", (&object{}).with("required", []string{"limit"}))
+}
+
+// query publishes the query object of a filter input and returns its name. Its
+// operands are nullable if the field is optional or behind an optional to-one.
+func (p *publisher) query(in *schema.Input) string {
+	nullable := false
+	for _, f := range in.Path {
+		nullable = nullable || f.Optional
+	}
+	base := typeName(in)
+	prefix := ""
+	if nullable {
+		prefix = "Nullable"
+	}
+	if in.Type.Array {
+		return p.arrayQuery(prefix+base+"ArrayQueryInput", base, in, nullable)
+	}
+	return p.component(prefix+base+"QueryInput", func() *object {
+		return queryObject(operatorsOf(in.Type.Kind), in, nullable)
+	})
+}
+
+// arrayQuery publishes the query object of an array field.
+func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable bool) string {
+	return p.component(name, func() *object {
+		element := p.component(base+"ElementQueryInput", func() *object {
+			return queryObject(elementOperatorsOf(in.Type.Kind), in, false)
+		})
+		var kind any = "array"
+		if nullable {
+			kind = []string{"array", "null"}
+		}
+		whole := func() *object {
+			return (&object{}).with("type", kind).with("items", scalar(in.Type, in.Enum, false))
+		}
+		properties := (&object{}).
+			with("equals", whole()).
+			with("notEquals", whole()).
+			with("any", ref(element)).
+			with("all", ref(element))
+		return queryShape(properties)
+	})
+}
+
+func queryObject(operators []operator, in *schema.Input, nullable bool) *object {
+	properties := &object{}
+	one := expr.Type{Kind: in.Type.Kind, Name: in.Type.Name}
+	for _, o := range operators {
+		switch o.operand {
+		case manyValues:
+			properties.with(o.name, typed("array").with("items", scalar(one, in.Enum, false)).with("maxItems", maxOneOf))
+		case relativePeriod:
+			properties.with(o.name, typed("string").with("format", "relative-period"))
+		default:
+			properties.with(o.name, scalar(one, in.Enum, nullable && o.nullable))
+		}
+	}
+	return queryShape(properties)
+}
+
+func queryShape(properties *object) *object {
+	return typed("object").with("properties", properties).with("minProperties", 1).with("additionalProperties", false)
+}
+
+// typeName is the name of a scalar type or enum in component names.
+func typeName(in *schema.Input) string {
+	if in.Enum != nil {
+		return in.Enum.Name
+	}
+	switch in.Type.Kind {
+	case expr.ID:
+		return "ID"
+	case expr.Text:
+		return "Text"
+	case expr.Markdown:
+		return "Markdown"
+	case expr.Number:
+		return "Number"
+	case expr.Decimal:
+		return "Decimal"
+	case expr.Boolean:
+		return "Boolean"
+	case expr.Date:
+		return "Date"
+	case expr.Timestamp:
+		return "Timestamp"
+	case expr.Duration:
+		return "Duration"
+	}
+	panic("lower: no filter takes kind " + kindName(in.Type.Kind))
+}
+
+// result publishes the schema of an action's answer; a delete answers a string.
+func (p *publisher) result(a *schema.Action) string {
+	switch a.Kind {
+	case schema.Delete:
+		return ""
+	case schema.List:
+		return p.component(upperFirst(a.Name)+"Result", func() *object {
+			return resultObject([]property{
+				{"results", typed("array").with("items", ref(p.record(a.Model))), true},
+				{"pageInfo", ref(p.pageInfo()), true},
+			})
+		})
+	}
+	return p.record(a.Model)
+}
+
+// record publishes the schema of a model's record. Members may be added in later
+// releases, so additional ones stay open.
+func (p *publisher) record(m *schema.Model) string {
+	return p.component(m.Name, func() *object {
+		var members []property
+		for _, f := range storedFields(m) {
+			if f.StepWriteOnly() {
+				continue
+			}
+			members = append(members, property{f.Name, p.recordMember(f), true})
+		}
+		return resultObject(members)
+	})
+}
+
+func (p *publisher) recordMember(f *schema.Field) *object {
+	one := func(nullable bool) *object {
+		if f.Type.Kind != expr.File {
+			return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
+		}
+		file := ref(p.file())
+		if nullable {
+			return (&object{}).with("oneOf", []*object{file, typed("null")})
+		}
+		return file
+	}
+	if !f.Type.Array {
+		return one(f.Optional)
+	}
+	var kind any = "array"
+	if f.Optional {
+		kind = []string{"array", "null"}
+	}
+	return (&object{}).with("type", kind).with("items", one(false))
+}
+
+func (p *publisher) pageInfo() string {
+	return p.component("PageInfo", func() *object {
+		return resultObject([]property{
+			{"startCursor", typed("string"), true},
+			{"endCursor", typed("string"), true},
+			{"hasNextPage", typed("boolean"), true},
+			{"hasPreviousPage", typed("boolean"), true},
+			{"count", typed("integer"), true},
+			{"totalCount", typed("integer"), false},
+			{"pageNumber", typed("integer"), false},
+		})
+	})
+}
+
+func (p *publisher) file() string {
+	return p.component("File", func() *object {
+		return resultObject([]property{
+			{"key", typed("string"), true},
+			{"filename", typed("string"), true},
+			{"contentType", typed("string"), true},
+			{"size", typed("integer"), true},
+			{"url", typed("string"), true},
+		})
+	})
+}
+
+func resultObject(members []property) *object {
+	o := objectOf(members)
+	o.members = o.members[:len(o.members)-1] // additionalProperties: further members may come
+	return o
+}
+
+func upperFirst(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

@@ -1,0 +1,354 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// maxNumber bounds a Number: the integers that every JSON reader keeps exact.
+const maxNumber = "9007199254740991"
+
+// table lowers a model to its table, without policies and grants.
+func (l *lowering) table(m *schema.Model) *pg.Table {
+	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: "model " + m.Name, Comment: m.Doc}
+	if m.IsIdentity {
+		t.Origin += " (built in)"
+	}
+	for _, f := range storedFields(m) {
+		t.Columns = append(t.Columns, column(f))
+		if !f.Optional {
+			l.constraint(m.Table+"."+f.Column, release.Constraint{Kind: release.Required, Table: m.Table, Fields: []string{f.Name}})
+		}
+	}
+	t.Constraints = l.keys(m)
+	t.Constraints = append(t.Constraints, l.checks(m)...)
+	t.References = l.references(m)
+	t.Indexes = l.indexes(m, t.Constraints)
+	t.Triggers = []*pg.Trigger{{
+		Name:     "_100_touch",
+		Timing:   "before update",
+		When:     pg.Lit("old.* is distinct from new.*"),
+		Function: "platform.tg_touch",
+	}}
+	return t
+}
+
+// view lowers a model to the view through which generated SQL walks relations.
+func (l *lowering) view(m *schema.Model) *pg.View {
+	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: appSchema + "." + m.Table}
+	for _, f := range storedFields(m) {
+		v.Columns = append(v.Columns, f.Column)
+	}
+	return v
+}
+
+// storedFields returns the fields of a model that are columns, in record order.
+func storedFields(m *schema.Model) []*schema.Field {
+	var fields []*schema.Field
+	for _, f := range m.Fields {
+		if f.HasColumn() {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func column(f *schema.Field) *pg.Column {
+	c := &pg.Column{Name: f.Column, Type: columnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
+	if f.FKOf != nil {
+		c.Comment = f.FKOf.Doc
+	}
+	if d := columnDefault(f); d != nil {
+		c.Default = d
+	}
+	return c
+}
+
+// columnType returns the type of a column as Postgres spells it.
+func columnType(t expr.Type) string {
+	name := valueType(t.Kind)
+	if t.Array {
+		name += "[]"
+	}
+	if t.Kind == expr.ID {
+		name += ` collate "C"` // byte order keeps comparisons cheap and leakproof
+	}
+	return name
+}
+
+// valueType returns the type that holds one value of a kind.
+func valueType(k expr.Kind) string {
+	switch k {
+	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Password, expr.Secret:
+		return "text"
+	case expr.Number:
+		return "bigint"
+	case expr.Decimal:
+		return "numeric"
+	case expr.Boolean:
+		return "boolean"
+	case expr.Timestamp:
+		return "timestamptz(3)"
+	case expr.Date:
+		return "date"
+	case expr.Duration:
+		return "interval"
+	case expr.File:
+		return "jsonb"
+	case expr.Vector:
+		return "real[]"
+	}
+	panic("lower: no column has kind " + kindName(k))
+}
+
+func columnDefault(f *schema.Field) pg.Expr {
+	if f.BuiltIn {
+		switch f.Name {
+		case "id":
+			return pg.Fn("platform.new_id")
+		default:
+			return pg.Fn("now")
+		}
+	}
+	if f.Default == nil {
+		return nil
+	}
+	if !f.Default.Bare {
+		return constant(f.Default.Value, f.Type)
+	}
+	if f.Type.Array {
+		return pg.Str("{}")
+	}
+	switch f.Type.Kind {
+	case expr.ID:
+		return pg.Fn("platform.new_id")
+	case expr.Text, expr.Markdown:
+		return pg.Str("")
+	case expr.Number, expr.Decimal:
+		return pg.Lit("0")
+	case expr.Boolean:
+		return pg.False()
+	case expr.Timestamp:
+		return pg.Fn("now")
+	case expr.Date:
+		return todayUTC()
+	case expr.Duration:
+		return pg.Str("PT0S")
+	}
+	panic("lower: no bare default for " + f.Model.Name + "." + f.Name)
+}
+
+func todayUTC() pg.Expr { return pg.Lit("(now() at time zone 'UTC')::date") }
+
+// constant lowers the value of a @default.
+func constant(value expr.Node, target expr.Type) pg.Expr {
+	switch v := value.(type) {
+	case *expr.Path: // ctx.now, the only one
+		if target.Kind == expr.Date {
+			return todayUTC()
+		}
+		return pg.Fn("now")
+	case *expr.Literal:
+		return literal(v)
+	case *expr.List:
+		elements := make([]pg.Expr, len(v.Elements))
+		for i, e := range v.Elements {
+			elements[i] = literal(e.(*expr.Literal))
+		}
+		if len(elements) == 0 {
+			return pg.Str("{}")
+		}
+		return pg.As(&pg.Array{Elements: elements}, strings.TrimSuffix(valueType(target.Kind), "(3)")+"[]")
+	}
+	panic("lower: a @default is neither literal, list nor ctx.now")
+}
+
+// keys lowers the primary key and the unique constraints.
+func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
+	primary := &pg.Constraint{Name: l.names.Take(m.Table + "_pkey"), Kind: pg.PrimaryKey, Columns: []string{"id"}}
+	l.constraint(primary.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: []string{"id"}})
+
+	keys := []*pg.Constraint{primary}
+	add := func(fields []*schema.Field, where pg.Expr) {
+		stored := make([]*schema.Field, len(fields))
+		for i, f := range fields {
+			stored[i] = storedAs(f)
+		}
+		c := &pg.Constraint{Kind: pg.Unique, Columns: columnsOf(stored), Where: where}
+		c.Name = l.names.Take(m.Table + "_" + strings.Join(c.Columns, "_") + "_key")
+		keys = append(keys, c)
+		l.constraint(c.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: namesOf(stored)})
+	}
+	for _, f := range storedFields(m) {
+		if f.Unique && f.Name != "id" {
+			add([]*schema.Field{f}, nil)
+		}
+	}
+	for _, u := range m.Uniques {
+		add(u.Fields, nil)
+	}
+	if m.IsIdentity {
+		// The e-mail is the name under which a password is asked for.
+		add([]*schema.Field{m.Field("email")}, pg.IsNotNull(pg.Lit("password")))
+	}
+	return keys
+}
+
+// storedAs returns the field whose column stands for f: of a to-one its FK field.
+func storedAs(f *schema.Field) *schema.Field {
+	if f.FK != nil {
+		return f.FK
+	}
+	return f
+}
+
+func columnsOf(fields []*schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Column
+	}
+	return names
+}
+
+func namesOf(fields []*schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+// checks lowers what a column's type does not say by itself, one check per column.
+func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
+	var checks []*pg.Constraint
+	for _, f := range storedFields(m) {
+		if condition := check(f); condition != nil {
+			checks = append(checks, &pg.Constraint{
+				Name:      l.names.Take(m.Table + "_" + f.Column + "_check"),
+				Kind:      pg.Check,
+				Columns:   []string{f.Column},
+				Condition: condition,
+			})
+		}
+	}
+	return checks
+}
+
+func check(f *schema.Field) pg.Expr {
+	column := pg.Lit(pg.Ident(f.Column))
+	var whole, element pg.Expr
+	if f.Type.Array || f.Type.Kind == expr.Vector {
+		whole = pg.IsNull(pg.Fn("array_position", column, pg.Null())) // which refuses further dimensions by itself
+	}
+	switch f.Type.Kind {
+	case expr.Number:
+		if f.Type.Array {
+			element = pg.AllOf(
+				&pg.Any{Value: pg.Lit("'-" + maxNumber + "'::bigint"), Op: "<=", All: true, Array: column},
+				&pg.Any{Value: pg.Lit("'" + maxNumber + "'::bigint"), Op: ">=", All: true, Array: column},
+			)
+		} else {
+			element = pg.Lit(pg.Ident(f.Column) + " between -" + maxNumber + " and " + maxNumber)
+		}
+	case expr.Enum:
+		values := make([]pg.Expr, len(f.Enum.Values))
+		for i, v := range f.Enum.Values {
+			values[i] = pg.Str(v.Name)
+		}
+		if f.Type.Array {
+			element = pg.Op(column, "<@", &pg.Array{Elements: values})
+		} else {
+			element = &pg.In{Value: column, List: values}
+		}
+	case expr.File:
+		element = pg.Fn("platform.is_file", column)
+	}
+	if whole == nil && element == nil {
+		return nil
+	}
+	return pg.AllOf(whole, element)
+}
+
+// references lowers the to-ones that have a column to foreign keys.
+func (l *lowering) references(m *schema.Model) []*pg.Reference {
+	var references []*pg.Reference
+	for _, f := range m.Fields {
+		if f.FK == nil {
+			continue
+		}
+		r := &pg.Reference{
+			Name:     l.names.Take(m.Table + "_" + f.FK.Column + "_fkey"),
+			Column:   f.FK.Column,
+			Schema:   appSchema,
+			Table:    f.Target.Table,
+			OnDelete: onDelete(f.OnDelete),
+		}
+		references = append(references, r)
+		l.constraint(r.Name, release.Constraint{Kind: release.Reference, Table: m.Table, Fields: []string{f.FK.Name}})
+	}
+	return references
+}
+
+func onDelete(how schema.OnDelete) string {
+	switch how {
+	case schema.Cascade:
+		return "cascade"
+	case schema.Restrict:
+		return "restrict"
+	case schema.SetNull:
+		return "set null"
+	}
+	panic("lower: a to-one with a column has no @onDelete")
+}
+
+// indexes lowers the declared indexes, and gives each foreign key one that no
+// other index already leads with.
+func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
+	leading := map[string]bool{}
+	for _, k := range keys {
+		if k.Kind != pg.Check && k.Where == nil {
+			leading[k.Columns[0]] = true
+		}
+	}
+	for _, i := range m.Indexes {
+		leading[storedAs(i.Fields[0]).Column] = true
+	}
+
+	var indexes []*pg.Index
+	for _, f := range m.Fields {
+		if f.FK != nil && !leading[f.FK.Column] {
+			indexes = append(indexes, l.index(m, []*schema.Field{f.FK}, ""))
+		}
+	}
+	for _, i := range m.Indexes {
+		indexes = append(indexes, l.index(m, i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+	}
+	return indexes
+}
+
+func (l *lowering) index(m *schema.Model, fields []*schema.Field, comment string) *pg.Index {
+	i := &pg.Index{Comment: comment}
+	name := m.Table
+	for _, f := range fields {
+		c := storedAs(f).Column
+		i.Keys = append(i.Keys, pg.IndexKey{Column: c})
+		name += "_" + c
+	}
+	i.Name = l.names.Take(name + "_idx")
+	return i
+}
+
+// namedConstraint is a constraint under its name in the database.
+type namedConstraint struct {
+	name       string
+	constraint release.Constraint
+}
+
+// constraint notes what the server must know to explain a failed constraint.
+func (l *lowering) constraint(name string, c release.Constraint) {
+	l.constraints = append(l.constraints, namedConstraint{name, c})
+}

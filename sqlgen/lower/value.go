@@ -1,0 +1,136 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// wire returns a column's value as it goes over the wire, for row_to_json.
+func wire(t expr.Type, value pg.Expr) pg.Expr {
+	switch t.Kind {
+	case expr.Timestamp:
+		return pg.Fn("platform.iso", value)
+	case expr.Duration:
+		return pg.Fn("platform.iso_duration", value)
+	case expr.Decimal:
+		if t.Array {
+			return pg.Fn("platform.trim_scale", value)
+		}
+		return pg.Fn("trim_scale", value)
+	}
+	return value
+}
+
+// record returns the members of a model's record, its columns taken from table.
+func record(m *schema.Model, table string) []pg.Output {
+	var members []pg.Output
+	for _, f := range storedFields(m) {
+		if f.StepWriteOnly() {
+			continue
+		}
+		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(table, f.Column)), As: f.Name, Quote: true})
+	}
+	return members
+}
+
+// recordOf is the call that makes the JSON text of a record from a query that
+// bears the alias record.
+func recordOf() pg.Expr {
+	return pg.As(pg.Fn("row_to_json", pg.Var("record")), "text")
+}
+
+// member returns the member of a JSON value at a path, as JSON.
+func member(root pg.Expr, path ...string) pg.Expr {
+	if len(path) == 1 {
+		return pg.Op(root, "->", pg.Str(path[0]))
+	}
+	return pg.Op(root, "#>", pg.Str("{"+strings.Join(path, ",")+"}"))
+}
+
+// memberText returns the member of a JSON value at a path, as text; null where
+// there is none.
+func memberText(root pg.Expr, path ...string) pg.Expr {
+	if len(path) == 1 {
+		return pg.Op(root, "->>", pg.Str(path[0]))
+	}
+	return pg.Op(root, "#>>", pg.Str("{"+strings.Join(path, ",")+"}"))
+}
+
+// hasMember tells whether a JSON object has a member.
+func hasMember(root pg.Expr, name string) pg.Expr {
+	return pg.Op(root, "?", pg.Str(name))
+}
+
+// read returns the value at a path of a JSON value, as a column of type t holds
+// it. The request has been validated, so the casts hold.
+func read(t expr.Type, nullable bool, root pg.Expr, path ...string) pg.Expr {
+	if t.Array || t.Kind == expr.Vector {
+		elements := elementsOf(t, member(root, path...))
+		if nullable {
+			// An absent or null array has no elements to take out.
+			return &pg.Case{Whens: []pg.When{{
+				Condition: pg.Eq(pg.Fn("jsonb_typeof", member(root, path...)), pg.Str("array")),
+				Result:    elements,
+			}}}
+		}
+		return elements
+	}
+	return cast(memberText(root, path...), t)
+}
+
+// elementsOf returns the array of type t that a JSON array holds.
+func elementsOf(t expr.Type, array pg.Expr) pg.Expr {
+	elements := &pg.ArrayOf{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Fn("jsonb_array_elements_text", array)}},
+	}}
+	if t.Kind == expr.Vector {
+		return pg.As(elements, "real[]")
+	}
+	return castTo(elements, castType(t.Kind), "[]")
+}
+
+// cast returns a text as a value of type t.
+func cast(text pg.Expr, t expr.Type) pg.Expr {
+	return castTo(text, castType(t.Kind), "")
+}
+
+func castTo(value pg.Expr, typ, suffix string) pg.Expr {
+	if typ == "text" {
+		return value
+	}
+	return pg.As(value, typ+suffix)
+}
+
+// castType is the type that input of a kind is read as. A Timestamp needs no
+// precision: it comes in milliseconds.
+func castType(k expr.Kind) string {
+	return strings.TrimSuffix(valueType(k), "(3)")
+}
+
+// literal lowers a checked literal.
+func literal(l *expr.Literal) pg.Expr {
+	switch v := l.Value.(type) {
+	case nil:
+		return pg.Null()
+	case bool:
+		if v {
+			return pg.True()
+		}
+		return pg.False()
+	case string:
+		switch l.Type().Kind {
+		case expr.Number, expr.Decimal:
+			return pg.Lit(v)
+		case expr.Timestamp, expr.Date, expr.Duration:
+			return pg.As(pg.Str(v), castType(l.Type().Kind))
+		}
+		return pg.Str(v)
+	}
+	panic(fmt.Sprintf("lower: a literal holds %T", l.Value))
+}
+
+func kindName(k expr.Kind) string { return fmt.Sprintf("number %d", int(k)) }

@@ -1,0 +1,101 @@
+package pg
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// MaxIdent is the longest identifier that Postgres keeps, in bytes.
+const MaxIdent = 63
+
+// Ident writes an identifier, in quotes only where Postgres needs them: for
+// anything but lower-case letters, digits and _, and for keywords that cannot
+// name a column or table (Postgres manual, appendix C).
+func Ident(name string) string {
+	if isPlain(name) && !reserved[name] {
+		return name
+	}
+	return QuoteIdent(name)
+}
+
+// QuoteIdent writes an identifier in quotes.
+func QuoteIdent(name string) string {
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}
+
+// Qualified writes schema.name.
+func Qualified(schema, name string) string {
+	return Ident(schema) + "." + Ident(name)
+}
+
+// Quote writes a text literal. One with a backslash takes the E form, so that it
+// means the same whatever standard_conforming_strings says.
+func Quote(value string) string {
+	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
+	if strings.Contains(value, `\`) {
+		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	}
+	return quoted
+}
+
+// DollarQuote writes text between dollar quotes whose tag does not occur in it.
+func DollarQuote(tag, text string) string {
+	for strings.Contains(text, "$"+tag+"$") || strings.HasSuffix(text, "$"+tag) {
+		tag += "_"
+	}
+	return "$" + tag + "$" + text + "$" + tag + "$"
+}
+
+func isPlain(name string) bool {
+	for i, r := range name {
+		switch {
+		case r >= 'a' && r <= 'z', r == '_':
+		case r >= '0' && r <= '9' && i > 0:
+		default:
+			return false
+		}
+	}
+	return name != ""
+}
+
+// reserved holds the keywords that are reserved, or reserved but for functions
+// and types, in any version from 15 to 18.
+var reserved = keywords(`
+	all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
+	column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
+	current_timestamp current_user default deferrable desc distinct do else end except false fetch for foreign freeze
+	from full grant group having ilike in initially inner intersect into is isnull join lateral leading left like limit
+	localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
+	returning right select session_user similar some symmetric system_user table tablesample then to trailing true union
+	unique user using variadic verbose when where window with`)
+
+func keywords(list string) map[string]bool {
+	set := map[string]bool{}
+	for _, word := range strings.Fields(list) {
+		set[word] = true
+	}
+	return set
+}
+
+// Names hands out names that are unique in one namespace and fit into MaxIdent
+// bytes. A name that is too long or taken ends in a digest of what it was to be,
+// so that it stays the same whatever stands around it.
+type Names struct {
+	taken map[string]bool
+}
+
+// NewNames returns an empty namespace.
+func NewNames() *Names { return &Names{taken: map[string]bool{}} }
+
+// Take marks a name as taken and returns it, or a name like it that is free.
+func (n *Names) Take(name string) string {
+	unique := name
+	for salt := ""; len(unique) > MaxIdent || n.taken[unique]; salt += "+" {
+		sum := sha256.Sum256([]byte(name + salt))
+		digest := "_" + hex.EncodeToString(sum[:4])
+		unique = name[:min(len(name), MaxIdent-len(digest))] + digest
+	}
+	n.taken[unique] = true
+	return unique
+}

@@ -1,0 +1,172 @@
+package pg
+
+// Select is a query. In PL/pgSQL it may have a target.
+type Select struct {
+	Columns []Output // none is select without columns, for exists
+	Into    []string // PL/pgSQL variables; none outside of a statement
+	From    From     // nil means none
+	Joins   []Join
+	Where   Expr // nil means none
+	GroupBy []Expr
+	OrderBy []Order
+	Limit   Expr // nil means none
+	Offset  Expr // nil means none
+}
+
+// Output is one column of a query's result.
+type Output struct {
+	Value Expr
+	As    string // nil string means no alias; printed as an identifier
+	Quote bool   // whether the alias is quoted whatever it is: a name of the wire
+}
+
+// From is a *TableRef, *SubqueryRef or *CallRef.
+type From interface {
+	isFrom()
+}
+
+// TableRef is a table or view.
+type TableRef struct {
+	Schema, Name string
+	Alias        string // empty means its own name
+}
+
+// SubqueryRef is a query in a from clause.
+type SubqueryRef struct {
+	Query *Select
+	Alias string
+}
+
+// CallRef is a set-returning function in a from clause.
+type CallRef struct {
+	Call       Expr
+	Ordinality bool
+	Alias      string
+	Columns    []string // none means the function's own
+}
+
+func (*TableRef) isFrom()    {}
+func (*SubqueryRef) isFrom() {}
+func (*CallRef) isFrom()     {}
+
+// Join is a join.
+type Join struct {
+	Kind string // join, left join, cross join
+	With From
+	On   Expr // nil for a cross join
+}
+
+// Order is one key of an order.
+type Order struct {
+	Value      Expr
+	Descending bool
+}
+
+// Ref returns a reference to schema.name.
+func Ref(schema, name string) *TableRef { return &TableRef{Schema: schema, Name: name} }
+
+// Statement is a PL/pgSQL statement.
+type Statement interface {
+	isStatement()
+}
+
+// Perform evaluates an expression for its effect.
+type Perform struct {
+	Value Expr
+}
+
+// Assign gives a variable a value.
+type Assign struct {
+	Variable string
+	Value    Expr
+}
+
+// Query is a select with a target.
+type Query struct {
+	Select *Select
+}
+
+// Insert is an insert of one row, or of the rows of a query.
+type Insert struct {
+	Schema, Table string
+	Columns       []string
+	Values        []Expr  // of one row
+	Query         *Select // rows; nil means Values
+	Default       bool    // default values
+}
+
+// Update is an update of the rows that satisfy a condition.
+type Update struct {
+	Schema, Table string
+	Set           []Assignment
+	Where         Expr
+	Returning     Expr // nil means none
+	Into          string
+}
+
+// Assignment gives a column a value.
+type Assignment struct {
+	Column string
+	Value  Expr
+}
+
+// Delete is a delete of the rows that satisfy a condition.
+type Delete struct {
+	Schema, Table string
+	Where         Expr
+	Returning     Expr // nil means none
+	Into          string
+}
+
+// If runs one of its branches.
+type If struct {
+	Branches []IfBranch
+	Else     []Statement // none means nothing
+}
+
+// IfBranch is a condition and what follows from it.
+type IfBranch struct {
+	Condition Expr
+	Then      []Statement
+}
+
+// Return ends a function with a value.
+type Return struct {
+	Value Expr
+}
+
+// Execute runs text as a statement.
+type Execute struct {
+	Text  Expr
+	Into  string // empty means no result
+	Using []Expr
+}
+
+// ForEach runs statements for each row of a query.
+type ForEach struct {
+	Variables []string
+	Query     *Select
+	Body      []Statement
+}
+
+// Note is a comment between statements.
+type Note struct {
+	Text string
+}
+
+func (*Perform) isStatement() {}
+func (*Assign) isStatement()  {}
+func (*Query) isStatement()   {}
+func (*Insert) isStatement()  {}
+func (*Update) isStatement()  {}
+func (*Delete) isStatement()  {}
+func (*If) isStatement()      {}
+func (*Return) isStatement()  {}
+func (*Execute) isStatement() {}
+func (*ForEach) isStatement() {}
+func (*Note) isStatement()    {}
+
+// IfThen returns an if with one branch.
+func IfThen(condition Expr, then ...Statement) *If {
+	return &If{Branches: []IfBranch{{Condition: condition, Then: then}}}
+}

@@ -1,0 +1,60 @@
+// Package sqlgen is the compiler: it turns the files of a project into the
+// database that they describe.
+//
+// Compile lists its stages in order; each is a package of its own, takes a
+// finished value and returns one. Read the language in README.md beside this
+// file, then the stages in the order of Compile.
+package sqlgen
+
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Compile turns a project into a database description. It reports every error and
+// warning it finds, in source order; the description is nil if there is any error.
+func Compile(p *Project) (*pg.Database, syntax.Errors) {
+	checked, errs := Check(p) // text → names resolved, types known
+	if errs.HasErrors() {
+		return nil, errs
+	}
+	lower.Unsupported(checked, &errs) // what the language allows and nobody can build yet
+	if errs.HasErrors() {
+		return nil, errs.Sorted()
+	}
+	return lower.Schema(checked, p.source()), errs // schema → tables, policies, functions; cannot fail
+}
+
+// Check turns a project into a checked schema, which is nil if there is any error.
+func Check(p *Project) (*schema.Schema, syntax.Errors) {
+	var errs syntax.Errors
+
+	trees := parseAll(p.Files, &errs)              // text → syntax trees, as much as parses
+	config := schema.ReadConfig(p.Config, &errs)   // the compiler's part of sternpost.yaml
+	checked := schema.Check(trees, schema.Options{ // trees → names resolved, types known
+		Config:    config,
+		Functions: p.Functions,
+	}, &errs)
+	return checked, errs.Sorted()
+}
+
+func parseAll(files []*syntax.Source, errs *syntax.Errors) []*syntax.File {
+	trees := make([]*syntax.File, len(files))
+	for i, f := range files {
+		trees[i] = syntax.Parse(f, errs)
+	}
+	return trees
+}
+
+// source names the schema files, as the first line of the output has it.
+func (p *Project) source() string {
+	names := make([]string, len(p.Files))
+	for i, f := range p.Files {
+		names[i] = f.Name
+	}
+	return strings.Join(names, ", ")
+}
