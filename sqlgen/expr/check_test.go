@@ -331,6 +331,7 @@ func TestDidYouMean(t *testing.T) {
 	tests := []struct{ text, want string }{
 		{`order.nummer == "x"`, `Order has no field "nummer" (did you mean "number"?)`},
 		{`ordr.number == "x"`, `nothing here is called "ordr" (did you mean "order"?)`},
+		{`number == "x"`, `nothing here is called "number" (did you mean "order.number"?)`},
 		{`order.state == Stat.Open`, `nothing here is called "Stat" (did you mean "State"?)`},
 		{`order.state == State.Opne`, `enum State has no value "Opne" (did you mean "Open"?)`},
 		{`inTxet == "x"`, `nothing here is called "inTxet" (did you mean "inText"?)`},

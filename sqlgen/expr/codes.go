@@ -2,93 +2,93 @@ package expr
 
 import "github.com/sternpost/sternpost/sqlgen/syntax"
 
-// The codes that this package reports. Each is shown by an expression of model
-// Order; see the tests for the schema that it belongs to.
+// The codes that this package reports. Each is shown by an attribute that breaks
+// the rule, of model Order or union Event of the tests.
 const (
 	// UnknownName: a path begins with nothing that can be named where it stands.
 	//
-	//	oder.number == "1"
+	//	@where(oder.number == "1")
 	UnknownName syntax.Code = "UnknownName"
 
 	// UnknownField: a path names no field of its model, or continues past a
 	// scalar.
 	//
-	//	order.nummer == "1"
+	//	@where(order.nummer == "1")
 	UnknownField syntax.Code = "UnknownField"
 
 	// UnknownEnumValue: an enum has no such value.
 	//
-	//	order.state == State.Opn
+	//	@where(order.state == State.Opn)
 	UnknownEnumValue syntax.Code = "UnknownEnumValue"
 
 	// UnknownArm: a literal names no model, or no arm, of the union.
 	//
-	//	event.sourceArm == "paymnt"
+	//	@permission(expression: event.sourceArm == "paymnt", actions: [list])
 	UnknownArm syntax.Code = "UnknownArm"
 
 	// NotBoolean: the whole expression, or an operand of !, && or ||, is not
 	// Boolean.
 	//
-	//	order.number && order.rush
+	//	@where(order.number && order.rush)
 	NotBoolean syntax.Code = "NotBoolean"
 
 	// OperandTypes: the operator does not take such a pair of operands.
 	//
-	//	order.state < State.Open
+	//	@where(order.state < State.Open)
 	OperandTypes syntax.Code = "OperandTypes"
 
 	// NestedComparison: an operand of a comparison is a comparison or a logical
 	// expression.
 	//
-	//	(order.rush == true) == order.rush
+	//	@where((order.rush == true) == order.rush)
 	NestedComparison syntax.Code = "NestedComparison"
 
 	// ListElement: an element of a list is a path of the row, null, or not
 	// comparable with the other side.
 	//
-	//	order.number in ["1", null]
+	//	@where(order.number in ["1", null])
 	ListElement syntax.Code = "ListElement"
 
 	// WriteOnlyField: a Password or Secret is neither compared with null nor
 	// assigned to its like.
 	//
-	//	order.token == "x"
+	//	@where(order.token == "x")
 	WriteOnlyField syntax.Code = "WriteOnlyField"
 
 	// ListInput: an implicit input of a list is named.
 	//
-	//	order.number == filteredNumber
+	//	@where(order.number == filtered)
 	ListInput syntax.Code = "ListInput"
 
 	// ManyInput: an input of a create below a to-many step is named.
 	//
-	//	itemsWhat != ""
+	//	@validate(itemsWhat != "")
 	ManyInput syntax.Code = "ManyInput"
 
 	// RowInRule: a rule for read or write mentions the row.
 	//
-	//	order.rush
+	//	@permission(expression: order.rush, actions: [read])
 	RowInRule syntax.Code = "RowInRule"
 
 	// NotOwnField: a model's @validate leads through a relation.
 	//
-	//	order.customer.name != ""
+	//	@validate(order.customer.name != "")
 	NotOwnField syntax.Code = "NotOwnField"
 
 	// TypeMismatch: a target does not take a value of that type.
 	//
-	//	order.number = 1
+	//	@set(order.number = 1)
 	TypeMismatch syntax.Code = "TypeMismatch"
 
 	// NullIntoRequired: null is assigned to a required target.
 	//
-	//	order.number = null
+	//	@set(order.number = null)
 	NullIntoRequired syntax.Code = "NullIntoRequired"
 
 	// BadLiteral: a text literal is not ISO 8601 of its type, or a number is out
 	// of range.
 	//
-	//	order.due == "2027-02-30"
+	//	@where(order.due == "2027-02-30")
 	BadLiteral syntax.Code = "BadLiteral"
 
 	// DefaultNotConstant: a @default is neither a literal, a list of literals,
@@ -99,11 +99,11 @@ const (
 
 	// SetManyValues: the value of a @set passes a to-many.
 	//
-	//	order.number = order.items.what
+	//	@set(order.number = order.items.what)
 	SetManyValues syntax.Code = "SetManyValues"
 
 	// ArmField: the value that an arm gives to a field of its union does not fit.
 	//
-	//	event.title = invoice.total
+	//	@set(event.title = order.price)
 	ArmField syntax.Code = "ArmField"
 )

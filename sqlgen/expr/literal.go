@@ -215,28 +215,30 @@ const (
 	maxDecimalScale  = 18
 )
 
+// maxSpelling bounds the spelling of a numeric literal and its exponent. Without
+// it, any number of zeros could say nothing.
+const maxSpelling = 1000
+
 // isNumber tells whether an integer literal is within the range of Number.
 func isNumber(text string) bool {
 	n, ok := new(big.Int).SetString(text, 10)
 	return ok && n.CmpAbs(big.NewInt(maxNumber)) <= 0
 }
 
-// isDecimal tells whether a numeric literal is within the range of Decimal. It
-// counts digits and never multiplies out an exponent, which may be enormous.
+// isDecimal tells whether a numeric literal is within the range of Decimal.
 func isDecimal(text string) bool {
 	mantissa, exponent, _ := strings.Cut(strings.ToLower(strings.TrimPrefix(text, "-")), "e")
 	whole, fraction, _ := strings.Cut(mantissa, ".")
+	shift, err := 0, error(nil)
+	if exponent != "" {
+		shift, err = strconv.Atoi(exponent)
+	}
+	if err != nil || max(shift, -shift, len(text)) > maxSpelling {
+		return false
+	}
 	digits := strings.TrimLeft(whole+fraction, "0")
 	if digits == "" {
 		return true
-	}
-	shift := 0
-	if exponent != "" {
-		n, err := strconv.Atoi(exponent)
-		if err != nil || n > 1<<20 || n < -1<<20 {
-			return false
-		}
-		shift = n
 	}
 	trailing := len(digits) - len(strings.TrimRight(digits, "0"))
 	scale := len(fraction) - shift - trailing // digits after the point, negative for zeros before it

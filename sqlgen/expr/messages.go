@@ -13,6 +13,10 @@ func unknownName(name string, candidates []string) string {
 	return fmt.Sprintf("nothing here is called %q%s", name, didYouMean(name, candidates))
 }
 
+func missingVariable(name, variable string) string {
+	return fmt.Sprintf("nothing here is called %q (did you mean \"%s.%s\"?)", name, variable, name)
+}
+
 func rowNotNameable(variable string) string {
 	return fmt.Sprintf("%s cannot be used here: there is no row, only inputs and ctx", variable)
 }

@@ -194,8 +194,8 @@ type Logic struct {
 	base
 }
 
-// Not is a negation, an expression of its own with choices of its own (LANGUAGE:
-// paths through a to-many).
+// Not is a negation. Its operand is an expression of its own: of a path through a
+// to-many it chooses a child of its own, whatever is chosen outside.
 type Not struct {
 	Operand Node
 	base

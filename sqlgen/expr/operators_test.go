@@ -50,9 +50,8 @@ var operandsOfTable = []struct{ name, text string }{
 	{"Vector", "order.shape"},
 }
 
-// The groups of operands that == compares with each other, each with every
-// other member of its group and itself. What follows a colon is a member of the
-// group that does not meet others that follow it.
+// The groups of operands that == compares. Without a colon each member meets all
+// members, itself included; with one, each before it meets each behind it.
 var equalityGroups = []string{
 	"Text Markdown ID text",
 	"Number Decimal integer decimal items.price",
@@ -147,21 +146,13 @@ func TestOperatorTable(t *testing.T) {
 func groupPairs(groups []string) map[[2]string]bool {
 	pairs := map[[2]string]bool{}
 	for _, group := range groups {
-		members, others, _ := strings.Cut(group, " : ")
-		for _, a := range strings.Fields(members) {
-			for _, b := range slices.Concat(strings.Fields(members), strings.Fields(others)) {
-				if a == "null" && others != "" && b == "null" && !slices.Contains(strings.Fields(others), "null") {
-					continue
-				}
-				if others != "" && slices.Contains(strings.Fields(members), b) {
-					continue
-				}
-				pairs[[2]string{a, b}], pairs[[2]string{b, a}] = true, true
-			}
+		members, others, ok := strings.Cut(group, " : ")
+		if !ok {
+			others = members
 		}
-		if others == "" || strings.HasPrefix(group, "null") {
-			for _, a := range strings.Fields(members) {
-				pairs[[2]string{a, a}] = true
+		for _, a := range strings.Fields(members) {
+			for _, b := range strings.Fields(others) {
+				pairs[[2]string{a, b}], pairs[[2]string{b, a}] = true, true
 			}
 		}
 	}

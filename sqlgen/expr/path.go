@@ -28,8 +28,19 @@ func (c *checker) path(p *syntax.Path) Node {
 	if values, ok := c.scope.EnumValues(first.Name); ok {
 		return c.enumValue(p, values)
 	}
-	c.add(first.Span(), UnknownName, unknownName(first.Name, c.nameable()))
+	c.add(first.Span(), UnknownName, c.unknownName(first.Name))
 	return nil
+}
+
+// unknownName returns the message for a path that begins with nothing nameable,
+// which often is a field that lacks the variable before it.
+func (c *checker) unknownName(name string) string {
+	if variable, model, nameable := c.scope.Row(); nameable {
+		if _, isField := c.scope.Field(model, name); isField {
+			return missingVariable(name, variable)
+		}
+	}
+	return unknownName(name, c.nameable())
 }
 
 // nameable returns what a path can begin with here.
