@@ -238,12 +238,23 @@ func (c *checker) settleList(list *List, elements Type) Node {
 				ok = false
 			}
 		}
+		if !ok {
+			continue
+		}
+		if isWider(n.Type().Kind, settled.typ.Kind) {
+			settled.typ.Kind = n.Type().Kind
+		}
 		settled.Elements = append(settled.Elements, n)
 	}
 	if !ok {
 		return nil
 	}
 	return settled
+}
+
+// isWider tells whether a kind holds all values of another, and more.
+func isWider(kind, other Kind) bool {
+	return kind == Decimal && other == Number || kind == Timestamp && other == Date
 }
 
 // settle gives a literal the type of the other side, which it can be compared

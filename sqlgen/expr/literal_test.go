@@ -49,6 +49,18 @@ func TestLiteralsTakeTheTypeOfTheOtherSide(t *testing.T) {
 			t.Errorf("%s: got %s %v, want %s %v", test.text, l.Type(), l.Value, test.typ, test.want)
 		}
 	}
+	for text, want := range map[string]Kind{
+		`order.count in [1, 2]`:                           Number,
+		`order.count in [1, 1.5, 2]`:                      Decimal,
+		`order.nums == [inNumber, inDecimal]`:             Decimal,
+		`order.due in ["2027-03-01", ctx.now]`:            Timestamp,
+		`order.price in [1, inNumber]`:                    Decimal,
+		`order.customer in [inID, ctx.identity.customer]`: Model,
+	} {
+		if list := check(t, schema.at(Where), text).(*Compare).Right; list.Type().Kind != want {
+			t.Errorf("%s: list is of type %s, want an array of %s", text, list.Type(), want)
+		}
+	}
 	left := check(t, schema.at(Where), `"2027-03-01" in [inDate]`).(*Compare).Left.(*Literal)
 	if left.Type() != (Type{Kind: Date}) {
 		t.Errorf("a text literal in a list of dates is of type %s, want Date", left.Type())

@@ -81,7 +81,9 @@ type Literal struct {
 }
 
 // List is a list of literals, inputs and ctx paths. Its type is that of the
-// other side, as an array; an empty list has the kind AnyList.
+// other side, as an array; but if an element is a Decimal beside Number, or a
+// Timestamp beside Date, it is an array of those. An empty list has the kind
+// AnyList.
 type List struct {
 	Elements []Node
 	base
