@@ -1,0 +1,253 @@
+package auth
+
+import (
+	"context"
+	"crypto"
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v2/jwk"
+	"github.com/lestrrat-go/jwx/v2/jws"
+)
+
+// tokenType is the typ of an access token.
+const tokenType = "at+jwt"
+
+// TokenOptions say how access tokens are made and which are accepted.
+type TokenOptions struct {
+	SigningKey       []byte           // PEM: PKCS#8, PKCS#1 or SEC 1; RSA from 2048 bits, EC P-256 or Ed25519
+	VerificationKeys [][]byte         // PEM of further public keys whose tokens are accepted
+	BaseURL          string           // the issuer and audience of every token
+	Lifetime         time.Duration    // of a token; whole seconds count
+	CacheSize        int              // how many verified tokens are remembered; below 2 none are
+	Now              func() time.Time // nil means time.Now
+}
+
+// Tokens issues and verifies access tokens. It may be used concurrently. Its keys
+// do not change: who rotates keys makes a new one, and with it a new cache.
+type Tokens struct {
+	baseURL  string
+	lifetime time.Duration
+	now      func() time.Time
+	signer   crypto.Signer
+	signing  *publicKey
+	keys     map[string]*publicKey // by id
+	jwks     []byte
+	verified *cache
+}
+
+// Identity is who is calling.
+type Identity struct {
+	ID string // empty means anonymous
+}
+
+// NewTokens reads the keys. It fails on one that is not of an accepted kind.
+func NewTokens(options TokenOptions) (*Tokens, error) {
+	if options.BaseURL == "" {
+		return nil, errors.New("make access tokens: there is no base URL")
+	}
+	if options.Lifetime < time.Second {
+		return nil, fmt.Errorf("make access tokens: the lifetime %s is shorter than a second", options.Lifetime)
+	}
+	t := &Tokens{
+		baseURL:  options.BaseURL,
+		lifetime: options.Lifetime.Truncate(time.Second),
+		now:      options.Now,
+		keys:     map[string]*publicKey{},
+		verified: newCache(options.CacheSize),
+	}
+	if t.now == nil {
+		t.now = time.Now
+	}
+	if err := t.readKeys(options); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *Tokens) readKeys(options TokenOptions) error {
+	signer, err := parseSigningKey(options.SigningKey)
+	if err != nil {
+		return fmt.Errorf("read the signing key: %w", err)
+	}
+	set := jwk.NewSet()
+	if t.signing, err = t.addKey(set, signer.Public()); err != nil {
+		return fmt.Errorf("read the signing key: %w", err)
+	}
+	t.signer = signer
+	for i, text := range options.VerificationKeys {
+		key, err := parseVerificationKey(text)
+		if err != nil {
+			return fmt.Errorf("read verification key %d: %w", i+1, err)
+		}
+		if _, err := t.addKey(set, key); err != nil {
+			return fmt.Errorf("read verification key %d: %w", i+1, err)
+		}
+	}
+	if t.jwks, err = json.Marshal(set); err != nil {
+		return fmt.Errorf("write the key set: %w", err)
+	}
+	return nil
+}
+
+// addKey adds a key to those that verify, unless it is there: in a rotation the
+// new signing key was a verification key before.
+func (t *Tokens) addKey(set jwk.Set, raw crypto.PublicKey) (*publicKey, error) {
+	key, err := newPublicKey(raw)
+	if err != nil {
+		return nil, err
+	}
+	if known := t.keys[key.id]; known != nil {
+		return known, nil
+	}
+	t.keys[key.id] = key
+	return key, set.AddKey(key.jwk)
+}
+
+// JWKS is the set of all public keys, RFC 7517, as JSON. The signing key comes
+// first. The caller must not change it.
+func (t *Tokens) JWKS() []byte {
+	return t.jwks
+}
+
+// claims are those of an access token.
+type claims struct {
+	Issuer   string `json:"iss"`
+	Audience string `json:"aud"`
+	Subject  string `json:"sub"`
+	IssuedAt int64  `json:"iat"`
+	Expires  int64  `json:"exp"`
+	ID       string `json:"jti"`
+}
+
+// Issue makes a token for an identity, and tells when it expires.
+func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err error) {
+	if identityID == "" {
+		return "", time.Time{}, errors.New("issue an access token: there is no identity")
+	}
+	now := t.now().Truncate(time.Second)
+	expires = now.Add(t.lifetime)
+	payload, err := json.Marshal(claims{
+		Issuer:   t.baseURL,
+		Audience: t.baseURL,
+		Subject:  identityID,
+		IssuedAt: now.Unix(),
+		Expires:  expires.Unix(),
+		ID:       rand.Text(),
+	})
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("issue an access token: %w", err)
+	}
+	headers := jws.NewHeaders()
+	if err := errors.Join(headers.Set(jws.TypeKey, tokenType), headers.Set(jws.KeyIDKey, t.signing.id)); err != nil {
+		return "", time.Time{}, fmt.Errorf("issue an access token: %w", err)
+	}
+	signed, err := jws.Sign(payload, jws.WithKey(t.signing.algorithm, t.signer, jws.WithProtectedHeaders(headers)))
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("issue an access token: %w", err)
+	}
+	return string(signed), expires, nil
+}
+
+// Identify returns who sent a request with these values of the Authorization
+// header; none at all means anonymous. It asks no database. Its error is a
+// *Refusal.
+func (t *Tokens) Identify(_ context.Context, authorization []string) (Identity, error) {
+	switch len(authorization) {
+	case 0:
+		return Identity{}, nil
+	case 1:
+	default:
+		return Identity{}, ErrHeader
+	}
+	token, ok := bearer(authorization[0])
+	if !ok {
+		return Identity{}, ErrHeader
+	}
+	now := t.now()
+	if v, ok := t.verified.get(token); ok {
+		if !now.Before(v.expires) {
+			return Identity{}, ErrExpired
+		}
+		return v.identity, nil
+	}
+	v, err := t.verify(token)
+	if err != nil {
+		return Identity{}, err
+	}
+	if !now.Before(v.expires) {
+		return Identity{}, ErrExpired
+	}
+	t.verified.put(token, v)
+	return v.identity, nil
+}
+
+// bearer returns the token of a header value: "Bearer", in any case, spaces and
+// one word of the characters that RFC 9110 allows a token. Spaces around a header
+// value do not belong to it.
+func bearer(value string) (token string, ok bool) {
+	scheme, rest, found := strings.Cut(strings.Trim(value, " \t"), " ")
+	token = strings.TrimLeft(rest, " ")
+	if !found || !strings.EqualFold(scheme, "Bearer") || token == "" {
+		return "", false
+	}
+	for i := range len(token) {
+		c := token[i]
+		isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+		if !isLetter && (c < '0' || c > '9') && !strings.ContainsRune("-._~+/=", rune(c)) {
+			return "", false
+		}
+	}
+	return token, true
+}
+
+// verification is what a token said that was verified.
+type verification struct {
+	identity Identity
+	expires  time.Time
+}
+
+// verify checks everything about a token but whether it has expired. Nothing in
+// it chooses how: the key id names a key, and that has its algorithm.
+func (t *Tokens) verify(token string) (verification, error) {
+	head, rest, _ := strings.Cut(token, ".")
+	body, signature, found := strings.Cut(rest, ".")
+	if !found || strings.Contains(signature, ".") {
+		return verification{}, ErrInvalid
+	}
+
+	var header struct {
+		Algorithm string          `json:"alg"`
+		Type      string          `json:"typ"`
+		KeyID     string          `json:"kid"`
+		Critical  json.RawMessage `json:"crit"`
+	}
+	if !decodePart(head, &header) || header.Type != tokenType || header.Critical != nil {
+		return verification{}, ErrInvalid
+	}
+	key := t.keys[header.KeyID]
+	if key == nil || header.Algorithm != string(key.algorithm) {
+		return verification{}, ErrInvalid
+	}
+	signed, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	if err != nil || key.verifier.Verify([]byte(token[:len(head)+1+len(body)]), signed, key.raw) != nil {
+		return verification{}, ErrInvalid
+	}
+
+	var c claims
+	if !decodePart(body, &c) || c.Issuer != t.baseURL || c.Audience != t.baseURL || c.Subject == "" || c.Expires == 0 {
+		return verification{}, ErrInvalid
+	}
+	return verification{identity: Identity{ID: c.Subject}, expires: time.Unix(c.Expires, 0)}, nil
+}
+
+// decodePart reads a part of a token: a JSON object in base64url.
+func decodePart(part string, into any) bool {
+	text, err := base64.RawURLEncoding.Strict().DecodeString(part)
+	return err == nil && json.Unmarshal(text, into) == nil
+}
