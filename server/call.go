@@ -35,18 +35,24 @@ func (s *Server) call(c *fiber.Ctx) error {
 	}
 
 	caller := caller{identity: who, zone: zone, request: requestOf(c)}
-	err = s.perform(c, r, api, &caller)
-	if isFunctionMissing(err) && s.catchUp(r.number) {
-		// The release was replaced between its look-up and the call. What was read
-		// is read again, since the newer release may want it otherwise.
+	for range maxReleases {
+		err = s.perform(c, r, api, &caller)
+		if !isFunctionMissing(err) || !s.catchUp(r.number) {
+			return err
+		}
+		// The release was replaced between its look-up and the call. All is done
+		// again, since the newer one may want another input.
 		r = s.current.Load()
 		if api, err = s.route(c, r); err != nil {
 			return err
 		}
-		err = s.perform(c, r, api, &caller)
 	}
 	return err
 }
+
+// maxReleases is how many releases a request may see: far more than are installed
+// while one lasts.
+const maxReleases = 5
 
 // perform reads the input for an action of one release and makes the call.
 func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -58,6 +59,17 @@ type testDatabase struct {
 
 func newDatabase(t *testing.T) *testDatabase {
 	t.Helper()
+	d := newEmptyDatabase(t)
+	if err := platform.Migrate(t.Context(), d.connect(t)); err != nil {
+		t.Fatal(err)
+	}
+	d.exec(t, appSQL)
+	return d
+}
+
+// newEmptyDatabase makes a database that holds nothing.
+func newEmptyDatabase(t *testing.T) *testDatabase {
+	t.Helper()
 	ctx := t.Context()
 	name := fmt.Sprintf("t%d", databases.Add(1))
 	admin, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", clusterPort))
@@ -68,13 +80,7 @@ func newDatabase(t *testing.T) *testDatabase {
 	if _, err := admin.Exec(ctx, "create database "+name); err != nil {
 		t.Fatal(err)
 	}
-	d := &testDatabase{url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s", clusterPort, name)}
-	conn := d.connect(t)
-	if err := platform.Migrate(ctx, conn); err != nil {
-		t.Fatal(err)
-	}
-	d.exec(t, appSQL)
-	return d
+	return &testDatabase{url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s", clusterPort, name)}
 }
 
 func (d *testDatabase) connect(t *testing.T) *pgx.Conn {
@@ -108,4 +114,13 @@ func (d *testDatabase) install(t *testing.T, m *release.Manifest) {
 	if _, err := conn.Exec(t.Context(), "select platform.install_release('', $1, '{}')", string(raw)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func (d *testDatabase) address() string {
+	return fmt.Sprintf("127.0.0.1:%d", clusterPort)
+}
+
+// through returns the URL of the database by way of another address.
+func (d *testDatabase) through(address string) string {
+	return strings.Replace(d.url, d.address(), address, 1)
 }

@@ -137,7 +137,8 @@ func (s *Server) catchUp(than int64) bool {
 	if err := s.refresh(ctx, conn.Conn()); err != nil {
 		s.log.Error("load the newest release", "error", err)
 	}
-	return s.current.Load().number != than
+	r := s.current.Load()
+	return r != nil && r.number != than
 }
 
 func (s *Server) ready() {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"log/slog"
 	"sync"
 )
 
@@ -21,4 +22,8 @@ func (l *logBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.String()
+}
+
+func discardLog() *slog.Logger {
+	return slog.New(slog.DiscardHandler)
 }

@@ -193,6 +193,7 @@ func hasName(line []byte, name string) bool {
 func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request, status int, started time.Time) {
 	level := slog.LevelDebug
 	switch {
+	case isProbe(rc.URI().PathOriginal()): // readiness is logged where it changes
 	case status == fiber.StatusInternalServerError:
 		level = slog.LevelError
 	case status > fiber.StatusInternalServerError:

@@ -2,8 +2,6 @@ package server
 
 import (
 	"net/http"
-	"slices"
-	"strings"
 
 	"github.com/gofiber/fiber/v2"
 )
@@ -67,5 +65,5 @@ func (r *served) headerNames() []string {
 // isProbe tells whether a path is one of those that are answered while the server
 // stops.
 func isProbe(path []byte) bool {
-	return slices.Contains([]string{"/healthz", "/readyz"}, strings.Clone(string(path)))
+	return string(path) == "/healthz" || string(path) == "/readyz"
 }

@@ -1,0 +1,137 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+const (
+	internalBody    = `{"code":"ERR_INTERNAL","message":"an internal error occurred"}`
+	unavailableJSON = `{"code":"ERR_UNAVAILABLE","message":"the service is temporarily unavailable"}`
+	timeoutBody     = `{"code":"ERR_TIMEOUT","message":"the action took too long"}`
+	deniedBody      = `{"code":"ERR_PERMISSION_DENIED","message":"not authorized to access"}`
+)
+
+func invalid(message, field, problem string) string {
+	return `{"code":"ERR_INVALID_INPUT","message":"` + message + `","data":{"errors":[{"field":"` + field + `","error":"` + problem + `"}]}}`
+}
+
+// What the database raises, and how it is answered.
+func TestRaisedErrors(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, nil)
+	fail := func(code, message, detail string) string {
+		body, _ := json.Marshal(map[string]string{"code": code, "message": message, "detail": detail})
+		return string(body)
+	}
+	tests := []struct {
+		action, body string
+		status       int
+		want         string
+	}{
+		{"fail", fail("SP400", "one or more validation rules failed", `{"errors":[{"error":"a <b>"},{"error":"c"}]}`), 400,
+			`{"code":"ERR_INVALID_INPUT","message":"one or more validation rules failed","data":{"errors":[{"error":"a <b>"},{"error":"c"}]}}`},
+		{"fail", fail("SP400", "one or more errors found validating request object", `{"errors":[{"field":"after","error":"is not a cursor of this list"}]}`), 400,
+			invalid("one or more errors found validating request object", "after", "is not a cursor of this list")},
+		{"fail", fail("SP400", "my own words", ""), 400, `{"code":"ERR_INVALID_INPUT","message":"my own words"}`},
+		{"fail", fail("SP400", "my own words", "relation app.secret"), 400, `{"code":"ERR_INVALID_INPUT","message":"my own words"}`},
+		{"fail", fail("SP400", strings.Repeat("ä", 600), ""), 400, `{"code":"ERR_INVALID_INPUT","message":"` + strings.Repeat("ä", 500) + `"}`},
+		{"fail", fail("SP401", "the identity does not exist", ""), 401, `{"code":"ERR_AUTHENTICATION_FAILED","message":"the identity does not exist"}`},
+		{"fail", fail("SP403", "not authorized to access", ""), 403, deniedBody},
+		{"fail", fail("SP404", "record not found", ""), 404, `{"code":"ERR_RECORD_NOT_FOUND","message":"record not found"}`},
+		{"fail", fail("SP409", "taken", ""), 409, `{"code":"ERR_CONFLICT","message":"taken"}`},
+		{"fail", fail("SP429", "too many uploads outstanding", ""), 429, `{"code":"ERR_RATE_LIMITED","message":"too many uploads outstanding"}`},
+		{"fail", fail("SP999", "unknown to the server", ""), 500, internalBody},
+		{"fail", fail("42501", "permission denied for table x", ""), 403, deniedBody},
+		{"snoop", `{}`, 403, deniedBody},
+		{"fail", fail("P0001", "plain raise", ""), 500, internalBody},
+		{"fail", fail("22P02", "bad value", ""), 500, internalBody},
+		{"fail", fail("XX000", "internal", ""), 500, internalBody},
+		{"fail", fail("42883", "no such function", ""), 500, internalBody},
+		{"fail", fail("23505", "no constraint of ours", ""), 500, internalBody},
+		{"fail", fail("53100", "disk full", ""), 503, unavailableJSON},
+		{"fail", fail("08006", "connection failure", ""), 503, unavailableJSON},
+		{"fail", fail("25006", "read-only", ""), 503, unavailableJSON},
+		{"failReading", fail("25006", "read-only", ""), 500, internalBody},
+		{"fail", fail("57P01", "going down", ""), 503, unavailableJSON},
+		{"fail", fail("57014", "cancelled", ""), 504, timeoutBody},
+		{"fail", fail("55P03", "lock", ""), 504, timeoutBody},
+
+		{"createNote", `{"title":null}`, 400, invalid("field 'title' cannot be null", "title", "cannot be null")},
+		{"updateNote", `{"where":{"id":"n1"},"values":{"title":null}}`, 400, invalid("field 'title' cannot be null", "values.title", "cannot be null")},
+		{"createNote", `{"title":"forbidden"}`, 409, `{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"error":"this title is forbidden"}]}}`},
+		{"createNote", `{"title":"a","slug":"knots"}`, 400, invalid("the value for the unique field 'slug' must be unique", "slug", "must be unique")},
+		{"createNote", `{"title":"a","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", "twins.0.slug", "must be unique")},
+		{"createNote", `{"title":"a","slug":"s","twins":[{"title":"b","slug":"knots"}]}`, 400, invalid("the value for the unique field 'slug' must be unique", "slug", "must be unique")},
+		{"createNote", `{"title":"a","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", "author.id", "does not exist")},
+		{"createNote", `{"title":"a","writer":"nobody"}`, 400, invalid("the record referenced in field 'authorId' does not exist", "writer", "does not exist")},
+		{"createNote", `{"title":"a","writer":"nobody","author":{"id":"nobody"}}`, 400, invalid("the record referenced in field 'authorId' does not exist", "authorId", "does not exist")},
+		{"createNote", `{"title":"a","place":1000}`, 500, internalBody},
+		{"deleteAuthor", `{"id":"ada"}`, 400, invalid("the record is referenced by other records", "id", "is still referenced")},
+		{"deleteAuthor", `{"id":"bob"}`, 200, `"bob"`},
+	}
+	for _, test := range tests {
+		status, got := s.post(t, test.action, test.body)
+		if status != test.status || got != test.want {
+			t.Errorf("%s %s\n got %d %s\nwant %d %s", test.action, test.body, status, got, test.status, test.want)
+		}
+	}
+
+	// The composite one is broken by the second of two.
+	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", "shelf", "(shelf, place) must be unique")} {
+		if _, got := s.post(t, "createNote", `{"title":"a","place":1,"shelf":"s"}`); i == 1 && got != want {
+			t.Errorf("composite\n got %s\nwant %s", got, want)
+		}
+	}
+
+	t.Run("headers", func(t *testing.T) {
+		for code, want := range map[string][2]string{
+			"SP401": {"WWW-Authenticate", `Bearer error="invalid_token"`},
+			"SP429": {"Retry-After", "1"},
+			"53100": {"Retry-After", "1"},
+		} {
+			resp, _ := s.do(t, "POST", "/api/json/fail", fail(code, "x", ""), nil)
+			if got := resp.Header.Get(want[0]); got != want[1] {
+				t.Errorf("%s: %s: got %q, want %q", code, want[0], got, want[1])
+			}
+		}
+	})
+}
+
+func TestIdentityThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, nil)
+	resp, body := s.do(t, "POST", "/api/json/getNote", `{"id":"n1"}`, map[string]string{"Authorization": "Bearer nobody"})
+	if want := `{"code":"ERR_AUTHENTICATION_FAILED","message":"the identity does not exist"}`; resp.StatusCode != 401 || body != want {
+		t.Errorf("got %d %s, want 401 %s", resp.StatusCode, body, want)
+	}
+	if got := resp.Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token"` {
+		t.Errorf("WWW-Authenticate: got %q", got)
+	}
+}
+
+// An unforeseen error is logged in full under the id that the client has; what was
+// sent is in no log.
+func TestLogOfFailures(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, nil)
+	resp, _ := s.do(t, "POST", "/api/json/createNote", `{"title":"in confidence","place":1000}`, map[string]string{"Authorization": "Bearer ada"})
+	id := resp.Header.Get("X-Request-Id")
+	var line string
+	for l := range strings.Lines(s.log.String()) {
+		if strings.Contains(l, `"requestId":"`+id+`"`) {
+			line += l
+		}
+	}
+	for _, want := range []string{`"level":"ERROR"`, `"sqlstate":"23514"`, `"constraint":"note_place_check"`, `"where":"SQL statement`, `"path":"/api/json/createNote"`} {
+		if !strings.Contains(line, want) {
+			t.Errorf("the log has no %s: %s", want, line)
+		}
+	}
+	for _, secret := range []string{"in confidence", "ada", "Bearer"} {
+		if strings.Contains(line, secret) {
+			t.Errorf("the log shows %s: %s", secret, line)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package server
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rawConn is a connection on which a test writes what no client library would.
+type rawConn struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func (s *testServer) dial(t *testing.T) *rawConn {
+	t.Helper()
+	c, err := net.Dial("tcp", s.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(30 * time.Second))
+	return &rawConn{c, bufio.NewReader(c)}
+}
+
+func (c *rawConn) write(t *testing.T, text string) {
+	t.Helper()
+	if _, err := io.WriteString(c, text); err != nil {
+		t.Fatalf("write: %v", err)
+	}
+}
+
+// read reads one response to a request of that method.
+func (c *rawConn) read(t *testing.T, method string) (*http.Response, string) {
+	t.Helper()
+	resp, err := http.ReadResponse(c.in, &http.Request{Method: method})
+	if err != nil {
+		t.Fatalf("read the response: %v", err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatalf("read the response: %v", err)
+	}
+	return resp, string(body)
+}
+
+// isClosed waits for the server to close the connection.
+func (c *rawConn) isClosed() bool {
+	_, err := c.in.ReadByte()
+	return err == io.EOF
+}
+
+// raw sends a request byte for byte, and returns its response. The request's lines
+// are separated by line feeds for reading; a blank line ends the header.
+func (s *testServer) raw(t *testing.T, request string) (*http.Response, string) {
+	t.Helper()
+	head, body, _ := strings.Cut(request, "\n\n")
+	c := s.dial(t)
+	c.write(t, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body)
+	method, _, _ := strings.Cut(head, " ")
+	return c.read(t, method)
+}

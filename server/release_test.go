@@ -1,0 +1,236 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// runOnce runs a server that is expected to refuse to serve, and returns its error.
+func runOnce(t *testing.T, databaseURL string, role string, change func(*Config)) error {
+	t.Helper()
+	s, err := New(testConfig(databaseURL, change), Options{Role: role, Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	err = s.Run(ctx)
+	if ctx.Err() != nil {
+		t.Fatal("the server serves")
+	}
+	return err
+}
+
+func TestRefusalToServe(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		role   string
+		change func(*release.Manifest)
+		sql    string
+		want   string
+	}{
+		{name: "a superuser", role: "", want: "is a superuser"},
+		{name: "a table without row security", role: "sternpost_server", sql: "alter table app.note disable row level security", want: "table app.note has no row security"},
+		{name: "a function that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[0].Function = "gone" },
+			want: "action getNote: there is no function api.gone (jsonb, jsonb) returns text"},
+		{name: "a form that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[4].Forms["title.contains"] = "gone" },
+			want: "action listNotes: there is no function api.gone"},
+		{name: "another signature", role: "sternpost_server", sql: "drop function api.get_note; create function api.get_note(input text, context jsonb) returns text language sql return ''",
+			want: "action getNote: there is no function api.get_note"},
+		{name: "a reading function that may write", role: "sternpost_server", sql: "alter function api.get_note volatile",
+			want: "action getNote: function api.get_note of a get action is volatile"},
+		{name: "no right to execute", role: "sternpost_server", sql: "revoke execute on function api.get_note from sternpost_server",
+			want: "action getNote: there is no function api.get_note"},
+		{name: "no value for a name", role: "sternpost_server", change: func(m *release.Manifest) { m.Environment, m.Secrets = []string{"REGION"}, []string{"PEPPER"} },
+			want: "the environment has no REGION, which the schema reads as ctx.env.REGION\n  the environment has no PEPPER, which the schema reads as ctx.secrets.PEPPER"},
+		{name: "a schema that cannot be checked", role: "sternpost_server", change: func(m *release.Manifest) { m.Schemas[1].JSON = []byte(`{"type":"object","oneOf":[]}`) },
+			want: "action whoAmI: compile the input schema Empty"},
+		{name: "an API with an action that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.APIs[1].Actions = []string{"none"} },
+			want: "api Small: there is no action none"},
+		{name: "a password", role: "sternpost_server", change: func(m *release.Manifest) {
+			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"p":{"type":["string","null"],"format":"password"}}}`)
+		}, want: "schema Empty: inputs of format password are not supported yet"},
+		{name: "a file", role: "sternpost_server", change: func(m *release.Manifest) {
+			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"f":{"type":"array","items":{"type":"string","x-format":"file"}}}}`)
+		}, want: "schema Empty: inputs of format file are not supported yet"},
+		{name: "an upload route", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[1].Early = "create_note__early" },
+			want: "action createNote: uploads are not supported yet"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			d := newDatabase(t)
+			m := app()
+			if test.change != nil {
+				test.change(m)
+			}
+			d.install(t, m)
+			if test.sql != "" {
+				d.exec(t, test.sql)
+			}
+			if err := runOnce(t, d.url, test.role, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+func TestReadinessOfTheSchema(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	s := start(t, d.url, nil)
+	s.waitReady(t, "schema")
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 || body != unavailableJSON {
+		t.Errorf("without release: got %d %s", status, body)
+	}
+	if resp, _ := s.do(t, "GET", "/nowhere", "", nil); resp.StatusCode != 404 {
+		t.Errorf("without release: unknown path: got %d", resp.StatusCode)
+	}
+
+	d.install(t, app())
+	s.waitReady(t, "")
+
+	// One that this server does not understand: it goes on with what it has.
+	newer := app()
+	newer.Format = release.Format + 1
+	d.install(t, newer)
+	s.waitReady(t, "schema")
+	if status, _ := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
+		t.Errorf("with a newer release in the database: got %d", status)
+	}
+	if want := "the database is newer than this server"; !strings.Contains(s.log.String(), want) {
+		t.Errorf("the log does not say %q", want)
+	}
+
+	d.install(t, app())
+	s.waitReady(t, "")
+
+	// One that does not fit: likewise.
+	unfit := app()
+	unfit.Actions[0].Function = "gone"
+	d.install(t, unfit)
+	s.waitReady(t, "schema")
+	if status, _ := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
+		t.Errorf("with an unfit release in the database: got %d", status)
+	}
+
+	// But nothing is served from a database that has become unsafe.
+	d.exec(t, "alter table app.note disable row level security")
+	d.install(t, app())
+	for range 400 {
+		if status, _ := s.post(t, "getNote", `{"id":"n1"}`); status == 503 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 {
+		t.Errorf("unsafe: got %d %s", status, body)
+	}
+	d.exec(t, "alter table app.note enable row level security")
+	s.waitReady(t, "")
+}
+
+func TestDatabaseWithoutPlatform(t *testing.T) {
+	t.Parallel()
+	d := newEmptyDatabase(t)
+	s := start(t, d.url, nil)
+	s.waitReady(t, "schema")
+}
+
+// Releases are installed while requests run; none fails. Each release has another
+// name for the function, drops the one before, and changes the input schema.
+func TestReleaseSwapUnderLoad(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	var done atomic.Bool
+	var calls atomic.Int64
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for !done.Load() {
+				status, body := s.post(t, "getNote", `{"id":"n1"}`)
+				if status != 200 || body != `{"id":"n1","title":"Knots","slug":"knots"}` {
+					t.Errorf("getNote: got %d %s", status, body)
+					return
+				}
+				calls.Add(1)
+			}
+		})
+	}
+
+	previous := "get_note"
+	conn := d.connect(t)
+	for i := range 20 {
+		name := fmt.Sprintf("get_note_%d", i)
+		m := app()
+		m.Actions[0].Function = name
+		m.APIs[1].Actions = append(m.APIs[1].Actions, "whoAmI")
+		manifest, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sql := range []string{
+			"alter function api." + previous + " rename to " + name,
+			"create or replace function api." + name + `(input jsonb, context jsonb) returns text
+			language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+			begin
+				perform platform.enter('getNote', context);
+				return (select row_to_json(record)::text from (select note.id, note.title, note.slug from app.note where note.id = input->>'id') as record);
+			end; $$`,
+			"select platform.install_release('', '" + strings.ReplaceAll(string(manifest), "'", "''") + "', '{}')",
+		} {
+			if _, err := tx.Exec(t.Context(), sql); err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+		}
+		if err := tx.Commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := calls.Load()
+		for calls.Load() < before+20 && !t.Failed() {
+			time.Sleep(time.Millisecond)
+		}
+		previous = name
+	}
+	done.Store(true)
+	wg.Wait()
+	s.waitReady(t, "")
+	if got := s.current.Load().number; got != 21 {
+		t.Errorf("release: got %d, want 21", got)
+	}
+
+	// An action that a newer release has no more is not found, even before the server
+	// has noticed that there is one.
+	m := app()
+	m.APIs[0].Actions = []string{"whoAmI"}
+	m.APIs = m.APIs[:1]
+	m.Actions = m.Actions[6:7]
+	d.exec(t, "drop function api."+previous)
+	d.install(t, m)
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 404 || body != actionNotFoundBody {
+		t.Errorf("a dropped action: got %d %s", status, body)
+	}
+}
+
+// A function that is gone without a newer release is our mistake, not the caller's.
+func TestMissingFunctionWithoutRelease(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	d.exec(t, "drop function api.get_note")
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 500 || body != internalBody {
+		t.Errorf("got %d %s, want 500", status, body)
+	}
+}
