@@ -178,9 +178,6 @@ func (p *Path) isWriteOnly() bool { return p.typ.Kind == Password || p.typ.Kind 
 // isToMany tells whether a step leads to any number of rows.
 func isToMany(s Step) bool { return s.StepType().Kind == Model && s.StepType().Array }
 
-// isToOne tells whether a step leads to at most one row.
-func isToOne(s Step) bool { return s.StepType().Kind == Model && !s.StepType().Array }
-
 // Compare is a comparison of two operands, neither of which is Boolean logic.
 // Op is ==, !=, <, <=, >, >= or in.
 type Compare struct {

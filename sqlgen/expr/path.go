@@ -12,9 +12,6 @@ const identityModel = "Identity"
 // path resolves a path. It begins with the first of these that fits: ctx, the
 // variable, an input, an enum.
 func (c *checker) path(p *syntax.Path) Node {
-	if p.Incomplete() {
-		return nil
-	}
 	first := p.Steps[0]
 	if first.Name == "ctx" {
 		return c.ctxPath(p)

@@ -117,7 +117,7 @@ func (c *checker) elementValue(e syntax.Expr, target Target) Node {
 		c.notLiteral(e.Span())
 		return nil
 	case *syntax.Path:
-		if c.scope.Place() == Default && !c.isEnumPath(e) {
+		if c.scope.Place() == Default && !isEnumPath(e) {
 			c.notLiteral(e.Span())
 			return nil
 		}
@@ -144,9 +144,9 @@ func (c *checker) notLiteral(span syntax.Span) {
 
 // isEnumPath tells whether a path looks like the value of an enum: only the name
 // of an enum begins with a capital.
-func (c *checker) isEnumPath(e syntax.Expr) bool {
+func isEnumPath(e syntax.Expr) bool {
 	p, ok := e.(*syntax.Path)
-	if !ok || p.Steps[0].Name == "" {
+	if !ok {
 		return false
 	}
 	first := p.Steps[0].Name[0]
@@ -160,7 +160,7 @@ func isNowPath(p *syntax.Path) bool {
 
 // pathValue checks a path, or the value of an enum, against a target.
 func (c *checker) pathValue(e *syntax.Path, target Target) Node {
-	if c.scope.Place() == Default && !isNowPath(e) && !c.isEnumPath(e) {
+	if c.scope.Place() == Default && !isNowPath(e) && !isEnumPath(e) {
 		c.add(e.Span(), DefaultNotConstant, defaultNotConstant())
 		return nil
 	}
