@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +22,7 @@ func Compile(schemas release.Schemas, name string) (*Reader, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile the input schema %s: %w", name, err)
 	}
+	c.fillNullables()
 	if root.list != nil {
 		if root, err = root.withOperators(); err != nil {
 			return nil, fmt.Errorf("compile the input schema %s: %w", name, err)
@@ -36,6 +36,7 @@ func Compile(schemas release.Schemas, name string) (*Reader, error) {
 type compiler struct {
 	schemas    release.Schemas
 	components map[string]*node
+	nullables  []nullable
 }
 
 func (c *compiler) component(name string) (*node, error) {
@@ -61,8 +62,15 @@ func (c *compiler) schema(raw []byte) (*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if i := slices.IndexFunc(keywords, func(m member) bool { return m.name == "$ref" }); i >= 0 {
-			return c.reference(keywords, keywords[i].value)
+		for _, k := range keywords {
+			switch k.name {
+			case "$ref":
+				return c.reference(keywords, k.value)
+			case "anyOf":
+				if n, err := c.nullableReference(keywords, k.value); n != nil || err != nil {
+					return n, err
+				}
+			}
 		}
 	}
 	n := &node{}
@@ -78,10 +86,8 @@ func (c *compiler) schema(raw []byte) (*node, error) {
 const componentPrefix = "#/components/schemas/"
 
 func (c *compiler) reference(keywords []member, raw []byte) (*node, error) {
-	for _, k := range keywords {
-		if k.name != "$ref" && !isAnnotation(k.name) {
-			return nil, fmt.Errorf("%s beside $ref is not supported", k.name)
-		}
+	if err := onlyAnnotations(keywords, "$ref"); err != nil {
+		return nil, err
 	}
 	var target string
 	if err := json.Unmarshal(raw, &target); err != nil {
@@ -92,6 +98,16 @@ func (c *compiler) reference(keywords []member, raw []byte) (*node, error) {
 		return nil, fmt.Errorf("$ref %s is not supported, only %s…", target, componentPrefix)
 	}
 	return c.component(name)
+}
+
+// onlyAnnotations fails if one of the keywords beside a given one demands anything.
+func onlyAnnotations(keywords []member, beside string) error {
+	for _, k := range keywords {
+		if k.name != beside && !isAnnotation(k.name) {
+			return fmt.Errorf("%s beside %s is not supported", k.name, beside)
+		}
+	}
+	return nil
 }
 
 // isAnnotation tells whether a keyword demands nothing.
@@ -113,7 +129,7 @@ func (c *compiler) compile(n *node, raw []byte, isRoot bool) error {
 	if err := n.setKinds(keywords); err != nil {
 		return err
 	}
-	var required, dependent []byte
+	var required, alternatives, dependent []byte
 	for _, k := range keywords {
 		switch k.name {
 		case "type", "enum": // read by setKinds
@@ -121,6 +137,8 @@ func (c *compiler) compile(n *node, raw []byte, isRoot bool) error {
 			err = c.properties(n, k.value)
 		case "required":
 			required = k.value
+		case "anyOf":
+			alternatives = k.value
 		case "additionalProperties":
 			n.closed, err = additional(k.value)
 		case "dependentSchemas":
@@ -160,6 +178,9 @@ func (c *compiler) compile(n *node, raw []byte, isRoot bool) error {
 	if err := n.setRequired(required); err != nil {
 		return fmt.Errorf("required: %w", err)
 	}
+	if err := n.setAlternatives(alternatives); err != nil {
+		return fmt.Errorf("anyOf: %w", err)
+	}
 	if dependent != nil {
 		if !isRoot {
 			return errors.New("dependentSchemas is supported in the body of a list only")
@@ -176,7 +197,8 @@ func (c *compiler) compile(n *node, raw []byte, isRoot bool) error {
 // is about all of them.
 func keywordKinds(keyword string) kinds {
 	switch keyword {
-	case "properties", "required", "additionalProperties", "dependentSchemas", "minProperties", "maxProperties":
+	case "properties", "required", "anyOf", "additionalProperties", "dependentSchemas",
+		"minProperties", "maxProperties":
 		return kindObject
 	case "items", "minItems", "maxItems":
 		return kindArray
@@ -208,7 +230,7 @@ func (n *node) setKinds(keywords []member) error {
 				}
 				n.kinds |= kind
 			}
-			n.expected = typesText(names)
+			n.types = names
 		case "enum":
 			if err := n.setEnum(k.value); err != nil {
 				return fmt.Errorf("enum: %w", err)
@@ -239,17 +261,16 @@ func (n *node) setEnum(raw []byte) error {
 	if err := json.Unmarshal(raw, &values); err != nil {
 		return fmt.Errorf("only strings and null are supported: %w", err)
 	}
-	var members []string
 	n.enum = map[string]bool{}
 	for _, v := range values {
 		if v == nil {
 			n.enumNull = true
 			continue
 		}
-		members = append(members, *v)
+		n.members = append(n.members, *v)
 		n.enum[*v] = true
 	}
-	n.enumText = enumText(members, n.enumNull)
+	n.enumText = enumText(n.members, n.enumNull)
 	return nil
 }
 

@@ -13,7 +13,15 @@ func TestCompileRefuses(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ schema, want string }{
 		{`{"type":"string","pattern":"a"}`, "the keyword pattern is not supported"},
-		{`{"anyOf":[{}]}`, "the keyword anyOf is not supported"},
+		{`{"oneOf":[{}]}`, "the keyword oneOf is not supported"},
+		{`{"anyOf":[{"required":["a"]}]}`, "anyOf needs a type that it applies to"},
+		{`{"type":"object","properties":{"a":{}},"anyOf":[{"required":["b"]}]}`, "anyOf: b is no property"},
+		{`{"type":"object","properties":{"a":{}},"anyOf":[{"required":[]}]}`, "anyOf: a set of required properties is empty"},
+		{`{"type":"object","properties":{"a":{}},"anyOf":[{"required":["a"],"minProperties":1}]}`, "anyOf: only sets of required properties"},
+		{`{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/components/schemas/Loop"},{"type":"string"}]}}}`, "a: anyOf needs a type that it applies to"},
+		{`{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/components/schemas/Loop"},{"type":"null"}],"type":"object"}}}`,
+			"a: type beside anyOf is not supported"},
+		{`{"type":"object","properties":{"a":{"anyOf":[{"$ref":"#/components/schemas/Gone"},{"type":"null"}]}}}`, "there is no component Gone"},
 		{`{"const":1}`, "the keyword const is not supported"},
 		{`{"type":"integer","exclusiveMinimum":1}`, "the keyword exclusiveMinimum is not supported"},
 		{`{"type":"array","uniqueItems":true}`, "the keyword uniqueItems is not supported"},

@@ -18,6 +18,8 @@
 //
 //   - type (a name or a list of names), enum (of strings and null), $ref to
 //     #/components/schemas/X (beside it only annotations)
+//   - anyOf, of a $ref and {"type": "null"} and nothing else, or of sets of
+//     properties of an object, as {"required": […]}, one of which must be given
 //   - properties, required, additionalProperties (true or false), minProperties,
 //     maxProperties, of objects
 //   - items, minItems, maxItems, of arrays
@@ -25,8 +27,9 @@
 //     are in bytes
 //   - minimum, maximum and format decimal, of numbers
 //   - dependentSchemas, of the body of a list only, as described below
-//   - description, default and x-…, which demand nothing; but x-format is a
-//     format that is handled and not published: file or secret
+//   - description, default and x-…, which demand nothing; but x-format names a
+//     format that is no concern of clients: file (a data URL or an upload key) or
+//     secret
 //
 // A keyword stands only beside a type it applies to. The formats are date,
 // date-time, duration, markdown, data-url, relative-period, password and decimal.

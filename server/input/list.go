@@ -8,9 +8,8 @@ import (
 	"strings"
 )
 
-// pagingNames are the paging inputs that exclude or need each other, in the order
-// in which the rules about them are applied.
-var pagingNames = [...]string{"first", "last", "after", "before", "limit", "offset"}
+// pagingNames are the properties that the body of every list has.
+var pagingNames = [...]string{"first", "last", "after", "before", "limit", "offset", "totalCount"}
 
 // list says where the paging inputs stand among the properties of a list's body.
 type list struct {
@@ -32,7 +31,7 @@ func newList(n *node, dependentSchemas []byte) (*list, error) {
 		first: at("first"), last: at("last"), after: at("after"), before: at("before"),
 		limit: at("limit"), offset: at("offset"), totalCount: at("totalCount"), orderBy: at("orderBy"),
 	}
-	for _, name := range append(pagingNames[:], "totalCount") {
+	for _, name := range pagingNames {
 		if at(name) < 0 {
 			return nil, fmt.Errorf("the body of a list needs the property %s", name)
 		}

@@ -53,13 +53,14 @@ func (k kinds) name() string {
 
 // node is a compiled schema.
 type node struct {
-	kinds    kinds
-	expected string // the types, as the problem of another one shows them
+	kinds kinds
+	types []string // as the schema lists them; nil means any
 
 	// Of objects.
 	properties    []property
 	index         map[string]int // from names to properties
 	required      bool           // whether a property is required
+	alternatives  [][]int        // sets of properties of which one must be given; nil means none
 	closed        bool           // no other properties than these
 	minProperties limit
 	maxProperties limit
@@ -72,6 +73,7 @@ type node struct {
 
 	// Of strings.
 	enum      map[string]bool // nil means any string
+	members   []string        // of the enum, in order
 	enumNull  bool            // whether the enum has null
 	enumText  string
 	format    format

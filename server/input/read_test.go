@@ -271,6 +271,64 @@ func TestReadRecursiveComponent(t *testing.T) {
 	}
 }
 
+func TestReadAlternatives(t *testing.T) {
+	t.Parallel()
+	r := compile(t, `{"X":{"type":"object","additionalProperties":false,
+	  "properties":{"where":{"$ref":"#/components/schemas/Where"}},"required":["where"]},
+	  "Where":{"type":"object","additionalProperties":false,
+	  "properties":{"note":{"type":"string"},"room":{"type":"string"},"day":{"type":"string"},"id":{"type":"string"}},
+	  "anyOf":[{"required":["room","day"]},{"required":["id"]}]}}`, "X")
+	for _, c := range []struct{ body, want string }{
+		{`{"where":{"id":"x"}}`, ""},
+		{`{"where":{"day":"x","room":"y"}}`, ""},
+		{`{"where":{"day":"x","room":"y","id":"z"}}`, ""},
+		{`{"where":{}}`, `[{"field":"where.room","error":"room is required"}]`},
+		{`{"where":{"day":"x"}}`, `[{"field":"where.room","error":"room is required"}]`},
+		{`{"where":{"room":"x"}}`, `[{"field":"where.room","error":"room is required"}]`},
+		{`{"where":{"room":5}}`, `[{"field":"where.room","error":"Invalid type. Expected: string, given: integer"}]`},
+		{`{"where":{"day":5,"note":6}}`, `[{"field":"where.note","error":"Invalid type. Expected: string, given: integer"},` +
+			`{"field":"where.room","error":"room is required"},{"field":"where.day","error":"Invalid type. Expected: string, given: integer"}]`},
+	} {
+		_, err := r.Read([]byte(c.body))
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("read %s: got error %v, want none", c.body, err)
+			}
+			continue
+		}
+		if got := problems(t, err); got != c.want {
+			t.Errorf("read %s\n got %s\nwant %s", c.body, got, c.want)
+		}
+	}
+}
+
+func TestReadNullableReferences(t *testing.T) {
+	t.Parallel()
+	r := compile(t, `{"Tree":{"type":"object","additionalProperties":false,"properties":{
+	    "left":{"anyOf":[{"$ref":"#/components/schemas/Tree"},{"type":"null"}]},
+	    "color":{"anyOf":[{"$ref":"#/components/schemas/Color"},{"type":"null"}]}
+	  }},"Color":{"enum":["Red","Black"]}}`, "Tree")
+	for _, c := range []struct{ body, want string }{
+		{`{"left":{"left":null,"color":"Red"},"color":null}`, ""},
+		{`{"left":{"left":5}}`, `[{"field":"left.left","error":"Invalid type. Expected: [object,null], given: integer"}]`},
+		{`{"left":null,"color":"Blue"}`, `[{"field":"color","error":"color must be one of the following: \"Red\", \"Black\", null"}]`},
+	} {
+		_, err := r.Read([]byte(c.body))
+		if c.want == "" {
+			if err != nil {
+				t.Errorf("read %s: got error %v, want none", c.body, err)
+			}
+			continue
+		}
+		if got := problems(t, err); got != c.want {
+			t.Errorf("read %s\n got %s\nwant %s", c.body, got, c.want)
+		}
+	}
+	if _, err := r.Read([]byte(`null`)); err == nil {
+		t.Error("read null: the component itself became nullable")
+	}
+}
+
 func TestReadConcurrently(t *testing.T) {
 	t.Parallel()
 	r := compile(t, articleSchemas, "CreateArticleInput")

@@ -18,8 +18,8 @@ const (
 type walker struct {
 	scanner
 	out   []byte
-	path  []step // from the root to the value at hand
-	seen  []uint64
+	path  []step   // from the root to the value at hand
+	seen  []uint64 // a bit for each property of the objects at hand
 	depth int
 
 	problems []problem // of declared inputs
@@ -95,11 +95,14 @@ func (w *walker) value(n *node) bool {
 	case '"':
 		return w.string(w.expect(n, kindString))
 	case 't':
-		return w.constant(w.expect(n, kindBoolean), "true")
+		w.expect(n, kindBoolean)
+		return w.constant("true")
 	case 'f':
-		return w.constant(w.expect(n, kindBoolean), "false")
+		w.expect(n, kindBoolean)
+		return w.constant("false")
 	case 'n':
-		return w.constant(w.expect(n, kindNull), "null")
+		w.expect(n, kindNull)
+		return w.constant("null")
 	case '-', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9':
 		return w.number(n)
 	default:
@@ -112,7 +115,7 @@ func (w *walker) value(n *node) bool {
 func (w *walker) expect(n *node, kind kinds) *node {
 	switch {
 	case n.kinds&kind == 0:
-		w.refuse(wrongType(n.expected, kind.name()))
+		w.refuse(wrongType(typesText(n.types), kind.name()))
 	case n.enum != nil && kind != kindString && !(kind == kindNull && n.enumNull):
 		w.refuse(notInEnum(w.lastSegment(), n.enumText))
 	default:
@@ -122,7 +125,7 @@ func (w *walker) expect(n *node, kind kinds) *node {
 }
 
 // constant reads a value that needs no check beyond that of its type.
-func (w *walker) constant(_ *node, word string) bool {
+func (w *walker) constant(word string) bool {
 	w.out = append(w.out, word...)
 	return w.word(word)
 }
@@ -203,6 +206,9 @@ func (w *walker) object(n *node) bool {
 		w.refuseWhole(mark, tooMany(n.maxProperties.text, "properties"))
 	default:
 		w.missing(n, has)
+		if n.lacksAlternative(has) {
+			w.refuseOnce(n, n.alternatives[0][0], isRequired(n.properties[n.alternatives[0][0]].name))
+		}
 		if n.list != nil {
 			w.page(n, has)
 		}
@@ -253,17 +259,31 @@ func (w *walker) missing(n *node, has func(int) bool) {
 // page judges the paging inputs of a list.
 func (w *walker) page(n *node, has func(int) bool) {
 	w.isPlain = n.list.isPlain(has)
-	i, problem := n.list.page(has)
-	if problem == "" {
-		return
+	if i, problem := n.list.page(has); problem != "" {
+		w.refuseOnce(n, i, problem)
 	}
-	// One that is wrong in itself has its problem already.
+}
+
+// refuseOnce notes a problem of a property of the object at hand, unless the
+// property has one already.
+func (w *walker) refuseOnce(n *node, i int, text string) {
+	depth := len(w.path)
 	for _, p := range w.problems {
-		if p.order[0] == i {
+		if len(p.order) > depth && p.order[depth] == i && w.isAt(p.order[:depth]) {
 			return
 		}
 	}
-	w.refuseAt(step{n.properties[i].name, i}, problem)
+	w.refuseAt(step{n.properties[i].name, i}, text)
+}
+
+// isAt tells whether an order is that of the value at hand.
+func (w *walker) isAt(order []int) bool {
+	for i, s := range w.path {
+		if order[i] != s.index {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *walker) array(n *node) bool {
@@ -411,7 +431,7 @@ func (w *walker) number(n *node) bool {
 	isNumber := n.kinds&kindNumber != 0
 	switch {
 	case n.kinds&kind == 0 && !isNumber:
-		w.refuse(wrongType(n.expected, kind.name()))
+		w.refuse(wrongType(typesText(n.types), kind.name()))
 	case n.enum != nil:
 		w.refuse(notInEnum(w.lastSegment(), n.enumText))
 	case n.format == formatDecimal && !number.isDecimal():
