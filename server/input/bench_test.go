@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -52,6 +53,17 @@ func BenchmarkUnmarshalToMap(b *testing.B) {
 	for b.Loop() {
 		var m map[string]any
 		if err := json.Unmarshal(body, &m); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkReadInlineFile(b *testing.B) {
+	r := valueReader(b, schemaDataURL)
+	body := []byte(`{"v":"data:image/png;name=a.png;base64,` + strings.Repeat("QUJD", 1<<20) + `"}`)
+	b.SetBytes(int64(len(body)))
+	for b.Loop() {
+		if _, err := r.Read(body); err != nil {
 			b.Fatal(err)
 		}
 	}
