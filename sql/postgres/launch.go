@@ -1,0 +1,189 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// maxSocketPath is the longest path of a socket: the shortest of the limits of the
+// systems we run on, less its end.
+const maxSocketPath = 103
+
+// launch starts the binaries of this machine.
+func launch(ctx context.Context, opts Options) (_ *Server, err error) {
+	if opts.Dir == "" && !opts.Temporary {
+		return nil, errors.New("start Postgres: neither a URL nor a directory for its data is given")
+	}
+	acc, err := serverAccount()
+	if err != nil {
+		return nil, err
+	}
+	var d *data
+	if opts.Temporary {
+		d, err = temporaryData(&acc)
+	} else {
+		d, err = keptData(opts.Dir, &acc)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.release())
+		}
+	}()
+
+	installations, err := findInstallations(ctx, acc)
+	if err != nil {
+		return nil, err
+	}
+	inst, err := d.choose(installations)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.initialize(ctx, inst, acc); err != nil {
+		return nil, err
+	}
+	if err := d.awaitPredecessor(ctx); err != nil {
+		return nil, err
+	}
+	sockets, err := socketDir(d.dir, acc)
+	if err != nil {
+		return nil, err
+	}
+
+	logged := &tail{to: opts.Log}
+	cmd := command(inst.path("postgres"), arguments(opts, d, sockets), acc, logged)
+	signal := syscall.SIGINT // disconnect everybody and write everything
+	if opts.Temporary {
+		signal = syscall.SIGQUIT // just stop
+	}
+	proc, err := startBound(cmd, signal)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
+	}
+	url := socketURL(sockets)
+	if err := awaitAnswer(ctx, url, proc.exited); err != nil {
+		return nil, errors.Join(
+			fmt.Errorf("start %s: %w; it logged:\n%s", cmd.Path, err, logged.text()),
+			proc.stop(syscall.SIGQUIT),
+		)
+	}
+
+	stop := sync.OnceValue(func() error {
+		err := proc.stop(signal)
+		if sockets != d.dir {
+			err = errors.Join(err, os.Remove(sockets))
+		}
+		return errors.Join(err, d.release())
+	})
+	return &Server{url: url, describe: describe(inst, d), stop: stop}, nil
+}
+
+func describe(inst installation, d *data) string {
+	text := fmt.Sprintf("PostgreSQL %s from %s, data in %s", inst.version, inst.bin, d.dir)
+	if d.remark != "" {
+		text += " (" + d.remark + ")"
+	}
+	return text
+}
+
+// arguments are the server's settings: those we need after those asked for.
+func arguments(opts Options, d *data, sockets string) []string {
+	settings := []string{"timezone=UTC", "log_timezone=UTC", "logging_collector=off", "log_destination=stderr"}
+	if opts.Temporary {
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
+	}
+	settings = append(settings, opts.Settings...)
+	settings = append(settings,
+		"listen_addresses=",
+		"port="+socketPort,
+		"unix_socket_permissions=0700",
+		// A list, hence the quotes.
+		`unix_socket_directories="`+strings.ReplaceAll(sockets, `"`, `""`)+`"`,
+	)
+	args := []string{"-D", d.dir}
+	for _, setting := range settings {
+		args = append(args, "-c", setting)
+	}
+	return args
+}
+
+// socketDir is the data directory, which is private. If its path will not do, it is
+// a private directory with a short one, the same on each start.
+func socketDir(dir string, acc account) (string, error) {
+	if isSocketDir(dir) {
+		return dir, nil
+	}
+	for _, base := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir(), "/tmp"} {
+		short := filepath.Join(base, "sternpost-"+shortHash(dir))
+		if base == "" || !isSocketDir(short) || !acc.canReach(base) {
+			continue
+		}
+		err := acc.makeDir(short)
+		if errors.Is(err, os.ErrExist) {
+			err = acc.checkPrivate(short)
+		}
+		if err != nil {
+			return "", fmt.Errorf("make a directory for the socket: %w", err)
+		}
+		return short, nil
+	}
+	return "", fmt.Errorf("the path %s cannot hold a socket, and there is no directory with a shorter one", dir)
+}
+
+// isSocketDir tells whether a path may be a socket's directory: it is short enough,
+// and no comma in it makes clients take it for two.
+func isSocketDir(dir string) bool {
+	return !strings.Contains(dir, ",") && len(filepath.Join(dir, ".s.PGSQL."+socketPort)) <= maxSocketPath
+}
+
+// checkPrivate makes sure that a directory in a place open to all is ours alone.
+func (a account) checkPrivate(dir string) error {
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() || info.Mode().Perm() != 0o700 || info.Sys().(*syscall.Stat_t).Uid != a.uid {
+		return fmt.Errorf("%s is not a private directory of user %s", dir, a.name)
+	}
+	return nil
+}
+
+// tail passes on what is written and keeps the end of it.
+type tail struct {
+	to io.Writer // nil means nowhere
+
+	mu  sync.Mutex
+	end []byte
+}
+
+func (t *tail) Write(p []byte) (int, error) {
+	const keep = 4096
+	t.mu.Lock()
+	t.end = append(t.end, p...)
+	if len(t.end) > keep {
+		t.end = append([]byte(nil), t.end[len(t.end)-keep:]...)
+	}
+	t.mu.Unlock()
+
+	if t.to == nil {
+		return len(p), nil
+	}
+	return t.to.Write(p)
+}
+
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(t.end)
+}

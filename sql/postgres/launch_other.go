@@ -1,0 +1,22 @@
+//go:build !unix
+
+package postgres
+
+import (
+	"context"
+	"errors"
+)
+
+// account has no meaning here.
+type account struct{ name string }
+
+func (account) canReach(string) bool { return true }
+
+// InUseError is never returned here.
+type InUseError struct{}
+
+func (*InUseError) Error() string { return "in use" }
+
+func launch(context.Context, Options) (*Server, error) {
+	return nil, errors.New("starting Postgres is not supported on this system; set DATABASE_URL")
+}

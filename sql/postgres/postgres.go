@@ -1,0 +1,160 @@
+// Package postgres finds or starts the Postgres that development and tests run on,
+// so that neither needs any set-up.
+//
+// What comes in is a database URL or nothing; what goes out is a URL that answers.
+// Without a URL it starts the binaries that are installed on this machine, as a
+// child process on a private socket, and ends it with this process, however this
+// process ends. It installs nothing and knows nothing of what is in a database.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// MinMajor is the oldest major version of Postgres that Sternpost works with.
+const MinMajor = 15
+
+// Options say which Postgres to use, and how.
+type Options struct {
+	// URL is a database to use instead of starting one. Start only makes sure that it
+	// answers and is new enough.
+	URL string
+
+	// Dir is the directory under which the data is kept from run to run, in "postgres".
+	// It is made if it is missing. It may be empty only with Temporary.
+	Dir string
+
+	// Temporary is for tests: the data is in a directory for temporary files, is
+	// written without care for crashes, and goes with the server.
+	Temporary bool
+
+	// Settings are further settings of the server, each "name=value".
+	Settings []string
+
+	// Log receives what the server logs. Nil means nowhere; what a failed start logged
+	// is in its error all the same.
+	Log io.Writer
+}
+
+// Server is a Postgres that answers.
+type Server struct {
+	url      string
+	describe string
+	stop     func() error
+}
+
+// URL is how to connect: as superuser if the server was started here, otherwise as
+// it was given.
+func (s *Server) URL() string { return s.url }
+
+// Describe says in a few words which Postgres this is and where its data is. It
+// holds no password.
+func (s *Server) Describe() string { return s.describe }
+
+// Stop ends the server if it was started here, and returns when it has ended. Later
+// calls do nothing.
+func (s *Server) Stop() error { return s.stop() }
+
+// Start finds or starts a Postgres and returns when it answers. ctx bounds the start
+// only.
+//
+// At most one process at a time can use one Dir: to a second one Start returns an
+// *InUseError. Without any Postgres on the machine it returns a *NotFoundError.
+func Start(ctx context.Context, opts Options) (*Server, error) {
+	if opts.URL != "" {
+		return use(ctx, opts.URL)
+	}
+	return launch(ctx, opts)
+}
+
+// use makes sure that a given database answers.
+func use(ctx context.Context, databaseURL string) (*Server, error) {
+	config, err := pgconn.ParseConfig(databaseURL)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	version, err := ask(ctx, config, "show server_version_num")
+	if err != nil {
+		return nil, fmt.Errorf("use the given database: %w", err)
+	}
+	number, err := strconv.Atoi(version)
+	if err != nil {
+		return nil, fmt.Errorf("read the version of the given database: %w", err)
+	}
+	if major := number / 10000; major < MinMajor {
+		return nil, fmt.Errorf("the given database runs on PostgreSQL %d; at least %d is needed", major, MinMajor)
+	}
+	return &Server{
+		url: databaseURL,
+		describe: fmt.Sprintf("PostgreSQL %d at %s, database %s, as %s",
+			number/10000, config.Host, config.Database, config.User),
+		stop: func() error { return nil },
+	}, nil
+}
+
+// ask runs one statement on a connection of its own and returns its only value.
+func ask(ctx context.Context, config *pgconn.Config, statement string) (string, error) {
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+
+	results, err := conn.Exec(ctx, statement).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	if len(results) != 1 || len(results[0].Rows) != 1 {
+		return "", fmt.Errorf("%s: want one row", statement)
+	}
+	return string(results[0].Rows[0][0]), nil
+}
+
+// startTimeout is for a server that runs and does not answer. It leaves time to recover
+// from a crash.
+const startTimeout = 2 * time.Minute
+
+// awaitAnswer waits until the server takes connections, has exited, or ctx ends.
+func awaitAnswer(ctx context.Context, serverURL string, exited <-chan struct{}) error {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+
+	config, err := pgconn.ParseConfig(serverURL)
+	if err != nil {
+		return fmt.Errorf("read our own URL: %w", err)
+	}
+	for {
+		_, err := ask(ctx, config, "select 1")
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-exited:
+			return errors.New("the server exited")
+		case <-ctx.Done():
+			return fmt.Errorf("%w (the last attempt: %w)", ctx.Err(), err)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// socketPort names the socket; the directory is what keeps two servers apart.
+const socketPort = "5432"
+
+func socketURL(dir string) string {
+	// A plus sign stands for itself here, so spaces have to be written the other way.
+	host := strings.ReplaceAll(url.QueryEscape(dir), "+", "%20")
+	return "postgres://" + superuser + "@/postgres?host=" + host + "&port=" + socketPort + "&sslmode=disable"
+}
+
+// superuser is the role that initdb makes.
+const superuser = "postgres"

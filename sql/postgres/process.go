@@ -1,0 +1,84 @@
+//go:build unix
+
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is a child that does not outlive us.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed when it has ended and been waited for
+}
+
+// command prepares a child that runs as the account.
+func command(path string, args []string, acc account, output io.Writer) *exec.Cmd {
+	cmd := exec.Command(path, args...)
+	cmd.Dir = "/" // the current one may be closed to the account
+	cmd.Env = environment()
+	cmd.SysProcAttr = acc.attributes()
+	cmd.Stdout, cmd.Stderr = output, output
+	cmd.WaitDelay = 5 * time.Second // a child of the child may hold the output open a little longer
+	return cmd
+}
+
+// environment is ours without what would steer Postgres elsewhere.
+func environment() []string {
+	env := []string{}
+	for _, entry := range os.Environ() {
+		name, _, _ := strings.Cut(entry, "=")
+		if strings.HasPrefix(name, "PG") || strings.HasPrefix(name, "LC_") || name == "LANG" || name == "LANGUAGE" || name == "TZ" {
+			continue
+		}
+		env = append(env, entry)
+	}
+	return append(env, "LC_ALL=C", "TZ=UTC")
+}
+
+// runBound runs a child to its end, which is no later than ours or that of ctx.
+func runBound(ctx context.Context, cmd *exec.Cmd) error {
+	proc, err := startBound(cmd, syscall.SIGTERM)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-proc.exited:
+	case <-ctx.Done():
+		return errors.Join(ctx.Err(), proc.stop(syscall.SIGTERM))
+	}
+	if state := cmd.ProcessState; !state.Success() {
+		return errors.New(state.String())
+	}
+	return nil
+}
+
+// stop asks with the signal, then insists.
+func (p *process) stop(signal syscall.Signal) error {
+	for _, step := range []struct {
+		signal  syscall.Signal
+		timeout time.Duration
+	}{
+		{signal, 20 * time.Second},
+		{syscall.SIGQUIT, 5 * time.Second},
+		{syscall.SIGKILL, 5 * time.Second},
+	} {
+		if err := p.cmd.Process.Signal(step.signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+			return fmt.Errorf("stop Postgres: %w", err)
+		}
+		select {
+		case <-p.exited:
+			return nil
+		case <-time.After(step.timeout):
+		}
+	}
+	return fmt.Errorf("stop Postgres: process %d does not end", p.cmd.Process.Pid)
+}
