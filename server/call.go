@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/input"
 )
 
@@ -57,11 +58,13 @@ const maxReleases = 5
 // perform reads the input for an action of one release and makes the call.
 func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	action := api.actions[c.Params("action")]
+	if action != nil {
+		who.request.action = action.metrics
+	}
 	in, err := read(c, action)
 	if err != nil {
 		return err
 	}
-	who.request.action = action.metrics
 
 	statement := action.call
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
@@ -182,7 +185,7 @@ func (s *Server) identify(c *fiber.Ctx) (string, error) {
 		authorization = append(authorization, string(v))
 	}
 	identity, err := s.identifier.Identify(c.Context(), authorization)
-	var refused Unauthenticated
+	var refused *auth.Refusal
 	if errors.As(err, &refused) {
 		r := authenticationFailed
 		r.message, r.authenticate = refused.Error(), refused.WWWAuthenticate()
@@ -191,5 +194,5 @@ func (s *Server) identify(c *fiber.Ctx) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("identify the caller: %w", err)
 	}
-	return identity, nil
+	return identity.ID, nil
 }

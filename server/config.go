@@ -23,22 +23,23 @@ const (
 
 // Config is a configuration in which every value has been checked.
 type Config struct {
-	Mode             Mode
-	BaseURL          string // without trailing slash
-	Host             string
-	Port             int
-	AdminHost        string
-	AdminPort        int // 0 means no admin listener
-	DatabaseURL      string
-	PoolSize         int
-	PoolWait         time.Duration
-	StatementTimeout time.Duration
-	LockTimeout      time.Duration
-	CORSOrigins      []string
-	ShutdownGrace    time.Duration
-	BodyLimit        int
-	SigningKey       string   // PEM
-	VerificationKeys []string // PEM
+	Mode              Mode
+	BaseURL           string // without trailing slash
+	Host              string
+	Port              int
+	AdminHost         string
+	AdminPort         int // 0 means no admin listener
+	DatabaseURL       string
+	PoolSize          int
+	PoolWait          time.Duration
+	StatementTimeout  time.Duration
+	LockTimeout       time.Duration
+	CORSOrigins       []string
+	ShutdownGrace     time.Duration
+	BodyLimit         int
+	SigningKey        string   // PEM
+	VerificationKeys  []string // PEM
+	AccessTokenExpiry time.Duration
 
 	// Environ holds the values of the names that a release reads as ctx.env and
 	// ctx.secrets, in the form of os.Environ.
@@ -117,18 +118,19 @@ func LoadConfig(source Source) (Config, error) {
 // assemble moves the values, which have been checked one by one, to their places.
 func assemble(mode Mode, values map[string]any) Config {
 	c := Config{
-		Mode:             mode,
-		Host:             values["host"].(string),
-		Port:             values["port"].(int),
-		AdminHost:        values["admin.host"].(string),
-		AdminPort:        values["admin.port"].(int),
-		PoolWait:         values["database.poolWait"].(time.Duration),
-		StatementTimeout: values["database.statementTimeout"].(time.Duration),
-		LockTimeout:      values["database.lockTimeout"].(time.Duration),
-		CORSOrigins:      values["cors.origins"].([]string),
-		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
-		BodyLimit:        values["limits.body"].(int),
-		VerificationKeys: values["auth.verificationKeys"].([]string),
+		Mode:              mode,
+		Host:              values["host"].(string),
+		Port:              values["port"].(int),
+		AdminHost:         values["admin.host"].(string),
+		AdminPort:         values["admin.port"].(int),
+		PoolWait:          values["database.poolWait"].(time.Duration),
+		StatementTimeout:  values["database.statementTimeout"].(time.Duration),
+		LockTimeout:       values["database.lockTimeout"].(time.Duration),
+		CORSOrigins:       values["cors.origins"].([]string),
+		ShutdownGrace:     values["server.shutdownGrace"].(time.Duration),
+		BodyLimit:         values["limits.body"].(int),
+		VerificationKeys:  values["auth.verificationKeys"].([]string),
+		AccessTokenExpiry: values["auth.tokens.accessTokenExpiry"].(time.Duration),
 	}
 	c.BaseURL, _ = values["baseUrl"].(string)
 	c.DatabaseURL, _ = values["database.url"].(string)

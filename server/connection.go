@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 // listener hands out connections that know their state. It exists for three things
@@ -43,7 +41,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// closeUnused closes the connections on which no request has begun.
+// closeUnused closes the connections on which nothing was ever sent.
 func (l *listener) closeUnused() {
 	l.mu.Lock()
 	var unused []*connection
@@ -63,8 +61,18 @@ type connection struct {
 	net.Conn
 	listener *listener
 	raw      syscall.RawConn // nil if it has no socket
-	used     atomic.Bool     // a request has begun
+	used     atomic.Bool     // something was sent on it
 	linger   atomic.Bool     // the request was not read to its end
+}
+
+// Read reads. fasthttp counts a connection as active before anything was sent on it,
+// so that the first bytes are noted here.
+func (c *connection) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	if n > 0 && !c.used.Load() {
+		c.used.Store(true)
+	}
+	return n, err
 }
 
 // lingerTime is how long a closing connection goes on reading.
@@ -84,11 +92,4 @@ func (c *connection) Close() error {
 		}
 	}
 	return c.Conn.Close()
-}
-
-// track is fasthttp's notice that the state of a connection has changed.
-func track(c net.Conn, state fasthttp.ConnState) {
-	if own, ok := c.(*connection); ok && state == fasthttp.StateActive {
-		own.used.Store(true)
-	}
 }

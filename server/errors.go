@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -49,7 +50,7 @@ func (r *refusal) Unwrap() error { return r.cause }
 var (
 	inputMalformed       = refusal{status: http.StatusBadRequest, code: "ERR_INPUT_MALFORMED", message: "the input could not be read"}
 	inputInvalid         = refusal{status: http.StatusBadRequest, code: "ERR_INVALID_INPUT", message: "one or more errors found validating request object"}
-	authenticationFailed = refusal{status: http.StatusUnauthorized, code: "ERR_AUTHENTICATION_FAILED", message: "the access token is not valid", authenticate: invalidToken}
+	authenticationFailed = refusal{status: http.StatusUnauthorized, code: "ERR_AUTHENTICATION_FAILED", message: auth.ErrNoIdentity.Error(), authenticate: auth.ErrNoIdentity.WWWAuthenticate()}
 	permissionDenied     = refusal{status: http.StatusForbidden, code: "ERR_PERMISSION_DENIED", message: "not authorized to access"}
 	actionNotFound       = refusal{status: http.StatusNotFound, code: "ERR_ACTION_NOT_FOUND", message: "action not found"}
 	recordNotFound       = refusal{status: http.StatusNotFound, code: "ERR_RECORD_NOT_FOUND", message: "record not found"}
@@ -63,8 +64,6 @@ var (
 	unavailable          = refusal{status: http.StatusServiceUnavailable, code: "ERR_UNAVAILABLE", message: "the service is temporarily unavailable"}
 	timeout              = refusal{status: http.StatusGatewayTimeout, code: "ERR_TIMEOUT", message: "the action took too long"}
 )
-
-const invalidToken = `Bearer error="invalid_token"`
 
 // databaseRefusals maps what the database raises, by SQLSTATE or by its class.
 // Class SP is ours; its message is written for clients. Constraints are not here:

@@ -14,6 +14,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sternpost/sternpost/auth"
 )
 
 // Server serves the newest release of one database.
@@ -60,18 +62,12 @@ type Options struct {
 	Listener, AdminListener net.Listener
 }
 
-// Identifier tells who is calling.
+// Identifier tells who is calling; *auth.Tokens does.
 type Identifier interface {
 	// Identify returns the identity that the values of the Authorization header
-	// name, and an empty string for none at all. It does not ask the database. The
-	// error of a refusal is an Unauthenticated.
-	Identify(ctx context.Context, authorization []string) (identityID string, err error)
-}
-
-// Unauthenticated is a refusal of an Authorization header.
-type Unauthenticated interface {
-	error                    // its text is the message for the client
-	WWWAuthenticate() string // the header of the answer
+	// name, which is anonymous for none at all. It does not ask the database. A
+	// refusal is an *auth.Refusal.
+	Identify(ctx context.Context, authorization []string) (auth.Identity, error)
 }
 
 // New makes a server and takes its addresses, so that Addr is known and a port in
@@ -90,6 +86,13 @@ func New(config Config, options Options) (*Server, error) {
 	}
 	if s.poll == 0 {
 		s.poll = defaultPoll
+	}
+	if s.identifier == nil {
+		tokens, err := newTokens(&config)
+		if err != nil {
+			return nil, err
+		}
+		s.identifier = tokens
 	}
 	all := knownZones()
 	s.zones.Store(&all)
@@ -111,6 +114,25 @@ func New(config Config, options Options) (*Server, error) {
 	}
 	s.app = s.newApp()
 	return s, nil
+}
+
+// rememberedTokens is how many verified tokens are kept, each some 500 bytes.
+const rememberedTokens = 10000
+
+func newTokens(c *Config) (*auth.Tokens, error) {
+	if c.SigningKey == "" {
+		return nil, errors.New("auth.signingKey is required")
+	}
+	options := auth.TokenOptions{
+		SigningKey: []byte(c.SigningKey),
+		BaseURL:    c.BaseURL,
+		Lifetime:   c.AccessTokenExpiry,
+		CacheSize:  rememberedTokens,
+	}
+	for _, key := range c.VerificationKeys {
+		options.VerificationKeys = append(options.VerificationKeys, []byte(key))
+	}
+	return auth.NewTokens(options)
 }
 
 // listen takes the addresses.
@@ -180,7 +202,6 @@ func (s *Server) newApp() *fiber.App {
 	inner := app.Server()
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
-	inner.ConnState = track
 	return app
 }
 

@@ -9,25 +9,28 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sternpost/sternpost/auth"
 )
 
 // tokens is who the bearer of a token is: the token itself.
 type tokens struct{}
 
-type badToken struct{}
-
-func (badToken) Error() string           { return "the access token is not valid" }
-func (badToken) WWWAuthenticate() string { return `Bearer error="invalid_token"` }
-
-func (tokens) Identify(_ context.Context, authorization []string) (string, error) {
+func (tokens) Identify(_ context.Context, authorization []string) (auth.Identity, error) {
 	if len(authorization) == 0 {
-		return "", nil
+		return auth.Identity{}, nil
 	}
 	id, ok := strings.CutPrefix(authorization[0], "Bearer ")
-	if !ok || id == "bad" || len(authorization) > 1 {
-		return "", badToken{}
+	if !ok || len(authorization) > 1 {
+		return auth.Identity{}, auth.ErrHeader
 	}
-	return id, nil
+	if id == "bad" {
+		return auth.Identity{}, auth.ErrInvalid
+	}
+	if id == "panic" {
+		panic("at the disco")
+	}
+	return auth.Identity{ID: id}, nil
 }
 
 // testServer is a server that runs.
@@ -44,7 +47,7 @@ func testConfig(databaseURL string, change func(*Config)) Config {
 	c := Config{
 		Mode: Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
 		PoolSize: 4, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
-		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20, AccessTokenExpiry: time.Hour,
 	}
 	if change != nil {
 		change(&c)
