@@ -18,12 +18,13 @@ type actionDecl struct {
 	attrs []*syntax.Attribute
 	valid bool // false if its kind is unknown: then nothing else of it is known
 
-	brokenInputs map[string]bool // inputs in error, by name
-	doubtful     bool            // an input, @where or @set is in error: what is missing may be there
-	root         *level          // of a create: what its inputs make
-	embedded     clashes         // paths of @embed
-	embedSpans   []embedSpan
-	setKeys      []setKey
+	brokenInputs  map[string]bool // inputs in error, by name
+	doubtful      bool            // an input, @where or @set is in error: what is missing may be there
+	inputsInError bool            // an input is in error, so what the inputs make is not known
+	root          *level          // of a create: what its inputs make
+	embedded      clashes         // paths of @embed
+	embedSpans    []embedSpan
+	setKeys       []setKey
 }
 
 // owner returns the name of the action's model or union.
@@ -165,6 +166,7 @@ func (c *checker) checkAction(a *actionDecl) {
 		c.checkLevels(a)
 	}
 	c.checkUpdateValues(a)
+	a.inputsInError = a.doubtful
 	for _, at := range a.attrs {
 		c.checkActionAttr(a, at)
 	}

@@ -26,6 +26,7 @@ func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*In
 		if in.Message == nil && in.Type.Kind != expr.Any {
 			if earlier, found := flat.add(in.Name, in.Name, in.Span); found {
 				c.report(DuplicateInput, in.Span, duplicateInput(in.Name), note(earlier.span, firstHere(in.Name)))
+				a.brokenInputs[name] = true
 				continue
 			}
 		}

@@ -206,7 +206,7 @@ func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*Set, setKey) {
 		return nil, setKey{}
 	}
 	if p, isPath := node.(*expr.Path); isPath && p.Root == expr.RootRow && a.Kind == Create && !a.readsLinkedRow(p) {
-		if !a.doubtful {
+		if !a.inputsInError {
 			c.report(SetReadsNewRow, value.Span(), setReadsNewRow(a.variable()))
 		}
 		return nil, setKey{}
@@ -265,7 +265,7 @@ func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*Field, setKe
 		c.report(SetTarget, target.Span(), setTargetNotStored(key.field), inverseNotes(key.field)...)
 		return nil, key, false
 	case len(key.level) > 0 && !a.inserts(key.level):
-		if !a.doubtful {
+		if !a.inputsInError {
 			c.report(SetTarget, target.Span(), setTargetNotInserted(key.level, a.Kind))
 		}
 		return nil, key, false

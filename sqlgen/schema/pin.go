@@ -35,6 +35,9 @@ func (c *checker) findPins(a *actionDecl) {
 	for _, w := range a.Wheres {
 		p.conjunct(w.Expression)
 	}
+	for _, e := range p.equalities {
+		a.doubtful = a.doubtful || slices.ContainsFunc(e.path, c.isDoubtful)
+	}
 	var sets []pinSet
 	if a.union != nil {
 		sets = p.pinUnion()

@@ -88,6 +88,7 @@ func (s *scope) Input(name string) (expr.Input, expr.InputUse) {
 	if s.action == nil {
 		return nil, expr.NoInput
 	}
+	s.followsError = s.followsError || s.action.brokenInputs[name]
 	reads, writes := s.action.Reads, s.action.Writes
 	first, second := writes, reads
 	if s.place == expr.Where || s.place == expr.ActionRule {
@@ -100,7 +101,6 @@ func (s *scope) Input(name string) (expr.Input, expr.InputUse) {
 			}
 		}
 	}
-	s.followsError = s.followsError || s.action.brokenInputs[name]
 	return nil, expr.NoInput
 }
 
