@@ -79,7 +79,7 @@ func (f *formatter) separate(s separation) (comments, lineBreak layout) {
 			// On one line, the comment looks like one before the token, which it
 			// then is.
 			before = append(before, ifBroken(textOf(" "+text), concat()))
-			after = append(after, ifBroken(concat(), textOf(text+" ")))
+			after = append(after, ifBroken(concat(), commentOf(text)))
 		}
 	}
 	if !hard {
@@ -121,7 +121,7 @@ func (f *formatter) commentsHere() layout {
 		if c.Kind == LineComment {
 			l = append(l, suffix(commentText(c)))
 		} else {
-			l = append(l, textOf(commentText(c)+" "))
+			l = append(l, commentOf(commentText(c)))
 		}
 	}
 	return concat(l...)

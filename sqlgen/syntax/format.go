@@ -14,7 +14,7 @@ import (
 //   - Everything keeps its order, blocks that could be joined stay apart, and
 //     names and literals stay as written. What is indented is so by two spaces.
 //   - Declarations are separated by one blank line; those that take one line
-//     each may follow each other without. Within braces, several blank lines
+//     each, without a comment before them, may follow each other directly. Within braces, several blank lines
 //     become one, and those directly after "{" and before "}" go.
 //   - The braces of a model, union, message, api, and of fields, arms, actions
 //     and models blocks are always broken over lines, one item on each. Those of
@@ -63,7 +63,7 @@ func (f *formatter) file(file *File) layout {
 		for _, line := range b.lines {
 			blank = blank || line.blank
 		}
-		apart := i > 0 && !blank && !(wasOneLine && decl.isOneLine())
+		apart := i > 0 && !blank && !(wasOneLine && decl.isOneLine() && len(b.lines) == 0)
 		if apart && len(b.lines) == 0 {
 			lineBreak = blankLine()
 		} else if apart {

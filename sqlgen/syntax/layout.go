@@ -22,6 +22,7 @@ type layoutKind int
 
 const (
 	layoutText     layoutKind = iota // text
+	layoutComment                    // a block comment, set off by spaces
 	layoutSuffix                     // a comment that moves to the end of its line
 	layoutBreak                      // a line end, or text if the group is on one line
 	layoutEnd                        // a line end
@@ -44,6 +45,14 @@ func textOf(text string) layout {
 	if broken {
 		l.lead = utf8.RuneCountInString(first)
 	}
+	return l
+}
+
+// commentOf is a block comment with a space behind it, and one before it unless
+// there is one or a bracket opens there.
+func commentOf(comment string) layout {
+	l := textOf(" " + comment + " ")
+	l.kind, l.text = layoutComment, comment+" "
 	return l
 }
 
@@ -94,6 +103,7 @@ func (l layout) isOneLine() bool { return !l.hard && l.width <= maxWidth }
 type layoutPrinter struct {
 	out      strings.Builder
 	column   int      // characters on the current line
+	last     byte     // the last one written
 	indented int      // how far the current line will be indented once something is written on it
 	suffixes []string // comments to be written at the end of the current line
 	stack    []layoutFrame
@@ -127,6 +137,11 @@ func (l layout) print() string {
 func (p *layoutPrinter) part(l layout, indent int, broken bool) {
 	switch l.kind {
 	case layoutText:
+		p.write(l.text)
+	case layoutComment:
+		if p.column > 0 && strings.IndexByte(" ([{", p.last) < 0 {
+			p.write(" ")
+		}
 		p.write(l.text)
 	case layoutSuffix:
 		p.suffixes = append(p.suffixes, l.text)
@@ -190,6 +205,7 @@ func (p *layoutPrinter) write(text string) {
 		p.column = p.indented
 	}
 	p.out.WriteString(text)
+	p.last = text[len(text)-1]
 	if i := strings.LastIndexByte(text, '\n'); i >= 0 {
 		p.column = 0
 		text = text[i+1:]

@@ -58,6 +58,10 @@ func expectedDeclaration(found *Token) string {
 	return fmt.Sprintf("expected a model, union, enum, message, role or api, found %s", describe(found))
 }
 
+func outsideDeclaration(found *Token) string {
+	return fmt.Sprintf(`%s stands outside of any declaration (is there a "}" too many before it?)`, describe(found))
+}
+
 func misspelled(written, meant string) string {
 	return fmt.Sprintf("unexpected %q (did you mean %q?)", written, meant)
 }

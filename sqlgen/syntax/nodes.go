@@ -1,5 +1,7 @@
 package syntax
 
+import "fmt"
+
 // Source is one schema file: the name to show in messages and its bytes.
 type Source struct {
 	Name string
@@ -11,6 +13,9 @@ type Source struct {
 type Pos struct {
 	Offset, Line, Column int
 }
+
+// String returns the place as line:column.
+func (p Pos) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
 // Span is a stretch of a file, from Start up to but not including End.
 type Span struct {

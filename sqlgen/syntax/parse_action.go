@@ -31,7 +31,7 @@ func (p *parser) action(actions *[]*Action) {
 	m := p.mark()
 	a := &Action{Doc: p.docOrNil(), Kind: p.ident()}
 	if p.token().Kind != TokenName || p.atDecl() {
-		p.fail(actionWithoutName(a.Kind.Name, p.token()))
+		p.failAfter(actionWithoutName(a.Kind.Name, p.token()))
 		p.skipToItem()
 		return
 	}
@@ -39,7 +39,7 @@ func (p *parser) action(actions *[]*Action) {
 	if p.token().is("(") {
 		a.Reads = p.inputs()
 	} else {
-		p.fail(actionWithoutInputs(a.Name.Name, p.token()))
+		p.failAfter(actionWithoutInputs(a.Name.Name, p.token()))
 		a.Reads = &Inputs{node: p.node(p.mark())}
 		a.Reads.incomplete = true
 	}
@@ -77,7 +77,7 @@ func (p *parser) atClause() bool {
 func (p *parser) clauseOrNil() *Inputs {
 	keyword := p.next().Text
 	if !p.token().is("(") {
-		p.fail(expectedInputsAfter(keyword, p.token()))
+		p.failAfter(expectedInputsAfter(keyword, p.token()))
 		for t := p.token(); !t.startsLine() && !t.is("{") && !t.is("@") && !t.is("}"); t = p.token() {
 			if t.Kind == TokenEOF {
 				break
@@ -95,7 +95,7 @@ func (p *parser) clauseOrNil() *Inputs {
 func (p *parser) inputs() *Inputs {
 	m := p.mark()
 	in := &Inputs{}
-	p.list(")", true, func() {
+	p.list(brackets{closing: ")", ofInputs: true}, func() {
 		if i := p.inputOrNil(); i != nil {
 			in.List = append(in.List, i)
 		}
@@ -115,7 +115,7 @@ func (p *parser) inputOrNil() *Input {
 		p.next()
 	}
 	if p.token().Kind != TokenName {
-		p.fail(expectedInput(p.token()))
+		p.failAfter(expectedInput(p.token()))
 		return nil
 	}
 	path, ok := p.path()

@@ -44,7 +44,7 @@ func (p *parser) attributeOrNil() *Attribute {
 	m := p.mark()
 	p.next()
 	if p.token().Kind != TokenName {
-		p.fail(expectedAttributeName(p.token()))
+		p.failAfter(expectedAttributeName(p.token()))
 		return nil
 	}
 	a := &Attribute{Name: p.ident()}
@@ -57,7 +57,7 @@ func (p *parser) attributeOrNil() *Attribute {
 			p.failNotClosed(open, "")
 		}
 	case a.Parens:
-		p.list(")", false, func() {
+		p.list(brackets{closing: ")"}, func() {
 			if arg := p.argOrNil(); arg != nil {
 				a.Args = append(a.Args, arg)
 			}

@@ -8,7 +8,7 @@ func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
 	p.block("enum", func() bool {
 		if p.token().Kind != TokenName {
 			p.fail(expectedEnumValue(p.token()))
-			p.skipToItem()
+			p.skipToName()
 			return true
 		}
 		m := p.mark()
@@ -40,7 +40,7 @@ func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 		p.block(b.Keyword.Name, func() bool {
 			if p.token().Kind != TokenString {
 				p.fail(expectedRoleMember(b.Keyword.Name, p.token()))
-				p.skip()
+				p.skipToString()
 				return true
 			}
 			if s, ok := p.stringLiteral().(*String); ok {
@@ -54,6 +54,15 @@ func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	})
 	d.node = p.node(m)
 	return d
+}
+
+// skipToString passes over what is no member of a role: up to one, to the next
+// line or to the end of the block.
+func (p *parser) skipToString() {
+	p.skip()
+	for t := p.token(); t.Kind != TokenString && t.Kind != TokenEOF && !t.startsLine() && !t.is("}"); t = p.token() {
+		p.skip()
+	}
 }
 
 // api parses the rest of an api declaration.
@@ -72,7 +81,7 @@ func (p *parser) api(m mark, doc *Doc, name *Ident) *API {
 		p.block("models", func() bool {
 			if p.token().Kind != TokenName {
 				p.fail(expectedAPIModel(p.token()))
-				p.skipToItem()
+				p.skipToName()
 				return true
 			}
 			d.Models = append(d.Models, p.apiModel())
@@ -103,7 +112,7 @@ func (p *parser) apiModel() *APIModel {
 			p.block("actions", func() bool {
 				if p.token().Kind != TokenName {
 					p.fail(expectedActionName(p.token()))
-					p.skipToItem()
+					p.skipToName()
 					return true
 				}
 				a.Actions = append(a.Actions, p.ident())

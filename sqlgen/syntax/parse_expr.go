@@ -38,7 +38,7 @@ func (p *parser) chain(m mark, operand func() Expr, operators ...Operator) Expr 
 		}
 		if p.operators++; p.operators > maxOperators {
 			p.fail(expressionTooLong())
-			p.skipInBrackets()
+			p.skipInBrackets(false)
 			return &BadExpr{node: p.node(m)}
 		}
 		span := p.next().Span
@@ -77,7 +77,7 @@ func (p *parser) operand() Expr {
 // and passes over the rest of the expression.
 func (p *parser) unsupported(m mark, code Code, message string) Expr {
 	p.failAt(p.token().Span, code, message)
-	p.skipInBrackets()
+	p.skipInBrackets(false)
 	return &BadExpr{node: p.node(m)}
 }
 
@@ -88,7 +88,7 @@ func (p *parser) unary() Expr {
 		if p.depth+len(nots) >= maxNesting {
 			m := p.mark()
 			p.fail(nestedTooDeeply())
-			p.skipInBrackets()
+			p.skipInBrackets(false)
 			return &BadExpr{node: p.node(m)}
 		}
 		nots = append(nots, p.mark())
@@ -137,7 +137,10 @@ func (p *parser) primary() Expr {
 		p.depth--
 		return p.suffix(m, e)
 	default:
-		p.fail(expectedValue(t))
+		p.failAfter(expectedValue(t))
+		if t.is("{") {
+			p.skipBalanced()
+		}
 		return &BadExpr{node: p.node(m)}
 	}
 }
@@ -168,15 +171,15 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 func (p *parser) bracketed(m mark) Expr {
 	if p.token().is("[") {
 		l := &List{}
-		p.list("]", false, func() { l.Elements = append(l.Elements, p.expr()) })
+		p.list(brackets{closing: "]"}, func() { l.Elements = append(l.Elements, p.expr()) })
 		l.node = p.node(m)
 		return l
 	}
 	opening := p.next()
 	inner := p.expr()
 	if !p.take(")") {
-		p.fail(expectedClosingParen(p.token()), Note{opening.Span, opensHere("(")})
-		for p.skipInBrackets(); p.token().is(","); p.skipInBrackets() {
+		p.failAfter(expectedClosingParen(p.token()), Note{opening.Span, opensHere("(")})
+		for p.skipInBrackets(false); p.token().is(","); p.skipInBrackets(false) {
 			p.skip()
 		}
 		p.take(")")
@@ -192,7 +195,7 @@ func (p *parser) path() (path *Path, ok bool) {
 	path = &Path{Steps: []*Ident{p.ident()}}
 	for p.take(".") {
 		if p.token().Kind != TokenName {
-			p.fail(expectedNameAfterDot(p.token()))
+			p.failAfter(expectedNameAfterDot(p.token()))
 			return nil, false
 		}
 		path.Steps = append(path.Steps, p.ident())
@@ -206,6 +209,9 @@ func (p *parser) stringLiteral() Expr {
 	m := p.mark()
 	t := p.next()
 	if p.losses > m.losses {
+		if p.token().startsLine() {
+			p.reportedAt = p.at // a text that is not closed hides what should close the rest
+		}
 		return &BadExpr{node: p.node(m)}
 	}
 	return &String{Value: t.value, text: t.Text, node: p.node(m)}

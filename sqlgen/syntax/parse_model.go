@@ -186,9 +186,13 @@ func (p *parser) atTypeName() bool {
 	if t.Kind != TokenName || p.atDecl() {
 		return false
 	}
-	first, _ := utf8.DecodeRuneInString(t.Text)
 	beginsItem := t.startsLine() && p.peek(1).Kind == TokenName && !p.peek(1).startsLine()
-	return unicode.IsUpper(first) || !beginsItem
+	return beginsWithCapital(t.Text) || !beginsItem
+}
+
+func beginsWithCapital(name string) bool {
+	first, _ := utf8.DecodeRuneInString(name)
+	return unicode.IsUpper(first)
 }
 
 // marks parses what may follow a type.

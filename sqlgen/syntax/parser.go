@@ -63,9 +63,16 @@ func (p *parser) declOrNil() Decl {
 	if keyword.Kind == TokenName && isKeyword(keyword.Text) {
 		return p.declOfKind(keyword.Text)
 	}
-	if keyword.is("}") {
+	switch {
+	case keyword.is("}"):
 		p.fail(closesNothing())
-	} else {
+		for p.token().is("}") {
+			p.skip()
+		}
+		return nil
+	case keyword.is("@"), keyword.Kind == TokenName && p.peek(1).is("{"):
+		p.fail(outsideDeclaration(keyword))
+	default:
 		p.fail(expectedDeclaration(keyword))
 	}
 	p.skipToDecl()
@@ -107,7 +114,7 @@ func (p *parser) declOfKind(keyword string) Decl {
 // declNameOrNil parses the name of a declaration.
 func (p *parser) declNameOrNil(keyword string) *Ident {
 	if p.token().Kind != TokenName {
-		p.fail(expectedDeclarationName(keyword, p.token()))
+		p.failAfter(expectedDeclarationName(keyword, p.token()))
 		return nil
 	}
 	return p.newName(keyword)
@@ -121,14 +128,14 @@ func (p *parser) laterOrNil(m mark, doc *Doc) Decl {
 	p.errs.Add(NotSupportedYet, d.Keyword.span, laterDeclaration(d.Keyword.Name))
 	if d.Keyword.Name != "routes" {
 		if p.token().Kind != TokenName {
-			p.fail(expectedDeclarationName(d.Keyword.Name, p.token()))
+			p.failAfter(expectedDeclarationName(d.Keyword.Name, p.token()))
 			p.skipToDecl()
 			return nil
 		}
 		d.Name = p.ident()
 	}
 	if !p.token().is("{") {
-		p.fail(expectedOpeningBrace(d.Keyword.Name, p.token()))
+		p.failAfter(expectedOpeningBrace(d.Keyword.Name, p.token()))
 		p.skipToDecl()
 	} else if open := p.at; !p.skipBalanced() {
 		p.failNotClosed(open, d.Keyword.Name)

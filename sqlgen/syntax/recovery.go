@@ -7,6 +7,17 @@ func (p *parser) fail(message string, notes ...Note) {
 	p.failAt(p.token().Span, Syntax, message, notes...)
 }
 
+// failAfter is fail for what is missing behind the last token read: if the next
+// one is on another line, the error is shown where the missing thing should be.
+func (p *parser) failAfter(message string, notes ...Note) {
+	span := p.token().Span
+	if p.at > 0 && (p.token().startsLine() || p.token().Kind == TokenEOF) {
+		span = p.tokens[p.at-1].Span
+		span.Start = span.End
+	}
+	p.failAt(span, Syntax, message, notes...)
+}
+
 // failAt is fail for an error that is shown elsewhere or has another code.
 func (p *parser) failAt(span Span, code Code, message string, notes ...Note) {
 	p.losses++
@@ -59,23 +70,29 @@ func (p *parser) atDecl() bool {
 	return p.peek(1).Kind == TokenName && p.peek(2).is("{") && (!p.peek(3).is("@") || p.token().Span.Start.Column == 1)
 }
 
-// skipToDecl passes over what is no declaration, at least one token.
+// skipToDecl passes over what is no declaration, at least one token: up to the
+// next declaration, or to what looks like one at the very beginning of a line.
 func (p *parser) skipToDecl() {
-	for first := true; p.token().Kind != TokenEOF && (first || !p.atDecl()); first = false {
+	for first := true; p.token().Kind != TokenEOF; first = false {
+		t := p.token()
+		looksLike := t.Kind == TokenName && (isKeyword(t.Text) || p.peek(1).Kind == TokenName && p.peek(2).is("{"))
+		if !first && (p.atDecl() || looksLike && t.Span.Start.Column == 1) {
+			return
+		}
 		p.skip()
 	}
 }
 
-// skipToItem passes over the rest of a broken field, arm, action or value: up
-// to a name that begins a line or is followed by another name, or to the end of
-// the block.
+// skipToItem passes over the rest of a broken field, arm or action: up to a name
+// that begins a line, or that looks like the beginning of the next one on the
+// same line, or to the end of the block.
 func (p *parser) skipToItem() {
 	for {
 		t := p.token()
 		switch {
 		case t.Kind == TokenEOF, t.is("}"), p.atDecl():
 			return
-		case t.Kind == TokenName && (t.startsLine() || p.peek(1).Kind == TokenName):
+		case t.Kind == TokenName && (t.startsLine() || p.atItem() && !p.peek(1).startsLine() && !beginsWithCapital(t.Text)):
 			return
 		case t.is("@") && t.startsLine():
 			return
@@ -87,14 +104,29 @@ func (p *parser) skipToItem() {
 	}
 }
 
+// skipToName passes over what is no value of an enum, or no name in an api: up
+// to one, or to the end of the block.
+func (p *parser) skipToName() {
+	for t := p.token(); t.Kind != TokenName && t.Kind != TokenEOF && !t.is("}"); t = p.token() {
+		if isOpening(t) {
+			p.skipBalanced()
+		} else {
+			p.skip()
+		}
+	}
+}
+
 // skipInBrackets passes over the rest of a broken argument: up to the next
 // comma or closing bracket, or to something that shows that the bracket was
-// never closed.
-func (p *parser) skipInBrackets() {
+// never closed: an attribute, a line that begins with two names, a brace that
+// closes something further out. Of inputs, an opening brace shows it too.
+func (p *parser) skipInBrackets(ofInputs bool) {
 	for {
 		t := p.token()
 		switch {
-		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("{"), t.is("@"):
+		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("@"), t.is("{") && ofInputs:
+			return
+		case t.startsLine() && p.atItem():
 			return
 		case isOpening(t):
 			p.skipBalanced()
@@ -150,17 +182,29 @@ func (p *parser) block(owner string, item func() bool) {
 // missing, reading goes on as if it were there, unless nothing like a block
 // follows; its place is then that of the token before.
 func (p *parser) openBlock(owner string) (open int, ok bool) {
-	if !p.token().is("{") {
-		p.fail(expectedOpeningBrace(owner, p.token()))
-		for t := p.token(); t.Kind != TokenEOF && !t.startsLine() && !t.is("{") && !t.is("}"); t = p.token() {
-			p.skip()
-		}
-		if !p.token().is("{") {
-			return p.at - 1, p.token().Kind != TokenEOF && !p.token().is("}") && !p.atDecl()
-		}
+	if p.take("{") {
+		return p.at - 1, true
 	}
-	p.next()
-	return p.at - 1, true
+	p.failAfter(expectedOpeningBrace(owner, p.token()))
+	for t := p.token(); !t.startsLine() && !p.atInnerBlock(); t = p.token() {
+		if p.take("{") {
+			return p.at - 1, true
+		}
+		if t.Kind == TokenEOF || t.is("}") {
+			break
+		}
+		p.skip()
+	}
+	return p.at - 1, p.token().Kind != TokenEOF && !p.token().is("}") && !p.atDecl()
+}
+
+// atInnerBlock reports whether a block begins here that stands in others.
+func (p *parser) atInnerBlock() bool {
+	switch p.token().Text {
+	case "fields", "arms", "actions", "emails", "domains", "models":
+		return p.peek(1).is("{")
+	}
+	return false
 }
 
 // items parses what stands between the brace at index open and its other half.
@@ -195,28 +239,34 @@ func (p *parser) items(open int, owner string, item func() bool) {
 	}
 }
 
+// brackets is what a list stands in.
+type brackets struct {
+	closing  string
+	ofInputs bool // whether inputs stand in it, whose last may be followed by a comma
+}
+
 // list parses comma-separated items in brackets, the next token being the
-// opening one. Trailing tells whether the last item may be followed by a comma.
-func (p *parser) list(closing string, trailing bool, item func()) {
+// opening one.
+func (p *parser) list(b brackets, item func()) {
 	opening := p.next()
-	for !p.take(closing) {
+	for !p.take(b.closing) {
 		item()
 		comma := p.at
 		if p.take(",") {
-			if p.token().is(closing) && !trailing {
+			if p.token().is(b.closing) && !b.ofInputs && p.reportedAt != comma {
 				p.failAt(p.tokens[comma].Span, Syntax, trailingComma())
 			}
 			continue
 		}
-		if p.token().is(closing) {
+		if p.token().is(b.closing) {
 			continue
 		}
-		p.fail(expectedListEnd(closing, p.token()), Note{opening.Span, opensHere(opening.Text)})
-		p.skipInBrackets()
+		p.failAfter(expectedListEnd(b.closing, p.token()), Note{opening.Span, opensHere(opening.Text)})
+		p.skipInBrackets(b.ofInputs)
 		switch t := p.token(); {
 		case t.is(","):
 			p.skip()
-		case t.is(closing):
+		case t.is(b.closing):
 		case t.is("]"):
 			p.skip() // closes nothing: it was probably meant to be the ")"
 			return

@@ -163,16 +163,12 @@ func (s *scanner) number(t *Token) {
 		s.skipWhile(isDigit)
 	}
 	if r := s.peek(); r == 'e' || r == 'E' {
-		sign := 0
-		if next := s.peekAt(1); next == '+' || next == '-' {
-			sign = 1
+		s.advance()
+		if r := s.peek(); r == '+' || r == '-' {
+			s.advance()
 		}
-		if isDigit(s.peekAt(1 + sign)) {
-			for range 1 + sign {
-				s.advance()
-			}
-			s.skipWhile(isDigit)
-		}
+		malformed = malformed || !isDigit(s.peek())
+		s.skipWhile(isDigit)
 	}
 	if isNamePart(s.peek()) {
 		malformed = true
@@ -300,8 +296,7 @@ func (s *scanner) peek() rune {
 	return r
 }
 
-// peekAt returns the byte n places ahead, which tells what the callers ask as
-// long as what they passed over is ASCII.
+// peekAt returns the character n bytes ahead.
 func (s *scanner) peekAt(n int) rune {
 	if s.pos.Offset+n >= len(s.text) {
 		return 0

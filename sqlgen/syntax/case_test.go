@@ -1,0 +1,142 @@
+package syntax
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected sections of the cases in testdata")
+
+// TestCases runs the cases in testdata/cases: a schema, and what is to come of
+// it in one section for each question asked.
+func TestCases(t *testing.T) {
+	t.Parallel()
+	for _, path := range glob(t, "testdata/cases/*.txtar") {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(archive.Files) < 2 || archive.Files[0].Name != "schema.stern" {
+				t.Fatal("a case is schema.stern and at least one section want/…")
+			}
+			source := &Source{Name: "schema.stern", Text: archive.Files[0].Data}
+			var errs Errors
+			file := Parse(source, &errs)
+			wantsErrors := false
+			for i, section := range archive.Files[1:] {
+				got := ""
+				switch section.Name {
+				case "want/tree":
+					got = dump(file)
+				case "want/errors":
+					wantsErrors = true
+					got = rendered(t, errs.Sorted(), Options{})
+				case "want/formatted":
+					got = string(Format(file))
+					checkFormatted(t, file, errs)
+				case "want/unchanged":
+					if formatted := string(Format(file)); formatted != string(source.Text) {
+						t.Errorf("not in the formatted spelling:\n%s\ngot\n%s", source.Text, formatted)
+					}
+				default:
+					t.Fatalf("unknown section %s", section.Name)
+				}
+				if *update {
+					archive.Files[i+1].Data = []byte(got)
+				} else if want := string(section.Data); got != want {
+					t.Errorf("%s of\n%s\ngot\n%s\nwant\n%s", section.Name, source.Text, got, want)
+				}
+			}
+			if len(errs) > 0 && !wantsErrors {
+				t.Errorf("unexpected errors:\n%s", rendered(t, errs.Sorted(), Options{}))
+			}
+			if *update {
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// checkFormatted checks what must hold of the formatted text of any file.
+func checkFormatted(t *testing.T, file *File, errs Errors) {
+	t.Helper()
+	text := file.Source.Text
+	formatted := Format(file)
+	if file.Incomplete() {
+		if !bytes.Equal(formatted, text) {
+			t.Errorf("a file that does not parse was changed: %q became %q", text, formatted)
+		}
+		return
+	}
+	var errsAgain Errors
+	again := Parse(&Source{Name: file.Source.Name, Text: formatted}, &errsAgain)
+	if len(errsAgain) != len(errs) || again.Incomplete() {
+		t.Errorf("formatting changes the errors of\n%s\nformatted\n%s\ngot\n%s\nwant\n%s",
+			text, formatted, rendered(t, errsAgain, Options{}), rendered(t, errs, Options{}))
+		return
+	}
+	if got, want := dump(again), dump(file); got != want {
+		t.Errorf("formatting changes the tree of\n%s\nformatted\n%s\ngot\n%s\nwant\n%s", text, formatted, got, want)
+	}
+	if got := Format(again); !bytes.Equal(got, formatted) {
+		t.Errorf("formatted text is not its own formatted text:\n%s\nformatted\n%s\nformatted again\n%s", text, formatted, got)
+	}
+	before, after := comments(file), comments(again)
+	for _, c := range before {
+		all := strings.Join(before, "\n")
+		if got, want := strings.Count(strings.Join(after, "\n"), c), strings.Count(all, c); got < want {
+			t.Errorf("formatting loses a comment %q of\n%s\nformatted\n%s", c, text, formatted)
+		}
+	}
+}
+
+// comments returns the text of all comments of a file.
+func comments(file *File) []string {
+	var list []string
+	for _, token := range file.Tokens {
+		for _, trivia := range token.Leading {
+			if trivia.Kind != LineEnd {
+				list = append(list, strings.ReplaceAll(trivia.Text, "\r\n", "\n"))
+			}
+		}
+	}
+	return list
+}
+
+// parse parses a text that may have errors.
+func parse(text string) (*File, Errors) {
+	var errs Errors
+	file := Parse(&Source{Name: "schema.stern", Text: []byte(text)}, &errs)
+	return file, errs
+}
+
+func rendered(t testing.TB, errs Errors, options Options) string {
+	t.Helper()
+	var b strings.Builder
+	if err := Render(&b, errs, options); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func glob(t testing.TB, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no files %s", pattern)
+	}
+	return paths
+}

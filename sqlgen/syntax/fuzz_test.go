@@ -1,0 +1,104 @@
+package syntax
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// FuzzScan checks that the tokens of any file, and what stands between them,
+// are the whole file, and that every place is right.
+func FuzzScan(f *testing.F) {
+	addSchemas(f)
+	f.Fuzz(func(t *testing.T, text string) { checkTokens(t, text) })
+}
+
+// FuzzParse checks that nothing brings the parser down, that every error has a
+// place in the file, and that a file without errors is whole.
+func FuzzParse(f *testing.F) {
+	addSchemas(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		file, errs := parse(text)
+		for _, d := range errs {
+			if s := d.Span; s.File != file.Source || s.Start.Offset > s.End.Offset || s.End.Offset > len(text) || s.Start.Line < 1 {
+				t.Errorf("error at %v of %q: %s", s, text, d.Message)
+			}
+		}
+		if file.Incomplete() && !errs.HasErrors() {
+			t.Errorf("%q is incomplete but has no error", text)
+		}
+		rendered(t, errs.Sorted(), Options{})
+		dump(file)
+	})
+}
+
+// FuzzFormat checks what checkFormatted says.
+func FuzzFormat(f *testing.F) {
+	addSchemas(f)
+	f.Fuzz(func(t *testing.T, text string) {
+		file, errs := parse(text)
+		checkFormatted(t, file, errs)
+	})
+}
+
+// addSchemas adds all schemas in testdata as seeds.
+func addSchemas(f *testing.F) {
+	for _, path := range glob(f, "testdata/cases/*.txtar") {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(archive.Files[0].Data))
+	}
+	for _, path := range glob(f, "testdata/errors/*.stern") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+}
+
+// checkTokens checks the tokens of a text.
+func checkTokens(t *testing.T, text string) {
+	t.Helper()
+	var errs Errors
+	source := &Source{Name: "schema.stern", Text: []byte(text)}
+	tokens, _ := scan(source, &errs)
+	end := Pos{Offset: 0, Line: 1, Column: 1}
+	step := func(what string, s Span) {
+		t.Helper()
+		if s.Start.Offset < end.Offset || s.End.Offset < s.Start.Offset || s.End.Offset > len(text) {
+			t.Fatalf("%q: %s at %d to %d after %d", text, what, s.Start.Offset, s.End.Offset, end.Offset)
+		}
+		if between := text[end.Offset:s.Start.Offset]; strings.TrimPrefix(strings.TrimSpace(between), "\uFEFF") != "" {
+			t.Fatalf("%q: %q before %s is lost", text, between, what)
+		}
+		if want := placeOf(text, s.Start.Offset); s.Start != want {
+			t.Fatalf("%q: %s begins at %v, want %v", text, what, s.Start, want)
+		}
+		end = s.End
+	}
+	for _, token := range tokens {
+		for _, trivia := range token.Leading {
+			step("trivia "+trivia.Text, trivia.Span)
+		}
+		step("token "+token.Text, token.Span)
+	}
+	if end.Offset != len(text) {
+		t.Fatalf("%q: %q after the last token is lost", text, text[end.Offset:])
+	}
+}
+
+// placeOf counts lines and characters anew.
+func placeOf(text string, offset int) Pos {
+	before := text[:offset]
+	lineStart := strings.LastIndexByte(before, '\n') + 1
+	line := before[lineStart:]
+	if lineStart == 0 {
+		line = strings.TrimPrefix(line, "\uFEFF")
+	}
+	return Pos{Offset: offset, Line: 1 + strings.Count(before, "\n"), Column: 1 + len([]rune(line))}
+}
