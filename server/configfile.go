@@ -1,11 +1,13 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
 )
@@ -29,6 +31,11 @@ func readFile(path string) (map[string]given, []error) {
 	}
 	f := &configFile{name: filepath.Base(path), values: map[string]given{}}
 	tree, err := parser.ParseBytes(content, 0)
+	var unreadable yaml.Error
+	if errors.As(err, &unreadable) {
+		// Not its full text, which shows the lines around.
+		return nil, []error{fmt.Errorf("%s:%d: %s", f.name, unreadable.GetToken().Position.Line, unreadable.GetMessage())}
+	}
 	if err != nil {
 		return nil, []error{fmt.Errorf("%s: %w", f.name, err)}
 	}
@@ -72,18 +79,12 @@ func (f *configFile) section(prefix string, n ast.Node) {
 		return
 	}
 
-	seen := map[string]bool{}
 	for _, m := range members {
 		if m.Key.IsMergeKey() {
 			f.refuse(m, "", "merge keys are not supported")
 			continue
 		}
 		key := prefix + m.Key.GetToken().Value
-		if seen[key] {
-			f.refuse(m, key, "stands twice")
-			continue
-		}
-		seen[key] = true
 		switch s := findSetting(key); {
 		case s != nil:
 			f.setting(s, m)

@@ -86,9 +86,10 @@ func TestTimeouts(t *testing.T) {
 
 func TestLostRacesAreRetried(t *testing.T) {
 	t.Parallel()
+	s, d := startReady(t, nil)
 	for _, code := range []string{"40001", "40P01"} {
 		for times, want := range []string{`200 "won"`, `200 "won"`, `200 "won"`, `200 "won"`, "503 " + unavailableJSON} {
-			s, _ := startReady(t, nil)
+			d.exec(t, "alter sequence functions.attempt restart")
 			status, body := s.post(t, "lose", fmt.Sprintf(`{"times":%d,"code":"%s"}`, times, code))
 			if got := fmt.Sprint(status, " ", body); got != want {
 				t.Errorf("%d times %s: got %s, want %s", times, code, got, want)
