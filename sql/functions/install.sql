@@ -20,6 +20,8 @@
 {{ template "iso_duration.sql" . }}
 {{ template "iso_duration_array.sql" . }}
 {{ template "trim_scale.sql" . }}
+{{ template "midnight.sql" . }}
+{{ template "midnight_array.sql" . }}
 {{ template "relative_period.sql" . }}
 {{ template "tg_touch.sql" . }}
 {{ template "is_file.sql" . }}

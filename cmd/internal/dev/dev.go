@@ -1,0 +1,244 @@
+// Package dev runs a project for the one who writes it: a Postgres of its own,
+// a server, and a loop that compiles and installs again after each change.
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/sql/postgres"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Options say what to run, and how to talk about it.
+type Options struct {
+	Dir    string        // the project's folder
+	Config server.Config // of the server, in development mode
+	Out    io.Writer     // what a person reads
+	Color  bool
+	Max    int // how many diagnostics to show at a time
+}
+
+// InputError is something the user gave that cannot be worked with.
+type InputError struct {
+	Cause error
+}
+
+// Error returns the cause's text.
+func (e *InputError) Error() string { return e.Cause.Error() }
+
+// Unwrap returns the cause.
+func (e *InputError) Unwrap() error { return e.Cause }
+
+// Run serves the project until ctx ends and then stops everything it started. A
+// schema with errors does not end it: the errors are shown, and what was served
+// before goes on being served.
+func Run(ctx context.Context, o Options) error {
+	if _, err := sqlgen.ReadProject(o.Dir); err != nil {
+		return &InputError{err}
+	}
+	home, err := makeHome(o.Dir)
+	if err != nil {
+		return err
+	}
+	config := o.Config
+	if config.SigningKey == "" {
+		if config.SigningKey, err = signingKey(home); err != nil {
+			return err
+		}
+	}
+	database, err := postgres.Start(ctx, postgres.Options{URL: config.DatabaseURL, Dir: home})
+	if err != nil {
+		return fmt.Errorf("start Postgres: %w", err)
+	}
+	defer database.Stop()
+	config.DatabaseURL = database.URL()
+
+	serving, err := server.New(config, server.Options{Role: "sternpost_server"})
+	if err != nil {
+		return err
+	}
+	l := &loop{options: o, databaseURL: database.URL()}
+	changes, err := watch(ctx, o.Dir)
+	if err != nil {
+		return err
+	}
+	// The first installation comes before the server asks for a release, so that
+	// nobody meets a server without one; errors in it are shown like any other.
+	installed := l.turn(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+
+	ended := make(chan error, 1)
+	go func() { ended <- serving.Run(ctx) }()
+	waitReady(ctx, "http://"+serving.Addr().String()+"/readyz")
+	l.greet(config, database, installed)
+	for {
+		select {
+		case <-changes:
+			if outcome := l.turn(ctx); outcome != nil && !l.greeted {
+				l.greet(config, database, outcome)
+			}
+		case err := <-ended:
+			return err
+		}
+	}
+}
+
+// waitReady waits until the server is ready, but not for long: what keeps it from
+// that is in its log.
+func waitReady(ctx context.Context, url string) {
+	for range 30 {
+		if response, err := http.Get(url); err == nil {
+			response.Body.Close()
+			if response.StatusCode == http.StatusOK {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// loop compiles and installs, again and again.
+type loop struct {
+	options     Options
+	databaseURL string
+	greeted     bool
+}
+
+// turn compiles and installs once and says what came of it. It returns nil when
+// nothing could be installed.
+func (l *loop) turn(ctx context.Context) *turnOutcome {
+	began := time.Now()
+	project, err := sqlgen.ReadProject(l.options.Dir)
+	if err != nil {
+		l.say("%v", err)
+		return nil
+	}
+	db, errs := sqlgen.Compile(project)
+	syntax.Render(l.options.Out, errs, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+	if errs.HasErrors() {
+		l.say("the schema has errors; save it again when they are mended")
+		return nil
+	}
+	outcome, err := l.install(ctx, db)
+	var refused *install.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database:\n"+
+			"stop, remove %s and run again", err, filepath.Join(l.options.Dir, homeName))
+		return nil
+	case err != nil && ctx.Err() != nil:
+		return nil
+	case err != nil:
+		l.say("%v", err)
+		return nil
+	}
+	if outcome.Changed {
+		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
+	}
+	return &turnOutcome{db}
+}
+
+// turnOutcome is what a turn leaves when it succeeds.
+type turnOutcome struct {
+	db *pg.Database
+}
+
+func (l *loop) install(ctx context.Context, db *pg.Database) (install.Outcome, error) {
+	conn, err := pgx.Connect(ctx, l.databaseURL)
+	if err != nil {
+		return install.Outcome{}, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return install.Install(ctx, conn, db)
+}
+
+func (l *loop) say(format string, args ...any) {
+	fmt.Fprintf(l.options.Out, format+"\n", args...)
+}
+
+// greet says where things are and what to try.
+func (l *loop) greet(config server.Config, database *postgres.Server, installed *turnOutcome) {
+	if installed == nil {
+		l.say("waiting for a schema without errors in %s", l.options.Dir)
+		return
+	}
+	l.greeted = true
+	l.say("")
+	l.say("Sternpost serves %s", l.options.Dir)
+	l.say("  API       %s/api/json/<action>", config.BaseURL)
+	l.say("  health    %s/readyz", config.BaseURL)
+	l.say("  database  %s", database.Describe())
+	if requests := sample(installed.db, config.BaseURL); len(requests) > 0 {
+		l.say("")
+		l.say("Try, in another terminal:")
+		for _, r := range requests {
+			l.say("\n  # %s\n  %s", r.title, r.command)
+		}
+	}
+	l.say("")
+	l.say("Edit the schema and save it: it is compiled and served again. Ctrl-C stops everything.")
+	l.say("")
+}
+
+// homeName is where a project keeps what development needs: data, files, keys.
+const homeName = ".sternpost"
+
+// makeHome makes that folder and keeps it out of version control.
+func makeHome(dir string) (string, error) {
+	home, err := filepath.Abs(filepath.Join(dir, homeName))
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(home, 0o755); err != nil {
+		return "", fmt.Errorf("make the folder for development data: %w", err)
+	}
+	ignore := filepath.Join(home, ".gitignore")
+	if _, err := os.Stat(ignore); errors.Is(err, os.ErrNotExist) {
+		if err := os.WriteFile(ignore, []byte("*\n"), 0o644); err != nil {
+			return "", fmt.Errorf("keep development data out of version control: %w", err)
+		}
+	}
+	return home, nil
+}
+
+// signingKey returns the key that signs access tokens in development: made once,
+// then kept, so that tokens outlive a restart.
+func signingKey(home string) (string, error) {
+	name := filepath.Join(home, "signing-key.pem")
+	text, err := os.ReadFile(name)
+	if err == nil && strings.TrimSpace(string(text)) != "" {
+		return string(text), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return "", fmt.Errorf("read the signing key: %w", err)
+	}
+	key, err := auth.GenerateKey()
+	if err != nil {
+		return "", err
+	}
+	if err := os.WriteFile(name, key, 0o600); err != nil {
+		return "", fmt.Errorf("keep the signing key: %w", err)
+	}
+	return string(key), nil
+}

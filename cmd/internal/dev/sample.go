@@ -1,0 +1,130 @@
+package dev
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// request is a request to try.
+type request struct {
+	title   string
+	command string
+}
+
+// sample returns up to three requests that work as printed: a create that needs
+// no other record, a list, and a request that is refused, to see what an error
+// looks like. Whoever tries them has not signed in.
+func sample(db *pg.Database, baseURL string) []request {
+	var m release.Manifest
+	if err := json.Unmarshal(db.Manifest, &m); err != nil {
+		panic(fmt.Sprintf("dev: read the manifest: %v", err))
+	}
+	if len(m.APIs) == 0 {
+		return nil
+	}
+	url := func(a *release.Action) string { return baseURL + "/" + m.APIs[0].Path + "/json/" + a.Name }
+	exposed := map[string]bool{}
+	for _, name := range m.APIs[0].Actions {
+		exposed[name] = true
+	}
+
+	var create, list *release.Action
+	var body string
+	for _, a := range m.Actions {
+		if !exposed[a.Name] || !a.Anonymous {
+			continue
+		}
+		switch {
+		case a.Kind == release.Create && create == nil:
+			if value, ok := example(m.Schemas, m.Schemas.Get(a.Input), ""); ok {
+				create, body = a, value
+			}
+		case a.Kind == release.List && list == nil:
+			list = a
+		}
+	}
+	var requests []request
+	if create != nil {
+		requests = append(requests, request{
+			"make a record with " + create.Name,
+			fmt.Sprintf("curl -d '%s' -H 'Content-Type: application/json' %s", body, url(create)),
+		})
+	}
+	if list != nil {
+		requests = append(requests, request{
+			"read a page with " + list.Name,
+			fmt.Sprintf("curl '%s?first=5'", url(list)),
+		})
+		requests = append(requests, request{
+			"see what an error looks like",
+			fmt.Sprintf("curl '%s?first=0'", url(list)),
+		})
+	}
+	return requests
+}
+
+// example makes a value that satisfies a published schema, leaving out what may
+// be left out. It cannot when the id of another record is asked for.
+func example(schemas release.Schemas, schema json.RawMessage, name string) (string, bool) {
+	var s struct {
+		Ref        string          `json:"$ref"`
+		Type       json.RawMessage `json:"type"`
+		Format     string          `json:"format"`
+		Enum       []any           `json:"enum"`
+		MaxLength  int             `json:"maxLength"`
+		Required   []string        `json:"required"`
+		Properties map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(schema, &s); err != nil {
+		panic(fmt.Sprintf("dev: read a schema of the manifest: %v", err))
+	}
+	if s.Ref != "" {
+		return example(schemas, schemas.Get(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]), name)
+	}
+	quote := func(text string) string {
+		encoded, err := json.Marshal(text)
+		if err != nil {
+			panic(fmt.Sprintf("dev: write an example: %v", err))
+		}
+		return strings.ReplaceAll(string(encoded), "'", "")
+	}
+	var kind string
+	if json.Unmarshal(s.Type, &kind) != nil {
+		return "null", true // one of several types: null is among them
+	}
+	switch kind {
+	case "object":
+		var members []string
+		for _, r := range s.Required {
+			value, ok := example(schemas, s.Properties[r], r)
+			if !ok {
+				return "", false
+			}
+			members = append(members, quote(r)+":"+value)
+		}
+		return "{" + strings.Join(members, ",") + "}", true
+	case "array":
+		return "[]", true
+	case "boolean":
+		return "true", true
+	case "integer", "number":
+		return "1", true
+	}
+	switch {
+	case len(s.Enum) > 0:
+		return quote(fmt.Sprint(s.Enum[0])), true
+	case s.Format == "date":
+		return `"2026-03-31"`, true
+	case s.Format == "date-time":
+		return `"2026-03-31T09:00:00Z"`, true
+	case s.Format == "duration":
+		return `"PT1H"`, true
+	case s.Format == "" && s.MaxLength > 0:
+		return "", false // an id
+	}
+	return quote("a " + name), true
+}

@@ -1,0 +1,73 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"github.com/sternpost/sternpost/sqlgen"
+)
+
+// quiet is how long files must have stayed as they are before they are read:
+// editors write a file in several steps.
+const quiet = 100 * time.Millisecond
+
+// watch reports changes of a project's files until ctx ends. Several changes
+// within a short time are reported once.
+func watch(ctx context.Context, dir string) (<-chan struct{}, error) {
+	w, err := fsnotify.NewWatcher()
+	if err != nil {
+		return nil, fmt.Errorf("watch the project: %w", err)
+	}
+	// Folders are watched, not files: editors replace files by new ones.
+	if err := w.Add(dir); err != nil {
+		w.Close()
+		return nil, fmt.Errorf("watch %s: %w", dir, err)
+	}
+	for _, folder := range []string{"schemas", "functions"} {
+		if err := w.Add(filepath.Join(dir, folder)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			w.Close()
+			return nil, fmt.Errorf("watch %s: %w", filepath.Join(dir, folder), err)
+		}
+	}
+
+	changes := make(chan struct{}, 1)
+	go func() {
+		defer w.Close()
+		settle := time.NewTimer(time.Hour)
+		settle.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case event := <-w.Events:
+				name, err := filepath.Rel(dir, event.Name)
+				if err != nil {
+					continue
+				}
+				if (name == "schemas" || name == "functions") && event.Has(fsnotify.Create) {
+					if w.Add(event.Name) == nil {
+						settle.Reset(quiet) // it may hold files already
+					}
+					continue
+				}
+				if sqlgen.IsInput(filepath.ToSlash(name)) && !event.Has(fsnotify.Chmod) {
+					settle.Reset(quiet)
+				}
+			case <-w.Errors:
+				settle.Reset(quiet) // events may have been lost: look again
+			case <-settle.C:
+				select {
+				case changes <- struct{}{}:
+				default: // one is waiting already
+				}
+			}
+		}
+	}()
+	return changes, nil
+}

@@ -1,0 +1,68 @@
+package main
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/sqlgen"
+)
+
+//go:embed project
+var newProject embed.FS
+
+// newFiles are the files of a new project: where they come from and go to.
+var newFiles = [...]struct{ from, to string }{
+	{"project/schema.stern", "schema.stern"},
+	{"project/sternpost.yaml", sqlgen.ConfigName},
+	{"project/gitignore", ".gitignore"},
+}
+
+func newInit() *cobra.Command {
+	return &cobra.Command{
+		Use:   "init DIR",
+		Short: "Make a new project",
+		Long: `Init makes a folder with a first schema, a configuration file and a .gitignore.
+It overwrites nothing: a folder that has one of these files is left as it is.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			dir := args[0]
+			for _, f := range newFiles {
+				if exists(filepath.Join(dir, f.to)) {
+					return inputError(fmt.Errorf("%s has a file %s already; nothing was written", dir, f.to))
+				}
+			}
+			if p, err := sqlgen.ReadProject(dir); err == nil && len(p.Files) > 0 {
+				return inputError(fmt.Errorf("%s has a schema already (%s); nothing was written", dir, p.Files[0].Name))
+			}
+			if err := os.MkdirAll(dir, 0o777); err != nil {
+				return environmentError(err)
+			}
+			for _, f := range newFiles {
+				if err := writeNew(filepath.Join(dir, f.to), f.from); err != nil {
+					return environmentError(err)
+				}
+			}
+			fmt.Fprintf(c.OutOrStdout(), "made %s; serve it with: sternpost dev %s\n", dir, dir)
+			return nil
+		},
+	}
+}
+
+// writeNew writes a file of a new project, which must not be there yet.
+func writeNew(name, from string) error {
+	text, err := newProject.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
+}

@@ -1,0 +1,89 @@
+// Command sternpost compiles schemas, serves them and helps to write them.
+//
+// It holds one file per command, with flags, wiring and exit codes; what the
+// commands do is in the packages they call.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes.
+const (
+	exitInput       = 1 // what the user gave is wrong: a schema, a configuration
+	exitUsage       = 2 // the command line is wrong
+	exitEnvironment = 3 // what the command stands on failed: a database, a file, a port
+)
+
+// exitError is an error with an exit code. Without cause all has been said.
+type exitError struct {
+	code  int
+	cause error
+}
+
+func (e *exitError) Error() string {
+	if e.cause == nil {
+		return ""
+	}
+	return e.cause.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.cause }
+
+func inputError(err error) error       { return &exitError{exitInput, err} }
+func usageError(err error) error       { return &exitError{exitUsage, err} }
+func environmentError(err error) error { return &exitError{exitEnvironment, err} }
+
+func main() {
+	// A second Ctrl-C ends the process at once.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	err := newRoot().ExecuteContext(ctx)
+	stop()
+	os.Exit(report(err))
+}
+
+// report prints an error and returns the exit code.
+func report(err error) int {
+	if err == nil {
+		return 0
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		// Only cobra makes errors without a code: flags and arguments.
+		exit = &exitError{exitUsage, err}
+	}
+	if text := exit.Error(); text != "" {
+		fmt.Fprintln(os.Stderr, "sternpost: "+text)
+	}
+	return exit.code
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "sternpost",
+		Short:         "A backend from a schema: tables, rules and an API, in Postgres",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          cobra.NoArgs,
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.AddCommand(newInit(), newDev(), newCheck(), newFmt(), newBuild(), newServe(), newVersion())
+	return root
+}
+
+// projectDir is the folder that a command is about: its argument, or this one.
+func projectDir(args []string) string {
+	if len(args) == 0 {
+		return "."
+	}
+	return args[0]
+}

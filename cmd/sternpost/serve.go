@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/server"
+)
+
+func newServe() *cobra.Command {
+	flags := &serverFlags{}
+	c := &cobra.Command{
+		Use:   "serve",
+		Short: "Serve the release that is installed in a database",
+		Long: `Serve answers requests for the release that is installed in the database. It
+reads no schema files, and goes over to a newer release when one is installed.
+Configuration comes from sternpost.yaml and the environment, which wins; at
+least DATABASE_URL, BASE_URL and STERNPOST_AUTH_SIGNING_KEY are needed. The
+database login must be a member of the role sternpost_server and nothing else.`,
+		Args: cobra.NoArgs,
+	}
+	flags.add(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		if err != nil {
+			return inputError(err)
+		}
+		s, err := server.New(config, server.Options{})
+		if err != nil {
+			return environmentError(err)
+		}
+		if err := s.Run(c.Context()); err != nil {
+			return environmentError(err)
+		}
+		return nil
+	}
+	return c
+}
+
+// serverFlags are the flags of the commands that serve. They win over the
+// environment, which wins over the file.
+type serverFlags struct {
+	port        int
+	databaseURL string
+	config      string
+}
+
+func (f *serverFlags) add(c *cobra.Command) {
+	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (default 8080)")
+	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
+	c.Flags().StringVar(&f.config, "config", "", "configuration file (default sternpost.yaml)")
+}
+
+// environment returns the flags that were given in the form of os.Environ.
+func (f *serverFlags) environment() []string {
+	var env []string
+	if f.port != 0 {
+		env = append(env, "PORT="+strconv.Itoa(f.port))
+	}
+	if f.databaseURL != "" {
+		env = append(env, "DATABASE_URL="+f.databaseURL)
+	}
+	return env
+}
+
+// file returns the configuration file: the one named, or else sternpost.yaml
+// here if there is one.
+func (f *serverFlags) file() string {
+	if f.config != "" {
+		return f.config
+	}
+	if _, err := os.Stat("sternpost.yaml"); err == nil {
+		return "sternpost.yaml"
+	}
+	return ""
+}

@@ -1,0 +1,372 @@
+package lower
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// logic is what null means where an expression stands.
+type logic int
+
+const (
+	whereLogic    logic = iota // two-valued; null is a value to == and !=
+	ruleLogic                  // moreover, a comparison with an absent or null input is false
+	validateLogic              // SQL's own: a comparison with null is unknown
+)
+
+// site is where the SQL of an expression stands. A query reads the caller's
+// settings through sub-selects, once per statement and not once per row; a plain
+// statement of a function has them at hand.
+type site int
+
+const (
+	inFunction site = iota
+	inQuery
+)
+
+// expression lowers a Boolean expression to a condition. In whereLogic and
+// ruleLogic its null counts as false, which is what Postgres makes of it in where
+// and using; where that would show, under a negation, it is made exact.
+//
+// A path through a to-many asks whether there is a child: the children chosen in
+// one expression become one exists each, and around as few of the conjuncts as
+// mention that child. Since only ! negates, and what stands under it chooses for
+// itself, exists may be moved inside || and past conjuncts that do not mention it.
+type expression struct {
+	logic   logic
+	site    site
+	row     *place // nil where there is none
+	input   func(expr.Input) pg.Expr
+	aliases map[string]bool
+	chosen  map[string]*place // by prefix; nil means that there is no child
+}
+
+// newExpression prepares to lower expressions over a row, which may be nil.
+// input returns the value of an input.
+func newExpression(l logic, at site, row *place, input func(expr.Input) pg.Expr) expression {
+	x := expression{logic: l, site: at, row: row, input: input, aliases: map[string]bool{}, chosen: map[string]*place{}}
+	if row != nil {
+		x.aliases[row.alias] = true
+	}
+	return x
+}
+
+// holds lowers a Boolean expression.
+func (x expression) holds(n expr.Node) pg.Expr {
+	switch n := n.(type) {
+	case *expr.Logic:
+		if n.Op == syntax.Or {
+			return pg.AnyOf(x.holds(n.Left), x.holds(n.Right))
+		}
+		return x.allHold(conjunctsOf(n))
+	case *expr.Not:
+		// The operand chooses its own children.
+		inner := x
+		inner.chosen = map[string]*place{}
+		return x.negate(inner.holds(n.Operand))
+	}
+	if p := x.open(n); p != nil {
+		return x.choose(*p, []expr.Node{n})
+	}
+	switch n := n.(type) {
+	case *expr.Compare:
+		return x.comparison(n)
+	case *expr.Literal:
+		return literal(n)
+	case *expr.Path:
+		return x.isTrue(n)
+	}
+	panic(fmt.Sprintf("lower: %T is no Boolean expression", n))
+}
+
+// negate negates a condition. Its null counts as false and so becomes true, but
+// in @validate, where it stays null.
+func (x expression) negate(e pg.Expr) pg.Expr {
+	if x.logic == validateLogic || isExact(e) {
+		return pg.Negate(e)
+	}
+	return &pg.Is{Value: e, Test: "not true"}
+}
+
+// isExact tells whether a condition is never null.
+func isExact(e pg.Expr) bool {
+	switch e := e.(type) {
+	case *pg.Exists, *pg.Is:
+		return true
+	case *pg.Raw:
+		return pg.IsTrue(e) || pg.IsFalse(e)
+	case *pg.Not:
+		return isExact(e.Operand)
+	case *pg.And:
+		return allExact(e.Operands)
+	case *pg.Or:
+		return allExact(e.Operands)
+	case *pg.Binary:
+		return e.Op == "is distinct from" || e.Op == "is not distinct from"
+	}
+	return false
+}
+
+func allExact(list []pg.Expr) bool {
+	for _, e := range list {
+		if !isExact(e) {
+			return false
+		}
+	}
+	return true
+}
+
+func conjunctsOf(n expr.Node) []expr.Node {
+	if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
+		return append(conjunctsOf(l.Left), conjunctsOf(l.Right)...)
+	}
+	return []expr.Node{n}
+}
+
+// allHold lowers conjuncts that choose their children together. Those that share
+// a child are lowered as one; the others each for itself.
+func (x expression) allHold(conjuncts []expr.Node) pg.Expr {
+	groups := x.sharing(conjuncts)
+	conditions := make([]pg.Expr, len(groups))
+	for i, g := range groups {
+		if p := x.open(g...); len(g) > 1 && p != nil {
+			conditions[i] = x.choose(*p, g)
+		} else {
+			conditions[i] = x.holds(g[0])
+		}
+	}
+	return pg.AllOf(conditions...)
+}
+
+// sharing groups conjuncts: two are in one group if they mention one prefix that
+// is not chosen yet, or each one with a third. Groups keep the order of their
+// first members.
+func (x expression) sharing(conjuncts []expr.Node) [][]expr.Node {
+	var groups [][]expr.Node
+	var keys []map[string]bool
+	for _, n := range conjuncts {
+		own := map[string]bool{}
+		for _, p := range expr.Prefixes(n) {
+			if _, chosen := x.chosen[p.Key()]; !chosen {
+				own[p.Key()] = true
+			}
+		}
+		at := -1
+		for i := 0; i < len(groups); i++ {
+			if !overlap(keys[i], own) {
+				continue
+			}
+			if at < 0 {
+				at = i
+				groups[i] = append(groups[i], n)
+				maps.Copy(keys[i], own)
+				continue
+			}
+			// n connects two groups.
+			groups[at] = append(groups[at], groups[i]...)
+			maps.Copy(keys[at], keys[i])
+			groups = append(groups[:i], groups[i+1:]...)
+			keys = append(keys[:i], keys[i+1:]...)
+			i--
+		}
+		if at < 0 {
+			groups = append(groups, []expr.Node{n})
+			keys = append(keys, own)
+		}
+	}
+	return groups
+}
+
+func overlap(a, b map[string]bool) bool {
+	for k := range a {
+		if b[k] {
+			return true
+		}
+	}
+	return false
+}
+
+// open returns the first prefix of the expressions for which no child is chosen
+// yet, nil if there is none. A shorter prefix comes before those that it begins.
+func (x expression) open(nodes ...expr.Node) *expr.Prefix {
+	for _, p := range expr.Prefixes(nodes...) {
+		if _, chosen := x.chosen[p.Key()]; !chosen {
+			return &p
+		}
+	}
+	return nil
+}
+
+// choose lowers conjuncts that mention a prefix: they hold with some child there,
+// or without one, when what they say of it is false.
+func (x expression) choose(p expr.Prefix, conjuncts []expr.Node) pg.Expr {
+	key := p.Key()
+
+	without := x
+	without.chosen = maps.Clone(x.chosen)
+	without.chosen[key] = nil
+	none := without.allHold(conjuncts)
+
+	start, rest := x.start(p.Root, p.Steps)
+	if start == nil {
+		return none // behind a prefix without children there are none either
+	}
+	j := newJoins(x.aliases)
+	at := *start
+	for _, s := range rest {
+		at = j.follow(at, field(s))
+	}
+	with := x
+	with.site = inQuery
+	with.aliases = j.aliases
+	with.chosen = maps.Clone(x.chosen)
+	with.chosen[key] = &at
+	return pg.AnyOf(&pg.Exists{Query: j.query(nil, with.allHold(conjuncts))}, none)
+}
+
+// start returns the place from which a path goes on, and the steps that are left:
+// the child of its longest prefix that is chosen, or its root. It is nil if there
+// is no child.
+func (x expression) start(root expr.Root, steps []expr.Step) (*place, []expr.Step) {
+	for n := len(steps); n > 0; n-- {
+		if at, chosen := x.chosen[(expr.Prefix{Root: root, Steps: steps[:n]}).Key()]; chosen {
+			return at, steps[n:]
+		}
+	}
+	if root == expr.RootIdentity {
+		return &place{model: x.identityModel(steps), id: identityID(x.site)}, steps
+	}
+	return x.row, steps
+}
+
+// identityModel returns the model Identity, which the first step belongs to.
+func (x expression) identityModel(steps []expr.Step) *schema.Model {
+	if len(steps) == 0 {
+		return nil
+	}
+	return field(steps[0]).Model
+}
+
+// isTrue lowers a Boolean path by itself, which means == true.
+func (x expression) isTrue(p *expr.Path) pg.Expr {
+	o := x.operand(p)
+	if o.nowhere {
+		return pg.False()
+	}
+	return o.rejectingNull(func(value pg.Expr) pg.Expr { return value })
+}
+
+// comparison lowers a comparison whose prefixes are all chosen.
+func (x expression) comparison(c *expr.Compare) pg.Expr {
+	if n, ok := nullTested(c); ok {
+		return x.nullTest(n, c.Op == syntax.Equal)
+	}
+	left, right := x.operand(c.Left), x.operand(c.Right)
+	if left.nowhere || right.nowhere {
+		return pg.False()
+	}
+	if c.Op == syntax.In {
+		return x.membership(left, right, c)
+	}
+	unify(&left, &right)
+	op := operatorOf(c.Op)
+	switch {
+	case x.logic == validateLogic, op != "=" && op != "<>":
+	case op == "=" && left.nullable && right.nullable:
+		return pg.Op(left.scalar(), "is not distinct from", right.scalar())
+	case op == "<>" && (left.nullable || right.nullable):
+		// Null differs from every value, but nobody differs from none.
+		return pg.AllOf(
+			pg.Op(left.scalar(), "is distinct from", right.scalar()),
+			left.somebody(), right.somebody(),
+		)
+	}
+	compared := pg.AllOf(
+		both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Op(l, op, r) }),
+		left.elementsSomebody(op), right.elementsSomebody(op),
+	)
+	return compared
+}
+
+func operatorOf(op syntax.Operator) string {
+	switch op {
+	case syntax.Equal:
+		return "="
+	case syntax.NotEqual:
+		return "<>"
+	}
+	return string(op)
+}
+
+// nullTested returns the side of a comparison with null that is not null.
+func nullTested(c *expr.Compare) (expr.Node, bool) {
+	if c.Op != syntax.Equal && c.Op != syntax.NotEqual {
+		return nil, false
+	}
+	if isNullLiteral(c.Left) {
+		return c.Right, true
+	}
+	return c.Left, isNullLiteral(c.Right)
+}
+
+func isNullLiteral(n expr.Node) bool {
+	l, ok := n.(*expr.Literal)
+	return ok && l.Value == nil
+}
+
+// nullTest lowers == null and != null. Of a path that ends in a to-many it asks
+// for children.
+func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
+	p, isPath := n.(*expr.Path)
+	if !isPath {
+		return boolean(isNullLiteral(n) == wantsNull) // literals and lists are known
+	}
+	var isNull pg.Expr
+	if last := len(p.Steps) - 1; last >= 0 && p.Steps[last].StepType().Array && p.Steps[last].StepType().Kind == expr.Model {
+		start, rest := x.start(p.Root, p.Steps[:last])
+		if start == nil {
+			return pg.False()
+		}
+		j := newJoins(x.aliases)
+		at := *start
+		for _, s := range append(rest[:len(rest):len(rest)], p.Steps[last]) {
+			at = j.follow(at, field(s))
+		}
+		isNull = pg.Negate(&pg.Exists{Query: j.query(nil, nil)})
+	} else {
+		o := x.operand(p)
+		if o.nowhere {
+			return pg.False()
+		}
+		isNull = pg.IsNull(o.scalar())
+	}
+	if wantsNull {
+		return isNull
+	}
+	return pg.Negate(isNull)
+}
+
+// membership lowers x in a list, an array or what a to-many yields.
+func (x expression) membership(left, right operand, c *expr.Compare) pg.Expr {
+	if right.elements != nil {
+		if len(right.elements) == 0 {
+			return pg.False()
+		}
+		list := make([]pg.Expr, len(right.elements))
+		for i, e := range right.elements {
+			unify(&left, &e)
+			list[i] = e.scalar()
+		}
+		return left.rejectingNull(func(value pg.Expr) pg.Expr { return &pg.In{Value: value, List: list} })
+	}
+	unify(&left, &right)
+	if right.typ.Array && right.typ.Kind != expr.Model {
+		return both(left, right, func(l, r pg.Expr) pg.Expr { return &pg.Any{Value: l, Op: "=", Array: r} })
+	}
+	return both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Eq(l, r) })
+}

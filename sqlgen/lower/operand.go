@@ -1,0 +1,212 @@
+package lower
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// operand is one side of a comparison.
+type operand struct {
+	value    pg.Expr
+	joins    *joins // tables that a path through to-ones passes; nil means none
+	typ      expr.Type
+	nullable bool      // whether it may be null, and null is a value there
+	nobody   bool      // whether its null makes the comparison false
+	nowhere  bool      // whether it leads through a to-many without child
+	elements []operand // of a list; not nil even if there are none
+}
+
+// operand lowers one side of a comparison.
+func (x expression) operand(n expr.Node) operand {
+	switch n := n.(type) {
+	case *expr.Literal:
+		return operand{value: literal(n), typ: n.Type()}
+	case *expr.List:
+		return x.list(n)
+	case *expr.Path:
+		return x.path(n)
+	}
+	panic(fmt.Sprintf("lower: %T is no operand", n))
+}
+
+func (x expression) list(l *expr.List) operand {
+	o := operand{typ: l.Type(), elements: []operand{}}
+	for _, e := range l.Elements {
+		element := x.operand(e)
+		o.nowhere = o.nowhere || element.nowhere
+		o.elements = append(o.elements, element)
+	}
+	return o
+}
+
+func (x expression) path(p *expr.Path) operand {
+	o := operand{typ: p.Type()}
+	switch p.Root {
+	case expr.RootInput:
+		o.value = x.input(p.Input)
+		missing := p.Input.InputNullable() || p.Input.InputOptional()
+		o.nobody = missing && x.logic == ruleLogic
+		o.nullable = missing && x.logic == whereLogic
+		return o
+	case expr.RootIsAuthenticated:
+		o.value = pg.IsNotNull(identityID(x.site))
+		return o
+	case expr.RootNow:
+		o.value = pg.Fn("now")
+		return o
+	case expr.RootHeader:
+		o.value = x.setting("platform.header", p.Name)
+		return o
+	case expr.RootEnv:
+		o.value = x.setting("platform.environment", p.Name)
+		return o
+	case expr.RootSecret:
+		o.value = x.setting("platform.secret", p.Name)
+		return o
+	}
+
+	start, steps := x.start(p.Root, p.Steps)
+	if start == nil {
+		o.nowhere = true
+		return o
+	}
+	j := newJoins(x.aliases)
+	at := *start
+	o.nobody = p.Root == expr.RootIdentity && x.logic != validateLogic
+	for i, s := range steps {
+		f := field(s)
+		o.nullable = o.nullable || f.Optional || f.IsToOne() && f.FK == nil
+		if i == len(steps)-1 && !f.IsRelation() {
+			o.value = j.value(at, f)
+			break
+		}
+		at = j.follow(at, f)
+	}
+	if o.value == nil {
+		o.value = at.id
+	}
+	o.nullable = o.nullable && !o.nobody && x.logic != validateLogic
+	if len(j.list) > 0 {
+		o.joins = j
+		if p.Root == expr.RootIdentity && start.alias == "" {
+			// It is the same for all rows, so Postgres evaluates it once.
+			o.value, o.joins = o.scalar(), nil
+		}
+	}
+	return o
+}
+
+// setting reads a setting of the call.
+func (x expression) setting(function, name string) pg.Expr {
+	return settled(pg.Fn(function, pg.Str(name)), x.site)
+}
+
+// identityID is the caller's id, null for nobody.
+func identityID(at site) pg.Expr { return settled(pg.Fn("platform.identity_id"), at) }
+
+// settled reads a setting once per statement where a query stands around it.
+func settled(call pg.Expr, at site) pg.Expr {
+	if at == inFunction {
+		return call
+	}
+	return &pg.Subquery{Query: &pg.Select{Columns: []pg.Output{{Value: call}}}}
+}
+
+// scalar is the operand as one value, null where its path leads nowhere.
+func (o operand) scalar() pg.Expr {
+	if o.elements != nil {
+		elements := make([]pg.Expr, len(o.elements))
+		for i, e := range o.elements {
+			elements[i] = e.scalar()
+		}
+		return pg.As(&pg.Array{Elements: elements}, castType(o.typ.Kind)+"[]")
+	}
+	if o.joins == nil {
+		return o.value
+	}
+	return &pg.Subquery{Query: o.joins.query([]pg.Output{{Value: o.value}}, nil)}
+}
+
+// rejectingNull builds a condition over the value that does not hold for null:
+// then the tables of its path may be joined, which Postgres can turn around.
+func (o operand) rejectingNull(condition func(pg.Expr) pg.Expr) pg.Expr {
+	if o.joins == nil {
+		return condition(o.scalar())
+	}
+	return &pg.Exists{Query: o.joins.query(nil, condition(o.value))}
+}
+
+// both builds a condition over two values that holds for no null.
+func both(left, right operand, condition func(l, r pg.Expr) pg.Expr) pg.Expr {
+	return left.rejectingNull(func(l pg.Expr) pg.Expr {
+		if left.joins != nil && right.joins != nil {
+			return condition(l, right.scalar())
+		}
+		return right.rejectingNull(func(r pg.Expr) pg.Expr { return condition(l, r) })
+	})
+}
+
+// somebody is what must hold beside a comparison that null would satisfy; nil
+// means nothing.
+func (o operand) somebody() pg.Expr {
+	if !o.nobody {
+		return nil
+	}
+	return pg.IsNotNull(o.scalar())
+}
+
+// elementsSomebody is the same of the elements of a list that is compared as a
+// whole: Postgres takes null elements of arrays for values.
+func (o operand) elementsSomebody(op string) pg.Expr {
+	if op != "<>" {
+		return nil
+	}
+	var conditions []pg.Expr
+	for _, e := range o.elements {
+		conditions = append(conditions, e.somebody())
+	}
+	return pg.AllOf(conditions...)
+}
+
+// unify gives two operands types between which Postgres has an operator that
+// means what the language means.
+func unify(left, right *operand) {
+	coerce(left, right)
+	coerce(right, left)
+}
+
+// coerce brings an operand to the wider kind of the other: a Date that meets a
+// Timestamp is its midnight in UTC; Postgres would take the session's zone.
+func coerce(o, other *operand) {
+	if o.elements != nil {
+		if other.typ.Array || other.elements != nil {
+			o.typ.Kind = widerKind(o.typ.Kind, other.typ.Kind)
+		}
+		for i := range o.elements {
+			element := operand{typ: expr.Type{Kind: widerKind(o.typ.Kind, other.typ.Kind)}}
+			coerce(&o.elements[i], &element)
+		}
+		return
+	}
+	switch {
+	case o.typ.Kind == expr.Date && other.typ.Kind == expr.Timestamp:
+		o.value = pg.Fn("platform.midnight", o.value)
+		o.typ.Kind = expr.Timestamp
+	case o.typ.Kind == expr.Number && other.typ.Kind == expr.Decimal && o.typ.Array && other.typ.Array:
+		o.value = pg.As(o.value, "numeric[]")
+		o.typ.Kind = expr.Decimal
+	}
+}
+
+// widerKind is the kind of both that can hold either's values.
+func widerKind(a, b expr.Kind) expr.Kind {
+	switch {
+	case a == expr.AnyList || a == expr.NullKind:
+		return b
+	case a == expr.Number && b == expr.Decimal, a == expr.Date && b == expr.Timestamp:
+		return b
+	}
+	return a
+}

@@ -1,0 +1,98 @@
+package lower
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// place is a row that an expression has come to: by its id, and by the alias of
+// its table once that has been joined.
+type place struct {
+	model *schema.Model
+	alias string  // empty means not joined: only the id is known
+	id    pg.Expr // may be null, and then there is no row
+}
+
+// rowOf is the place of a row whose table stands in the query under its own name.
+func rowOf(m *schema.Model) place {
+	return place{model: m, alias: m.Table, id: pg.Col(m.Table, "id")}
+}
+
+// joins are the tables that a path passes, in order. The first is where the
+// sub-select reads from, so its condition becomes part of the where.
+type joins struct {
+	aliases map[string]bool // names taken in this query and those around it
+	list    []pg.Join
+}
+
+func newJoins(aliases map[string]bool) *joins {
+	return &joins{aliases: maps.Clone(aliases)}
+}
+
+// add joins a model's view and returns its alias: the table's name, with a number
+// where that is taken.
+func (j *joins) add(m *schema.Model, on func(alias string) pg.Expr) string {
+	alias := m.Table
+	for n := 2; j.aliases[alias]; n++ {
+		alias = fmt.Sprintf("%s_%d", m.Table, n)
+	}
+	j.aliases[alias] = true
+	view := pg.Ref(relatedSchema, m.Table)
+	view.Alias = alias
+	j.list = append(j.list, pg.Join{Kind: "join", With: view, On: on(alias)})
+	return alias
+}
+
+// query returns the query over the joined tables under a condition.
+func (j *joins) query(columns []pg.Output, condition pg.Expr) *pg.Select {
+	first := j.list[0]
+	return &pg.Select{
+		Columns: columns,
+		From:    first.With,
+		Joins:   j.list[1:],
+		Where:   pg.AllOf(first.On, condition),
+	}
+}
+
+// row makes sure that the table of a place is joined.
+func (j *joins) row(at place) place {
+	if at.alias == "" {
+		id := at.id
+		at.alias = j.add(at.model, func(alias string) pg.Expr { return pg.Eq(pg.Col(alias, "id"), id) })
+		at.id = pg.Col(at.alias, "id")
+	}
+	return at
+}
+
+// follow goes from a place along a relation. A to-one with a column needs no join
+// to know whose row it leads to; the other side of a relation is found by its
+// foreign key.
+func (j *joins) follow(at place, f *schema.Field) place {
+	if f.FK != nil {
+		at = j.row(at)
+		return place{model: f.Target, id: pg.Col(at.alias, f.FK.Column)}
+	}
+	alias := j.add(f.Target, func(alias string) pg.Expr { return pg.Eq(pg.Col(alias, f.Inverse.FK.Column), at.id) })
+	return place{model: f.Target, alias: alias, id: pg.Col(alias, "id")}
+}
+
+// value returns the value of a scalar field at a place.
+func (j *joins) value(at place, f *schema.Field) pg.Expr {
+	if f.Name == "id" {
+		return at.id
+	}
+	return pg.Col(j.row(at).alias, f.Column)
+}
+
+// field returns the field that a step of a path stands for.
+func field(s expr.Step) *schema.Field {
+	f, ok := s.(*schema.Field)
+	if !ok {
+		panic(fmt.Sprintf("lower: the step %s of a path is no field of a model", s.StepName()))
+	}
+	return f
+}
