@@ -72,42 +72,46 @@ func attributeRules() []attributeRule {
 	}
 }
 
-func attributeNames() []string {
+// attributeRule returns the rule of an attribute, false if there is no such
+// attribute.
+func (c *checker) attributeRule(name string) (attributeRule, bool) {
+	for _, r := range c.attributes {
+		if r.name == name {
+			return r, true
+		}
+	}
+	return attributeRule{}, false
+}
+
+func (c *checker) attributeNames() []string {
 	var names []string
-	for _, r := range attributeRules() {
+	for _, r := range c.attributes {
 		names = append(names, r.name)
 	}
 	return names
-}
-
-// attributeRuleOf returns the rule of an attribute. There must be one.
-func attributeRuleOf(name string) attributeRule {
-	rules := attributeRules()
-	return rules[slices.IndexFunc(rules, func(r attributeRule) bool { return r.name == name })]
 }
 
 // allowedAttributes returns those of the attributes that are allowed on their
 // bearer and reports the others. Attributes of later stages, and those that did
 // not parse, were reported by the parser.
 func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syntax.Attribute {
-	rules := attributeRules()
 	var allowed []*syntax.Attribute
 	first := map[string]*syntax.Attribute{}
 	for _, a := range attrs {
 		if a.Later {
 			continue
 		}
-		i := slices.IndexFunc(rules, func(r attributeRule) bool { return r.name == a.Name.Name })
-		if i < 0 {
-			c.report(UnknownAttribute, a.Name.Span(), unknownAttribute(a.Name.Name, syntax.Suggest(a.Name.Name, attributeNames())))
+		rule, found := c.attributeRule(a.Name.Name)
+		if !found {
+			c.report(UnknownAttribute, a.Name.Span(), unknownAttribute(a.Name.Name, syntax.Suggest(a.Name.Name, c.attributeNames())))
 			continue
 		}
-		if !slices.Contains(rules[i].on, on) {
+		if !slices.Contains(rule.on, on) {
 			c.report(MisplacedAttribute, a.Name.Span(), misplacedAttribute(a.Name.Name, on))
 			continue
 		}
 		earlier := first[a.Name.Name]
-		if earlier != nil && (!rules[i].repeatable || slices.Contains(anyField(), on)) {
+		if earlier != nil && (!rule.repeatable || slices.Contains(anyField(), on)) {
 			c.report(RepeatedAttribute, a.Name.Span(), repeatedAttribute(a.Name.Name, on),
 				note(earlier.Name.Span(), firstHere(a.Name.Name)))
 			continue
@@ -124,7 +128,8 @@ func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syn
 
 // badArguments reports that an attribute is not written as it should be.
 func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
-	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, attributeRuleOf(a.Name.Name).usage))
+	rule, _ := c.attributeRule(a.Name.Name)
+	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.usage))
 }
 
 // noArgument checks that an attribute has no arguments.

@@ -50,6 +50,8 @@ type checker struct {
 	errs    *syntax.Errors
 	schema  *Schema
 
+	attributes []attributeRule
+
 	types    map[string]*typeDecl
 	roles    map[string]*Role
 	models   []*modelDecl // declared ones, without Identity
@@ -60,15 +62,16 @@ type checker struct {
 	actions  []*actionDecl
 	identity *Model
 
-	fields  map[*Field]*fieldDecl  // of declared fields
-	broken  map[brokenName]bool    // what was declared, but in error
-	later   map[string]bool        // types that a later declaration may declare
-	names   map[string]*actionDecl // actions by name
-	results map[*Message]bool      // messages that are results or parts of one
+	fields     map[*Field]*fieldDecl  // of declared fields
+	broken     map[brokenName]bool    // what was declared, but in error
+	brokenArms map[*Union]bool        // unions of which an arm was declared in error
+	later      map[string]bool        // types that a later declaration may declare
+	names      map[string]*actionDecl // actions by name
+	results    map[*Message]bool      // messages that are results or parts of one
 }
 
 // brokenName is a field of a model or union that was declared in error; without
-// field it is a model or union of which something did not parse. What mentions it
+// field it is a declaration of which something did not parse. What mentions it
 // stays silent.
 type brokenName struct {
 	owner, field string
@@ -131,17 +134,19 @@ func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *che
 		options.Config = &Config{UseDefaultAPI: true}
 	}
 	return &checker{
-		files:   files,
-		options: options,
-		errs:    errs,
-		schema:  &Schema{Config: options.Config},
-		types:   map[string]*typeDecl{},
-		roles:   map[string]*Role{},
-		fields:  map[*Field]*fieldDecl{},
-		broken:  map[brokenName]bool{},
-		later:   map[string]bool{},
-		names:   map[string]*actionDecl{},
-		results: map[*Message]bool{},
+		files:      files,
+		options:    options,
+		errs:       errs,
+		schema:     &Schema{Config: options.Config},
+		attributes: attributeRules(),
+		types:      map[string]*typeDecl{},
+		roles:      map[string]*Role{},
+		fields:     map[*Field]*fieldDecl{},
+		broken:     map[brokenName]bool{},
+		brokenArms: map[*Union]bool{},
+		later:      map[string]bool{},
+		names:      map[string]*actionDecl{},
+		results:    map[*Message]bool{},
 	}
 }
 

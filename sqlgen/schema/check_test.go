@@ -125,8 +125,9 @@ func compare(t *testing.T, wanted []expectation, got syntax.Errors) {
 }
 
 // TestCheck compiles the cases of testdata. A case holds a project. The
-// diagnostics must be those that its // ERROR and // WARN comments announce; a
-// case without errors can show the checked schema in want/schema.
+// diagnostics must be those that its // ERROR and // WARN comments announce, in the
+// archive's own comment if they have no place; a case without errors can show the
+// checked schema in want/schema.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	for _, path := range cases(t) {
@@ -143,6 +144,9 @@ func TestCheck(t *testing.T) {
 				if src != nil {
 					wanted = append(wanted, expectations(t, src)...)
 				}
+			}
+			for _, m := range expectationPattern.FindAllStringSubmatch(string(archive.Comment), -1) {
+				wanted = append(wanted, expectation{code: syntax.Code(m[2]), message: regexp.MustCompile(m[3]), raw: m[0]})
 			}
 			compare(t, wanted, got)
 			i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want/schema" })

@@ -4,13 +4,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -140,33 +139,47 @@ func TestCodesAreComplete(t *testing.T) {
 	}
 }
 
-// shownCodes returns the codes that comments of the corpora announce, and those
-// that expr's tables name.
+// shownCodes returns the codes that the cases of this package announce, those that
+// the parser reports for its own, and those that the tables of expr and the tests
+// of syntax name.
 func shownCodes(t *testing.T) map[string]bool {
 	t.Helper()
 	shown := map[string]bool{}
-	word := regexp.MustCompile(`\b[A-Z]\w+`)
-	for _, pattern := range []string{"testdata/*.txtar", "../syntax/testdata/*.txtar", "../expr/*_test.go"} {
-		paths, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	for _, path := range glob(t, "testdata/*.txtar") {
+		for _, m := range expectationPattern.FindAllStringSubmatch(read(t, path), -1) {
+			shown[m[2]] = true
 		}
-		for _, path := range paths {
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasSuffix(path, ".go") {
-				for _, w := range word.FindAllString(string(archive.Comment), -1) {
-					shown[w] = true
-				}
-			}
-			for _, f := range archive.Files {
-				for _, m := range expectationPattern.FindAllStringSubmatch(string(f.Data), -1) {
-					shown[m[2]] = true
-				}
-			}
+	}
+	for _, path := range slices.Concat(glob(t, "../syntax/testdata/*/*.txtar"), glob(t, "../syntax/testdata/*/*.stern")) {
+		var errs syntax.Errors
+		syntax.Parse(&syntax.Source{Name: path, Text: []byte(read(t, path))}, &errs)
+		for _, d := range errs {
+			shown[string(d.Code)] = true
+		}
+	}
+	word := regexp.MustCompile(`\b[A-Z]\w+`)
+	for _, path := range slices.Concat(glob(t, "../expr/*_test.go"), glob(t, "../syntax/*_test.go")) {
+		for _, w := range word.FindAllString(read(t, path), -1) {
+			shown[w] = true
 		}
 	}
 	return shown
+}
+
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }

@@ -24,8 +24,10 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 		return config
 	}
 	r := &configReader{src: src, errs: errs, anchors: map[string]ast.Node{}}
+	before := len(*errs)
 	root := r.parse()
 	if root == nil {
+		config.incomplete = len(*errs) > before
 		return config
 	}
 	config.UseDefaultAPI = r.boolean(root, "useDefaultApi", true)
@@ -33,6 +35,7 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 	config.Environment = r.names(root, "environment")
 	config.Secrets = r.names(root, "secrets")
 	config.Claims = r.claims(root)
+	config.incomplete = len(*errs) > before
 	return config
 }
 

@@ -38,7 +38,7 @@ func (c *checker) declare() {
 // declareType enters a type and tells whether its name was free and allowed. A
 // name in error is entered too, unless it is a duplicate, so that what uses it
 // is not reported as well.
-func (c *checker) declareType(name *syntax.Ident, t *typeDecl) bool {
+func (c *checker) declareType(name *syntax.Ident, t *typeDecl, isIncomplete bool) bool {
 	if isReservedType(name.Name) {
 		c.report(ReservedName, name.Span(), reservedType(name.Name))
 		return false
@@ -49,6 +49,9 @@ func (c *checker) declareType(name *syntax.Ident, t *typeDecl) bool {
 	}
 	t.span = name.Span()
 	c.types[name.Name] = t
+	if isIncomplete {
+		c.breakField(name.Name, "")
+	}
 	return true
 }
 
@@ -79,7 +82,7 @@ func clashNotes(earlier namedPlace) []syntax.Note {
 
 func (c *checker) declareModel(d *syntax.Model, tables *clashes) {
 	m := &Model{Doc: text(d.Doc)}
-	if !c.declareType(d.Name, &typeDecl{model: m}) {
+	if !c.declareType(d.Name, &typeDecl{model: m}, d.Incomplete()) {
 		return
 	}
 	c.checkTable(d.Name, tables)
@@ -89,7 +92,7 @@ func (c *checker) declareModel(d *syntax.Model, tables *clashes) {
 
 func (c *checker) declareUnion(d *syntax.Union, tables *clashes) {
 	u := &Union{Doc: text(d.Doc)}
-	if !c.declareType(d.Name, &typeDecl{union: u}) {
+	if !c.declareType(d.Name, &typeDecl{union: u}, d.Incomplete()) {
 		return
 	}
 	c.checkTable(d.Name, tables)
@@ -100,7 +103,7 @@ func (c *checker) declareUnion(d *syntax.Union, tables *clashes) {
 
 func (c *checker) declareEnum(d *syntax.Enum) {
 	e := &Enum{Doc: text(d.Doc)}
-	if !c.declareType(d.Name, &typeDecl{enum: e}) {
+	if !c.declareType(d.Name, &typeDecl{enum: e}, d.Incomplete()) {
 		return
 	}
 	e.Name, e.Span = d.Name.Name, d.Name.Span()
@@ -110,7 +113,7 @@ func (c *checker) declareEnum(d *syntax.Enum) {
 
 func (c *checker) declareMessage(d *syntax.Message) {
 	m := &Message{Doc: text(d.Doc)}
-	if !c.declareType(d.Name, &typeDecl{message: m}) {
+	if !c.declareType(d.Name, &typeDecl{message: m}, d.Incomplete()) {
 		return
 	}
 	m.Name, m.Span = d.Name.Name, d.Name.Span()

@@ -42,15 +42,20 @@ type embedSpan struct {
 
 // embedPath resolves a path of an @embed, every step of which is a relation.
 func (c *checker) embedPath(m *Model, p *syntax.Path) ([]*Field, bool) {
-	path, ok := c.fieldPath(m, p.Steps)
-	if !ok {
-		return nil, false
+	for i := range p.Steps {
+		path, ok := c.fieldPath(m, p.Steps[:i+1])
+		if !ok {
+			return nil, false
+		}
+		if last := path[i]; !last.IsRelation() {
+			c.report(BadEmbed, p.Steps[i].Span(), embedNoRelation(last.Name))
+			return nil, false
+		}
+		if i == len(p.Steps)-1 {
+			return path, true
+		}
 	}
-	if last := path[len(path)-1]; !last.IsRelation() {
-		c.report(BadEmbed, p.Steps[len(path)-1].Span(), embedNoRelation(last.Name))
-		return nil, false
-	}
-	return path, true
+	return nil, false
 }
 
 // mergeEmbed adds a path to a tree of embeds.

@@ -57,6 +57,9 @@ func (c *checker) declareIdentity() {
 		{Fields: together},
 		{Fields: []*Field{m.Field("issuer"), m.Field("externalId")}},
 	}
+	if c.options.Config.incomplete {
+		c.breakField(m.Name, "") // a claim may be missing
+	}
 	c.identity = m
 	c.types[identityName] = &typeDecl{model: m}
 	c.schema.Models = append(c.schema.Models, m)

@@ -26,6 +26,8 @@ type Config struct {
 	Environment     []string
 	Secrets         []string
 	Claims          []Claim
+
+	incomplete bool // whether a name is missing because its entry is in error
 }
 
 // Claim is one entry of auth.claims: a field that it adds to Identity.

@@ -155,10 +155,16 @@ func (s *scope) EnumNames() []string {
 }
 
 // EnvNames returns the declared names of ctx.env.
-func (s *scope) EnvNames() []string { return s.c.options.Config.Environment }
+func (s *scope) EnvNames() []string {
+	s.followsError = s.followsError || s.c.options.Config.incomplete
+	return s.c.options.Config.Environment
+}
 
 // SecretNames returns the declared names of ctx.secrets.
-func (s *scope) SecretNames() []string { return s.c.options.Config.Secrets }
+func (s *scope) SecretNames() []string {
+	s.followsError = s.followsError || s.c.options.Config.incomplete
+	return s.c.options.Config.Secrets
+}
 
 // SourceNames returns what sourceModel and sourceArm of a union can be.
 func (s *scope) SourceNames(field expr.Step) ([]string, bool) {
@@ -176,7 +182,7 @@ func (s *scope) SourceNames(field expr.Step) ([]string, bool) {
 			names = append(names, name)
 		}
 	}
-	s.followsError = s.followsError || s.c.isBroken(f.Union.Name, "")
+	s.followsError = s.followsError || s.c.brokenArms[f.Union]
 	return names, true
 }
 

@@ -106,6 +106,9 @@ func (c *checker) unionArms(u *unionDecl) {
 		c.report(NoArms, u.Span, noArms(u.Name))
 	}
 	seen := map[string]syntax.Span{}
+	if u.tree.Incomplete() {
+		c.brokenArms[u.Union] = true
+	}
 	for _, tree := range trees {
 		name := tree.Name.Name
 		if earlier, found := seen[name]; found {
@@ -116,7 +119,7 @@ func (c *checker) unionArms(u *unionDecl) {
 		m := c.model(tree.Model.Name)
 		if m == nil {
 			c.unknownModel(tree.Model)
-			c.breakField(u.Name, "") // a literal may name the arm or its model
+			c.brokenArms[u.Union] = true
 			continue
 		}
 		arm := &Arm{Name: name, Doc: text(tree.Doc), Model: m, Span: tree.Name.Span()}
@@ -205,7 +208,7 @@ func (c *checker) armDefault(arm *Arm, f *UnionField, doubtful bool) *ArmValue {
 	source := arm.Model.Field(f.Name)
 	switch {
 	case source == nil && c.isBroken(arm.Model.Name, f.Name):
-	case source == nil || source.IsRelation():
+	case source == nil || source.Column == "":
 		if !f.Optional {
 			c.report(expr.ArmField, arm.Span, armFieldMissing(f.Name, arm.Model.Name), note(f.Span, requiredHere(f.Name)))
 		}
