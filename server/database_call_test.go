@@ -23,7 +23,7 @@ func TestReadingActionsDoNotWrite(t *testing.T) {
 		t.Error("the write was not refused as one in a read-only transaction")
 	}
 	var sneaked int
-	if err := d.connect(t).QueryRow(t.Context(), "select count(*) from app.author where id = 'sneaked'").Scan(&sneaked); err != nil || sneaked != 0 {
+	if err := d.Owner(t).QueryRow(t.Context(), "select count(*) from app.author where id = 'sneaked'").Scan(&sneaked); err != nil || sneaked != 0 {
 		t.Errorf("sneaked rows: got %d (%v), want 0", sneaked, err)
 	}
 	// On the same connection writing works right after.
@@ -57,7 +57,7 @@ func TestTimeouts(t *testing.T) {
 	t.Run("lock", func(t *testing.T) {
 		t.Parallel()
 		s, d := startReady(t, func(c *Config) { c.LockTimeout = 200 * time.Millisecond })
-		conn := d.connect(t)
+		conn := d.Owner(t)
 		if _, err := conn.Exec(t.Context(), "begin; lock table app.note"); err != nil {
 			t.Fatal(err)
 		}
@@ -159,35 +159,17 @@ func TestClientThatLeaves(t *testing.T) {
 	})
 }
 
-// waitSleeping waits until so many statements sleep in the database.
-func (d *testDatabase) waitSleeping(t *testing.T, want int) {
-	t.Helper()
-	conn := d.connect(t)
-	var got int
-	for range 400 {
-		err := conn.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'").Scan(&got)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got == want {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("sleeping statements: got %d, want %d", got, want)
-}
-
 // switchboard stands between a server and its database, and can cut the line.
 type switchboard struct {
 	net.Listener
-	target string
-	mu     sync.Mutex
-	isCut  atomic.Bool
-	open   []net.Conn
+	network, target string
+	mu              sync.Mutex
+	isCut           atomic.Bool
+	open            []net.Conn
 }
 
-func newSwitchboard(t *testing.T, target string) *switchboard {
-	b := &switchboard{Listener: listenLocal(t), target: target}
+func newSwitchboard(t *testing.T, network, target string) *switchboard {
+	b := &switchboard{Listener: listenLocal(t), network: network, target: target}
 	t.Cleanup(func() { b.Close(); b.cut() })
 	go func() {
 		for {
@@ -199,7 +181,7 @@ func newSwitchboard(t *testing.T, target string) *switchboard {
 				in.Close()
 				continue
 			}
-			out, err := net.Dial("tcp", b.target)
+			out, err := net.Dial(b.network, b.target)
 			if err != nil {
 				in.Close()
 				continue
@@ -230,11 +212,12 @@ func TestDatabaseGoesAway(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
 	d.install(t, app())
-	board := newSwitchboard(t, d.address())
+	network, address := d.address(t)
+	board := newSwitchboard(t, network, address)
 	board.cut()
 
 	// It may be away at the start, too.
-	s := start(t, d.through(board.Addr().String()), nil)
+	s := start(t, d.through(t, board.Addr().String()), nil)
 	s.waitReady(t, "database")
 	for range 2 {
 		for range 5 {
@@ -265,7 +248,10 @@ func TestDatabaseKillsConnections(t *testing.T) {
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 			t.Fatalf("got %d %s", status, body)
 		}
-		d.exec(t, "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
+		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
+		if err != nil {
+			t.Fatal(err)
+		}
 		for i := range 5 {
 			if status, body := s.post(t, "getNote", `{"id":"n1"}`); i > 0 && status != 200 {
 				t.Errorf("call %d after the restart: got %d %s", i, status, body)

@@ -5,99 +5,44 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"net"
+	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
-	platform "github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/release"
 )
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
 //go:embed testdata/app.sql
 var appSQL string
 
-var clusterPort int
-var databases atomic.Int64
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	bin := "/usr/lib/postgresql/15/bin/"
-	dir, _ := os.MkdirTemp("", "sternpost-server-test")
-	os.Chmod(dir, 0o777)
-	defer os.RemoveAll(dir)
-	l, _ := net.Listen("tcp", "127.0.0.1:0")
-	clusterPort = l.Addr().(*net.TCPAddr).Port
-	l.Close()
-	data := filepath.Join(dir, "data")
-	as := func(args ...string) {
-		cmd := exec.Command("runuser", append([]string{"-u", "postgres", "--"}, args...)...)
-		cmd.Dir = "/tmp"
-		if out, err := cmd.CombinedOutput(); err != nil {
-			panic(fmt.Sprint(args, err, string(out)))
-		}
-	}
-	as(bin+"initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8")
-	as(bin+"pg_ctl", "-D", data, "-l", filepath.Join(dir, "log"), "-w", "-o",
-		fmt.Sprintf("-c listen_addresses=127.0.0.1 -c port=%d -c fsync=off -c unix_socket_directories=%s -c max_connections=300", clusterPort, dir), "start")
-	defer as(bin+"pg_ctl", "-D", data, "-m", "immediate", "stop")
-	return m.Run()
-}
-
-// testDatabase is a database with the application of testdata.
+// testDatabase is a database for one test.
 type testDatabase struct {
-	url string
+	*pgtest.DB
 }
 
+// newDatabase makes a database with the application of testdata, and no release.
 func newDatabase(t *testing.T) *testDatabase {
 	t.Helper()
-	d := newEmptyDatabase(t)
-	if err := platform.Migrate(t.Context(), d.connect(t)); err != nil {
-		t.Fatal(err)
-	}
-	d.exec(t, appSQL)
-	return d
+	return &testDatabase{pgtest.New(t, pgtest.Options{Template: pgtest.Template{
+		Name: "server app",
+		Build: func(ctx context.Context, owner *pgx.Conn) error {
+			_, err := owner.Exec(ctx, appSQL)
+			return err
+		},
+	}})}
 }
 
-// newEmptyDatabase makes a database that holds nothing.
-func newEmptyDatabase(t *testing.T) *testDatabase {
-	t.Helper()
-	ctx := t.Context()
-	name := fmt.Sprintf("t%d", databases.Add(1))
-	admin, err := pgx.Connect(ctx, fmt.Sprintf("postgres://postgres@127.0.0.1:%d/postgres", clusterPort))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer admin.Close(ctx)
-	if _, err := admin.Exec(ctx, "create database "+name); err != nil {
-		t.Fatal(err)
-	}
-	return &testDatabase{url: fmt.Sprintf("postgres://postgres@127.0.0.1:%d/%s", clusterPort, name)}
-}
-
-func (d *testDatabase) connect(t *testing.T) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { conn.Close(context.Background()) })
-	return conn
-}
-
+// exec runs SQL as the owner.
 func (d *testDatabase) exec(t *testing.T, sql string) {
 	t.Helper()
-	conn := d.connect(t)
-	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), sql); err != nil {
+	if _, err := d.Owner(t).Exec(t.Context(), sql); err != nil {
 		t.Fatalf("%s: %v", sql, err)
 	}
 }
@@ -109,18 +54,55 @@ func (d *testDatabase) install(t *testing.T, m *release.Manifest) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn := d.connect(t)
-	defer conn.Close(t.Context())
-	if _, err := conn.Exec(t.Context(), "select platform.install_release('', $1, '{}')", string(raw)); err != nil {
+	if _, err := d.Owner(t).Exec(t.Context(), "select platform.install_release('', $1, '{}')", string(raw)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (d *testDatabase) address() string {
-	return fmt.Sprintf("127.0.0.1:%d", clusterPort)
+// waitSleeping waits until so many statements sleep in the database.
+func (d *testDatabase) waitSleeping(t *testing.T, want int) {
+	t.Helper()
+	conn := d.Superuser(t)
+	var got int
+	for range 400 {
+		err := conn.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'").Scan(&got)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got == want {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	t.Fatalf("sleeping statements: got %d, want %d", got, want)
+}
+
+// address returns where the database listens.
+func (d *testDatabase) address(t *testing.T) (network, address string) {
+	t.Helper()
+	config, err := pgconn.ParseConfig(d.ServerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pgconn.NetworkAddress(config.Host, config.Port)
 }
 
 // through returns the URL of the database by way of another address.
-func (d *testDatabase) through(address string) string {
-	return strings.Replace(d.url, d.address(), address, 1)
+func (d *testDatabase) through(t *testing.T, address string) string {
+	t.Helper()
+	config, err := pgconn.ParseConfig(d.ServerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", url.UserPassword(config.User, config.Password), address, config.Database)
+}
+
+// serverLogin returns the role that servers log in as.
+func (d *testDatabase) serverLogin(t *testing.T) string {
+	t.Helper()
+	config, err := pgconn.ParseConfig(d.ServerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.User
 }

@@ -10,7 +10,7 @@ import (
 func TestResponseHeaders(t *testing.T) {
 	t.Parallel()
 	plain, d := startReady(t, nil)
-	secure := start(t, d.url, func(c *Config) { c.BaseURL = "https://api.example.com" })
+	secure := start(t, d.ServerURL(), func(c *Config) { c.BaseURL = "https://api.example.com" })
 	secure.waitReady(t, "")
 
 	want := map[string]string{
@@ -94,9 +94,9 @@ func TestCORS(t *testing.T) {
 	m := app()
 	m.Headers = []string{"x_tenant"}
 	d.install(t, m)
-	listed := start(t, d.url, func(c *Config) { c.CORSOrigins = []string{"https://a.example", "http://localhost:3000"} })
-	anyone := start(t, d.url, func(c *Config) { c.CORSOrigins = []string{"*"} })
-	none := start(t, d.url, nil)
+	listed := start(t, d.ServerURL(), func(c *Config) { c.CORSOrigins = []string{"https://a.example", "http://localhost:3000"} })
+	anyone := start(t, d.ServerURL(), func(c *Config) { c.CORSOrigins = []string{"*"} })
+	none := start(t, d.ServerURL(), nil)
 	for _, s := range []*testServer{listed, anyone, none} {
 		s.waitReady(t, "")
 	}
@@ -210,7 +210,7 @@ func TestContext(t *testing.T) {
 	m.Environment = []string{"REGION"}
 	m.Secrets = []string{"PEPPER"}
 	d.install(t, m)
-	s := start(t, d.url, func(c *Config) { c.Environ = []string{"OTHER=1", "REGION=eu=1", "PEPPER=\"\xff\x00"} })
+	s := start(t, d.ServerURL(), func(c *Config) { c.Environ = []string{"OTHER=1", "REGION=eu=1", "PEPPER=\"\xff\x00"} })
 	s.waitReady(t, "")
 
 	tests := []struct {

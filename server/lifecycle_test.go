@@ -241,8 +241,8 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := testConfig(d.url, func(c *Config) { c.SigningKey = string(key) })
-	s, err := New(config, Options{Role: "sternpost_server", Log: discardLog(), Listener: listenLocal(t)})
+	config := testConfig(d.ServerURL(), func(c *Config) { c.SigningKey = string(key) })
+	s, err := New(config, Options{Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +271,7 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 		}
 	}
 
-	if _, err := New(testConfig(d.url, nil), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
+	if _, err := New(testConfig(d.ServerURL(), nil), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
 		t.Errorf("without key: got %v", err)
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
 // runOnce runs a server that is expected to refuse to serve, and returns its error.
-func runOnce(t *testing.T, databaseURL string, role string, change func(*Config)) error {
+func runOnce(t *testing.T, databaseURL string) error {
 	t.Helper()
-	s, err := New(testConfig(databaseURL, change), Options{Role: role, Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
+	s, err := New(testConfig(databaseURL, nil), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,36 +34,37 @@ func TestRefusalToServe(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
 		name   string
-		role   string
+		as     func(*testDatabase) string // nil means as a server
 		change func(*release.Manifest)
 		sql    string
 		want   string
 	}{
-		{name: "a superuser", role: "", want: "is a superuser"},
-		{name: "a table without row security", role: "sternpost_server", sql: "alter table app.note disable row level security", want: "table app.note has no row security"},
-		{name: "a function that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[0].Function = "gone" },
+		{name: "a superuser", as: func(d *testDatabase) string { return d.SuperuserURL() }, want: "is a superuser"},
+		{name: "the owner", as: func(d *testDatabase) string { return d.OwnerURL() }, want: "may create"},
+		{name: "a table without row security", sql: "alter table app.note disable row level security", want: "table app.note has no row security"},
+		{name: "a function that is not there", change: func(m *release.Manifest) { m.Actions[0].Function = "gone" },
 			want: "action getNote: there is no function api.gone (jsonb, jsonb) returns text"},
-		{name: "a form that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[4].Forms["title.contains"] = "gone" },
+		{name: "a form that is not there", change: func(m *release.Manifest) { m.Actions[4].Forms["title.contains"] = "gone" },
 			want: "action listNotes: there is no function api.gone"},
-		{name: "another signature", role: "sternpost_server", sql: "drop function api.get_note; create function api.get_note(input text, context jsonb) returns text language sql return ''",
+		{name: "another signature", sql: "drop function api.get_note; create function api.get_note(input text, context jsonb) returns text language sql return ''",
 			want: "action getNote: there is no function api.get_note"},
-		{name: "a reading function that may write", role: "sternpost_server", sql: "alter function api.get_note volatile",
+		{name: "a reading function that may write", sql: "alter function api.get_note volatile",
 			want: "action getNote: function api.get_note of a get action is volatile"},
-		{name: "no right to execute", role: "sternpost_server", sql: "revoke execute on function api.get_note from sternpost_server",
+		{name: "no right to execute", sql: "revoke execute on function api.get_note from sternpost_server",
 			want: "action getNote: there is no function api.get_note"},
-		{name: "no value for a name", role: "sternpost_server", change: func(m *release.Manifest) { m.Environment, m.Secrets = []string{"REGION"}, []string{"PEPPER"} },
+		{name: "no value for a name", change: func(m *release.Manifest) { m.Environment, m.Secrets = []string{"REGION"}, []string{"PEPPER"} },
 			want: "the environment has no REGION, which the schema reads as ctx.env.REGION\n  the environment has no PEPPER, which the schema reads as ctx.secrets.PEPPER"},
-		{name: "a schema that cannot be checked", role: "sternpost_server", change: func(m *release.Manifest) { m.Schemas[1].JSON = []byte(`{"type":"object","oneOf":[]}`) },
+		{name: "a schema that cannot be checked", change: func(m *release.Manifest) { m.Schemas[1].JSON = []byte(`{"type":"object","oneOf":[]}`) },
 			want: "action whoAmI: compile the input schema Empty"},
-		{name: "an API with an action that is not there", role: "sternpost_server", change: func(m *release.Manifest) { m.APIs[1].Actions = []string{"none"} },
+		{name: "an API with an action that is not there", change: func(m *release.Manifest) { m.APIs[1].Actions = []string{"none"} },
 			want: "api Small: there is no action none"},
-		{name: "a password", role: "sternpost_server", change: func(m *release.Manifest) {
+		{name: "a password", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"p":{"type":["string","null"],"format":"password"}}}`)
 		}, want: "schema Empty: inputs of format password are not supported yet"},
-		{name: "a file", role: "sternpost_server", change: func(m *release.Manifest) {
+		{name: "a file", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"f":{"type":"array","items":{"type":"string","x-format":"file"}}}}`)
 		}, want: "schema Empty: inputs of format file are not supported yet"},
-		{name: "an upload route", role: "sternpost_server", change: func(m *release.Manifest) { m.Actions[1].Early = "create_note__early" },
+		{name: "an upload route", change: func(m *release.Manifest) { m.Actions[1].Early = "create_note__early" },
 			want: "action createNote: uploads are not supported yet"},
 	}
 	for _, test := range tests {
@@ -77,7 +79,11 @@ func TestRefusalToServe(t *testing.T) {
 			if test.sql != "" {
 				d.exec(t, test.sql)
 			}
-			if err := runOnce(t, d.url, test.role, nil); err == nil || !strings.Contains(err.Error(), test.want) {
+			address := d.ServerURL()
+			if test.as != nil {
+				address = test.as(d)
+			}
+			if err := runOnce(t, address); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v\nwant %s", err, test.want)
 			}
 		})
@@ -87,7 +93,7 @@ func TestRefusalToServe(t *testing.T) {
 func TestReadinessOfTheSchema(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
-	s := start(t, d.url, nil)
+	s := start(t, d.ServerURL(), nil)
 	s.waitReady(t, "schema")
 	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 || body != unavailableJSON {
 		t.Errorf("without release: got %d %s", status, body)
@@ -141,9 +147,35 @@ func TestReadinessOfTheSchema(t *testing.T) {
 
 func TestDatabaseWithoutPlatform(t *testing.T) {
 	t.Parallel()
-	d := newEmptyDatabase(t)
-	s := start(t, d.url, nil)
+	d := pgtest.New(t, pgtest.Options{Empty: true})
+	s := start(t, d.OwnerURL(), nil)
 	s.waitReady(t, "schema")
+}
+
+// In development the login owns everything, and a role takes that off each
+// connection.
+func TestRole(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.install(t, app())
+	for _, address := range []string{d.OwnerURL(), d.SuperuserURL()} {
+		s, err := New(testConfig(address, nil), Options{Role: "sternpost_server", Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error)
+		go func() { done <- s.Run(ctx) }()
+		ts := &testServer{Server: s, url: "http://" + s.Addr().String()}
+		ts.waitReady(t, "")
+		if status, body := ts.post(t, "getNote", `{"id":"n1"}`); status != 200 {
+			t.Errorf("got %d %s", status, body)
+		}
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // Releases are installed while requests run; none fails. Each release has another
@@ -168,7 +200,7 @@ func TestReleaseSwapUnderLoad(t *testing.T) {
 	}
 
 	previous := "get_note"
-	conn := d.connect(t)
+	conn := d.Owner(t)
 	for i := range 20 {
 		name := fmt.Sprintf("get_note_%d", i)
 		m := app()

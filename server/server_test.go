@@ -69,7 +69,7 @@ func start(t *testing.T, databaseURL string, change func(*Config)) *testServer {
 	t.Helper()
 	log := &logBuffer{}
 	s, err := New(testConfig(databaseURL, change), Options{
-		Role: "sternpost_server", Identifier: tokens{}, Poll: 200 * time.Millisecond,
+		Identifier: tokens{}, Poll: 200 * time.Millisecond,
 		Log:      slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Listener: listenLocal(t), AdminListener: listenLocal(t),
 	})
@@ -97,7 +97,7 @@ func startReady(t *testing.T, change func(*Config)) (*testServer, *testDatabase)
 	t.Helper()
 	d := newDatabase(t)
 	d.install(t, app())
-	s := start(t, d.url, change)
+	s := start(t, d.ServerURL(), change)
 	s.waitReady(t, "")
 	return s, d
 }
