@@ -19,6 +19,14 @@ begin
     if to_regrole(v_role) is null then
       begin
         execute format('create role %I nologin', v_role);
+        execute format(
+          'comment on role %I is %L',
+          v_role,
+          case v_role
+            when 'sternpost_caller' then 'Owns the functions in schema api, and so is who they run as. Never logs in.'
+            else 'The rights of a Sternpost server; logins of servers are members.'
+          end
+        );
       exception
         when duplicate_object or unique_violation then
           null; -- the other database was faster
@@ -47,9 +55,6 @@ begin
   execute format('revoke all on database %I from public', current_database());
 end;
 $$;
-
-comment on role sternpost_caller is 'Owns the functions in schema api, and so is who they run as. Never logs in.';
-comment on role sternpost_server is 'The rights of a Sternpost server; logins of servers are members.';
 
 -- Every function is made for somebody: none is public unless granted. Only without `in schema` does this take effect, since
 -- a schema's default privileges add to the global ones and never subtract.

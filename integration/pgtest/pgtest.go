@@ -1,0 +1,156 @@
+// Package pgtest gives each test a Postgres database of its own.
+//
+// Databases are copies of a template, so that one costs some tens of milliseconds
+// however much is installed in it, and all stand on one server per process: the one
+// that STERNPOST_TEST_DATABASE_URL names; else a container, if an engine answers
+// (image STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the Postgres that
+// is installed on this machine. Which it is, is printed once. Tests may run in
+// parallel, and so may processes, also on one given server.
+//
+//	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+//
+//	func TestSomething(t *testing.T) {
+//		t.Parallel()
+//		db := pgtest.New(t, pgtest.Options{})
+//		_, err := db.Owner(t).Exec(t.Context(), "create table app.thing (id text)")
+//		…
+//	}
+//
+// Main ends the server and removes what it held. A process that ends otherwise
+// leaves a container to testcontainers' reaper, and anything else to the next process
+// that uses this package.
+package pgtest
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Options say what is in a database before the test begins.
+type Options struct {
+	// Empty makes a database without the platform.
+	Empty bool
+
+	// Template is what is installed besides the platform. It is built once per process.
+	Template Template
+}
+
+// Template is a database to copy. The zero value is the platform alone.
+type Template struct {
+	// Name tells templates apart within a process. Two of the same name are taken to be
+	// equal.
+	Name string
+
+	// Build fills a database in which the platform is installed. The connection is the
+	// owner's.
+	Build func(ctx context.Context, owner *pgx.Conn) error
+}
+
+// DB is the database of one test. It goes when the test ends, and so do the
+// connections that were made by its methods.
+type DB struct {
+	name    string
+	cluster *cluster
+}
+
+// New makes a database for a test, and fails the test if it cannot.
+func New(t testing.TB, opts Options) *DB {
+	t.Helper()
+	c, err := running()
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+
+	template := ""
+	if !opts.Empty {
+		template, err = c.template(ctx, opts.Template)
+		if err != nil {
+			t.Fatalf("pgtest: %v", err)
+		}
+	} else if opts.Template.Name != "" {
+		t.Fatal("pgtest: an empty database has no template")
+	}
+	name, err := c.create(ctx, template)
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := c.drop(name); err != nil {
+			t.Errorf("pgtest: %v", err)
+		}
+	})
+	return &DB{name: name, cluster: c}
+}
+
+// Main runs the tests of a package, then ends the server. It returns the code to
+// exit with.
+func Main(m *testing.M) int {
+	code := m.Run()
+	if err := shutdown(); err != nil {
+		fmt.Fprintf(os.Stderr, "pgtest: %v\n", err)
+		return max(code, 1)
+	}
+	return code
+}
+
+// Name is the database's name.
+func (db *DB) Name() string { return db.name }
+
+// OwnerURL connects as the role that owns the database and what is installed in it.
+// It may create roles and is no superuser.
+func (db *DB) OwnerURL() string {
+	return db.cluster.url(db.name, url.UserPassword(db.cluster.owner(), db.cluster.password))
+}
+
+// ServerURL connects as a Sternpost server does: as a role with no right but to be a
+// member of sternpost_server and to connect to this database. It takes the platform.
+func (db *DB) ServerURL() string {
+	return db.cluster.url(db.name, url.UserPassword(db.cluster.login(), db.cluster.password))
+}
+
+// SuperuserURL connects as a superuser, whom no row security binds.
+func (db *DB) SuperuserURL() string {
+	return db.cluster.url(db.name, db.cluster.super.User)
+}
+
+// Owner connects as OwnerURL says, until the test ends.
+func (db *DB) Owner(t testing.TB) *pgx.Conn {
+	t.Helper()
+	return connect(t, db.OwnerURL())
+}
+
+// Server connects as ServerURL says, until the test ends.
+func (db *DB) Server(t testing.TB) *pgx.Conn {
+	t.Helper()
+	return connect(t, db.ServerURL())
+}
+
+// Superuser connects as SuperuserURL says, until the test ends.
+func (db *DB) Superuser(t testing.TB) *pgx.Conn {
+	t.Helper()
+	return connect(t, db.SuperuserURL())
+}
+
+func connect(t testing.TB, databaseURL string) *pgx.Conn {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, databaseURL)
+	if err != nil {
+		t.Fatalf("pgtest: connect: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := conn.Close(context.Background()); err != nil {
+			t.Errorf("pgtest: close the connection: %v", err)
+		}
+	})
+	return conn
+}
