@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -43,22 +44,80 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
+// FuzzComments checks what checkFormatted says of sound schemas whose tokens
+// have other things between them: which is chosen by the bytes of choices, over
+// and over.
+func FuzzComments(f *testing.F) {
+	var schemas []*File
+	for _, text := range schemasIn(f) {
+		if file, errs := parse(text); len(errs) == 0 {
+			schemas = append(schemas, file)
+		}
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range schemas {
+		for range 20 {
+			choices := make([]byte, 200)
+			for j := range choices {
+				choices[j] = byte(random.IntN(len(separators) * (1 + 5*random.IntN(4)))) // often plain spaces
+			}
+			f.Add(uint(i), choices)
+		}
+	}
+	f.Fuzz(func(t *testing.T, schema uint, choices []byte) {
+		if len(choices) == 0 {
+			return
+		}
+		var text strings.Builder
+		for i, token := range schemas[schema%uint(len(schemas))].Tokens {
+			between := " "
+			if choice := int(choices[i%len(choices)]); choice < len(separators) {
+				between = separators[choice]
+			}
+			text.WriteString(between + token.Text)
+		}
+		file, errs := parse(text.String())
+		if len(errs) > 0 {
+			t.Fatalf("other comments make errors of\n%s\n%s", text.String(), rendered(t, errs, Options{}))
+		}
+		checkFormatted(t, file, errs)
+	})
+}
+
+// separators is what may stand between any two tokens.
+var separators = [...]string{
+	"\n", "\n\n", "\n\n\n", "\r\n", "\t",
+	"// a\n", "\n// a\n", "\n\n// a\n", "// a\n\n", "// a\n// b\n", "\n// a\n\n// b\n",
+	"/// a\n", "\n/// a\n", "\n/// a\n\n", "\n/// a\n///  b \n", "\n//// a\n", "\n/// a\n// b\n",
+	"/* a */", "/* a */\n", "\n/* a */", "\n/* a */\n", "/* a\n  b */", "\n\n/* a\n b */\n", "/* a */ // b\n", "\n/* a */ /// b\n",
+	"/**//* b */ ", "\n/* a */\n/// b\n", "\n/// a\n/* b */", "//\n", "\n///\n",
+}
+
 // addSchemas adds all schemas in testdata as seeds.
 func addSchemas(f *testing.F) {
-	for _, path := range glob(f, "testdata/cases/*.txtar") {
+	for _, text := range schemasIn(f) {
+		f.Add(text)
+	}
+}
+
+// schemasIn returns all schemas in testdata.
+func schemasIn(tb testing.TB) []string {
+	var texts []string
+	for _, path := range glob(tb, "testdata/cases/*.txtar") {
 		archive, err := txtar.ParseFile(path)
 		if err != nil {
-			f.Fatal(err)
+			tb.Fatal(err)
 		}
-		f.Add(string(archive.Files[0].Data))
+		texts = append(texts, string(archive.Files[0].Data))
 	}
-	for _, path := range glob(f, "testdata/errors/*.stern") {
+	for _, path := range glob(tb, "testdata/errors/*.stern") {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			f.Fatal(err)
+			tb.Fatal(err)
 		}
-		f.Add(string(text))
+		texts = append(texts, string(text))
 	}
+	return texts
 }
 
 // checkTokens checks the tokens of a text.

@@ -14,8 +14,22 @@ type layout struct {
 
 	hard  bool // whether it holds a line end that must be, so that no group around it can be on one line
 	width int  // on one line, in characters
-	lead  int  // width up to the first place where a line may break
+	lead  lead // in a group of which nothing is known
+	open  lead // in a broken group
+}
+
+// lead is how far a layout goes on the line on which it begins.
+type lead struct {
+	width int  // up to the first place where the line may break
 	stops bool // whether there is such a place
+}
+
+// then is the lead of one layout followed by another.
+func (l lead) then(next lead) lead {
+	if l.stops {
+		return l
+	}
+	return lead{l.width + next.width, next.stops}
 }
 
 type layoutKind int
@@ -40,12 +54,11 @@ const (
 
 func textOf(text string) layout {
 	first, _, broken := strings.Cut(text, "\n")
-	width := utf8.RuneCountInString(text)
-	l := layout{kind: layoutText, text: text, width: width, lead: width, hard: broken, stops: broken}
-	if broken {
-		l.lead = utf8.RuneCountInString(first)
+	start := lead{utf8.RuneCountInString(first), broken}
+	return layout{
+		kind: layoutText, text: text, hard: broken,
+		width: utf8.RuneCountInString(text), lead: start, open: start,
 	}
-	return l
 }
 
 // commentOf is a block comment with a space behind it, and one before it unless
@@ -60,25 +73,35 @@ func suffix(comment string) layout { return layout{kind: layoutSuffix, text: com
 
 // space is a place for a line end that is otherwise a space; gap is one that is
 // otherwise nothing.
-func space() layout { return layout{kind: layoutBreak, text: " ", width: 1, stops: true} }
-func gap() layout   { return layout{kind: layoutBreak, stops: true} }
+func space() layout { return breaking(layout{kind: layoutBreak, text: " ", width: 1}) }
+func gap() layout   { return breaking(layout{kind: layoutBreak}) }
 
-func lineEnd() layout   { return layout{kind: layoutEnd, hard: true, stops: true} }
-func blankLine() layout { return layout{kind: layoutBlank, hard: true, stops: true} }
+func lineEnd() layout   { return breaking(layout{kind: layoutEnd, hard: true}) }
+func blankLine() layout { return breaking(layout{kind: layoutBlank, hard: true}) }
+
+func breaking(l layout) layout {
+	l.lead, l.open = lead{stops: true}, lead{stops: true}
+	return l
+}
 
 func concat(parts ...layout) layout { return compound(layoutConcat, parts) }
 func indent(parts ...layout) layout { return compound(layoutIndent, parts) }
-func group(parts ...layout) layout  { return compound(layoutGroup, parts) }
+
+// group makes a group. Whether it is broken is its own affair, so in a broken
+// group it begins as anywhere else.
+func group(parts ...layout) layout {
+	l := compound(layoutGroup, parts)
+	l.open = l.lead
+	return l
+}
 
 func compound(kind layoutKind, parts []layout) layout {
 	l := layout{kind: kind, parts: parts}
 	for _, p := range parts {
 		l.hard = l.hard || p.hard
 		l.width += p.width
-		if !l.stops {
-			l.lead += p.lead
-			l.stops = p.stops
-		}
+		l.lead = l.lead.then(p.lead)
+		l.open = l.open.then(p.open)
 	}
 	return l
 }
@@ -92,7 +115,7 @@ func ifBroken(broken, unbroken layout) layout {
 		hard:  unbroken.hard,
 		width: unbroken.width,
 		lead:  unbroken.lead,
-		stops: unbroken.stops,
+		open:  broken.open,
 	}
 }
 
@@ -175,8 +198,8 @@ func (p *layoutPrinter) push(parts []layout, indent int, broken bool) {
 	p.stack = append(p.stack, layoutFrame{parts, indent, broken})
 }
 
-// fits reports whether a group can be written on one line, together with what
-// follows it up to the next place where the line may break.
+// fits reports whether a group in a broken group can be written on one line,
+// together with what follows it up to the next place where the line may break.
 func (p *layoutPrinter) fits(l layout) bool {
 	room := maxWidth - max(p.column, p.indented) - l.width
 	if l.hard || room < 0 {
@@ -184,10 +207,10 @@ func (p *layoutPrinter) fits(l layout) bool {
 	}
 	for i := len(p.stack) - 1; i >= 0; i-- {
 		for _, part := range p.stack[i].parts {
-			if room -= part.lead; room < 0 {
+			if room -= part.open.width; room < 0 {
 				return false
 			}
-			if part.stops {
+			if part.open.stops {
 				return true
 			}
 		}

@@ -7,6 +7,9 @@ func (p *parser) actions() []*Action {
 	var actions []*Action
 	p.block("actions", func() bool {
 		switch t := p.token(); {
+		case p.looksLikeDecl():
+			p.abandoned = true
+			return false
 		case p.atMemberBlock():
 			return false
 		case t.Kind == TokenName:
@@ -30,7 +33,7 @@ func (p *parser) actions() []*Action {
 func (p *parser) action(actions *[]*Action) {
 	m := p.mark()
 	a := &Action{Doc: p.docOrNil(), Kind: p.ident()}
-	if p.token().Kind != TokenName || p.atDecl() {
+	if p.token().Kind != TokenName || p.looksLikeDecl() {
 		p.failAfter(actionWithoutName(a.Kind.Name, p.token()))
 		p.skipToItem()
 		return

@@ -29,6 +29,9 @@ func (p *parser) members(owner string) []Member {
 	p.block(owner, func() bool {
 		t, second := p.token(), p.peek(1)
 		switch {
+		case p.looksLikeDecl():
+			p.abandoned = true
+			return false
 		case t.is("@"):
 			if a := p.attributeOrNil(); a != nil {
 				members = append(members, a)

@@ -57,17 +57,29 @@ func (p *parser) failNotClosed(open int, owner string) {
 }
 
 // atDecl reports whether a declaration begins here, in a place where none can,
-// which tells that a brace was left open. A field whose name is a keyword looks
-// almost the same: what follows its brace is an attribute.
+// which tells that a brace was left open. A field or enum value whose name is a
+// keyword looks almost the same: what follows its brace is an attribute.
 func (p *parser) atDecl() bool {
+	brace := p.declBrace()
+	return brace > 0 && !p.peek(brace+1).is("@")
+}
+
+// looksLikeDecl is atDecl for places where fields and enum values cannot stand.
+func (p *parser) looksLikeDecl() bool { return p.declBrace() > 0 }
+
+// declBrace returns how far ahead the opening brace of a declaration is that
+// seems to begin here, 0 if none does.
+func (p *parser) declBrace() int {
 	t := p.token()
-	if t.Kind != TokenName || !isKeyword(t.Text) {
-		return false
+	switch {
+	case t.Kind != TokenName || !isKeyword(t.Text):
+		return 0
+	case t.Text == "routes" && p.peek(1).is("{"):
+		return 1
+	case t.Text != "routes" && p.peek(1).Kind == TokenName && p.peek(2).is("{"):
+		return 2
 	}
-	if t.Text == "routes" {
-		return p.peek(1).is("{") && !p.peek(2).is("@")
-	}
-	return p.peek(1).Kind == TokenName && p.peek(2).is("{") && (!p.peek(3).is("@") || p.token().Span.Start.Column == 1)
+	return 0
 }
 
 // skipToDecl passes over what is no declaration, at least one token: up to the
