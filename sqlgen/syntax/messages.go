@@ -95,7 +95,7 @@ func expectedMember(owner string, hasArms bool, found *Token) string {
 	if hasArms {
 		arms = "an arms block, "
 	}
-	return fmt.Sprintf(`expected a fields block, %san actions block, an attribute or "}" in the %s, found %s`,
+	return fmt.Sprintf(`expected a fields block, %san actions block, an attribute or "}" in %s, found %s`,
 		arms, owner, describe(found))
 }
 

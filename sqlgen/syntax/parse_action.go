@@ -5,7 +5,7 @@ package syntax
 //	Actions = "actions" "{" { Action } "}" ;
 func (p *parser) actions() []*Action {
 	var actions []*Action
-	p.block("actions", func() bool {
+	p.block("actions block", func() bool {
 		switch t := p.token(); {
 		case p.looksLikeDecl():
 			p.abandoned = true

@@ -5,7 +5,7 @@ package syntax
 //	Enum = "enum" Name "{" { Name [ Attrs ] } "}" ;
 func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
 	d := &Enum{Doc: doc, Name: name}
-	p.block("enum", func() bool {
+	p.block(ownerOf("enum", name), func() bool {
 		if p.token().Kind != TokenName {
 			p.fail(expectedEnumValue(p.token()))
 			p.skipToName()
@@ -27,7 +27,7 @@ func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
 //	Role = "role" Name "{" { ( "emails" | "domains" ) "{" { String } "}" } "}" ;
 func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	d := &Role{Doc: doc, Name: name}
-	p.block("role", func() bool {
+	p.block(ownerOf("role", name), func() bool {
 		t := p.token()
 		if !t.isName("emails") && !t.isName("domains") {
 			p.fail(expectedRoleBlock(t))
@@ -37,7 +37,7 @@ func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 		}
 		m := p.mark()
 		b := &RoleBlock{Keyword: p.ident()}
-		p.block(b.Keyword.Name, func() bool {
+		p.block(b.Keyword.Name+" block", func() bool {
 			if p.token().Kind != TokenString {
 				p.fail(expectedRoleMember(b.Keyword.Name, p.token()))
 				p.skipToString()
@@ -70,7 +70,7 @@ func (p *parser) skipToString() {
 //	Api = "api" Name "{" { "models" "{" { ApiModel } "}" } "}" ;
 func (p *parser) api(m mark, doc *Doc, name *Ident) *API {
 	d := &API{Doc: doc, Name: name}
-	p.block("api", func() bool {
+	p.block(ownerOf("api", name), func() bool {
 		if !p.token().isName("models") {
 			p.fail(expectedModelsBlock(p.token()))
 			p.skip()
@@ -78,7 +78,7 @@ func (p *parser) api(m mark, doc *Doc, name *Ident) *API {
 			return true
 		}
 		p.next()
-		p.block("models", func() bool {
+		p.block("models block", func() bool {
 			if p.token().Kind != TokenName {
 				p.fail(expectedAPIModel(p.token()))
 				p.skipToName()
@@ -100,7 +100,7 @@ func (p *parser) apiModel() *APIModel {
 	m := p.mark()
 	a := &APIModel{Name: p.ident()}
 	if p.token().is("{") {
-		p.block("model", func() bool {
+		p.block("model "+a.Name.Name, func() bool {
 			if !p.token().isName("actions") {
 				p.fail(expectedActionsBlock(p.token()))
 				p.skip()
@@ -109,7 +109,7 @@ func (p *parser) apiModel() *APIModel {
 			}
 			a.Listed = true
 			p.next()
-			p.block("actions", func() bool {
+			p.block("actions block", func() bool {
 				if p.token().Kind != TokenName {
 					p.fail(expectedActionName(p.token()))
 					p.skipToName()

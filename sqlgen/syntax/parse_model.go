@@ -9,7 +9,7 @@ import (
 //
 //	Model = "model" Name "{" { Fields | Actions | Attr } "}" ;
 func (p *parser) model(m mark, doc *Doc, name *Ident) *Model {
-	d := &Model{Doc: doc, Name: name, Members: p.members("model")}
+	d := &Model{Doc: doc, Name: name, Members: p.members("model", name)}
 	d.node = p.node(m)
 	return d
 }
@@ -18,14 +18,15 @@ func (p *parser) model(m mark, doc *Doc, name *Ident) *Model {
 //
 //	Union = "union" Name "{" { Fields | Arms | Actions | Attr } "}" ;
 func (p *parser) union(m mark, doc *Doc, name *Ident) *Union {
-	d := &Union{Doc: doc, Name: name, Members: p.members("union")}
+	d := &Union{Doc: doc, Name: name, Members: p.members("union", name)}
 	d.node = p.node(m)
 	return d
 }
 
 // members parses the body of a model or union.
-func (p *parser) members(owner string) []Member {
+func (p *parser) members(keyword string, name *Ident) []Member {
 	var members []Member
+	owner := ownerOf(keyword, name)
 	p.block(owner, func() bool {
 		t, second := p.token(), p.peek(1)
 		switch {
@@ -37,21 +38,21 @@ func (p *parser) members(owner string) []Member {
 				members = append(members, a)
 			}
 		case t.isName("fields"), t.isName("actions"), t.isName("arms"):
-			members = p.memberBlock(members, owner, t.Text)
+			members = p.memberBlock(members, t.Text, keyword)
 		case t.Kind == TokenName && second.Kind == TokenName:
 			members = append(members, p.strayItems())
 		case t.Kind == TokenName && second.is("{"):
 			meant := Suggest(t.Text, []string{"fields", "actions", "arms"})
 			if meant == "" {
-				p.fail(expectedMember(owner, owner == "union", t))
+				p.fail(expectedMember(owner, keyword == "union", t))
 				p.skip()
 				p.skipBalanced()
 				break
 			}
 			p.fail(misspelled(t.Text, meant))
-			members = p.memberBlock(members, owner, meant)
+			members = p.memberBlock(members, meant, keyword)
 		default:
-			p.fail(expectedMember(owner, owner == "union", t))
+			p.fail(expectedMember(owner, keyword == "union", t))
 			p.skip()
 			p.skipToItem()
 		}
@@ -60,17 +61,17 @@ func (p *parser) members(owner string) []Member {
 	return members
 }
 
-// memberBlock parses a fields, arms or actions block, whose keyword is the next
-// token, and appends it to members.
-func (p *parser) memberBlock(members []Member, owner, keyword string) []Member {
+// memberBlock parses a fields, arms or actions block of a model or union, and
+// appends it to members. The next token is its keyword, or was meant to be it.
+func (p *parser) memberBlock(members []Member, keyword, declaration string) []Member {
 	m := p.mark()
-	if keyword == "arms" && owner == "model" {
+	if keyword == "arms" && declaration == "model" {
 		p.fail(armsInModel())
 	}
 	p.next()
 	switch keyword {
 	case "fields":
-		b := &FieldsBlock{Fields: p.fields("fields")}
+		b := &FieldsBlock{Fields: p.fields("fields block")}
 		b.node = p.node(m)
 		return append(members, b)
 	case "actions":
@@ -80,7 +81,7 @@ func (p *parser) memberBlock(members []Member, owner, keyword string) []Member {
 	default:
 		b := &ArmsBlock{Arms: p.arms()}
 		b.node = p.node(m)
-		if owner == "model" {
+		if declaration == "model" {
 			return members
 		}
 		return append(members, b)
@@ -126,7 +127,7 @@ func (p *parser) atMemberBlock() bool {
 //
 //	Message = "message" Name "{" { Field } "}" ;
 func (p *parser) message(m mark, doc *Doc, name *Ident) *Message {
-	d := &Message{Doc: doc, Name: name, Fields: p.fields("message")}
+	d := &Message{Doc: doc, Name: name, Fields: p.fields(ownerOf("message", name))}
 	d.node = p.node(m)
 	return d
 }
@@ -234,7 +235,7 @@ func (p *parser) arrayOrNil(typeName string) *Mark {
 //	Arms = "arms" "{" { Name Name [ Attrs ] } "}" ;
 func (p *parser) arms() []*Arm {
 	var arms []*Arm
-	p.block("arms", func() bool {
+	p.block("arms block", func() bool {
 		switch t := p.token(); {
 		case p.atMemberBlock():
 			return false

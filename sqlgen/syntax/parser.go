@@ -144,6 +144,14 @@ func (p *parser) laterOrNil(m mark, doc *Doc) Decl {
 	return d
 }
 
+// ownerOf names a declaration in a message; the name is nil if it is missing.
+func ownerOf(keyword string, name *Ident) string {
+	if name == nil {
+		return keyword
+	}
+	return keyword + " " + name.Name
+}
+
 func isKeyword(name string) bool {
 	for _, k := range keywords {
 		if k == name {

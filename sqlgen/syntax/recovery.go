@@ -138,7 +138,7 @@ func (p *parser) skipInBrackets(ofInputs bool) {
 		switch {
 		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("@"), t.is("{") && ofInputs:
 			return
-		case t.startsLine() && p.atItem():
+		case t.startsLine() && p.atItem() && !isOperatorWord(t.Text) && !isOperatorWord(p.peek(1).Text):
 			return
 		case isOpening(t):
 			p.skipBalanced()
@@ -146,6 +146,11 @@ func (p *parser) skipInBrackets(ofInputs bool) {
 			p.skip()
 		}
 	}
+}
+
+// isOperatorWord reports whether a name is an operator, or taken for one.
+func isOperatorWord(name string) bool {
+	return name == "in" || name == "and" || name == "or" || name == "not"
 }
 
 // skipBalanced passes over an opening bracket and everything up to its other
