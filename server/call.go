@@ -102,9 +102,8 @@ func read(c *fiber.Ctx, action *action) (input.Input, error) {
 		in, err = reader.Read(c.Request().Body())
 	}
 
-	var malformed *input.Malformed
 	switch {
-	case errors.As(err, &malformed):
+	case isMalformed(err):
 		return in, err
 	case action == nil:
 		return in, &actionNotFound
@@ -116,6 +115,14 @@ func read(c *fiber.Ctx, action *action) (input.Input, error) {
 	return in, err
 }
 
+func isMalformed(err error) bool {
+	if err == nil {
+		return false
+	}
+	var malformed *input.Malformed
+	return errors.As(err, &malformed)
+}
+
 // anyInput reads what is sent to an action that does not exist.
 var anyInput = input.Any()
 
@@ -123,6 +130,9 @@ var anyInput = input.Any()
 // happens when a release that drops it is installed at that moment. The same errors
 // from within a function have a context.
 func isFunctionMissing(err error) bool {
+	if err == nil {
+		return false
+	}
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) || raised.Where != "" {
 		return false

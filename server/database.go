@@ -108,7 +108,7 @@ const maxRetries = 3
 func (d *database) call(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
 	for attempt := 0; ; attempt++ {
 		err := d.attempt(client, st, input, callContext, answer)
-		if attempt == maxRetries || !isLostRace(err) {
+		if err == nil || attempt == maxRetries || !isLostRace(err) {
 			return err
 		}
 		// Whoever lost together must not meet again.
@@ -130,15 +130,20 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 
 	pg := conn.Conn().PgConn()
 	call := d.running.begin(client, pg)
+	defer func() {
+		if d.running.end(call) {
+			_ = pg.Close(closedContext())
+		}
+	}()
 	err = execute(pg, st, input, callContext, answer)
-	if d.running.end(call) {
-		_ = pg.Close(closedContext())
+	if err == nil {
+		return nil
 	}
-	if err != nil && pg.IsClosed() {
+	if pg.IsClosed() {
 		// The others are most likely as dead: do not find out one by one.
 		d.pool.Reset()
 	}
-	return d.explain(err)
+	return explain(err)
 }
 
 // execute works one level below pgx: of the answer it needs one column of one row
@@ -190,9 +195,9 @@ func (d *database) acquire() (*pgxpool.Conn, error) {
 }
 
 // explain tells a database that is out of reach from one that raised an error.
-func (d *database) explain(err error) error {
+func explain(err error) error {
 	var raised *pgconn.PgError
-	if err == nil || errors.As(err, &raised) {
+	if errors.As(err, &raised) {
 		return err
 	}
 	return unavailable.with(err)

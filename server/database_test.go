@@ -28,7 +28,7 @@ type testDatabase struct {
 }
 
 // newDatabase makes a database with the application of testdata, and no release.
-func newDatabase(t *testing.T) *testDatabase {
+func newDatabase(t testing.TB) *testDatabase {
 	t.Helper()
 	return &testDatabase{pgtest.New(t, pgtest.Options{Template: pgtest.Template{
 		Name: "server app",
@@ -48,13 +48,13 @@ func (d *testDatabase) exec(t *testing.T, sql string) {
 }
 
 // install makes a manifest the newest release.
-func (d *testDatabase) install(t *testing.T, m *release.Manifest) {
+func (d *testDatabase) install(t testing.TB, m *release.Manifest) {
 	t.Helper()
 	raw, err := json.Marshal(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := d.Owner(t).Exec(t.Context(), "select platform.install_release('', $1, '{}')", string(raw)); err != nil {
+	if _, err := d.Owner(t).Exec(context.Background(), "select platform.install_release('', $1, '{}')", string(raw)); err != nil {
 		t.Fatal(err)
 	}
 }

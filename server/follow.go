@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -65,12 +66,15 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	}
 	defer conn.Close(closedContext())
 
-	for {
+	for asked := false; ; asked = true {
 		if err := s.refresh(ctx, conn); err != nil {
 			return err
 		}
 		s.ready()
 		isReady()
+		if !asked { // after the first requests can be answered, since it takes a while
+			s.limitZones(ctx, conn)
+		}
 
 		wait, stop := context.WithTimeout(ctx, s.poll)
 		_, err := conn.WaitForNotification(wait)
@@ -81,11 +85,23 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	}
 }
 
+// limitZones leaves of the time zones those that the database knows.
+func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
+	names, err := databaseZones(ctx, conn)
+	if err != nil {
+		s.log.Warn("time zones are not compared with those of the database", "error", err)
+		return
+	}
+	zones := knownZones().within(names)
+	s.zones.Store(&zones)
+}
+
 // connect opens the connection that releases are followed on.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	config := s.db.pool.Config().ConnConfig
+	config := s.db.pool.Config().ConnConfig // a copy
+	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(checkTimeout.Milliseconds(), 10)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)

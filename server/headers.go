@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 	"mime"
@@ -86,9 +87,8 @@ func requestID(rc *fasthttp.RequestCtx) string {
 		return string(own)
 	}
 	var random [16]byte
-	for i := range random {
-		random[i] = byte(rand.Uint32())
-	}
+	binary.LittleEndian.PutUint64(random[:8], rand.Uint64())
+	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
 	return hex.EncodeToString(random[:])
 }
 

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
+	_ "time/tzdata" // the zones are those of Go, not those of the machine
 )
 
 func TestResponseHeaders(t *testing.T) {
@@ -228,6 +230,35 @@ func TestContext(t *testing.T) {
 		resp, body := s.raw(t, "GET /api/json/whoAmI HTTP/1.1\nHost: x\nX-Request-Id: r\n"+test.header+"\n")
 		if resp.StatusCode != 200 || body != test.want {
 			t.Errorf("%q\n got %d %s\nwant %s", test.header, resp.StatusCode, body, test.want)
+		}
+	}
+}
+
+// The list of zones is the one that Go has, and no name is served that the database
+// does not know.
+func TestZones(t *testing.T) {
+	t.Parallel()
+	all := knownZones()
+	for name := range all {
+		if _, err := time.LoadLocation(name); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(all) < 590 {
+		t.Errorf("zones: got %d", len(all))
+	}
+	if _, err := all.within([]string{"UTC", "Mars"}).read([][]byte{[]byte("Europe/Berlin")}); err == nil {
+		t.Error("a zone is accepted that the database does not know")
+	}
+	d := newDatabase(t)
+	names, err := databaseZones(t.Context(), d.Server(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := all.within(names)
+	for _, name := range []string{"UTC", "Europe/Berlin", "America/New_York"} {
+		if _, ok := both[name]; !ok {
+			t.Errorf("the database does not know %s", name)
 		}
 	}
 }

@@ -107,6 +107,11 @@ func TestPanicDuringCall(t *testing.T) {
 	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 || body != `{"id":"n1","title":"Knots","slug":"knots"}` {
 		t.Errorf("afterwards: got %d %s", status, body)
 	}
+	s.db.running.mu.Lock()
+	defer s.db.running.mu.Unlock()
+	if s.db.running.oldest != nil || s.db.running.newest != nil {
+		t.Error("the call is still listed as running")
+	}
 	if n := s.db.pool.Stat().NewConnsCount(); n != 2 {
 		t.Errorf("connections made: got %d, want 2", n)
 	}

@@ -8,6 +8,7 @@ import (
 	"net"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -26,6 +27,9 @@ type request struct {
 
 const requestKey = "request"
 
+// requests keeps those that have ended, for the sake of their scratch space.
+var requests = sync.Pool{New: func() any { return &request{scratch: make([]byte, 0, 256)} }}
+
 func requestOf(c *fiber.Ctx) *request {
 	return c.Context().UserValue(requestKey).(*request)
 }
@@ -38,7 +42,9 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		s.inFlight.Add(1)
 		defer s.inFlight.Add(-1)
 
-		r := &request{id: requestID(rc), client: rc.Conn()}
+		r := requests.Get().(*request)
+		*r = request{id: requestID(rc), client: rc.Conn(), scratch: r.scratch[:0]}
+		defer requests.Put(r)
 		rc.SetUserValue(requestKey, r)
 		span := s.telemetry.startSpan(rc, r.id)
 

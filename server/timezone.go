@@ -1,8 +1,12 @@
 package server
 
 import (
+	"context"
 	_ "embed"
+	"fmt"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // zoneNames are the names of the IANA database as Go 1.26 ships it, one a line. A
@@ -33,4 +37,30 @@ func (z zones) read(values [][]byte) (string, error) {
 		return "", inputMalformed.saying("invalid Time-Zone header: unknown time zone %s", cut(last, 64))
 	}
 	return last, nil
+}
+
+// within returns those of the zones that the database knows by the same name. Which
+// names a database knows is up to its operating system, and one that it does not
+// know must not get as far as a function.
+func (z zones) within(names []string) zones {
+	both := zones{}
+	for _, name := range names {
+		if _, ok := z[name]; ok {
+			both[name] = struct{}{}
+		}
+	}
+	return both
+}
+
+// databaseZones asks the database for the names it knows.
+func databaseZones(ctx context.Context, conn *pgx.Conn) ([]string, error) {
+	rows, err := conn.Query(ctx, "select name from pg_catalog.pg_timezone_names")
+	if err != nil {
+		return nil, fmt.Errorf("read the time zones of the database: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil, fmt.Errorf("read the time zones of the database: %w", err)
+	}
+	return names, nil
 }
