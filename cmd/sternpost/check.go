@@ -1,13 +1,16 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -18,43 +21,90 @@ const maxDiagnostics = 50
 
 func newCheck() *cobra.Command {
 	var format string
+	var watching bool
 	c := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Compile only, and say what is wrong",
 		Long: `Check compiles the project and prints errors and warnings, in the order of the
-source. It exits with 1 if there is any error; warnings do not count.`,
+source. It exits with 1 if there is any error; warnings do not count. With
+--watch it checks again after each change, until Ctrl-C, and as JSON prints each
+result on a line of its own.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for editors")
+	c.Flags().BoolVar(&watching, "watch", false, "check again after each change")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if format != "text" && format != "json" {
 			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
 		}
-		project, err := sqlgen.ReadProject(projectDir(args))
-		if err != nil {
-			return environmentError(err)
+		r := &checkReport{out: c.OutOrStdout(), diagnostics: c.ErrOrStderr(), json: format == "json", indent: !watching}
+		if !watching {
+			return check(r, projectDir(args))
 		}
-		_, errs := sqlgen.Compile(project)
-		if format == "json" {
-			return printJSON(c.OutOrStdout(), errs)
-		}
-		if err := render(c.ErrOrStderr(), errs); err != nil {
-			return err
-		}
-		if !errs.HasErrors() {
-			fmt.Fprintln(c.OutOrStdout(), "no errors")
-		}
-		return nil
+		return checkAndWatch(c.Context(), r, projectDir(args))
 	}
 	return c
 }
 
-func printJSON(w io.Writer, errs syntax.Errors) error {
-	text, err := json.MarshalIndent(errs, "", "  ")
+// checkReport is where and how check says what it found.
+type checkReport struct {
+	out         io.Writer
+	diagnostics io.Writer // of diagnostics as text
+	json        bool
+	indent      bool // whether JSON is spread over lines, for people
+}
+
+// check checks the project in a folder once.
+func check(r *checkReport, dir string) error {
+	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return environmentError(err)
 	}
-	fmt.Fprintf(w, "%s\n", text)
+	_, errs := sqlgen.Compile(project)
+	if r.json {
+		return r.printJSON(errs)
+	}
+	if err := render(r.diagnostics, errs); err != nil {
+		return err
+	}
+	if !errs.HasErrors() {
+		fmt.Fprintln(r.out, "no errors")
+	}
+	return nil
+}
+
+// checkAndWatch checks the project in a folder now and after each change, until
+// ctx ends. What cannot be read is said, and may be mended by the next change.
+func checkAndWatch(ctx context.Context, r *checkReport, dir string) error {
+	changes, err := watch.Project(ctx, dir)
+	if err != nil {
+		return environmentError(err)
+	}
+	for {
+		var exit *exitError
+		err := check(r, dir)
+		switch {
+		case errors.As(err, &exit) && exit.cause != nil:
+			fmt.Fprintf(r.diagnostics, "sternpost: %v\n", err)
+		case err != nil && !r.json:
+			fmt.Fprintln(r.out, "checking again after the next change")
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-changes:
+		}
+	}
+}
+
+func (r *checkReport) printJSON(errs syntax.Errors) error {
+	encoder := json.NewEncoder(r.out)
+	if r.indent {
+		encoder.SetIndent("", "  ")
+	}
+	if err := encoder.Encode(errs); err != nil {
+		return environmentError(err)
+	}
 	if errs.HasErrors() {
 		return inputError(nil)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -73,7 +74,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	l := &loop{options: o, databaseURL: database.URL()}
-	changes, err := watch(ctx, o.Dir)
+	changes, err := watch.Project(ctx, o.Dir)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-package dev
+// Package watch tells when the files of a project change.
+package watch
 
 import (
 	"context"
@@ -17,9 +18,9 @@ import (
 // editors write a file in several steps.
 const quiet = 100 * time.Millisecond
 
-// watch reports changes of a project's files until ctx ends. Several changes
-// within a short time are reported once.
-func watch(ctx context.Context, dir string) (<-chan struct{}, error) {
+// Project reports changes of the files of the project in a folder until ctx
+// ends. Several changes within a short time are reported once.
+func Project(ctx context.Context, dir string) (<-chan struct{}, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch the project: %w", err)
