@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -36,13 +37,17 @@ type builder struct {
 	model  *schema.Model
 	table  string
 	fn     *pg.Function
-	closed bool // whether no caller can be admitted, so that nothing follows
+	names  *pg.Names // of variables
+	closed bool      // whether no caller can be admitted, so that nothing follows
 }
 
 // begin starts a function of an action: it enters the context, then refuses
 // whom no row could help.
 func begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
-	b := &builder{action: a, model: a.Model, table: a.Model.Table}
+	b := &builder{action: a, model: a.Model, table: a.Model.Table, names: pg.NewNames()}
+	for _, name := range ownVariables {
+		b.names.Take(name)
+	}
 	b.fn = &pg.Function{
 		Schema:      apiSchema,
 		Name:        name,
@@ -91,6 +96,22 @@ func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
 	return pg.Var(name)
 }
 
+// ownVariables are the variables that functions have for themselves. One that is
+// named for a column gives way to them.
+var ownVariables = []string{
+	"v_after", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards", "v_keys", "v_offset", "v_operand",
+	"v_path", "v_position", "v_records", "v_result", "v_size", "v_sql", "v_total", "v_values",
+}
+
+// variableFor declares a variable named for a column.
+func (b *builder) variableFor(column, typ string, initial pg.Expr) pg.Expr {
+	name := "v_" + column
+	if slices.Contains(ownVariables, name) {
+		name = "v_given_" + column
+	}
+	return b.variable(b.names.Take(name), typ, initial)
+}
+
 // finish returns the function. One that only refuses needs no variables.
 func (b *builder) finish() *pg.Function {
 	if b.closed {
@@ -118,9 +139,9 @@ func (b *builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }
 // recordQuery selects the JSON text of a record from rows that satisfy a condition.
 func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
 	return &pg.Query{Select: &pg.Select{
-		Columns: []pg.Output{{Value: recordOf()}},
+		Columns: []pg.Output{{Value: b.recordText()}},
 		Into:    []string{into},
-		From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 			Columns: record(b.model, b.table),
 			From:    b.stored(),
 			Where:   where,
@@ -132,8 +153,8 @@ func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
 // returns.
 func (b *builder) returnedRecord() pg.Expr {
 	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: recordOf()}},
-		From:    &pg.SubqueryRef{Alias: "record", Query: &pg.Select{Columns: record(b.model, b.table)}},
+		Columns: []pg.Output{{Value: b.recordText()}},
+		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: record(b.model, b.table)}},
 	}}
 }
 
@@ -144,7 +165,7 @@ func (b *builder) lookUp(at ...string) pg.Expr {
 	for _, in := range b.action.Reads {
 		f := storedAs(ownField(in))
 		path := append(append([]string{}, at...), in.Name)
-		v := b.variable("v_"+f.Column, variableType(f.Type), read(f.Type, in.Nullable, input, path...))
+		v := b.variableFor(f.Column, variableType(f.Type), read(f.Type, in.Nullable, input, path...))
 		column := pg.Col(b.table, f.Column)
 		if in.Nullable {
 			conditions = append(conditions, pg.Op(column, "is not distinct from", v))

@@ -189,7 +189,7 @@ func (b *builder) filter(where, path, operand, sql pg.Expr) {
 		}
 		// One and the same element has to satisfy all that any asks for, so its
 		// conditions are gathered on their own.
-		gathered := b.variable("v_any_"+storedAs(ownField(in)).Column, "text", pg.Str(""))
+		gathered := b.variableFor("any_"+storedAs(ownField(in)).Column, "text", pg.Str(""))
 		var inside []pg.When
 		for _, o := range elementOperatorsOf(in.Type.Kind) {
 			at := pg.Str(inputPath(in) + ".any." + o.name)

@@ -83,7 +83,7 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 	if filter != nil {
 		f := storedAs(ownField(filter))
 		operand := append([]string{"where"}, filterPath(filter)...)
-		v := b.variable("v_"+f.Column, variableType(f.Type), cast(memberText(input, append(operand, "equals")...), f.Type))
+		v := b.variableFor(f.Column, variableType(f.Type), cast(memberText(input, append(operand, "equals")...), f.Type))
 		condition = pg.Eq(pg.Col(b.table, f.Column), v)
 	}
 	after := b.variable("v_after", "text", pg.Str(""))
@@ -103,11 +103,11 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 	))
 	b.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
 		Columns: []pg.Output{
-			{Value: pg.Fn("array_agg", recordOf())},
-			{Value: pg.Fn("array_agg", pg.Lit(`record."id"`))},
+			{Value: pg.Fn("array_agg", b.recordText())},
+			{Value: pg.Fn("array_agg", pg.Lit(b.recordAlias() + `."id"`))},
 		},
 		Into: []string{"v_records", "v_ids"},
-		From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 			Columns: record(b.model, b.table),
 			From:    b.stored(),
 			Where:   pg.AllOf(pg.Op(id, ">", after), condition),
@@ -199,9 +199,9 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	place := pg.Col(page, "place")
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Fn("array_agg", recordOf())}},
+			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
 			Into:    []string{"v_records"},
-			From: &pg.SubqueryRef{Alias: "record", Query: &pg.Select{
+			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 				Columns: record(b.model, b.table),
 				From: &pg.CallRef{
 					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}),

@@ -15,6 +15,13 @@ func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	for _, un := range s.Unions {
 		u.refuse(un.Span, "unions")
 	}
+	for _, e := range s.Enums {
+		for _, v := range e.Values {
+			if v.RenamedFrom != "" {
+				u.refuse(v.Span, "@renamed")
+			}
+		}
+	}
 	for _, m := range s.Models {
 		u.model(m)
 	}

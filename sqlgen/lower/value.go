@@ -37,10 +37,18 @@ func record(m *schema.Model, table string) []pg.Output {
 	return members
 }
 
-// recordOf is the call that makes the JSON text of a record from a query that
-// bears the alias record.
-func recordOf() pg.Expr {
-	return pg.As(pg.Fn("row_to_json", pg.Var("record")), "text")
+// recordAlias is the alias of the query that makes a record. A field may be called
+// so, and then a bare name would mean its column.
+func (b *builder) recordAlias() string {
+	if b.model.Field("record") != nil {
+		return "record_"
+	}
+	return "record"
+}
+
+// recordText is the JSON text of a record, from the query that makes it.
+func (b *builder) recordText() pg.Expr {
+	return pg.As(pg.Fn("row_to_json", pg.Var(b.recordAlias())), "text")
 }
 
 // member returns the member of a JSON value at a path, as JSON.

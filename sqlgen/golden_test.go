@@ -1,0 +1,249 @@
+package sqlgen_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// TestGolden compiles the cases of testdata. A case is a project, then those of
+// its outcomes that it is there to show:
+//
+//	want/tables.sql     the sections Tables, References and Indexes of the script
+//	want/views.sql      Related views
+//	want/policies.sql   Policies
+//	want/functions.sql  Actions
+//	want/manifest.json
+//	want/errors         the diagnostics; nothing else then
+//
+// What every schema has, the model Identity, is shown only where the case has a
+// configuration. The whole script of each case is run, and a server has to find
+// nothing to object to.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	for _, path := range cases(t) {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			project := projectOf(archive)
+			db, errs := sqlgen.Compile(project)
+			script := ""
+			if db != nil {
+				script = install.Script(db)
+			}
+
+			shown := 0
+			for i, section := range archive.Files {
+				name, ok := strings.CutPrefix(section.Name, "want/")
+				if !ok {
+					continue
+				}
+				shown++
+				if db == nil && name != "errors" {
+					t.Fatalf("%s does not compile:\n%s", path, rendered(t, errs))
+				}
+				var got string
+				switch name {
+				case "tables.sql":
+					got = part(script, project.Config != nil, "Tables", "References", "Indexes")
+				case "views.sql":
+					got = part(script, project.Config != nil, "Related views")
+				case "policies.sql":
+					got = part(script, project.Config != nil, "Policies")
+				case "functions.sql":
+					got = part(script, project.Config != nil, "Actions")
+				case "manifest.json":
+					got = string(db.Manifest) + "\n"
+				case "errors":
+					got = rendered(t, errs)
+				default:
+					t.Fatalf("%s: there is no section %s", path, section.Name)
+				}
+				if *update {
+					archive.Files[i].Data = []byte(got)
+				} else if want := string(section.Data); got != want {
+					t.Errorf("%s of %s\ngot\n%s\nwant\n%s", section.Name, path, got, want)
+				}
+			}
+			if shown == 0 {
+				t.Errorf("%s shows nothing", path)
+			}
+			if db != nil {
+				callEverything(t, runScript(t, script), manifestOf(t, db))
+			}
+			if *update {
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// cases returns the paths of all cases.
+func cases(t testing.TB) []string {
+	t.Helper()
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatal("there are no cases in testdata")
+	}
+	return paths
+}
+
+// projectOf takes the project out of a case.
+func projectOf(archive *txtar.Archive) *sqlgen.Project {
+	p := &sqlgen.Project{}
+	for _, f := range archive.Files {
+		source := &syntax.Source{Name: f.Name, Text: f.Data}
+		switch {
+		case f.Name == sqlgen.ConfigName:
+			p.Config = source
+		case strings.HasSuffix(f.Name, ".stern"):
+			p.Files = append(p.Files, source)
+		case strings.HasPrefix(f.Name, "functions/"):
+			p.Functions = append(p.Functions, f.Name)
+		}
+	}
+	return p
+}
+
+// compile compiles a schema that must be good.
+func compile(t testing.TB, schema string) *pg.Database {
+	t.Helper()
+	db, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+	if db == nil {
+		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, rendered(t, errs))
+	}
+	return db
+}
+
+func rendered(t testing.TB, errs syntax.Errors) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// part returns the sections of a script whose titles begin so, without what is
+// about Identity unless that is asked for.
+func part(script string, withIdentity bool, titles ...string) string {
+	var kept []string
+	inside, skipping := false, false
+	for _, paragraph := range strings.Split(strings.TrimSuffix(script, "\n"), "\n\n") {
+		if title, ok := sectionTitle(paragraph); ok {
+			inside, skipping = false, false
+			for _, wanted := range titles {
+				inside = inside || strings.HasPrefix(title, wanted)
+			}
+		}
+		if !inside {
+			continue
+		}
+		if !withIdentity {
+			if isAboutIdentity(paragraph) {
+				skipping = true
+			} else if skipping && !strings.HasPrefix(paragraph, " ") {
+				skipping = false
+			}
+			if skipping {
+				continue
+			}
+			paragraph = withoutIdentityIndex(paragraph)
+			if paragraph == "" {
+				continue
+			}
+		}
+		kept = append(kept, paragraph)
+	}
+	return strings.Join(kept, "\n\n") + "\n"
+}
+
+// sectionTitle returns the title of a ruled line.
+func sectionTitle(paragraph string) (string, bool) {
+	title, ok := strings.CutSuffix(strings.TrimRight(paragraph, "-"), " ")
+	if !ok || !strings.HasPrefix(title, "-- ") || strings.Contains(title, "\n") || !strings.HasSuffix(paragraph, "---") {
+		return "", false
+	}
+	return strings.TrimPrefix(title, "-- "), true
+}
+
+func isAboutIdentity(paragraph string) bool {
+	for _, head := range []string{
+		"-- model Identity",
+		"comment on table app.identity ",
+		"create view related.identity ",
+		"alter table app.identity enable",
+	} {
+		if strings.HasPrefix(paragraph, head) {
+			return true
+		}
+	}
+	return false
+}
+
+func withoutIdentityIndex(paragraph string) string {
+	var lines []string
+	for _, line := range strings.Split(paragraph, "\n") {
+		if !strings.HasPrefix(line, "create unique index identity_email_key ") {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// runScript runs a script in an empty database and asks as a server whether the
+// outcome may be served.
+func runScript(t *testing.T, script string) *pgtest.DB {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	owner := db.Owner(t)
+	if err := pgx.BeginFunc(t.Context(), owner, func(tx pgx.Tx) error {
+		_, err := tx.Exec(t.Context(), script)
+		return err
+	}); err != nil {
+		t.Fatalf("run the script: %v\n%s", err, script)
+	}
+	checkServing(t, owner)
+	return db
+}
+
+// checkServing fails if a server would refuse to serve the database.
+func checkServing(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), "set role sternpost_server"); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := conn.Query(t.Context(), "select * from platform.serving_faults()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(faults) > 0 {
+		t.Errorf("a server would refuse to serve the outcome:\n%s", strings.Join(faults, "\n"))
+	}
+	if _, err := conn.Exec(t.Context(), "reset role"); err != nil {
+		t.Fatal(err)
+	}
+}

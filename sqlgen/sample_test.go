@@ -1,0 +1,234 @@
+package sqlgen_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// manifestOf reads what a server reads.
+func manifestOf(t testing.TB, db *pg.Database) *release.Manifest {
+	t.Helper()
+	var m release.Manifest
+	if err := json.Unmarshal(db.Manifest, &m); err != nil {
+		t.Fatalf("read the manifest: %v", err)
+	}
+	return &m
+}
+
+// callEverything calls every function of a release: Postgres looks at the
+// statements of a function only when they run. Each is called with sample inputs
+// made of its published schema, which the server's reader must take. Nothing may
+// go wrong but what such inputs can provoke.
+func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
+	t.Helper()
+	conn := db.Superuser(t)
+	// Samples refer to rows that do not exist.
+	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; insert into app.identity (id) values ('me')"); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range m.Actions {
+		reader, err := input.Compile(m.Schemas, a.Input)
+		if err != nil {
+			t.Errorf("action %s: %v", a.Name, err)
+			continue
+		}
+		for _, body := range samples(t, m, a) {
+			in, err := reader.Read([]byte(body))
+			if err != nil {
+				t.Errorf("action %s does not take the sample of its own schema\n%s\n%v", a.Name, body, err)
+				continue
+			}
+			functions := []string{a.Function}
+			if form, ok := a.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+				functions = append(functions, form)
+			}
+			for _, function := range functions {
+				callSample(t, conn, function, string(in.JSON))
+			}
+		}
+	}
+}
+
+func callSample(t *testing.T, conn *pgx.Conn, function, body string) {
+	t.Helper()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	var answer string
+	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, `{"identityId":"me"}`).Scan(&answer)
+	if err == nil {
+		if !json.Valid([]byte(answer)) {
+			t.Errorf("api.%s answers %s to %s, which is no JSON", function, answer, body)
+		}
+		return
+	}
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && slices.Contains([]string{"SP403", "SP404", "23505"}, refused.Code) {
+		return
+	}
+	t.Errorf("call api.%s with %s: %v", function, body, err)
+}
+
+// samples returns bodies for an action: all that its schema has room for, the least
+// that it asks for, and for a list each operator and each way to page.
+func samples(t testing.TB, m *release.Manifest, a *release.Action) []string {
+	t.Helper()
+	s := sampler{t: t, schemas: m.Schemas}
+	if a.Kind != release.List {
+		bodies := []string{s.body(a.Input, false), s.body(a.Input, true)}
+		return slices.Compact(bodies)
+	}
+	least := s.value(s.component(a.Input), true).(map[string]any)
+	bodies := []string{s.text(least)}
+	for _, paging := range []string{
+		`{"first":2}`, `{"last":2}`, `{"limit":2}`, `{"limit":2,"offset":3}`, `{"totalCount":true}`,
+	} {
+		body := map[string]any{}
+		if err := json.Unmarshal([]byte(paging), &body); err != nil {
+			t.Fatal(err)
+		}
+		if least["where"] != nil {
+			body["where"] = least["where"]
+		}
+		bodies = append(bodies, s.text(body))
+	}
+	properties := s.component(a.Input)["properties"].(map[string]any)
+	where := s.resolve(properties["where"].(map[string]any))
+	for _, filter := range s.operators(where) {
+		if required, ok := least["where"].(map[string]any); ok {
+			for name, value := range required {
+				if filter[name] == nil {
+					filter[name] = value
+				}
+			}
+		}
+		bodies = append(bodies, s.text(map[string]any{"where": filter}))
+	}
+	return bodies
+}
+
+// sampler makes values of JSON Schemas.
+type sampler struct {
+	t       testing.TB
+	schemas release.Schemas
+}
+
+func (s sampler) body(component string, least bool) string {
+	return s.text(s.value(s.component(component), least))
+}
+
+func (s sampler) text(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (s sampler) component(name string) map[string]any {
+	schema := map[string]any{}
+	if err := json.Unmarshal(s.schemas.Get(name), &schema); err != nil {
+		s.t.Fatalf("read the schema %s: %v", name, err)
+	}
+	return schema
+}
+
+func (s sampler) resolve(schema map[string]any) map[string]any {
+	if ref, ok := schema["$ref"].(string); ok {
+		return s.component(strings.TrimPrefix(ref, "#/components/schemas/"))
+	}
+	return schema
+}
+
+// value returns a value for a schema: with all members of its objects, or with
+// those only that are required.
+func (s sampler) value(schema map[string]any, least bool) any {
+	schema = s.resolve(schema)
+	if values, ok := schema["enum"].([]any); ok {
+		return values[0]
+	}
+	switch kind := typeOf(schema); kind {
+	case "object":
+		object := map[string]any{}
+		required, _ := schema["required"].([]any)
+		properties, _ := schema["properties"].(map[string]any)
+		for name, property := range properties {
+			if !least || slices.Contains(required, any(name)) {
+				object[name] = s.value(property.(map[string]any), least)
+			}
+		}
+		if schema["minProperties"] != nil && len(object) == 0 {
+			object["equals"] = s.value(properties["equals"].(map[string]any), least)
+		}
+		return object
+	case "array":
+		return []any{s.value(schema["items"].(map[string]any), least)}
+	case "integer":
+		return 7
+	case "number":
+		return 7.25
+	case "boolean":
+		return true
+	case "string":
+		switch schema["format"] {
+		case "date":
+			return "2027-03-01"
+		case "date-time":
+			return "2027-03-01T09:00:00.000Z"
+		case "duration":
+			return "PT1H"
+		case "relative-period":
+			return "last 3 days"
+		}
+		return "sample"
+	default:
+		s.t.Fatalf("no sample for a schema of type %q: %v", kind, schema)
+		return nil
+	}
+}
+
+func typeOf(schema map[string]any) string {
+	if list, ok := schema["type"].([]any); ok {
+		return list[0].(string)
+	}
+	return fmt.Sprint(schema["type"])
+}
+
+func isNullable(schema map[string]any) bool {
+	list, ok := schema["type"].([]any)
+	return ok && slices.Contains(list, any("null"))
+}
+
+// operators returns a filter for each operator below a where, alone, and one more
+// with null where it takes null.
+func (s sampler) operators(schema map[string]any) []map[string]any {
+	var filters []map[string]any
+	for name, property := range schema["properties"].(map[string]any) {
+		below := s.resolve(property.(map[string]any))
+		if below["properties"] == nil {
+			filters = append(filters, map[string]any{name: s.value(below, false)})
+			if isNullable(below) {
+				filters = append(filters, map[string]any{name: nil})
+			}
+			continue
+		}
+		for _, f := range s.operators(below) {
+			filters = append(filters, map[string]any{name: f})
+		}
+	}
+	return filters
+}
