@@ -233,3 +233,19 @@ func TestSettings(t *testing.T) {
 		t.Errorf("variable: got %s, want %s", got, want)
 	}
 }
+
+// The documentation names every setting.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range settings {
+		key := settings[i].key
+		dot := strings.LastIndexByte(key, '.')
+		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
+			t.Errorf("README.md does not name %s", key)
+		}
+	}
+}

@@ -108,17 +108,36 @@ const maxRetries = 3
 func (d *database) call(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
 	for attempt := 0; ; attempt++ {
 		err := d.attempt(client, st, input, callContext, answer)
-		if err == nil || attempt == maxRetries || !isLostRace(err) {
+		if err == nil || attempt == maxRetries || !isRepeatable(err) {
 			return err
 		}
-		// Whoever lost together must not meet again.
+		// Those that were in each other's way must not meet again.
 		time.Sleep(time.Duration(1+rand.IntN(10<<attempt)) * time.Millisecond)
 	}
 }
 
-func isLostRace(err error) bool {
+// isRepeatable tells whether a call did nothing and may do better next time.
+func isRepeatable(err error) bool {
+	switch sqlstate(err) {
+	case "40001", "40P01": // serialization failure, deadlock
+		return true
+	case unpreparedStatement:
+		return true
+	}
+	return false
+}
+
+// unpreparedStatement is what a connection raises that has lost its prepared
+// statements, as custom code and poolers can bring about.
+const unpreparedStatement = "26000"
+
+// sqlstate returns the code of what the database raised, or an empty string.
+func sqlstate(err error) string {
 	var raised *pgconn.PgError
-	return errors.As(err, &raised) && (raised.Code == "40001" || raised.Code == "40P01")
+	if !errors.As(err, &raised) {
+		return ""
+	}
+	return raised.Code
 }
 
 func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
@@ -131,20 +150,28 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 	pg := conn.Conn().PgConn()
 	call := d.running.begin(client, pg)
 	defer func() {
-		if d.running.end(call) {
+		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
 		}
 	}()
 	err = execute(pg, st, input, callContext, answer)
-	if err == nil {
+	switch {
+	case err == nil:
 		return nil
-	}
-	if pg.IsClosed() {
+	case d.running.hasLeft(call):
+		return timeout.with(errClientLeft)
+	case pg.IsClosed():
 		// The others are most likely as dead: do not find out one by one.
 		d.pool.Reset()
+		return unavailable.with(err)
+	case sqlstate(err) == unpreparedStatement:
+		_ = pg.Close(closedContext())
 	}
-	return explain(err)
+	return err
 }
+
+// errClientLeft is why a statement was cancelled for whose answer nobody waits.
+var errClientLeft = errors.New("the client has left")
 
 // execute works one level below pgx: of the answer it needs one column of one row
 // as it came, and no decoding.
@@ -192,15 +219,6 @@ func (d *database) acquire() (*pgxpool.Conn, error) {
 	default:
 		return nil, unavailable.with(fmt.Errorf("connect to the database: %w", err))
 	}
-}
-
-// explain tells a database that is out of reach from one that raised an error.
-func explain(err error) error {
-	var raised *pgconn.PgError
-	if errors.As(err, &raised) {
-		return err
-	}
-	return unavailable.with(err)
 }
 
 // closedContext has ended, so that closing a connection with it does not wait.

@@ -137,6 +137,7 @@ func TestClientThatLeaves(t *testing.T) {
 			d.waitSleeping(t, 1)
 			leave(c)
 			d.waitSleeping(t, 0)
+			s.waitLog(t, `"status":499`)
 			// The connection that was cancelled is not used again; a new one is.
 			if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 				t.Errorf("afterwards: got %d %s", status, body)
@@ -157,6 +158,19 @@ func TestClientThatLeaves(t *testing.T) {
 			t.Errorf("healthz: got %s", body)
 		}
 	})
+}
+
+// A connection that has lost its prepared statements does not stay broken.
+func TestLostStatements(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *Config) { c.PoolSize = 1 })
+	d.exec(t, "create or replace function api.snoop(input jsonb, context jsonb) returns text language plpgsql volatile security definer "+
+		"set search_path = pg_catalog, pg_temp as $$ begin execute 'deallocate all'; return 'null'; end; $$")
+	for _, action := range []string{"whoAmI", "snoop", "whoAmI", "snoop", "snoop"} {
+		if status, body := s.post(t, action, ""); status != 200 {
+			t.Errorf("%s: got %d %s", action, status, body)
+		}
+	}
 }
 
 // switchboard stands between a server and its database, and can cut the line.

@@ -28,6 +28,7 @@ type runningCall struct {
 
 	previous, next *runningCall
 	cancelled      chan struct{} // nil until it is cancelled; closed when the request to do so has been sent
+	left           bool          // it is cancelled because the client has left
 }
 
 const (
@@ -81,6 +82,13 @@ func (l *calls) end(c *runningCall) (wasCancelled bool) {
 	return true
 }
 
+// hasLeft tells whether a statement was cancelled because its client has left.
+func (l *calls) hasLeft(c *runningCall) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return c.left
+}
+
 // watch cancels the statements of clients that have left, until the context ends.
 func (l *calls) watch(ctx context.Context) {
 	ticker := time.NewTicker(watchInterval)
@@ -108,7 +116,11 @@ func (l *calls) look(now time.Time) {
 		case age > l.limit+overtime+cancelTimeout:
 			// Nothing answers any more. This ends the call that reads from it.
 			_ = c.pg.Conn().SetDeadline(now)
-		case c.cancelled == nil && (age > l.limit+overtime || hasLeft(c.client)):
+		case c.cancelled != nil:
+		case age > l.limit+overtime:
+			c.cancel()
+		case hasLeft(c.client):
+			c.left = true
 			c.cancel()
 		}
 	}

@@ -22,6 +22,12 @@ const (
 	reasonStopping = "stopping"
 )
 
+// unreadiness is why the newest release is not served.
+type unreadiness struct {
+	reason string
+	cause  string
+}
+
 const (
 	// defaultPoll is how often the database is asked for its newest release, since
 	// notifications do not pass every pooler.
@@ -176,7 +182,8 @@ func (s *Server) notReady(err error) {
 		s.current.Store(nil)
 	}
 	s.telemetry.ready.Set(0)
-	if old := s.unready.Swap(&reason); old == nil || *old != reason {
+	now := unreadiness{reason, err.Error()}
+	if old := s.unready.Swap(&now); old == nil || *old != now {
 		s.log.Error("not ready", "reason", reason, "error", err)
 	}
 }

@@ -20,12 +20,12 @@ func (s *Server) readyz(c *fiber.Ctx) error {
 const healthyBody = `{"status":"ok"}`
 
 func (s *Server) readiness() (status int, body string) {
-	reason := s.unready.Load()
+	unready := s.unready.Load()
 	switch {
 	case s.stopping.Load():
 		return http.StatusServiceUnavailable, unavailableBody(reasonStopping)
-	case reason != nil:
-		return http.StatusServiceUnavailable, unavailableBody(*reason)
+	case unready != nil:
+		return http.StatusServiceUnavailable, unavailableBody(unready.reason)
 	}
 	return http.StatusOK, healthyBody
 }

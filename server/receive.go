@@ -52,11 +52,18 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		s.headers.write(rc, r.id)
 
 		status := rc.Response.StatusCode()
+		if r.refused != nil && errors.Is(r.refused.cause, errClientLeft) {
+			status = statusClientLeft
+		}
 		s.telemetry.count(r.action, status, time.Since(started))
 		endSpan(span, r.action, status)
 		s.logRequest(rc, r, status, started)
 	}
 }
+
+// statusClientLeft is how a request is counted that was given up by its client; no
+// client sees it.
+const statusClientLeft = 499
 
 // handle lets Fiber route the request. A panic is answered like any other error of
 // ours.
@@ -74,6 +81,7 @@ func (s *Server) handle(rc *fasthttp.RequestCtx, r *request, next fasthttp.Reque
 		r.answer(rc, &turnedAway)
 		return
 	case isAmbiguous(&rc.Request.Header):
+		linger(rc)
 		r.answer(rc, unreadableRequest(errors.New("its length is given in two ways")))
 		return
 	case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
@@ -93,26 +101,28 @@ func (s *Server) answerError(c *fiber.Ctx, err error) error {
 // unreadable answers what fasthttp could not read as a request.
 func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
-	var network net.Error
 	var refused *refusal
 	switch {
 	case errors.As(err, &small):
 		refused = headerTooLarge.with(err)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		refused = bodyTooLarge.with(err)
-	case errors.As(err, &network): // the client is gone or too slow: nobody may read this
-		refused = unreadableRequest(err)
-	default:
+	default: // also if the client is too slow
 		refused = unreadableRequest(err)
 	}
-	if own, ok := rc.Conn().(*connection); ok {
-		own.linger.Store(true)
-	}
+	linger(rc)
 	r := &request{id: requestID(rc)}
 	r.answer(rc, refused)
 	s.headers.write(rc, r.id)
 	s.telemetry.count(nil, refused.status, 0)
 	s.log.Debug("unreadable request", "requestId", r.id, "status", refused.status, "error", err)
+}
+
+// linger lets the answer arrive although the client may still be sending.
+func linger(rc *fasthttp.RequestCtx) {
+	if own, ok := rc.Conn().(*connection); ok {
+		own.linger.Store(true)
+	}
 }
 
 func unreadableRequest(cause error) *refusal {

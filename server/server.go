@@ -30,12 +30,13 @@ type Server struct {
 	telemetry  *telemetry
 	poll       time.Duration
 
-	public, admin *listener
-	app           *fiber.App
+	public *listener
+	admin  net.Listener // nil if there is none
+	app    *fiber.App
 
-	loading  sync.Mutex             // held while a release is loaded
-	current  atomic.Pointer[served] // nil until one is
-	unready  atomic.Pointer[string] // why the newest release is not served; nil means that it is
+	loading  sync.Mutex                  // held while a release is loaded
+	current  atomic.Pointer[served]      // nil until one is
+	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
 	inFlight atomic.Int64
 }
@@ -96,8 +97,7 @@ func New(config Config, options Options) (*Server, error) {
 	}
 	all := knownZones()
 	s.zones.Store(&all)
-	starting := reasonDatabase
-	s.unready.Store(&starting)
+	s.unready.Store(&unreadiness{reason: reasonDatabase})
 
 	var err error
 	if s.db, err = openDatabase(&config, options.Role); err != nil {
@@ -106,10 +106,12 @@ func New(config Config, options Options) (*Server, error) {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
-	if s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ); err != nil {
-		return nil, err
+	s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ)
+	if err == nil {
+		err = s.listen(options)
 	}
-	if err := s.listen(options); err != nil {
+	if err != nil {
+		s.db.close()
 		return nil, err
 	}
 	s.app = s.newApp()
@@ -147,17 +149,14 @@ func (s *Server) listen(options Options) error {
 	}
 	s.public = newListener(public)
 
-	admin := options.AdminListener
-	if admin == nil && s.config.AdminPort != 0 {
+	s.admin = options.AdminListener
+	if s.admin == nil && s.config.AdminPort != 0 {
 		l, err := net.Listen("tcp", s.config.adminAddress())
 		if err != nil {
 			public.Close()
 			return fmt.Errorf("listen on %s (admin): %w", s.config.adminAddress(), err)
 		}
-		admin = l
-	}
-	if admin != nil {
-		s.admin = newListener(admin)
+		s.admin = l
 	}
 	return nil
 }

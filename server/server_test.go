@@ -148,3 +148,15 @@ func (s *testServer) post(t *testing.T, action, body string) (int, string) {
 	resp, content := s.do(t, "POST", "/api/json/"+action, body, nil)
 	return resp.StatusCode, content
 }
+
+// waitLog waits until a text stands in the log.
+func (s *testServer) waitLog(t *testing.T, text string) {
+	t.Helper()
+	for range 400 {
+		if strings.Contains(s.log.String(), text) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("the log has no %s", text)
+}
