@@ -106,7 +106,7 @@ func comments(file *File) []string {
 	for _, token := range file.Tokens {
 		for _, trivia := range token.Leading {
 			if trivia.Kind != LineEnd {
-				list = append(list, strings.ReplaceAll(trivia.Text, "\r\n", "\n"))
+				list = append(list, plainLineEnds(trivia.Text))
 			}
 		}
 	}

@@ -129,7 +129,12 @@ func (f *formatter) commentsHere() layout {
 
 // commentText returns a comment as it is written, with plain line ends.
 func commentText(c Trivia) string {
-	return strings.ReplaceAll(c.Text, "\r\n", "\n")
+	return plainLineEnds(c.Text)
+}
+
+// plainLineEnds returns text with a line feed for each line end.
+func plainLineEnds(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 }
 
 // hasComments reports whether there is more than line ends.

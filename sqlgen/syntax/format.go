@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // Format returns the text of a file in the formatted spelling. It loses
@@ -110,7 +109,7 @@ func (f *formatter) verbatim(end Pos) layout {
 	comments := f.commentsHere()
 	text := string(f.src.Text[f.tokens[f.at].Span.Start.Offset:end.Offset])
 	f.at = f.indexAt(end)
-	return concat(comments, textOf(strings.ReplaceAll(text, "\r\n", "\n")))
+	return concat(comments, textOf(plainLineEnds(text)))
 }
 
 // indexAt returns the index of the first token at or after a place.

@@ -90,7 +90,7 @@ var separators = [...]string{
 	"// a\n", "\n// a\n", "\n\n// a\n", "// a\n\n", "// a\n// b\n", "\n// a\n\n// b\n",
 	"/// a\n", "\n/// a\n", "\n/// a\n\n", "\n/// a\n///  b \n", "\n//// a\n", "\n/// a\n// b\n",
 	"/* a */", "/* a */\n", "\n/* a */", "\n/* a */\n", "/* a\n  b */", "\n\n/* a\n b */\n", "/* a */ // b\n", "\n/* a */ /// b\n",
-	"/**//* b */ ", "\n/* a */\n/// b\n", "\n/// a\n/* b */", "//\n", "\n///\n",
+	"\r", "// a\r", "/* a\r\r\n b */", "/**//* b */ ", "\n/* a */\n/// b\n", "\n/// a\n/* b */", "//\n", "\n///\n",
 }
 
 // addSchemas adds all schemas in testdata as seeds.
@@ -153,11 +153,15 @@ func checkTokens(t *testing.T, text string) {
 
 // placeOf counts lines and characters anew.
 func placeOf(text string, offset int) Pos {
-	before := text[:offset]
-	lineStart := strings.LastIndexByte(before, '\n') + 1
-	line := before[lineStart:]
-	if lineStart == 0 {
-		line = strings.TrimPrefix(line, "\uFEFF")
+	p := Pos{Offset: offset, Line: 1, Column: 1}
+	for i, r := range text[:offset] {
+		switch {
+		case r == '\n', r == '\r' && !strings.HasPrefix(text[i+1:], "\n"):
+			p.Line++
+			p.Column = 1
+		case i > 0 || r != '\uFEFF':
+			p.Column++
+		}
 	}
-	return Pos{Offset: offset, Line: 1 + strings.Count(before, "\n"), Column: 1 + len([]rune(line))}
+	return p
 }

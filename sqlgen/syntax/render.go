@@ -120,9 +120,9 @@ func (r *renderer) excerpt(s Span, color string) {
 // span, what of it is on this line, and what follows.
 func lineAround(s Span) (before, marked, after string) {
 	text := s.File.Text
-	start := bytes.LastIndexByte(text[:s.Start.Offset], '\n') + 1
+	start := bytes.LastIndexAny(text[:s.Start.Offset], "\r\n") + 1
 	end := len(text)
-	if i := bytes.IndexByte(text[s.Start.Offset:], '\n'); i >= 0 {
+	if i := bytes.IndexAny(text[s.Start.Offset:], "\r\n"); i >= 0 {
 		end = s.Start.Offset + i
 	}
 	line := string(text[start:end])

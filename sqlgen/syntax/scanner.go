@@ -93,7 +93,7 @@ func (s *scanner) trivia() (list []Trivia, open *fault) {
 	for !s.atEnd() {
 		start := s.pos
 		switch r := s.peek(); {
-		case r == '\n':
+		case s.atLineEnd():
 			s.advance()
 			list = append(list, Trivia{Kind: LineEnd, Span: s.span(start)})
 		case unicode.IsSpace(r):
@@ -122,7 +122,7 @@ func (s *scanner) trivia() (list []Trivia, open *fault) {
 // line end is no part of it.
 func (s *scanner) lineComment() Trivia {
 	start, end := s.pos, s.pos
-	for !s.atEnd() && s.peek() != '\n' {
+	for !s.atEnd() && !s.atLineEnd() {
 		visible := !unicode.IsSpace(s.peek())
 		s.advance()
 		if visible {
@@ -253,8 +253,8 @@ func (s *scanner) escape(t *Token, value *strings.Builder) {
 func (s *scanner) foreignString(t *Token, quote rune) {
 	start := s.pos
 	s.advance()
-	closing := strings.IndexAny(s.text[s.pos.Offset:], string(quote)+"\n")
-	if end := s.pos.Offset + closing; closing >= 0 && s.text[end] != '\n' {
+	closing := strings.IndexAny(s.text[s.pos.Offset:], string(quote)+"\r\n")
+	if end := s.pos.Offset + closing; closing >= 0 && s.text[end] == byte(quote) {
 		for s.pos.Offset <= end {
 			s.advance()
 		}
@@ -286,6 +286,13 @@ func (s *scanner) beginsNothing() bool {
 
 func (s *scanner) atEnd() bool { return s.pos.Offset >= len(s.text) }
 
+// atLineEnd reports whether the next character ends the line. Before a line
+// feed, a carriage return is white space; alone it ends the line itself.
+func (s *scanner) atLineEnd() bool {
+	r := s.peek()
+	return r == '\n' || r == '\r' && s.peekAt(1) != '\n'
+}
+
 // peek returns the next character. At the end of the file it is U+0000, as for
 // the character itself, which no file may hold.
 func (s *scanner) peek() rune {
@@ -308,9 +315,9 @@ func (s *scanner) peekAt(n int) rune {
 // advance passes over one character.
 func (s *scanner) advance() {
 	r, size := utf8.DecodeRuneInString(s.text[s.pos.Offset:])
-	start := s.pos
+	start, endsLine := s.pos, s.atLineEnd()
 	s.pos.Offset += size
-	if r == '\n' {
+	if endsLine {
 		s.pos.Line++
 		s.pos.Column = 1
 	} else {

@@ -13,8 +13,8 @@ const (
 	TokenInvalid                      // characters that begin nothing
 )
 
-// Token is a piece of a file that grammar is made of. The tokens of a file and
-// what stands between them are the whole file, but for white space.
+// Token is one name, literal, bracket, separator or operator. The tokens of a
+// file and their trivia are the whole file, but for white space.
 type Token struct {
 	Kind    TokenKind
 	Text    string // as written
