@@ -243,7 +243,7 @@ func (c *checker) checkReturns(a *actionDecl) {
 
 // unknownMessage reports that there is no message of that name.
 func (c *checker) unknownMessage(name *syntax.Ident) {
-	if c.later[name.Name] || c.isIncomplete() {
+	if c.lost[name.Name] {
 		return
 	}
 	var names []string

@@ -41,7 +41,7 @@ func (c *checker) checkAPI(d *apiDecl) {
 		seen[name.Name] = name.Span()
 		t := c.types[name.Name]
 		if t == nil || t.model == nil && t.union == nil {
-			if !c.isIncomplete() {
+			if !c.lost[name.Name] {
 				c.report(UnknownModel, name.Span(), unknownModelOrUnion(name.Name, syntax.Suggest(name.Name, c.exposable())))
 			}
 			continue
@@ -86,7 +86,7 @@ func (c *checker) exposable() []string {
 // unknownAction reports that a model or union has no action of that name, unless
 // it was declared in error.
 func (c *checker) unknownAction(name *syntax.Ident, owner string, actions []*Action) {
-	if a := c.names[name.Name]; a != nil && a.owner() == owner || c.isBroken(owner, "") {
+	if a := c.names[name.Name]; a != nil && a.owner() == owner || c.isIncomplete(owner) {
 		return
 	}
 	var names []string

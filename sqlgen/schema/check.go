@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"slices"
-
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -65,14 +63,17 @@ type checker struct {
 	fields     map[*Field]*fieldDecl  // of declared fields
 	broken     map[brokenName]bool    // what was declared, but in error
 	brokenArms map[*Union]bool        // unions of which an arm was declared in error
-	later      map[string]bool        // types that a later declaration may declare
+	incomplete map[string]bool        // declarations of which something did not parse
+	lost       map[string]bool        // names of declarations of later stages, and of those that did not parse
 	names      map[string]*actionDecl // actions by name
 	results    map[*Message]bool      // messages that are results or parts of one
+
+	badUniques bool // whether a composite is in error, so that what it would pin is not known
 }
 
 // brokenName is a field of a model or union that was declared in error; without
-// field it is a declaration of which something did not parse. What mentions it
-// stays silent.
+// field it is one that may have lost any field to what did not parse. What
+// mentions it stays silent.
 type brokenName struct {
 	owner, field string
 }
@@ -97,11 +98,12 @@ type modelDecl struct {
 // fieldDecl is a field of a model with the tree it comes from.
 type fieldDecl struct {
 	*Field
-	tree     *syntax.Field
-	attrs    []*syntax.Attribute // those that are allowed there
-	uniq     bool                // bears @unique itself
-	relation *relationArg        // nil means no @relation
-	doubtful bool                // a relation in error: what depends on its side stays silent
+	tree       *syntax.Field
+	attrs      []*syntax.Attribute // those that are allowed there
+	uniq       bool                // bears @unique itself
+	relation   *relationArg        // nil means no @relation
+	doubtful   bool                // a relation in error: what depends on its side stays silent
+	mayDefault bool                // has a default, be it in error, or an attribute that is not known well enough to tell
 }
 
 // unionDecl is a union with the tree it comes from.
@@ -144,7 +146,8 @@ func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *che
 		fields:     map[*Field]*fieldDecl{},
 		broken:     map[brokenName]bool{},
 		brokenArms: map[*Union]bool{},
-		later:      map[string]bool{},
+		incomplete: map[string]bool{},
+		lost:       map[string]bool{},
 		names:      map[string]*actionDecl{},
 		results:    map[*Message]bool{},
 	}
@@ -174,6 +177,12 @@ func (c *checker) breakField(owner, field string) {
 // error, or lost with what did not parse.
 func (c *checker) isBroken(owner, field string) bool {
 	return c.broken[brokenName{owner, field}] || c.broken[brokenName{owner, ""}]
+}
+
+// isIncomplete tells whether something of a model or union did not parse, be it
+// only an expression.
+func (c *checker) isIncomplete(owner string) bool {
+	return c.incomplete[owner]
 }
 
 // model returns the model of that name, or nil.
@@ -230,10 +239,4 @@ func scalarKind(name string) (expr.Kind, bool) {
 func scalarNames() []string {
 	return []string{"ID", "Text", "Markdown", "Number", "Decimal", "Boolean", "Timestamp", "Date", "Duration",
 		"File", "Vector", "Password", "Secret"}
-}
-
-// isIncomplete tells whether something in the files did not parse, so that a
-// declaration may be missing that was written.
-func (c *checker) isIncomplete() bool {
-	return slices.ContainsFunc(c.files, func(f *syntax.File) bool { return f.Incomplete() })
 }

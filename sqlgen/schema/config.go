@@ -77,7 +77,9 @@ func (r *configReader) parse() ast.Node {
 		return nil
 	}
 	ast.Walk(anchorVisitor{r.anchors}, root)
-	root = r.resolve(root)
+	if root = r.resolve(root); root == nil {
+		return nil
+	}
 	if _, ok := entries(root); !ok {
 		if _, isNull := root.(*ast.NullNode); !isNull {
 			r.errs.Add(BadConfig, r.span(root.GetToken()), configShape("the file", "keys with values"))
@@ -100,19 +102,24 @@ func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-// resolve returns what an anchor or alias stands for. An alias that leads back
-// to itself stands for nothing.
+// resolve returns what an anchor or alias stands for. It is nil, and reported, if
+// an alias stands for nothing or leads back to itself.
 func (r *configReader) resolve(n ast.Node) ast.Node {
+	at := n
 	for range 16 {
-		switch at := n.(type) {
+		switch node := at.(type) {
 		case *ast.AnchorNode:
-			n = at.Value
+			at = node.Value
 		case *ast.AliasNode:
-			n = r.anchors[at.Value.String()]
+			at = r.anchors[node.Value.String()]
+		case nil:
+			r.errs.Add(BadConfig, r.span(n.GetToken()), configAlias())
+			return nil
 		default:
-			return n
+			return at
 		}
 	}
+	r.errs.Add(BadConfig, r.span(n.GetToken()), configAlias())
 	return nil
 }
 
@@ -170,6 +177,9 @@ func (r *configReader) list(mapping ast.Node, key, shape string) []ast.Node {
 	var elements []ast.Node
 	for _, e := range sequence.Values {
 		element := r.resolve(e)
+		if element == nil {
+			continue
+		}
 		if _, ok := entries(element); !ok {
 			r.errs.Add(BadConfig, r.span(e.GetToken()), configShape(key, shape))
 			continue

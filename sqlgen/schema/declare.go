@@ -12,6 +12,9 @@ func (c *checker) declare() {
 	var tables, paths clashes
 	tables.add(SnakeForm(identityName), identityName, syntax.Span{})
 	for _, f := range c.files {
+		if f.Incomplete() {
+			c.loseDecls(f.Tokens)
+		}
 		for _, d := range f.Decls {
 			switch d := d.(type) {
 			case *syntax.Model:
@@ -28,11 +31,38 @@ func (c *checker) declare() {
 				c.declareAPI(d, &paths)
 			case *syntax.Later:
 				if d.Name != nil {
-					c.later[d.Name.Name] = true
+					c.lost[d.Name.Name] = true
 				}
 			}
 		}
 	}
+}
+
+// loseDecls notes every name that a keyword introduces in a file that did not
+// parse throughout: the declaration may be missing from its tree.
+func (c *checker) loseDecls(tokens []syntax.Token) {
+	for i, t := range tokens[:max(len(tokens)-1, 0)] {
+		if next := tokens[i+1]; t.Kind == syntax.TokenName && next.Kind == syntax.TokenName {
+			switch t.Text {
+			case "model", "union", "enum", "message", "role", "api":
+				c.lost[next.Text] = true
+			}
+		}
+	}
+}
+
+// mayMissFields tells whether a field may be missing from the tree of a model or
+// union: a block of fields did not parse throughout, or what did not is in none of
+// the members, so that it may have been such a block.
+func mayMissFields(d syntax.Decl, members []syntax.Member) bool {
+	isElsewhere := false
+	for _, m := range members {
+		if _, ok := m.(*syntax.FieldsBlock); ok && m.Incomplete() {
+			return true
+		}
+		isElsewhere = isElsewhere || m.Incomplete()
+	}
+	return d.Incomplete() && !isElsewhere
 }
 
 // declareType enters a type and tells whether its name was free and allowed. A
@@ -49,9 +79,7 @@ func (c *checker) declareType(name *syntax.Ident, t *typeDecl, isIncomplete bool
 	}
 	t.span = name.Span()
 	c.types[name.Name] = t
-	if isIncomplete {
-		c.breakField(name.Name, "")
-	}
+	c.incomplete[name.Name] = isIncomplete
 	return true
 }
 
@@ -87,6 +115,9 @@ func (c *checker) declareModel(d *syntax.Model, tables *clashes) {
 	}
 	c.checkTable(d.Name, tables)
 	m.Name, m.Variable, m.Table, m.Span = d.Name.Name, Variable(d.Name.Name), SnakeForm(d.Name.Name), d.Name.Span()
+	if mayMissFields(d, d.Members) {
+		c.breakField(m.Name, "")
+	}
 	c.models = append(c.models, &modelDecl{Model: m, tree: d, ruleCount: map[Kind]bool{}})
 }
 
@@ -97,6 +128,9 @@ func (c *checker) declareUnion(d *syntax.Union, tables *clashes) {
 	}
 	c.checkTable(d.Name, tables)
 	u.Name, u.Variable, u.Table, u.Span = d.Name.Name, Variable(d.Name.Name), SnakeForm(d.Name.Name), d.Name.Span()
+	if mayMissFields(d, d.Members) {
+		c.breakField(u.Name, "")
+	}
 	c.unions = append(c.unions, &unionDecl{Union: u, tree: d, ruleCount: map[Kind]bool{}})
 	c.schema.Unions = append(c.schema.Unions, u)
 }

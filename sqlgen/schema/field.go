@@ -136,11 +136,15 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 		c.report(RequiredSelfReference, tree.Type.Span(), requiredSelfReference(m.Name, f.Name))
 	}
 	d := &fieldDecl{Field: f, tree: tree}
+	for _, a := range tree.Attrs {
+		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || a.Name.Name == "default"
+	}
 	d.attrs = c.allowedAttributes(bearerOf(f), tree.Attrs)
 	for _, a := range d.attrs {
 		switch a.Name.Name {
 		case "unique":
-			d.uniq = c.noArgument(a)
+			d.uniq = true
+			c.noArgument(a)
 		case "relation":
 			d.relation = c.relationArg(d, a)
 		}

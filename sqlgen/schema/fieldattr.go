@@ -71,9 +71,8 @@ func (c *checker) checkUnique(f *fieldDecl, a *syntax.Attribute) {
 	}
 	if !takesIndex(f.Field) {
 		c.report(UniqueNotAllowed, a.Name.Span(), uniqueNotAllowed(f.Field))
-		return
 	}
-	f.Unique = f.uniq
+	f.Unique = true
 }
 
 func (c *checker) checkIndex(f *fieldDecl, a *syntax.Attribute) {

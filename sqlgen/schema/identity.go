@@ -100,16 +100,18 @@ func (c *checker) addBacklinks() {
 			name := m.Variable
 			if f.relation != nil {
 				if f.relation.name == nil {
+					c.breakField(identityName, m.Variable)
 					continue
 				}
 				name = f.relation.name.Name
 				if !isFieldName(name) {
 					c.report(BadRelation, f.relation.name.Span(), badBacklinkName(name))
+					c.breakField(identityName, m.Variable)
 					continue
 				}
 			}
 			if earlier, found := own[name]; found {
-				c.report(AmbiguousRelation, f.Span, ambiguousBacklink(m.Name, name), note(earlier, declaredHere(name)))
+				c.report(AmbiguousRelation, f.Span, ambiguousBacklink(m.Name, name), note(earlier, otherHere(name)))
 				continue
 			}
 			own[name] = f.Span

@@ -108,7 +108,7 @@ func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	case t != nil || name.Name == "Any":
 		c.report(InputType, name.Span(), inputNoScalar(name.Name))
 		return false
-	case a.hasField(name.Name):
+	case a.hasField(name.Name) || c.isBroken(a.owner(), name.Name) && isFieldName(name.Name):
 		c.report(LabelOnPath, tree.Label.Span(), labelOnPath(in.Name))
 		return false
 	default:

@@ -131,6 +131,9 @@ func (c *checker) checkCover(a *actionDecl, l *level) {
 		if !isStored || f.Optional || f.Default != nil || isBack || c.isDoubtful(f) || c.isCovered(a, l, f) {
 			continue
 		}
+		if d := c.fields[f]; d != nil && d.mayDefault {
+			continue
+		}
 		missing = append(missing, f)
 	}
 	if len(missing) > 0 && !c.isBroken(l.model.Name, "") {

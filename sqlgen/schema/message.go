@@ -42,8 +42,6 @@ func (c *checker) messageField(tree *syntax.Field) *MessageField {
 		f.Type = expr.Type{Kind: kind}
 	case name == "Any":
 		f.Type = expr.Type{Kind: expr.Any}
-	case name == identityName:
-		f.Type = expr.Type{Kind: expr.Model, Name: name}
 	case t == nil:
 		c.unknownType(tree.Type)
 		return nil
@@ -73,9 +71,9 @@ func takesArray(kind expr.Kind) bool {
 }
 
 // unknownType reports that there is no such type, unless a declaration of a
-// later stage may have brought it.
+// later stage, or one that did not parse, may have brought it.
 func (c *checker) unknownType(name *syntax.Ident) {
-	if c.later[name.Name] {
+	if c.lost[name.Name] {
 		return
 	}
 	candidates := append(scalarNames(), identityName)

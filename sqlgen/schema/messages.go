@@ -52,6 +52,7 @@ func article(kind Kind) string {
 // Notes.
 
 func declaredHere(name string) string { return name + " is declared here" }
+func otherHere(name string) string    { return "the other one that gives " + name + " stands here" }
 func firstHere(name string) string    { return name + " stands here first" }
 func returnedHere() string            { return "it is part of this result" }
 func requiredHere(name string) string {
@@ -76,6 +77,8 @@ func noSchema() string {
 func configNotUTF8() string               { return "the configuration is not UTF-8" }
 func configNotYAML(problem string) string { return "the configuration is not YAML: " + problem }
 func configOneDocument() string           { return "the configuration is one YAML document" }
+
+func configAlias() string { return "nothing in the configuration is marked by this name" }
 
 func configShape(key, shape string) string { return fmt.Sprintf("%s should be %s", key, shape) }
 

@@ -97,8 +97,12 @@ func builtInTimestamp(name string) string {
 	return fmt.Sprintf("%s is kept by the database and cannot be written", name)
 }
 
-func notPinned(kind Kind, owner string) string {
-	return fmt.Sprintf("%s finds one row: its inputs, or a @where, must fix the id or something @unique of %s", article(kind), owner)
+func notPinned(a *actionDecl) string {
+	what := "the id of " + a.owner()
+	if a.model != nil {
+		what = "the id or something @unique of " + a.owner()
+	}
+	return fmt.Sprintf("%s finds one row: its inputs, or a @where, must fix %s", article(a.Kind), what)
 }
 
 func uncoveredField(model string, fields []*Field) string {

@@ -47,19 +47,30 @@ func (c *checker) checkModelAttrs() {
 
 // compositeUnique reads a @unique([a, b]) of a model.
 func (c *checker) compositeUnique(m *modelDecl, a *syntax.Attribute) {
+	if fields := c.compositeFields(m, a); fields != nil {
+		m.Uniques = append(m.Uniques, &Unique{Fields: fields, Span: a.Span()})
+	} else {
+		c.badUniques = true
+	}
+}
+
+// compositeFields returns the fields that a @unique([a, b]) lists, nil if it is in
+// error.
+func (c *checker) compositeFields(m *modelDecl, a *syntax.Attribute) []*Field {
 	value := c.oneArgument(a)
 	if value == nil {
-		return
+		return nil
 	}
 	list, ok := value.(*syntax.List)
 	if !ok || len(list.Elements) < 2 {
 		c.badArguments(a, value.Span())
-		return
+		return nil
 	}
 	fields, ok := c.ownColumns(m, list.Elements, UniqueNotAllowed, uniqueNotAllowed)
-	if ok {
-		m.Uniques = append(m.Uniques, &Unique{Fields: fields, Span: a.Span()})
+	if !ok {
+		return nil
 	}
+	return fields
 }
 
 // compositeIndex reads an @index(a, b) of a model.

@@ -55,8 +55,8 @@ func (c *checker) findPins(a *actionDecl) {
 		}
 		a.Pins = append(a.Pins, pins)
 	}
-	if len(a.Pins) == 0 && !a.Custom && !a.doubtful && !c.isBroken(a.owner(), "") {
-		c.report(NotPinned, a.Span, notPinned(a.Kind, a.owner()))
+	if len(a.Pins) == 0 && !a.Custom && !a.doubtful && !c.badUniques && !c.isIncomplete(a.owner()) {
+		c.report(NotPinned, a.Span, notPinned(a))
 	}
 }
 

@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -217,4 +219,105 @@ func FuzzReadConfig(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestMutatedCases checks cases in which words were dropped, doubled, swapped and
+// replaced by others of the corpus: what a user types on the way to a schema. A
+// schema that comes out all the same must be whole.
+func TestMutatedCases(t *testing.T) {
+	t.Parallel()
+	word := regexp.MustCompile(`"[^"]*"|\w+|[^\w\s]`)
+	var corpus []string
+	var projects []project
+	for _, path := range cases(t) {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := projectOf(archive)
+		projects = append(projects, p)
+		for _, src := range p.sources {
+			corpus = append(corpus, word.FindAllString(string(stripComments(src.Text)), -1)...)
+		}
+	}
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		for _, p := range projects {
+			mutated := project{config: p.config, functions: p.functions}
+			for _, src := range p.sources {
+				words := word.FindAllString(string(stripComments(src.Text)), -1)
+				for range 1 + r.IntN(3) {
+					words = mutate(words, corpus, r)
+				}
+				mutated.sources = append(mutated.sources, &syntax.Source{Name: src.Name, Text: []byte(strings.Join(words, " "))})
+			}
+			checkWhole(t, mutated)
+		}
+	}
+}
+
+func stripComments(text []byte) []byte {
+	return regexp.MustCompile(`//.*`).ReplaceAll(text, nil)
+}
+
+// mutate changes one word.
+func mutate(words, corpus []string, r *rand.Rand) []string {
+	if len(words) == 0 {
+		return words
+	}
+	i, j := r.IntN(len(words)), r.IntN(len(words))
+	words = slices.Clone(words)
+	switch r.IntN(5) {
+	case 0:
+		words = slices.Delete(words, i, i+1)
+	case 1:
+		words = slices.Insert(words, i, words[j])
+	case 2:
+		words[i], words[j] = words[j], words[i]
+	case 3:
+		words[i] = words[j]
+	case 4:
+		words[i] = corpus[r.IntN(len(corpus))]
+	}
+	return words
+}
+
+// checkWhole checks a project that may hold anything. A panic is shown with the
+// project that provoked it.
+func checkWhole(t *testing.T, p project) {
+	t.Helper()
+	defer func() {
+		if failure := recover(); failure != nil {
+			for _, src := range p.sources {
+				t.Logf("%s", src.Text)
+			}
+			panic(failure)
+		}
+	}()
+	s, errs := p.check()
+	if (s == nil) != errs.HasErrors() {
+		t.Errorf("schema is nil: %t, but errors: %t\n%s", s == nil, errs.HasErrors(), show(errs))
+	}
+	if s == nil {
+		return
+	}
+	for _, m := range s.Models {
+		for _, f := range m.Fields {
+			switch {
+			case f.IsRelation() && f.Target == nil, f.IsToMany() && f.Inverse == nil, f.Type.Kind == expr.Enum && f.Enum == nil,
+				f.IsToOne() && f.Column != "" && (f.FK == nil || f.FK.FKOf != f || f.OnDelete == ""),
+				f.IsToOne() && f.Column == "" && (f.Inverse == nil || f.Inverse.Column == "" || !f.Optional),
+				f.Inverse != nil && f.Inverse.Inverse != f:
+				t.Errorf("field %s.%s is half done: %+v", m.Name, f.Name, f)
+			}
+		}
+	}
+	for _, a := range s.Actions {
+		if needsPins := a.Kind == Get || a.Kind == Update || a.Kind == Delete; needsPins && !a.Custom && len(a.Pins) == 0 {
+			t.Errorf("action %s pins nothing", a.Name)
+		}
+		if (a.Model == nil) == (a.Union == nil) {
+			t.Errorf("action %s is of a model and a union, or of neither", a.Name)
+		}
+	}
 }

@@ -165,7 +165,7 @@ func (c *checker) ruleRoles(r *Rule, arg *syntax.Arg) bool {
 		role := c.roles[name.Name]
 		if role == nil {
 			good = false
-			if !c.isIncomplete() {
+			if !c.lost[name.Name] {
 				var names []string
 				for _, known := range c.schema.Roles {
 					names = append(names, known.Name)

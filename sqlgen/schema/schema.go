@@ -240,7 +240,7 @@ type Action struct {
 	Writes        []*Input // of create and update: the with inputs
 	Returns       *Returns // of read and write
 	Custom        bool     // the body is custom code: read, write and @function
-	Rules         []*Rule  // those that count (LANGUAGE 12.1), its own or its model's
+	Rules         []*Rule  // those that count: its own or, if it bears none, its model's for its kind
 	OwnRules      bool     // whether Rules are the action's own
 	Wheres        []*Where
 	Sets          []*Set
@@ -249,7 +249,7 @@ type Action struct {
 	Sortable      []*Field      // of a model's list
 	UnionSortable []*UnionField // of a union's list
 	Embeds        []*Embed
-	Pins          [][]*Equality // pinning sets of get, update, delete, the first first; each alone pins one row
+	Pins          [][]*Equality // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
 	Span          syntax.Span
 }
 

@@ -56,6 +56,7 @@ func (s *scope) Field(model, name string) (expr.Step, bool) {
 	t := s.c.types[model]
 	if t != nil && t.model != nil {
 		if f := t.model.Field(name); f != nil {
+			s.followsError = s.followsError || s.c.isDoubtful(f)
 			return f, true
 		}
 	}
@@ -141,7 +142,7 @@ func (s *scope) EnumValues(enum string) ([]string, bool) {
 	for _, v := range t.enum.Values {
 		names = append(names, v.Name)
 	}
-	s.followsError = s.followsError || len(names) == 0 || s.c.isBroken(enum, "")
+	s.followsError = s.followsError || len(names) == 0 || s.c.isIncomplete(enum)
 	return names, true
 }
 

@@ -68,6 +68,11 @@ func columnsOf(fields []*Field) []string {
 func (c *checker) warnAccess() {
 	for _, a := range c.actions {
 		c.warnNoRule(a)
+	}
+	if c.errs.HasErrors() {
+		return // a rule in error may be the one that vouches
+	}
+	for _, a := range c.actions {
 		if a.union != nil {
 			continue
 		}
