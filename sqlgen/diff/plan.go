@@ -1,5 +1,7 @@
 package diff
 
+import "strings"
+
 // Plan is the way from one database to another.
 type Plan struct {
 	Steps   []Step
@@ -50,6 +52,8 @@ type (
 		Table      string
 		Constraint *Constraint
 	}
+	// RenameConstraint is about primary keys, which references hold in place.
+	RenameConstraint struct{ Table, Old, New string }
 	// DropIndex and CreateIndex are about indexes that are no constraint.
 	DropIndex   struct{ Index *Index }
 	CreateIndex struct {
@@ -70,31 +74,32 @@ type (
 	CreateFunction struct{ Function *Function }
 )
 
-func (DropPolicy) isStep()     {}
-func (DropView) isStep()       {}
-func (DropFunction) isStep()   {}
-func (CreateTable) isStep()    {}
-func (AddColumn) isStep()      {}
-func (AlterColumn) isStep()    {}
-func (CommentTable) isStep()   {}
-func (DropConstraint) isStep() {}
-func (AddConstraint) isStep()  {}
-func (DropIndex) isStep()      {}
-func (CreateIndex) isStep()    {}
-func (CreateTrigger) isStep()  {}
-func (CreateView) isStep()     {}
-func (CreatePolicy) isStep()   {}
-func (SetGrants) isStep()      {}
-func (CreateFunction) isStep() {}
+func (DropPolicy) isStep()       {}
+func (DropView) isStep()         {}
+func (DropFunction) isStep()     {}
+func (CreateTable) isStep()      {}
+func (AddColumn) isStep()        {}
+func (AlterColumn) isStep()      {}
+func (CommentTable) isStep()     {}
+func (DropConstraint) isStep()   {}
+func (AddConstraint) isStep()    {}
+func (RenameConstraint) isStep() {}
+func (DropIndex) isStep()        {}
+func (CreateIndex) isStep()      {}
+func (CreateTrigger) isStep()    {}
+func (CreateView) isStep()       {}
+func (CreatePolicy) isStep()     {}
+func (SetGrants) isStep()        {}
+func (CreateFunction) isStep()   {}
 
 // Between plans the way from old to new.
 //
 // The order is a law. Policies stand on views and views on columns, so both come
 // off first and go back on last: policies before views, views before policies.
-// In between, what takes away comes before what adds, since a new constraint may
-// bear the name of an old one; tables come before what they are made of, keys
-// before the references to them, and references after all tables. Functions come
-// at the end, for nothing depends on them.
+// In between, what takes away from any table comes before all that adds, since a
+// new table or constraint may bear the name of an old constraint; tables come
+// before what they are made of, keys before the references to them, and references
+// after all tables. Functions come at the end, for nothing depends on them.
 func Between(old, new *Database) *Plan {
 	p := &planner{old: old, new: new, plan: &Plan{}}
 	p.viewsChange = p.anyViewChanges()
@@ -137,6 +142,15 @@ func policyName(p *Policy) string         { return p.Table + " " + p.Name }
 func grantsTable(g *Grants) string        { return g.Table }
 func functionName(f *Function) string     { return f.Name + "(" + f.Arguments + ")" }
 
+// primaryKey names a primary key by its definition, of which a table has one, and
+// no other constraint.
+func primaryKey(c *Constraint) string {
+	if strings.HasPrefix(c.Definition, "primary key ") {
+		return c.Definition
+	}
+	return ""
+}
+
 func (p *planner) anyViewChanges() bool {
 	for _, v := range p.old.Views {
 		if n := find(p.new.Views, v.Name, viewName); n == nil || n.Digest != v.Digest {
@@ -168,6 +182,11 @@ func (p *planner) alterTables() {
 			p.refuse("table app."+o.Name, "would be dropped with all its rows")
 		}
 	}
+	for _, n := range p.new.Tables {
+		if o := find(p.old.Tables, n.Name, tableName); o != nil {
+			p.dropFrom(o, n)
+		}
+	}
 	var adds []Step // that must wait until every table is there
 	for _, n := range p.new.Tables {
 		o := find(p.old.Tables, n.Name, tableName)
@@ -184,18 +203,22 @@ func (p *planner) alterTables() {
 			}
 			continue
 		}
-		p.dropFrom(o, n)
 		p.columns(o, n)
 		adds = append(adds, additions(o, n)...)
 	}
 	p.add(adds...)
 }
 
-// dropFrom takes off constraints and indexes that are gone or changed.
+// dropFrom takes off constraints and indexes that are gone or changed. A primary
+// key stays: it can only have lost its name to something else.
 func (p *planner) dropFrom(o, n *Table) {
 	for _, c := range append(append([]*Constraint{}, o.References...), o.Constraints...) {
 		kept := find(append(append([]*Constraint{}, n.References...), n.Constraints...), c.Name, constraintName)
-		if kept == nil || kept.Definition != c.Definition {
+		switch key := find(n.Constraints, c.Definition, primaryKey); {
+		case kept != nil && kept.Definition == c.Definition:
+		case key != nil:
+			p.add(RenameConstraint{o.Name, c.Name, key.Name})
+		default:
 			p.add(DropConstraint{o.Name, c})
 		}
 	}
@@ -237,6 +260,9 @@ func (p *planner) columns(o, n *Table) {
 func additions(o, n *Table) []Step {
 	var steps []Step
 	for _, c := range n.Constraints {
+		if find(o.Constraints, c.Definition, primaryKey) != nil {
+			continue
+		}
 		if was := find(o.Constraints, c.Name, constraintName); was == nil || was.Definition != c.Definition {
 			steps = append(steps, AddConstraint{n.Name, c})
 		}

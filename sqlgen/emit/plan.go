@@ -52,6 +52,8 @@ func (w *planWriter) step(s diff.Step) {
 		w.add("alter table %s drop constraint %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name))
 	case diff.AddConstraint:
 		w.add("alter table %s add constraint %s %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name), s.Constraint.Definition)
+	case diff.RenameConstraint:
+		w.add("alter table %s rename constraint %s to %s;", pg.Qualified("app", s.Table), pg.Ident(s.Old), pg.Ident(s.New))
 	case diff.DropIndex:
 		w.add("drop index %s;", pg.Qualified("app", s.Index.Name))
 	case diff.CreateIndex:

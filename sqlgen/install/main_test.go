@@ -1,0 +1,10 @@
+package install_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
