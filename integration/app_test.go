@@ -1,0 +1,275 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// appDir is the folder of an example app.
+func appDir(name string) string {
+	return filepath.Join("apps", name)
+}
+
+// writeProject writes the files of a project to a folder of their own.
+func writeProject(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// compile compiles the project in a folder. Warnings are no matter here.
+func compile(dir string) (*pg.Database, error) {
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		return nil, err
+	}
+	db, errs := sqlgen.Compile(project)
+	if errs.HasErrors() {
+		var text strings.Builder
+		if err := syntax.Render(&text, errs, syntax.Options{}); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("compile %s:\n%s", dir, text.String())
+	}
+	return db, nil
+}
+
+// installApp makes a database in which the project of a folder is installed.
+func installApp(t *testing.T, dir string) *pgtest.DB {
+	t.Helper()
+	return pgtest.New(t, pgtest.Options{Template: pgtest.Template{
+		Name: dir,
+		Build: func(ctx context.Context, owner *pgx.Conn) error {
+			db, err := compile(dir)
+			if err != nil {
+				return err
+			}
+			_, err = install.Install(ctx, owner, db)
+			return err
+		},
+	}})
+}
+
+// reinstall installs the project of a folder, as it is now, over what a database
+// holds.
+func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
+	t.Helper()
+	compiled, err := compile(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outcome, err := install.Install(t.Context(), db.Owner(t), compiled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return outcome
+}
+
+// app is an application that is being served.
+type app struct {
+	db     *pgtest.DB
+	url    string
+	log    *logBuffer
+	signer *auth.Tokens
+	past   *auth.Tokens // makes tokens that have expired
+	other  *auth.Tokens // makes tokens of another service
+	client *http.Client
+}
+
+// serveApp installs the project of a folder and serves it until the test ends.
+func serveApp(t *testing.T, dir string) *app {
+	t.Helper()
+	db := installApp(t, dir)
+	return serve(t, db, dir, db.ServerURL())
+}
+
+// serve serves what is installed in a database, as a login that has no rights but a
+// server's, until the test ends.
+func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
+	t.Helper()
+	key, otherKey := generateKey(t), generateKey(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &app{
+		db:  db,
+		url: "http://" + listener.Addr().String(),
+		log: &logBuffer{},
+		client: &http.Client{
+			Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+			Timeout:       time.Minute,
+		},
+	}
+	a.signer = newTokens(t, key, a.url, nil)
+	a.past = newTokens(t, key, a.url, func() time.Time { return time.Now().Add(-2 * time.Hour) })
+	a.other = newTokens(t, otherKey, a.url, nil)
+
+	file := filepath.Join(dir, sqlgen.ConfigName)
+	if _, err := os.Stat(file); err != nil {
+		file = ""
+	}
+	config, err := server.LoadConfig(server.Source{File: file, Env: []string{
+		"STERNPOST_MODE=development",
+		"STERNPOST_CORS_ORIGINS=https://app.example.com",
+		"STERNPOST_ADMIN_PORT=0",
+		"BASE_URL=" + a.url,
+		"DATABASE_URL=" + databaseURL,
+		"STERNPOST_AUTH_SIGNING_KEY=" + string(key),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := server.New(config, server.Options{
+		Log:      slog.New(slog.NewTextHandler(a.log, nil)),
+		Listener: listener,
+		Poll:     250 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		a.client.CloseIdleConnections()
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("the server's log:\n%s", a.log)
+		}
+	})
+	a.awaitReady(t, `{"status":"ok"}`)
+	return a
+}
+
+func generateKey(t *testing.T) []byte {
+	t.Helper()
+	key, err := auth.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+func newTokens(t *testing.T, key []byte, baseURL string, now func() time.Time) *auth.Tokens {
+	t.Helper()
+	tokens, err := auth.NewTokens(auth.TokenOptions{SigningKey: key, BaseURL: baseURL, Lifetime: time.Hour, Now: now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tokens
+}
+
+// token returns an access token of an identity, which is made if it is not there.
+func (a *app) token(t *testing.T, identity string) string {
+	t.Helper()
+	_, err := a.db.Superuser(t).Exec(t.Context(), "insert into app.identity (id) values ($1) on conflict do nothing", identity)
+	if err != nil {
+		t.Fatalf("make the identity %s: %v", identity, err)
+	}
+	return issue(t, a.signer, identity)
+}
+
+func issue(t *testing.T, tokens *auth.Tokens, identity string) string {
+	t.Helper()
+	token, _, err := tokens.Issue(identity)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+// awaitReady waits until /readyz gives an answer.
+func (a *app) awaitReady(t *testing.T, want string) {
+	t.Helper()
+	got := ""
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if _, got = a.send(t, "GET", "/readyz", nil, ""); got == want {
+			return
+		}
+	}
+	t.Fatalf("/readyz: got %s, want %s; the log:\n%s", got, want, a.log)
+}
+
+// send sends a request and returns the response and its body.
+func (a *app) send(t *testing.T, method, path string, header http.Header, body string) (*http.Response, string) {
+	t.Helper()
+	response, text, err := a.try(t.Context(), method, path, header, body)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return response, text
+}
+
+// try is send for goroutines, which must not end the test.
+func (a *app) try(ctx context.Context, method, path string, header http.Header, body string) (*http.Response, string, error) {
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, a.url+path, reader)
+	if err != nil {
+		return nil, "", err
+	}
+	if header != nil {
+		request.Header = header
+	}
+	response, err := a.client.Do(request)
+	if err != nil {
+		return nil, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response, string(text), err
+}
+
+// logBuffer keeps a log for the case that the test fails.
+type logBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *logBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *logBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

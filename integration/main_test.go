@@ -1,0 +1,19 @@
+// Package integration tests the whole product as a user meets it: a schema is
+// compiled and installed into a database of its own, the real server serves it,
+// and requests go over a socket. Most of it is in testdata, as literal requests
+// and responses.
+package integration
+
+import (
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+var update = flag.Bool("update", false, "rewrite the response bodies of the cases in testdata; review them like code")
+
+func TestMain(m *testing.M) {
+	os.Exit(pgtest.Main(m))
+}
