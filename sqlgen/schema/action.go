@@ -16,7 +16,6 @@ type actionDecl struct {
 	model *modelDecl // nil for an action of a union
 	union *unionDecl // nil for an action of a model
 	attrs []*syntax.Attribute
-	valid bool // false if its kind is unknown: then nothing else of it is known
 
 	brokenInputs  map[string]bool // inputs in error, by name
 	doubtful      bool            // an input, @where or @set is in error: what is missing may be there
@@ -101,7 +100,6 @@ func (c *checker) declareAction(a *actionDecl, functions *clashes) {
 		c.report(UnionActionKind, a.tree.Kind.Span(), unionActionKind(a.union.Name, a.Kind))
 		return
 	}
-	a.valid = true
 	c.actions = append(c.actions, a)
 	c.schema.Actions = append(c.schema.Actions, a.Action)
 	if a.union != nil {
@@ -270,10 +268,9 @@ func (c *checker) checkUpdateValues(a *actionDecl) {
 		}
 	}
 	hasSet := slices.ContainsFunc(a.tree.Attrs, func(at *syntax.Attribute) bool { return at.Name.Name == "set" })
-	if a.tree.With == nil || len(a.tree.With.List) == 0 {
-		if !hasSet && !a.Custom && !a.doubtful {
-			c.report(NothingToWrite, a.Span, nothingToWrite(a.Name))
-		}
+	hasValue := slices.ContainsFunc(a.Writes, func(in *Input) bool { return !in.Explicit })
+	if !hasSet && !hasValue && !a.Custom && !a.doubtful {
+		c.report(NothingToWrite, a.Span, nothingToWrite(a.Name))
 	}
 }
 
@@ -380,7 +377,8 @@ func (c *checker) checkUnused(a *actionDecl) {
 			switch at.Name.Name {
 			case "where", "set", "permission", "validate":
 				return at.Incomplete() || slices.ContainsFunc(at.Args, func(arg *syntax.Arg) bool {
-					return mentionsName(arg.Value, in.Name)
+					isExpression := arg.Label == nil || arg.Label.Name == "expression"
+					return isExpression && mentionsName(arg.Value, in.Name)
 				})
 			}
 			return false

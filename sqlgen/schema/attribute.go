@@ -103,7 +103,7 @@ func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syn
 		}
 		rule, found := c.attributeRule(a.Name.Name)
 		if !found {
-			c.report(UnknownAttribute, a.Name.Span(), unknownAttribute(a.Name.Name, syntax.Suggest(a.Name.Name, c.attributeNames())))
+			c.report(UnknownAttribute, a.Name.Span(), unknownAttribute(a.Name.Name, c.attributeNames()))
 			continue
 		}
 		if !slices.Contains(rule.on, on) {
