@@ -53,6 +53,9 @@ func newStatement(function string, readOnly bool) statement {
 
 // openDatabase makes a pool. It does not connect.
 func openDatabase(c *Config, role string) (*database, error) {
+	if c.DatabaseURL == "" { // for which pgx would look elsewhere
+		return nil, errors.New("database.url is required")
+	}
 	pc, err := pgxpool.ParseConfig(c.DatabaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("read database.url: %w", err)
