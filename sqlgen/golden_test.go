@@ -172,7 +172,15 @@ func part(script string, withIdentity bool, titles ...string) string {
 				continue
 			}
 		}
+		if _, ok := sectionTitle(paragraph); ok && len(kept) > 0 {
+			if _, ok := sectionTitle(kept[len(kept)-1]); ok {
+				kept = kept[:len(kept)-1] // nothing of that section is left
+			}
+		}
 		kept = append(kept, paragraph)
+	}
+	if _, ok := sectionTitle(kept[len(kept)-1]); ok {
+		kept = kept[:len(kept)-1]
 	}
 	return strings.Join(kept, "\n\n") + "\n"
 }

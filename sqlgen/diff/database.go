@@ -33,6 +33,7 @@ type Table struct {
 	References  []*Constraint `json:"references,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty"`
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
+	Text        string        `json:"-"` // the statement that makes it, without references, indexes and triggers
 }
 
 // Column describes a column.

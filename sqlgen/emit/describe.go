@@ -33,7 +33,7 @@ func Describe(db *pg.Database, platform string) *diff.Database {
 }
 
 func describeTable(t *pg.Table) *diff.Table {
-	d := &diff.Table{Name: t.Name, Origin: t.Origin, Comment: t.Comment}
+	d := &diff.Table{Name: t.Name, Origin: t.Origin, Comment: t.Comment, Text: createTable(t)}
 	for _, c := range t.Columns {
 		column := &diff.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Comment: c.Comment}
 		if c.Default != nil {
@@ -77,11 +77,49 @@ func describeTable(t *pg.Table) *diff.Table {
 	return d
 }
 
-func constraint(c *pg.Constraint) string {
-	if c.Kind == pg.Check {
-		return "check (" + Expr(c.Condition) + ")"
+// createTable writes the statement that makes a table. What it says of a column
+// or constraint is what is described below, laid out.
+func createTable(t *pg.Table) string {
+	var lines []doc
+	for _, c := range t.Columns {
+		line := cat(pg.Ident(c.Name), " ", c.Type)
+		if c.NotNull {
+			line = cat(line, " not null")
+		}
+		if c.Default != nil {
+			line = cat(line, " default ", expr(c.Default, bindAny))
+		}
+		lines = append(lines, line)
 	}
-	return string(c.Kind) + " (" + identList(c.Columns) + ")"
+	for _, c := range t.Constraints {
+		if c.Where == nil { // else it is an index
+			lines = append(lines, cat("constraint ", pg.Ident(c.Name), " ", constraintDoc(c)))
+		}
+	}
+	return layout(cat(
+		comment(t.Origin), hard,
+		"create table ", pg.Qualified(t.Schema, t.Name), " (", nest(hard, join(cat(",", hard), lines)), hard, ");",
+	))
+}
+
+func constraintDoc(c *pg.Constraint) doc {
+	if c.Kind == pg.Check {
+		return cat("check ", group("(", nest(soft, expr(c.Condition, bindAny)), soft, ")"))
+	}
+	return cat(string(c.Kind), " ", identifiers(c.Columns))
+}
+
+// identifiers is a list of names in parentheses.
+func identifiers(names []string) doc {
+	quoted := make([]doc, len(names))
+	for i, n := range names {
+		quoted[i] = pg.Ident(n)
+	}
+	return bracketed("(", quoted, ")")
+}
+
+func constraint(c *pg.Constraint) string {
+	return oneLine(constraintDoc(c))
 }
 
 func identList(names []string) string {
@@ -126,7 +164,8 @@ func outputs(list []pg.Output) []doc {
 
 func policy(t *pg.Table, p *pg.Policy) string {
 	condition := branches(p.Branches)
-	head := cat("create policy ", pg.Ident(p.Name), " on ", pg.Qualified(t.Schema, t.Name), " for ", string(p.Command), " to ", p.Role)
+	head := group("create policy ", pg.Ident(p.Name), nest(
+		line, "on ", pg.Qualified(t.Schema, t.Name), " for ", string(p.Command), " to ", p.Role))
 	switch p.Command {
 	case pg.ForInsert:
 		return layout(cat(head, " with check (", nest(hard, condition), hard, ");"))
@@ -173,11 +212,7 @@ func describeGrants(t *pg.Table) *diff.Grants {
 	for _, g := range t.Grants {
 		what := doc(g.Privilege)
 		if len(g.Columns) > 0 {
-			names := make([]doc, len(g.Columns))
-			for i, c := range g.Columns {
-				names[i] = pg.Ident(c)
-			}
-			what = cat(g.Privilege, " ", bracketed("(", names, ")"))
+			what = cat(g.Privilege, " ", identifiers(g.Columns))
 		}
 		d.Texts = append(d.Texts, layout(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";"))))
 	}

@@ -78,9 +78,9 @@ func exprDoc(e pg.Expr) (doc, int) {
 	case *pg.Array:
 		return bracketed("array[", exprs(e.Elements), "]"), bindPrimary
 	case *pg.Slice:
-		return cat(expr(e.Array, bindPrimary), "[", expr(e.From, bindAny), ":", expr(e.To, bindAny), "]"), bindPrimary
+		return cat(subscripted(e.Array), "[", expr(e.From, bindAny), ":", expr(e.To, bindAny), "]"), bindPrimary
 	case *pg.Element:
-		return cat(expr(e.Array, bindPrimary), "[", expr(e.Index, bindAny), "]"), bindPrimary
+		return cat(subscripted(e.Array), "[", expr(e.Index, bindAny), "]"), bindPrimary
 	case *pg.Field:
 		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
 	case *pg.Row:
@@ -103,6 +103,16 @@ func rawStrength(sql string) int {
 		return bindAny
 	}
 	return bindPrimary
+}
+
+// subscripted lays out an array that a subscript follows: behind anything but a
+// name, Postgres takes a bare one for a syntax error or for a further dimension.
+func subscripted(e pg.Expr) doc {
+	switch e.(type) {
+	case *pg.ColumnRef, *pg.Name:
+		return expr(e, bindPrimary)
+	}
+	return group("(", nest(soft, expr(e, bindAny)), soft, ")")
 }
 
 func exprs(list []pg.Expr) []doc {

@@ -2,7 +2,6 @@ package emit
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -47,7 +46,7 @@ func (w *planWriter) step(s diff.Step) {
 	case diff.AlterColumn:
 		w.alterColumn(s)
 	case diff.CommentTable:
-		w.add("comment on table %s is %s;", pg.Qualified("app", s.Table), commentText(s.Comment))
+		w.add("%s", commentOn("table "+pg.Qualified("app", s.Table), s.Comment))
 	case diff.DropConstraint:
 		w.add("alter table %s drop constraint %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name))
 	case diff.AddConstraint:
@@ -82,10 +81,10 @@ func (w *planWriter) step(s diff.Step) {
 }
 
 func (w *planWriter) createTable(t *diff.Table) {
-	w.add("%s", createTable(t))
+	w.add("%s", t.Text)
 	w.add("%s", enableRowSecurity(t.Name))
 	if t.Comment != "" {
-		w.add("comment on table %s is %s;", pg.Qualified("app", t.Name), pg.Quote(t.Comment))
+		w.add("%s", commentOn("table "+pg.Qualified("app", t.Name), t.Comment))
 	}
 	for _, c := range t.Columns {
 		if c.Comment != "" {
@@ -95,14 +94,7 @@ func (w *planWriter) createTable(t *diff.Table) {
 }
 
 func (w *planWriter) commentColumn(table string, c *diff.Column) {
-	w.add("comment on column %s.%s is %s;", pg.Qualified("app", table), pg.Ident(c.Name), commentText(c.Comment))
-}
-
-func commentText(text string) string {
-	if text == "" {
-		return "null"
-	}
-	return pg.Quote(text)
+	w.add("%s", commentOn("column "+pg.Qualified("app", table)+"."+pg.Ident(c.Name), c.Comment))
 }
 
 func (w *planWriter) alterColumn(s diff.AlterColumn) {
@@ -130,12 +122,11 @@ func (w *planWriter) finish() []string {
 	if w.viewsMade {
 		w.add("%s", grantViews)
 	}
-	var ownership writer
-	ownership.ownership(w.created)
-	for _, l := range strings.Split(ownership.String(), "\n") {
-		if l != "" && !strings.HasPrefix(l, "--") {
-			w.statements = append(w.statements, l)
-		}
+	if len(w.created) > 0 {
+		w.statements = append(w.statements, grantsOf(w.created)...)
+		w.add("%s", lendCreate)
+		w.statements = append(w.statements, ownersOf(w.created)...)
+		w.add("%s", takeCreate)
 	}
 	return w.statements
 }

@@ -64,31 +64,31 @@ func flatName(source string) string { return strings.Join(strings.Fields(source)
 func (w *writer) tables(tables []*diff.Table) {
 	w.section("Tables")
 	for _, t := range tables {
-		w.text(createTable(t))
+		w.text(t.Text)
 		w.comments(t)
 	}
 }
 
 func (w *writer) comments(t *diff.Table) {
 	if t.Comment != "" {
-		w.text("comment on table " + pg.Qualified("app", t.Name) + " is " + pg.Quote(t.Comment) + ";")
+		w.text(commentOn("table "+pg.Qualified("app", t.Name), t.Comment))
 	}
 	for _, c := range t.Columns {
 		if c.Comment != "" {
-			w.text("comment on column " + pg.Qualified("app", t.Name) + "." + pg.Ident(c.Name) + " is " + pg.Quote(c.Comment) + ";")
+			w.text(commentOn("column "+pg.Qualified("app", t.Name)+"."+pg.Ident(c.Name), c.Comment))
 		}
 	}
 }
 
-func createTable(t *diff.Table) string {
-	var lines []string
-	for _, c := range t.Columns {
-		lines = append(lines, "  "+columnDefinition(c))
+// commentOn writes a comment on an object; an empty one takes it off.
+func commentOn(object, text string) string {
+	if text == "" {
+		return "comment on " + object + " is null;"
 	}
-	for _, c := range t.Constraints {
-		lines = append(lines, "  constraint "+pg.Ident(c.Name)+" "+c.Definition)
+	if strings.Contains(text, "\n") {
+		return "comment on " + object + " is " + pg.Quote(text) + ";"
 	}
-	return comment(t.Origin) + "\ncreate table " + pg.Qualified("app", t.Name) + " (\n" + strings.Join(lines, ",\n") + "\n);"
+	return layout(group("comment on ", object, nest(line, "is ", pg.Quote(text), ";")))
 }
 
 func columnDefinition(c *diff.Column) string {
@@ -119,11 +119,12 @@ func (w *writer) references(tables []*diff.Table) {
 }
 
 func addReferences(table string, references []*diff.Constraint) string {
-	lines := make([]string, len(references))
+	lines := make([]doc, len(references))
 	for i, r := range references {
-		lines[i] = "  add constraint " + pg.Ident(r.Name) + " " + r.Definition
+		column, target, _ := strings.Cut(r.Definition, " references ")
+		lines[i] = group("add constraint ", pg.Ident(r.Name), nest(line, column, line, "references ", target))
 	}
-	return "alter table " + pg.Qualified("app", table) + "\n" + strings.Join(lines, ",\n") + ";"
+	return layout(cat("alter table ", pg.Qualified("app", table), nest(hard, join(cat(",", hard), lines)), ";"))
 }
 
 func (w *writer) indexes(tables []*diff.Table) {
@@ -154,11 +155,15 @@ func createIndex(table string, i *diff.Index) string {
 	if i.Unique {
 		kind = "unique index"
 	}
-	text := "create " + kind + " " + pg.Ident(i.Name) + " on " + pg.Qualified("app", table) + " (" + i.Keys + ")"
-	if i.Where != "" {
-		text += " where " + i.Where
+	var keys []doc
+	for _, k := range strings.Split(i.Keys, ", ") { // no name has a comma
+		keys = append(keys, k)
 	}
-	return text + ";"
+	on := cat("on ", pg.Qualified("app", table), " ", bracketed("(", keys, ")"))
+	if i.Where != "" {
+		on = cat(on, " where ", i.Where)
+	}
+	return layout(group("create ", kind, " ", pg.Ident(i.Name), nest(line, on, ";")))
 }
 
 func (w *writer) triggers(tables []*diff.Table) {
@@ -205,7 +210,7 @@ func (w *writer) functions(list []*diff.Function) {
 }
 
 func commentFunction(f *diff.Function) string {
-	return "comment on function " + signature(f) + " is " + pg.Quote(f.Comment) + ";"
+	return commentOn("function "+signature(f), f.Comment)
 }
 
 func signature(f *diff.Function) string {
@@ -217,18 +222,35 @@ func (w *writer) ownership(list []*diff.Function) {
 	if len(list) == 0 {
 		return
 	}
-	var grants, owners []string
+	w.text(strings.Join(grantsOf(list), "\n"))
+	w.text("-- To take a function, a role has to be able to create in its schema, for this moment only.\n" + lendCreate)
+	w.text(strings.Join(ownersOf(list), "\n"))
+	w.text(takeCreate)
+}
+
+const (
+	lendCreate = "grant create on schema api to sternpost_caller;"
+	takeCreate = "revoke create on schema api from sternpost_caller;"
+)
+
+// grantsOf are the statements that say who may execute functions.
+func grantsOf(list []*diff.Function) []string {
+	var statements []string
 	for _, f := range list {
 		for _, c := range f.Callers {
-			grants = append(grants, "grant execute on function "+signature(f)+" to "+c+";")
+			statements = append(statements, layout(group("grant execute on function ", signature(f), nest(line, "to ", c, ";"))))
 		}
-		owners = append(owners, "alter function "+signature(f)+" owner to "+f.Owner+";")
 	}
-	w.text(strings.Join(grants, "\n"))
-	w.text("-- To take a function, a role has to be able to create in its schema, for this moment only.\n" +
-		"grant create on schema api to sternpost_caller;")
-	w.text(strings.Join(owners, "\n"))
-	w.text("revoke create on schema api from sternpost_caller;")
+	return statements
+}
+
+// ownersOf are the statements that say whom functions run as.
+func ownersOf(list []*diff.Function) []string {
+	var statements []string
+	for _, f := range list {
+		statements = append(statements, layout(group("alter function ", signature(f), nest(line, "owner to ", f.Owner, ";"))))
+	}
+	return statements
 }
 
 func (w *writer) release(r Release) {

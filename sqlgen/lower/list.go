@@ -104,7 +104,7 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 	b.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
 		Columns: []pg.Output{
 			{Value: pg.Fn("array_agg", b.recordText())},
-			{Value: pg.Fn("array_agg", pg.Lit(b.recordAlias() + `."id"`))},
+			{Value: pg.Fn("array_agg", pg.Lit(b.recordAlias()+`."id"`))},
 		},
 		Into: []string{"v_records", "v_ids"},
 		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
