@@ -1,0 +1,210 @@
+package sql_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// A small application in order: one table, its view, custom code, one action.
+const servable = `
+	create table app.post (id text collate "C" primary key, title text);
+	alter table app.post enable row level security;
+	create policy post_select on app.post for select to sternpost_caller using (true);
+	grant select, delete on app.post to sternpost_caller;
+	grant insert (id, title), update (title) on app.post to sternpost_caller;
+	create view related.post as select * from app.post;
+	grant select on related.post to sternpost_caller;
+	create function functions.count_posts() returns bigint language sql as 'select count(*) from app.post';
+	grant execute on function functions.count_posts() to sternpost_caller;
+	create function api.list_posts(input jsonb, context jsonb) returns text
+	language sql security definer set search_path = pg_catalog, pg_temp as 'select 1::text';
+	grant execute on function api.list_posts(jsonb, jsonb) to sternpost_server;
+	grant create on schema api to sternpost_caller;
+	alter function api.list_posts(jsonb, jsonb) owner to sternpost_caller;
+	revoke create on schema api from sternpost_caller;
+`
+
+// Each fault is provoked by itself. Roles belong to the whole server, so it all
+// happens in transactions that are rolled back.
+func TestServingFaults(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	exec(t, db.Owner(t), servable)
+	login := value[string](t, db.Server(t), "select session_user::text")
+	owner := value[string](t, db.Owner(t), "select session_user::text")
+	superuser := db.Superuser(t)
+	exec(t, superuser, "create role "+login+"_other")
+	t.Cleanup(func() {
+		if _, err := superuser.Exec(context.Background(), "rollback; drop role "+login+"_other"); err != nil {
+			t.Error(err)
+		}
+	})
+
+	names := strings.NewReplacer("$login", login, "$owner", owner, "$other", login+"_other", "$database", db.Name())
+	for _, test := range []struct {
+		fault string
+		want  []string
+	}{
+		{"", nil},
+
+		// Who serves.
+		{"alter role $login superuser", []string{"role $login is a superuser"}},
+		{"alter role $login bypassrls", []string{"role $login bypasses row security"}},
+		{"alter role $login createrole", []string{"role $login may create roles"}},
+		{"alter role $login createdb", []string{"role $login may create databases"}},
+		{"alter role $login replication", []string{"role $login may replicate the cluster"}},
+		{"create schema authorization $login", []string{
+			"role $login may create in schema $login",
+			"role $login owns schema $login",
+		}},
+		{"alter table app.post owner to $login", []string{
+			"role $login may select, insert, update, delete, truncate, references, trigger app.post",
+			"role $login owns table app.post",
+		}},
+		{"grant create on schema public to $login", []string{"role $login may create in schema public"}},
+		{"grant create on database $database to $login", []string{"role $login may create schemas in database $database"}},
+		{"grant temporary on database $database to $login", []string{"role $login may create temporary tables in database $database"}},
+		{"grant usage on schema app to $login", []string{"role $login may use schema app"}},
+		{"grant usage on schema related to sternpost_server", []string{
+			"role $login may use schema related",
+			"role sternpost_server (of which $login is a member) may use schema related",
+		}},
+		{"grant usage on schema functions to $login", []string{"role $login may use schema functions"}},
+		{"grant select on app.post to $login", []string{"role $login may select app.post"}},
+		{"grant update (title) on app.post to $login", []string{"role $login may update app.post"}},
+		{"grant delete, truncate on related.post to $login", []string{"role $login may delete, truncate related.post"}},
+		{"create table functions.cache (); grant insert on functions.cache to $login", []string{"role $login may insert functions.cache"}},
+
+		// Who serves, by membership.
+		{"grant sternpost_caller to $login", []string{
+			"role $login may select related.post",
+			"role $login may select, insert, update, delete app.post",
+			"role $login may use schema app",
+			"role $login may use schema functions",
+			"role $login may use schema related",
+			"role sternpost_caller (of which $login is a member) may run anything that an action may",
+		}},
+		// A membership that is not inherited counts too.
+		{`
+			alter role $login noinherit;
+			grant $other to $login;
+			alter role $other bypassrls;
+			grant usage on schema platform to $login;
+			grant execute on function platform.serving_faults() to $login;
+		`, []string{
+			"role $other (of which $login is a member) bypasses row security",
+		}},
+		{"grant $other to $login; create schema authorization $other", []string{
+			"role $login may create in schema $other",
+			"role $other (of which $login is a member) may create in schema $other",
+			"role $other (of which $login is a member) owns schema $other",
+		}},
+		{"grant pg_read_all_data to $login", []string{
+			"role $login may select app.post",
+			"role $login may select related.post",
+			"role $login may use schema app",
+			"role $login may use schema functions",
+			"role $login may use schema related",
+			"role pg_read_all_data (of which $login is a member) may select app.post",
+			"role pg_read_all_data (of which $login is a member) may select related.post",
+			"role pg_read_all_data (of which $login is a member) may use schema app",
+			"role pg_read_all_data (of which $login is a member) may use schema functions",
+			"role pg_read_all_data (of which $login is a member) may use schema related",
+		}},
+
+		// Who the functions run as.
+		{"alter role sternpost_caller superuser", []string{"role sternpost_caller is a superuser"}},
+		{"alter role sternpost_caller bypassrls", []string{"role sternpost_caller bypasses row security"}},
+		{"alter role sternpost_caller login", []string{"role sternpost_caller may log in"}},
+		{"alter view related.post owner to sternpost_caller", []string{
+			"role sternpost_caller may insert, update, delete, truncate, references, trigger related.post",
+			"role sternpost_caller owns view related.post",
+		}},
+		{"alter table app.post owner to sternpost_caller", []string{
+			"role sternpost_caller may truncate, references, trigger app.post",
+			"role sternpost_caller owns table app.post",
+		}},
+		{"grant create on schema api to sternpost_caller", []string{"role sternpost_caller may create in schema api"}},
+		{"grant create on database $database to sternpost_caller", []string{"role sternpost_caller may create schemas in database $database"}},
+		{"grant temporary on database $database to sternpost_caller", []string{"role sternpost_caller may create temporary tables in database $database"}},
+		{"grant truncate on app.post to sternpost_caller", []string{"role sternpost_caller may truncate app.post"}},
+		{"grant update on related.post to sternpost_caller", []string{"role sternpost_caller may update related.post"}},
+		{"grant $other to sternpost_caller", []string{"role $other (of which sternpost_caller is a member) adds rights to actions that no schema gives"}},
+
+		// What is served.
+		{"alter table app.post disable row level security", []string{"table app.post has no row security"}},
+		{"alter function api.list_posts(jsonb, jsonb) security invoker", []string{"function api.list_posts(jsonb,jsonb) is not security definer"}},
+		{"alter function api.list_posts(jsonb, jsonb) owner to $owner", []string{
+			"function api.list_posts(jsonb,jsonb) belongs to $owner, not to sternpost_caller",
+		}},
+		{"alter function api.list_posts(jsonb, jsonb) reset search_path", []string{
+			"function api.list_posts(jsonb,jsonb) does not pin its search path to pg_catalog, pg_temp",
+		}},
+		{"alter function api.list_posts(jsonb, jsonb) set search_path = app, pg_catalog, pg_temp", []string{
+			"function api.list_posts(jsonb,jsonb) does not pin its search path to pg_catalog, pg_temp",
+		}},
+		{"grant execute on function api.list_posts(jsonb, jsonb) to $other", []string{"function api.list_posts(jsonb,jsonb) may be executed by $other"}},
+		{"grant execute on function api.list_posts(jsonb, jsonb) to public", []string{"function api.list_posts(jsonb,jsonb) may be executed by everybody"}},
+
+		// What is open to everybody.
+		{"grant usage on schema api to public", []string{"schema api is granted to everybody (usage)"}},
+		{"grant execute on function functions.count_posts() to public", []string{
+			"function functions.count_posts() is granted to everybody (execute)",
+		}},
+		{"create function functions.fresh() returns int language sql as 'select 1'", []string{
+			"function functions.fresh() is granted to everybody (execute)", // not the owner made it, so no default protects it
+		}},
+		{"grant execute on function platform.enter(text, jsonb) to public", []string{
+			"function platform.enter(text,jsonb) is granted to everybody (execute)",
+		}},
+		{"grant select (title) on app.post to public", []string{
+			"column app.post.title is granted to everybody (select)",
+			"role $login may select app.post",
+		}},
+		{"grant trigger on related.post to public", []string{
+			"role $login may trigger related.post",
+			"role sternpost_caller may trigger related.post",
+			"table related.post is granted to everybody (trigger)",
+		}},
+		{"create sequence app.s; grant usage on sequence app.s to public", []string{"sequence app.s is granted to everybody (usage)"}},
+	} {
+		exec(t, superuser, names.Replace("begin; "+test.fault+"; set local role $login"))
+		got := values[string](t, superuser, "select * from platform.serving_faults()")
+		exec(t, superuser, "rollback")
+
+		var want []string
+		for _, sentence := range test.want {
+			want = append(want, names.Replace(sentence))
+		}
+		// What a role has that others share is reported for each, which only clutters the
+		// table; a fault of the member itself stays.
+		got = slices.DeleteFunc(got, func(sentence string) bool {
+			return strings.Contains(sentence, "role sternpost_server (of which") && !slices.Contains(want, sentence) ||
+				strings.Contains(sentence, "role "+login+"_other (of which") && !slices.Contains(want, sentence)
+		})
+		slices.Sort(got)
+		slices.Sort(want)
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n got %s\nwant %s", test.fault, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+		}
+	}
+}
+
+// The sentences come in one order, so that two starts of a server log the same.
+func TestServingFaultsInOrder(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner := db.Owner(t)
+	exec(t, owner, servable)
+	first := values[string](t, owner, "select * from platform.serving_faults()")
+	if len(first) < 5 {
+		t.Fatalf("the owner's faults: %q, want many", first)
+	}
+	if second := values[string](t, owner, "select * from platform.serving_faults()"); !slices.Equal(first, second) {
+		t.Errorf("got %q, then %q", first, second)
+	}
+}
