@@ -1,0 +1,217 @@
+package lsp
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// view is what an answer is made from: a document and the project around it.
+type view struct {
+	project *project
+	index   *index
+	file    *syntax.File
+	lines   *lines // of the document
+}
+
+// view returns the document with a URI as it is now, nil if it is not open or no
+// schema file.
+func (s *server) view(uri string) *view {
+	s.mu.Lock()
+	k, d := s.find(uri)
+	if d == nil {
+		s.mu.Unlock()
+		return nil
+	}
+	p, units := k.snapshot(), s.units
+	s.mu.Unlock()
+
+	sources, err := p.read()
+	if err != nil {
+		s.log("%v", err)
+	}
+	x := newIndex(sources)
+	file := x.file(d.name)
+	if file == nil {
+		return nil // the configuration
+	}
+	return &view{project: p, index: x, file: file, lines: newLines(file.Source.Text, units)}
+}
+
+// symbolAt returns the place at a position and what the word there stands for,
+// nil if that is not known.
+func (v *view) symbolAt(p position) (*spot, *symbol) {
+	at := spotAt(v.file, v.lines.offset(p))
+	return at, v.index.resolve(at)
+}
+
+// location returns the place of a span in any of the project's files.
+func (v *view) location(span syntax.Span) location {
+	l := newLines(span.File.Text, v.lines.units)
+	return location{v.project.uri(span.File.Name), l.textRange(span.Start.Offset, span.End.Offset)}
+}
+
+func fenced(code string) string { return "```stern\n" + code + "\n```" }
+
+func (s *server) hover(_ context.Context, p positionParams) (*hover, error) {
+	v := s.view(p.TextDocument.URI)
+	if v == nil {
+		return nil, nil
+	}
+	at, y := v.symbolAt(p.Position)
+	if y == nil {
+		return nil, nil
+	}
+	text := y.doc
+	if y.detail != "" {
+		text = paragraphs(fenced(y.detail), y.doc)
+	}
+	if text == "" {
+		return nil, nil
+	}
+	return &hover{markup{"markdown", text}, v.lines.textRange(at.start, at.end)}, nil
+}
+
+func (s *server) definition(_ context.Context, p positionParams) (*location, error) {
+	v := s.view(p.TextDocument.URI)
+	if v == nil {
+		return nil, nil
+	}
+	_, y := v.symbolAt(p.Position)
+	if y == nil || y.span.File == nil {
+		return nil, nil
+	}
+	l := v.location(y.span)
+	return &l, nil
+}
+
+// completion answers with all that can be named; the editor keeps what begins
+// like the word.
+func (s *server) completion(_ context.Context, p positionParams) ([]completionItem, error) {
+	items := []completionItem{}
+	v := s.view(p.TextDocument.URI)
+	if v == nil {
+		return items, nil
+	}
+	offset := v.lines.offset(p.Position)
+	at := spotAt(v.file, offset)
+	for i, y := range v.index.candidates(at) {
+		item := completionItem{
+			Label:    y.name,
+			Kind:     y.class.completionKind(),
+			Detail:   y.detail,
+			SortText: fmt.Sprintf("%04d", i),
+			TextEdit: textEdit{v.lines.textRange(at.start, offset), y.name},
+		}
+		if y.insert != "" {
+			item.TextEdit.NewText = y.insert
+		}
+		if y.class == classAttribute {
+			item.Label = item.TextEdit.NewText
+		}
+		if y.doc != "" {
+			item.Documentation = &markup{"markdown", y.doc}
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// formatting answers with one edit of the lines that change. A file that does
+// not parse stays as it is.
+func (s *server) formatting(_ context.Context, p documentParams) ([]textEdit, error) {
+	v := s.view(p.TextDocument.URI)
+	if v == nil {
+		return nil, nil
+	}
+	before, after := v.file.Source.Text, syntax.Format(v.file)
+	if bytes.Equal(before, after) {
+		return []textEdit{}, nil
+	}
+	start := 0 // of the first line that differs
+	for i := 0; i < len(before) && i < len(after) && before[i] == after[i]; i++ {
+		if before[i] == '\n' {
+			start = i + 1
+		}
+	}
+	same := 0 // at the end, whole lines
+	for i := 1; i <= len(before)-start && i <= len(after)-start && before[len(before)-i] == after[len(after)-i]; i++ {
+		if i == len(before)-start || before[len(before)-i-1] == '\n' {
+			if i == len(after)-start || after[len(after)-i-1] == '\n' {
+				same = i
+			}
+		}
+	}
+	return []textEdit{{v.lines.textRange(start, len(before)-same), string(after[start : len(after)-same])}}, nil
+}
+
+func (s *server) documentSymbols(_ context.Context, p documentParams) ([]documentSymbol, error) {
+	symbols := []documentSymbol{}
+	v := s.view(p.TextDocument.URI)
+	if v == nil {
+		return symbols, nil
+	}
+	for _, d := range v.file.Decls {
+		switch d := d.(type) {
+		case *syntax.Model:
+			symbols = append(symbols, v.symbol(d.Name, classModel, "model", d, v.memberSymbols(d.Members)))
+		case *syntax.Union:
+			symbols = append(symbols, v.symbol(d.Name, classModel, "union", d, v.memberSymbols(d.Members)))
+		case *syntax.Message:
+			symbols = append(symbols, v.symbol(d.Name, classMessage, "message", d, v.fieldSymbols(d.Fields)))
+		case *syntax.Enum:
+			var values []documentSymbol
+			for _, value := range d.Values {
+				values = append(values, v.symbol(value.Name, classEnumValue, "", value, nil))
+			}
+			symbols = append(symbols, v.symbol(d.Name, classEnum, "enum", d, values))
+		case *syntax.Role:
+			symbols = append(symbols, v.symbol(d.Name, classRole, "role", d, nil))
+		case *syntax.API:
+			symbols = append(symbols, v.symbol(d.Name, classAPI, "api", d, nil))
+		}
+	}
+	return symbols, nil
+}
+
+func (v *view) symbol(name *syntax.Ident, c class, detail string, whole syntax.Node, children []documentSymbol) documentSymbol {
+	span, nameSpan := whole.Span(), name.Span()
+	return documentSymbol{
+		Name:           name.Name,
+		Detail:         detail,
+		Kind:           c.symbolKind(),
+		Range:          v.lines.textRange(span.Start.Offset, span.End.Offset),
+		SelectionRange: v.lines.textRange(nameSpan.Start.Offset, nameSpan.End.Offset),
+		Children:       children,
+	}
+}
+
+// memberSymbols returns the symbols of fields, arms and actions, in source order.
+func (v *view) memberSymbols(members []syntax.Member) []documentSymbol {
+	var symbols []documentSymbol
+	for _, m := range members {
+		switch m := m.(type) {
+		case *syntax.FieldsBlock:
+			symbols = append(symbols, v.fieldSymbols(m.Fields)...)
+		case *syntax.ArmsBlock:
+			for _, a := range m.Arms {
+				symbols = append(symbols, v.symbol(a.Name, classArm, a.Model.Name, a, nil))
+			}
+		case *syntax.ActionsBlock:
+			for _, a := range m.Actions {
+				symbols = append(symbols, v.symbol(a.Name, classAction, a.Kind.Name, a, nil))
+			}
+		}
+	}
+	return symbols
+}
+
+func (v *view) fieldSymbols(fields []*syntax.Field) []documentSymbol {
+	var symbols []documentSymbol
+	for _, f := range fields {
+		symbols = append(symbols, v.symbol(f.Name, classField, typeText(f.Type.Name, f.Array != nil, f.Optional != nil), f, nil))
+	}
+	return symbols
+}

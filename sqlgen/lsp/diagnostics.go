@@ -1,0 +1,144 @@
+package lsp
+
+import (
+	"context"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// checkChanges checks the projects that changed, once nothing has changed for a
+// while, until ctx ends.
+func (s *server) checkChanges(ctx context.Context) {
+	settle := time.NewTimer(time.Hour)
+	settle.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.changed:
+			settle.Reset(s.options.Quiet)
+		case <-settle.C:
+			for _, k := range s.takeDirty() {
+				s.check(ctx, k)
+			}
+		}
+	}
+}
+
+// takeDirty returns the projects that changed, and forgets those without open
+// documents.
+func (s *server) takeDirty() []*keyedProject {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var dirty []*keyedProject
+	for _, k := range s.projects {
+		if k.isDirty {
+			k.isDirty = false
+			dirty = append(dirty, k)
+		}
+	}
+	s.projects = slices.DeleteFunc(s.projects, func(k *keyedProject) bool { return len(k.documents) == 0 })
+	return dirty
+}
+
+// check compiles a project and shows what is wrong with it; what was shown
+// before and is mended disappears. A bug of the compiler costs one check.
+func (s *server) check(ctx context.Context, k *keyedProject) {
+	defer func() {
+		if bug := recover(); bug != nil {
+			s.log("check %s: %v\n%s", k.key, bug, debug.Stack())
+		}
+	}()
+	s.mu.Lock()
+	p, units, withRelated := k.snapshot(), s.units, s.client.Capabilities.TextDocument.PublishDiagnostics.RelatedInformation
+	s.mu.Unlock()
+
+	r := &report{project: p, units: units, withRelated: withRelated, lines: map[*syntax.Source]*lines{}}
+	for _, d := range p.documents {
+		r.file(d.uri)
+	}
+	if len(p.documents) > 0 {
+		sources, err := p.read()
+		if err != nil {
+			s.log("%v", err)
+		}
+		_, errs := sqlgen.Compile(sources)
+		for _, e := range errs {
+			r.add(e)
+		}
+	}
+	shown := k.published
+	k.published = nil
+	for _, f := range r.files {
+		k.published = append(k.published, f.URI)
+	}
+	for _, uri := range shown {
+		r.file(uri)
+	}
+	for _, f := range r.files {
+		if err := s.rpc.Notify(ctx, "textDocument/publishDiagnostics", f); err != nil {
+			return // the client has left
+		}
+	}
+}
+
+// report is what a check has to say, file by file.
+type report struct {
+	project     *project
+	units       encoding
+	withRelated bool // whether the client shows notes at their own places
+	lines       map[*syntax.Source]*lines
+	files       []*publishParams
+}
+
+// file returns the diagnostics of a file.
+func (r *report) file(uri string) *publishParams {
+	for _, f := range r.files {
+		if f.URI == uri {
+			return f
+		}
+	}
+	f := &publishParams{URI: uri, Diagnostics: []diagnostic{}}
+	for _, d := range r.project.documents {
+		if d.uri == uri {
+			f.Version = &d.version
+		}
+	}
+	r.files = append(r.files, f)
+	return f
+}
+
+// add adds an error or warning. One without a place is shown where the editor is.
+func (r *report) add(e *syntax.Diagnostic) {
+	d := diagnostic{Severity: severityError, Code: string(e.Code), Source: "sternpost", Message: e.Message}
+	if e.Warning {
+		d.Severity = severityWarning
+	}
+	uri := r.project.documents[0].uri
+	if e.Span.File != nil {
+		at := r.location(e.Span)
+		uri, d.Range = at.URI, at.Range
+	}
+	for _, n := range e.Notes {
+		if n.Span.File == nil || !r.withRelated {
+			d.Message += "\n" + n.Message
+		} else {
+			d.Related = append(d.Related, related{r.location(n.Span), n.Message})
+		}
+	}
+	f := r.file(uri)
+	f.Diagnostics = append(f.Diagnostics, d)
+}
+
+func (r *report) location(span syntax.Span) location {
+	l := r.lines[span.File]
+	if l == nil {
+		l = newLines(span.File.Text, r.units)
+		r.lines[span.File] = l
+	}
+	return location{r.project.uri(span.File.Name), l.textRange(span.Start.Offset, span.End.Offset)}
+}

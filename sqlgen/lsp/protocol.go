@@ -1,0 +1,215 @@
+package lsp
+
+// The messages of the protocol, as far as this server reads and writes them.
+
+type initializeParams struct {
+	Capabilities struct {
+		General struct {
+			PositionEncodings []encoding `json:"positionEncodings"`
+		} `json:"general"`
+		TextDocument struct {
+			PublishDiagnostics struct {
+				RelatedInformation bool `json:"relatedInformation"`
+			} `json:"publishDiagnostics"`
+		} `json:"textDocument"`
+		Workspace struct {
+			DidChangeWatchedFiles struct {
+				DynamicRegistration bool `json:"dynamicRegistration"`
+			} `json:"didChangeWatchedFiles"`
+		} `json:"workspace"`
+	} `json:"capabilities"`
+}
+
+type initializeResult struct {
+	Capabilities serverCapabilities `json:"capabilities"`
+	ServerInfo   serverInfo         `json:"serverInfo"`
+}
+
+type serverInfo struct {
+	Name    string `json:"name"`
+	Version string `json:"version,omitempty"`
+}
+
+type serverCapabilities struct {
+	PositionEncoding           encoding          `json:"positionEncoding"`
+	TextDocumentSync           syncOptions       `json:"textDocumentSync"`
+	CompletionProvider         completionOptions `json:"completionProvider"`
+	HoverProvider              bool              `json:"hoverProvider"`
+	DefinitionProvider         bool              `json:"definitionProvider"`
+	DocumentSymbolProvider     bool              `json:"documentSymbolProvider"`
+	DocumentFormattingProvider bool              `json:"documentFormattingProvider"`
+}
+
+type syncOptions struct {
+	OpenClose bool `json:"openClose"`
+	Change    int  `json:"change"`
+	Save      bool `json:"save"`
+}
+
+// syncIncremental says that changes are sent, not whole documents.
+const syncIncremental = 2
+
+type completionOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type position struct {
+	Line      int `json:"line"`
+	Character int `json:"character"`
+}
+
+type textRange struct {
+	Start position `json:"start"`
+	End   position `json:"end"`
+}
+
+type location struct {
+	URI   string    `json:"uri"`
+	Range textRange `json:"range"`
+}
+
+type textEdit struct {
+	Range   textRange `json:"range"`
+	NewText string    `json:"newText"`
+}
+
+type documentID struct {
+	URI string `json:"uri"`
+}
+
+type documentParams struct {
+	TextDocument documentID `json:"textDocument"`
+}
+
+type positionParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Position     position   `json:"position"`
+}
+
+type openParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+		Text    string `json:"text"`
+	} `json:"textDocument"`
+}
+
+type changeParams struct {
+	TextDocument struct {
+		URI     string `json:"uri"`
+		Version int    `json:"version"`
+	} `json:"textDocument"`
+	ContentChanges []contentChange `json:"contentChanges"`
+}
+
+type contentChange struct {
+	Range *textRange `json:"range"` // nil means the whole document
+	Text  string     `json:"text"`
+}
+
+type publishParams struct {
+	URI         string       `json:"uri"`
+	Version     *int         `json:"version,omitempty"` // nil means that the file is not open
+	Diagnostics []diagnostic `json:"diagnostics"`
+}
+
+type diagnostic struct {
+	Range    textRange `json:"range"`
+	Severity int       `json:"severity"`
+	Code     string    `json:"code"`
+	Source   string    `json:"source"`
+	Message  string    `json:"message"`
+	Related  []related `json:"relatedInformation,omitempty"`
+}
+
+// The severities of diagnostics.
+const (
+	severityError   = 1
+	severityWarning = 2
+)
+
+type related struct {
+	Location location `json:"location"`
+	Message  string   `json:"message"`
+}
+
+type hover struct {
+	Contents markup    `json:"contents"`
+	Range    textRange `json:"range"`
+}
+
+type markup struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value"`
+}
+
+type completionItem struct {
+	Label         string   `json:"label"`
+	Kind          int      `json:"kind"`
+	Detail        string   `json:"detail,omitempty"`
+	Documentation *markup  `json:"documentation,omitempty"`
+	SortText      string   `json:"sortText"`
+	TextEdit      textEdit `json:"textEdit"`
+}
+
+type documentSymbol struct {
+	Name           string           `json:"name"`
+	Detail         string           `json:"detail,omitempty"`
+	Kind           int              `json:"kind"`
+	Range          textRange        `json:"range"`
+	SelectionRange textRange        `json:"selectionRange"`
+	Children       []documentSymbol `json:"children,omitempty"`
+}
+
+type registrationParams struct {
+	Registrations []registration `json:"registrations"`
+}
+
+type registration struct {
+	ID      string       `json:"id"`
+	Method  string       `json:"method"`
+	Options watchOptions `json:"registerOptions"`
+}
+
+type watchOptions struct {
+	Watchers []fileWatcher `json:"watchers"`
+}
+
+type fileWatcher struct {
+	GlobPattern string `json:"globPattern"`
+}
+
+// class is what kind of thing a name stands for; editors show an icon for it.
+type class int
+
+const (
+	classKeyword class = iota
+	classModel
+	classMessage
+	classEnum
+	classEnumValue
+	classScalar
+	classRole
+	classAPI
+	classField
+	classAction
+	classArm
+	classAttribute
+	classValue
+)
+
+// completionKind returns the class in the numbers of completion items.
+func (c class) completionKind() int {
+	return [...]int{
+		classKeyword: 14, classModel: 7, classMessage: 22, classEnum: 13, classEnumValue: 20, classScalar: 25,
+		classRole: 8, classAPI: 9, classField: 5, classAction: 2, classArm: 10, classAttribute: 10, classValue: 6,
+	}[c]
+}
+
+// symbolKind returns the class in the numbers of document symbols.
+func (c class) symbolKind() int {
+	return [...]int{
+		classKeyword: 20, classModel: 5, classMessage: 23, classEnum: 10, classEnumValue: 22, classScalar: 26,
+		classRole: 11, classAPI: 2, classField: 8, classAction: 6, classArm: 7, classAttribute: 7, classValue: 13,
+	}[c]
+}

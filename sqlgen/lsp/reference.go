@@ -1,0 +1,171 @@
+package lsp
+
+import (
+	"slices"
+	"strings"
+)
+
+// word is a word of the language, explained for whoever points at it.
+type word struct {
+	name    string
+	text    string // a sentence or two
+	example string // in the language; "" means none
+	on      string // of an attribute: its bearers, as bearerOf names them
+}
+
+type words []word
+
+func (w words) find(name string) (word, bool) {
+	i := slices.IndexFunc(w, func(x word) bool { return x.name == name })
+	if i < 0 {
+		return word{}, false
+	}
+	return w[i], true
+}
+
+func (w words) has(name string) bool {
+	_, found := w.find(name)
+	return found
+}
+
+// only returns the words of those names, in their own order.
+func (w words) only(names ...string) words {
+	var kept words
+	for _, x := range w {
+		if slices.Contains(names, x.name) {
+			kept = append(kept, x)
+		}
+	}
+	return kept
+}
+
+// isOn tells whether an attribute can stand on a bearer.
+func (w word) isOn(bearer string) bool {
+	return slices.Contains(strings.Fields(w.on), bearer)
+}
+
+// The words of the language. The examples are compiled by a test: those of
+// declarations as they are, those of attributes as a part of model Post.
+
+var declarationWords = words{
+	{name: "model", text: "A kind of row: its fields become the columns of a table, its actions functions.",
+		example: "model Post {\n  fields {\n    title Text\n  }\n}"},
+	{name: "union", text: "A read-only view over rows of several models.",
+		example: "union Event {\n  fields {\n    title Text\n  }\n  arms {\n    post Post\n  }\n}"},
+	{name: "enum", text: "A type with a fixed set of values.", example: "enum State {\n  Draft\n  Published\n}"},
+	{name: "message", text: "The input or result of a `read` or `write`.", example: "message Totals {\n  posts Number\n}"},
+	{name: "role", text: "A group of people, known by their verified e-mail address.",
+		example: "role Editor {\n  domains {\n    \"news.example\"\n  }\n}"},
+	{name: "api", text: "A set of models and actions under a path of its own.",
+		example: "api Mobile {\n  models {\n    Post\n  }\n}"},
+	{name: "job", text: "Not supported yet."},
+	{name: "flow", text: "Not supported yet."},
+	{name: "task", text: "Not supported yet."},
+	{name: "routes", text: "Not supported yet."},
+}
+
+var blockWords = words{
+	{name: "fields", text: "The fields of a row."},
+	{name: "actions", text: "What clients can ask for."},
+	{name: "arms", text: "The models whose rows a union shows, and which of them."},
+	{name: "emails", text: "Addresses of members."},
+	{name: "domains", text: "Domains all whose addresses are members."},
+	{name: "models", text: "The models and unions that the api exposes."},
+}
+
+// scalarWords are the types that every schema has.
+var scalarWords = words{
+	{name: "Text", text: "Text of any length. Bare `@default` is `\"\"`.", example: "title Text"},
+	{name: "Number", text: "An integer of up to 2^53 − 1 in size. Bare `@default` is `0`.", example: "seats Number @default(1)"},
+	{name: "Decimal", text: "An exact decimal number. Bare `@default` is `0`.", example: "price Decimal"},
+	{name: "Boolean", text: "True or false. Bare `@default` is `false`.", example: "isPinned Boolean @default"},
+	{name: "Timestamp", text: "A point in time, to the millisecond. Bare `@default` is now.", example: "sentAt Timestamp @default(ctx.now)"},
+	{name: "Date", text: "A day. Bare `@default` is today in UTC.", example: "dueOn Date?"},
+	{name: "Duration", text: "A length of time, written in ISO 8601.", example: "length Duration @default(\"PT1H30M\")"},
+	{name: "ID", text: "An id, which is opaque text. Bare `@default` is a new one.", example: "reference ID"},
+	{name: "Markdown", text: "Text that is meant to be shown as Markdown.", example: "body Markdown"},
+	{name: "File", text: "A file, stored outside the database.", example: "photo File? @accepts([\"image/*\"]) @maxSize(\"5 MB\")"},
+	{name: "Vector", text: "A list of real numbers, such as an embedding.", example: "embedding Vector?"},
+	{name: "Password", text: "Write-only: hashed before it is stored, and never shown.", example: "pin Password?"},
+	{name: "Secret", text: "Write-only: encrypted before it is stored, and never shown.", example: "apiKey Secret?"},
+}
+
+var anyWord = words{{name: "Any", text: "Any JSON value, in messages and as input or result of a `read` or `write`."}}
+
+var kindWords = words{
+	{name: "get", text: "Reads one row, which its inputs and `@where` must pin; null if there is none.", example: "get getPost(id)"},
+	{name: "list", text: "Reads a page of rows. Its inputs are filters.", example: "list listPosts(title?)"},
+	{name: "create", text: "Makes a row, and rows below it.", example: "create createPost() with (title)"},
+	{name: "update", text: "Changes the row that its inputs and `@where` pin.", example: "update updatePost(id) with (title?)"},
+	{name: "delete", text: "Deletes the row that its inputs and `@where` pin.", example: "delete deletePost(id)"},
+	{name: "read", text: "Reads with custom code: a function in `functions/`.", example: "read countPosts(since: Date) returns (Any)"},
+	{name: "write", text: "Writes with custom code: a function in `functions/`.", example: "write archivePosts(before: Date) returns (Any)"},
+}
+
+var clauseWords = words{
+	{name: "with", text: "The values that a `create` or `update` writes."},
+	{name: "returns", text: "The message that a `read` or `write` answers with."},
+}
+
+const anyAction = " get list create update delete read write unionGet unionList"
+
+var attributeWords = words{
+	{name: "unique", on: "scalar file toOne toMany model", example: "@unique([title, state])",
+		text: "No two rows have the same value here; on a model, the same combination of values. Nulls do not collide."},
+	{name: "index", on: "scalar file toOne toMany model", example: "@index(state, title)",
+		text: "Makes an index for finding and ordering rows. A foreign key always has one."},
+	{name: "default", on: "scalar", example: "summary Text @default(\"none\")",
+		text: "The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id."},
+	{name: "relation", on: "toOne", example: "approver Person? @relation(approved)",
+		text: "Names the field of the other model that leads back, where several could."},
+	{name: "onDelete", on: "toOne", example: "reviewer Person? @onDelete(restrict)",
+		text: "What deleting the row pointed to does: `cascade` deletes this row, `restrict` refuses, `setNull` unlinks."},
+	{name: "renamed", on: "scalar file toOne toMany model union enumValue", example: "heading Text @renamed(from: caption)",
+		text: "Tells the migration the former name, so that it renames instead of dropping and adding. It may stay."},
+	{name: "accepts", on: "file", example: "scan File? @accepts([\"image/*\", \"application/pdf\"])",
+		text: "The content types that an upload may have. Without it, any."},
+	{name: "maxSize", on: "file", example: "scan File? @maxSize(\"2.5 MiB\")",
+		text: "The size that an upload may have. Without it, 100 MB."},
+	{name: "permission", on: "model union" + anyAction, example: "@permission(expression: ctx.isAuthenticated, actions: [get, list])",
+		text: "A rule that allows. With `expression` and `roles` both must hold. If an action has rules, only those count."},
+	{name: "validate", on: "model" + anyAction, example: "@validate(post.title != \"\", message: \"a post needs a title\")",
+		text: "Refuses what makes the expression false. On a model it binds every write; on an action, its inputs."},
+	{name: "where", on: "get list update delete unionGet unionList arm", example: "list listOpen() { @where(post.state == State.Draft) }",
+		text: "Only rows for which the expression holds. If it mentions an absent optional input, it is skipped."},
+	{name: "set", on: "create update arm", example: "update publishPost(id) { @set(post.state = State.Published) }",
+		text: "Assigns a value that the client does not give."},
+	{name: "orderBy", on: "list unionList", example: "list listNewest() { @orderBy(createdAt: desc) }",
+		text: "The order of the rows, behind the order that the request asks for."},
+	{name: "sortable", on: "list unionList", example: "list listSorted() { @sortable(title, createdAt) }",
+		text: "The fields by which a request may order."},
+	{name: "embed", on: "get list", example: "get getWithAuthor(id) { @embed(author) }",
+		text: "Shows related records in full instead of their ids."},
+	{name: "function", on: "get list create update delete read write", example: "update renamePost(id, name: Text) @function",
+		text: "The body is custom code: a SQL function in `functions/`."},
+}
+
+// argumentWords are the labels and bare words in the arguments of attributes.
+var argumentWords = words{
+	{name: "expression", text: "The condition."},
+	{name: "roles", text: "Roles, of which the caller must have one."},
+	{name: "actions", text: "The kinds of actions that the rule covers."},
+	{name: "message", text: "What the client is told."},
+	{name: "from", text: "The former name."},
+	{name: "asc", text: "Ascending; null comes last."},
+	{name: "desc", text: "Descending; null comes first."},
+	{name: "cascade", text: "Deletes this row too."},
+	{name: "restrict", text: "Refuses to delete the row pointed to."},
+	{name: "setNull", text: "Sets the field to null."},
+}
+
+var contextWords = words{
+	{name: "ctx", text: "The call: who makes it, when, and with which headers."},
+	{name: "identity", text: "The caller's Identity; null if the caller is anonymous."},
+	{name: "isAuthenticated", text: "Whether the caller is known."},
+	{name: "now", text: "The start of the call."},
+	{name: "headers", text: "The headers of the request, by name: `ctx.headers.userAgent`."},
+	{name: "env", text: "The environment values that `sternpost.yaml` declares."},
+	{name: "secrets", text: "The secrets that `sternpost.yaml` declares."},
+}
+
+var literalWords = words{{name: "true"}, {name: "false"}, {name: "null"}}

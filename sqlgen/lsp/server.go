@@ -1,0 +1,325 @@
+package lsp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/creachadair/jrpc2"
+	"github.com/creachadair/jrpc2/channel"
+)
+
+// Options are what a server runs with.
+type Options struct {
+	Version string        // of the program, for the editor to show
+	Log     io.Writer     // what goes wrong within the server
+	Quiet   time.Duration // how long nothing must have changed before a project is checked
+}
+
+// ErrAbandoned says that the client left without asking for a shutdown.
+var ErrAbandoned = errors.New("the editor left without saying so")
+
+// codeNotInitialized is the protocol's own error code for what comes too early.
+const codeNotInitialized jrpc2.Code = -32002
+
+// Serve serves one client until it leaves or ctx ends. A message
+// that is no JSON-RPC is answered with an error; one that has no proper frame
+// ends the server, since nobody could tell where the next one begins.
+func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	s := &server{options: o, ctx: ctx, changed: make(chan struct{}, 1), exited: make(chan struct{})}
+	s.handlers = s.methods()
+	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{
+		AllowPush:      true,
+		DisableBuiltin: true,
+		NewContext:     func() context.Context { return ctx },
+	})
+	s.rpc.Start(channel.Header("")(in, openWriter{out})) // the usual content type is not worth a header
+
+	var checking sync.WaitGroup
+	checking.Go(func() { s.checkChanges(ctx) })
+	defer checking.Wait()
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- s.rpc.Wait() }()
+	select {
+	case err := <-ended:
+		if err != nil {
+			return fmt.Errorf("read from the editor: %w", err)
+		}
+	case <-s.exited:
+		// The reader may still wait for input, which is not ours to close.
+		s.rpc.Stop()
+	case <-ctx.Done():
+		s.rpc.Stop()
+		return nil
+	}
+	if s.phase() != phaseShutDown {
+		return ErrAbandoned
+	}
+	return nil
+}
+
+// openWriter leaves closing to whoever opened it.
+type openWriter struct{ io.Writer }
+
+func (openWriter) Close() error { return nil }
+
+// phase is how far a session has come.
+type phase int
+
+const (
+	phaseStarting phase = iota
+	phaseRunning
+	phaseShutDown
+)
+
+// server serves one client.
+type server struct {
+	options  Options
+	ctx      context.Context // ends with the server
+	rpc      *jrpc2.Server
+	handlers map[string]jrpc2.Handler
+	changed  chan struct{} // holds a value when a project is dirty
+	exited   chan struct{}
+	exitOnce sync.Once
+
+	mu       sync.Mutex
+	current  phase
+	client   initializeParams
+	units    encoding
+	projects []*keyedProject // in the order in which their first document was opened
+}
+
+type keyedProject struct {
+	key string
+	project
+}
+
+// methods returns what the server can be asked. Answers take milliseconds, so a
+// request that is cancelled is answered like any other, which the protocol allows.
+func (s *server) methods() map[string]jrpc2.Handler {
+	return map[string]jrpc2.Handler{
+		"initialize":                      handler(s.initialize),
+		"initialized":                     handler(s.initialized),
+		"shutdown":                        handler(s.shutdown),
+		"exit":                            handler(s.exit),
+		"textDocument/didOpen":            handler(s.didOpen),
+		"textDocument/didChange":          handler(s.didChange),
+		"textDocument/didClose":           handler(s.didClose),
+		"textDocument/didSave":            handler(s.didSave),
+		"workspace/didChangeWatchedFiles": handler(s.filesChanged),
+		"textDocument/hover":              handler(s.hover),
+		"textDocument/definition":         handler(s.definition),
+		"textDocument/completion":         handler(s.completion),
+		"textDocument/documentSymbol":     handler(s.documentSymbols),
+		"textDocument/formatting":         handler(s.formatting),
+	}
+}
+
+// none stands for parameters or a result that there are none of.
+type none struct{}
+
+// handler makes a handler of a function with parameters of its own type.
+func handler[P, R any](f func(context.Context, P) (R, error)) jrpc2.Handler {
+	return func(ctx context.Context, r *jrpc2.Request) (any, error) {
+		var params P
+		if err := r.UnmarshalParams(&params); err != nil {
+			return nil, err
+		}
+		result, err := f(ctx, params)
+		if err != nil {
+			return nil, err
+		}
+		if _, isNone := any(result).(none); isNone {
+			return nil, nil
+		}
+		return result, nil
+	}
+}
+
+// Assign returns what answers a method. Whether it is the time for it is
+// decided when it is its turn. A bug in the server costs one answer.
+func (s *server) Assign(context.Context, string) jrpc2.Handler {
+	return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
+		defer func() {
+			if bug := recover(); bug != nil {
+				s.log("%s: %v\n%s", r.Method(), bug, debug.Stack())
+				result, err = nil, jrpc2.Errorf(jrpc2.InternalError, "a bug in sternpost: %v", bug)
+			}
+		}()
+		current := s.phase()
+		switch {
+		case r.Method() == "exit":
+		case current == phaseStarting && r.Method() != "initialize":
+			return nil, jrpc2.Errorf(codeNotInitialized, "the first request is initialize")
+		case current == phaseRunning && r.Method() == "initialize":
+			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "initialize comes once")
+		case current == phaseShutDown:
+			return nil, jrpc2.Errorf(jrpc2.InvalidRequest, "after shutdown there is only exit")
+		}
+		h := s.handlers[r.Method()]
+		if h == nil {
+			return nil, jrpc2.Errorf(jrpc2.MethodNotFound, "no method %q", r.Method())
+		}
+		return h(ctx, r)
+	}
+}
+
+func (s *server) phase() phase {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current
+}
+
+func (s *server) log(format string, args ...any) {
+	fmt.Fprintf(s.options.Log, "sternpost lsp: "+format+"\n", args...)
+}
+
+func (s *server) initialize(_ context.Context, p initializeParams) (initializeResult, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current, s.client = phaseRunning, p
+	s.units = chooseEncoding(p.Capabilities.General.PositionEncodings)
+	return initializeResult{
+		Capabilities: serverCapabilities{
+			PositionEncoding:           s.units,
+			TextDocumentSync:           syncOptions{OpenClose: true, Change: syncIncremental, Save: true},
+			CompletionProvider:         completionOptions{TriggerCharacters: []string{".", "@"}},
+			HoverProvider:              true,
+			DefinitionProvider:         true,
+			DocumentSymbolProvider:     true,
+			DocumentFormattingProvider: true,
+		},
+		ServerInfo: serverInfo{Name: "sternpost", Version: s.options.Version},
+	}, nil
+}
+
+// initialized asks the client to tell of files that change on disk, if it can.
+func (s *server) initialized(context.Context, none) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.client.Capabilities.Workspace.DidChangeWatchedFiles.DynamicRegistration {
+		return none{}, nil
+	}
+	var watchers []fileWatcher
+	for _, pattern := range []string{"**/*.{stern,keel}", "**/sternpost.yaml", "**/functions/*.sql"} {
+		watchers = append(watchers, fileWatcher{pattern})
+	}
+	// The answer is read by the loop that waits for this handler.
+	go func() {
+		_, err := s.rpc.Callback(s.ctx, "client/registerCapability", registrationParams{[]registration{
+			{ID: "files", Method: "workspace/didChangeWatchedFiles", Options: watchOptions{watchers}},
+		}})
+		if err != nil && s.ctx.Err() == nil {
+			s.log("ask to watch files: %v", err)
+		}
+	}()
+	return none{}, nil
+}
+
+func (s *server) shutdown(context.Context, none) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.current = phaseShutDown
+	return none{}, nil
+}
+
+func (s *server) exit(context.Context, none) (none, error) {
+	s.exitOnce.Do(func() { close(s.exited) })
+	return none{}, nil
+}
+
+func (s *server) didOpen(_ context.Context, p openParams) (none, error) {
+	key, dir, name, ok := place(p.TextDocument.URI)
+	if !ok {
+		return none{}, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.IndexFunc(s.projects, func(k *keyedProject) bool { return k.key == key })
+	if i < 0 {
+		i = len(s.projects)
+		s.projects = append(s.projects, &keyedProject{key: key, project: project{dir: dir}})
+	}
+	opened := &document{p.TextDocument.URI, name, p.TextDocument.Version, []byte(p.TextDocument.Text)}
+	s.replace(s.projects[i], opened.uri, opened)
+	return none{}, nil
+}
+
+func (s *server) didChange(_ context.Context, p changeParams) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, d := s.find(p.TextDocument.URI); d != nil {
+		s.replace(k, d.uri, d.change(p.TextDocument.Version, p.ContentChanges, s.units))
+	}
+	return none{}, nil
+}
+
+func (s *server) didClose(_ context.Context, p documentParams) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, d := s.find(p.TextDocument.URI); d != nil {
+		s.replace(k, d.uri, nil)
+	}
+	return none{}, nil
+}
+
+// didSave looks at the whole project again: its other files may have changed too.
+func (s *server) didSave(_ context.Context, p documentParams) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if k, d := s.find(p.TextDocument.URI); d != nil {
+		s.markDirty(k)
+	}
+	return none{}, nil
+}
+
+func (s *server) filesChanged(context.Context, none) (none, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range s.projects {
+		s.markDirty(k)
+	}
+	return none{}, nil
+}
+
+// find returns the open document with a URI and its project, or nil.
+func (s *server) find(uri string) (*keyedProject, *document) {
+	for _, k := range s.projects {
+		for _, d := range k.documents {
+			if d.uri == uri {
+				return k, d
+			}
+		}
+	}
+	return nil, nil
+}
+
+// replace puts a document in the place of the one with that URI, or takes it
+// away if there is none to put.
+func (s *server) replace(k *keyedProject, uri string, with *document) {
+	i := slices.IndexFunc(k.documents, func(d *document) bool { return d.uri == uri })
+	switch {
+	case with == nil:
+		k.documents = slices.Delete(k.documents, i, i+1)
+	case i < 0:
+		k.documents = append(k.documents, with)
+	default:
+		k.documents[i] = with
+	}
+	s.markDirty(k)
+}
+
+func (s *server) markDirty(k *keyedProject) {
+	k.isDirty = true
+	select {
+	case s.changed <- struct{}{}:
+	default: // one is waiting already
+	}
+}
