@@ -8,6 +8,7 @@
 {{ template "header.sql" . }}
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
+{{ template "enter_caller.sql" . }}
 {{ template "enter.sql" . }}
 
 {{ template "refuse.sql" . }}

@@ -18,19 +18,20 @@ as $$
   select
     '{"results":['
     || coalesce(array_to_string(records, ','), '')
-    || '],"pageInfo":{"startCursor":"'
-    || case when count > 0 then start_cursor else '' end
-    || '","endCursor":"'
-    || case when count > 0 then end_cursor else '' end
-    || '","hasNextPage":'
-    || coalesce(has_next, false)
-    || ',"hasPreviousPage":'
-    || has_previous
-    || ',"count":'
-    || count
-    || coalesce(',"totalCount":' || total, '')
-    || coalesce(',"pageNumber":' || page_number, '')
-    || '}}';
+    -- In parentheses, so that the long text of the records is copied once and not for each part of the short rest.
+    || (
+      '],"pageInfo":{"startCursor":"'
+      || case when count > 0 then start_cursor else '' end
+      || '","endCursor":"'
+      || case when count > 0 then end_cursor else '' end
+      || case when has_next then '","hasNextPage":true' else '","hasNextPage":false' end
+      || case when has_previous then ',"hasPreviousPage":true' else ',"hasPreviousPage":false' end
+      || ',"count":'
+      || count
+      || coalesce(',"totalCount":' || total, '')
+      || coalesce(',"pageNumber":' || page_number, '')
+      || '}}'
+    );
 $$;
 
 comment on function platform.list_page(text[], text, text, boolean, boolean, int, bigint, bigint) is 'The answer of a list.';

@@ -45,18 +45,15 @@ func statements(list []pg.Statement) doc {
 
 func insert(s *pg.Insert) doc {
 	parts := catDoc{"insert into ", pg.Qualified(s.Schema, s.Table)}
-	if s.Default {
-		return cat(parts, " default values;")
-	}
 	names := make([]doc, len(s.Columns))
 	for i, c := range s.Columns {
 		names[i] = pg.Ident(c)
 	}
 	parts = append(parts, " ", bracketed("(", names, ")"))
 	if s.Query != nil {
-		return cat(parts, hard, group(selectClauses(s.Query)), ";")
+		return cat(parts, hard, group(selectClauses(s.Query)), returning(s.Returning, s.Into), ";")
 	}
-	return cat(parts, hard, "values ", bracketed("(", exprs(s.Values), ")"), ";")
+	return cat(parts, hard, "values ", bracketed("(", exprs(s.Values), ")"), returning(s.Returning, s.Into), ";")
 }
 
 func update(s *pg.Update) doc {

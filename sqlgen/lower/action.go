@@ -229,36 +229,22 @@ func writes(a *schema.Action) []write {
 	return list
 }
 
-// create lowers a create. The row is judged by the select policy when it is
-// read back, so that a missing reference or a failed check comes first.
+// create lowers a create. Its caller was admitted whatever the row, so the record
+// is what the insert returns.
 func create(a *schema.Action) *pg.Function {
 	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
-
-	insert := &pg.Insert{Schema: appSchema, Table: b.table, Columns: []string{"id"}}
-	id := pg.Expr(pg.Fn("platform.new_id"))
-	var columns []string
-	var values []pg.Expr
-	for _, w := range writes(a) {
-		if w.field.Name == "id" {
-			given := memberText(input, w.path...)
-			if w.input.Optional {
-				id = pg.Fn("coalesce", given, id)
-			} else {
-				id = given
-			}
-			continue
-		}
-		columns = append(columns, w.field.Column)
-		values = append(values, createValue(w))
-	}
-	b.variable("v_id", "text", id)
 	b.variable("v_result", "text", nil)
-	insert.Columns = append(insert.Columns, columns...)
-	insert.Values = append([]pg.Expr{pg.Var("v_id")}, values...)
-	b.step("", insert)
 
-	b.step("", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), pg.Var("v_id")), "v_result"))
-	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+	insert := &pg.Insert{Schema: appSchema, Table: b.table, Returning: b.returnedRecord(), Into: "v_result"}
+	for _, w := range writes(a) {
+		insert.Columns = append(insert.Columns, w.field.Column)
+		insert.Values = append(insert.Values, createValue(w))
+	}
+	if len(insert.Columns) == 0 {
+		insert.Columns = []string{"id"}
+		insert.Values = []pg.Expr{pg.Lit("default")}
+	}
+	b.step("", insert)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }

@@ -92,7 +92,8 @@ type Insert struct {
 	Columns       []string
 	Values        []Expr  // of one row
 	Query         *Select // rows; nil means Values
-	Default       bool    // default values
+	Returning     Expr    // nil means none
+	Into          string
 }
 
 // Update is an update of the rows that satisfy a condition.

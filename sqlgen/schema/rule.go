@@ -127,7 +127,7 @@ func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) *Rule {
 		r.Expression = s.check(args.expression.Value)
 		good = r.Expression != nil
 		r.condition = syntax.FormatExpr(args.expression.Value)
-		parts = append(parts, "expression: "+r.condition)
+		parts = append(parts, r.condition)
 	}
 	if args.roles != nil {
 		good = c.ruleRoles(r, args.roles) && good
@@ -135,15 +135,12 @@ func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) *Rule {
 		for _, role := range r.Roles {
 			names = append(names, role.Name)
 		}
-		parts = append(parts, "roles: ["+strings.Join(names, ", ")+"]")
+		parts = append(parts, "roles: "+strings.Join(names, ", "))
 	}
 	if !good {
 		return nil
 	}
-	if args.actions != nil {
-		parts = append(parts, "actions: "+syntax.FormatExpr(args.actions.Value))
-	}
-	r.Text = "@permission(" + strings.Join(parts, ", ") + ")"
+	r.Text = strings.Join(parts, " with ")
 	return r
 }
 

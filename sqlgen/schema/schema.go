@@ -201,7 +201,7 @@ type Rule struct {
 	Expression expr.Node // nil means none
 	Roles      []*Role   // any one of them; empty means none
 	Kinds      []Kind    // of a model-level rule: the kinds it covers
-	Text       string    // the rule in its formatted spelling, for comments and warnings
+	Text       string    // expression and roles in their formatted spelling, for comments
 	Span       syntax.Span
 	condition  string // the expression in its formatted spelling
 }
