@@ -83,7 +83,9 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%s shows nothing", path)
 			}
 			if db != nil {
-				callEverything(t, runScript(t, script), manifestOf(t, db))
+				installed, manifest := runScript(t, script), manifestOf(t, db)
+				callEverything(t, installed, manifest)
+				checkManifest(t, installed.Owner(t), manifest)
 			}
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {

@@ -26,6 +26,20 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
 }
 
+// functionName is the name of an action's function. PL/pgSQL lets parameters, and
+// FOUND, be qualified by the name of the function: in one called like its table, a
+// column of that name would be taken for them.
+func functionName(a *schema.Action) string {
+	if a.Function == a.Model.Table {
+		for _, f := range storedFields(a.Model) {
+			if f.Column == "input" || f.Column == "context" || f.Column == "found" {
+				return a.Function + "__action"
+			}
+		}
+	}
+	return a.Function
+}
+
 var (
 	input   = pg.Var("input")
 	context = pg.Var("context")
@@ -201,7 +215,7 @@ func ownField(in *schema.Input) *schema.Field { return in.Path[0] }
 
 // get lowers a get.
 func get(a *schema.Action) *pg.Function {
-	b := begin(a, a.Function, "action "+a.Name, pg.Stable)
+	b := begin(a, functionName(a), "action "+a.Name, pg.Stable)
 	where := b.lookUp()
 	b.variable("v_result", "text", nil)
 	b.step("", b.recordQuery(where, "v_result"))
@@ -232,7 +246,7 @@ func writes(a *schema.Action) []write {
 // create lowers a create. Its caller was admitted whatever the row, so the record
 // is what the insert returns.
 func create(a *schema.Action) *pg.Function {
-	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	b.variable("v_result", "text", nil)
 
 	insert := &pg.Insert{Schema: appSchema, Table: b.table, Returning: b.returnedRecord(), Into: "v_result"}
@@ -277,7 +291,7 @@ func isGiven(root pg.Expr, path []string) pg.Expr {
 
 // update lowers an update. An omitted value leaves its column as it is.
 func update(a *schema.Action) *pg.Function {
-	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp("where")
 	values := b.variable("v_values", "jsonb", member(input, "values"))
 	b.variable("v_result", "text", nil)
@@ -306,7 +320,7 @@ func update(a *schema.Action) *pg.Function {
 
 // deletion lowers a delete.
 func deletion(a *schema.Action) *pg.Function {
-	b := begin(a, a.Function, "action "+a.Name, pg.Volatile)
+	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	b.variable("v_result", "text", nil)
 	b.step("", &pg.Delete{

@@ -23,7 +23,7 @@ type form struct {
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
 	add := func(operators, suffix, title string, in *schema.Input) {
-		name := l.functions.Take(a.Function + "__" + suffix)
+		name := l.functions.Take(functionName(a) + "__" + suffix)
 		functions = append(functions, staticList(a, name, title, in))
 		l.forms[a] = append(l.forms[a], form{operators, name})
 	}
@@ -132,7 +132,7 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 // operand from the filter, which is the statement's one parameter. Nothing of a
 // request is ever part of the text.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
-	b := begin(a, a.Function, "action "+a.Name+", any filter and page", pg.Stable)
+	b := begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 
 	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",

@@ -53,7 +53,7 @@ func (l *lowering) reserveNames() {
 		l.names.Take(m.Table)
 	}
 	for _, a := range l.schema.Actions {
-		l.functions.Take(a.Function)
+		l.functions.Take(functionName(a))
 	}
 	l.forms = map[*schema.Action][]form{}
 }

@@ -47,7 +47,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		Kind:      release.Kind(a.Kind),
 		Model:     a.Model.Name,
 		Doc:       a.Doc,
-		Function:  a.Function,
+		Function:  functionName(a),
 		Input:     p.input(a),
 		Result:    p.result(a),
 		Anonymous: admitsAnonymous(a),

@@ -1,0 +1,133 @@
+package sqlgen_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// checkManifest compares what a server is told with what the catalog holds: every
+// constraint and function is in both.
+func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
+	t.Helper()
+
+	var told []string
+	for name, c := range m.Constraints {
+		fact := string(c.Kind) + " " + c.Table + " " + name
+		if c.Kind == release.Required {
+			fact = "required " + name
+			if !strings.HasPrefix(name, c.Table+".") {
+				t.Errorf("the entry %s is about table %s", name, c.Table)
+			}
+		}
+		if len(c.Fields) == 0 {
+			t.Errorf("the entry %s names no field", name)
+		}
+		told = append(told, fact)
+	}
+	compareFacts(t, "constraints", told, facts(t, conn, `
+		select case contype when 'f' then 'reference ' else 'unique ' end || pg_class.relname || ' ' || conname
+		from pg_constraint join pg_class on pg_class.oid = conrelid
+		where connamespace = 'app'::regnamespace and contype in ('p', 'u', 'f')
+		union all
+		select 'unique ' || indrelid::regclass::name || ' ' || pg_class.relname
+		from pg_index join pg_class on pg_class.oid = indexrelid
+		where relnamespace = 'app'::regnamespace and indisunique
+			and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))
+		union all
+		select 'required ' || pg_class.relname || '.' || attname
+		from pg_attribute join pg_class on pg_class.oid = attrelid
+		where relnamespace = 'app'::regnamespace and relkind = 'r' and attnum > 0 and attnotnull and not attisdropped
+	`))
+
+	told = nil
+	for _, a := range m.Actions {
+		volatility := "s"
+		if a.Kind.Writes() {
+			volatility = "v"
+		}
+		functions := []string{a.Function}
+		for _, form := range a.Forms {
+			functions = append(functions, form)
+		}
+		for _, f := range functions {
+			told = append(told, fmt.Sprintf("%s(jsonb, jsonb) returns text, volatility %s", f, volatility))
+		}
+	}
+	compareFacts(t, "functions", told, facts(t, conn, `
+		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), prorettype::regtype, provolatile)
+		from pg_proc where pronamespace = 'api'::regnamespace
+	`))
+
+	s := sampler{t: t, schemas: m.Schemas}
+	for _, a := range m.Actions {
+		body := s.value(s.component(a.Input), false)
+		paths := []string{}
+		for _, in := range a.Inputs {
+			paths = append(paths, in.Path)
+		}
+		if a.LookUp != "" {
+			paths = append(paths, a.LookUp)
+		}
+		for _, path := range paths {
+			if !hasPath(body, strings.Split(path, ".")) {
+				t.Errorf("action %s: the input schema has no room for %s", a.Name, path)
+			}
+		}
+		if a.Result != "" && m.Schemas.Get(a.Result) == nil {
+			t.Errorf("action %s: there is no component %s", a.Name, a.Result)
+		}
+	}
+	for _, api := range m.APIs {
+		for _, name := range api.Actions {
+			if !slices.ContainsFunc(m.Actions, func(a *release.Action) bool { return a.Name == name }) {
+				t.Errorf("api %s has an action %s, which does not exist", api.Name, name)
+			}
+		}
+	}
+}
+
+func hasPath(value any, path []string) bool {
+	for _, name := range path {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return false
+		}
+		if value, ok = object[name]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+func facts(t *testing.T, conn *pgx.Conn, query string) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func compareFacts(t *testing.T, what string, told, there []string) {
+	t.Helper()
+	for _, fact := range told {
+		if !slices.Contains(there, fact) {
+			t.Errorf("%s: the manifest has %q, the catalog not", what, fact)
+		}
+	}
+	for _, fact := range there {
+		if !slices.Contains(told, fact) {
+			t.Errorf("%s: the catalog has %q, the manifest not", what, fact)
+		}
+	}
+}
