@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 
@@ -44,10 +43,6 @@ development are kept in .sternpost/ inside the project.`,
 			Color:  isTerminal(c.ErrOrStderr()),
 			Max:    maxDiagnostics,
 		})
-		var wrong *dev.InputError
-		if errors.As(err, &wrong) {
-			return inputError(err)
-		}
 		if err != nil {
 			return environmentError(err)
 		}

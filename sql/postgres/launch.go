@@ -86,7 +86,7 @@ func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 		}
 		return errors.Join(err, d.release())
 	})
-	return &Server{url: url, describe: describe(inst, d), stop: stop}, nil
+	return &Server{url: url, describe: describe(inst, d), dataDir: d.dir, stop: stop}, nil
 }
 
 func describe(inst installation, d *data) string {

@@ -49,6 +49,7 @@ type Options struct {
 type Server struct {
 	url      string
 	describe string
+	dataDir  string // empty if the server was given
 	stop     func() error
 }
 
@@ -59,6 +60,10 @@ func (s *Server) URL() string { return s.url }
 // Describe says in a few words which Postgres this is and where its data is. It
 // holds no password.
 func (s *Server) Describe() string { return s.describe }
+
+// DataDir is the directory of the server's data if it was started here, and empty
+// otherwise.
+func (s *Server) DataDir() string { return s.dataDir }
 
 // Stop ends the server if it was started here, and returns when it has ended. Later
 // calls do nothing.

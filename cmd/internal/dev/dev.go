@@ -34,23 +34,12 @@ type Options struct {
 	Max    int // how many diagnostics to show at a time
 }
 
-// InputError is something the user gave that cannot be worked with.
-type InputError struct {
-	Cause error
-}
-
-// Error returns the cause's text.
-func (e *InputError) Error() string { return e.Cause.Error() }
-
-// Unwrap returns the cause.
-func (e *InputError) Unwrap() error { return e.Cause }
-
 // Run serves the project until ctx ends and then stops everything it started. A
 // schema with errors does not end it: the errors are shown, and what was served
 // before goes on being served.
 func Run(ctx context.Context, o Options) error {
 	if _, err := sqlgen.ReadProject(o.Dir); err != nil {
-		return &InputError{err}
+		return err
 	}
 	home, err := makeHome(o.Dir)
 	if err != nil {
@@ -73,7 +62,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	l := &loop{options: o, databaseURL: database.URL()}
+	l := &loop{options: o, database: database}
 	changes, err := watch.Project(ctx, o.Dir)
 	if err != nil {
 		return err
@@ -121,9 +110,9 @@ func waitReady(ctx context.Context, url string) {
 
 // loop compiles and installs, again and again.
 type loop struct {
-	options     Options
-	databaseURL string
-	greeted     bool
+	options  Options
+	database *postgres.Server
+	greeted  bool
 }
 
 // turn compiles and installs once and says what came of it. It returns nil when
@@ -145,8 +134,8 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	var refused *install.RefusedError
 	switch {
 	case errors.As(err, &refused):
-		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database:\n"+
-			"stop, remove %s and run again", err, filepath.Join(l.options.Dir, homeName))
+		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database%s",
+			err, l.startOver())
 		return nil
 	case err != nil && ctx.Err() != nil:
 		return nil
@@ -160,13 +149,21 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	return &turnOutcome{db}
 }
 
+// startOver says how to come to an empty database, if it is ours to say.
+func (l *loop) startOver() string {
+	if l.database.DataDir() == "" {
+		return ""
+	}
+	return ":\nstop, remove " + l.database.DataDir() + " and run again"
+}
+
 // turnOutcome is what a turn leaves when it succeeds.
 type turnOutcome struct {
 	db *pg.Database
 }
 
 func (l *loop) install(ctx context.Context, db *pg.Database) (install.Outcome, error) {
-	conn, err := pgx.Connect(ctx, l.databaseURL)
+	conn, err := pgx.Connect(ctx, l.database.URL())
 	if err != nil {
 		return install.Outcome{}, fmt.Errorf("connect to the database: %w", err)
 	}

@@ -1,0 +1,261 @@
+package main_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// binary is the command, built by TestMain.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sternpost-command-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	binary = filepath.Join(dir, "sternpost")
+	build := exec.Command("go", "build", "-o", binary, ".")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "build the command: %v\n%s", err, out)
+		return 1
+	}
+	// Some tests run it as another user.
+	if err := os.Chmod(dir, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return pgtest.Main(m)
+}
+
+// command is a run of the binary.
+type command struct {
+	args   []string
+	dir    string              // where it runs; empty means here
+	env    []string            // beside what every run has
+	user   *syscall.Credential // nil means the current user
+	input  string
+	signal os.Signal // that ends it; nil means os.Interrupt
+}
+
+// prepare makes a process that sees nothing of this process's settings.
+func (c command) prepare(ctx context.Context) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, binary, c.args...)
+	cmd.Dir = c.dir
+	cmd.Stdin = strings.NewReader(c.input)
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			cmd.Env = append(cmd.Env, name+"="+value)
+		}
+	}
+	// Several servers run at once, and only one of them could have the usual port.
+	cmd.Env = append(cmd.Env, "STERNPOST_ADMIN_PORT=0")
+	cmd.Env = append(cmd.Env, c.env...)
+	// A group of its own, so that an interrupt is meant for it alone.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user}
+	return cmd
+}
+
+// run runs the command to its end.
+func (c command) run(t *testing.T) (stdout, stderr string, code int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := c.prepare(ctx)
+	var out, diagnostics strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &diagnostics
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
+	}
+	if ctx.Err() != nil {
+		t.Fatalf("sternpost %s does not end; it wrote:\n%s%s", strings.Join(c.args, " "), out.String(), diagnostics.String())
+	}
+	return out.String(), diagnostics.String(), cmd.ProcessState.ExitCode()
+}
+
+// expect runs the command and compares its exit code, and that what it writes to
+// standard error contains a text.
+func (c command) expect(t *testing.T, code int, diagnostic string) (stdout string) {
+	t.Helper()
+	stdout, stderr, got := c.run(t)
+	if got != code || !strings.Contains(stderr, diagnostic) || diagnostic == "" && stderr != "" {
+		t.Errorf("sternpost %s\n  got  exit %d, on standard error:\n%s\n  want exit %d, %q",
+			strings.Join(c.args, " "), got, stderr, code, diagnostic)
+	}
+	return stdout
+}
+
+// process is a command that goes on until it is told to end.
+type process struct {
+	cmd   *exec.Cmd
+	out   *output
+	ended chan struct{}
+	err   error // once it has ended
+}
+
+// start starts the command. It is ended when the test is.
+func (c command) start(t *testing.T) *process {
+	t.Helper()
+	p := &process{cmd: c.prepare(context.Background()), out: &output{}, ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.end(t, os.Interrupt)
+		if t.Failed() {
+			t.Logf("sternpost %s wrote:\n%s", strings.Join(c.args, " "), p.out)
+		}
+	})
+	return p
+}
+
+// end ends the process by a signal, unless it has ended, and returns how it ended.
+func (p *process) end(t *testing.T, signal os.Signal) error {
+	t.Helper()
+	select {
+	case <-p.ended:
+		return p.err
+	default:
+	}
+	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(time.Minute):
+		p.cmd.Process.Kill()
+		<-p.ended
+		t.Errorf("the process does not end after %v", signal)
+	}
+	return p.err
+}
+
+// await waits until the process writes a text after a position of its output, and
+// returns the position behind the text.
+func (p *process) await(t *testing.T, after int, text string) int {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		if at := strings.Index(p.out.String()[after:], text); at >= 0 {
+			return after + at + len(text)
+		}
+		select {
+		case <-p.ended:
+			t.Fatalf("the process ended (%v) before it wrote %q; it wrote:\n%s", p.err, text, p.out)
+		default:
+		}
+	}
+	t.Fatalf("the process does not write %q; it wrote:\n%s", text, p.out)
+	return 0
+}
+
+// output collects what a process writes.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// freePort returns a port that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// openDir makes a folder that all users may enter, unlike those of TempDir: when the
+// tests run as root, Postgres runs as somebody else, and keeps its data elsewhere if
+// it cannot reach the project.
+func openDir(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sternpost-test-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// files makes a folder that holds files.
+func files(t *testing.T, content map[string]string) string {
+	t.Helper()
+	dir := openDir(t)
+	for name, text := range content {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		replaceFile(t, path, text)
+	}
+	return dir
+}
+
+func readFile(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// replaceFile writes a file as editors do: another one takes its place.
+func replaceFile(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name+"~", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name+"~", name); err != nil {
+		t.Fatal(err)
+	}
+}

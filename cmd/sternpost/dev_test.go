@@ -1,0 +1,301 @@
+package main_test
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// postgres is where the Postgres of a project runs.
+type postgres struct {
+	socket string
+}
+
+// postgresOf reads the file that a running Postgres keeps beside its data.
+func postgresOf(t *testing.T, project string) postgres {
+	t.Helper()
+	name, err := anyLock(project)
+	if err != nil || name == "" {
+		t.Fatalf("no Postgres runs for %s (%v)", project, err)
+	}
+	lines := strings.Split(readFile(t, name), "\n")
+	if len(lines) < 5 {
+		t.Fatalf("%s has %d lines", name, len(lines))
+	}
+	return postgres{filepath.Join(lines[4], ".s.PGSQL."+lines[3])}
+}
+
+// answers tells whether somebody listens on the socket.
+func (p postgres) answers() bool {
+	conn, err := net.Dial("unix", p.socket)
+	if err != nil {
+		return false
+	}
+	conn.Close()
+	return true
+}
+
+// assertNoPostgres makes sure that the Postgres of a project has ended, or soon does.
+func assertNoPostgres(t *testing.T, project string) {
+	t.Helper()
+	found := ""
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		var err error
+		if found, err = anyLock(project); err == nil && found == "" {
+			return
+		}
+	}
+	t.Errorf("Postgres still runs: there is %s", found)
+}
+
+// anyLock returns the lock file of a running Postgres below a folder.
+func anyLock(project string) (string, error) {
+	names, err := filepath.Glob(filepath.Join(project, ".sternpost", "*", "postmaster.pid"))
+	if err != nil || len(names) == 0 {
+		return "", err
+	}
+	return names[0], nil
+}
+
+// TestDev lives with a project from its first day: makes it, serves it, edits it,
+// stops it and starts it again.
+func TestDev(t *testing.T) {
+	t.Parallel()
+	t.Run("as the current user", func(t *testing.T) {
+		t.Parallel()
+		liveWithProject(t, openDir(t), nil)
+	})
+	if os.Getuid() != 0 {
+		return // the current user is an ordinary one
+	}
+	t.Run("as an ordinary user", func(t *testing.T) {
+		t.Parallel()
+		nobody, err := user.Lookup("nobody")
+		if err != nil {
+			t.Fatal(err)
+		}
+		uid, err := strconv.Atoi(nobody.Uid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		home := openDir(t)
+		if err := os.Chown(home, uid, uid); err != nil {
+			t.Fatal(err)
+		}
+		liveWithProject(t, home, &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)})
+	})
+}
+
+func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
+	dir := filepath.Join(home, "shop")
+	env := []string{"HOME=" + home}
+	command{args: []string{"init", dir}, user: as, dir: home, env: env}.expect(t, 0, "")
+
+	port := freePort(t)
+	api := "http://127.0.0.1:" + port + "/api/json/"
+	dev := command{args: []string{"dev", "--port", port, dir}, user: as, dir: home, env: env}
+	p := dev.start(t)
+	at := p.await(t, 0, "Sternpost serves "+dir)
+	at = p.await(t, at, "Ctrl-C stops everything")
+	tryPrintedRequests(t, p.out.String()[:at])
+
+	awaitAnswer(t, "POST", api+"createTask", `{"title":"caulk the deck"}`, `"title":"caulk the deck"`)
+	running := postgresOf(t, dir)
+	if !running.answers() {
+		t.Error("Postgres does not answer on its socket")
+	}
+
+	schema := filepath.Join(dir, "schema.stern")
+	original := readFile(t, schema)
+	edit := func(old, new string) {
+		t.Helper()
+		text := readFile(t, schema)
+		if !strings.Contains(text, old) {
+			t.Fatalf("the schema has no %q:\n%s", old, text)
+		}
+		replaceFile(t, schema, strings.Replace(text, old, new, 1))
+	}
+
+	// What is added is served without a restart.
+	edit("dueOn Date?", "dueOn Date?\n    place Text?")
+	edit("(title?, state?, dueOn?)", "(title?, state?, dueOn?, place?)")
+	at = p.await(t, at, "release 2 installed")
+	awaitAnswer(t, "POST", api+"createTask", `{"title":"tar the hull"}`, `"place":null`)
+
+	// An error is shown where it is, and what was served is served on.
+	good := readFile(t, schema)
+	edit("place Text?", "place Txet?")
+	at = p.await(t, at, "schema.stern:7:11: ")
+	at = p.await(t, at, "the schema has errors")
+	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
+	replaceFile(t, schema, good)
+
+	// What would lose data is refused and explained, and what was served is served on.
+	edit("dueOn Date?\n    place Text?", "dueOn Date?")
+	edit("(title?, state?, dueOn?, place?)", "(title?, state?, dueOn?)")
+	at = p.await(t, at, "data would be lost")
+	at = p.await(t, at, "app.task.place")
+	at = p.await(t, at, "still served")
+	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
+
+	// Mended, it goes on.
+	replaceFile(t, schema, strings.Replace(good, "place Text?", "place Text?\n    done Boolean @default", 1))
+	p.await(t, at, "release 3 installed")
+	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"done":false`)
+
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit 0", err)
+	}
+	if running.answers() {
+		t.Error("Postgres answers after Ctrl-C")
+	}
+	assertNoPostgres(t, dir)
+
+	// Data and keys outlive a restart. Killed, it leaves no Postgres behind.
+	p = dev.start(t)
+	p.await(t, 0, "Ctrl-C stops everything")
+	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
+	running = postgresOf(t, dir)
+	if err := p.end(t, syscall.SIGKILL); err == nil {
+		t.Error("killed, it exits with 0")
+	}
+	assertNoPostgres(t, dir)
+	if running.answers() {
+		t.Error("Postgres answers although its parent was killed")
+	}
+
+	p = dev.start(t)
+	p.await(t, 0, "Ctrl-C stops everything")
+	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
+
+	// A second one for the same project is told what is the matter.
+	second := dev
+	second.args = []string{"dev", "--port", freePort(t), dir}
+	second.expect(t, exitEnvironment, "in use")
+	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v, want exit 0", err)
+	}
+	assertNoPostgres(t, dir)
+	if original == good {
+		t.Error("the test edited nothing")
+	}
+}
+
+// printedRequest is a request that dev prints to be tried.
+var printedRequest = regexp.MustCompile(`(?m)^  # (.*)\n  (curl .*)$`)
+
+// tryPrintedRequests runs the requests that dev has printed, as they stand there.
+func tryPrintedRequests(t *testing.T, printed string) {
+	t.Helper()
+	requests := printedRequest.FindAllStringSubmatch(printed, -1)
+	if len(requests) != 3 {
+		t.Fatalf("dev prints %d requests, want 3:\n%s", len(requests), printed)
+	}
+	for i, want := range []struct{ title, status, body string }{
+		{"make a record with ", "200", `^\{"id":"[^"]+",.*"createdAt":"[^"]+","updatedAt":"[^"]+"\}$`},
+		{"read a page with ", "200", `^\{"results":\[\{"id":.*"count":[1-9]\d*\}\}$`},
+		{"see what an error looks like", "400", `^\{"code":"ERR_INVALID_INPUT","message":"one or more errors found validating request object",` +
+			`"data":\{"errors":\[\{"field":"first","error":"Must be greater than or equal to 1"\}\]\}\}$`},
+	} {
+		title, shell := requests[i][1], requests[i][2]
+		if !strings.HasPrefix(title, want.title) {
+			t.Errorf("request %d: got the title %q, want %q", i+1, title, want.title)
+		}
+		// A function in place of curl, so that the printed line stays as it is.
+		script := `curl() { command curl --silent --show-error --write-out '\n%{http_code}' "$@"; }; ` + shell
+		out, err := exec.Command("sh", "-c", script).CombinedOutput()
+		body, status, _ := strings.Cut(string(out), "\n")
+		if err != nil || status != want.status || !regexp.MustCompile(want.body).MatchString(body) {
+			t.Errorf("%s\n  got  %s %s (%v)\n  want %s %s", shell, status, body, err, want.status, want.body)
+		}
+	}
+}
+
+// TestDevWorkshop serves the example app as make run does.
+func TestDevWorkshop(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"workshop.stern": readFile(t, filepath.Join(workshop(t), "workshop.stern"))})
+	p := command{args: []string{"dev", "--port", freePort(t), dir}}.start(t)
+	at := p.await(t, 0, "Ctrl-C stops everything")
+	tryPrintedRequests(t, p.out.String()[:at])
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit 0", err)
+	}
+	assertNoPostgres(t, dir)
+}
+
+// TestDevBeginsBroken starts with a schema that has errors: they are shown, nothing
+// is served, and when they are mended everything goes on.
+func TestDevBeginsBroken(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": strings.Replace(noteSchema, "Text", "Txet", 1)})
+	port := freePort(t)
+	p := command{args: []string{"dev", "--port", port, dir}}.start(t)
+	at := p.await(t, 0, "schema.stern:3:10: ")
+	at = p.await(t, at, "waiting for a schema without errors")
+	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `"reason":"schema"`)
+	replaceFile(t, filepath.Join(dir, "schema.stern"), noteSchema)
+	at = p.await(t, at, "release 1 installed")
+	p.await(t, at, "Sternpost serves "+dir)
+	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createNote", `{"text":"a"}`, `"text":"a"`)
+
+	// A file may come, or go.
+	replaceFile(t, filepath.Join(dir, "more.stern"), strings.ReplaceAll(noteSchema, "Note", "Leaf"))
+	at = p.await(t, at, "release 2 installed")
+	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createLeaf", `{"text":"a"}`, `"text":"a"`)
+	if err := os.Remove(filepath.Join(dir, "more.stern")); err != nil {
+		t.Fatal(err)
+	}
+	at = p.await(t, at, "data would be lost")
+
+	// It says how to start over, and that works.
+	data := filepath.Join(dir, ".sternpost", "postgres")
+	p.await(t, at, "stop, remove "+data+" and run again")
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit 0", err)
+	}
+	if err := os.RemoveAll(data); err != nil {
+		t.Fatal(err)
+	}
+	p = command{args: []string{"dev", "--port", port, dir}}.start(t)
+	p.await(t, 0, "release 1 installed")
+	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/api/json/listNotes", "", `"count":0`)
+}
+
+// TestDevOnGivenDatabase uses the database that is given, and starts none.
+func TestDevOnGivenDatabase(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": noteSchema})
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	port := freePort(t)
+	p := command{args: []string{"dev", "--port", port, dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}.start(t)
+	p.await(t, 0, "Ctrl-C stops everything")
+	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createNote", `{"text":"a"}`, `"text":"a"`)
+	if found, err := anyLock(dir); err != nil || found != "" {
+		t.Errorf("a Postgres was started beside the given one: %s (%v)", found, err)
+	}
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit 0", err)
+	}
+}
+
+// TestDevWithoutProject names a folder that there is not.
+func TestDevWithoutProject(t *testing.T) {
+	t.Parallel()
+	missing := filepath.Join(t.TempDir(), "missing")
+	command{args: []string{"dev", missing}}.expect(t, exitEnvironment, "missing")
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("the folder was made")
+	}
+}

@@ -1,0 +1,199 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// request sends a request and returns status and body; status 0 means that nobody
+// answers.
+func request(t *testing.T, method, url, body string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	response, err := client.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(text)
+}
+
+// awaitAnswer sends a request until its answer contains a text.
+func awaitAnswer(t *testing.T, method, url, body, want string) {
+	t.Helper()
+	status, got := 0, ""
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if status, got = request(t, method, url, body); status != 0 && strings.Contains(got, want) {
+			return
+		}
+	}
+	t.Fatalf("%s %s %s\n  got  %d %s\n  want %s", method, url, body, status, got, want)
+}
+
+// production is the environment of a server in production.
+func production(t *testing.T, databaseURL, port string) []string {
+	t.Helper()
+	key, err := auth.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := files(t, map[string]string{"key.pem": string(key)})
+	return []string{
+		"DATABASE_URL=" + databaseURL,
+		"BASE_URL=https://api.example.com",
+		"HOST=127.0.0.1",
+		"PORT=" + port,
+		"STERNPOST_AUTH_SIGNING_KEY_FILE=" + filepath.Join(dir, "key.pem"),
+	}
+}
+
+// built makes a database in which the script of build was run, and lets the server's
+// login connect to it.
+func built(t *testing.T, dir string) *pgtest.DB {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	runScript(t, db, command{args: []string{"build", dir}}.expect(t, 0, ""))
+	_, err := db.Superuser(t).Exec(t.Context(), fmt.Sprintf("grant connect on database %s to sternpost_server", db.Name()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// TestServe serves a database that was made by build and psql, as a login that is a
+// member of sternpost_server and nothing else.
+func TestServe(t *testing.T) {
+	t.Parallel()
+	db := built(t, workshop(t))
+	port := freePort(t)
+	url := "http://127.0.0.1:" + port
+	p := command{args: []string{"serve"}, dir: t.TempDir(), env: production(t, db.ServerURL(), port)}.start(t)
+
+	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"ok"}`)
+	awaitAnswer(t, "POST", url+"/api/json/createCustomer", `{"name":"Ada"}`, `"name":"Ada"`)
+	awaitAnswer(t, "GET", url+"/api/json/listCustomers", "", `"count":1`)
+	if status, body := request(t, "POST", url+"/api/json/hireMechanic", `{"name":"Mia"}`); status != 403 {
+		t.Errorf("a call that takes a token: got %d %s, want 403", status, body)
+	}
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v, want exit 0", err)
+	}
+	if _, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
+		t.Error("somebody still listens")
+	}
+	if log := p.out.String(); strings.Contains(log, "PRIVATE KEY") || !strings.HasPrefix(log, "{") {
+		t.Errorf("the log of production is not JSON, or holds the key:\n%s", log)
+	}
+}
+
+// TestServeRefuses starts servers that must not serve.
+func TestServeRefuses(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": noteSchema})
+	tests := []struct {
+		name  string
+		login func(*pgtest.DB) string
+		sql   string
+		want  []string
+	}{
+		{name: "as a superuser", login: (*pgtest.DB).SuperuserURL, want: []string{"is a superuser"}},
+		{name: "as the owner", login: (*pgtest.DB).OwnerURL, want: []string{"may create"}},
+		{name: "with a right on a table", login: (*pgtest.DB).ServerURL, sql: "grant select on app.note to sternpost_server",
+			want: []string{"app.note"}},
+		{name: "on a table without row security", login: (*pgtest.DB).ServerURL, sql: "alter table app.note disable row level security",
+			want: []string{"app.note has no row security"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			db := built(t, dir)
+			if test.sql != "" {
+				if _, err := db.Superuser(t).Exec(t.Context(), test.sql); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c := command{args: []string{"serve"}, env: production(t, test.login(db), freePort(t))}
+			for _, want := range append(test.want, "cannot be served") {
+				c.expect(t, exitEnvironment, want)
+			}
+		})
+	}
+}
+
+// TestServeWithoutRelease starts a server in front of a database that holds no
+// release yet.
+func TestServeWithoutRelease(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	port := freePort(t)
+	url := "http://127.0.0.1:" + port
+	p := command{args: []string{"serve"}, env: production(t, db.ServerURL(), port)}.start(t)
+	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"unavailable","reason":"schema"}`)
+	p.await(t, 0, "no release is installed")
+	if status, body := request(t, "POST", url+"/api/json/listNotes", ""); status != 503 {
+		t.Errorf("before a release: got %d %s, want 503", status, body)
+	}
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v, want exit 0", err)
+	}
+}
+
+// TestPortInUse starts servers on a port that is taken.
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	db := pgtest.New(t, pgtest.Options{})
+
+	want := "listen on 127.0.0.1:" + port
+	command{args: []string{"serve"}, env: production(t, db.ServerURL(), port)}.expect(t, exitEnvironment, want)
+
+	dir := files(t, map[string]string{"schema.stern": noteSchema})
+	c := command{args: []string{"dev", "--port", port, dir}}
+	c.expect(t, exitEnvironment, want)
+	assertNoPostgres(t, dir)
+
+	// The other port of a server may be taken as well.
+	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
+	c.args[2] = freePort(t)
+	c.expect(t, exitEnvironment, want+" (admin)")
+	assertNoPostgres(t, dir)
+}
+
+// TestServeWithoutDatabase starts a server whose database cannot be reached: it waits
+// for it, and ends when it is told to.
+func TestServeWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	port := freePort(t)
+	p := command{args: []string{"serve"}, env: production(t, "postgres://nobody:pa55word@127.0.0.1:"+freePort(t)+"/none", port)}.start(t)
+	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `{"status":"unavailable","reason":"database"}`)
+	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/healthz", "", `{"status":"ok"}`)
+	if err := p.end(t, syscall.SIGTERM); err != nil {
+		t.Errorf("after SIGTERM: %v, want exit 0", err)
+	}
+	if strings.Contains(p.out.String(), "pa55word") {
+		t.Error("the log holds the password of the database")
+	}
+}
