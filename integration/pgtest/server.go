@@ -2,14 +2,8 @@ package pgtest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"time"
-
-	"github.com/testcontainers/testcontainers-go"
-	"github.com/testcontainers/testcontainers-go/log"
-	"github.com/testcontainers/testcontainers-go/wait"
 
 	"github.com/sternpost/sternpost/sql/postgres"
 )
@@ -65,70 +59,4 @@ func startServer(ctx context.Context) (*server, error) {
 		return nil, err
 	}
 	return &server{url: local.URL(), describe: local.Describe() + remark, stop: local.Stop}, nil
-}
-
-// engineAnswers tells whether there is a container engine, without waiting for one
-// that hangs.
-func engineAnswers(ctx context.Context) bool {
-	answer := make(chan bool, 1)
-	go func() {
-		defer func() {
-			if recover() != nil { // how testcontainers says that it finds no engine
-				answer <- false
-			}
-		}()
-		provider, err := testcontainers.NewDockerProvider(testcontainers.WithLogger(log.NewNoopLogger()))
-		answer <- err == nil && provider.Health(ctx) == nil
-	}()
-	select {
-	case is := <-answer:
-		return is
-	case <-time.After(3 * time.Second):
-		return false
-	}
-}
-
-// startContainer runs the image. Its password is no secret: it is published on the
-// loopback interface of a machine that runs tests.
-func startContainer(ctx context.Context) (*server, error) {
-	image := os.Getenv(imageVariable)
-	if image == "" {
-		image = defaultImage
-	}
-	command := []string{"postgres"}
-	for _, setting := range settings() {
-		command = append(command, "-c", setting)
-	}
-	container, err := testcontainers.Run(ctx, image,
-		testcontainers.WithLogger(log.NewNoopLogger()),
-		testcontainers.WithEnv(map[string]string{
-			"POSTGRES_PASSWORD":    "postgres",
-			"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --locale=C.UTF-8 --no-sync",
-		}),
-		testcontainers.WithExposedPorts("5432/tcp"),
-		testcontainers.WithCmd(command...),
-		testcontainers.WithWaitStrategyAndDeadline(2*time.Minute,
-			// Once for the server that sets the data up, once for the one to use.
-			wait.ForLog("database system is ready to accept connections").WithOccurrence(2),
-			wait.ForListeningPort("5432/tcp"),
-		),
-	)
-	stop := func() error {
-		if err := testcontainers.TerminateContainer(container); err != nil {
-			return fmt.Errorf("end the container: %w", err)
-		}
-		return nil
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("run a container of %s: %w", image, err), stop())
-	}
-	endpoint, err := container.PortEndpoint(ctx, "5432/tcp", "")
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("find the container's port: %w", err), stop())
-	}
-	url := "postgres://postgres:postgres@" + endpoint + "/postgres?sslmode=disable"
-	if _, err := postgres.Start(ctx, postgres.Options{URL: url}); err != nil {
-		return nil, errors.Join(err, stop())
-	}
-	return &server{url: url, describe: "a container of " + image, stop: stop}, nil
 }
