@@ -5,10 +5,10 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check build fmt bench fuzz postgres ensure-postgres clean
+.PHONY: help run test check build fmt bench fuzz differential postgres ensure-postgres clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ensure-postgres ## Compile and serve an example app, with Postgres started for it (APP=workshop)
 	@exec bin/sternpost dev integration/apps/$(APP)
@@ -40,6 +40,9 @@ fuzz: ## Fuzz the language and the request reader, a minute each
 	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime 1m $$package || exit 1; \
 	  done; \
 	done
+
+differential: ensure-postgres ## Compare expressions in Go and in Postgres on random schemas, for ten minutes
+	$(GO) test ./sqlgen/lower -run Differential -count=1 -timeout 20m -differential 10m
 
 clean: ## Remove what was built and the data of the example apps
 	rm -rf bin integration/apps/*/.sternpost
