@@ -25,8 +25,11 @@ func (x *index) resolve(s *spot) *symbol {
 	if s.word == "" {
 		return nil
 	}
-	if s.slot == slotNew {
+	switch {
+	case s.slot == slotNew:
 		return x.declared(s)
+	case s.afterAt: // explained also where it should not stand
+		return named(attributeSymbols(attributeWords, true), s.word)
 	}
 	return named(x.candidates(s), s.word)
 }
@@ -122,17 +125,22 @@ func clauses(s *spot) []*symbol {
 // is not there yet.
 func (x *index) attributes(s *spot) []*symbol {
 	bearer := x.bearerOf(s)
-	var symbols []*symbol
+	var allowed words
 	for _, w := range attributeWords {
-		if !w.isOn(bearer) {
-			continue
+		if w.isOn(bearer) {
+			allowed = append(allowed, w)
 		}
-		y := wordSymbols(words{w}, classAttribute)[0]
-		y.detail = "@" + w.name
-		if !s.afterAt {
-			y.insert = "@" + w.name
+	}
+	return attributeSymbols(allowed, s.afterAt)
+}
+
+func attributeSymbols(list words, afterAt bool) []*symbol {
+	symbols := wordSymbols(list, classAttribute)
+	for _, y := range symbols {
+		y.detail = "@" + y.name
+		if !afterAt {
+			y.insert = y.detail
 		}
-		symbols = append(symbols, y)
 	}
 	return symbols
 }
@@ -275,6 +283,9 @@ func (x *index) apiModelAt(s *spot) string {
 func (x *index) arguments(s *spot) []*symbol {
 	own := func() []*symbol { return x.fieldSymbols(ownerName(s)) }
 	labels := func(names ...string) []*symbol {
+		if !s.first && !s.isLabel {
+			return nil
+		}
 		symbols := wordSymbols(argumentWords.only(names...), classKeyword)
 		for _, y := range symbols {
 			y.insert = y.name + ": "
@@ -302,13 +313,15 @@ func (x *index) arguments(s *spot) []*symbol {
 	case at == "validate message", s.attribute == "renamed":
 		return nil
 	case at == "validate ":
-		return append(x.expressionRoots(s), labels("message")...)
+		return append(x.expressionRoots(s), labels("expression", "message")...)
 	case s.attribute == "embed":
 		return relations(own())
 	case s.attribute == "set" && !s.assigned:
 		return x.variable(ownerName(s))
 	case s.attribute == "default":
 		return x.defaults(s)
+	case at == "where ":
+		return append(x.expressionRoots(s), labels("expression")...)
 	case s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set":
 		return x.expressionRoots(s)
 	}
@@ -467,9 +480,13 @@ func configured(names []string) []*symbol {
 func (x *index) roleSymbols() []*symbol {
 	var symbols []*symbol
 	for _, r := range x.roles {
-		symbols = append(symbols, &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span()})
+		symbols = append(symbols, roleSymbol(r))
 	}
 	return symbols
+}
+
+func roleSymbol(r *syntax.Role) *symbol {
+	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span()}
 }
 
 // typeSymbol returns the symbol of a declared type.
@@ -585,8 +602,10 @@ func (x *index) declarationSymbols(file *syntax.File) []*symbol {
 	var symbols []*symbol
 	for _, d := range file.Decls {
 		switch d := d.(type) {
-		case *syntax.Role, *syntax.API:
-			symbols = append(symbols, &symbol{name: declaredName(d).Name, class: classRole, span: declaredName(d).Span()})
+		case *syntax.Role:
+			symbols = append(symbols, roleSymbol(d))
+		case *syntax.API:
+			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc), span: d.Name.Span()})
 		case *syntax.Later:
 		default:
 			symbols = append(symbols, x.typeSymbol(d))

@@ -75,7 +75,7 @@ var blockWords = words{
 
 // scalarWords are the types that every schema has.
 var scalarWords = words{
-	{name: "Text", text: "Text of any length. Bare `@default` is `\"\"`.", example: "title Text"},
+	{name: "Text", text: "Text of any length. Bare `@default` is `\"\"`.", example: "subtitle Text"},
 	{name: "Number", text: "An integer of up to 2^53 − 1 in size. Bare `@default` is `0`.", example: "seats Number @default(1)"},
 	{name: "Decimal", text: "An exact decimal number. Bare `@default` is `0`.", example: "price Decimal"},
 	{name: "Boolean", text: "True or false. Bare `@default` is `false`.", example: "isPinned Boolean @default"},

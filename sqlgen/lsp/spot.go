@@ -42,6 +42,7 @@ type spot struct {
 	attribute string // the attribute in whose parentheses it stands, or ""
 	label     string // the label before it there
 	assigned  bool   // whether it stands right of =
+	first     bool   // whether it begins an argument
 	isLabel   bool   // whether the word is a label itself
 	afterAt   bool   // whether an @ stands before it
 }
@@ -186,15 +187,18 @@ func (w *walk) atDeclaration() bool {
 
 // name reads a name: of an attribute, or as part of the item, or of a new one.
 func (w *walk) name(t *syntax.Token) {
+	// A line that begins with two names shows that a bracket was left open.
+	next := &w.tokens[min(w.at+1, len(w.tokens)-1)]
+	beginsItem := startsLine(t) && next.Kind == syntax.TokenName && t.Text != "in" && next.Text != "in"
+	if beginsItem {
+		w.closeParentheses()
+		if w.top().kind == "attributes" {
+			w.pop()
+		}
+	}
 	f := w.top()
 	if f.opening == "(" || f.opening == "[" {
-		// A line that begins with two names shows that the bracket was left open.
-		next := &w.tokens[min(w.at+1, len(w.tokens)-1)]
-		if !startsLine(t) || next.Kind != syntax.TokenName || t.Text == "in" || next.Text == "in" {
-			return
-		}
-		w.closeParentheses()
-		f = w.top()
+		return
 	}
 	switch {
 	case f.attribute == "@":
@@ -287,6 +291,9 @@ func (w *walk) describe(s *spot) {
 		default:
 			s.block, s.item = at.kind, at.item
 		}
+	}
+	if before := w.tokens[max(w.at-1, 0)].Text; f.kind == "arguments" {
+		s.first = before == "(" || before == ","
 	}
 	s.slot = w.slot(f, s)
 }

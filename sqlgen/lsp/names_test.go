@@ -1,0 +1,623 @@
+package lsp
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// library is the project around the texts of the tests below: what they do not
+// declare is declared here.
+const library = `
+/// Who writes.
+model Person {
+  fields {
+    name Text
+    posts Post[]
+    profile Profile?
+    identity Identity @unique
+  }
+}
+model Profile { fields { person Person @unique  bio Markdown } }
+enum State {
+  /// Nobody sees it yet.
+  Draft
+  Published
+}
+role Editor { domains { "news.example" } }
+message Totals { posts Number }
+`
+
+const libraryConfig = `
+environment:
+  - name: REGION
+auth:
+  claims:
+    - key: https://example.com/team
+      field: team
+`
+
+// post puts text into the model that the tests are about, in place of "here".
+func post(text string) string {
+	return strings.Replace(`
+/// Something to read.
+model Post {
+  fields {
+    /// Shown on top.
+    title Text
+    state State @default(State.Draft)
+    author Person
+    cover File?
+  }
+  here
+}
+`, "here", text, 1)
+}
+
+func actions(text string) string { return post("actions {\n    " + text + "\n  }") }
+
+func union(text string) string {
+	return "union Event {\n  fields { name Text }\n  " + text + "\n}\n" + post("")
+}
+
+// openAt opens a text with a mark in a project with the library.
+func openAt(t *testing.T, text string) (c *client, uri string, p position) {
+	t.Helper()
+	dir := folder(t, map[string]string{"library.stern": library, "sternpost.yaml": libraryConfig})
+	text, p = cursor(t, text)
+	c, uri = start(t), uriOf(filepath.Join(dir, "schema.stern"))
+	c.open(uri, text)
+	return c, uri, p
+}
+
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	const (
+		postFields = "id title state author authorId cover createdAt updatedAt"
+		kindNames  = "get list create update delete read write"
+		values     = "State true false null"
+	)
+	tests := []struct {
+		name, text string
+		want       string // all labels; after "…" some of them
+	}{
+		{"empty file", "¦", "model union enum message role api"},
+		{"begun declaration", "mo¦\n" + post(""), "model union enum message role api"},
+		{"between declarations", post("") + "\n¦\n" + post(""), "model union enum message role api"},
+		{"name of a declaration", "model ¦", ""},
+		{"member of a model", post("¦"), "fields actions @unique @index @renamed @permission @validate"},
+		{"begun member", post("act¦"), "fields actions @unique @index @renamed @permission @validate"},
+		{"member of a union", union("¦"), "fields actions arms @renamed @permission"},
+		{"attribute of a model", post("@¦"), "unique index renamed permission validate"},
+		{"name of a field", "model A { fields {\n  ti¦\n} }", ""},
+		{"type of a field", "model A { fields {\n  title ¦\n} }", "… Text Boolean State Person Identity"},
+		{"begun type, next field behind", "model A { fields {\n  title T¦\n  body Text\n} }", "… Text Person"},
+		{"type without brackets behind", "model A { fields { title ¦", "… Text Person"},
+		{"type in a message", "message M { total ¦ }", "… Text Totals Person Any"},
+		{"type in a union", "union U { fields { total ¦ } }", "… Text State"},
+		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @renamed"},
+		{"next line behind a type", "model A { fields {\n  title Text\n  ¦\n} }", ""},
+		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default renamed"},
+		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default renamed"},
+		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default renamed"},
+		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @renamed"},
+		{"attribute of a File", "model A { fields { f File? @¦ } }", "unique index renamed accepts maxSize"},
+		{"attribute of a to-one", "model A { fields { p Person @¦ } }", "unique index relation onDelete renamed"},
+		{"attribute of a to-many", "model A { fields { p Person[] @¦ } }", "unique index renamed"},
+		{"attribute of an enum value", "enum E { A @¦ }", "renamed"},
+		{"attribute of a message's field", "message M { a Text @¦ }", ""},
+		{"kind", actions("¦"), kindNames},
+		{"kind on the next line", actions("get getPost(id)\n    ¦"), kindNames},
+		{"kind in a union", union("actions { ¦ }"), "get list"},
+		{"name of an action", actions("get ¦"), ""},
+		{"input", actions("get getPost(¦)"), postFields},
+		{"second input", actions("get getPost(id, ti¦"), postFields},
+		{"path in an input", actions("list listPosts(author.¦)"), "id name posts profile identity identityId createdAt updatedAt"},
+		{"longer path", actions("list listPosts(author.profile.¦"), "id person personId bio createdAt updatedAt"},
+		{"path of a backlink", actions("list listPosts(author.identity.person.n¦)"), "id name posts profile identity identityId createdAt updatedAt"},
+		{"path behind a scalar", actions("list listPosts(title.¦)"), ""},
+		{"path of nothing", actions("list listPosts(titel.¦)"), ""},
+		{"label", actions("list listPosts(ids: ¦)"), "… ID Text State"},
+		{"input behind a labelled one", actions("list listPosts(ids: ID[], ¦)"), postFields},
+		{"behind a create", actions("create addPost() ¦"), "… with @permission @set"},
+		{"begun with", actions("update setPost(id) w¦"), "… with"},
+		{"behind a read", actions("read count() ¦"), "… returns @permission"},
+		{"write input", actions("create addPost() with (¦"), postFields},
+		{"message", actions("read count() returns (¦)"), "… Totals Any"},
+		{"attribute of a list", actions("list listPosts() { @¦ }"), "permission validate where orderBy sortable embed function"},
+		{"attribute without braces", actions("create addPost() with (title) @¦"), "permission validate set function"},
+		{"second attribute of an action", actions("get getPost(id) {\n @where(post.title == \"\")\n @¦ }"), "permission validate where embed function"},
+		{"attribute of a list of a union", union("actions { list listEvents() { @¦ } }"), "permission validate where orderBy sortable"},
+		{"expression", actions("list listPosts(top: Boolean) { @where(¦) }"), "post top ctx " + values + " expression"},
+		{"expression behind an operator", actions("get getPost(id) { @where(post.title == ¦) }"), "post id ctx " + values},
+		{"expression in brackets", actions("get getPost(id) { @where(!(post.title in [¦])) }"), "post id ctx " + values},
+		{"half-written expression", actions("get getPost(id) { @where(post.¦\n    list listPosts()"), postFields},
+		{"half-written operand", actions("get getPost(id) { @where(post.title == ¦"), "post id ctx " + values},
+		{"half-written argument", actions("get getPost(id) { @where(¦"), "post id ctx " + values + " expression"},
+		{"half-written argument without braces", actions("get getPost(id) @where(¦"), "post id ctx " + values + " expression"},
+		{"action behind a half-written one", actions("get getPost(id) { @where(post.\n    list listPosts(author.¦)"), "… name posts"},
+		{"flat name", actions("update setPost(id) with (author.id?) { @validate(¦) }"), "id authorId ctx " + values + " expression message"},
+		{"ctx", actions("get getPost(id) { @where(ctx.¦) }"), "identity isAuthenticated now headers env secrets"},
+		{"ctx.identity", post("@permission(expression: ctx.identity.¦"), "… id email team emailVerified person createdAt"},
+		{"ctx.env", post("@permission(expression: ctx.env.¦, actions: [get])"), "REGION"},
+		{"enum value", actions("get getPost(id) { @where(post.state == State.¦) }"), "Draft Published"},
+		{"row through a to-many", post("@permission(expression: post.author.posts.¦)"), postFields},
+		{"validation of a model", post("@validate(¦)"), "post " + values + " expression message"},
+		{"target", actions("update setPost(id) { @set(¦) }"), "post"},
+		{"field of a target", actions("update setPost(id) { @set(post.¦) }"), postFields},
+		{"value", actions("update setPost(id) { @set(post.state = ¦) }"), "post id ctx " + values},
+		{"labels of a rule", post("@permission(¦)"), "expression roles actions"},
+		{"roles", post("@permission(roles: [¦], actions: [get])"), "Editor"},
+		{"kinds of a rule", post("@permission(roles: [Editor], actions: [get, ¦])"), kindNames},
+		{"composite", post("@unique([title, ¦])"), postFields},
+		{"order", actions("list listPosts() { @orderBy(title: asc, ¦) }"), postFields},
+		{"direction", actions("list listPosts() { @orderBy(title: ¦) }"), "asc desc"},
+		{"embed", actions("get getPost(id) { @embed(¦) }"), "author"},
+		{"longer embed", actions("get getPost(id) { @embed(author.¦) }"), "posts profile identity"},
+		{"default of an enum", "model A { fields { s State @default(¦) } }", "true false null State ctx"},
+		{"default of a time", "model A { fields { s Timestamp @default(ctx.¦) } }", "now"},
+		{"relation", "model Post { fields { author Person @relation(¦) } }", "posts"},
+		{"deletion", "model A { fields { p Person @onDelete(¦) } }", "cascade restrict setNull"},
+		{"former name", "model A { fields { p Text @renamed(¦) } }", "from"},
+		{"model of an arm", union("arms { written ¦ }"), "… Post Person"},
+		{"attribute of an arm", union("arms { written Post @¦ }"), "where set"},
+		{"expression of an arm", union("arms { written Post { @where(¦) } }"), "post " + values + " expression"},
+		{"target in an arm", union("arms { written Post { @set(event.¦) } }"), "name id sourceModel sourceArm"},
+		{"value in an arm", union("arms { written Post { @set(event.name = post.¦) } }"), postFields},
+		{"block of a role", "role R { ¦ }", "emails domains"},
+		{"member of a role", "role R { emails { ¦ } }", ""},
+		{"block of an api", "api A { ¦ }", "models"},
+		{"model of an api", "api A { models { ¦ } }\n" + union(""), "Person Profile Event Post"},
+		{"block of an api's model", "api A { models { Post { ¦ } } }", "actions"},
+		{"action of an api", "api A { models { Post { actions { ¦ } } } }\n" + actions("get getPost(id)"), "getPost"},
+		{"in a line comment", post("// @¦"), ""},
+		{"behind the spaces of a comment", post("// a  ¦"), ""},
+		{"in a block comment", post("/* ¦ */"), ""},
+		{"in a text", actions("get getPost(id) { @where(post.title == \"post.¦\") }"), ""},
+		{"behind a number", actions("get getPost(id) { @where(post.title == 12¦) }"), ""},
+		{"in a later declaration", "job Nightly { ¦ }", ""},
+		{"after characters outside the BMP", actions("get getPost(id) { @where(post.title == \"😀😀\" && post.¦) }"), postFields},
+		{"behind an open brace", "model A { fields { x Text\n" + actions("get getPost(¦"), postFields},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, uri, p := openAt(t, test.text)
+			var items []completionItem
+			c.call("textDocument/completion", at(uri, p), &items)
+			got := strings.Fields(labels(items))
+			if some, found := strings.CutPrefix(test.want, "… "); found {
+				for _, want := range strings.Fields(some) {
+					if !slices.Contains(got, want) {
+						t.Errorf("%s:\ngot  %v\nwant %s among them", test.text, got, want)
+					}
+				}
+				return
+			}
+			if strings.Join(got, " ") != test.want {
+				t.Errorf("%s:\ngot  %s\nwant %s", test.text, strings.Join(got, " "), test.want)
+			}
+		})
+	}
+}
+
+// What is completed replaces the word up to the cursor, no more.
+func TestCompletionEdits(t *testing.T) {
+	t.Parallel()
+	tests := []struct{ text, label, want string }{
+		{"mo¦ Post {}", "model", "model Post {}"},
+		{"model A { fields { x Te¦ } }", "Text", "model A { fields { x Text } }"},
+		{"model A { fields { x Text @un¦ } }", "unique", "model A { fields { x Text @unique } }"},
+		{"model A { fields { x Text ¦ } }", "@unique", "model A { fields { x Text @unique } }"},
+		{"model A { @permission(ex¦) }", "expression", "model A { @permission(expression: ) }"},
+		{"model A { fields { x Person @onDelete(¦) } }", "setNull", "model A { fields { x Person @onDelete(setNull) } }"},
+	}
+	for _, test := range tests {
+		c, uri, p := openAt(t, test.text)
+		var items []completionItem
+		c.call("textDocument/completion", at(uri, p), &items)
+		i := slices.IndexFunc(items, func(item completionItem) bool { return item.Label == test.label })
+		if i < 0 {
+			t.Errorf("%s: got %s, want %s among them", test.text, labels(items), test.label)
+			continue
+		}
+		text, _ := cursor(t, test.text)
+		if got := apply(text, []textEdit{items[i].TextEdit}); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.text, got, test.want)
+		}
+	}
+}
+
+func TestHover(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		want       []string // parts of the text; none means no hover
+	}{
+		{"model", "model Po¦st { fields { a Text } }", []string{"model Post", "Table `app.post`"}},
+		{"description", strings.Replace(post(""), "model Post", "model Po¦st", 1), []string{"Something to read."}},
+		{"keyword", "mod¦el A { fields { a Text } }", []string{"A kind of row"}},
+		{"block", "model A { fie¦lds { a Text } }", []string{"The fields of a row."}},
+		{"field", strings.Replace(post(""), "title", "tit¦le", 1), []string{"title Text", "Shown on top.", "Column `title` of table `app.post`"}},
+		{"to-one", strings.Replace(post(""), "author", "au¦thor", 1), []string{"author Person", "Column `author_id`"}},
+		{"optional field", strings.Replace(post(""), "cover", "co¦ver", 1), []string{"cover File?"}},
+		{"first letter", strings.Replace(post(""), "cover", "¦cover", 1), []string{"cover File?"}},
+		{"behind the last letter", strings.Replace(post(""), "cover", "cover¦", 1), []string{"cover File?"}},
+		{"scalar", "model A { fields { a Deci¦mal } }", []string{"exact decimal", "price Decimal"}},
+		{"enum", "model A { fields { a Sta¦te } }", []string{"enum State { Draft Published }"}},
+		{"model as type", "model A { fields { a Per¦son } }", []string{"model Person", "Who writes."}},
+		{"Identity", "model A { fields { a Iden¦tity } }", []string{"app.identity"}},
+		{"attribute", "model A { fields { a Text @uni¦que } }", []string{"@unique", "No two rows"}},
+		{"argument", "model A { fields { a Person @onDelete(cas¦cade) } }", []string{"Deletes this row too"}},
+		{"kind", actions("li¦st listPosts()"), []string{"Reads a page of rows"}},
+		{"attribute out of place", "enum E { A @emb¦ed }", []string{"related records"}},
+		{"field on the next line", "model A { fields {\n  broken\n  ti¦tle Text\n} }", []string{"title Text"}},
+		{"kind on the same line", actions("get a(id) li¦st b()"), []string{"Reads a page of rows"}},
+		{"clause", actions("create a() wi¦th (title)"), []string{"The values that"}},
+		{"action", actions("create add¦Post() with (title, author.id)"), []string{"create addPost() with (title, author.id)", "Function `api.add_post`"}},
+		{"input", actions("create addPost() with (ti¦tle)"), []string{"title Text", "Shown on top."}},
+		{"path", actions("list a(author.na¦me)"), []string{"name Text", "Column `name` of table `app.person`"}},
+		{"foreign key", actions("list a(author¦Id)"), []string{"authorId ID", "The id of `author`", "Column `author_id`"}},
+		{"to-many", actions("list a(author.po¦sts.id)"), []string{"posts Post[]", "No column: the key is in table `app.post`"}},
+		{"side without the key", actions("list a(author.pro¦file.id)"), []string{"No column: the key is in table `app.profile`"}},
+		{"built-in field", actions("list a(created¦At)"), []string{"createdAt Timestamp", "Set by the database."}},
+		{"label", actions("list a(i¦ds: ID[]) { @where(post.id in ids) }"), []string{"ids: ID[]", "An input of `a`"}},
+		{"input in an expression", actions("get a(author.id) { @where(author¦Id != null) }"), []string{"author.id // ID"}},
+		{"variable", actions("get a(id) { @where(po¦st.title == \"\") }"), []string{"post Post", "The row of `Post`"}},
+		{"ctx", actions("get a(id) { @where(ct¦x.isAuthenticated) }"), []string{"The call"}},
+		{"member of ctx", actions("get a(id) { @where(ctx.isAuth¦enticated) }"), []string{"isAuthenticated Boolean"}},
+		{"claim", actions("get a(id) { @where(ctx.identity.te¦am == \"x\") }"), []string{"team Text?"}},
+		{"backlink", actions("get a(id) { @where(ctx.identity.per¦son == post.author) }"), []string{"person Person?", "Leads back from `Person.identity`"}},
+		{"enum value", actions("get a(id) { @where(post.state == State.Dra¦ft) }"), []string{"State.Draft", "Nobody sees it yet."}},
+		{"role", post("@permission(roles: [Edi¦tor], actions: [get])"), []string{"role Editor"}},
+		{"union", union("") + "api A { models { Ev¦ent } }", []string{"union Event"}},
+		{"arm", union("arms { wri¦tten Post }"), []string{"written Post"}},
+		{"field of a union", union("actions { list a(source¦Model?) }"), []string{"sourceModel Text", "Every union has it."}},
+		{"message", actions("read a() returns (Tot¦als)"), []string{"message Totals"}},
+		{"api", "api Mo¦bile { models { } }", []string{"api Mobile"}},
+		{"unknown name", actions("get a(tit¦el)"), nil},
+		{"comment", "// model A¦", nil},
+		{"text", actions("get a(id) { @where(post.title == \"tit¦le\") }"), nil},
+		{"white space", "  ¦  \n", nil},
+		{"number", actions("get a(id) { @where(post.title == 1¦2) }"), nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, uri, p := openAt(t, test.text)
+			var h *hover
+			c.call("textDocument/hover", at(uri, p), &h)
+			if h == nil {
+				if test.want != nil {
+					t.Errorf("%s: got no hover, want %q", test.text, test.want)
+				}
+				return
+			}
+			if test.want == nil {
+				t.Errorf("%s: got %q, want no hover", test.text, h.Contents.Value)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(h.Contents.Value, want) {
+					t.Errorf("%s: got %q, want %q in it", test.text, h.Contents.Value, want)
+				}
+			}
+		})
+	}
+}
+
+func TestDefinition(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name, text string
+		want       string // file, and the line from the declared name on; "" means none
+	}{
+		{"type in another file", strings.Replace(post(""), "author Person", "author Per¦son", 1), "library.stern: Person {"},
+		{"enum", strings.Replace(post(""), "state State", "state Sta¦te", 1), "library.stern: State {"},
+		{"own name", strings.Replace(post(""), "author", "auth¦or", 1), "schema.stern: author Person"},
+		{"input", actions("create a() with (ti¦tle)"), "schema.stern: title Text"},
+		{"path", actions("list a(author.na¦me)"), "library.stern: name Text"},
+		{"foreign key", actions("list a(author¦Id)"), "schema.stern: author Person"},
+		{"built-in field", actions("list a(i¦d)"), "schema.stern: Post {"},
+		{"enum value", actions("get a(id) { @where(post.state == State.Pub¦lished) }"), "library.stern: Published"},
+		{"default", strings.Replace(post(""), "State.Draft", "State.Dra¦ft", 1), "library.stern: Draft"},
+		{"variable", actions("get a(id) { @where(po¦st.state == null) }"), "schema.stern: Post {"},
+		{"input in an expression", actions("list a(ids: ID[]) { @where(post.id in i¦ds) }"), "schema.stern: ids: ID[]) { @where(post.id in ids) }"},
+		{"backlink", actions("get a(id) { @where(ctx.identity.per¦son == null) }"), "library.stern: identity Identity @unique"},
+		{"role", post("@permission(roles: [Edi¦tor], actions: [get])"), "library.stern: Editor { domains { \"news.example\" } }"},
+		{"relation", strings.Replace(post(""), "author Person", "author Person @relation(po¦sts)", 1), "library.stern: posts Post[]"},
+		{"embed", actions("get a(id) { @embed(author.pro¦file) }"), "library.stern: profile Profile?"},
+		{"composite", post("@unique([title, sta¦te])"), "schema.stern: state State @default(State.Draft)"},
+		{"message", actions("read a() returns (Tot¦als)"), "library.stern: Totals { posts Number }"},
+		{"model of an arm", union("arms { written Po¦st }"), "schema.stern: Post {"},
+		{"target of an arm", union("arms { written Post { @set(event.na¦me = post.title) } }"), "schema.stern: name Text }"},
+		{"model of an api", "api A { models { Per¦son } }", "library.stern: Person {"},
+		{"action of an api", "api A { models { Post { actions { add¦Post } } } }\n" + actions("create addPost() with (title)"),
+			"schema.stern: addPost() with (title)"},
+		{"in a file that does not parse", "model A {\n  fields {\n    x Text @default(\n  }\n}\n" + actions("list a(author.na¦me)") + "model B { fields {", "library.stern: name Text"},
+		{"scalar", "model A { fields { a Te¦xt } }", ""},
+		{"keyword", "mod¦el A { fields { a Text } }", ""},
+		{"Identity", "model A { fields { a Iden¦tity } }", ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			c, uri, p := openAt(t, test.text)
+			var l *location
+			c.call("textDocument/definition", at(uri, p), &l)
+			got := ""
+			if l != nil {
+				text, _ := cursor(t, test.text)
+				name := filepath.Base(l.URI)
+				if name == "library.stern" {
+					text = strings.TrimLeft(library, "\n")
+				}
+				at := newLines([]byte(text), utf16Units)
+				line, _, _ := strings.Cut(text[at.offset(l.Range.Start):], "\n")
+				got = name + ": " + line
+			}
+			if got != test.want {
+				t.Errorf("%s: got %q, want %q", test.text, got, test.want)
+			}
+		})
+	}
+}
+
+// sample has a bit of everything.
+const sample = `
+/// 😀 Something brought in to be mended.
+model Order {
+  fields {
+    number Text @unique /* 😀 */ note Text?
+    state Phase @default(Phase.Received) @renamed(from: phase)
+    customer Person { @onDelete(restrict) @index }
+    tags Text[]
+    items Item[]
+    photo File? @accepts(["image/*"]) @maxSize("5 MB")
+  }
+  actions {
+    create createOrder() with (number, items.what, customer.id) { @set(order.state = Phase.Received) }
+    get getOrder(id) { @embed(items, customer.profile) }
+    list listOrders(state?, from: Timestamp, customer.profile.bio?) {
+      @where(order.createdAt >= from && !(order.items.what == "😀" || order.tags == null))
+      @orderBy(createdAt: desc, number: asc)
+      @sortable(number)
+    }
+    update returnOrder(id) with (note) { @validate(note != "", message: "😀") @permission(roles: [Editor]) }
+    delete deleteOrder(number) @permission(expression: ctx.identity.person == order.customer)
+    read report(Totals) returns (Totals)
+    write mend(ids: ID[]) returns (Any) { @validate(ctx.env.REGION == "x") }
+  }
+  @unique([customer, number])
+  @validate(expression: order.number != "")
+  @permission(expression: order.customer.identity == ctx.identity && ctx.now > order.updatedAt, actions: [create, get, list])
+}
+model Item { fields { order Order @relation(items)  what Text } }
+enum Phase { /// As it came.
+  Received
+  Mended @renamed(from: Repaired) }
+union Event {
+  fields { title Text  at Timestamp? }
+  arms { received Order { @where(order.state == Phase.Received) @set(event.title = order.number) } }
+  actions { get getEvent(id)  list listEvents(sourceArm?) { @sortable(at) } }
+  @permission(expression: true, actions: [get, list])
+}
+role Boss { emails { "a@b.example" } domains { "c.example" } }
+api Mobile { models { Event Order { actions { getOrder listOrders } } } }
+`
+
+// sampleFile returns the sample as a file of a project with the library.
+func sampleFile(text string) (*index, *syntax.File) {
+	x := newIndex(&sqlgen.Project{
+		Files:  []*syntax.Source{{Name: "library.stern", Text: []byte(library)}, {Name: "sample.stern", Text: []byte(text)}},
+		Config: &syntax.Source{Name: sqlgen.ConfigName, Text: []byte(libraryConfig)},
+	})
+	return x, x.file("sample.stern")
+}
+
+// Each name in a sound schema stands for something, and is offered where it
+// stands unless it is a new one.
+func TestEveryName(t *testing.T) {
+	t.Parallel()
+	x, file := sampleFile(sample)
+	if file.Incomplete() {
+		t.Fatal("the sample does not parse")
+	}
+	for _, token := range file.Tokens {
+		if token.Kind != syntax.TokenName || token.Text == "phase" || token.Text == "Repaired" {
+			continue // former names stand for nothing
+		}
+		for _, offset := range []int{token.Span.Start.Offset, token.Span.End.Offset} {
+			s := spotAt(file, offset)
+			y := x.resolve(s)
+			if s.word != token.Text || y == nil || y.name != token.Text {
+				t.Errorf("%s: %s: got %q, %+v", token.Span.Start, token.Text, s.word, y)
+				continue
+			}
+			if s.slot != slotNew && named(x.candidates(s), token.Text) == nil {
+				t.Errorf("%s: %s is not offered", token.Span.Start, token.Text)
+			}
+		}
+	}
+}
+
+// Whatever is written so far, and wherever the cursor stands, there are answers.
+func TestHalfWritten(t *testing.T) {
+	t.Parallel()
+	for end := 0; end <= len(sample); end += 3 {
+		x, file := sampleFile(sample[:end])
+		for offset := max(0, end-20); offset <= end; offset++ {
+			s := spotAt(file, offset)
+			x.candidates(s)
+			x.resolve(s)
+		}
+	}
+}
+
+// Of each whole line that is written so far, what follows can be completed.
+func TestHalfWrittenPaths(t *testing.T) {
+	t.Parallel()
+	_, file := sampleFile(sample)
+	for i, token := range file.Tokens {
+		if token.Text != "." {
+			continue
+		}
+		// Written up to the dot, with the lines behind it there already.
+		end := token.Span.End.Offset
+		rest := sample[end:]
+		x, half := sampleFile(sample[:end] + "\n" + rest[strings.Index(rest, "\n")+1:])
+		if name := file.Tokens[i+1].Text; named(x.candidates(spotAt(half, end)), name) == nil {
+			t.Errorf("%s: %s is not offered behind the dot", token.Span.Start, name)
+		}
+	}
+}
+
+func FuzzSpot(f *testing.F) {
+	f.Add(sample, 100)
+	f.Add("model A { fields { x Text @", 27)
+	f.Add("model A { fields { x Text @default(", 35)
+	f.Fuzz(func(t *testing.T, text string, offset int) {
+		x, file := sampleFile(text)
+		if offset < 0 || offset > len(text) {
+			offset = len(text)
+		}
+		s := spotAt(file, offset)
+		x.candidates(s)
+		x.resolve(s)
+		if s.start > offset || s.end < offset || text[s.start:s.end] != s.word {
+			t.Errorf("at %d: got the word %q from %d to %d", offset, s.word, s.start, s.end)
+		}
+	})
+}
+
+func TestDocumentSymbols(t *testing.T) {
+	t.Parallel()
+	c := start(t)
+	c.open("untitled:a", sample)
+	var symbols []documentSymbol
+	c.call("textDocument/documentSymbol", documentParams{documentID{"untitled:a"}}, &symbols)
+	const want = "Order(number note state customer tags items photo createOrder getOrder listOrders returnOrder deleteOrder report mend)" +
+		" Item(order what) Phase(Received Mended) Event(title at received getEvent listEvents) Boss Mobile"
+	if got := outline(symbols); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	lines := newLines([]byte(sample), utf16Units)
+	var check func(list []documentSymbol, within textRange)
+	check = func(list []documentSymbol, within textRange) {
+		for _, s := range list {
+			start, end := lines.offset(s.Range.Start), lines.offset(s.Range.End)
+			nameStart, nameEnd := lines.offset(s.SelectionRange.Start), lines.offset(s.SelectionRange.End)
+			if sample[nameStart:nameEnd] != s.Name || nameStart < start || nameEnd > end ||
+				start < lines.offset(within.Start) || end > lines.offset(within.End) {
+				t.Errorf("%s: name at %v, whole at %v, within %v", s.Name, s.SelectionRange, s.Range, within)
+			}
+			check(s.Children, s.Range)
+		}
+	}
+	check(symbols, textRange{position{0, 0}, position{999, 0}})
+}
+
+// The examples shown on hover are what the compiler takes.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	const before = "enum State { Draft Published }\nmodel Person { fields { name Text  approved Post[]  written Post[] } }\n"
+	model := func(fields, rest string) string {
+		return "model Post {\n  fields {\n    title Text\n    state State @default(State.Draft)\n    author Person @relation(written)\n    " +
+			fields + "\n  }\n  " + rest + "\n}\n"
+	}
+	check := func(name, text string) {
+		t.Helper()
+		p := &sqlgen.Project{Files: []*syntax.Source{{Name: "example.stern", Text: []byte(text)}}}
+		for _, name := range []string{"countPosts", "archivePosts", "renamePost"} {
+			p.Functions = append(p.Functions, "functions/"+name+".sql")
+		}
+		_, errs := sqlgen.Check(p)
+		for _, e := range errs {
+			// What an example does not show is not missing.
+			if !e.Warning && e.Code != schema.UncoveredField && e.Code != schema.MissingToOne && e.Code != schema.UnusedInput {
+				t.Errorf("example of %s: %s\n%s", name, e.Message, text)
+			}
+		}
+	}
+	for _, w := range declarationWords {
+		switch {
+		case w.example == "":
+		case w.name == "model", w.name == "enum":
+			check(w.name, w.example)
+		default:
+			check(w.name, strings.Replace(before, "State {", "Phase {", 1)+"enum State { Draft }\n"+model("", "")+w.example)
+		}
+	}
+	for _, w := range scalarWords {
+		check(w.name, before+model(w.example, ""))
+	}
+	for _, w := range kindWords {
+		check(w.name, before+model("", "actions {\n"+w.example+"\n}"))
+	}
+	for _, w := range attributeWords {
+		switch {
+		case strings.HasPrefix(w.example, "@"):
+			check(w.name, before+model("", w.example))
+		case kindWords.has(strings.Fields(w.example)[0]):
+			check(w.name, before+model("", "actions {\n"+w.example+"\n}"))
+		default:
+			check(w.name, before+model(w.example, ""))
+		}
+		if !strings.Contains(w.example, "@"+w.name) {
+			t.Errorf("example of %s: %s does not show it", w.name, w.example)
+		}
+	}
+}
+
+// An attribute is offered where the compiler takes it, and nowhere else.
+func TestAttributesAgreeWithTheCompiler(t *testing.T) {
+	t.Parallel()
+	bearers := map[string]string{
+		"scalar":     "model M { fields { x Text @# } }",
+		"file":       "model M { fields { x File @# } }",
+		"toOne":      "model N { fields { a Text } } model M { fields { x N @# } }",
+		"toMany":     "model N { fields { m M } } model M { fields { x N[] @# } }",
+		"model":      "model M { @# }",
+		"union":      "union U { @# }",
+		"enumValue":  "enum E { A @# }",
+		"arm":        "model M { fields { a Text } } union U { arms { m M @# } }",
+		"get":        "model M { actions { get a() @# } }",
+		"list":       "model M { actions { list a() @# } }",
+		"create":     "model M { actions { create a() @# } }",
+		"update":     "model M { actions { update a() @# } }",
+		"delete":     "model M { actions { delete a() @# } }",
+		"read":       "model M { actions { read a() returns (Any) @# } }",
+		"write":      "model M { actions { write a() returns (Any) @# } }",
+		"unionGet":   "union U { actions { get a() @# } }",
+		"unionList":  "union U { actions { list a() @# } }",
+		"messages":   "message M { x Text @# }",
+		"unionField": "union U { fields { x Text @# } }",
+	}
+	// Codes by which the compiler says that an attribute is out of place there.
+	misplaced := []syntax.Code{schema.MisplacedAttribute, schema.UnknownAttribute, schema.DefaultNotAllowed, schema.FunctionAttribute,
+		schema.BadRelation, schema.OnDeleteMisplaced}
+	for bearer, template := range bearers {
+		for _, w := range attributeWords {
+			argument := ""
+			switch w.name {
+			case "relation":
+				argument = "(nothing)"
+			case "onDelete":
+				argument = "(cascade)"
+			}
+			text := strings.Replace(template, "@#", "@"+w.name+argument, 1)
+			_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})
+			refused := slices.ContainsFunc(errs, func(e *syntax.Diagnostic) bool { return slices.Contains(misplaced, e.Code) })
+			if w.name == "relation" && bearer == "toOne" {
+				refused = false // only its argument is
+			}
+			if w.isOn(bearer) == refused {
+				t.Errorf("@%s on %s: offered %v, refused %v: %s", w.name, bearer, w.isOn(bearer), refused, text)
+			}
+		}
+	}
+}
