@@ -118,9 +118,8 @@ func Prefixes(nodes ...Node) []Prefix {
 			case *Not:
 				return false
 			case *Compare:
-				if isNullTest(n) {
-					prefixes = addPrefixes(prefixes, seen, n.Left, false)
-					prefixes = addPrefixes(prefixes, seen, n.Right, false)
+				if p, ok := nullTested(n).(*Path); ok {
+					prefixes = addPrefixes(prefixes, seen, p, false)
 					return false
 				}
 			case *Path:
@@ -134,11 +133,7 @@ func Prefixes(nodes ...Node) []Prefix {
 
 // addPrefixes adds the prefixes of a path that are new. Whether a to-many that
 // the path ends in is a choice, the caller knows.
-func addPrefixes(prefixes []Prefix, seen map[string]bool, n Node, withEnd bool) []Prefix {
-	p, ok := n.(*Path)
-	if !ok {
-		return prefixes
-	}
+func addPrefixes(prefixes []Prefix, seen map[string]bool, p *Path, withEnd bool) []Prefix {
 	for i, s := range p.Steps {
 		if !isToMany(s) || i == len(p.Steps)-1 && !withEnd {
 			continue
@@ -155,4 +150,16 @@ func addPrefixes(prefixes []Prefix, seen map[string]bool, n Node, withEnd bool) 
 // isNullTest tells whether a comparison is with the literal null by == or !=.
 func isNullTest(c *Compare) bool {
 	return operators(c.Op) == Equality && (isNull(c.Left) || isNull(c.Right))
+}
+
+// nullTested returns the side that a comparison tests for null, nil if it is no
+// such test.
+func nullTested(c *Compare) Node {
+	switch {
+	case !isNullTest(c):
+		return nil
+	case isNull(c.Left):
+		return c.Right
+	}
+	return c.Left
 }

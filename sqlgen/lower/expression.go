@@ -226,7 +226,16 @@ func (x expression) choose(p expr.Prefix, conjuncts []expr.Node) pg.Expr {
 	with.aliases = j.aliases
 	with.chosen = maps.Clone(x.chosen)
 	with.chosen[key] = &at
-	return pg.AnyOf(&pg.Exists{Query: j.query(nil, with.allHold(conjuncts))}, none)
+	return pg.AnyOf(x.some(j, with.allHold(conjuncts)), none)
+}
+
+// some holds if the condition does for some row of the joins. In @validate it is
+// unknown if the condition is so at best.
+func (x expression) some(j *joins, condition pg.Expr) pg.Expr {
+	if x.logic == validateLogic && !isExact(condition) {
+		return &pg.Any{Value: pg.True(), Op: "=", Array: &pg.Subquery{Query: j.query([]pg.Output{{Value: condition}}, nil)}}
+	}
+	return &pg.Exists{Query: j.query(nil, condition)}
 }
 
 // start returns the place from which a path goes on, and the steps that are left:
@@ -271,7 +280,7 @@ func (x expression) comparison(c *expr.Compare) pg.Expr {
 		return pg.False()
 	}
 	if c.Op == syntax.In {
-		return x.membership(left, right, c)
+		return membership(left, right)
 	}
 	unify(&left, &right)
 	op := operatorOf(c.Op)
@@ -286,10 +295,11 @@ func (x expression) comparison(c *expr.Compare) pg.Expr {
 			left.somebody(), right.somebody(),
 		)
 	}
-	compared := pg.AllOf(
-		both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Op(l, op, r) }),
-		left.elementsSomebody(op), right.elementsSomebody(op),
-	)
+	compared := both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Op(l, op, r) })
+	if op == "<>" && x.logic != validateLogic && (left.elements != nil || right.elements != nil) {
+		// Postgres takes a null element for a value.
+		return pg.AllOf(compared, left.somebody(), right.somebody())
+	}
 	return compared
 }
 
@@ -319,15 +329,12 @@ func isNullLiteral(n expr.Node) bool {
 	return ok && l.Value == nil
 }
 
-// nullTest lowers == null and != null. Of a path that ends in a to-many it asks
-// for children.
+// nullTest lowers == null and != null. Of a relation without column it asks for
+// rows.
 func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
-	p, isPath := n.(*expr.Path)
-	if !isPath {
-		return boolean(isNullLiteral(n) == wantsNull) // literals and lists are known
-	}
 	var isNull pg.Expr
-	if last := len(p.Steps) - 1; last >= 0 && p.Steps[last].StepType().Array && p.Steps[last].StepType().Kind == expr.Model {
+	if p, ok := n.(*expr.Path); ok && endsBeyond(p) {
+		last := len(p.Steps) - 1
 		start, rest := x.start(p.Root, p.Steps[:last])
 		if start == nil {
 			return pg.False()
@@ -339,11 +346,15 @@ func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
 		}
 		isNull = pg.Negate(&pg.Exists{Query: j.query(nil, nil)})
 	} else {
-		o := x.operand(p)
-		if o.nowhere {
+		o := x.operand(n)
+		switch _, isPath := n.(*expr.Path); {
+		case o.nowhere:
 			return pg.False()
+		case isPath:
+			isNull = pg.IsNull(o.scalar())
+		default:
+			isNull = boolean(isNullLiteral(n)) // literals and lists are known
 		}
-		isNull = pg.IsNull(o.scalar())
 	}
 	if wantsNull {
 		return isNull
@@ -351,22 +362,37 @@ func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
 	return pg.Negate(isNull)
 }
 
+// endsBeyond tells whether a path ends in a relation whose column, if any, is in
+// the other model.
+func endsBeyond(p *expr.Path) bool {
+	if len(p.Steps) == 0 {
+		return false
+	}
+	f := field(p.Steps[len(p.Steps)-1])
+	return f.IsRelation() && f.FK == nil
+}
+
 // membership lowers x in a list, an array or what a to-many yields.
-func (x expression) membership(left, right operand, c *expr.Compare) pg.Expr {
-	if right.elements != nil {
-		if len(right.elements) == 0 {
-			return pg.False()
-		}
+func membership(left, right operand) pg.Expr {
+	unify(&left, &right)
+	switch {
+	case right.elements != nil && len(right.elements) == 0:
+		return pg.False()
+	case len(right.elements) == 1:
+		return both(left, right.elements[0], func(l, r pg.Expr) pg.Expr { return pg.Eq(l, r) })
+	case right.elements != nil:
 		list := make([]pg.Expr, len(right.elements))
 		for i, e := range right.elements {
-			unify(&left, &e)
 			list[i] = e.scalar()
 		}
 		return left.rejectingNull(func(value pg.Expr) pg.Expr { return &pg.In{Value: value, List: list} })
-	}
-	unify(&left, &right)
-	if right.typ.Array && right.typ.Kind != expr.Model {
-		return both(left, right, func(l, r pg.Expr) pg.Expr { return &pg.Any{Value: l, Op: "=", Array: r} })
+	case right.typ.Array && right.typ.Kind != expr.Model:
+		return both(left, right, func(l, r pg.Expr) pg.Expr {
+			if _, isQuery := r.(*pg.Subquery); isQuery {
+				r = pg.As(r, columnType(right.typ)) // or any would ask for a row, not for an element
+			}
+			return &pg.Any{Value: l, Op: "=", Array: r}
+		})
 	}
 	return both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Eq(l, r) })
 }

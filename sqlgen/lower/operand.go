@@ -16,6 +16,7 @@ type operand struct {
 	nobody   bool      // whether its null makes the comparison false
 	nowhere  bool      // whether it leads through a to-many without child
 	elements []operand // of a list; not nil even if there are none
+	known    pg.Expr   // of a list: when it is not null for want of an element; nil means always
 }
 
 // operand lowers one side of a comparison.
@@ -31,12 +32,20 @@ func (x expression) operand(n expr.Node) operand {
 	panic(fmt.Sprintf("lower: %T is no operand", n))
 }
 
+// list lowers a list. In @validate a null element makes it null as a whole.
 func (x expression) list(l *expr.List) operand {
 	o := operand{typ: l.Type(), elements: []operand{}}
+	var known []pg.Expr
 	for _, e := range l.Elements {
 		element := x.operand(e)
 		o.nowhere = o.nowhere || element.nowhere
 		o.elements = append(o.elements, element)
+		if p, ok := e.(*expr.Path); ok && p.MayBeNull() && x.logic == validateLogic && !element.nowhere {
+			known = append(known, pg.IsNotNull(element.scalar()))
+		}
+	}
+	if len(known) > 0 {
+		o.known = pg.AllOf(known...)
 	}
 	return o
 }
@@ -54,7 +63,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.value = pg.IsNotNull(identityID(x.site))
 		return o
 	case expr.RootNow:
-		o.value = pg.Fn("now")
+		o.value = pg.As(pg.Fn("now"), columnType(o.typ)) // as it would be stored
 		return o
 	case expr.RootHeader:
 		o.value = x.setting("platform.header", p.Name)
@@ -90,8 +99,9 @@ func (x expression) path(p *expr.Path) operand {
 	o.nullable = o.nullable && !o.nobody && x.logic != validateLogic
 	if len(j.list) > 0 {
 		o.joins = j
-		if p.Root == expr.RootIdentity && start.alias == "" {
-			// It is the same for all rows, so Postgres evaluates it once.
+		// From the caller it is the same for all rows, so Postgres evaluates it once.
+		// In @validate null has to stay null, which joins would lose.
+		if p.Root == expr.RootIdentity && start.alias == "" || x.logic == validateLogic {
 			o.value, o.joins = o.scalar(), nil
 		}
 	}
@@ -121,7 +131,11 @@ func (o operand) scalar() pg.Expr {
 		for i, e := range o.elements {
 			elements[i] = e.scalar()
 		}
-		return pg.As(&pg.Array{Elements: elements}, castType(o.typ.Kind)+"[]")
+		array := pg.As(&pg.Array{Elements: elements}, castType(o.typ.Kind)+"[]")
+		if o.known != nil {
+			return &pg.Case{Whens: []pg.When{{Condition: o.known, Result: array}}}
+		}
+		return array
 	}
 	if o.joins == nil {
 		return o.value
@@ -148,22 +162,13 @@ func both(left, right operand, condition func(l, r pg.Expr) pg.Expr) pg.Expr {
 	})
 }
 
-// somebody is what must hold beside a comparison that null would satisfy; nil
-// means nothing.
+// somebody is what must hold beside a comparison that null would satisfy: neither
+// the operand nor an element of it is nobody.
 func (o operand) somebody() pg.Expr {
-	if !o.nobody {
-		return nil
-	}
-	return pg.IsNotNull(o.scalar())
-}
-
-// elementsSomebody is the same of the elements of a list that is compared as a
-// whole: Postgres takes null elements of arrays for values.
-func (o operand) elementsSomebody(op string) pg.Expr {
-	if op != "<>" {
-		return nil
-	}
 	var conditions []pg.Expr
+	if o.nobody {
+		conditions = append(conditions, pg.IsNotNull(o.scalar()))
+	}
 	for _, e := range o.elements {
 		conditions = append(conditions, e.somebody())
 	}
@@ -181,12 +186,9 @@ func unify(left, right *operand) {
 // Timestamp is its midnight in UTC; Postgres would take the session's zone.
 func coerce(o, other *operand) {
 	if o.elements != nil {
-		if other.typ.Array || other.elements != nil {
-			o.typ.Kind = widerKind(o.typ.Kind, other.typ.Kind)
-		}
+		o.typ.Kind = widerKind(o.typ.Kind, other.typ.Kind)
 		for i := range o.elements {
-			element := operand{typ: expr.Type{Kind: widerKind(o.typ.Kind, other.typ.Kind)}}
-			coerce(&o.elements[i], &element)
+			coerce(&o.elements[i], &operand{typ: expr.Type{Kind: o.typ.Kind}})
 		}
 		return
 	}

@@ -1,0 +1,173 @@
+package lower
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+var differential = flag.Duration("differential", 0, "how long to compare random expressions; 0 means a fixed number of schemas")
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// testPlace is where a random expression stands, which decides how it is judged.
+type testPlace int
+
+const (
+	whereOfAction testPlace = iota
+	ruleOfAction
+	validateOfAction
+	validateOfModel
+)
+
+func testPlaces() []testPlace {
+	return []testPlace{whereOfAction, ruleOfAction, validateOfAction, validateOfModel}
+}
+
+// String returns the place as tests print it.
+func (p testPlace) String() string {
+	return [...]string{"@where", "@permission", "@validate of an action", "@validate of a model"}[p]
+}
+
+// logic returns the logic of the place.
+func (p testPlace) logic() logic {
+	return [...]logic{whereLogic, ruleLogic, validateLogic, validateLogic}[p]
+}
+
+// hasRow tells whether an expression at the place is evaluated for each row.
+func (p testPlace) hasRow() bool { return p != validateOfAction }
+
+// share is how many expressions a model gets at the place.
+func (p testPlace) share() int { return [...]int{40, 40, 20, 20}[p] }
+
+// subject is an expression under test: that of one attribute, or of several
+// @wheres, which are one expression together.
+type subject struct {
+	place testPlace
+	model string
+	terms []*term
+	nodes []expr.Node // once it is checked
+}
+
+// attributes returns the expression as attributes of the schema language.
+func (s *subject) attributes() string {
+	texts := make([]string, len(s.terms))
+	for i, t := range s.terms {
+		switch s.place {
+		case whereOfAction:
+			texts[i] = "@where(" + t.String() + ")"
+		case ruleOfAction:
+			texts[i] = "@permission(expression: " + t.String() + ")"
+		default:
+			texts[i] = "@validate(" + t.String() + ")"
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// value is what the interpreter makes of the expression. It is false if that is
+// not for the expression to say: a @where that mentions an absent input is left
+// out when the statement is built.
+func (s *subject) value(call expr.Call) (expr.Truth, bool) {
+	holds := false
+	switch s.place {
+	case validateOfAction, validateOfModel:
+		return expr.Validate(call, s.nodes[0]), true
+	case ruleOfAction:
+		holds = expr.Admits(call, s.nodes[0])
+	case whereOfAction:
+		for _, in := range expr.Mentions(s.nodes...).Inputs {
+			if _, given := call.Inputs[in.InputName()]; !given {
+				return expr.False, false
+			}
+		}
+		holds = expr.Holds(call, s.nodes...)
+	}
+	if holds {
+		return expr.True, true
+	}
+	return expr.False, true
+}
+
+// tally counts what a run of the test has seen.
+type tally struct {
+	written, accepted int // expressions
+	cases             int // values compared
+	outcomes          [4][3]int
+}
+
+// TestDifferential compares the value that Postgres finds for random expressions
+// with the interpreter's, over random schemas, rows and calls. With the flag
+// -differential it goes on for that long.
+func TestDifferential(t *testing.T) {
+	t.Parallel()
+	var total tally
+	seed, start := uint64(0), time.Now()
+	if *differential > 0 {
+		seed = uint64(start.UnixNano())
+	}
+	for n := uint64(0); n < 10 || time.Since(start) < *differential; n++ {
+		compareRandom(t, seed+n, &total)
+	}
+	t.Logf("%d of %d expressions accepted; %d values compared; per place false, unknown, true: %v",
+		total.accepted, total.written, total.cases, total.outcomes)
+
+	if total.accepted*10 < total.written*8 {
+		t.Errorf("only %d of %d expressions were accepted: the generator misses the language", total.accepted, total.written)
+	}
+	for _, place := range testPlaces() {
+		for truth, n := range total.outcomes[place] {
+			if n < 500 && (expr.Truth(truth) != expr.Unknown || place.logic() == validateLogic) {
+				t.Errorf("%s was %s only %d times: this shows little", place, expr.Truth(truth), n)
+			}
+		}
+	}
+}
+
+// compareRandom makes a schema and expressions over it, and compares their values
+// in several worlds.
+func compareRandom(t *testing.T, seed uint64, total *tally) {
+	r := newRandom(seed)
+	lab := newLaboratory(t, randomModels(r))
+	written := lab.randomSubjects(r)
+	subjects := lab.check(t, written)
+	total.written += len(written)
+	total.accepted += len(subjects)
+	experiments := lab.experiments(subjects)
+	for range 20 {
+		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
+		if d := lab.compare(t, w, experiments, total); d != nil {
+			t.Fatalf("seed %d\n%s", seed, lab.explain(lab.shrink(t, d)))
+		}
+	}
+}
+
+// randomSubjects returns random expressions for all models and places.
+func (lab *laboratory) randomSubjects(r random) []*subject {
+	var subjects []*subject
+	for _, m := range lab.models {
+		for _, place := range testPlaces() {
+			row := modelNamed(lab.schema, m.name)
+			inputs := slices.DeleteFunc(slices.Clone(lab.inputs), func(in *schema.Input) bool { return place == validateOfModel || !m.hasInput(in.Name) })
+			if !place.hasRow() {
+				row = nil
+			}
+			g := newGenerator(r, lab.schema, row, inputs, place == validateOfModel)
+			for range place.share() {
+				s := &subject{place: place, model: m.name, terms: []*term{g.expression()}}
+				if place == whereOfAction && r.chance(30) {
+					s.terms = append(s.terms, g.expression())
+				}
+				subjects = append(subjects, s)
+			}
+		}
+	}
+	return subjects
+}
