@@ -1,0 +1,111 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// fence is a block of code in Markdown: its language with what stands behind it, and
+// its text.
+var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: ([0-9]+))?\n(.*?)^```\n")
+
+// step is a block of commands in a README, and the response that stands below it.
+type step struct {
+	commands string
+	status   string
+	response string // empty means that none is shown
+}
+
+func readSteps(t *testing.T, name string) []step {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []step
+	for _, block := range fence.FindAllStringSubmatch(string(text), -1) {
+		language, status, text := block[1], block[2], block[3]
+		switch {
+		case language == "sh":
+			steps = append(steps, step{commands: text, status: "200"})
+		case language == "json" && len(steps) > 0:
+			last := &steps[len(steps)-1]
+			last.response = unbroken(text)
+			if status != "" {
+				last.status = status
+			}
+		default:
+			t.Fatalf("%s: a block of %s is not expected:\n%s", name, language, text)
+		}
+	}
+	return steps
+}
+
+// TestReadme runs the commands in the README of each example app, in one shell as it
+// says, and compares status and body. Ids, times and cursors may differ.
+func TestReadme(t *testing.T) {
+	t.Parallel()
+	names, err := filepath.Glob("apps/*/README.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("found %d READMEs (%v)", len(names), err)
+	}
+	for _, name := range names {
+		t.Run(filepath.Base(filepath.Dir(name)), func(t *testing.T) {
+			t.Parallel()
+			runReadme(t, name)
+		})
+	}
+}
+
+// mark stands between what the steps write.
+const mark = "=== next step ==="
+
+func runReadme(t *testing.T, name string) {
+	steps := readSteps(t, name)
+	if len(steps) < 3 {
+		t.Fatalf("%s has %d steps", name, len(steps))
+	}
+	a := serveApp(t, filepath.Dir(name))
+
+	// A function in place of curl says the status, so that the commands stay as they are.
+	script := `curl() { command curl --silent --show-error --write-out '%{stderr}%{http_code}\n' "$@"; }` + "\n"
+	for _, s := range steps {
+		script += strings.ReplaceAll(s.commands, "http://localhost:8080", a.url)
+		script += fmt.Sprintf("echo '%s'; echo '%s' >&2\n", mark, mark)
+	}
+	shell := exec.CommandContext(t.Context(), "sh", "-e", "-u", "-c", script)
+	var out, statuses strings.Builder
+	shell.Stdout, shell.Stderr = &out, &statuses
+	if err := shell.Run(); err != nil {
+		t.Fatalf("the commands of %s: %v\n%s\n%s", name, err, out.String(), statuses.String())
+	}
+
+	bodies, codes := strings.Split(out.String(), mark+"\n"), strings.Split(statuses.String(), mark+"\n")
+	if len(bodies) != len(steps)+1 || len(codes) != len(steps)+1 {
+		t.Fatalf("%d steps gave %d bodies and %d statuses", len(steps), len(bodies)-1, len(codes)-1)
+	}
+	for i, s := range steps {
+		got := strings.TrimRight(bodies[i], "\n")
+		for _, status := range strings.Fields(codes[i]) {
+			if status != s.status {
+				t.Errorf("%s\n  got  status %s: %s\n  want %s", s.commands, status, got, s.status)
+			}
+		}
+		if len(strings.Fields(codes[i])) == 0 {
+			t.Errorf("%s\n  sends no request", s.commands)
+		}
+		if s.response != "" && shape(got) != shape(s.response) {
+			t.Errorf("%s\n  got  %s\n  want %s", s.commands, shape(got), shape(s.response))
+		}
+	}
+}
+
+// shape is a body without what differs from run to run.
+func shape(body string) string {
+	return variables{}.generalize("", body)
+}
