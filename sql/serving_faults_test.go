@@ -193,18 +193,3 @@ func TestServingFaults(t *testing.T) {
 		}
 	}
 }
-
-// The sentences come in one order, so that two starts of a server log the same.
-func TestServingFaultsInOrder(t *testing.T) {
-	t.Parallel()
-	db := pgtest.New(t, pgtest.Options{})
-	owner := db.Owner(t)
-	exec(t, owner, servable)
-	first := values[string](t, owner, "select * from platform.serving_faults()")
-	if len(first) < 5 {
-		t.Fatalf("the owner's faults: %q, want many", first)
-	}
-	if second := values[string](t, owner, "select * from platform.serving_faults()"); !slices.Equal(first, second) {
-		t.Errorf("got %q, then %q", first, second)
-	}
-}
