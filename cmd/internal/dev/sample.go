@@ -16,8 +16,8 @@ type request struct {
 }
 
 // sample returns up to three requests that work as printed: a create that needs
-// no other record, a list, and a request that is refused, to see what an error
-// looks like. Whoever tries them has not signed in.
+// no other record, a list that needs no filter, and a request that is refused, to
+// see what an error looks like. Whoever tries them has not signed in.
 func sample(db *pg.Database, baseURL string) []request {
 	var m release.Manifest
 	if err := json.Unmarshal(db.Manifest, &m); err != nil {
@@ -44,7 +44,9 @@ func sample(db *pg.Database, baseURL string) []request {
 				create, body = a, value
 			}
 		case a.Kind == release.List && list == nil:
-			list = a
+			if value, ok := example(m.Schemas, m.Schemas.Get(a.Input), ""); ok && value == "{}" {
+				list = a
+			}
 		}
 	}
 	var requests []request
@@ -76,6 +78,8 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		Format     string          `json:"format"`
 		Enum       []any           `json:"enum"`
 		MaxLength  int             `json:"maxLength"`
+		MinItems   int             `json:"minItems"`
+		Items      json.RawMessage `json:"items"`
 		Required   []string        `json:"required"`
 		Properties map[string]json.RawMessage
 	}
@@ -108,7 +112,11 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		}
 		return "{" + strings.Join(members, ",") + "}", true
 	case "array":
-		return "[]", true
+		if s.MinItems == 0 {
+			return "[]", true
+		}
+		element, ok := example(schemas, s.Items, name)
+		return "[" + strings.TrimSuffix(strings.Repeat(element+",", s.MinItems), ",") + "]", ok
 	case "boolean":
 		return "true", true
 	case "integer", "number":
