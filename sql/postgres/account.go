@@ -19,8 +19,8 @@ type account struct {
 	differs  bool // from the user that this process runs as
 }
 
-// serverAccount is the current user, or for root the first of the users who may
-// have nothing to lose.
+// serverAccount is the current user, or for root the first of two users without
+// special rights that is there.
 func serverAccount() (account, error) {
 	if os.Geteuid() != 0 {
 		return account{name: strconv.Itoa(os.Geteuid()), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}, nil

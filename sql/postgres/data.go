@@ -45,7 +45,7 @@ type data struct {
 func keptData(dir string, acc *account) (*data, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
-		return nil, fmt.Errorf("find %s: %w", dir, err)
+		return nil, fmt.Errorf("find the directory for data: %w", err)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("make the directory for data: %w", err)
