@@ -35,9 +35,11 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		from pg_constraint join pg_class on pg_class.oid = conrelid
 		where connamespace = 'app'::regnamespace and contype in ('p', 'u', 'f')
 		union all
-		select 'unique ' || indrelid::regclass::name || ' ' || pg_class.relname
-		from pg_index join pg_class on pg_class.oid = indexrelid
-		where relnamespace = 'app'::regnamespace and indisunique
+		select 'unique ' || table_of.relname || ' ' || pg_class.relname
+		from pg_index
+		join pg_class on pg_class.oid = indexrelid
+		join pg_class as table_of on table_of.oid = indrelid
+		where pg_class.relnamespace = 'app'::regnamespace and indisunique
 			and not exists (select from pg_constraint where conindid = indexrelid and contype in ('p', 'u'))
 		union all
 		select 'required ' || pg_class.relname || '.' || attname
