@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,6 +34,7 @@ func TestCommand(t *testing.T) {
 		{"check a missing folder", testCheckMissing},
 		{"check and watch as text", testWatchText},
 		{"check and watch as JSON", testWatchJSON},
+		{"lsp", testLSP},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -102,6 +105,56 @@ func testWatchJSON(t *testing.T, binary string) {
 	}
 	if diagnostics := w.interrupt(); diagnostics != "" {
 		t.Errorf("check --watch --format json: got %q on standard error, want nothing", diagnostics)
+	}
+}
+
+// testLSP talks to the language server as an editor does that leaves its input
+// open; the messages themselves are tested where they are made.
+func testLSP(t *testing.T, binary string) {
+	const shutdown = `{"jsonrpc":"2.0","id":2,"method":"shutdown"}`
+	tests := []struct {
+		name     string
+		requests []string
+		want     int
+	}{
+		{"exit after shutdown", []string{shutdown}, 0},
+		{"exit without shutdown", nil, exitInput},
+	}
+	for _, test := range tests {
+		c := exec.CommandContext(t.Context(), binary, "lsp")
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		send := func(m string) { fmt.Fprintf(in, "Content-Length: %d\r\n\r\n%s", len(m), m) }
+		answers := bufio.NewReader(out)
+		for _, m := range append([]string{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}`}, test.requests...) {
+			send(m)
+			var length int
+			if _, err := fmt.Fscanf(answers, "Content-Length: %d\r\n\r\n", &length); err != nil {
+				t.Fatalf("%s: answer to %s: %v", test.name, m, err)
+			}
+			body := make([]byte, length)
+			if _, err := io.ReadFull(answers, body); err != nil || !strings.Contains(string(body), `"result"`) {
+				t.Errorf("%s: answer to %s: got %s, %v", test.name, m, body, err)
+			}
+		}
+		send(`{"jsonrpc":"2.0","method":"exit"}`)
+		io.Copy(io.Discard, answers)
+		var exit *exec.ExitError
+		if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		if got := c.ProcessState.ExitCode(); got != test.want {
+			t.Errorf("%s: exit %d, want %d", test.name, got, test.want)
+		}
 	}
 }
 

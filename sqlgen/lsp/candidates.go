@@ -1,7 +1,6 @@
 package lsp
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -9,37 +8,17 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// symbol is something that can be named at a place.
-type symbol struct {
-	name   string
-	class  class
-	detail string           // as it would be declared
-	doc    string           // Markdown
-	span   syntax.Span      // of the name where it is declared; the zero Span means built in
-	insert string           // what completion writes; "" means the name
-	next   func() []*symbol // what can follow behind a dot; nil means nothing
-}
-
 // resolve returns what the word at a place stands for, or nil.
 func (x *index) resolve(s *spot) *symbol {
-	if s.word == "" {
-		return nil
-	}
 	switch {
+	case s.word == "":
+		return nil
 	case s.slot == slotNew:
 		return x.declared(s)
 	case s.afterAt: // explained also where it should not stand
 		return named(attributeSymbols(attributeWords, true), s.word)
 	}
 	return named(x.candidates(s), s.word)
-}
-
-func named(symbols []*symbol, name string) *symbol {
-	i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == name })
-	if i < 0 {
-		return nil
-	}
-	return symbols[i]
 }
 
 // candidates returns what can be named at a place.
@@ -91,18 +70,6 @@ func (x *index) roots(s *spot) []*symbol {
 	return nil
 }
 
-func wordSymbols(list words, c class) []*symbol {
-	var symbols []*symbol
-	for _, w := range list {
-		y := &symbol{name: w.name, class: c, doc: w.text}
-		if w.example != "" {
-			y.doc += "\n\n" + fenced(w.example)
-		}
-		symbols = append(symbols, y)
-	}
-	return symbols
-}
-
 func kinds(inUnion bool) []*symbol {
 	if inUnion {
 		return wordSymbols(kindWords.only("get", "list"), classKeyword)
@@ -134,17 +101,6 @@ func (x *index) attributes(s *spot) []*symbol {
 	return attributeSymbols(allowed, s.afterAt)
 }
 
-func attributeSymbols(list words, afterAt bool) []*symbol {
-	symbols := wordSymbols(list, classAttribute)
-	for _, y := range symbols {
-		y.detail = "@" + y.name
-		if !afterAt {
-			y.insert = y.detail
-		}
-	}
-	return symbols
-}
-
 // bearerOf returns what an attribute at a place would stand on, in the words of
 // the attributes' table.
 func (x *index) bearerOf(s *spot) string {
@@ -166,23 +122,10 @@ func (x *index) bearerOf(s *spot) string {
 	case !x.isModel(s.name(1)):
 		return "scalar"
 	}
-	if f := x.fieldOf(s); f != nil && f.array {
+	if f := x.walkPath(ownerName(s), []string{s.name(0)}); f != nil && f.array {
 		return "toMany"
 	}
 	return "toOne"
-}
-
-// fieldOf returns the field in whose attributes a place is, or nil.
-func (x *index) fieldOf(s *spot) *field {
-	if s.owner == nil {
-		return nil
-	}
-	for _, f := range x.fields(s.owner.Text) {
-		if f.name == s.name(0) {
-			return f
-		}
-	}
-	return nil
 }
 
 // fieldTypes returns the types that a field or labelled input can have.
@@ -253,8 +196,7 @@ func ownerName(s *spot) string {
 
 // actions returns the actions of the model that an api lists them of.
 func (x *index) actions(s *spot) []*symbol {
-	// The api's model is the last name before the braces around the place.
-	model := x.apiModelAt(s)
+	model := apiModelAt(s)
 	var symbols []*symbol
 	if d := x.declaration(model); d != nil {
 		for _, a := range syntax.ActionsOf(members(d)) {
@@ -264,7 +206,8 @@ func (x *index) actions(s *spot) []*symbol {
 	return symbols
 }
 
-func (x *index) apiModelAt(s *spot) string {
+// apiModelAt returns the model of an api in whose braces a place is.
+func apiModelAt(s *spot) string {
 	for _, d := range s.file.Decls {
 		api, ok := d.(*syntax.API)
 		if !ok {
@@ -331,7 +274,7 @@ func (x *index) arguments(s *spot) []*symbol {
 // relationFields returns the fields by which the type of a field leads back.
 func (x *index) relationFields(s *spot) []*symbol {
 	return slices.DeleteFunc(x.fieldSymbols(s.name(1)), func(y *symbol) bool {
-		return !slices.ContainsFunc(x.fields(s.name(1)), func(f *field) bool { return f.name == y.name && f.typeName == ownerName(s) })
+		return x.walkPath(s.name(1), []string{y.name}).typeName != ownerName(s)
 	})
 }
 
@@ -358,17 +301,6 @@ func (x *index) defaults(s *spot) []*symbol {
 	return append(symbols, ctx)
 }
 
-// contextSymbols makes members of ctx, each given by its name and type.
-func contextSymbols(declarations ...string) []*symbol {
-	var symbols []*symbol
-	for _, d := range declarations {
-		name, _, _ := strings.Cut(d, " ")
-		w, _ := contextWords.find(name)
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text})
-	}
-	return symbols
-}
-
 // expressionRoots returns what a path in an expression can begin with: the row,
 // the inputs, ctx and enums, as far as they can be named there.
 func (x *index) expressionRoots(s *spot) []*symbol {
@@ -383,9 +315,7 @@ func (x *index) expressionRoots(s *spot) []*symbol {
 	if s.block != "actions" || s.attribute != "validate" {
 		symbols = append(symbols, x.variable(row)...)
 	}
-	if s.block == "actions" && len(s.item) == 2 {
-		symbols = append(symbols, x.inputSymbols(s)...)
-	}
+	symbols = append(symbols, x.inputSymbols(s)...)
 	if withContext {
 		symbols = append(symbols, x.contextSymbol())
 	}
@@ -397,22 +327,12 @@ func (x *index) expressionRoots(s *spot) []*symbol {
 	return append(symbols, wordSymbols(literalWords, classValue)...)
 }
 
-// variable returns the name of a row in expressions.
-func (x *index) variable(model string) []*symbol {
-	if model == "" {
+// inputSymbols returns the inputs of the action that a place is in, by the names
+// that expressions call them.
+func (x *index) inputSymbols(s *spot) []*symbol {
+	if s.block != "actions" || len(s.item) < 2 {
 		return nil
 	}
-	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
-		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
-	if d := x.declaration(model); d != nil {
-		y.span = declaredName(d).Span()
-	}
-	return []*symbol{y}
-}
-
-// inputSymbols returns the inputs of the action in whose attributes a place is,
-// by the names that expressions call them.
-func (x *index) inputSymbols(s *spot) []*symbol {
 	action, owner := x.action(s.file, s.item[1])
 	if action == nil {
 		return nil
@@ -457,126 +377,13 @@ func (x *index) walkPath(owner string, steps []string) *field {
 	return last
 }
 
-func (x *index) contextSymbol() *symbol {
-	ctx := wordSymbols(contextWords.only("ctx"), classKeyword)[0]
-	ctx.next = func() []*symbol {
-		symbols := contextSymbols("identity Identity?", "isAuthenticated Boolean", "now Timestamp", "headers", "env", "secrets")
-		named(symbols, "identity").next = func() []*symbol { return x.fieldSymbols("Identity") }
-		named(symbols, "env").next = func() []*symbol { return configured(x.config.Environment) }
-		named(symbols, "secrets").next = func() []*symbol { return configured(x.config.Secrets) }
-		return symbols
-	}
-	return ctx
-}
-
-func configured(names []string) []*symbol {
-	var symbols []*symbol
-	for _, name := range names {
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`."})
-	}
-	return symbols
-}
-
-func (x *index) roleSymbols() []*symbol {
-	var symbols []*symbol
-	for _, r := range x.roles {
-		symbols = append(symbols, roleSymbol(r))
-	}
-	return symbols
-}
-
-func roleSymbol(r *syntax.Role) *symbol {
-	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span()}
-}
-
-// typeSymbol returns the symbol of a declared type.
-func (x *index) typeSymbol(d syntax.Decl) *symbol {
-	name := declaredName(d)
-	y := &symbol{name: name.Name, span: name.Span()}
-	switch d := d.(type) {
-	case *syntax.Model:
-		y.class, y.detail = classModel, "model "+name.Name
-		y.doc = paragraphs(docText(d.Doc), fmt.Sprintf("Table `app.%s`.", schema.SnakeForm(name.Name)))
-	case *syntax.Union:
-		y.class, y.detail, y.doc = classModel, "union "+name.Name, docText(d.Doc)
-	case *syntax.Message:
-		y.class, y.detail, y.doc = classMessage, "message "+name.Name, docText(d.Doc)
-	case *syntax.Enum:
-		var values []string
-		for _, v := range d.Values {
-			values = append(values, v.Name.Name)
-		}
-		y.class, y.detail, y.doc = classEnum, "enum "+name.Name+" { "+strings.Join(values, " ")+" }", docText(d.Doc)
-		y.next = func() []*symbol { return valueSymbols(d) }
-	}
-	return y
-}
-
-func (x *index) identitySymbol() *symbol {
-	return &symbol{name: "Identity", class: classModel, detail: "model Identity",
-		doc: "Whoever can be authenticated: the caller of an action is one, or anonymous. Built in.\n\nTable `app.identity`."}
-}
-
-func valueSymbols(d *syntax.Enum) []*symbol {
-	var symbols []*symbol
-	for _, v := range d.Values {
-		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
-			doc: docText(v.Doc), span: v.Name.Span()})
-	}
-	return symbols
-}
-
-// fieldSymbols returns the symbols of the fields of a model, union or message.
-func (x *index) fieldSymbols(owner string) []*symbol {
-	var symbols []*symbol
-	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span}
-		stored := ""
-		switch {
-		case f.column != "":
-			stored = fmt.Sprintf("Column `%s` of table `app.%s`.", f.column, schema.SnakeForm(owner))
-		case x.isModel(owner) && x.isModel(f.typeName):
-			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", schema.SnakeForm(f.typeName))
-		}
-		y.doc = paragraphs(f.doc, strings.TrimSpace(f.note+" "+stored))
-		if x.isModel(f.typeName) {
-			y.next = func() []*symbol { return x.fieldSymbols(f.typeName) }
-		}
-		symbols = append(symbols, y)
-	}
-	return symbols
-}
-
-func actionSymbol(owner string, a *syntax.Action) *symbol {
-	detail := fmt.Sprintf("%s %s%s", a.Kind.Name, a.Name.Name, inputsText(a.Reads))
-	if a.With != nil {
-		detail += " with " + inputsText(a.With)
-	}
-	if a.Returns != nil {
-		detail += " returns " + inputsText(a.Returns)
-	}
-	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(),
-		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, schema.SnakeForm(a.Name.Name)))}
-}
-
-// inputsText returns inputs as they are written, on one line.
-func inputsText(in *syntax.Inputs) string {
-	span := in.Span()
-	return strings.Join(strings.Fields(string(span.File.Text[span.Start.Offset:span.End.Offset])), " ")
-}
-
-// paragraphs joins texts that are not empty.
-func paragraphs(texts ...string) string {
-	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")
-}
-
 // declared returns the thing whose declaration has its name at a place.
 func (x *index) declared(s *spot) *symbol {
 	var symbols []*symbol
 	switch {
 	case s.block == "file" || s.keyword == "":
 		symbols = x.declarationSymbols(s.file)
-	case s.label != "" || s.isLabel:
+	case s.block == "actions" && s.isLabel:
 		symbols = x.inputSymbols(s)
 	case s.block == "enum":
 		if d, ok := x.declaration(ownerName(s)).(*syntax.Enum); ok {
@@ -595,21 +402,4 @@ func (x *index) declared(s *spot) *symbol {
 		symbols = x.fieldSymbols(ownerName(s))
 	}
 	return named(symbols, s.word)
-}
-
-// declarationSymbols returns what is declared in a file.
-func (x *index) declarationSymbols(file *syntax.File) []*symbol {
-	var symbols []*symbol
-	for _, d := range file.Decls {
-		switch d := d.(type) {
-		case *syntax.Role:
-			symbols = append(symbols, roleSymbol(d))
-		case *syntax.API:
-			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc), span: d.Name.Span()})
-		case *syntax.Later:
-		default:
-			symbols = append(symbols, x.typeSymbol(d))
-		}
-	}
-	return symbols
 }

@@ -31,23 +31,23 @@ func (s *server) checkChanges(ctx context.Context) {
 
 // takeDirty returns the projects that changed, and forgets those without open
 // documents.
-func (s *server) takeDirty() []*keyedProject {
+func (s *server) takeDirty() []*project {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var dirty []*keyedProject
+	var dirty []*project
 	for _, k := range s.projects {
 		if k.isDirty {
 			k.isDirty = false
 			dirty = append(dirty, k)
 		}
 	}
-	s.projects = slices.DeleteFunc(s.projects, func(k *keyedProject) bool { return len(k.documents) == 0 })
+	s.projects = slices.DeleteFunc(s.projects, func(k *project) bool { return len(k.documents) == 0 })
 	return dirty
 }
 
 // check compiles a project and shows what is wrong with it; what was shown
 // before and is mended disappears. A bug of the compiler costs one check.
-func (s *server) check(ctx context.Context, k *keyedProject) {
+func (s *server) check(ctx context.Context, k *project) {
 	defer func() {
 		if bug := recover(); bug != nil {
 			s.log("check %s: %v\n%s", k.key, bug, debug.Stack())

@@ -23,7 +23,8 @@ type document struct {
 
 // project is a project that has an open document.
 type project struct {
-	dir       string // "" means that the one document is no file yet
+	key       string // its folder, or the URI of a document that is no file yet
+	dir       string // "" means that there is none
 	documents []*document
 	isDirty   bool     // whether it changed since it was last checked
 	published []string // where diagnostics are shown; only check touches it
@@ -90,7 +91,7 @@ func (p *project) document(name string) *document {
 
 // snapshot returns the project as it is now, for work that takes a while.
 func (p *project) snapshot() *project {
-	return &project{dir: p.dir, documents: slices.Clone(p.documents)}
+	return &project{key: p.key, dir: p.dir, documents: slices.Clone(p.documents)}
 }
 
 // read reads the project: what is open goes before what is on disk. Of a folder

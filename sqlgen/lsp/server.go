@@ -27,9 +27,10 @@ var ErrAbandoned = errors.New("the editor left without saying so")
 // codeNotInitialized is the protocol's own error code for what comes too early.
 const codeNotInitialized jrpc2.Code = -32002
 
-// Serve serves one client until it leaves or ctx ends. A message
-// that is no JSON-RPC is answered with an error; one that has no proper frame
-// ends the server, since nobody could tell where the next one begins.
+// Serve serves one client until it leaves or ctx ends. A message that is no
+// JSON-RPC is answered with an error; one without proper frame ends the server,
+// since nobody could tell where the next one begins. Serve may return while in
+// is still being read; neither in nor out is closed.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{options: o, ctx: ctx, changed: make(chan struct{}, 1), exited: make(chan struct{})}
@@ -44,7 +45,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	var checking sync.WaitGroup
 	checking.Go(func() { s.checkChanges(ctx) })
 	defer checking.Wait()
-	defer cancel()
+	defer cancel() // before the wait
 	ended := make(chan error, 1)
 	go func() { ended <- s.rpc.Wait() }()
 	select {
@@ -93,12 +94,7 @@ type server struct {
 	current  phase
 	client   initializeParams
 	units    encoding
-	projects []*keyedProject // in the order in which their first document was opened
-}
-
-type keyedProject struct {
-	key string
-	project
+	projects []*project // in the order in which their first document was opened
 }
 
 // methods returns what the server can be asked. Answers take milliseconds, so a
@@ -242,10 +238,10 @@ func (s *server) didOpen(_ context.Context, p openParams) (none, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.IndexFunc(s.projects, func(k *keyedProject) bool { return k.key == key })
+	i := slices.IndexFunc(s.projects, func(p *project) bool { return p.key == key })
 	if i < 0 {
 		i = len(s.projects)
-		s.projects = append(s.projects, &keyedProject{key: key, project: project{dir: dir}})
+		s.projects = append(s.projects, &project{key: key, dir: dir})
 	}
 	opened := &document{p.TextDocument.URI, name, p.TextDocument.Version, []byte(p.TextDocument.Text)}
 	s.replace(s.projects[i], opened.uri, opened)
@@ -290,7 +286,7 @@ func (s *server) filesChanged(context.Context, none) (none, error) {
 }
 
 // find returns the open document with a URI and its project, or nil.
-func (s *server) find(uri string) (*keyedProject, *document) {
+func (s *server) find(uri string) (*project, *document) {
 	for _, k := range s.projects {
 		for _, d := range k.documents {
 			if d.uri == uri {
@@ -303,7 +299,7 @@ func (s *server) find(uri string) (*keyedProject, *document) {
 
 // replace puts a document in the place of the one with that URI, or takes it
 // away if there is none to put.
-func (s *server) replace(k *keyedProject, uri string, with *document) {
+func (s *server) replace(k *project, uri string, with *document) {
 	i := slices.IndexFunc(k.documents, func(d *document) bool { return d.uri == uri })
 	switch {
 	case with == nil:
@@ -316,7 +312,7 @@ func (s *server) replace(k *keyedProject, uri string, with *document) {
 	s.markDirty(k)
 }
 
-func (s *server) markDirty(k *keyedProject) {
+func (s *server) markDirty(k *project) {
 	k.isDirty = true
 	select {
 	case s.changed <- struct{}{}:

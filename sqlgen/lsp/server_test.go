@@ -145,6 +145,12 @@ func TestDiagnosticsOfProject(t *testing.T) {
 	}
 	// A change on disk is seen when the client tells of it.
 	c.waiting = nil
+	c.notify("textDocument/didSave", documentParams{documentID{order}})
+	if p := c.diagnostics(order); len(p.Diagnostics) != 0 {
+		t.Errorf("order.stern after saving: got %q, want nothing", shown(p.Diagnostics))
+	}
+	c.diagnostics(customer) // what is not open comes last
+	c.waiting = nil
 	if err := os.Remove(filepath.Join(dir, "schemas", "customer.stern")); err != nil {
 		t.Fatal(err)
 	}

@@ -35,16 +35,16 @@ type spot struct {
 	slot       slot
 	path       []string // the names before the word, each with a dot behind it
 
-	keyword   string        // of the declaration around it, "" at the top
-	owner     *syntax.Token // the declaration's name; nil means not known
-	block     string        // the block around it: fields, actions, …, or as keyword
-	item      []*syntax.Token
-	attribute string // the attribute in whose parentheses it stands, or ""
-	label     string // the label before it there
-	assigned  bool   // whether it stands right of =
-	first     bool   // whether it begins an argument
-	isLabel   bool   // whether the word is a label itself
-	afterAt   bool   // whether an @ stands before it
+	keyword   string          // of the declaration around it, "" at the top
+	owner     *syntax.Token   // the declaration's name; nil means not known
+	block     string          // the block around it: fields, actions, …, or as keyword
+	item      []*syntax.Token // the names of the item around or before it: a field's name and type, an action's kind and name, …
+	attribute string          // the attribute in whose parentheses it stands, or ""
+	label     string          // the label before it there
+	assigned  bool            // whether it stands right of =
+	first     bool            // whether it begins an argument
+	isLabel   bool            // whether the word is a label itself
+	afterAt   bool            // whether an @ stands before it
 }
 
 // name returns the n-th name of the item at the place, such as a field's type.
@@ -120,7 +120,7 @@ type walk struct {
 type frame struct {
 	kind      string          // the block's keyword, or: file, attributes, inputs, arguments, group, skipped
 	opening   string          // the bracket
-	item      []*syntax.Token // the names of the item: a field's name and type, an action's kind and name, …
+	item      []*syntax.Token // its names
 	attribute string          // the attribute read last; "@" means that its name is next
 	label     string          // in inputs and arguments: before the colon
 	assigned  bool            // in arguments: whether = was read
@@ -311,31 +311,25 @@ func (w *walk) slot(f *frame, s *spot) slot {
 	case s.attribute != "":
 		return slotArgument
 	}
-	here := &w.tokens[w.at]
-	word := here
-	if s.word == "" {
-		word = nil
+	onItsLine := len(f.item) > 0 && !w.lineEndsBefore(s.start)
+	behind := onItsLine && f.isComplete(nil) // behind a whole item
+	begins := len(f.item) == 0 || !onItsLine || behind
+	if s.word != "" {
+		begins = len(f.item) == 0 || f.isComplete(&w.tokens[w.at])
 	}
-	sameLine := len(f.item) > 0 && !w.lineEndsBefore(s.start)
-	count := len(f.item)
-	if f.isComplete(word) || count == 1 && word == nil && !sameLine {
-		count = 0
-	}
-	if count == 0 && f.kind != "enum" && f.kind != "models" && f.kind != "api actions" {
-		s.item = nil
-	}
-	behind := sameLine && s.word == "" && count == 0 // behind what looks like a whole item
 	switch f.kind {
 	case "file":
-		return [...]slot{slotDeclaration, slotNew}[count]
+		if begins {
+			return slotDeclaration
+		}
+		return slotNew
 	case "model", "union":
 		return slotMember
 	case "fields", "message", "arms":
 		switch {
-		case behind:
-			s.item = f.item
+		case behind && s.word == "":
 			return slotAttribute
-		case count == 0:
+		case begins:
 			return slotNew
 		case f.kind == "arms":
 			return slotModel
@@ -343,18 +337,16 @@ func (w *walk) slot(f *frame, s *spot) slot {
 		return slotType
 	case "actions":
 		switch {
-		case sameLine && count == 0 && len(f.item) == 2:
-			s.item = f.item
+		case behind:
 			return slotClause
-		case count == 0:
+		case begins:
 			return slotKind
 		}
 		return slotNew
 	case "enum":
-		if behind {
+		if behind && s.word == "" {
 			return slotAttribute
 		}
-		s.item = nil
 		return slotNew
 	case "role", "api", "api model":
 		return slotBlock

@@ -1,0 +1,206 @@
+package lsp
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// symbol is something that can be named at a place.
+type symbol struct {
+	name   string
+	class  class
+	detail string           // as it would be declared
+	doc    string           // Markdown
+	span   syntax.Span      // of the name where it is declared; the zero Span means built in
+	insert string           // what completion writes; "" means the name
+	next   func() []*symbol // what can follow behind a dot; nil means nothing
+}
+
+func wordSymbols(list words, c class) []*symbol {
+	var symbols []*symbol
+	for _, w := range list {
+		y := &symbol{name: w.name, class: c, doc: w.text}
+		if w.example != "" {
+			y.doc += "\n\n" + fenced(w.example)
+		}
+		symbols = append(symbols, y)
+	}
+	return symbols
+}
+
+func attributeSymbols(list words, afterAt bool) []*symbol {
+	symbols := wordSymbols(list, classAttribute)
+	for _, y := range symbols {
+		y.detail = "@" + y.name
+		if !afterAt {
+			y.insert = y.detail
+		}
+	}
+	return symbols
+}
+
+func named(symbols []*symbol, name string) *symbol {
+	i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == name })
+	if i < 0 {
+		return nil
+	}
+	return symbols[i]
+}
+
+// contextSymbols makes members of ctx, each given by its name and type.
+func contextSymbols(declarations ...string) []*symbol {
+	var symbols []*symbol
+	for _, d := range declarations {
+		name, _, _ := strings.Cut(d, " ")
+		w, _ := contextWords.find(name)
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text})
+	}
+	return symbols
+}
+
+// variable returns the name of a row in expressions.
+func (x *index) variable(model string) []*symbol {
+	if model == "" {
+		return nil
+	}
+	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
+		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
+	if d := x.declaration(model); d != nil {
+		y.span = declaredName(d).Span()
+	}
+	return []*symbol{y}
+}
+
+func (x *index) contextSymbol() *symbol {
+	ctx := wordSymbols(contextWords.only("ctx"), classKeyword)[0]
+	ctx.next = func() []*symbol {
+		symbols := contextSymbols("identity Identity?", "isAuthenticated Boolean", "now Timestamp", "headers", "env", "secrets")
+		named(symbols, "identity").next = func() []*symbol { return x.fieldSymbols("Identity") }
+		named(symbols, "env").next = func() []*symbol { return configured(x.config.Environment) }
+		named(symbols, "secrets").next = func() []*symbol { return configured(x.config.Secrets) }
+		return symbols
+	}
+	return ctx
+}
+
+func configured(names []string) []*symbol {
+	var symbols []*symbol
+	for _, name := range names {
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`."})
+	}
+	return symbols
+}
+
+func (x *index) roleSymbols() []*symbol {
+	var symbols []*symbol
+	for _, r := range x.roles {
+		symbols = append(symbols, roleSymbol(r))
+	}
+	return symbols
+}
+
+func roleSymbol(r *syntax.Role) *symbol {
+	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span()}
+}
+
+// typeSymbol returns the symbol of a declared type.
+func (x *index) typeSymbol(d syntax.Decl) *symbol {
+	name := declaredName(d)
+	y := &symbol{name: name.Name, span: name.Span()}
+	switch d := d.(type) {
+	case *syntax.Model:
+		y.class, y.detail = classModel, "model "+name.Name
+		y.doc = paragraphs(docText(d.Doc), fmt.Sprintf("Table `app.%s`.", schema.SnakeForm(name.Name)))
+	case *syntax.Union:
+		y.class, y.detail, y.doc = classModel, "union "+name.Name, docText(d.Doc)
+	case *syntax.Message:
+		y.class, y.detail, y.doc = classMessage, "message "+name.Name, docText(d.Doc)
+	case *syntax.Enum:
+		var values []string
+		for _, v := range d.Values {
+			values = append(values, v.Name.Name)
+		}
+		y.class, y.detail, y.doc = classEnum, "enum "+name.Name+" { "+strings.Join(values, " ")+" }", docText(d.Doc)
+		y.next = func() []*symbol { return valueSymbols(d) }
+	}
+	return y
+}
+
+func (x *index) identitySymbol() *symbol {
+	return &symbol{name: "Identity", class: classModel, detail: "model Identity",
+		doc: "Whoever can be authenticated: the caller of an action is one, or anonymous. Built in.\n\nTable `app.identity`."}
+}
+
+func valueSymbols(d *syntax.Enum) []*symbol {
+	var symbols []*symbol
+	for _, v := range d.Values {
+		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
+			doc: docText(v.Doc), span: v.Name.Span()})
+	}
+	return symbols
+}
+
+// fieldSymbols returns the symbols of the fields of a model, union or message.
+func (x *index) fieldSymbols(owner string) []*symbol {
+	var symbols []*symbol
+	for _, f := range x.fields(owner) {
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span}
+		stored := ""
+		switch {
+		case f.column != "":
+			stored = fmt.Sprintf("Column `%s` of table `app.%s`.", f.column, schema.SnakeForm(owner))
+		case x.isModel(owner) && x.isModel(f.typeName):
+			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", schema.SnakeForm(f.typeName))
+		}
+		y.doc = paragraphs(f.doc, strings.TrimSpace(f.note+" "+stored))
+		if x.isModel(f.typeName) {
+			y.next = func() []*symbol { return x.fieldSymbols(f.typeName) }
+		}
+		symbols = append(symbols, y)
+	}
+	return symbols
+}
+
+func actionSymbol(owner string, a *syntax.Action) *symbol {
+	detail := fmt.Sprintf("%s %s%s", a.Kind.Name, a.Name.Name, inputsText(a.Reads))
+	if a.With != nil {
+		detail += " with " + inputsText(a.With)
+	}
+	if a.Returns != nil {
+		detail += " returns " + inputsText(a.Returns)
+	}
+	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(),
+		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, schema.SnakeForm(a.Name.Name)))}
+}
+
+// inputsText returns inputs as they are written, on one line.
+func inputsText(in *syntax.Inputs) string {
+	span := in.Span()
+	return strings.Join(strings.Fields(string(span.File.Text[span.Start.Offset:span.End.Offset])), " ")
+}
+
+// paragraphs joins texts that are not empty.
+func paragraphs(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")
+}
+
+// declarationSymbols returns what is declared in a file.
+func (x *index) declarationSymbols(file *syntax.File) []*symbol {
+	var symbols []*symbol
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *syntax.Role:
+			symbols = append(symbols, roleSymbol(d))
+		case *syntax.API:
+			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc), span: d.Name.Span()})
+		case *syntax.Later:
+		default:
+			symbols = append(symbols, x.typeSymbol(d))
+		}
+	}
+	return symbols
+}
