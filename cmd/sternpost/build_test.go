@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
@@ -22,6 +23,22 @@ func workshop(t *testing.T) string {
 	return dir
 }
 
+// hostile is a project full of names and texts that mean something in SQL.
+func hostile(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile("../../integration/testdata/names.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		if f.Name == "schema.stern" {
+			return files(t, map[string]string{f.Name: string(f.Data)})
+		}
+	}
+	t.Fatal("the case has no schema.stern")
+	return ""
+}
+
 // TestBuild builds projects twice and runs the script against an empty database.
 func TestBuild(t *testing.T) {
 	t.Parallel()
@@ -30,6 +47,7 @@ func TestBuild(t *testing.T) {
 	for _, test := range []struct{ name, dir string }{
 		{"workshop", workshop(t)},
 		{"a new project", fresh},
+		{"names and texts that mean something in SQL", hostile(t)},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -243,7 +243,7 @@ func TestDevBeginsBroken(t *testing.T) {
 	port := freePort(t)
 	p := command{args: []string{"dev", "--port", port, dir}}.start(t)
 	at := p.await(t, 0, "schema.stern:3:10: ")
-	at = p.await(t, at, "waiting for a schema without errors")
+	at = p.await(t, at, "waiting for a change in "+dir)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `"reason":"schema"`)
 	replaceFile(t, filepath.Join(dir, "schema.stern"), noteSchema)
 	at = p.await(t, at, "release 1 installed")

@@ -178,7 +178,7 @@ func (l *loop) say(format string, args ...any) {
 // greet says where things are and what to try.
 func (l *loop) greet(config server.Config, database *postgres.Server, installed *turnOutcome) {
 	if installed == nil {
-		l.say("waiting for a schema without errors in %s", l.options.Dir)
+		l.say("waiting for a change in %s that can be installed", l.options.Dir)
 		return
 	}
 	l.greeted = true
