@@ -290,7 +290,7 @@ func TestChange(t *testing.T) {
 			conn := pgtest.New(t, pgtest.Options{}).Owner(t)
 			mustInstall(t, conn, c.old)
 			if c.rows != "" {
-				exec1(t, conn, c.rows)
+				mustExec(t, conn, c.rows)
 			}
 			rows, facts := contents(t, conn), catalog(t, conn)
 
@@ -344,7 +344,7 @@ func fresh(t testing.TB, schema string) []string {
 // checkServing fails if a server would refuse to serve the database.
 func checkServing(t testing.TB, conn *pgx.Conn) {
 	t.Helper()
-	exec1(t, conn, "set role sternpost_server")
+	mustExec(t, conn, "set role sternpost_server")
 	rows, err := conn.Query(t.Context(), "select * from platform.serving_faults()")
 	if err != nil {
 		t.Fatal(err)
@@ -356,5 +356,5 @@ func checkServing(t testing.TB, conn *pgx.Conn) {
 	if len(faults) > 0 {
 		t.Errorf("a server would refuse to serve the outcome:\n%s", strings.Join(faults, "\n"))
 	}
-	exec1(t, conn, "reset role")
+	mustExec(t, conn, "reset role")
 }

@@ -45,7 +45,7 @@ func mustInstall(t testing.TB, conn *pgx.Conn, schema string) install.Outcome {
 	return outcome
 }
 
-func exec1(t testing.TB, conn *pgx.Conn, statement string) {
+func mustExec(t testing.TB, conn *pgx.Conn, statement string) {
 	t.Helper()
 	if _, err := conn.Exec(t.Context(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
@@ -86,7 +86,7 @@ func TestInstallNotifies(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
 	owner, listener := db.Owner(t), db.Server(t)
-	exec1(t, listener, "listen sternpost_release")
+	mustExec(t, listener, "listen sternpost_release")
 	for _, step := range []struct{ schema, want string }{
 		{wrap("title Text", "", ""), "1"},
 		{wrap("title Text", "", ""), ""},
