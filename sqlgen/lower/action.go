@@ -113,8 +113,8 @@ func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
 // ownVariables are the variables that functions have for themselves. One that is
 // named for a column gives way to them.
 var ownVariables = []string{
-	"v_after", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards", "v_keys", "v_offset", "v_operand",
-	"v_path", "v_position", "v_records", "v_result", "v_size", "v_sql", "v_total", "v_values",
+	"v_after", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards", "v_key", "v_keys", "v_offset", "v_operand",
+	"v_order", "v_path", "v_position", "v_records", "v_result", "v_size", "v_sql", "v_total", "v_values",
 }
 
 // variableFor declares a variable named for a column.
@@ -156,7 +156,7 @@ func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
 		Columns: []pg.Output{{Value: b.recordText()}},
 		Into:    []string{into},
 		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-			Columns: record(b.model, b.table),
+			Columns: b.record(),
 			From:    b.stored(),
 			Where:   where,
 		}},
@@ -168,7 +168,7 @@ func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
 func (b *builder) returnedRecord() pg.Expr {
 	return &pg.Subquery{Query: &pg.Select{
 		Columns: []pg.Output{{Value: b.recordText()}},
-		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: record(b.model, b.table)}},
+		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: b.record()}},
 	}}
 }
 

@@ -3,10 +3,10 @@ package lower
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -63,7 +63,7 @@ func (x expression) holds(n expr.Node) pg.Expr {
 		if n.Op == syntax.Or {
 			return pg.AnyOf(x.holds(n.Left), x.holds(n.Right))
 		}
-		return x.allHold(conjunctsOf(n))
+		return x.allHold([]expr.Node{n})
 	case *expr.Not:
 		// The operand chooses its own children.
 		inner := x
@@ -121,16 +121,13 @@ func allExact(list []pg.Expr) bool {
 	return true
 }
 
-func conjunctsOf(n expr.Node) []expr.Node {
-	if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
-		return append(conjunctsOf(l.Left), conjunctsOf(l.Right)...)
+// allHold lowers expressions that are conjuncts of one and so choose their children
+// together. Those that share a child are lowered as one; the others each for itself.
+func (x expression) allHold(nodes []expr.Node) pg.Expr {
+	var conjuncts []expr.Node
+	for _, n := range nodes {
+		conjuncts = append(conjuncts, conjunctsOf(n)...)
 	}
-	return []expr.Node{n}
-}
-
-// allHold lowers conjuncts that choose their children together. Those that share
-// a child are lowered as one; the others each for itself.
-func (x expression) allHold(conjuncts []expr.Node) pg.Expr {
 	groups := x.sharing(conjuncts)
 	conditions := make([]pg.Expr, len(groups))
 	for i, g := range groups {
@@ -143,43 +140,53 @@ func (x expression) allHold(conjuncts []expr.Node) pg.Expr {
 	return pg.AllOf(conditions...)
 }
 
+func conjunctsOf(n expr.Node) []expr.Node {
+	if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
+		return append(conjunctsOf(l.Left), conjunctsOf(l.Right)...)
+	}
+	return []expr.Node{n}
+}
+
 // sharing groups conjuncts: two are in one group if they mention one prefix that
-// is not chosen yet, or each one with a third. Groups keep the order of their
-// first members.
+// is not chosen yet, or each one with a third. All keep their order, groups that
+// of their first members.
 func (x expression) sharing(conjuncts []expr.Node) [][]expr.Node {
-	var groups [][]expr.Node
-	var keys []map[string]bool
-	for _, n := range conjuncts {
-		own := map[string]bool{}
+	type group struct {
+		members  []int
+		prefixes map[string]bool
+	}
+	var groups []group
+	for i, n := range conjuncts {
+		joined := group{prefixes: map[string]bool{}}
 		for _, p := range expr.Prefixes(n) {
 			if _, chosen := x.chosen[p.Key()]; !chosen {
-				own[p.Key()] = true
+				joined.prefixes[p.Key()] = true
 			}
 		}
-		at := -1
-		for i := 0; i < len(groups); i++ {
-			if !overlap(keys[i], own) {
+		var others []group
+		for _, g := range groups {
+			if !overlap(g.prefixes, joined.prefixes) {
+				others = append(others, g)
 				continue
 			}
-			if at < 0 {
-				at = i
-				groups[i] = append(groups[i], n)
-				maps.Copy(keys[i], own)
-				continue
-			}
-			// n connects two groups.
-			groups[at] = append(groups[at], groups[i]...)
-			maps.Copy(keys[at], keys[i])
-			groups = append(groups[:i], groups[i+1:]...)
-			keys = append(keys[:i], keys[i+1:]...)
-			i--
+			joined.members = append(joined.members, g.members...)
+			maps.Copy(joined.prefixes, g.prefixes)
 		}
-		if at < 0 {
-			groups = append(groups, []expr.Node{n})
-			keys = append(keys, own)
+		joined.members = append(joined.members, i)
+		groups = append(others, joined)
+	}
+
+	for _, g := range groups {
+		slices.Sort(g.members)
+	}
+	slices.SortFunc(groups, func(a, b group) int { return a.members[0] - b.members[0] })
+	nodes := make([][]expr.Node, len(groups))
+	for i, g := range groups {
+		for _, m := range g.members {
+			nodes[i] = append(nodes[i], conjuncts[m])
 		}
 	}
-	return groups
+	return nodes
 }
 
 func overlap(a, b map[string]bool) bool {
@@ -247,18 +254,14 @@ func (x expression) start(root expr.Root, steps []expr.Step) (*place, []expr.Ste
 			return at, steps[n:]
 		}
 	}
-	if root == expr.RootIdentity {
-		return &place{model: x.identityModel(steps), id: identityID(x.site)}, steps
+	switch {
+	case root == expr.RootRow:
+		return x.row, steps
+	case len(steps) == 0:
+		return &place{id: identityID(x.site)}, nil
 	}
-	return x.row, steps
-}
-
-// identityModel returns the model Identity, which the first step belongs to.
-func (x expression) identityModel(steps []expr.Step) *schema.Model {
-	if len(steps) == 0 {
-		return nil
-	}
-	return field(steps[0]).Model
+	// What leads on from the caller is a query.
+	return &place{model: field(steps[0]).Model, id: identityID(inQuery)}, steps
 }
 
 // isTrue lowers a Boolean path by itself, which means == true.
@@ -394,5 +397,5 @@ func membership(left, right operand) pg.Expr {
 			return &pg.Any{Value: l, Op: "=", Array: r}
 		})
 	}
-	return both(left, right, func(l, r pg.Expr) pg.Expr { return pg.Eq(l, r) })
+	return both(right, left, func(r, l pg.Expr) pg.Expr { return pg.Eq(r, l) })
 }

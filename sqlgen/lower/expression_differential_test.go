@@ -140,6 +140,7 @@ func compareRandom(t *testing.T, seed uint64, total *tally) {
 	subjects := lab.check(t, written)
 	total.written += len(written)
 	total.accepted += len(subjects)
+	lab.checkConstraints(t, subjects)
 	experiments := lab.experiments(subjects)
 	for range 20 {
 		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))

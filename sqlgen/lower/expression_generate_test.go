@@ -216,7 +216,7 @@ func (g *generator) membership() (string, bool) {
 		if g.chance(15) {
 			typ = expr.Type{Kind: expr.Enum, Name: "State"}
 		}
-		x, ok := g.operand(classOf(typ), typ)
+		x, ok := g.searched(classOf(typ), typ)
 		list, ok2 := g.list(typ)
 		return x + " in " + list, ok && ok2
 	}
@@ -226,8 +226,16 @@ func (g *generator) membership() (string, bool) {
 	}
 	typ := right.typ
 	typ.Array = false
-	x, ok := g.operand(right.element, typ)
+	x, ok := g.searched(right.element, typ)
 	return x + " in " + right.text, ok
+}
+
+// searched returns what in looks for, which may be null.
+func (g *generator) searched(class expr.Class, typ expr.Type) (string, bool) {
+	if g.chance(5) {
+		return "null", true
+	}
+	return g.operand(class, typ)
 }
 
 func classOf(t expr.Type) expr.Class {

@@ -173,6 +173,24 @@ func (lab *laboratory) sql(s *subject, at site) string {
 	return emit.Expr(condition)
 }
 
+// checkConstraints proves that the rules of models can be what they become.
+func (lab *laboratory) checkConstraints(t testing.TB, subjects []*subject) {
+	t.Helper()
+	for _, m := range lab.models {
+		var constraints []string
+		for _, s := range subjects {
+			if s.place == validateOfModel && s.model == m.name {
+				constraints = append(constraints, "\n  add check ("+lab.sql(s, inFunction)+")")
+			}
+		}
+		statement := "begin; alter table " + pg.Qualified(appSchema, modelNamed(lab.schema, m.name).Table) +
+			strings.Join(constraints, ",") + "; rollback"
+		if _, err := lab.conn.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%v\n%s\n%s", err, modelsText(lab.models), statement)
+		}
+	}
+}
+
 // sites are where conditions are tested.
 func sites() []site { return []site{inFunction, inQuery} }
 

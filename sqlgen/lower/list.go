@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -19,9 +20,13 @@ type form struct {
 
 // list lowers a list to the function that takes any request, and one with a
 // static statement, whose plan is kept, for each operator set that is foreseen:
-// no filter, and each scalar input by equals.
+// no filter, and each scalar input by equals. There are none of these for an order
+// of which no position comes before every row.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
+	if !hasFirst(ownOrder(a)) {
+		return functions
+	}
 	add := func(operators, suffix, title string, in *schema.Input) {
 		name := l.functions.Take(functionName(a) + "__" + suffix)
 		functions = append(functions, staticList(a, name, title, in))
@@ -56,19 +61,6 @@ func snakePath(in *schema.Input) string {
 	return path
 }
 
-// position is the array of sort values and id that a cursor holds.
-func listKeys(table string) pg.Expr {
-	return pg.As(&pg.Array{Elements: []pg.Expr{
-		&pg.Row{Values: []pg.Expr{pg.Str("id"), pg.Str(pg.Ident(table) + ".id"), pg.Str("text"), pg.False(), pg.False()}},
-	}}, "platform.sort_key[]")
-}
-
-// cursor is the cursor of the row with an id. The mark is what
-// platform.list_mark makes of the same action and order.
-func cursor(a *schema.Action, id pg.Expr) pg.Expr {
-	return pg.Fn("platform.list_cursor", pg.Fn("json_build_array", pg.Lit("1"), pg.Str(a.Name+"+id"), id))
-}
-
 // staticList lowers a list for one operator set: at most one input by equals,
 // forward from the beginning or a cursor. Its rule is decided before any row is
 // read, so it reads the table directly, under row security.
@@ -86,21 +78,14 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 		v := b.variableFor(f.Column, variableType(f.Type), cast(memberText(input, append(operand, "equals")...), f.Type))
 		condition = pg.Eq(pg.Col(b.table, f.Column), v)
 	}
-	after := b.variable("v_after", "text", pg.Str(""))
 	hasPrevious := b.variable("v_has_previous", "boolean", pg.False())
 	ids := b.variable("v_ids", "text[]", nil)
 	records := b.variable("v_records", "text[]", nil)
 	count := b.variable("v_count", "int", nil)
 
-	id := pg.Col(b.table, "id")
-	b.step("", pg.IfThen(hasMember(input, "after"),
-		&pg.Assign{Variable: "v_after", Value: pg.Op(
-			pg.Fn("platform.read_cursor", input, pg.Str(a.Name), listKeys(b.table)), "->>", pg.Lit("0"))},
-		&pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
-			From:  b.stored(),
-			Where: pg.AllOf(pg.Op(id, "<=", after), condition),
-		}}},
-	))
+	keys := ownOrder(a)
+	position := b.firstPosition(keys)
+	b.readPosition(keys, position, condition)
 	b.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
 		Columns: []pg.Output{
 			{Value: pg.Fn("array_agg", b.recordText())},
@@ -108,23 +93,55 @@ func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.
 		},
 		Into: []string{"v_records", "v_ids"},
 		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-			Columns: record(b.model, b.table),
+			Columns: b.record(),
 			From:    b.stored(),
-			Where:   pg.AllOf(pg.Op(id, ">", after), condition),
-			OrderBy: []pg.Order{{Value: id}},
+			Where:   pg.AllOf(beyond(keys, position, b.table), condition),
+			OrderBy: orderBy(keys, b.table),
 			Limit:   pg.Op(size, "+", pg.Lit("1")),
 		}},
 	}})
 	b.step("", &pg.Assign{Variable: "v_count", Value: pg.Fn("least", pg.Fn("coalesce", pg.Fn("cardinality", ids), pg.Lit("0")), size)})
 	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		&pg.Slice{Array: records, From: pg.Lit("1"), To: count},
-		cursor(a, &pg.Element{Array: ids, Index: pg.Lit("1")}),
-		cursor(a, &pg.Element{Array: ids, Index: count}),
+		cursor(a, keys, &pg.Element{Array: ids, Index: pg.Lit("1")}),
+		cursor(a, keys, &pg.Element{Array: ids, Index: count}),
 		pg.Op(pg.Fn("cardinality", ids), ">", size),
 		hasPrevious,
 		count,
 	)})
 	return b.finish()
+}
+
+// firstPosition declares a variable per key, which holds where the page begins: at
+// first before every row.
+func (b *builder) firstPosition(keys []sortKey) []pg.Expr {
+	position := make([]pg.Expr, len(keys))
+	for i, k := range keys {
+		first, ok := k.first()
+		if !ok {
+			panic("lower: no value comes before all others of " + k.field.Name)
+		}
+		position[i] = b.variableFor("after_"+k.field.Column, castType(k.field.Type.Kind), first)
+	}
+	return position
+}
+
+// readPosition takes the position from the request's cursor, and sees whether rows
+// lie before it.
+func (b *builder) readPosition(keys []sortKey, position []pg.Expr, condition pg.Expr) {
+	read := b.variable("v_position", "jsonb", nil)
+	statements := []pg.Statement{&pg.Assign{Variable: "v_position", Value: pg.Fn(
+		"platform.read_cursor", input, pg.Str(b.action.Name), keysArray(keys, b.table))}}
+	for i, k := range keys {
+		value := castTo(pg.Op(read, "->>", pg.Lit(strconv.Itoa(i))), castType(k.field.Type.Kind), "")
+		statements = append(statements, &pg.Assign{Variable: position[i].(*pg.Name).Name, Value: value})
+	}
+	b.step("", pg.IfThen(hasMember(input, "after"), append(statements,
+		&pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
+			From:  b.stored(),
+			Where: pg.AllOf(upTo(keys, position, b.table), condition),
+		}}},
+	)...))
 }
 
 // generalList lowers a list for every filter and page. Its statement is text put
@@ -138,7 +155,12 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
 		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
 	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
-	keys := b.variable("v_keys", "constant platform.sort_key[]", listKeys(b.table))
+	var keys pg.Expr
+	if len(a.Sortable) > 0 {
+		keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
+	} else {
+		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(ownOrder(a), b.table))
+	}
 	where := member(input, "where")
 	path := b.variable("v_path", "text", nil)
 	operand := b.variable("v_operand", "jsonb", nil)
@@ -162,6 +184,9 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 			all = pg.Op(all, "||", p)
 		}
 		return all
+	}
+	if len(a.Sortable) > 0 {
+		b.requestedOrder(keys)
 	}
 	b.filter(where, path, operand, sql)
 	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
@@ -191,18 +216,14 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")),
 		&pg.Execute{Text: sum(pg.Str("select exists (select"), sql, pg.Str(")")), Into: "v_has_rows_before", Using: []pg.Expr{where}}))
 
-	// A model may be called Page, and an alias must not hide its table.
-	page := "page"
-	if b.table == page {
-		page += "_"
-	}
+	page := pageAlias(b.table)
 	place := pg.Col(page, "place")
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
 			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
 			Into:    []string{"v_records"},
 			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-				Columns: record(b.model, b.table),
+				Columns: b.record(),
 				From: &pg.CallRef{
 					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}),
 					Ordinality: true, Alias: page, Columns: []string{"id", "place"},
@@ -218,10 +239,19 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	either := func(backwards, forwards pg.Expr) pg.Expr {
 		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
 	}
+	cursorOf := func(id pg.Expr) pg.Expr {
+		if len(a.Sortable) > 0 {
+			return &pg.Case{Whens: []pg.When{{
+				Condition: pg.Op(count, ">", pg.Lit("0")),
+				Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(a.Name), keys), keysOfRow(a, id), keys),
+			}}}
+		}
+		return cursor(a, ownOrder(a), id)
+	}
 	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		records,
-		cursor(a, &pg.Element{Array: ids, Index: either(count, pg.Lit("1"))}),
-		cursor(a, &pg.Element{Array: ids, Index: either(pg.Lit("1"), count)}),
+		cursorOf(&pg.Element{Array: ids, Index: either(count, pg.Lit("1"))}),
+		cursorOf(&pg.Element{Array: ids, Index: either(pg.Lit("1"), count)}),
 		either(rowsBefore, more),
 		either(more, rowsBefore),
 		count,
@@ -229,6 +259,15 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
 	)})
 	return b.finish()
+}
+
+// pageAlias is the alias of the ids of a page. A model may be called Page, and an
+// alias must not hide its table.
+func pageAlias(table string) string {
+	if table == "page" {
+		return "page_"
+	}
+	return "page"
 }
 
 // filterPath is the path of an implicit input below where.

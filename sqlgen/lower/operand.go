@@ -186,7 +186,9 @@ func unify(left, right *operand) {
 // Timestamp is its midnight in UTC; Postgres would take the session's zone.
 func coerce(o, other *operand) {
 	if o.elements != nil {
-		o.typ.Kind = widerKind(o.typ.Kind, other.typ.Kind)
+		if o.typ.Kind == expr.AnyList {
+			o.typ.Kind = other.typ.Kind
+		}
 		for i := range o.elements {
 			coerce(&o.elements[i], &operand{typ: expr.Type{Kind: o.typ.Kind}})
 		}
@@ -200,15 +202,4 @@ func coerce(o, other *operand) {
 		o.value = pg.As(o.value, "numeric[]")
 		o.typ.Kind = expr.Decimal
 	}
-}
-
-// widerKind is the kind of both that can hold either's values.
-func widerKind(a, b expr.Kind) expr.Kind {
-	switch {
-	case a == expr.AnyList || a == expr.NullKind:
-		return b
-	case a == expr.Number && b == expr.Decimal, a == expr.Date && b == expr.Timestamp:
-		return b
-	}
-	return a
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -273,7 +274,7 @@ func (p *publisher) listInput(a *schema.Action) *object {
 	count := func(least, most int) *object {
 		return typed("integer").with("minimum", least).with("maximum", most)
 	}
-	return objectOf([]property{
+	properties := []property{
 		{"where", ref(name + "Where"), hasRequired(a.Reads)},
 		{"first", count(1, maxPageSize), false},
 		{"after", typed("string"), false},
@@ -282,7 +283,22 @@ func (p *publisher) listInput(a *schema.Action) *object {
 		{"limit", count(1, maxPageSize), false},
 		{"offset", count(0, maxOffset), false},
 		{"totalCount", typed("boolean"), false},
-	}).with("dependentSchemas", pagingRules())
+	}
+	if len(a.Sortable) > 0 {
+		properties = append(properties, property{"orderBy", orderInput(a), false})
+	}
+	return objectOf(properties).with("dependentSchemas", pagingRules())
+}
+
+// orderInput is the schema of the order that a request names: objects with one key
+// each, the direction.
+func orderInput(a *schema.Action) *object {
+	keys := &object{}
+	for _, f := range a.Sortable {
+		keys.with(f.Name, typed("string").with("enum", []string{"asc", "desc"}))
+	}
+	return typed("array").with("items", typed("object").
+		with("properties", keys).with("minProperties", 1).with("maxProperties", 1).with("additionalProperties", false))
 }
 
 // pagingRules says which paging inputs exclude each other.
@@ -392,35 +408,82 @@ func typeName(in *schema.Input) string {
 	panic("lower: no filter takes kind " + kindName(in.Type.Kind))
 }
 
-// result publishes the schema of an action's answer; a delete answers a string.
+// result publishes the schema of an action's answer; a delete answers a string. A
+// record with embeds is the action's own.
 func (p *publisher) result(a *schema.Action) string {
-	switch a.Kind {
-	case schema.Delete:
+	own := upperFirst(a.Name) + "Result"
+	switch {
+	case a.Kind == schema.Delete:
 		return ""
-	case schema.List:
-		return p.component(upperFirst(a.Name)+"Result", func() *object {
+	case a.Kind == schema.List:
+		return p.component(own, func() *object {
+			item := p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
 			return resultObject([]property{
-				{"results", typed("array").with("items", ref(p.record(a.Model))), true},
+				{"results", typed("array").with("items", item), true},
 				{"pageInfo", ref(p.pageInfo()), true},
 			})
 		})
+	case len(a.Embeds) > 0:
+		return p.component(own, func() *object { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
 	}
 	return p.record(a.Model)
+}
+
+// recordFields returns the fields that a record shows, in its order.
+func recordFields(m *schema.Model) []*schema.Field {
+	var fields []*schema.Field
+	for _, f := range storedFields(m) {
+		if !f.StepWriteOnly() {
+			fields = append(fields, f)
+		}
+	}
+	return fields
 }
 
 // record publishes the schema of a model's record. Members may be added in later
 // releases, so additional ones stay open.
 func (p *publisher) record(m *schema.Model) string {
-	return p.component(m.Name, func() *object {
-		var members []property
-		for _, f := range storedFields(m) {
-			if f.StepWriteOnly() {
-				continue
-			}
+	return p.component(m.Name, func() *object { return p.recordOf(m, nil, recordFields(m)) })
+}
+
+// embeddedRecord is the schema of a record with embeds: the model's own without any.
+func (p *publisher) embeddedRecord(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *object {
+	if len(embeds) == 0 && !m.IsIdentity {
+		return ref(p.record(m))
+	}
+	return p.recordOf(m, embeds, shown)
+}
+
+// recordOf is the schema of a record that shows these fields, in the order of
+// recordMembers.
+func (p *publisher) recordOf(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *object {
+	var members []property
+	for _, f := range m.Fields {
+		switch e := embedOf(f, embeds); {
+		case e != nil:
+			members = append(members, property{f.Name, p.embedMember(e), true})
+		case f.FKOf != nil && embedOf(f.FKOf, embeds) != nil:
+		case slices.Contains(shown, f):
 			members = append(members, property{f.Name, p.recordMember(f), true})
 		}
-		return resultObject(members)
-	})
+	}
+	return resultObject(members)
+}
+
+func (p *publisher) embedMember(e *schema.Embed) *object {
+	target := e.Field.Target
+	shown := recordFields(target)
+	if target.IsIdentity {
+		shown = slices.DeleteFunc(shown, func(f *schema.Field) bool { return !slices.Contains(shownOfIdentity, f.Name) })
+	}
+	item := p.embeddedRecord(target, e.Embeds, shown)
+	switch {
+	case e.Field.IsToMany():
+		return typed("array").with("items", item)
+	case e.Field.Optional || e.Field.FK == nil:
+		return (&object{}).with("oneOf", []*object{item, typed("null")})
+	}
+	return item
 }
 
 func (p *publisher) recordMember(f *schema.Field) *object {

@@ -305,8 +305,8 @@ func onDelete(how schema.OnDelete) string {
 	panic("lower: a to-one with a column has no @onDelete")
 }
 
-// indexes lowers the declared indexes, and gives each foreign key one that no
-// other index already leads with.
+// indexes lowers the declared indexes, adds those that the orders of lists ask for,
+// and gives each foreign key one that no other index already leads with.
 func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	leading := map[string]bool{}
 	for _, k := range keys {
@@ -314,8 +314,20 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 			leading[k.Columns[0]] = true
 		}
 	}
+	var further []*pg.Index
 	for _, i := range m.Indexes {
-		leading[storedAs(i.Fields[0]).Column] = true
+		further = append(further, l.index(m, i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+	}
+	known := map[string]bool{}
+	for _, o := range orderIndexes(m) {
+		if i := o.index(m); !known[i.Name] {
+			known[i.Name] = true
+			i.Name = l.names.Take(i.Name)
+			further = append(further, i)
+		}
+	}
+	for _, i := range further {
+		leading[i.Keys[0].Column] = true
 	}
 
 	var indexes []*pg.Index
@@ -324,10 +336,35 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 			indexes = append(indexes, l.index(m, []*schema.Field{f.FK}, ""))
 		}
 	}
-	for _, i := range m.Indexes {
-		indexes = append(indexes, l.index(m, i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+	return append(indexes, further...)
+}
+
+// index returns the index for the order of a list, under the name it should have.
+func (o orderIndex) index(m *schema.Model) *pg.Index {
+	i := &pg.Index{Name: m.Table}
+	add := func(f *schema.Field, descending bool) {
+		i.Keys = append(i.Keys, pg.IndexKey{Column: f.Column, Descending: descending})
+		i.Name += "_" + f.Column
+		if descending {
+			i.Name += "_desc"
+		}
 	}
-	return indexes
+	var order []string
+	for _, k := range o.keys {
+		order = append(order, k.field.Name)
+	}
+	i.Comment = "the order of " + o.action.Name + " by " + strings.Join(order, ", ")
+	if o.filter != nil {
+		add(o.filter, false)
+		i.Comment += ", for rows of one " + o.filter.FKOf.Name
+	}
+	for _, k := range o.keys {
+		if o.filter == nil || k.field != o.filter {
+			add(k.field, k.descending)
+		}
+	}
+	i.Name += "_idx"
+	return i
 }
 
 func (l *lowering) index(m *schema.Model, fields []*schema.Field, comment string) *pg.Index {

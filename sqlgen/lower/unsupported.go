@@ -68,15 +68,6 @@ func (u refusal) action(a *schema.Action) {
 	for _, v := range a.Validations {
 		u.refuse(v.Span, "@validate")
 	}
-	if len(a.OrderBy) > 0 {
-		u.refuse(a.Span, "@orderBy")
-	}
-	if len(a.Sortable) > 0 {
-		u.refuse(a.Span, "@sortable")
-	}
-	if len(a.Embeds) > 0 {
-		u.refuse(a.Span, "@embed")
-	}
 	for _, in := range append(append([]*schema.Input{}, a.Reads...), a.Writes...) {
 		u.input(in)
 	}

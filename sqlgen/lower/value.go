@@ -25,25 +25,22 @@ func wire(t expr.Type, value pg.Expr) pg.Expr {
 	return value
 }
 
-// record returns the members of a model's record, its columns taken from table.
-func record(m *schema.Model, table string) []pg.Output {
-	var members []pg.Output
-	for _, f := range storedFields(m) {
-		if f.StepWriteOnly() {
-			continue
-		}
-		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(table, f.Column)), As: f.Name, Quote: true})
-	}
-	return members
-}
-
 // recordAlias is the alias of the query that makes a record. A field may be called
 // so, and then a bare name would mean its column.
-func (b *builder) recordAlias() string {
-	if b.model.Field("record") != nil {
+func recordAlias(m *schema.Model) string {
+	if m.Field("record") != nil {
 		return "record_"
 	}
 	return "record"
+}
+
+func (b *builder) recordAlias() string { return recordAlias(b.model) }
+
+// record returns the members of the action's record, of the row whose table stands
+// in the query under its own name.
+func (b *builder) record() []pg.Output {
+	taken := map[string]bool{b.table: true, pageAlias(b.table): true}
+	return recordMembers(rowOf(b.model), b.action.Embeds, taken)
 }
 
 // recordText is the JSON text of a record, from the query that makes it.

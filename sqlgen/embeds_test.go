@@ -1,0 +1,77 @@
+package sqlgen_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+)
+
+const threads = `
+model Thread {
+  fields {
+    title Text
+    author Author
+    editor Author?
+    parent Thread?
+    replies Thread[]
+    remarks Remark[]
+    summary Summary?
+  }
+  actions {
+    get getThread(id) { @embed(author.identity, editor, parent.author, replies, remarks.author, summary) }
+    list listThreads() { @embed(remarks) }
+  }
+  @permission(expression: true, actions: [get, list])
+}
+
+model Author { fields { name Text  identity Identity? } }
+model Remark { fields { thread Thread  author Author?  text Text } }
+model Summary { fields { thread Thread @unique  text Text  key Secret? } }
+`
+
+var timesOf = regexp.MustCompile(`"createdAt":"[^"]*","updatedAt":"[^"]*"`)
+
+// TestEmbeds compares whole answers: what is embedded takes the place of its
+// foreign key, to-manys come by id, deeper ones nest, an Identity shows who
+// somebody is and no more, and nothing write-only is ever shown.
+func TestEmbeds(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "threads", threads)
+	a.exec(t, `insert into app.identity (id, email, email_verified, name, external_id, password) values ('i', 'ada@x.example', true, 'Ada', 'sub', 'hash')`)
+	a.exec(t, `insert into app.author (id, name, identity_id) values ('ada', 'Ada', 'i'), ('bob', 'Bob', null)`)
+	a.exec(t, `insert into app.thread (id, title, author_id, editor_id, parent_id) values
+		('t1', 'one', 'ada', null, null), ('t2', 'two', 'bob', 'ada', 't1'), ('t3', 'three', 'ada', null, 't1')`)
+	a.exec(t, `insert into app.remark (id, thread_id, author_id, text) values ('r2', 't1', null, 'b'), ('r1', 't1', 'bob', 'a "quoted" text')`)
+	a.exec(t, `insert into app.summary (id, thread_id, text, key) values ('s', 't1', 'short', 'sealed')`)
+
+	for _, test := range []struct{ action, body, want string }{
+		{"getThread", `{"id":"t1"}`, `{"id":"t1","title":"one",` +
+			`"author":{"id":"ada","name":"Ada","identity":{"id":"i","email":"ada@x.example","name":"Ada","givenName":null,"familyName":null,` +
+			`"middleName":null,"nickName":null,"picture":null,"emailVerified":true},AT},` +
+			`"editor":null,"parent":null,` +
+			`"replies":[{"id":"t2","title":"two","authorId":"bob","editorId":"ada","parentId":"t1",AT},` +
+			`{"id":"t3","title":"three","authorId":"ada","editorId":null,"parentId":"t1",AT}],` +
+			`"remarks":[{"id":"r1","threadId":"t1","author":{"id":"bob","name":"Bob","identityId":null,AT},"text":"a \"quoted\" text",AT},` +
+			`{"id":"r2","threadId":"t1","author":null,"text":"b",AT}],` +
+			`"summary":{"id":"s","threadId":"t1","text":"short",AT},AT}`},
+		{"getThread", `{"id":"t2"}`, `{"id":"t2","title":"two",` +
+			`"author":{"id":"bob","name":"Bob","identity":null,AT},"editor":{"id":"ada","name":"Ada","identityId":"i",AT},` +
+			`"parent":{"id":"t1","title":"one","author":{"id":"ada","name":"Ada","identityId":"i",AT},"editorId":null,"parentId":null,AT},` +
+			`"replies":[],"remarks":[],"summary":null,AT}`},
+		{"getThread", `{"id":"none"}`, `null`},
+		{"listThreads", `{"first":2}`, `{"results":[{"id":"t1","title":"one","authorId":"ada","editorId":null,"parentId":null,` +
+			`"remarks":[{"id":"r1","threadId":"t1","authorId":"bob","text":"a \"quoted\" text",AT},{"id":"r2","threadId":"t1","authorId":null,"text":"b",AT}],AT},` +
+			`{"id":"t2","title":"two","authorId":"bob","editorId":"ada","parentId":"t1","remarks":[],AT}],PAGE`},
+	} {
+		var got string
+		if test.action == "listThreads" {
+			got = a.list(t, test.action, test.body)
+			got = got[:strings.Index(got, `"pageInfo"`)] + "PAGE"
+		} else {
+			got = a.call(t, test.action, test.body, "")
+		}
+		if got = timesOf.ReplaceAllString(got, "AT"); got != test.want {
+			t.Errorf("%s %s\ngot  %s\nwant %s", test.action, test.body, got, test.want)
+		}
+	}
+}

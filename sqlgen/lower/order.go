@@ -1,0 +1,277 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// sortKey is one column that a list is ordered by. Null is last ascending and
+// first descending, which is Postgres' own order.
+type sortKey struct {
+	field      *schema.Field
+	descending bool
+}
+
+// ownOrder returns the order of a list whose request names none: the declared one,
+// then by id, so that no two rows are equal.
+func ownOrder(a *schema.Action) []sortKey {
+	var keys []sortKey
+	for _, k := range a.OrderBy {
+		keys = append(keys, sortKey{k.Field, k.Descending})
+		if k.Field.Name == "id" {
+			return keys // nothing can follow
+		}
+	}
+	return append(keys, sortKey{field: a.Model.Field("id")})
+}
+
+// sortable returns every field that a list may be ordered by: what a request may
+// name and what the action's own order needs.
+func sortable(a *schema.Action) []*schema.Field {
+	var fields []*schema.Field
+	seen := map[*schema.Field]bool{}
+	add := func(f *schema.Field) {
+		if !seen[f] {
+			seen[f] = true
+			fields = append(fields, f)
+		}
+	}
+	for _, f := range a.Sortable {
+		add(f)
+	}
+	for _, k := range ownOrder(a) {
+		add(k.field)
+	}
+	return fields
+}
+
+// column is the column that a key orders by.
+func (k sortKey) column(table string) pg.Expr { return pg.Col(table, k.field.Column) }
+
+// row is the key as the platform's functions take it.
+func (k sortKey) row(table string, descending pg.Expr) pg.Expr {
+	return &pg.Row{Values: []pg.Expr{
+		pg.Str(k.field.Name),
+		pg.Str(pg.Ident(table) + "." + pg.Ident(k.field.Column)),
+		pg.Str(castType(k.field.Type.Kind)),
+		boolean(k.field.Optional),
+		descending,
+	}}
+}
+
+// keysArray is an order as the platform's functions take it.
+func keysArray(keys []sortKey, table string) pg.Expr {
+	rows := make([]pg.Expr, len(keys))
+	for i, k := range keys {
+		rows[i] = k.row(table, boolean(k.descending))
+	}
+	return pg.As(&pg.Array{Elements: rows}, "platform.sort_key[]")
+}
+
+// mark names a list and its order, as platform.list_mark does.
+func mark(a *schema.Action, keys []sortKey) string {
+	var b strings.Builder
+	b.WriteString(a.Name)
+	for _, k := range keys {
+		if k.descending {
+			b.WriteByte('-')
+		} else {
+			b.WriteByte('+')
+		}
+		b.WriteString(k.field.Name)
+	}
+	return b.String()
+}
+
+// isByIDAlone tells whether a list has no order but the one by id.
+func isByIDAlone(keys []sortKey) bool {
+	return len(keys) == 1 && keys[0].field.Name == "id" && !keys[0].descending
+}
+
+// orderBy is an order as a clause.
+func orderBy(keys []sortKey, table string) []pg.Order {
+	orders := make([]pg.Order, len(keys))
+	for i, k := range keys {
+		orders[i] = pg.Order{Value: k.column(table), Descending: k.descending}
+	}
+	return orders
+}
+
+// first returns a value before all others in the key's order, with which one
+// statement serves the first page and those that follow. There is none for a
+// column that may be null, nor a last text.
+func (k sortKey) first() (pg.Expr, bool) {
+	if k.field.Optional {
+		return nil, false
+	}
+	either := func(ascending, descending string) (pg.Expr, bool) {
+		if k.descending {
+			return pg.Str(descending), true
+		}
+		return pg.Str(ascending), true
+	}
+	switch k.field.Type.Kind {
+	case expr.Timestamp, expr.Date, expr.Decimal:
+		return either("-infinity", "infinity")
+	case expr.Number:
+		return either("-9223372036854775808", "9223372036854775807")
+	case expr.Boolean:
+		return boolean(k.descending), true
+	case expr.ID, expr.Text, expr.Markdown, expr.Enum:
+		return pg.Str(""), !k.descending
+	}
+	return nil, false
+}
+
+// hasFirst tells whether an order has a position before every row.
+func hasFirst(keys []sortKey) bool {
+	for _, k := range keys {
+		if _, ok := k.first(); !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// beyond is the condition for rows behind a position, of which values holds the
+// key's values. Its first conjunct is the range of the first key, by which an
+// index finds the place.
+func beyond(keys []sortKey, values []pg.Expr, table string) pg.Expr {
+	k, value := keys[0], values[0]
+	less := "<"
+	if !k.descending {
+		less = ">"
+	}
+	if len(keys) == 1 {
+		return pg.Op(k.column(table), less, value)
+	}
+	return pg.AllOf(
+		pg.Op(k.column(table), less+"=", value),
+		pg.AnyOf(pg.Op(k.column(table), less, value), beyond(keys[1:], values[1:], table)),
+	)
+}
+
+// upTo is the condition for the rows that are not beyond a position.
+func upTo(keys []sortKey, values []pg.Expr, table string) pg.Expr {
+	k, value := keys[0], values[0]
+	less := ">"
+	if !k.descending {
+		less = "<"
+	}
+	if len(keys) == 1 {
+		return pg.Op(k.column(table), less+"=", value)
+	}
+	return pg.AllOf(
+		pg.Op(k.column(table), less+"=", value),
+		pg.AnyOf(pg.Op(k.column(table), less, value), upTo(keys[1:], values[1:], table)),
+	)
+}
+
+// cursor is the cursor of the row with an id, whose values it looks up where the
+// order has more keys.
+func cursor(a *schema.Action, keys []sortKey, id pg.Expr) pg.Expr {
+	values := []pg.Expr{pg.Lit("1"), pg.Str(mark(a, keys))}
+	if isByIDAlone(keys) {
+		return pg.Fn("platform.list_cursor", pg.Fn("json_build_array", append(values, id)...))
+	}
+	table := a.Model.Table
+	for _, k := range keys {
+		values = append(values, wire(k.field.Type, k.column(table)))
+	}
+	return pg.Fn("platform.list_cursor", &pg.Subquery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Fn("json_build_array", values...)}},
+		From:    pg.Ref(relatedSchema, table),
+		Where:   pg.Eq(pg.Col(table, "id"), id),
+	}})
+}
+
+// keysOfRow are the values by which a list can be ordered, of the row with an id,
+// as a JSON object: what platform.cursor takes where the request names the order.
+func keysOfRow(a *schema.Action, id pg.Expr) pg.Expr {
+	table := a.Model.Table
+	var members []pg.Output
+	for _, f := range sortable(a) {
+		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(table, f.Column)), As: f.Name, Quote: true})
+	}
+	return &pg.Subquery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var("keys"))}},
+		From: &pg.SubqueryRef{Alias: "keys", Query: &pg.Select{
+			Columns: members,
+			From:    pg.Ref(relatedSchema, table),
+			Where:   pg.Eq(pg.Col(table, "id"), id),
+		}},
+	}}
+}
+
+// requestedOrder fills v_keys with the order of the request, then the action's
+// own; of a column that is named twice, the first counts.
+func (b *builder) requestedOrder(keys pg.Expr) {
+	requested := b.variable("v_order", "jsonb", nil)
+	key := b.variable("v_key", "platform.sort_key", nil)
+	var own []string
+	for _, k := range ownOrder(b.action) {
+		direction := "asc"
+		if k.descending {
+			direction = "desc"
+		}
+		own = append(own, `{"`+k.field.Name+`": "`+direction+`"}`)
+	}
+	var whens []pg.When
+	for _, f := range sortable(b.action) {
+		descending := pg.Eq(memberText(requested, f.Name), pg.Str("desc"))
+		whens = append(whens, pg.When{
+			Condition: hasMember(requested, f.Name),
+			Result:    pg.As(sortKey{field: f}.row(b.table, descending), "platform.sort_key"),
+		})
+	}
+	b.step("The order: the request's, then the action's.", &pg.ForEach{
+		Variables: []string{"v_order"},
+		Query: &pg.Select{
+			Columns: []pg.Output{{Value: pg.Var("value")}},
+			From: &pg.CallRef{
+				Call: pg.Fn("jsonb_array_elements", pg.Op(
+					pg.Fn("coalesce", member(input, "orderBy"), pg.Str("[]")), "||", pg.Str("["+strings.Join(own, ", ")+"]"))),
+				Alias: "requested", Columns: []string{"value"},
+			},
+		},
+		Body: []pg.Statement{
+			&pg.Assign{Variable: "v_key", Value: &pg.Case{Whens: whens}},
+			pg.IfThen(pg.Negate(&pg.Exists{Query: &pg.Select{
+				From:  &pg.CallRef{Call: pg.Fn("unnest", keys), Alias: "known"},
+				Where: pg.Eq(pg.Col("known", "name"), &pg.Field{Value: key, Name: "name"}),
+			}}), &pg.Assign{Variable: "v_keys", Value: pg.Op(keys, "||", key)}),
+		},
+	})
+}
+
+// orderIndexes returns the indexes that a list's own order asks for: the order
+// alone, and behind each foreign key that the list can be filtered by. The order
+// by id alone is the primary key's.
+func orderIndexes(m *schema.Model) []orderIndex {
+	var indexes []orderIndex
+	for _, a := range m.Actions {
+		if a.Kind != schema.List {
+			continue
+		}
+		keys := ownOrder(a)
+		if !isByIDAlone(keys) {
+			indexes = append(indexes, orderIndex{a, nil, keys})
+		}
+		for _, in := range a.Reads {
+			if f := in.Path[0]; !in.Explicit && f.FK != nil {
+				indexes = append(indexes, orderIndex{a, f.FK, keys})
+			}
+		}
+	}
+	return indexes
+}
+
+// orderIndex is an index for the order of a list.
+type orderIndex struct {
+	action *schema.Action
+	filter *schema.Field // nil means none
+	keys   []sortKey
+}
