@@ -273,6 +273,8 @@ func TestNoCallerNoMatch(t *testing.T) {
 		{`ctx.identity.customer.orders.number == order.number`, [4]bool{true, false, false, false}},
 		{`ctx.identity.customer.orders.number != order.number`, [4]bool{false, true, false, false}},
 		{`ctx.identity.customer.orders == null`, [4]bool{false, false, true, true}},
+		{`[ctx.identity.customer.orders.number] != null`, [4]bool{true, true, false, false}},
+		{`[ctx.identity.customer.orders.number] == null`, [4]bool{false, false, false, false}},
 		{`order in ctx.identity.customer.orders`, [4]bool{true, false, false, false}},
 		{`order.number in [ctx.identity.customer.orders.number]`, [4]bool{true, false, false, false}},
 		{`ctx.identity in [ctx.identity, "x"]`, [4]bool{true, true, false, true}},

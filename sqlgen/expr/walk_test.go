@@ -49,6 +49,7 @@ func TestPrefixes(t *testing.T) {
 		{`1 in ctx.identity.customer.orders.items.price`, []string{"customer.orders", "customer.orders.items"}},
 		{`order.number in ["x", ctx.identity.customer.orders.number]`, []string{"customer.orders"}},
 		{`order.items.done`, []string{"items"}},
+		{`[ctx.identity.customer.orders.number] != null`, []string{"customer.orders"}},
 	}
 	schema := newTestSchema()
 	for _, test := range tests {
