@@ -21,8 +21,8 @@ import (
 //	app            the name of an example app; or else
 //	schema.stern   and other files of a project
 //	rows.sql       rows to begin with
-//	ids <path>     requests to a list and the ids that come (listing.go)
-//	anything else  is the title of an exchange (exchange.go)
+//	ids <path>     requests to a list and the ids that come, see list
+//	anything else  is the title of an exchange, see exchange
 func TestCases(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/*.txtar")

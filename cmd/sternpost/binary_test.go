@@ -48,19 +48,16 @@ func buildAndRun(m *testing.M) int {
 
 // command is a run of the binary.
 type command struct {
-	args   []string
-	dir    string              // where it runs; empty means here
-	env    []string            // beside what every run has
-	user   *syscall.Credential // nil means the current user
-	input  string
-	signal os.Signal // that ends it; nil means os.Interrupt
+	args []string
+	dir  string              // where it runs; empty means here
+	env  []string            // beside what every run has
+	user *syscall.Credential // nil means the current user
 }
 
 // prepare makes a process that sees nothing of this process's settings.
 func (c command) prepare(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, c.args...)
 	cmd.Dir = c.dir
-	cmd.Stdin = strings.NewReader(c.input)
 	for _, name := range []string{"PATH", "HOME", "TMPDIR", "LANG"} {
 		if value, ok := os.LookupEnv(name); ok {
 			cmd.Env = append(cmd.Env, name+"="+value)
@@ -93,8 +90,8 @@ func (c command) run(t *testing.T) (stdout, stderr string, code int) {
 	return out.String(), diagnostics.String(), cmd.ProcessState.ExitCode()
 }
 
-// expect runs the command and compares its exit code, and that what it writes to
-// standard error contains a text.
+// expect runs the command, compares its exit code, and looks for a text in what it
+// writes to standard error; empty means that it writes nothing there.
 func (c command) expect(t *testing.T, code int, diagnostic string) (stdout string) {
 	t.Helper()
 	stdout, stderr, got := c.run(t)

@@ -116,7 +116,6 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	}
 
 	schema := filepath.Join(dir, "schema.stern")
-	original := readFile(t, schema)
 	edit := func(old, new string) {
 		t.Helper()
 		text := readFile(t, schema)
@@ -187,9 +186,6 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
 	assertNoPostgres(t, dir)
-	if original == good {
-		t.Error("the test edited nothing")
-	}
 }
 
 // printedRequest is a request that dev prints to be tried.
