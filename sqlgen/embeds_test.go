@@ -75,3 +75,33 @@ func TestEmbeds(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbedsWithNamesOfParameters embeds rows whose columns have the names of a
+// function's parameters, in functions called like their tables: the columns are
+// meant, never the call's context.
+func TestEmbedsWithNamesOfParameters(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "parameters", `
+model Start {
+  fields { note Note  second Note? }
+  actions {
+    get note(id) { @embed(note, second) }
+    get note2(id) { @embed(note.next) }
+  }
+  @permission(expression: true, actions: [get])
+}
+model Note { fields { input Text  context Text  found Boolean  vId Text  next Note? } }
+`)
+	a.exec(t, `insert into app.note (id, input, context, found, v_id, next_id) values ('n2', 'i2', 'c2', false, 'v2', null), ('n1', 'i1', 'c1', true, 'v1', 'n2')`)
+	a.exec(t, `insert into app.start (id, note_id, second_id) values ('s', 'n1', 'n2')`)
+	n1 := `{"id":"n1","input":"i1","context":"c1","found":true,"vId":"v1","nextId":"n2",AT}`
+	n2 := `{"id":"n2","input":"i2","context":"c2","found":false,"vId":"v2","nextId":null,AT}`
+	for action, want := range map[string]string{
+		"note":  `{"id":"s","note":` + n1 + `,"second":` + n2 + `,AT}`,
+		"note2": `{"id":"s","note":{"id":"n1","input":"i1","context":"c1","found":true,"vId":"v1","next":` + n2 + `,AT},"secondId":"n2",AT}`,
+	} {
+		if got := timesOf.ReplaceAllString(a.call(t, action, `{"id":"s"}`, "me"), "AT"); got != want {
+			t.Errorf("%s\ngot  %s\nwant %s", action, got, want)
+		}
+	}
+}

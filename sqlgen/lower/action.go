@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -27,17 +28,41 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 }
 
 // functionName is the name of an action's function. PL/pgSQL lets parameters, and
-// FOUND, be qualified by the name of the function: in one called like its table, a
-// column of that name would be taken for them.
+// FOUND, be qualified by the name of the function: in one called like a table that
+// it reads, or like a second alias of that, a column of that name would be taken
+// for them.
 func functionName(a *schema.Action) string {
-	if a.Function == a.Model.Table {
-		for _, f := range storedFields(a.Model) {
-			if f.Column == "input" || f.Column == "context" || f.Column == "found" {
+	for _, m := range modelsRead(a) {
+		for _, f := range storedFields(m) {
+			if (f.Column == "input" || f.Column == "context" || f.Column == "found") && isAliasOf(m.Table, a.Function) {
 				return a.Function + "__action"
 			}
 		}
 	}
 	return a.Function
+}
+
+// isAliasOf tells whether a name is a table's, or one that joins would give it.
+func isAliasOf(table, name string) bool {
+	number, isNumbered := strings.CutPrefix(name, table+"_")
+	return name == table || isNumbered && strings.Trim(number, "0123456789") == ""
+}
+
+// modelsRead returns the models whose tables an action's functions read: its own
+// and those that it embeds.
+func modelsRead(a *schema.Action) []*schema.Model {
+	models := []*schema.Model{a.Model}
+	var add func([]*schema.Embed)
+	add = func(embeds []*schema.Embed) {
+		for _, e := range embeds {
+			if !slices.Contains(models, e.Field.Target) {
+				models = append(models, e.Field.Target)
+			}
+			add(e.Embeds)
+		}
+	}
+	add(a.Embeds)
+	return models
 }
 
 var (
@@ -70,7 +95,7 @@ func begin(a *schema.Action, name, title string, volatility pg.Volatility) *buil
 		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
 		Returns:     "text",
 		Volatility:  volatility,
-		UseVariable: hasColumnLikeVariable(a.Model),
+		UseVariable: hasColumnLikeVariable(a),
 		Owner:       callerRole,
 		Callers:     []string{serverRole},
 	}
@@ -134,14 +159,15 @@ func (b *builder) finish() *pg.Function {
 	return b.fn
 }
 
-// hasColumnLikeVariable tells whether a column has the name of something that
-// the model's functions call input, context or v_…: Postgres would ask which of
-// both a bare name means.
-func hasColumnLikeVariable(m *schema.Model) bool {
-	for _, f := range storedFields(m) {
-		c := f.Column
-		if c == "input" || c == "context" || len(c) > 2 && c[:2] == "v_" {
-			return true
+// hasColumnLikeVariable tells whether a column has the name of something that the
+// action's functions call input, context or v_…: Postgres would ask which of both
+// a bare name means.
+func hasColumnLikeVariable(a *schema.Action) bool {
+	for _, m := range modelsRead(a) {
+		for _, f := range storedFields(m) {
+			if f.Column == "input" || f.Column == "context" || strings.HasPrefix(f.Column, "v_") {
+				return true
+			}
 		}
 	}
 	return false
