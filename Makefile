@@ -5,7 +5,7 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check build fmt bench fuzz differential postgres ensure-postgres clean
+.PHONY: help run test lint check build fmt bench fuzz differential postgres ensure-postgres clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -16,13 +16,14 @@ run: build ensure-postgres ## Compile and serve an example app, with Postgres st
 test: ensure-postgres ## Run all tests; they start what they need
 	$(GO) test ./...
 
-check: ensure-postgres ## What CI runs: build, vet, format, tests
+lint: ## Build, vet and check the format
 	$(GO) build ./...
 	$(GO) vet ./...
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then \
 	  printf 'not formatted, run make fmt:\n%s\n' "$$unformatted"; exit 1; fi
 	$(GO) run ./cmd/sternpost fmt --check integration/apps
-	$(GO) test ./...
+
+check: lint test ## What CI runs: lint and test
 
 build: ## Build bin/sternpost
 	@$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost

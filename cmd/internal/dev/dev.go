@@ -3,6 +3,7 @@
 package dev
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -113,6 +114,7 @@ type loop struct {
 	options  Options
 	database *postgres.Server
 	greeted  bool
+	settings []byte // sternpost.yaml as the running server read it
 }
 
 // turn compiles and installs once and says what came of it. It returns nil when
@@ -123,6 +125,12 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	if err != nil {
 		l.say("%v", err)
 		return nil
+	}
+	if project.Config != nil && !bytes.Equal(project.Config.Text, l.settings) {
+		if l.settings != nil {
+			l.say("%s was changed: the server's own settings take effect when it is started again", sqlgen.ConfigName)
+		}
+		l.settings = project.Config.Text
 	}
 	db, errs := sqlgen.Compile(project)
 	syntax.Render(l.options.Out, errs, syntax.Options{Color: l.options.Color, Max: l.options.Max})
