@@ -93,7 +93,7 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 
 // limitZones leaves of the time zones those that the database knows.
 func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
-	names, err := databaseZones(ctx, conn)
+	names, err := databaseZones(ctx, conn, knownZones())
 	if err != nil {
 		s.log.Warn("time zones are not compared with those of the database", "error", err)
 		return

@@ -251,7 +251,7 @@ func TestZones(t *testing.T) {
 		t.Error("a zone is accepted that the database does not know")
 	}
 	d := newDatabase(t)
-	names, err := databaseZones(t.Context(), d.Server(t))
+	names, err := databaseZones(t.Context(), d.Server(t), all)
 	if err != nil {
 		t.Fatal(err)
 	}

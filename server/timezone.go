@@ -4,6 +4,8 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -52,13 +54,10 @@ func (z zones) within(names []string) zones {
 	return both
 }
 
-// databaseZones asks the database for the names it knows.
-func databaseZones(ctx context.Context, conn *pgx.Conn) ([]string, error) {
-	rows, err := conn.Query(ctx, "select name from pg_catalog.pg_timezone_names")
-	if err != nil {
-		return nil, fmt.Errorf("read the time zones of the database: %w", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+// databaseZones asks the database which of the zones it knows.
+func databaseZones(ctx context.Context, conn *pgx.Conn, all zones) ([]string, error) {
+	var names []string
+	err := conn.QueryRow(ctx, "select platform.known_time_zones($1)", slices.Sorted(maps.Keys(all))).Scan(&names)
 	if err != nil {
 		return nil, fmt.Errorf("read the time zones of the database: %w", err)
 	}

@@ -24,6 +24,7 @@
 {{ template "midnight.sql" . }}
 {{ template "midnight_array.sql" . }}
 {{ template "relative_period.sql" . }}
+{{ template "known_time_zones.sql" . }}
 {{ template "tg_touch.sql" . }}
 {{ template "is_file.sql" . }}
 {{ template "is_file_array.sql" . }}
