@@ -236,8 +236,8 @@ func (x expression) choose(p expr.Prefix, conjuncts []expr.Node) pg.Expr {
 	return pg.AnyOf(x.some(j, with.allHold(conjuncts)), none)
 }
 
-// some holds if the condition does for some row of the joins. In @validate it is
-// unknown if the condition is so at best.
+// some holds if the condition does for some row of the joins. In @validate, if it
+// does for none and is unknown for some, the result is unknown, not false.
 func (x expression) some(j *joins, condition pg.Expr) pg.Expr {
 	if x.logic == validateLogic && !isExact(condition) {
 		return &pg.Any{Value: pg.True(), Op: "=", Array: &pg.Subquery{Query: j.query([]pg.Output{{Value: condition}}, nil)}}
@@ -332,37 +332,47 @@ func isNullLiteral(n expr.Node) bool {
 	return ok && l.Value == nil
 }
 
-// nullTest lowers == null and != null. Of a relation without column it asks for
-// rows.
+// nullTest lowers == null and != null.
 func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
-	var isNull pg.Expr
-	if p, ok := n.(*expr.Path); ok && endsBeyond(p) {
-		last := len(p.Steps) - 1
-		start, rest := x.start(p.Root, p.Steps[:last])
-		if start == nil {
-			return pg.False()
-		}
-		j := newJoins(x.aliases)
-		at := *start
-		for _, s := range append(rest[:len(rest):len(rest)], p.Steps[last]) {
-			at = j.follow(at, field(s))
-		}
-		isNull = pg.Negate(&pg.Exists{Query: j.query(nil, nil)})
-	} else {
-		o := x.operand(n)
-		switch _, isPath := n.(*expr.Path); {
-		case o.nowhere:
-			return pg.False()
-		case isPath:
-			isNull = pg.IsNull(o.scalar())
-		default:
-			isNull = boolean(isNullLiteral(n)) // literals and lists are known
-		}
-	}
-	if wantsNull {
+	isNull, somewhere := x.isNull(n)
+	switch {
+	case !somewhere:
+		return pg.False()
+	case wantsNull:
 		return isNull
 	}
 	return pg.Negate(isNull)
+}
+
+// isNull tests for null. It is false if n leads through a to-many without child.
+func (x expression) isNull(n expr.Node) (pg.Expr, bool) {
+	p, isPath := n.(*expr.Path)
+	if isPath && endsBeyond(p) {
+		return x.leadsNowhere(p)
+	}
+	o := x.operand(n)
+	switch {
+	case o.nowhere:
+		return nil, false
+	case isPath:
+		return pg.IsNull(o.scalar()), true
+	}
+	return boolean(isNullLiteral(n)), true // literals and lists are known
+}
+
+// leadsNowhere tests that there is no row at the end of a path.
+func (x expression) leadsNowhere(p *expr.Path) (pg.Expr, bool) {
+	last := len(p.Steps) - 1
+	start, rest := x.start(p.Root, p.Steps[:last])
+	if start == nil {
+		return nil, false
+	}
+	j := newJoins(x.aliases)
+	at := *start
+	for _, s := range append(rest[:len(rest):len(rest)], p.Steps[last]) {
+		at = j.follow(at, field(s))
+	}
+	return pg.Negate(&pg.Exists{Query: j.query(nil, nil)}), true
 }
 
 // endsBeyond tells whether a path ends in a relation whose column, if any, is in
@@ -381,7 +391,7 @@ func membership(left, right operand) pg.Expr {
 	switch {
 	case right.elements != nil && len(right.elements) == 0:
 		return pg.False()
-	case len(right.elements) == 1:
+	case len(right.elements) == 1: // in (…) with a lone sub-select would ask for its rows
 		return both(left, right.elements[0], func(l, r pg.Expr) pg.Expr { return pg.Eq(l, r) })
 	case right.elements != nil:
 		list := make([]pg.Expr, len(right.elements))

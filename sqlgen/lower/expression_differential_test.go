@@ -2,6 +2,7 @@ package lower
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -13,7 +14,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-var differential = flag.Duration("differential", 0, "how long to compare random expressions; 0 means a fixed number of schemas")
+var (
+	differential     = flag.Duration("differential", 0, "how long to compare random expressions; 0 means a fixed number of schemas")
+	differentialSeed = flag.Uint64("differential-seed", 0, "the seed of the first schema; 0 means one that is fixed, or with -differential a new one")
+)
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
@@ -109,12 +113,19 @@ type tally struct {
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	var total tally
-	seed, start := uint64(0), time.Now()
-	if *differential > 0 {
+	seed, start := *differentialSeed, time.Now()
+	if seed == 0 && *differential > 0 {
 		seed = uint64(start.UnixNano())
 	}
-	for n := uint64(0); n < 10 || time.Since(start) < *differential; n++ {
-		compareRandom(t, seed+n, &total)
+	end := start.Add(*differential)
+	if deadline, ok := t.Deadline(); ok && deadline.Add(-time.Minute).Before(end) {
+		end = deadline.Add(-time.Minute)
+	}
+	for n := uint64(0); (n < 10 || time.Now().Before(end)) && !t.Failed(); n++ {
+		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { compareRandom(t, seed+n, &total) })
+	}
+	if t.Failed() {
+		return
 	}
 	t.Logf("%d of %d expressions accepted; %d values compared; per place false, unknown, true: %v",
 		total.accepted, total.written, total.cases, total.outcomes)
@@ -145,7 +156,7 @@ func compareRandom(t *testing.T, seed uint64, total *tally) {
 	for range 20 {
 		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
 		if d := lab.compare(t, w, experiments, total); d != nil {
-			t.Fatalf("seed %d\n%s", seed, lab.explain(lab.shrink(t, d)))
+			t.Fatal(lab.explain(lab.shrink(t, d)))
 		}
 	}
 }

@@ -119,11 +119,9 @@ func (g *generator) walk(text string, m *schema.Model, many []string, steps []ex
 }
 
 func (g *generator) add(c candidate) {
-	steps := []expr.Step{&schema.Field{Type: c.typ}}
-	c.class = expr.ClassOf(expr.RowPath("", steps, syntax.Span{}))
 	element := c.typ
 	element.Array = false
-	c.element = expr.ClassOf(expr.RowPath("", []expr.Step{&schema.Field{Type: element}}, syntax.Span{}))
+	c.class, c.element = classOf(c.typ), classOf(element)
 	g.paths = append(g.paths, c)
 }
 
@@ -139,7 +137,15 @@ func (g *generator) expression() *term {
 			g.focus = append(g.focus, pick(g.random, many))
 		}
 	}
-	return g.term(g.IntN(4))
+	if !g.chance(20) {
+		return g.term(g.IntN(4))
+	}
+	// A chain of conjuncts, which may share children in many ways.
+	chain := g.term(g.IntN(2))
+	for range 2 + g.IntN(2) {
+		chain = &term{op: "&&", args: []*term{chain, g.term(g.IntN(2))}}
+	}
+	return chain
 }
 
 func (g *generator) term(depth int) *term {
@@ -238,6 +244,7 @@ func (g *generator) searched(class expr.Class, typ expr.Type) (string, bool) {
 	return g.operand(class, typ)
 }
 
+// classOf returns the class of a path of a type.
 func classOf(t expr.Type) expr.Class {
 	return expr.ClassOf(expr.RowPath("", []expr.Step{&schema.Field{Type: t}}, syntax.Span{}))
 }

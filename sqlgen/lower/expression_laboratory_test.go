@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -375,22 +376,22 @@ func (lab *laboratory) shrinkOnce(t testing.TB, d *disagreement) *disagreement {
 		subjects := lab.check(t, []*subject{{place: d.subject.place, model: d.subject.model, terms: terms}})
 		return lab.compare(t, w, lab.experiments(subjects), &tally{})
 	}
-	if len(d.subject.terms) > 1 {
-		for i := range d.subject.terms {
-			if next := try(d.world, []*term{d.subject.terms[i]}); next != nil {
+	terms := d.subject.terms
+	for i := range terms {
+		if len(terms) > 1 {
+			if next := try(d.world, slices.Concat(terms[:i], terms[i+1:])); next != nil {
 				return next
 			}
 		}
-		return nil
-	}
-	for _, smaller := range d.subject.terms[0].smaller() {
-		if next := try(d.world, []*term{smaller}); next != nil {
-			return next
+		for _, smaller := range terms[i].smaller() {
+			if next := try(d.world, slices.Concat(terms[:i], []*term{smaller}, terms[i+1:])); next != nil {
+				return next
+			}
 		}
 	}
 	for _, m := range lab.schema.Models {
 		for _, row := range d.world.rows[m.Name] {
-			if next := try(d.world.without(row), d.subject.terms); next != nil {
+			if next := try(d.world.without(row), terms); next != nil {
 				return next
 			}
 		}

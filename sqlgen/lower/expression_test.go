@@ -141,6 +141,10 @@ func TestExpressionSQL(t *testing.T) {
 		{whereLogic, inQuery, `(visit.items.price > 5 || visit.rush) && (visit.items.what == "lamp" || visit.rush)`, `
 			exists (select from related.item where item.visit_id = visit.id and (item.price > 5 or visit.rush)
 			and (item.what = 'lamp' or visit.rush)) or visit.rush and visit.rush`},
+		{whereLogic, inQuery, `(visit.items.price > 5 || visit.children.rush) && visit.items.what == "lamp" && visit.children.rush`, `
+			exists (select from related.item where item.visit_id = visit.id
+			and exists (select from related.visit as visit_2 where visit_2.parent_id = visit.id
+			and (item.price > 5 or visit_2.rush) and visit_2.rush) and item.what = 'lamp')`},
 		{whereLogic, inQuery, `visit.children.items.price > 5`, `
 			exists (select from related.visit as visit_2 where visit_2.parent_id = visit.id and exists (select
 			from related.item where item.visit_id = visit_2.id and item.price > 5))`},

@@ -86,7 +86,7 @@ func (x expression) path(p *expr.Path) operand {
 	o.nobody = p.Root == expr.RootIdentity && x.logic != validateLogic
 	for i, s := range steps {
 		f := field(s)
-		o.nullable = o.nullable || f.Optional || f.IsToOne() && f.FK == nil
+		o.nullable = o.nullable || f.Optional
 		if i == len(steps)-1 && !f.IsRelation() {
 			o.value = j.value(at, f)
 			break
