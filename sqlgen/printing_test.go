@@ -37,8 +37,8 @@ func generated(t *testing.T) map[string]string {
 	return scripts
 }
 
-// token is one word, sign or literal of SQL as far as its length matters.
-var token = regexp.MustCompile(`[eE]?'(?:[^'\\]|''|\\.)*'|"(?:[^"]|"")*"|[\pL\pN_$.]+|::|\S`)
+// sqlToken is one word, sign or literal of SQL as far as its length matters.
+var sqlToken = regexp.MustCompile(`[eE]?'(?:[^'\\]|''|\\.)*'|"(?:[^"]|"")*"|[\pL\pN_$.]+|::|\S`)
 
 // TestLineWidth holds lines below 120 characters. A line may be longer for the
 // sake of one token that has no room: a comment, a text that is not broken.
@@ -58,7 +58,7 @@ func TestLineWidth(t *testing.T) {
 				continue
 			}
 			longest := 0
-			for _, word := range token.FindAllString(trimmed, -1) {
+			for _, word := range sqlToken.FindAllString(trimmed, -1) {
 				longest = max(longest, utf8.RuneCountInString(word))
 			}
 			indent := len(line) - len(trimmed)

@@ -94,14 +94,12 @@ type Grants struct {
 
 // Function describes a function in schema api.
 type Function struct {
-	Name      string   `json:"name"`
-	Arguments string   `json:"arguments"` // types
-	Digest    string   `json:"digest"`
-	Title     string   `json:"-"`
-	Text      string   `json:"-"` // the statement that makes it
-	Comment   string   `json:"-"`
-	Owner     string   `json:"-"`
-	Callers   []string `json:"-"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // types
+	Digest    string `json:"digest"`
+	Title     string `json:"-"`
+	Text      string `json:"-"` // the statement that makes it
+	Comment   string `json:"-"`
 }
 
 // DigestOf returns the digest of the texts that make an object.

@@ -231,10 +231,8 @@ func describeFunction(f *pg.Function) *diff.Function {
 		Arguments: strings.Join(types, ", "),
 		Title:     f.Title,
 		Text:      text,
-		Digest:    diff.DigestOf(append([]string{text, f.Title, f.Comment, f.Owner}, f.Callers...)...),
+		Digest:    diff.DigestOf(text, f.Title, f.Comment),
 		Comment:   f.Comment,
-		Owner:     f.Owner,
-		Callers:   f.Callers,
 	}
 }
 

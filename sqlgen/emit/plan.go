@@ -123,10 +123,7 @@ func (w *planWriter) finish() []string {
 		w.add("%s", grantViews)
 	}
 	if len(w.created) > 0 {
-		w.statements = append(w.statements, grantsOf(w.created)...)
-		w.add("%s", lendCreate)
-		w.statements = append(w.statements, ownersOf(w.created)...)
-		w.add("%s", takeCreate)
+		w.statements = append(w.statements, ownership[:]...)
 	}
 	return w.statements
 }

@@ -217,40 +217,33 @@ func signature(f *diff.Function) string {
 	return pg.Qualified("api", f.Name) + "(" + f.Arguments + ")"
 }
 
-// ownership gives functions to the role that they run as.
+// ownership gives functions to the role that they run as, which has to be able to
+// create in their schema, for this moment only. They are taken together: one
+// statement per function doubles the time of an installation.
 func (w *writer) ownership(list []*diff.Function) {
-	if len(list) == 0 {
-		return
+	if len(list) > 0 {
+		w.text(strings.Join(ownership[:], "\n"))
 	}
-	w.text(strings.Join(grantsOf(list), "\n"))
-	w.text("-- To take a function, a role has to be able to create in its schema, for this moment only.\n" + lendCreate)
-	w.text(strings.Join(ownersOf(list), "\n"))
-	w.text(takeCreate)
 }
 
-const (
-	lendCreate = "grant create on schema api to sternpost_caller;"
-	takeCreate = "revoke create on schema api from sternpost_caller;"
-)
-
-// grantsOf are the statements that say who may execute functions.
-func grantsOf(list []*diff.Function) []string {
-	var statements []string
-	for _, f := range list {
-		for _, c := range f.Callers {
-			statements = append(statements, layout(group("grant execute on function ", signature(f), nest(line, "to ", c, ";"))))
-		}
-	}
-	return statements
-}
-
-// ownersOf are the statements that say whom functions run as.
-func ownersOf(list []*diff.Function) []string {
-	var statements []string
-	for _, f := range list {
-		statements = append(statements, layout(group("alter function ", signature(f), nest(line, "owner to ", f.Owner, ";"))))
-	}
-	return statements
+var ownership = [...]string{
+	"grant execute on all functions in schema api to sternpost_server;",
+	"grant create on schema api to sternpost_caller;",
+	`do $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select pg_proc.oid
+    from pg_proc
+    where pg_proc.pronamespace = 'api'::regnamespace
+      and pg_proc.proowner <> 'sternpost_caller'::regrole
+  loop
+    execute format('alter function %s owner to sternpost_caller', v_function);
+  end loop;
+end;
+$$;`,
+	"revoke create on schema api from sternpost_caller;",
 }
 
 func (w *writer) release(r Release) {

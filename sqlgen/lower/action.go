@@ -96,8 +96,6 @@ func begin(a *schema.Action, name, title string, volatility pg.Volatility) *buil
 		Returns:     "text",
 		Volatility:  volatility,
 		UseVariable: hasColumnLikeVariable(a),
-		Owner:       callerRole,
-		Callers:     []string{serverRole},
 	}
 	if b.fn.Comment == "" {
 		b.fn.Comment = fmt.Sprintf("action %s of model %s", a.Name, a.Model.Name)

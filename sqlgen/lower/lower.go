@@ -12,7 +12,6 @@ const (
 	apiSchema     = "api"
 
 	callerRole = "sternpost_caller"
-	serverRole = "sternpost_server"
 )
 
 // Schema lowers a checked schema. source names the files it was read from.

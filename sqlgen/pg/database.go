@@ -145,8 +145,6 @@ type Function struct {
 	UseVariable  bool      // where a column has the name of a variable, the variable is meant
 	Variables    []Variable
 	Body         []Paragraph
-	Owner        string
-	Callers      []string // roles that may execute it
 }
 
 // Argument is a parameter of a function.
