@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// manifest returns what a server reads of the release, as indented JSON.
+// manifest returns what a server reads of the release, as JSON.
 func (l *lowering) manifest() []byte {
 	m := release.Manifest{Format: release.Format, Constraints: map[string]release.Constraint{}}
 	for _, a := range l.schema.APIs {
@@ -29,15 +31,46 @@ func (l *lowering) manifest() []byte {
 		m.Constraints[c.name] = c.constraint
 	}
 
-	compact, err := json.Marshal(m)
-	if err != nil {
-		panic(fmt.Sprintf("lower: write the manifest: %v", err))
+	return manifestText(&m)
+}
+
+// manifestText writes a manifest with a line for each action, schema and
+// constraint: it is read by people too, and by every server that starts.
+func manifestText(m *release.Manifest) []byte {
+	text := func(v any) []byte {
+		encoded, err := json.Marshal(v)
+		if err != nil {
+			panic(fmt.Sprintf("lower: write the manifest: %v", err))
+		}
+		return encoded
 	}
-	var b bytes.Buffer
-	if err := json.Indent(&b, compact, "", "  "); err != nil {
-		panic(fmt.Sprintf("lower: write the manifest: %v", err))
+	actions := make([][]byte, len(m.Actions))
+	for i, a := range m.Actions {
+		actions[i] = text(a)
 	}
-	return b.Bytes()
+	schemas := make([][]byte, len(m.Schemas))
+	for i, s := range m.Schemas {
+		schemas[i] = fmt.Appendf(nil, "%s:%s", text(s.Name), s.JSON)
+	}
+	names := slices.Sorted(maps.Keys(m.Constraints))
+	constraints := make([][]byte, len(names))
+	for i, name := range names {
+		constraints[i] = fmt.Appendf(nil, "%s:%s", text(name), text(m.Constraints[name]))
+	}
+	block := func(open string, lines [][]byte, end string) []byte {
+		return fmt.Appendf(nil, "%s\n%s\n%s", open, bytes.Join(lines, []byte(",\n")), end)
+	}
+	members := [][]byte{
+		fmt.Appendf(nil, `"format":%d`, m.Format),
+		fmt.Appendf(nil, `"apis":%s`, text(m.APIs)),
+		fmt.Appendf(nil, `"actions":%s`, block("[", actions, "]")),
+		fmt.Appendf(nil, `"schemas":%s`, block("{", schemas, "}")),
+		fmt.Appendf(nil, `"constraints":%s`, block("{", constraints, "}")),
+		fmt.Appendf(nil, `"headers":%s`, text(m.Headers)),
+		fmt.Appendf(nil, `"environment":%s`, text(m.Environment)),
+		fmt.Appendf(nil, `"secrets":%s`, text(m.Secrets)),
+	}
+	return block("{", members, "}")
 }
 
 // publish describes one action for the server.

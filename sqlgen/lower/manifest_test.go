@@ -1,0 +1,41 @@
+package lower
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// TestManifestText reads back a manifest in which every member is set: none is
+// left out of its text.
+func TestManifestText(t *testing.T) {
+	t.Parallel()
+	m := release.Manifest{
+		Format: 1,
+		APIs:   []release.API{{Name: "Api", Path: "api", Doc: "d", Actions: []string{"a"}}},
+		Actions: []*release.Action{{
+			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Early: "e", Input: "AInput", Result: "AResult",
+			Forms: map[string]string{"": "a__all"}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,
+		}},
+		Schemas:     release.Schemas{{Name: "Z", JSON: json.RawMessage(`{"type":"object"}`)}, {Name: "A", JSON: json.RawMessage(`{"b":1,"a":2}`)}},
+		Constraints: map[string]release.Constraint{"c": {Kind: release.Unique, Table: "t", Fields: []string{"f"}, Message: "m"}},
+		Headers:     []string{"h"},
+		Environment: []string{"E"},
+		Secrets:     []string{"S"},
+	}
+	set := reflect.ValueOf(m)
+	for i := range set.NumField() {
+		if set.Field(i).IsZero() {
+			t.Errorf("the test sets no %s", set.Type().Field(i).Name)
+		}
+	}
+	var got release.Manifest
+	if err := json.Unmarshal(manifestText(&m), &got); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got, m) {
+		t.Errorf("got  %+v\nwant %+v", got, m)
+	}
+}
