@@ -111,16 +111,13 @@ func TestPages(t *testing.T) {
 				}
 
 				// The cursor of the last row is the next page's beginning.
-				name, end := "after", "endCursor"
+				name := "after"
 				if backwards {
-					name, end = "before", "endCursor" // rows come in the direction of reading here
+					name = "before"
 				}
-				page := value[string](t, conn, fmt.Sprintf("select platform.page($1, 'listThings', %s, false, true)", keys), rows)
-				var answer struct{ PageInfo map[string]any }
-				if err := json.Unmarshal([]byte(page), &answer); err != nil {
-					t.Fatalf("%v: the page is no JSON: %v\n%s", names, err, page)
-				}
-				input, err := json.Marshal(map[string]any{name: answer.PageInfo[end]})
+				cursor := value[string](t, conn,
+					fmt.Sprintf("select platform.cursor(platform.list_mark('listThings', %[1]s), $1::json, %[1]s)", keys), rows[len(rows)-1])
+				input, err := json.Marshal(map[string]any{name: cursor})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -137,32 +134,49 @@ func TestPages(t *testing.T) {
 func TestPageInfo(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
-	keys := sortKeys("id")
-
 	for _, test := range []struct{ arguments, want string }{
 		{
-			`array['{"id":"a"}', '{"id":"b"}'], 'listThings', ` + keys + `, true, false`,
-			`{"results":[{"id":"a"},{"id":"b"}],"pageInfo":{"startCursor":"` + encode(`[1,"listThings+id","a"]`) + `","endCursor":"` +
-				encode(`[1,"listThings+id","b"]`) + `","hasNextPage":false,"hasPreviousPage":true,"count":2}}`,
+			`array['{"id":"a"}', '{"id":"b"}'], 'start', 'end', false, true, 2`,
+			`{"results":[{"id":"a"},{"id":"b"}],"pageInfo":{"startCursor":"start","endCursor":"end","hasNextPage":false,"hasPreviousPage":true,"count":2}}`,
 		},
 		{
-			`null, 'listThings', ` + keys + `, false, true, 7, 3`,
+			`null, null, null, true, false, 0, 7, 3`,
 			`{"results":[],"pageInfo":{"startCursor":"","endCursor":"","hasNextPage":true,"hasPreviousPage":false,"count":0,"totalCount":7,"pageNumber":3}}`,
 		},
 		{
-			`'{}', 'listThings', ` + keys + `, false, false, 0`,
+			`'{}', 'start', 'end', null, false, 0, 0`,
 			`{"results":[],"pageInfo":{"startCursor":"","endCursor":"","hasNextPage":false,"hasPreviousPage":false,"count":0,"totalCount":0}}`,
 		},
 	} {
-		if got := value[string](t, conn, "select platform.page("+test.arguments+")"); got != test.want {
-			t.Errorf("page(%s)\n got %s\nwant %s", test.arguments, got, test.want)
+		if got := value[string](t, conn, "select platform.list_page("+test.arguments+")"); got != test.want {
+			t.Errorf("list_page(%s)\n got %s\nwant %s", test.arguments, got, test.want)
 		}
 	}
+}
 
+func TestCursors(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	keys := sortKeys("id")
+
+	// Both ways to write a cursor give one that is read back.
+	for _, statement := range []string{
+		`platform.cursor(platform.list_mark('listThings', ` + keys + `), '{"id":"a"}', ` + keys + `)`,
+		`platform.list_cursor(json_build_array(1, 'listThings+id', 'a'))`,
+	} {
+		cursor := value[string](t, conn, "select "+statement)
+		got := value[string](t, conn, "select platform.read_cursor(jsonb_build_object('after', "+statement+"), 'listThings', "+keys+")::text")
+		if got != `["a"]` || strings.ContainsAny(cursor, "+/=\n") {
+			t.Errorf("%s is %s, read as %s", statement, cursor, got)
+		}
+	}
+	if got, want := value[string](t, conn, `select platform.cursor('listThings+id', '{"id":"a"}', `+keys+`)`), encode(`[1,"listThings+id","a"]`); got != want {
+		t.Errorf("cursor: got %s, want %s", got, want)
+	}
 	var got string
-	err := conn.QueryRow(t.Context(), `select platform.page(array['{"name":"a"}'], 'listThings', `+keys+`, true, false)`).Scan(&got)
+	err := conn.QueryRow(t.Context(), `select platform.cursor('listThings+id', '{"name":"a"}', `+keys+`)`).Scan(&got)
 	if err == nil {
-		t.Errorf("a record without its sort value made a page: %s", got)
+		t.Errorf("a record without its sort value made a cursor: %s", got)
 	}
 }
 

@@ -32,7 +32,6 @@
 {{ template "list_mark.sql" . }}
 {{ template "cursor.sql" . }}
 {{ template "read_cursor.sql" . }}
-{{ template "page.sql" . }}
 {{ template "order_sql.sql" . }}
 {{ template "beyond_sql.sql" . }}
 {{ template "operators.sql" . }}

@@ -49,8 +49,6 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return e.SQL, rawStrength(e.SQL)
 	case *pg.Call:
 		return cat(e.Name, bracketed("(", exprs(e.Args), ")")), bindPrimary
-	case *pg.NamedCall:
-		return cat(e.Name, bracketed("(", namedArgs(e.Args), ")")), bindPrimary
 	case *pg.Binary:
 		return binary(e)
 	case *pg.Cast:
@@ -85,8 +83,6 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
 	case *pg.Row:
 		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
-	case *pg.Aggregate:
-		return aggregate(e), bindPrimary
 	case *pg.Fragment:
 		return pg.Quote(fragment(e)), bindPrimary
 	}
@@ -119,14 +115,6 @@ func exprs(list []pg.Expr) []doc {
 	docs := make([]doc, len(list))
 	for i, e := range list {
 		docs[i] = expr(e, bindAny)
-	}
-	return docs
-}
-
-func namedArgs(args []pg.NamedArg) []doc {
-	docs := make([]doc, len(args))
-	for i, a := range args {
-		docs[i] = cat(pg.Ident(a.Name), " => ", expr(a.Value, bindAny))
 	}
 	return docs
 }
@@ -214,14 +202,6 @@ func caseDoc(e *pg.Case) doc {
 		whens = append(whens, line, "else ", expr(e.Else, bindAny))
 	}
 	return group(head, nest(whens), line, "end")
-}
-
-func aggregate(e *pg.Aggregate) doc {
-	parts := cat(expr(e.Arg, bindAny))
-	if len(e.OrderBy) > 0 {
-		parts = cat(parts, line, "order by ", commaLines(orders(e.OrderBy)))
-	}
-	return cat(e.Name, group("(", nest(soft, parts), soft, ")"))
 }
 
 func fragment(e *pg.Fragment) string {

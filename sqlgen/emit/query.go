@@ -29,9 +29,6 @@ func selectClauses(q *pg.Select) doc {
 	} else if q.Where != nil {
 		parts = append(parts, line, "where ", conjuncts(q.Where))
 	}
-	if len(q.GroupBy) > 0 {
-		parts = append(parts, line, group("group by", nest(line, commaLines(exprs(q.GroupBy)))))
-	}
 	if len(q.OrderBy) > 0 {
 		parts = append(parts, line, group("order by", nest(line, commaLines(orders(q.OrderBy)))))
 	}

@@ -32,18 +32,6 @@ type Call struct {
 	Args []Expr
 }
 
-// NamedCall is a function call with arguments by name.
-type NamedCall struct {
-	Name string
-	Args []NamedArg
-}
-
-// NamedArg is one argument of a NamedCall.
-type NamedArg struct {
-	Name  string
-	Value Expr
-}
-
 // Binary is a binary operator that is no logic: =, <, ||, ->>, @> and the like.
 type Binary struct {
 	Op          string
@@ -148,13 +136,6 @@ type Row struct {
 	Values []Expr
 }
 
-// Aggregate is a call with an order of its own: array_agg(x order by y).
-type Aggregate struct {
-	Name    string
-	Arg     Expr
-	OrderBy []Order
-}
-
 // Fragment is the text of an expression as a text literal: what a function puts
 // together to a statement of its own. Prefix and Suffix stand around the
 // expression inside the literal.
@@ -177,7 +158,6 @@ func (*Name) isExpr()      {}
 func (*Text) isExpr()      {}
 func (*Raw) isExpr()       {}
 func (*Call) isExpr()      {}
-func (*NamedCall) isExpr() {}
 func (*Binary) isExpr()    {}
 func (*Cast) isExpr()      {}
 func (*Is) isExpr()        {}
@@ -195,7 +175,6 @@ func (*Slice) isExpr()     {}
 func (*Element) isExpr()   {}
 func (*Field) isExpr()     {}
 func (*Row) isExpr()       {}
-func (*Aggregate) isExpr() {}
 func (*Fragment) isExpr()  {}
 
 // Col returns table.column.

@@ -7,7 +7,6 @@ type Select struct {
 	From    From     // nil means none
 	Joins   []Join
 	Where   Expr // nil means none
-	GroupBy []Expr
 	OrderBy []Order
 	Limit   Expr // nil means none
 	Offset  Expr // nil means none
