@@ -201,17 +201,22 @@ const notBuilt = "not built yet"
 func TestReadmeSaysWhatIsNotBuilt(t *testing.T) {
 	t.Parallel()
 	for _, s := range schemasOf(t, "README.md") {
-		if s.info == "checked" && !strings.Contains(s.section, notBuilt) {
+		if s.info == "checked" && !saysNotBuilt(s.section) {
 			t.Errorf("%s: the schema is only checked, and the section before it does not say %q:\n%s", s, notBuilt, s.section)
 		}
 	}
 	text := readFile(t, "README.md")
 	for _, section := range regexp.MustCompile(`(?m)^#+ `).Split(text, -1) {
 		title, body, _ := strings.Cut(section, "\n")
-		if strings.Contains(body, notBuilt) && !strings.Contains(body, "```stern checked") && title != "What is not built yet" {
+		if saysNotBuilt(body) && !strings.Contains(body, "```stern checked") && title != "What is not built yet" {
 			t.Errorf("README.md: the section %q says %q, and no schema in it is only checked", title, notBuilt)
 		}
 	}
+}
+
+// saysNotBuilt tells whether a text says so, on whichever lines.
+func saysNotBuilt(text string) bool {
+	return strings.Contains(strings.Join(strings.Fields(text), " "), notBuilt)
 }
 
 // TestReadmeRequests reads the bodies that the README shows as a server does. What
@@ -268,6 +273,36 @@ func readBody(t *testing.T, b *readmeBlock, db *pg.Database) {
 	t.Errorf("%s: the release has no action %s", b, b.info)
 }
 
+// TestReadmeExpressions checks the expressions in the text about expressions, as
+// conditions of the schema of that chapter.
+func TestReadmeExpressions(t *testing.T) {
+	t.Parallel()
+	const condition = "booking.discount == null"
+	chapter := sectionOf(t, "## Expressions")
+	_, rest, _ := strings.Cut(chapter, "```stern checked\n")
+	text, prose, _ := strings.Cut(rest, "```\n")
+	if !strings.Contains(text, "@where("+condition+")") {
+		t.Fatalf("the schema of the chapter has no condition to replace:\n%s", text)
+	}
+	operator := regexp.MustCompile(` (==|!=|<|>|in|&&|\|\|) `)
+	count := 0
+	for _, m := range regexp.MustCompile("`([^`\n]*booking\\.[^`\n]*)`").FindAllStringSubmatch(prose, -1) {
+		expression := strings.ReplaceAll(m[1], `\|`, "|")
+		if !operator.MatchString(expression) {
+			continue
+		}
+		count++
+		changed := strings.Replace(text, condition, expression, 1)
+		source := &syntax.Source{Name: "schema.stern", Text: []byte(changed)}
+		if _, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{source}}); len(errs) > 0 {
+			t.Errorf("the expression %s is no condition:\n%s", expression, rendered(t, errs))
+		}
+	}
+	if count < 10 {
+		t.Errorf("found %d expressions", count)
+	}
+}
+
 // TestReadmeTypes compares the table of types with the columns that the compiler
 // makes.
 func TestReadmeTypes(t *testing.T) {
@@ -297,6 +332,25 @@ func TestReadmeTypes(t *testing.T) {
 				t.Errorf("column of type %s: got %s, the table says %s", r[1], got, r[2])
 			}
 		}
+	}
+}
+
+// TestReadmeAttributes compares the table of attributes with those of the compiler.
+func TestReadmeAttributes(t *testing.T) {
+	t.Parallel()
+	names := func(pattern, text string) []string {
+		var names []string
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			names = append(names, m[1])
+		}
+		slices.Sort(names)
+		return names
+	}
+	_, rules, _ := strings.Cut(readFile(t, "schema/attribute.go"), "\nfunc attributeRules() ")
+	rules, _, _ = strings.Cut(rules, "\n}\n")
+	got, want := names("(?m)^\\| `@(\\w+)", sectionOf(t, "## Attributes")), names(`(?m)^\t\t\{"(\w+)"`, rules)
+	if len(want) == 0 || !slices.Equal(got, want) {
+		t.Errorf("the table of attributes\ngot  %q\nwant %q", got, want)
 	}
 }
 
