@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -92,58 +94,65 @@ func (c *checker) unknownType(name *syntax.Ident) {
 	c.report(UnknownType, name.Span(), unknownType(name.Name, syntax.Suggest(name.Name, candidates)))
 }
 
-// checkMessageCycles reports each message that required fields, none of them an
-// array, lead back to. Of the messages of one cycle only the first is reported.
+// checkMessageCycles reports the cycles of required fields, none of them an
+// array, that lead from a message back to it. Of the cycles that share a message
+// only the first that is found is reported. Each field is followed once.
 func (c *checker) checkMessageCycles() {
-	reported := map[*Message]bool{}
+	s := cycleSearch{steps: map[*Message]int{}}
 	for _, m := range c.messages {
-		cycle := messageCycle(m.Message)
-		if cycle == nil {
-			continue
-		}
-		known := false
-		for _, f := range cycle {
-			known = known || reported[f.Message]
-			reported[f.Message] = true
-		}
-		if known {
-			continue
-		}
+		s.visit(m.Message)
+	}
+	for _, cycle := range s.cycles {
 		var names []string
-		for _, f := range cycle {
-			names = append(names, f.Name)
+		for _, step := range cycle {
+			names = append(names, step.via.Name)
 		}
-		c.report(MessageCycle, cycle[0].Span, messageCycleMessage(m.Name, names))
+		c.report(MessageCycle, cycle[0].via.Span, messageCycleMessage(cycle[0].from.Name, names))
 	}
 }
 
-// messageCycle returns the shortest way from a message back to itself through
-// required fields that are no arrays, or nil.
-func messageCycle(start *Message) []*MessageField {
-	type way struct {
-		at     *Message
-		fields []*MessageField
+// cycleSearch looks for cycles of messages depth first.
+type cycleSearch struct {
+	steps  map[*Message]int // of the messages on the way: 1 and up, by their order; doneMessage for those left; 0 for others
+	way    []cycleStep
+	cycles [][]cycleStep
+}
+
+// doneMessage marks a message all of whose ways have been followed.
+const doneMessage = -1
+
+// cycleStep is a step of the way, from one message by way of a field.
+type cycleStep struct {
+	from     *Message
+	via      *MessageField
+	reported int // how many steps there are up to the last one that is part of a cycle found
+}
+
+func (s *cycleSearch) visit(m *Message) {
+	reported := 0
+	if len(s.way) > 0 {
+		reported = s.way[len(s.way)-1].reported
 	}
-	visited := map[*Message]bool{}
-	queue := []way{{at: start}}
-	for len(queue) > 0 {
-		w := queue[0]
-		queue = queue[1:]
-		for _, f := range w.at.Fields {
-			if f.Message == nil || f.Optional || f.Type.Array {
-				continue
-			}
-			fields := append(w.fields[:len(w.fields):len(w.fields)], f)
-			if f.Message == start {
-				return fields
-			}
-			if !visited[f.Message] {
-				visited[f.Message] = true
-				queue = append(queue, way{f.Message, fields})
+	s.way = append(s.way, cycleStep{from: m, reported: reported})
+	at := len(s.way)
+	s.steps[m] = at
+	for _, f := range m.Fields {
+		if f.Message == nil || f.Optional || f.Type.Array {
+			continue
+		}
+		s.way[at-1].via = f
+		switch step := s.steps[f.Message]; {
+		case step == 0:
+			s.visit(f.Message)
+		case step > s.way[at-1].reported:
+			s.cycles = append(s.cycles, slices.Clone(s.way[step-1:]))
+			for i := step - 1; i < at; i++ {
+				s.way[i].reported = i + 1
 			}
 		}
 	}
-	return nil
+	s.steps[m] = doneMessage
+	s.way = s.way[:at-1]
 }
 
 // checkResultMessage reports what cannot be sent: a field that is write-only, in

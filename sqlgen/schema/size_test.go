@@ -1,0 +1,76 @@
+package schema
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// checkText checks a schema of one file.
+func checkText(text string) syntax.Errors {
+	_, errs := project{sources: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}}.check()
+	return errs
+}
+
+// ofCode returns the diagnostics of one code.
+func ofCode(errs syntax.Errors, code syntax.Code) syntax.Errors {
+	var found syntax.Errors
+	for _, d := range errs {
+		if d.Code == code {
+			found = append(found, d)
+		}
+	}
+	return found
+}
+
+// TestMessageChain checks messages each of which leads to the next by two fields.
+// Whoever searches from each message anew does not come to an end with them.
+func TestMessageChain(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "message M%d { a M%d b M%d }\n", i, i+1, i+1)
+	}
+	for _, test := range []struct {
+		end  string
+		want []string
+	}{
+		{"text Text", nil},
+		{"back M19999", []string{"message M19999 contains itself through a.back, so none could ever be complete: make a field on the way optional or an array"}},
+	} {
+		var got []string
+		for _, d := range ofCode(checkText(fmt.Sprintf("%smessage M%d { %s }", b.String(), n, test.end)), MessageCycle) {
+			got = append(got, d.Message)
+		}
+		if fmt.Sprint(got) != fmt.Sprint(test.want) {
+			t.Errorf("chain that ends with %q: got %q, want %q", test.end, got, test.want)
+		}
+	}
+}
+
+// TestMessageCycles compares what is reported of cycles that share messages.
+func TestMessageCycles(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ text, want string }{
+		{"message A { b B } message B { c C } message C { b B a A }", "B: c.b"},
+		{"message A { b B c C } message B { a A } message C { a A }", "A: b.a"},
+		{"message A { b B } message B { c C } message C { d D } message D { c C b B }", "C: d.c"},
+		{"message A { b B d D } message B { c C } message C { b B } message D { a A }", "A: d.a; B: c.b"},
+		{"message A { b B c C } message B { d D } message C { d D } message D { text Text }", ""},
+		{"message A { b B[] c C? } message B { a A } message C { a A }", ""},
+	} {
+		var got []string
+		for _, d := range ofCode(checkText(test.text), MessageCycle) {
+			name, rest, _ := strings.Cut(strings.TrimPrefix(d.Message, "message "), " contains itself through ")
+			way, _, _ := strings.Cut(rest, ",")
+			got = append(got, name+": "+way)
+		}
+
+		if g := strings.Join(got, "; "); g != test.want {
+			t.Errorf("%s: got %q, want %q", test.text, g, test.want)
+		}
+	}
+}
