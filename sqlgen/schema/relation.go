@@ -45,7 +45,8 @@ func (c *checker) relate() {
 			}
 		}
 	}
-	ambiguous := map[*fieldDecl]bool{}
+	c.groupRelations()
+	ambiguous := ambiguity{fields: map[*fieldDecl]bool{}, shared: map[sharedCandidates]bool{}}
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
 			if f.IsRelation() && !f.doubtful {
@@ -115,9 +116,12 @@ func relationNames(from, to *Model) []string {
 	return names
 }
 
+// maxCandidateNotes is the number of candidates that an AmbiguousRelation points to.
+const maxCandidateNotes = 5
+
 // findInverse finds the field that leads back. Of a group of fields that could
 // belong to each other in several ways, one is reported.
-func (c *checker) findInverse(f *fieldDecl, ambiguous map[*fieldDecl]bool) {
+func (c *checker) findInverse(f *fieldDecl, ambiguous ambiguity) {
 	if f.Target == c.identity {
 		if f.IsToMany() {
 			c.report(MissingToOne, f.Span, identityToMany(f.Name))
@@ -131,43 +135,138 @@ func (c *checker) findInverse(f *fieldDecl, ambiguous map[*fieldDecl]bool) {
 	case len(candidates) == 0 && f.IsToMany():
 		f.doubtful = true
 		if !c.hasDoubtful(f.Target, f.Model) {
-			c.report(MissingToOne, f.Span, missingToOne(f.Model.Name, f.Name, f.Target.Name))
+			c.reportMissingToOne(f)
 		}
 	case len(candidates) > 1:
 		f.doubtful = true
-		if !ambiguous[f] {
+		if !ambiguous.fields[f] {
 			c.markAmbiguous(f, ambiguous)
 			var notes []syntax.Note
-			for _, g := range candidates {
+			for _, g := range candidates[:min(len(candidates), maxCandidateNotes)] {
 				notes = append(notes, note(g.Span, candidateHere(g.Model.Name, g.Name)))
+			}
+			if more := len(candidates) - len(notes); more > 0 {
+				notes = append(notes, note(syntax.Span{}, moreCandidates(more)))
 			}
 			c.report(AmbiguousRelation, f.Span, ambiguousRelation(f.Model.Name, f.Name, f.Target.Name), notes...)
 		}
 	}
 }
 
+// reportMissingToOne reports that nothing leads back from a to-many. A to-one that
+// does not because it is @unique is pointed out.
+func (c *checker) reportMissingToOne(f *fieldDecl) {
+	for _, g := range c.fieldsTo(f.Target, f.Model) {
+		if g.IsToOne() && g.uniq && g.relation == nil && len(c.candidates(g)) == 0 {
+			c.report(MissingToOne, f.Span, uniqueNamesToMany(g.Name, f.Name), note(g.Span, declaredHere(g.Name)))
+			return
+		}
+	}
+	c.report(MissingToOne, f.Span, missingToOne(f.Model.Name, f.Name, f.Target.Name))
+}
+
 // hasDoubtful tells whether a model has a relation in error that might have led
 // to the other model.
 func (c *checker) hasDoubtful(from, to *Model) bool {
-	for _, f := range from.Fields {
-		if d := c.fields[f]; d != nil && d.doubtful && f.IsToOne() && f.Target == to {
-			return true
-		}
+	if c.brokenOwners[from.Name] {
+		return true
 	}
-	for b := range c.broken {
-		if b.owner == from.Name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.fieldsTo(from, to), func(f *fieldDecl) bool { return f.doubtful && f.IsToOne() })
 }
 
-// markAmbiguous marks all fields that are connected by candidacy.
-func (c *checker) markAmbiguous(f *fieldDecl, ambiguous map[*fieldDecl]bool) {
-	ambiguous[f] = true
+// ambiguity notes what belongs to a group of fields that has been reported.
+type ambiguity struct {
+	fields map[*fieldDecl]bool
+	shared map[sharedCandidates]bool
+}
+
+// sharedCandidates stands for the candidates that all fields of one shape between
+// two models have that no @relation concerns.
+type sharedCandidates struct {
+	between relationEnds
+	shape   relationShape
+}
+
+// markAmbiguous marks all fields that are connected by candidacy. Candidates that
+// many fields share are followed once.
+func (c *checker) markAmbiguous(f *fieldDecl, ambiguous ambiguity) {
+	ambiguous.fields[f] = true
+	if f.relation == nil && len(c.namers(f)) == 0 {
+		key := sharedCandidates{relationEnds{f.Model, f.Target}, shapeOf(f)}
+		if ambiguous.shared[key] {
+			return
+		}
+		ambiguous.shared[key] = true
+	}
 	for _, g := range c.candidates(f) {
-		if !ambiguous[g] {
+		if !ambiguous.fields[g] {
 			c.markAmbiguous(g, ambiguous)
+		}
+	}
+}
+
+// relationEnds are the model that relations stand in and the one they lead to.
+type relationEnds struct{ from, to *Model }
+
+// relationShape tells which relations can be a pair.
+type relationShape int
+
+// The shapes of relations.
+const (
+	shapeMany   relationShape = iota // a to-many
+	shapeOne                         // a to-one that is not @unique
+	shapeUnique                      // a to-one that is
+)
+
+func shapeOf(f *fieldDecl) relationShape {
+	switch {
+	case f.IsToMany():
+		return shapeMany
+	case f.uniq:
+		return shapeUnique
+	}
+	return shapeOne
+}
+
+// relationGroup holds the declared fields of one model that lead to another.
+type relationGroup struct {
+	fields []*fieldDecl
+	byName map[string][]*fieldDecl        // those with a @relation, by what it names
+	free   map[relationShape][]*fieldDecl // what a field of that shape, of the other model, can be a pair with, leaving @relation aside
+}
+
+// groupRelations sorts the relations by the models that they connect.
+func (c *checker) groupRelations() {
+	for _, m := range c.models {
+		for _, f := range m.fieldDecls {
+			if !f.IsRelation() {
+				continue
+			}
+			ends := relationEnds{f.Model, f.Target}
+			group := c.relations[ends]
+			if group == nil {
+				group = &relationGroup{byName: map[string][]*fieldDecl{}, free: map[relationShape][]*fieldDecl{}}
+				c.relations[ends] = group
+			}
+			group.fields = append(group.fields, f)
+			if f.relation != nil && f.relation.name != nil {
+				group.byName[f.relation.name.Name] = append(group.byName[f.relation.name.Name], f)
+			}
+		}
+	}
+	for _, m := range c.models {
+		for _, f := range m.fieldDecls {
+			if !f.IsRelation() || f.relation != nil || len(c.namers(f)) > 0 {
+				continue
+			}
+			free := c.relations[relationEnds{f.Model, f.Target}].free
+			switch shapeOf(f) {
+			case shapeOne:
+				free[shapeMany] = append(free[shapeMany], f)
+				free[shapeUnique] = append(free[shapeUnique], f)
+			default:
+				free[shapeOne] = append(free[shapeOne], f)
+			}
 		}
 	}
 }
@@ -190,40 +289,46 @@ func isPair(x, y *fieldDecl) bool {
 // where there are several: it takes the field it names from all others, and goes
 // before fields without one.
 func (c *checker) candidates(f *fieldDecl) []*fieldDecl {
-	var all []*fieldDecl
-	explicit := f.relation != nil
-	for _, g := range c.fieldsTo(f.Target, f.Model) {
-		if !isPair(f, g) && !isPair(g, f) || c.namedByOther(g, f) {
-			continue
+	if f.relation != nil {
+		if f.relation.name == nil {
+			return nil
 		}
-		explicit = explicit || g.relation != nil
-		all = append(all, g)
+		named := c.fields[f.Target.Field(f.relation.name.Name)]
+		if named == nil || named.Target != f.Model || !isPair(f, named) || len(c.namers(named)) > 1 {
+			return nil
+		}
+		return []*fieldDecl{named}
 	}
-	if !explicit || f.relation != nil {
-		return all
+	var explicit []*fieldDecl
+	for _, g := range c.namers(f) {
+		if isPair(g, f) && len(c.namers(g)) == 0 {
+			explicit = append(explicit, g)
+		}
 	}
-	return slices.DeleteFunc(all, func(g *fieldDecl) bool { return g.relation == nil })
+	if explicit != nil {
+		return explicit
+	}
+	group := c.relations[relationEnds{f.Target, f.Model}]
+	if group == nil {
+		return nil
+	}
+	return group.free[shapeOf(f)]
+}
+
+// namers returns the fields whose @relation names f.
+func (c *checker) namers(f *fieldDecl) []*fieldDecl {
+	if group := c.relations[relationEnds{f.Target, f.Model}]; group != nil {
+		return group.byName[f.Name]
+	}
+	return nil
 }
 
 // fieldsTo returns the declared fields of a model that lead to another.
 func (c *checker) fieldsTo(from, to *Model) []*fieldDecl {
-	var fields []*fieldDecl
-	for _, f := range from.Fields {
-		if d := c.fields[f]; d != nil && f.Target == to {
-			fields = append(fields, d)
-		}
+	if group := c.relations[relationEnds{from, to}]; group != nil {
+		return group.fields
 	}
-	return fields
-}
-
-// namedByOther tells whether another field than f, of f's model and type, names g.
-func (c *checker) namedByOther(g, f *fieldDecl) bool {
-	for _, other := range c.fieldsTo(f.Model, f.Target) {
-		if other != f && other.relation != nil && other.relation.name != nil && other.relation.name.Name == g.Name {
-			return true
-		}
-	}
-	return false
+	return nil
 }
 
 // decideSide decides whether a to-one has the key. The other side of a

@@ -74,3 +74,45 @@ func TestMessageCycles(t *testing.T) {
 		}
 	}
 }
+
+// TestManyRelations checks two models with so many fields for each other that
+// comparing each with each, for each, does not come to an end.
+func TestManyRelations(t *testing.T) {
+	t.Parallel()
+	const n = 3000
+	fields := func(format string) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(format, "#", fmt.Sprint(i)) + "\n")
+		}
+		return b.String()
+	}
+	for _, test := range []struct {
+		name, a, b     string
+		code           syntax.Code
+		reports, notes int
+	}{
+		{"ambiguous", "f# B", "g# A[]", AmbiguousRelation, 1, maxCandidateNotes + 1},
+		{"ambiguous one-to-ones", "f# B @unique", "g# A?", AmbiguousRelation, 1, maxCandidateNotes + 1},
+		{"all named", "f# B @relation(g#)", "g# A[]", AmbiguousRelation, 0, 0},
+		{"one named by all", "f# B @relation(all)", "all A[]", AmbiguousRelation, 1, maxCandidateNotes + 1},
+		{"nothing leads back", "f# Text", "g# A[]", MissingToOne, n, 0},
+		{"all unique", "f# B @unique", "g# A[]", MissingToOne, n, 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			b := test.b
+			if strings.Contains(b, "#") {
+				b = fields(b)
+			}
+			errs := checkText("model A { fields {\n" + fields(test.a) + "} }\nmodel B { fields {\n" + b + "} }")
+			got := ofCode(errs, test.code)
+			if len(got) != test.reports {
+				t.Fatalf("got %d of code %s, want %d", len(got), test.code, test.reports)
+			}
+			if len(got) > 0 && len(got[0].Notes) != test.notes {
+				t.Errorf("got %d notes, want %d: %v", len(got[0].Notes), test.notes, got[0].Notes)
+			}
+		})
+	}
+}
