@@ -60,13 +60,15 @@ type checker struct {
 	actions  []*actionDecl
 	identity *Model
 
-	fields     map[*Field]*fieldDecl  // of declared fields
-	broken     map[brokenName]bool    // what was declared, but in error
-	brokenArms map[*Union]bool        // unions of which an arm was declared in error
-	incomplete map[string]bool        // declarations of which something did not parse
-	lost       map[string]bool        // names of declarations of later stages, and of those that did not parse
-	names      map[string]*actionDecl // actions by name
-	results    map[*Message]bool      // messages that are results or parts of one
+	fields       map[*Field]*fieldDecl           // of declared fields
+	relations    map[relationEnds]*relationGroup // relations by the models that they connect
+	broken       map[brokenName]bool             // what was declared, but in error
+	brokenOwners map[string]bool                 // models and unions of which a field is among them
+	brokenArms   map[*Union]bool                 // unions of which an arm was declared in error
+	incomplete   map[string]bool                 // declarations of which something did not parse
+	lost         map[string]bool                 // names of declarations of later stages, and of those that did not parse
+	names        map[string]*actionDecl          // actions by name
+	results      map[*Message]bool               // messages that are results or parts of one
 
 	badUniques bool // whether a composite is in error, so that what it would pin is not known
 }
@@ -136,20 +138,22 @@ func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *che
 		options.Config = &Config{UseDefaultAPI: true}
 	}
 	return &checker{
-		files:      files,
-		options:    options,
-		errs:       errs,
-		schema:     &Schema{Config: options.Config},
-		attributes: attributeRules(),
-		types:      map[string]*typeDecl{},
-		roles:      map[string]*Role{},
-		fields:     map[*Field]*fieldDecl{},
-		broken:     map[brokenName]bool{},
-		brokenArms: map[*Union]bool{},
-		incomplete: map[string]bool{},
-		lost:       map[string]bool{},
-		names:      map[string]*actionDecl{},
-		results:    map[*Message]bool{},
+		files:        files,
+		options:      options,
+		errs:         errs,
+		schema:       &Schema{Config: options.Config},
+		attributes:   attributeRules(),
+		types:        map[string]*typeDecl{},
+		roles:        map[string]*Role{},
+		fields:       map[*Field]*fieldDecl{},
+		relations:    map[relationEnds]*relationGroup{},
+		broken:       map[brokenName]bool{},
+		brokenOwners: map[string]bool{},
+		brokenArms:   map[*Union]bool{},
+		incomplete:   map[string]bool{},
+		lost:         map[string]bool{},
+		names:        map[string]*actionDecl{},
+		results:      map[*Message]bool{},
 	}
 }
 
@@ -171,6 +175,7 @@ func note(span syntax.Span, message string) syntax.Note {
 // breakField notes that a field was declared in error.
 func (c *checker) breakField(owner, field string) {
 	c.broken[brokenName{owner, field}] = true
+	c.brokenOwners[owner] = true
 }
 
 // isBroken tells whether a field that does not exist may have been declared in
