@@ -186,3 +186,45 @@ func TestSuggest(t *testing.T) {
 		t.Errorf("of equally near names got %q, want the first", got)
 	}
 }
+
+// TestEditDistance compares the distance within a limit with the one that follows
+// from its definition, over all words of up to five letters a, b and c beside
+// some of them.
+func TestEditDistance(t *testing.T) {
+	t.Parallel()
+	words := []string{""}
+	for i := 0; len(words[i]) < 5; i++ {
+		for _, letter := range []string{"a", "b", "c"} {
+			words = append(words, words[i]+letter)
+		}
+	}
+	for _, a := range []string{"", "a", "ab", "abc", "bcab", "aabb", "cabac", "abcba"} {
+		for _, b := range words {
+			want := definedDistance(a, b)
+			for limit := max(len(a)-len(b), len(b)-len(a)); limit <= 5; limit++ {
+				got := editDistance([]rune(a), []rune(b), limit)
+				if got != want && (got <= limit || want <= limit) {
+					t.Errorf("editDistance(%q, %q, %d): got %d, want %d", a, b, limit, got, want)
+				}
+			}
+		}
+	}
+}
+
+// definedDistance is the distance of two words as its definition says it, looking
+// at their ends.
+func definedDistance(a, b string) int {
+	if a == "" || b == "" {
+		return len(a) + len(b)
+	}
+	shortA, shortB := a[:len(a)-1], b[:len(b)-1]
+	lastA, lastB := a[len(a)-1], b[len(b)-1]
+	if lastA == lastB {
+		return definedDistance(shortA, shortB)
+	}
+	d := 1 + min(definedDistance(shortA, shortB), definedDistance(shortA, b), definedDistance(a, shortB))
+	if len(a) > 1 && len(b) > 1 && lastA == b[len(b)-2] && a[len(a)-2] == lastB {
+		d = min(d, 1+definedDistance(a[:len(a)-2], b[:len(b)-2]))
+	}
+	return d
+}
