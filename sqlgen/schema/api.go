@@ -42,7 +42,7 @@ func (c *checker) checkAPI(d *apiDecl) {
 		t := c.types[name.Name]
 		if t == nil || t.model == nil && t.union == nil {
 			if !c.lost[name.Name] {
-				c.report(UnknownModel, name.Span(), unknownModelOrUnion(name.Name, syntax.Suggest(name.Name, c.exposable())))
+				c.report(UnknownModel, name.Span(), unknownModelOrUnion(name.Name, c.suggest(name.Name, c.exposable)))
 			}
 			continue
 		}

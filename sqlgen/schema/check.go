@@ -70,6 +70,8 @@ type checker struct {
 	names        map[string]*actionDecl          // actions by name
 	results      map[*Message]bool               // messages that are results or parts of one
 
+	suggestions int // unknown names for which one that was meant was looked for
+
 	badUniques bool // whether a composite is in error, so that what it would pin is not known
 }
 

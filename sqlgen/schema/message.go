@@ -78,20 +78,7 @@ func (c *checker) unknownType(name *syntax.Ident) {
 	if c.lost[name.Name] {
 		return
 	}
-	candidates := append(scalarNames(), identityName)
-	for _, f := range c.files {
-		for _, d := range f.Decls {
-			switch d := d.(type) {
-			case *syntax.Model:
-				candidates = append(candidates, d.Name.Name)
-			case *syntax.Enum:
-				candidates = append(candidates, d.Name.Name)
-			case *syntax.Message:
-				candidates = append(candidates, d.Name.Name)
-			}
-		}
-	}
-	c.report(UnknownType, name.Span(), unknownType(name.Name, syntax.Suggest(name.Name, candidates)))
+	c.report(UnknownType, name.Span(), unknownType(name.Name, c.suggest(name.Name, c.typeNames)))
 }
 
 // checkMessageCycles reports the cycles of required fields, none of them an

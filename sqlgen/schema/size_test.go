@@ -25,6 +25,15 @@ func ofCode(errs syntax.Errors, code syntax.Code) syntax.Errors {
 	return found
 }
 
+// repeated writes a line n times, with a number in place of each #.
+func repeated(n int, line string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(line, "#", fmt.Sprint(i)) + "\n")
+	}
+	return b.String()
+}
+
 // TestMessageChain checks messages each of which leads to the next by two fields.
 // Whoever searches from each message anew does not come to an end with them.
 func TestMessageChain(t *testing.T) {
@@ -80,13 +89,6 @@ func TestMessageCycles(t *testing.T) {
 func TestManyRelations(t *testing.T) {
 	t.Parallel()
 	const n = 3000
-	fields := func(format string) string {
-		var b strings.Builder
-		for i := range n {
-			b.WriteString(strings.ReplaceAll(format, "#", fmt.Sprint(i)) + "\n")
-		}
-		return b.String()
-	}
 	for _, test := range []struct {
 		name, a, b     string
 		code           syntax.Code
@@ -103,9 +105,9 @@ func TestManyRelations(t *testing.T) {
 			t.Parallel()
 			b := test.b
 			if strings.Contains(b, "#") {
-				b = fields(b)
+				b = repeated(n, b)
 			}
-			errs := checkText("model A { fields {\n" + fields(test.a) + "} }\nmodel B { fields {\n" + b + "} }")
+			errs := checkText("model A { fields {\n" + repeated(n, test.a) + "} }\nmodel B { fields {\n" + b + "} }")
 			got := ofCode(errs, test.code)
 			if len(got) != test.reports {
 				t.Fatalf("got %d of code %s, want %d", len(got), test.code, test.reports)
@@ -114,5 +116,31 @@ func TestManyRelations(t *testing.T) {
 				t.Errorf("got %d notes, want %d: %v", len(got[0].Notes), test.notes, got[0].Notes)
 			}
 		})
+	}
+}
+
+// TestManySuggestions checks that a name that was meant is looked for a limited
+// number of times, whatever kind of name is unknown.
+func TestManySuggestions(t *testing.T) {
+	t.Parallel()
+	const n = 20_000
+	for _, test := range []struct {
+		text string
+		code syntax.Code
+	}{
+		{repeated(n, "model Model# { }") + "model Last { fields {\n" + repeated(n, "f# Modle#") + "} }", UnknownType},
+		{repeated(n, "message Message# { }") + "model Last { actions {\n" + repeated(n, "read r#() returns (Mesage#)") + "} }", UnknownType},
+		{repeated(n, "model Model# { }") + "api Shop { models {\n" + repeated(n, "Modle#") + "} }", UnknownModel},
+	} {
+		errs := ofCode(checkText(test.text), test.code)
+		suggested := 0
+		for _, d := range errs {
+			if strings.Contains(d.Message, "did you mean") {
+				suggested++
+			}
+		}
+		if len(errs) != n || suggested != maxSuggestions {
+			t.Errorf("%.30s...: got %d errors with %d suggestions, want %d with %d", test.text, len(errs), suggested, n, maxSuggestions)
+		}
 	}
 }

@@ -131,7 +131,7 @@ func (c *checker) unionArms(u *unionDecl) {
 // unknownModel reports that there is no model of that name.
 func (c *checker) unknownModel(name *syntax.Ident) {
 	if !c.lost[name.Name] {
-		c.report(UnknownModel, name.Span(), unknownModel(name.Name, syntax.Suggest(name.Name, c.modelNames())))
+		c.report(UnknownModel, name.Span(), unknownModel(name.Name, c.suggest(name.Name, c.modelNames)))
 	}
 }
 

@@ -1,0 +1,54 @@
+package schema
+
+import "github.com/sternpost/sternpost/sqlgen/syntax"
+
+// maxSuggestions is the number of unknown names for which a declaration of the
+// project that was meant is looked for. Who has more of them has another problem
+// than slips, and each search goes through the whole project.
+const maxSuggestions = 100
+
+// suggest returns the name of a declaration that was probably meant, "" if none is
+// near or too many were looked for. The candidates are asked for only if needed.
+func (c *checker) suggest(name string, candidates func() []string) string {
+	if c.suggestions == maxSuggestions {
+		return ""
+	}
+	c.suggestions++
+	return syntax.Suggest(name, candidates())
+}
+
+// typeNames returns the names of all types that a field can have.
+func (c *checker) typeNames() []string {
+	names := append(scalarNames(), identityName)
+	for _, f := range c.files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *syntax.Model:
+				names = append(names, d.Name.Name)
+			case *syntax.Enum:
+				names = append(names, d.Name.Name)
+			case *syntax.Message:
+				names = append(names, d.Name.Name)
+			}
+		}
+	}
+	return names
+}
+
+// messageNames returns the names of all messages.
+func (c *checker) messageNames() []string {
+	var names []string
+	for _, m := range c.messages {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// roleNames returns the names of all roles.
+func (c *checker) roleNames() []string {
+	var names []string
+	for _, r := range c.schema.Roles {
+		names = append(names, r.Name)
+	}
+	return names
+}
