@@ -175,13 +175,15 @@ func expectedListEnd(closing string, found *Token) string {
 		return `unexpected "or" (did you mean "||"?)`
 	case "not":
 		return `unexpected "not" (negation is written "!(a in b)")`
+	case "=":
+		return `unexpected "=" (equality is written "==")`
 	}
 	return fmt.Sprintf(`expected "," or %q, found %s`, closing, describe(found))
 }
 
 func expectedClosingParen(found *Token) string {
 	switch found.Text {
-	case "and", "or", "not":
+	case "and", "or", "not", "=":
 		return expectedListEnd(")", found)
 	}
 	return fmt.Sprintf(`expected ")", found %s`, describe(found))
@@ -243,7 +245,9 @@ func expectedNameAfterDot(found *Token) string {
 	return fmt.Sprintf(`expected a name after ".", found %s`, describe(found))
 }
 
-func assignmentToNoPath() string { return `left of "=" stands the field that gets the value` }
+func assignmentToNoPath() string {
+	return `left of "=" stands the field that gets the value (equality is written "==")`
+}
 
 func nestedTooDeeply() string {
 	return fmt.Sprintf("the expression is nested more than %d levels deep", maxNesting)

@@ -138,8 +138,12 @@ func (p *parser) primary() Expr {
 		return p.suffix(m, e)
 	default:
 		p.failAfter(expectedValue(t))
-		if t.is("{") {
+		switch {
+		case t.is("{"):
 			p.skipBalanced()
+		case t.isName("in") && !p.peek(1).beginsValue():
+			p.skip() // it stands for the value, rather than between two
+			p.skipSteps()
 		}
 		return &BadExpr{node: p.node(m)}
 	}
@@ -157,12 +161,28 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 			return e
 		}
 		p.skipBalanced()
-		for p.token().is(".") && p.peek(1).Kind == TokenName {
-			p.skip()
-			p.skip()
-		}
+		p.skipSteps()
 		e = &BadExpr{node: p.node(m)}
 	}
+}
+
+// skipSteps passes over the steps of a path behind what is no path.
+func (p *parser) skipSteps() {
+	for p.token().is(".") && p.peek(1).Kind == TokenName {
+		p.skip()
+		p.skip()
+	}
+}
+
+// beginsValue reports whether an operand can begin with the token.
+func (t *Token) beginsValue() bool {
+	switch t.Kind {
+	case TokenName:
+		return t.Text != "in"
+	case TokenString, TokenNumber:
+		return true
+	}
+	return t.is("(") || t.is("[") || t.is("-") || t.is("!")
 }
 
 // bracketed parses a list or an expression in parentheses.
@@ -209,7 +229,7 @@ func (p *parser) stringLiteral() Expr {
 	m := p.mark()
 	t := p.next()
 	if p.losses > m.losses {
-		if p.token().startsLine() {
+		if p.token().startsLine() || p.token().Kind == TokenEOF {
 			p.reportedAt = p.at // a text that is not closed hides what should close the rest
 		}
 		return &BadExpr{node: p.node(m)}

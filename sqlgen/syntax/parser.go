@@ -21,6 +21,8 @@ type parser struct {
 
 	reportedAt int  // index of the token at which an error was last reported: one place, one error
 	losses     int  // how often something was left out of the tree
+	hidBrace   int  // index of the last token read that is a text without end with a "}" in it, -1 if none
+	hidParen   int  // the same of ")"
 	abandoned  bool // whether the declaration was given up because the next one begins inside it
 	depth      int  // of nesting in the expression being read
 	operators  int  // in the expression being read
@@ -32,7 +34,7 @@ type parser struct {
 //	File = { Decl } ;
 func Parse(src *Source, errs *Errors) *File {
 	tokens, sound := scan(src, errs)
-	p := &parser{src: src, tokens: tokens, errs: errs, reportedAt: -1}
+	p := &parser{src: src, tokens: tokens, errs: errs, reportedAt: -1, hidBrace: -1, hidParen: -1}
 	file := &File{Source: src, Tokens: tokens}
 	for p.token().Kind != TokenEOF {
 		if d := p.declOrNil(); d != nil {
@@ -184,6 +186,12 @@ func (p *parser) next() *Token {
 // skip passes over one token without looking at it.
 func (p *parser) skip() {
 	if p.at < len(p.tokens)-1 {
+		if t := p.token(); t.isOpen && strings.Contains(t.Text, "}") {
+			p.hidBrace = p.at
+		}
+		if t := p.token(); t.isOpen && strings.Contains(t.Text, ")") {
+			p.hidParen = p.at
+		}
 		p.at++
 	}
 }

@@ -79,6 +79,25 @@ model Order {
 	}
 }
 
+// TestTextNotClosedSaysItAll reports one error for a text without end, whatever
+// it hides.
+func TestTextNotClosedSaysItAll(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		`model A { fields { t Text @default("abc`,
+		`model A { fields { t Text @default("abc` + "\n",
+		`model A { fields { t Text @default("abc)}}`,
+		`model A { fields { t Text @default("abc` + "\n\")}}",
+		`model A { fields { t Text @default("abc` + "\n\")}}\nmodel B {}",
+		`role A { emails { "abc }}`,
+	} {
+		_, errs := parse(text)
+		if len(errs) != 1 || errs[0].Message != textNotClosed() {
+			t.Errorf("%q: got\n%s\nwant %q alone", text, rendered(t, errs, Options{}), textNotClosed())
+		}
+	}
+}
+
 func TestFormatExpr(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ written, want string }{

@@ -46,9 +46,14 @@ func (p *parser) reportFaults() {
 }
 
 // failNotClosed reports that the bracket at index open lacks its other half,
-// noticed at the next token.
+// noticed at the next token. A text that is not closed may contain that half.
 func (p *parser) failNotClosed(open int, owner string) {
 	bracket := &p.tokens[open]
+	if bracket.is("{") && p.hidBrace > open || bracket.is("(") && p.hidParen > open {
+		p.losses++
+		p.reportedAt = p.at
+		return
+	}
 	if bracket.is("(") {
 		p.failAt(bracket.Span, Syntax, argumentsNotClosed())
 		return
@@ -130,13 +135,13 @@ func (p *parser) skipToName() {
 
 // skipInBrackets passes over the rest of a broken argument: up to the next
 // comma or closing bracket, or to something that shows that the bracket was
-// never closed: an attribute, a line that begins with two names, a brace that
+// never closed: an attribute, a declaration, a line that begins with two names, a brace that
 // closes something further out. Of inputs, an opening brace shows it too.
 func (p *parser) skipInBrackets(ofInputs bool) {
 	for {
 		t := p.token()
 		switch {
-		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("@"), t.is("{") && ofInputs:
+		case t.Kind == TokenEOF, t.is(","), t.is(")"), t.is("]"), t.is("}"), t.is("@"), t.is("{") && ofInputs, p.atDecl():
 			return
 		case t.startsLine() && p.atItem() && !isOperatorWord(t.Text) && !isOperatorWord(p.peek(1).Text):
 			return

@@ -194,6 +194,7 @@ func (s *scanner) string(t *Token) {
 		switch r := s.peek(); {
 		case s.atEnd() || r == '\n' || r == '\r':
 			t.faults = append(t.faults, fault{s.span(start), Syntax, textNotClosed()})
+			t.isOpen = true
 			return
 		case r == '"':
 			s.advance()

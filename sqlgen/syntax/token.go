@@ -22,6 +22,7 @@ type Token struct {
 	Leading []Trivia // what stands between the token before and this one, in order
 
 	value  string  // of a string: the text with its escapes resolved
+	isOpen bool    // of a string: whether its closing quote is missing
 	faults []fault // what is wrong with the token itself; reported when the parser comes to it
 }
 
