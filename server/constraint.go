@@ -58,6 +58,49 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	return nil
 }
 
+// tooLong is the length in bytes beyond which a value can be too long for an index:
+// an entry of a B-tree holds some 2,700 bytes, compressed, for all of its columns.
+const tooLong = 500
+
+// refuseTooLong says how a value that does not fit into an index is answered: which
+// of them it was Postgres does not tell, so every long text that the request writes
+// is named. It is nil if there is none.
+func refuseTooLong(raised *pgconn.PgError, action *release.Action, sent []byte) *refusal {
+	var body any
+	if json.Unmarshal(sent, &body) != nil {
+		return nil
+	}
+	var entries []entry
+	for _, in := range action.Inputs {
+		for _, path := range pathsIn(body, "", strings.Split(in.Path, ".")) {
+			if text, ok := valueAt(body, strings.Split(path, ".")).(string); ok && len(text) > tooLong {
+				entries = append(entries, entry{path, "is too long for an index"})
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return inputInvalid.with(raised).listing(entries...)
+}
+
+// valueAt returns the value at a place that pathsIn found.
+func valueAt(value any, steps []string) any {
+	for _, step := range steps {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		}
+	}
+	return value
+}
+
 // inputOf finds the input that a constraint complains about: of the first of its
 // fields that the request writes, the path of the one input that writes it, or the
 // field's own name if several do.

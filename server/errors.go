@@ -154,6 +154,10 @@ func refuseCall(err error, action *release.Action, constraints map[string]releas
 		if r := refuseConstraint(raised, action, constraints, sent); r != nil {
 			return r
 		}
+	case code == "54000": // a limit of Postgres: an entry of an index, a row
+		if r := refuseTooLong(raised, action, sent); r != nil {
+			return r
+		}
 	case code == "42501" && raised.Where != "":
 		// Raised inside the function: its code may not do this on the caller's
 		// behalf. Outside of it, the server itself lacks a right.

@@ -105,3 +105,44 @@ model Note { fields { input Text  context Text  found Boolean  vId Text  next No
 		}
 	}
 }
+
+// TestFieldsNamedLikeAliases gives fields the names by which the functions call
+// whole rows, in the action's own model, an embedded one and the one around it.
+func TestFieldsNamedLikeAliases(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "aliases", `
+model Person {
+  fields { record Text  keys Text  page Text  element Text  pets Pet[] }
+  actions {
+    get person(id) { @embed(pets) }
+    list persons() { @embed(pets)  @sortable(keys, record) }
+    list plain() { @orderBy(keys: asc) }
+  }
+  @permission(expression: true, actions: [get, list])
+}
+model Pet {
+  fields { owner Person  name Text }
+  actions { get pet(id) { @embed(owner) } }
+  @permission(expression: true, actions: [get])
+}
+`)
+	a.exec(t, `insert into app.person (id, record, keys, page, element) values ('p', 'r', 'k', 'g', 'e')`)
+	a.exec(t, `insert into app.pet (id, owner_id, name) values ('t', 'p', 'Rex')`)
+	const person = `{"id":"p","record":"r","keys":"k","page":"g","element":"e"`
+	const pet = `{"id":"t","ownerId":"p","name":"Rex",AT}`
+	for _, test := range []struct{ action, body, want string }{
+		{"person", `{"id":"p"}`, person + `,"pets":[` + pet + `],AT}`},
+		{"pet", `{"id":"t"}`, `{"id":"t","owner":` + person + `,AT},"name":"Rex",AT}`},
+		{"persons", `{"orderBy":[{"keys":"asc"},{"record":"desc"}]}`, `{"results":[` + person + `,"pets":[` + pet + `],AT}],PAGE`},
+		{"persons", `{}`, `{"results":[` + person + `,"pets":[` + pet + `],AT}],PAGE`},
+		{"plain", `{"first":1}`, `{"results":[` + person + `,AT}],PAGE`},
+	} {
+		got := timesOf.ReplaceAllString(a.call(t, test.action, test.body, ""), "AT")
+		if at := strings.Index(got, `"pageInfo"`); at >= 0 {
+			got = got[:at] + "PAGE"
+		}
+		if got != test.want {
+			t.Errorf("%s %s\ngot  %s\nwant %s", test.action, test.body, got, test.want)
+		}
+	}
+}

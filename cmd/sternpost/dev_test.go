@@ -140,10 +140,11 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	replaceFile(t, schema, good)
 
 	// What would lose data is refused and explained, and what was served is served on.
-	edit("dueOn Date?\n    place Text?", "dueOn Date?")
-	edit("(title?, state?, dueOn?, place?)", "(title?, state?, dueOn?)")
+	lost := strings.Replace(good, "title Text\n", "", 1)
+	lost = strings.Replace(lost, "with (title, dueOn?)", "with (dueOn?)", 1)
+	replaceFile(t, schema, strings.Replace(lost, "(title?, state?", "(state?", 1))
 	at = p.await(t, at, "data would be lost")
-	at = p.await(t, at, "app.task.place")
+	at = p.await(t, at, "app.task.title")
 	at = p.await(t, at, "still served")
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 
@@ -151,6 +152,11 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	replaceFile(t, schema, strings.Replace(good, "place Text?", "place Text?\n    done Boolean @default", 1))
 	p.await(t, at, "release 3 installed")
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"done":false`)
+
+	// A field that holds nothing may go again.
+	edit("place Text?\n", "")
+	edit(", place?)", ")")
+	p.await(t, at, "release 4 installed")
 
 	if err := p.end(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)

@@ -60,6 +60,21 @@ $$;
 -- a schema's default privileges add to the global ones and never subtract.
 alter default privileges revoke execute on functions from public;
 
+-- Large objects are outside of all schemas: whoever may make one owns it. Only a superuser can take that from everybody, so a
+-- database whose owner is none keeps it.
+do $$
+begin
+  if (select rolsuper from pg_roles where rolname = current_user) then
+    revoke execute on function
+      pg_catalog.lo_creat(integer),
+      pg_catalog.lo_create(oid),
+      pg_catalog.lo_from_bytea(oid, bytea),
+      pg_catalog.lo_open(oid, integer)
+    from public;
+  end if;
+end;
+$$;
+
 -- Schemas -------------------------------------------------------------------------------------------------------------
 
 -- Schema platform is there already: the table that counts these migrations stands in it.

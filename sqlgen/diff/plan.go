@@ -11,6 +11,10 @@ type Plan struct {
 // IsEmpty tells whether both databases are the same.
 func (p *Plan) IsEmpty() bool { return len(p.Steps) == 0 && len(p.Refused) == 0 }
 
+// Holds tells whether a table holds rows, or with a column, values that are not
+// null. What holds nothing can be dropped: nothing is lost.
+type Holds func(table, column string) bool
+
 // Refusal is a change that the plan does not make, because rows or their values
 // would be lost.
 type Refusal struct {
@@ -35,6 +39,16 @@ type (
 	AddColumn struct {
 		Table  string
 		Column *Column
+	}
+	// DropTable and DropColumn drop what holds nothing.
+	DropTable  struct{ Table string }
+	DropColumn struct{ Table, Column string }
+	// AlterType changes the type of a column that holds nothing, or whose values all
+	// stay what they are.
+	AlterType struct {
+		Table    string
+		Old, New *Column
+		Keep     bool // whether there may be values
 	}
 	// AlterColumn changes whether a column may be null, its default or its comment.
 	AlterColumn struct {
@@ -79,6 +93,9 @@ func (DropView) isStep()         {}
 func (DropFunction) isStep()     {}
 func (CreateTable) isStep()      {}
 func (AddColumn) isStep()        {}
+func (DropTable) isStep()        {}
+func (DropColumn) isStep()       {}
+func (AlterType) isStep()        {}
 func (AlterColumn) isStep()      {}
 func (CommentTable) isStep()     {}
 func (DropConstraint) isStep()   {}
@@ -100,8 +117,10 @@ func (CreateFunction) isStep()   {}
 // new table or constraint may bear the name of an old constraint; tables come
 // before what they are made of, keys before the references to them, and references
 // after all tables. Functions come at the end, for nothing depends on them.
-func Between(old, new *Database) *Plan {
-	p := &planner{old: old, new: new, plan: &Plan{}}
+//
+// holds is asked about what the new database has no place for.
+func Between(old, new *Database, holds Holds) *Plan {
+	p := &planner{old: old, new: new, holds: holds, plan: &Plan{}}
 	p.viewsChange = p.anyViewChanges()
 	p.takeOff()
 	p.alterTables()
@@ -112,6 +131,7 @@ func Between(old, new *Database) *Plan {
 
 type planner struct {
 	old, new    *Database
+	holds       Holds
 	plan        *Plan
 	viewsChange bool
 }
@@ -157,6 +177,17 @@ func (p *planner) anyViewChanges() bool {
 			return true
 		}
 	}
+	for _, t := range p.old.Tables {
+		n := find(p.new.Tables, t.Name, tableName)
+		if n == nil {
+			continue // its view is gone too
+		}
+		for _, c := range t.Columns {
+			if is := find(n.Columns, c.Name, columnName); is != nil && is.Type != c.Type {
+				return true
+			}
+		}
+	}
 	return false
 }
 
@@ -177,16 +208,12 @@ func (p *planner) takeOff() {
 }
 
 func (p *planner) alterTables() {
-	for _, o := range p.old.Tables {
-		if find(p.new.Tables, o.Name, tableName) == nil {
-			p.refuse("table app."+o.Name, "would be dropped with all its rows")
-		}
-	}
 	for _, n := range p.new.Tables {
 		if o := find(p.old.Tables, n.Name, tableName); o != nil {
 			p.dropFrom(o, n)
 		}
 	}
+	p.dropTables()
 	var adds []Step // that must wait until every table is there
 	for _, n := range p.new.Tables {
 		o := find(p.old.Tables, n.Name, tableName)
@@ -207,6 +234,29 @@ func (p *planner) alterTables() {
 		adds = append(adds, additions(o, n)...)
 	}
 	p.add(adds...)
+}
+
+// dropTables drops the tables that are gone, if they hold nothing: first the
+// references between them, then the tables.
+func (p *planner) dropTables() {
+	var gone []*Table
+	for _, o := range p.old.Tables {
+		switch {
+		case find(p.new.Tables, o.Name, tableName) != nil:
+		case p.holds(o.Name, ""):
+			p.refuse("table app."+o.Name, "would be dropped with all its rows")
+		default:
+			gone = append(gone, o)
+		}
+	}
+	for _, o := range gone {
+		for _, r := range o.References {
+			p.add(DropConstraint{o.Name, r})
+		}
+	}
+	for _, o := range gone {
+		p.add(DropTable{o.Name})
+	}
 }
 
 // dropFrom takes off constraints and indexes that are gone or changed. A primary
@@ -238,8 +288,12 @@ func (p *planner) columns(o, n *Table) {
 		p.add(CommentTable{n.Name, n.Comment})
 	}
 	for _, c := range o.Columns {
-		if find(n.Columns, c.Name, columnName) == nil {
+		switch {
+		case find(n.Columns, c.Name, columnName) != nil:
+		case p.holds(o.Name, c.Name):
 			p.refuse("column app."+o.Name+"."+c.Name, "would be dropped with its values")
+		default:
+			p.add(DropColumn{o.Name, c.Name})
 		}
 	}
 	for _, c := range n.Columns {
@@ -247,6 +301,10 @@ func (p *planner) columns(o, n *Table) {
 		switch {
 		case was == nil:
 			p.add(AddColumn{n.Name, c})
+		case was.Type+" "+c.Type == "bigint numeric", was.Type+" "+c.Type == "bigint[] numeric[]":
+			p.add(AlterType{Table: n.Name, Old: was, New: c, Keep: true})
+		case was.Type != c.Type && !p.holds(n.Name, c.Name):
+			p.add(AlterType{Table: n.Name, Old: was, New: c})
 		case was.Type != c.Type:
 			p.refuse("column app."+n.Name+"."+c.Name, "would change its type from "+was.Type+" to "+c.Type)
 		case *was != *c:

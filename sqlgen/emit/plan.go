@@ -43,6 +43,12 @@ func (w *planWriter) step(s diff.Step) {
 		if s.Column.Comment != "" {
 			w.commentColumn(s.Table, s.Column)
 		}
+	case diff.DropTable:
+		w.add("drop table %s;", pg.Qualified("app", s.Table))
+	case diff.DropColumn:
+		w.add("alter table %s drop column %s;", pg.Qualified("app", s.Table), pg.Ident(s.Column))
+	case diff.AlterType:
+		w.alterType(s)
 	case diff.AlterColumn:
 		w.alterColumn(s)
 	case diff.CommentTable:
@@ -95,6 +101,23 @@ func (w *planWriter) createTable(t *diff.Table) {
 
 func (w *planWriter) commentColumn(table string, c *diff.Column) {
 	w.add("%s", commentOn("column "+pg.Qualified("app", table)+"."+pg.Ident(c.Name), c.Comment))
+}
+
+// alterType changes the type of a column. The old
+// default need not fit the new type, so it comes off first.
+func (w *planWriter) alterType(s diff.AlterType) {
+	alter := "alter table " + pg.Qualified("app", s.Table) + " alter column " + pg.Ident(s.New.Name)
+	if s.Old.Default != "" {
+		w.add("%s drop default;", alter)
+	}
+	using := "null"
+	if s.Keep {
+		using = pg.Ident(s.New.Name) + "::" + s.New.Type
+	}
+	w.add("%s type %s using %s;", alter, s.New.Type, using)
+	without := *s.Old
+	without.Default = ""
+	w.alterColumn(diff.AlterColumn{Table: s.Table, Old: &without, New: s.New})
 }
 
 func (w *planWriter) alterColumn(s diff.AlterColumn) {

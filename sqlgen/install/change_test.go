@@ -246,7 +246,7 @@ var changes = []change{
 		name:    "relation removed",
 		old:     wrap("title Text author Author?", "", "model Author {}"),
 		new:     wrap("title Text", "", "model Author {}"),
-		rows:    "insert into app.post (title) values ('a')",
+		rows:    "insert into app.author (id) values ('x'); insert into app.post (title, author_id) values ('a', 'x')",
 		refused: "column app.post.author_id would be dropped with its values",
 	},
 	{
@@ -271,10 +271,50 @@ var changes = []change{
 		refused: "table app.tag would be dropped with all its rows",
 	},
 	{
+		name: "number widened to decimal",
+		old:  wrap("title Text count Number @default(3) @unique counts Number[]", "list listPosts(count?)", ""),
+		new:  wrap("title Text count Decimal @default(3) @unique counts Decimal[]", "list listPosts(count?)", ""),
+		rows: "insert into app.post (title, count, counts) values ('a', 9007199254740991, '{1,-2}')",
+	},
+	{
+		name: "field removed that holds nothing",
+		old:  wrap("title Text subtitle Text? @unique", "list listPosts(subtitle?)", ""),
+		new:  wrap("title Text", "list listPosts()", ""),
+		rows: "insert into app.post (title) values ('a')",
+	},
+	{
+		name: "required field removed from an empty table",
+		old:  wrap("title Text count Number", "", "") + " model Tag { fields { a Text b Text } @unique([a, b]) @index(b, a) }",
+		new:  wrap("title Text", "", "") + " model Tag { fields { a Text } }",
+	},
+	{
+		name: "relation removed that links nothing",
+		old:  wrap("title Text author Author?", "list listPosts(author.id?)", "model Author {}"),
+		new:  wrap("title Text", "list listPosts()", "model Author {}"),
+		rows: "insert into app.author (id) values ('x'); insert into app.post (title) values ('a')",
+	},
+	{
+		name: "type changed of what holds nothing",
+		old:  wrap(`title Text note Text? @unique kind Kind? @default(Kind.A) day Text? @default("x")`, "list listPosts(note?, kind?)", "enum Kind { A B }"),
+		new:  wrap(`title Text note Number? @unique kind Date? day Number? @default(7)`, "list listPosts(note?, kind?)", "enum Kind { A B }"),
+		rows: "insert into app.post (title, kind, day) values ('a', null, null)",
+	},
+	{
+		name: "made an array on an empty table",
+		old:  wrap("title Text tags Text", "", ""),
+		new:  wrap("title Text tags Text[]", "", ""),
+	},
+	{
+		name: "models removed that hold nothing and point to each other",
+		old:  wrap("title Text author Author?", "", "model Author { fields { boss Author? tag Tag? } } model Tag { fields { author Author? } }"),
+		new:  wrap("title Text", "", ""),
+		rows: "insert into app.post (title) values ('a')",
+	},
+	{
 		name:    "much at once",
 		old:     wrap("title Text subtitle Text?", "", "model Author {}"),
 		new:     wrap("title Text? count Number @default", "list listPosts()", ""),
-		rows:    "insert into app.post (title) values ('a')",
+		rows:    "insert into app.author (id) values ('x'); insert into app.post (title, subtitle) values ('a', 'b')",
 		refused: "table app.author would be dropped with all its rows\n  column app.post.subtitle",
 	},
 }

@@ -101,7 +101,11 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 		return Outcome{Release: installed.number}, nil
 	}
 
-	plan := diff.Between(old, wanted.Database)
+	h := holder{ctx: ctx, tx: tx}
+	plan := diff.Between(old, wanted.Database, h.holds)
+	if h.err != nil {
+		return Outcome{}, h.err
+	}
 	if len(plan.Refused) > 0 {
 		return Outcome{}, &RefusedError{plan.Refused}
 	}
@@ -118,6 +122,35 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 		return Outcome{}, fmt.Errorf("install a release: %w", err)
 	}
 	return Outcome{Release: number, Changed: true}, nil
+}
+
+// holder looks what tables hold.
+type holder struct {
+	ctx context.Context
+	tx  pgx.Tx
+	err error
+}
+
+// holds tells whether a table holds rows, or a column values. Nobody can write to
+// the table from then on, so that what it says stays true.
+func (h *holder) holds(table, column string) bool {
+	name := pg.Qualified("app", table)
+	query := "select exists (select from " + name + ")"
+	if column != "" {
+		query = "select exists (select from " + name + " where " + pg.Ident(column) + " is not null)"
+	}
+	held := true
+	if h.err == nil {
+		_, h.err = h.tx.Exec(h.ctx, "lock table "+name+" in access exclusive mode")
+	}
+	if h.err == nil {
+		h.err = h.tx.QueryRow(h.ctx, query).Scan(&held)
+	}
+	if h.err != nil {
+		h.err = fmt.Errorf("look what table %s holds: %w", name, h.err)
+		return true
+	}
+	return held
 }
 
 // installedRelease is the newest row of platform.release.

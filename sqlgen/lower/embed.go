@@ -14,15 +14,16 @@ var shownOfIdentity = []string{
 }
 
 // recordMembers returns the members of the record of the row at a place, whose
-// table is joined. An embedded relation takes the place of its foreign key, or
+// table is joined. alias is that of the queries that make records. An embedded
+// relation takes the place of its foreign key, or
 // stands where a to-many is declared.
-func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool) []pg.Output {
+func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool, alias string) []pg.Output {
 	var members []pg.Output
 	for _, f := range at.model.Fields {
 		e := embedOf(f, embeds)
 		switch {
 		case e != nil:
-			members = append(members, pg.Output{Value: embedded(at, e, aliases), As: f.Name, Quote: true})
+			members = append(members, pg.Output{Value: embedded(at, e, aliases, alias), As: f.Name, Quote: true})
 		case f.IsRelation(), f.FKOf != nil && embedOf(f.FKOf, embeds) != nil, f.StepWriteOnly():
 		default:
 			members = append(members, pg.Output{Value: wire(f.Type, pg.Col(at.alias, f.Column)), As: f.Name, Quote: true})
@@ -43,15 +44,14 @@ func embedOf(f *schema.Field, embeds []*schema.Embed) *schema.Embed {
 // embedded returns what an embedded relation shows: the related record or null, or
 // an array of all related records. It walks without row security: the action's
 // rule vouches for what the action shows.
-func embedded(at place, e *schema.Embed, aliases map[string]bool) pg.Expr {
+func embedded(at place, e *schema.Embed, aliases map[string]bool, alias string) pg.Expr {
 	j := newJoins(aliases)
 	related := j.row(j.follow(at, e.Field))
-	members := recordMembers(related, e.Embeds, j.aliases)
+	members := recordMembers(related, e.Embeds, j.aliases, alias)
 	if related.model.IsIdentity {
 		members = slices.DeleteFunc(members, func(m pg.Output) bool { return !slices.Contains(shownOfIdentity, m.As) })
 	}
 	rows := j.query(members, nil)
-	alias := recordAlias(related.model)
 	from := &pg.SubqueryRef{Query: rows, Alias: alias}
 	one := pg.Fn("row_to_json", pg.Var(alias))
 	if e.Field.IsToOne() {

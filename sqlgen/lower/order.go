@@ -192,13 +192,14 @@ func cursor(a *schema.Action, keys []sortKey, id pg.Expr) pg.Expr {
 // as a JSON object: what platform.cursor takes where the request names the order.
 func keysOfRow(a *schema.Action, id pg.Expr) pg.Expr {
 	table := a.Model.Table
+	alias := rowAlias("keys", a)
 	var members []pg.Output
 	for _, f := range sortable(a) {
 		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(table, f.Column)), As: f.Name, Quote: true})
 	}
 	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var("keys"))}},
-		From: &pg.SubqueryRef{Alias: "keys", Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var(alias))}},
+		From: &pg.SubqueryRef{Alias: alias, Query: &pg.Select{
 			Columns: members,
 			From:    pg.Ref(relatedSchema, table),
 			Where:   pg.Eq(pg.Col(table, "id"), id),

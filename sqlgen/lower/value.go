@@ -25,22 +25,27 @@ func wire(t expr.Type, value pg.Expr) pg.Expr {
 	return value
 }
 
-// recordAlias is the alias of the query that makes a record. A field may be called
-// so, and then a bare name would mean its column.
-func recordAlias(m *schema.Model) string {
-	if m.Field("record") != nil {
-		return "record_"
+// rowAlias is an alias of a query by which its rows are meant as a whole. A column
+// of the same name, of this query or of any around it, would be meant instead.
+func rowAlias(name string, a *schema.Action) string {
+	for _, m := range modelsRead(a) {
+		for _, f := range m.Fields {
+			if f.Name == name || f.Column == name {
+				return name + "_" // which is no name of a column
+			}
+		}
 	}
-	return "record"
+	return name
 }
 
-func (b *builder) recordAlias() string { return recordAlias(b.model) }
+// recordAlias is the alias of the query that makes a record.
+func (b *builder) recordAlias() string { return rowAlias("record", b.action) }
 
 // record returns the members of the action's record, of the row whose table stands
 // in the query under its own name.
 func (b *builder) record() []pg.Output {
 	taken := map[string]bool{b.table: true, pageAlias(b.table): true}
-	return recordMembers(rowOf(b.model), b.action.Embeds, taken)
+	return recordMembers(rowOf(b.model), b.action.Embeds, taken, b.recordAlias())
 }
 
 // recordText is the JSON text of a record, from the query that makes it.

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -59,11 +61,12 @@ func Run(ctx context.Context, o Options) error {
 	defer database.Stop()
 	config.DatabaseURL = database.URL()
 
-	serving, err := server.New(config, server.Options{Role: "sternpost_server"})
+	l := &loop{options: o, database: database}
+	admin := l.adminListener(&config)
+	serving, err := server.New(config, server.Options{Role: "sternpost_server", AdminListener: admin})
 	if err != nil {
 		return err
 	}
-	l := &loop{options: o, database: database}
 	changes, err := watch.Project(ctx, o.Dir)
 	if err != nil {
 		return err
@@ -114,7 +117,23 @@ type loop struct {
 	options  Options
 	database *postgres.Server
 	greeted  bool
+	behind   bool   // whether the last turn installed nothing, for a reason it told
 	settings []byte // sternpost.yaml as the running server read it
+}
+
+// adminListener takes the address of the metrics. Nobody who writes a schema waits
+// for those: where the port is in use, as by a second project, there are none.
+func (l *loop) adminListener(config *server.Config) net.Listener {
+	if config.AdminPort == 0 {
+		return nil
+	}
+	listener, err := net.Listen("tcp", net.JoinHostPort(config.AdminHost, strconv.Itoa(config.AdminPort)))
+	if err != nil {
+		l.say("no metrics are served: %v (admin.port or STERNPOST_ADMIN_PORT names another port)", err)
+		config.AdminPort = 0
+		return nil
+	}
+	return listener
 }
 
 // turn compiles and installs once and says what came of it. It returns nil when
@@ -136,14 +155,22 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	syntax.Render(l.options.Out, errs, syntax.Options{Color: l.options.Color, Max: l.options.Max})
 	if errs.HasErrors() {
 		l.say("the schema has errors; save it again when they are mended")
+		l.behind = true
 		return nil
 	}
 	outcome, err := l.install(ctx, db)
 	var refused *install.RefusedError
+	var misfit *install.RowsError
 	switch {
 	case errors.As(err, &refused):
 		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database%s",
 			err, l.startOver())
+		l.behind = true
+		return nil
+	case errors.As(err, &misfit):
+		l.say("%v\nnothing was changed, and what was served before is still served. Give a new required field a @default or make it optional,\n"+
+			"or change the rows", err)
+		l.behind = true
 		return nil
 	case err != nil && ctx.Err() != nil:
 		return nil
@@ -151,6 +178,10 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.say("%v", err)
 		return nil
 	}
+	if !outcome.Changed && l.behind {
+		l.say("nothing has changed since release %d, which is served", outcome.Release)
+	}
+	l.behind = false
 	if outcome.Changed {
 		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
 	}
