@@ -8,8 +8,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
+// What Postgres can hold, as compiled into it.
+const (
+	maxColumns = 1600        // of a table
+	maxKeys    = 32          // columns of a constraint or index
+	maxOrder   = maxKeys - 2 // keys of a list's own order, whose index may begin with a foreign key and ends with the id
+)
+
 // Unsupported refuses, each at its place, what the language allows and this
-// stage cannot lower yet. After it Schema has nothing left to refuse.
+// stage cannot lower, yet or because of a limit of Postgres. After it Schema has nothing left to refuse.
 func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
 	for _, un := range s.Unions {
@@ -18,7 +25,7 @@ func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	for _, e := range s.Enums {
 		for _, v := range e.Values {
 			if v.RenamedFrom != "" {
-				u.refuse(v.Span, "@renamed")
+				u.refuse(v.RenamedAt, "@renamed")
 			}
 		}
 	}
@@ -40,23 +47,37 @@ func (u refusal) refuse(span syntax.Span, what string) {
 	u.errs.Add(syntax.NotSupportedYet, span, what+" cannot be compiled yet")
 }
 
+// limit refuses what has more parts than Postgres can hold.
+func (u refusal) limit(span syntax.Span, message string, got, most int) {
+	if got > most {
+		u.errs.Add(syntax.NotSupportedYet, span, fmt.Sprintf(message, got, most))
+	}
+}
+
 func (u refusal) model(m *schema.Model) {
+	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(storedFields(m)), maxColumns)
+	for _, key := range m.Uniques {
+		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), maxKeys)
+	}
+	for _, index := range m.Indexes {
+		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), maxKeys)
+	}
 	for _, v := range m.Validations {
 		u.refuse(v.Span, "@validate")
 	}
 	if m.RenamedFrom != "" {
-		u.refuse(m.Span, "@renamed")
+		u.refuse(m.RenamedAt, "@renamed")
 	}
 	for _, f := range m.Fields {
 		if f.RenamedFrom != "" {
-			u.refuse(f.Span, "@renamed")
+			u.refuse(f.RenamedAt, "@renamed")
 		}
 	}
 }
 
 func (u refusal) action(a *schema.Action) {
 	if a.Custom {
-		u.refuse(a.Span, "an action with custom code")
+		u.refuse(a.CustomAt, "an action with custom code")
 		return
 	}
 	for _, w := range a.Wheres {
@@ -70,6 +91,9 @@ func (u refusal) action(a *schema.Action) {
 	}
 	for _, in := range append(append([]*schema.Input{}, a.Reads...), a.Writes...) {
 		u.input(in)
+	}
+	if len(a.OrderBy) > maxOrder {
+		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
 	for _, r := range a.Rules {
 		u.rule(r)

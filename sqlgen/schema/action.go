@@ -2,6 +2,7 @@ package schema
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -17,13 +18,14 @@ type actionDecl struct {
 	union *unionDecl // nil for an action of a model
 	attrs []*syntax.Attribute
 
-	brokenInputs  map[string]bool // inputs in error, by name
-	doubtful      bool            // an input, @where or @set is in error: what is missing may be there
-	inputsInError bool            // an input is in error, so what the inputs make is not known
-	root          *level          // of a create: what its inputs make
-	embedded      clashes         // paths of @embed
-	embedSpans    []embedSpan
-	setKeys       []setKey
+	brokenInputs   map[string]bool // inputs in error, by name
+	reservedLabels []string        // labels of inputs that are reserved
+	doubtful       bool            // an input, @where or @set is in error: what is missing may be there
+	inputsInError  bool            // an input is in error, so what the inputs make is not known
+	root           *level          // of a create: what its inputs make
+	embedded       clashes         // paths of @embed
+	embedSpans     []embedSpan
+	setKeys        []setKey
 }
 
 // owner returns the name of the action's model or union.
@@ -152,11 +154,13 @@ func actionBearer(a *actionDecl) bearer {
 func (c *checker) checkAction(a *actionDecl) {
 	a.doubtful = a.tree.Incomplete()
 	a.attrs = c.allowedAttributes(actionBearer(a), a.tree.Attrs)
-	a.Custom = a.Kind == Read || a.Kind == Write
+	if a.Kind == Read || a.Kind == Write {
+		a.Custom, a.CustomAt = true, a.tree.Kind.Span()
+	}
 	for _, at := range a.attrs {
 		if at.Name.Name == "function" {
 			c.noArgument(at)
-			a.Custom = true
+			a.Custom, a.CustomAt = true, at.Span()
 		}
 	}
 	c.checkClauses(a)
@@ -389,11 +393,16 @@ func (c *checker) checkUnused(a *actionDecl) {
 	}
 }
 
-// mentionsName tells whether a path in an expression begins with a name.
+// mentionsName tells whether an expression names something: a path begins with
+// the name, or a word such as true is it.
 func mentionsName(e syntax.Expr, name string) bool {
 	switch e := e.(type) {
 	case *syntax.Path:
 		return e.Steps[0].Name == name
+	case *syntax.Bool:
+		return name == strconv.FormatBool(e.Value)
+	case *syntax.Null:
+		return name == "null"
 	case *syntax.Binary:
 		return mentionsName(e.Left, name) || mentionsName(e.Right, name)
 	case *syntax.Not:

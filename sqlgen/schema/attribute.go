@@ -132,6 +132,29 @@ func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
 	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.usage))
 }
 
+// badArgument is badArguments for one that cannot stand there. An assignment that
+// is none was mostly meant as a comparison, unless it is a label with the wrong
+// sign behind it.
+func (c *checker) badArgument(a *syntax.Attribute, arg *syntax.Arg) {
+	if arg.Target != nil && !isMeantAsLabel(arg) {
+		c.report(AttributeArguments, arg.Span(), assignmentNotTaken(a.Name.Name))
+		return
+	}
+	c.badArguments(a, arg.Span())
+}
+
+// isMeantAsLabel tells whether an assignment was meant as a labelled argument.
+func isMeantAsLabel(arg *syntax.Arg) bool {
+	if arg.Label != nil || len(arg.Target.Steps) > 1 {
+		return false
+	}
+	switch arg.Target.Steps[0].Name {
+	case "expression", "roles", "actions", "message", "from":
+		return true
+	}
+	return false
+}
+
 // noArgument checks that an attribute has no arguments.
 func (c *checker) noArgument(a *syntax.Attribute) bool {
 	if len(a.Args) > 0 {
@@ -159,7 +182,7 @@ func (c *checker) oneArgument(a *syntax.Attribute, labels ...string) syntax.Expr
 // no label but those given. It is nil, and reported, otherwise.
 func (c *checker) plainArgument(a *syntax.Attribute, arg *syntax.Arg, labels ...string) syntax.Expr {
 	if arg.Target != nil || arg.Label != nil && !slices.Contains(labels, arg.Label.Name) {
-		c.badArguments(a, arg.Span())
+		c.badArgument(a, arg)
 		return nil
 	}
 	return arg.Value
@@ -181,24 +204,29 @@ type renames struct {
 	markers  clashes
 }
 
-// renamed returns the former name that a @renamed gives, or "" if it is in error.
-func (c *checker) renamed(a *syntax.Attribute, r *renames) string {
+// renamed returns the former name that a @renamed gives, and its place. The name
+// is "" if it is in error.
+func (c *checker) renamed(a *syntax.Attribute, r *renames) (string, syntax.Span) {
 	if len(a.Args) != 1 || a.Args[0].Label == nil || a.Args[0].Label.Name != "from" {
 		c.badArguments(a, a.Name.Span())
-		return ""
+		return "", syntax.Span{}
 	}
-	old := bareName(c.plainArgument(a, a.Args[0], "from"))
+	value := c.plainArgument(a, a.Args[0], "from")
+	if value == nil {
+		return "", syntax.Span{}
+	}
+	old := bareName(value)
 	if old == nil {
 		c.badArguments(a, a.Args[0].Span())
-		return ""
+		return "", syntax.Span{}
 	}
 	if slices.Contains(r.existing, old.Name) {
 		c.report(BadRename, old.Span(), renamedStillThere(old.Name))
-		return ""
+		return "", syntax.Span{}
 	}
 	if earlier, found := r.markers.add(old.Name, old.Name, old.Span()); found {
 		c.report(BadRename, old.Span(), renamedTwice(old.Name), note(earlier.span, firstHere("renamed")))
-		return ""
+		return "", syntax.Span{}
 	}
-	return old.Name
+	return old.Name, a.Span()
 }

@@ -30,7 +30,7 @@ func (c *checker) declare() {
 			case *syntax.API:
 				c.declareAPI(d, &paths)
 			case *syntax.Later:
-				if d.Name != nil {
+				if d.Name != nil && d.Keyword.Name == "task" { // a task declares a type
 					c.lost[d.Name.Name] = true
 				}
 			}
@@ -229,7 +229,7 @@ func (c *checker) checkEnumRenames(e *enumDecl) {
 		}
 		for _, a := range c.allowedAttributes(onEnumValue, tree.Attrs) {
 			if a.Name.Name == "renamed" {
-				e.Values[i].RenamedFrom = c.renamed(a, &r)
+				e.Values[i].RenamedFrom, e.Values[i].RenamedAt = c.renamed(a, &r)
 			}
 		}
 		i++

@@ -45,7 +45,7 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 	case "onDelete":
 		c.checkOnDelete(f, a)
 	case "renamed":
-		f.RenamedFrom = c.renamed(a, r)
+		f.RenamedFrom, f.RenamedAt = c.renamed(a, r)
 	case "accepts":
 		c.checkAccepts(f, a)
 	case "maxSize":

@@ -88,6 +88,7 @@ func (c *checker) isTypeInput(a *actionDecl, name string) bool {
 func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bool {
 	if isFieldName(in.Name) && isReservedLabel(in.Name, a.variable()) {
 		c.report(ReservedName, tree.Label.Span(), reservedLabel(in.Name))
+		a.reservedLabels = append(a.reservedLabels, in.Name)
 		return false
 	}
 	if len(tree.Path.Steps) > 1 {
@@ -128,6 +129,12 @@ func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 		return false
 	}
 	return true
+}
+
+// mentionsReserved tells whether an expression names an input whose label is
+// reserved. Something else has the name, but may not be what is meant.
+func (a *actionDecl) mentionsReserved(e syntax.Expr) bool {
+	return slices.ContainsFunc(a.reservedLabels, func(name string) bool { return mentionsName(e, name) })
 }
 
 // hasField tells whether the action's model or union has a field of that name.

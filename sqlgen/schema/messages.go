@@ -69,6 +69,8 @@ func candidateHere(model, field string) string {
 	return fmt.Sprintf("%s.%s could lead back", model, field)
 }
 
+func moreCandidates(n int) string { return fmt.Sprintf("and %d more", n) }
+
 // Configuration and names.
 
 func noSchema() string {
@@ -294,6 +296,10 @@ func repeatedAttribute(name string, on bearer) string {
 
 func attributeArguments(name, usage string) string {
 	return fmt.Sprintf("@%s is written %s", name, usage)
+}
+
+func assignmentNotTaken(name string) string {
+	return fmt.Sprintf(`@%s assigns nothing with "=" (equality is written "==")`, name)
 }
 
 func notOwnField(owner string) string {

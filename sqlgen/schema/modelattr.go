@@ -23,7 +23,7 @@ func (c *checker) checkModelAttrs() {
 			case "index":
 				c.compositeIndex(m, a)
 			case "renamed":
-				m.RenamedFrom = c.renamed(a, &tables)
+				m.RenamedFrom, m.RenamedAt = c.renamed(a, &tables)
 			case "validate":
 				s := &scope{c: c, place: expr.ModelValidate, variable: m.Variable, model: m.Name, nameable: true}
 				if v := c.validation(a, s); v != nil {
@@ -39,7 +39,7 @@ func (c *checker) checkModelAttrs() {
 	for _, u := range c.unions {
 		for _, a := range c.allowedAttributes(onUnion, syntax.AttributesOf(u.tree.Members)) {
 			if a.Name.Name == "renamed" {
-				u.RenamedFrom = c.renamed(a, &tables)
+				u.RenamedFrom, u.RenamedAt = c.renamed(a, &tables)
 			}
 		}
 	}
@@ -169,7 +169,7 @@ func (c *checker) validation(a *syntax.Attribute, s *scope) *Validation {
 			}
 			message, hasMessage = literal.Value, true
 		default:
-			c.badArguments(a, arg.Span())
+			c.badArgument(a, arg)
 			return nil
 		}
 	}

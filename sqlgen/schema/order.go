@@ -24,7 +24,7 @@ func (c *checker) checkOrderBy(a *actionDecl, at *syntax.Attribute) {
 			continue
 		}
 		if f, ok := c.orderField(a, arg.Label, seen); ok {
-			a.OrderBy = append(a.OrderBy, &OrderKey{Field: f.field, UnionField: f.union, Descending: direction.Name == "desc"})
+			a.OrderBy = append(a.OrderBy, &OrderKey{Field: f.field, UnionField: f.union, Descending: direction.Name == "desc", Span: arg.Span()})
 		}
 	}
 }

@@ -13,8 +13,10 @@ type ruleArgs struct {
 	expression, roles, actions *syntax.Arg
 }
 
-// ruleArgs sorts the arguments of a @permission. It is false if they are in error.
+// ruleArgs sorts the arguments of a @permission. It is false if they are in error;
+// those that can be read are there nonetheless.
 func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
+	ok = true
 	for _, arg := range a.Args {
 		var place **syntax.Arg
 		switch {
@@ -27,10 +29,16 @@ func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
 			place = &args.actions
 		}
 		if place == nil || *place != nil {
-			c.badArguments(a, arg.Span())
-			return args, false
+			if ok {
+				c.badArgument(a, arg)
+			}
+			ok = false
+			continue
 		}
 		*place = arg
+	}
+	if !ok {
+		return args, false
 	}
 	if args.expression == nil && args.roles == nil {
 		c.report(EmptyRule, a.Name.Span(), emptyRule())

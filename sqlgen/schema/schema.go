@@ -50,7 +50,8 @@ type Model struct {
 	Validations []*Validation
 	Rules       []*Rule // model-level @permission
 	Actions     []*Action
-	RenamedFrom string // the table's former name in the schema language; empty means none
+	RenamedFrom string      // the table's former name in the schema language; empty means none
+	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
 }
 
@@ -72,19 +73,20 @@ type Field struct {
 	Doc         string
 	Type        expr.Type
 	Optional    bool
-	Unique      bool     // bears @unique, or is an FK field of a to-one that does, or is id
-	Index       bool     // bears @index
-	Default     *Default // nil means none
-	BuiltIn     bool     // id, createdAt, updatedAt
-	FKOf        *Field   // of an FK field: the to-one it stands for
-	FK          *Field   // of a to-one on the FK side: its FK field
-	Target      *Model   // of a relation: the model it leads to
-	Inverse     *Field   // of a relation: the field that leads back; nil means none
-	OnDelete    OnDelete // of a to-one on the FK side
-	Enum        *Enum    // of an enum field
-	Accepts     []string // of a File: patterns, lower case; empty accepts all
-	MaxSize     int64    // of a File: bytes
-	RenamedFrom string   // former name; empty means none
+	Unique      bool        // bears @unique, or is an FK field of a to-one that does, or is id
+	Index       bool        // bears @index
+	Default     *Default    // nil means none
+	BuiltIn     bool        // id, createdAt, updatedAt
+	FKOf        *Field      // of an FK field: the to-one it stands for
+	FK          *Field      // of a to-one on the FK side: its FK field
+	Target      *Model      // of a relation: the model it leads to
+	Inverse     *Field      // of a relation: the field that leads back; nil means none
+	OnDelete    OnDelete    // of a to-one on the FK side
+	Enum        *Enum       // of an enum field
+	Accepts     []string    // of a File: patterns, lower case; empty accepts all
+	MaxSize     int64       // of a File: bytes
+	RenamedFrom string      // former name; empty means none
+	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
 }
 
@@ -163,7 +165,8 @@ type Enum struct {
 type EnumValue struct {
 	Name        string
 	Doc         string
-	RenamedFrom string // former name; empty means none
+	RenamedFrom string      // former name; empty means none
+	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
 }
 
@@ -237,11 +240,12 @@ type Action struct {
 	Model         *Model // nil for an action of a union
 	Union         *Union // nil for an action of a model
 	Reads         []*Input
-	Writes        []*Input // of create and update: the with inputs
-	Returns       *Returns // of read and write
-	Custom        bool     // the body is custom code: read, write and @function
-	Rules         []*Rule  // those that count: its own or, if it bears none, its model's for its kind
-	OwnRules      bool     // whether Rules are the action's own
+	Writes        []*Input    // of create and update: the with inputs
+	Returns       *Returns    // of read and write
+	Custom        bool        // the body is custom code: read, write and @function
+	CustomAt      syntax.Span // what says that it is custom code: the @function or the kind
+	Rules         []*Rule     // those that count: its own or, if it bears none, its model's for its kind
+	OwnRules      bool        // whether Rules are the action's own
 	Wheres        []*Where
 	Sets          []*Set
 	Validations   []*Validation
@@ -311,6 +315,7 @@ type OrderKey struct {
 	Field      *Field      // of a model's list
 	UnionField *UnionField // of a union's list
 	Descending bool
+	Span       syntax.Span
 }
 
 // Embed is a relation that a record shows in full, with what it shows in turn.
@@ -329,7 +334,8 @@ type Union struct {
 	Arms        []*Arm
 	Rules       []*Rule
 	Actions     []*Action
-	RenamedFrom string
+	RenamedFrom string      // former name; empty means none
+	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
 }
 

@@ -22,19 +22,19 @@ type scope struct {
 // check checks a Boolean expression. It is nil if anything is wrong; what follows
 // from another error is not reported.
 func (s *scope) check(e syntax.Expr) expr.Node {
-	return s.collect(func(errs *syntax.Errors) expr.Node { return expr.Check(e, s, errs) })
+	return s.collect(e, func(errs *syntax.Errors) expr.Node { return expr.Check(e, s, errs) })
 }
 
 // checkValue checks a value and that the target takes it, as check does.
 func (s *scope) checkValue(e syntax.Expr, target expr.Target) expr.Node {
-	return s.collect(func(errs *syntax.Errors) expr.Node { return expr.CheckValue(e, target, s, errs) })
+	return s.collect(e, func(errs *syntax.Errors) expr.Node { return expr.CheckValue(e, target, s, errs) })
 }
 
 // collect runs a check and passes on what it reports, unless the expression names
 // something that was declared in error.
-func (s *scope) collect(check func(*syntax.Errors) expr.Node) expr.Node {
+func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) expr.Node {
 	var errs syntax.Errors
-	s.followsError = false
+	s.followsError = s.action != nil && s.action.mentionsReserved(e)
 	node := check(&errs)
 	if s.followsError {
 		return nil
