@@ -248,11 +248,7 @@ func (c *checker) unknownMessage(name *syntax.Ident) {
 	if c.lost[name.Name] {
 		return
 	}
-	var names []string
-	for _, m := range c.messages {
-		names = append(names, m.Name)
-	}
-	c.report(UnknownType, name.Span(), unknownType(name.Name, syntax.Suggest(name.Name, names)))
+	c.report(UnknownType, name.Span(), unknownType(name.Name, c.suggest(name.Name, c.messageNames)))
 }
 
 // checkUpdateValues checks that the values of an update are the row's own, and

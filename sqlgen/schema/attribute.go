@@ -72,6 +72,23 @@ func attributeRules() []attributeRule {
 	}
 }
 
+// plainBearer leaves the type of a field aside.
+func plainBearer(on bearer) bearer {
+	if slices.Contains(anyField(), on) {
+		return onUntyped
+	}
+	return on
+}
+
+// unsuited returns what a message calls a bearer that the attribute cannot stand
+// on. The type of a field matters only if the attribute can stand on other fields.
+func (r attributeRule) unsuited(on bearer) bearer {
+	if slices.Contains(r.on, onUntyped) {
+		return on
+	}
+	return plainBearer(on)
+}
+
 // attributeRule returns the rule of an attribute, false if there is no such
 // attribute.
 func (c *checker) attributeRule(name string) (attributeRule, bool) {
@@ -107,13 +124,13 @@ func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syn
 			continue
 		}
 		if !slices.Contains(rule.on, on) {
-			c.report(MisplacedAttribute, a.Name.Span(), misplacedAttribute(a.Name.Name, on))
+			c.report(MisplacedAttribute, a.Name.Span(), misplacedAttribute(a.Name.Name, rule.unsuited(on)))
 			continue
 		}
 		earlier := first[a.Name.Name]
 		if earlier != nil && (!rule.repeatable || slices.Contains(anyField(), on)) {
-			c.report(RepeatedAttribute, a.Name.Span(), repeatedAttribute(a.Name.Name, on),
-				note(earlier.Name.Span(), firstHere(a.Name.Name)))
+			c.report(RepeatedAttribute, a.Name.Span(), repeatedAttribute(a.Name.Name, plainBearer(on)),
+				note(earlier.Name.Span(), firstHere("@"+a.Name.Name)))
 			continue
 		}
 		if earlier == nil {
@@ -225,7 +242,7 @@ func (c *checker) renamed(a *syntax.Attribute, r *renames) (string, syntax.Span)
 		return "", syntax.Span{}
 	}
 	if earlier, found := r.markers.add(old.Name, old.Name, old.Span()); found {
-		c.report(BadRename, old.Span(), renamedTwice(old.Name), note(earlier.span, firstHere("renamed")))
+		c.report(BadRename, old.Span(), renamedTwice(old.Name), note(earlier.span, firstHere("@renamed")))
 		return "", syntax.Span{}
 	}
 	return old.Name, a.Span()

@@ -61,6 +61,7 @@ type checker struct {
 	identity *Model
 
 	fields       map[*Field]*fieldDecl           // of declared fields
+	backlinks    map[string][]*fieldDecl         // what claims a name on Identity
 	relations    map[relationEnds]*relationGroup // relations by the models that they connect
 	broken       map[brokenName]bool             // what was declared, but in error
 	brokenOwners map[string]bool                 // models and unions of which a field is among them
@@ -148,6 +149,7 @@ func newChecker(files []*syntax.File, options Options, errs *syntax.Errors) *che
 		types:        map[string]*typeDecl{},
 		roles:        map[string]*Role{},
 		fields:       map[*Field]*fieldDecl{},
+		backlinks:    map[string][]*fieldDecl{},
 		relations:    map[relationEnds]*relationGroup{},
 		broken:       map[brokenName]bool{},
 		brokenOwners: map[string]bool{},

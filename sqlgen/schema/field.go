@@ -132,9 +132,6 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 	if f.IsToMany() && f.Optional {
 		c.report(OptionalToMany, tree.Optional.Span(), optionalToMany(f.Name))
 	}
-	if f.IsToOne() && f.Target == m.Model && !f.Optional {
-		c.report(RequiredSelfReference, tree.Type.Span(), requiredSelfReference(m.Name, f.Name))
-	}
 	d := &fieldDecl{Field: f, tree: tree}
 	for _, a := range tree.Attrs {
 		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || a.Name.Name == "default"

@@ -90,7 +90,6 @@ func (c *checker) addBacklinks() {
 		of   *fieldDecl
 	}
 	var links []backlink
-	claimed := map[string]int{} // models that claim a name
 	for _, m := range c.models {
 		own := map[string]syntax.Span{}
 		for _, f := range m.fieldDecls {
@@ -115,13 +114,13 @@ func (c *checker) addBacklinks() {
 				continue
 			}
 			own[name] = f.Span
-			claimed[name]++
+			c.backlinks[name] = append(c.backlinks[name], f)
 			links = append(links, backlink{name, f})
 		}
 	}
 	end := len(c.identity.Fields) - 2 // before createdAt
 	for _, l := range links {
-		if c.identity.Field(l.name) != nil || claimed[l.name] > 1 {
+		if c.identity.Field(l.name) != nil || len(c.backlinks[l.name]) > 1 {
 			continue
 		}
 		back := &Field{
@@ -137,4 +136,21 @@ func (c *checker) addBacklinks() {
 		c.identity.Fields = slices.Insert(c.identity.Fields, end, back)
 		end++
 	}
+}
+
+// contestedNotes points to the fields that claim a name on Identity, if there are
+// several, so that it has no field of that name.
+func (c *checker) contestedNotes(name string) []syntax.Note {
+	claims := c.backlinks[name]
+	if len(claims) < 2 {
+		return nil
+	}
+	var notes []syntax.Note
+	for _, f := range claims[:min(len(claims), maxCandidateNotes)] {
+		notes = append(notes, note(f.Span, contestedHere(f.Model.Name, f.Name, name)))
+	}
+	if more := len(claims) - len(notes); more > 0 {
+		notes = append(notes, note(syntax.Span{}, moreCandidates(more)))
+	}
+	return notes
 }

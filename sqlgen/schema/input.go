@@ -24,8 +24,8 @@ func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*In
 			continue
 		}
 		if in.Message == nil && in.Type.Kind != expr.Any {
-			if earlier, found := flat.add(in.Name, in.Name, in.Span); found {
-				c.report(DuplicateInput, in.Span, duplicateInput(in.Name), note(earlier.span, firstHere(in.Name)))
+			if earlier, found := flat.add(in.Name, in.written(), in.Span); found {
+				c.report(DuplicateInput, in.Span, duplicateInput(in.Name), note(earlier.span, firstHere(earlier.name)))
 				a.brokenInputs[name] = true
 				continue
 			}
@@ -76,6 +76,14 @@ func (c *checker) input(a *actionDecl, tree *syntax.Input, isWrite, alone bool) 
 		return nil
 	}
 	return in
+}
+
+// written returns an input as the schema writes it, but for its type.
+func (in *Input) written() string {
+	if len(in.Path) > 0 {
+		return pathName(in.Path)
+	}
+	return in.Name
 }
 
 // isTypeInput tells whether an unlabelled name is meant as a type.
@@ -221,7 +229,11 @@ func (c *checker) fieldPath(m *Model, steps []*syntax.Ident) ([]*Field, bool) {
 		f := m.Field(step.Name)
 		if f == nil {
 			if !c.isBroken(m.Name, step.Name) {
-				c.report(expr.UnknownField, step.Span(), unknownField(m.Name, step.Name, c.suggestField(m, step.Name)))
+				var notes []syntax.Note
+				if m.IsIdentity {
+					notes = c.contestedNotes(step.Name)
+				}
+				c.report(expr.UnknownField, step.Span(), unknownField(m.Name, step.Name, c.suggestField(m, step.Name)), notes...)
 			}
 			return nil, false
 		}

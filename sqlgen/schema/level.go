@@ -125,6 +125,7 @@ func (c *checker) checkLevel(a *actionDecl, l *level) {
 // field that needs one.
 func (c *checker) checkCover(a *actionDecl, l *level) {
 	var missing []*Field
+	isBroken := c.isBroken(l.model.Name, "")
 	for _, f := range l.model.Fields {
 		isStored := f.Column != "" && f.FKOf == nil && !f.BuiltIn
 		isBack := l.field != nil && l.field.Inverse == f
@@ -134,9 +135,16 @@ func (c *checker) checkCover(a *actionDecl, l *level) {
 		if d := c.fields[f]; d != nil && d.mayDefault {
 			continue
 		}
-		missing = append(missing, f)
+		in := optionalCover(a, l, f)
+		switch {
+		case isBroken:
+		case in != nil:
+			c.report(UncoveredField, in.Span, coveredByOptional(l.model.Name, f, in), note(f.Span, requiredHere(f.Name)))
+		default:
+			missing = append(missing, f)
+		}
 	}
-	if len(missing) > 0 && !c.isBroken(l.model.Name, "") {
+	if len(missing) > 0 {
 		span := a.Span
 		if l.field != nil {
 			span = l.first.Span
@@ -165,6 +173,25 @@ func (c *checker) isCovered(a *actionDecl, l *level, f *Field) bool {
 	return slices.ContainsFunc(a.setKeys, func(k setKey) bool {
 		return k.field == f && slices.Equal(k.level, l.path) && !hasOptionalInput(k.set.Value)
 	})
+}
+
+// optionalCover returns the input that gives a field of an inserted row a value,
+// itself or in a @set, but can be left out. It is nil if there is none.
+func optionalCover(a *actionDecl, l *level, f *Field) *Input {
+	if in := l.input(f); in != nil && in.Optional {
+		return in
+	}
+	for _, k := range a.setKeys {
+		if k.field != f || !slices.Equal(k.level, l.path) {
+			continue
+		}
+		for _, in := range expr.Mentions(k.set.Value).Inputs {
+			if in, ok := in.(*Input); ok && in.Optional {
+				return in
+			}
+		}
+	}
+	return nil
 }
 
 // setKey is what a @set gives a value to: a field of a level. A to-one, its FK
@@ -302,11 +329,11 @@ func (c *checker) checkConflicts(a *actionDecl) {
 			return other.field == k.field && slices.Equal(other.level, k.level)
 		})
 		if earlier >= 0 {
-			c.report(SetConflict, k.set.Span, setTwice(k.field), note(a.setKeys[earlier].set.Span, firstHere(k.field.Name)))
+			c.report(SetConflict, k.set.Span, setTwice(k.field), note(a.setKeys[earlier].set.Span, firstHere(pathName(a.setKeys[earlier].set.Target))))
 			continue
 		}
 		if in := a.writeInput(k); in != nil {
-			c.report(SetConflict, k.set.Span, setAndInput(k.field), note(in.Span, firstHere(in.Name)))
+			c.report(SetConflict, k.set.Span, setAndInput(k.field), note(in.Span, firstHere(in.written())))
 		}
 	}
 }

@@ -71,6 +71,10 @@ func candidateHere(model, field string) string {
 
 func moreCandidates(n int) string { return fmt.Sprintf("and %d more", n) }
 
+func contestedHere(model, field, name string) string {
+	return fmt.Sprintf("%s.%s claims the name %s on Identity, as another model does: give one of them another name with @relation(name)", model, field, name)
+}
+
 // Configuration and names.
 
 func noSchema() string {
@@ -331,6 +335,10 @@ func defaultNeedsValue(name string, e *Enum) string {
 	return fmt.Sprintf("the @default of %s needs a value, such as %s.%s", name, e.Name, example)
 }
 
+func enumValueMeant(enum, name string) string {
+	return fmt.Sprintf("nothing here is called %q (did you mean \"%s.%s\"?)", name, enum, name)
+}
+
 func defaultNotAllowed(f *Field) string {
 	if f.IsRelation() {
 		return fmt.Sprintf("%s is a relation and cannot have a default", f.Name)
@@ -534,6 +542,14 @@ func uncoveredField(model string, fields []*Field) string {
 		names[i] = f.Name
 	}
 	return fmt.Sprintf("a new %s gets no value in %s: add it after with, give it with @set, or declare a @default", model, listed(names))
+}
+
+func coveredByOptional(model string, f *Field, in *Input) string {
+	remedy := "give the field a @default"
+	if f.IsRelation() {
+		remedy = "make the field optional"
+	}
+	return fmt.Sprintf("a new %s needs a value in %s, but input %s can be left out: drop its ?, or %s", model, f.Name, in.written(), remedy)
 }
 
 func linkBelowToMany(path []*Field) string {

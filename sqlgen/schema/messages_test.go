@@ -43,6 +43,135 @@ a.stern:1:36: A.e could lead back
 note: and 2 more
 `,
 		},
+		{
+			"input of a create that can be left out",
+			"model C { fields { t Text } actions { create c() with (t?) } }",
+			`a.stern:1:56: a new C needs a value in t, but input t can be left out: drop its ?, or give the field a @default [UncoveredField]
+    model C { fields { t Text } actions { create c() with (t?) } }
+                                                           ^^
+a.stern:1:20: t is declared here, required and without default
+`,
+		},
+		{
+			"attribute twice",
+			"model A { fields { n Number @default @default } }",
+			`a.stern:1:39: @default can stand only once on a field [RepeatedAttribute]
+    model A { fields { n Number @default @default } }
+                                          ^^^^^^^
+a.stern:1:30: @default stands here first
+`,
+		},
+		{
+			"attribute of no field",
+			"model A { fields { n Number @permission(expression: true) f File @where(true) } }",
+			`a.stern:1:30: @permission cannot stand on a field [MisplacedAttribute]
+    model A { fields { n Number @permission(expression: true) f File @where(true) } }
+                                 ^^^^^^^^^^
+a.stern:1:67: @where cannot stand on a field [MisplacedAttribute]
+    model A { fields { n Number @permission(expression: true) f File @where(true) } }
+                                                                      ^^^^^
+`,
+		},
+		{
+			"attribute of other fields",
+			"model A { fields { n Number @accepts([\"image/*\"]) } }",
+			`a.stern:1:30: @accepts cannot stand on a field of that type [MisplacedAttribute]
+    model A { fields { n Number @accepts(["image/*"]) } }
+                                 ^^^^^^^
+`,
+		},
+		{
+			"renamed twice",
+			"model A { fields { n Number @renamed(from: x) m Number @renamed(from: x) } }",
+			`a.stern:1:71: x is said twice to have been renamed [BadRename]
+    model A { fields { n Number @renamed(from: x) m Number @renamed(from: x) } }
+                                                                          ^
+a.stern:1:44: @renamed stands here first
+`,
+		},
+		{
+			"input twice",
+			"model A { fields { b B } actions { list l(b.id, bId) } }\nmodel B { }",
+			`a.stern:1:49: there are two inputs called bId here [DuplicateInput]
+    model A { fields { b B } actions { list l(b.id, bId) } }
+                                                    ^^^
+a.stern:1:43: b.id stands here first
+`,
+		},
+		{
+			"set twice",
+			"model A { fields { b B } actions { update u(id) { @set(a.b.id = \"x\") @set(a.bId = \"y\") } } }\nmodel B { }",
+			`a.stern:1:70: b is set twice [SetConflict]
+    model A { fields { b B } actions { update u(id) { @set(a.b.id = "x") @set(a.bId = "y") } } }
+                                                                         ^^^^^^^^^^^^^^^^^
+a.stern:1:51: b.id stands here first
+`,
+		},
+		{
+			"set and input",
+			"model A { fields { b B } actions { update u(id) with (b.id) { @set(a.bId = \"y\") } } }\nmodel B { }",
+			`a.stern:1:63: b is set here and given by an input [SetConflict]
+    model A { fields { b B } actions { update u(id) with (b.id) { @set(a.bId = "y") } } }
+                                                                  ^^^^^^^^^^^^^^^^^
+a.stern:1:55: b.id stands here first
+`,
+		},
+		{
+			"required self reference",
+			"model P { fields { next P @unique prev P } }",
+			`a.stern:1:25: next leads from P to P and must be optional: the first row could never be made [RequiredSelfReference]
+    model P { fields { next P @unique prev P } }
+                            ^
+`,
+		},
+		{
+			"required self references that are ambiguous",
+			"model P { fields { a P b P all P[] } }",
+			`a.stern:1:22: a leads from P to P and must be optional: the first row could never be made [RequiredSelfReference]
+    model P { fields { a P b P all P[] } }
+                         ^
+a.stern:1:26: b leads from P to P and must be optional: the first row could never be made [RequiredSelfReference]
+    model P { fields { a P b P all P[] } }
+                             ^
+a.stern:1:28: several fields of P could lead back from P.all: say which with @relation [AmbiguousRelation]
+    model P { fields { a P b P all P[] } }
+                               ^^^
+a.stern:1:20: P.a could lead back
+a.stern:1:24: P.b could lead back
+`,
+		},
+		{
+			"name on Identity claimed twice",
+			"model A { fields { who Identity @unique @relation(x) t Text } actions { list l(who.x.t) { @where(ctx.identity.x.t == a.t) } } }\nmodel B { fields { who Identity @unique @relation(x) } }",
+			`a.stern:1:84: Identity has no field "x" [UnknownField]
+    model A { fields { who Identity @unique @relation(x) t Text } actions { list l(who.x.t) { @where(ctx.identity.x.t == a.t) } } }
+                                                                                       ^
+a.stern:1:20: A.who claims the name x on Identity, as another model does: give one of them another name with @relation(name)
+a.stern:2:20: B.who claims the name x on Identity, as another model does: give one of them another name with @relation(name)
+a.stern:1:111: Identity has no field "x" [UnknownField]
+    model A { fields { who Identity @unique @relation(x) t Text } actions { list l(who.x.t) { @where(ctx.identity.x.t == a.t) } } }
+                                                                                                                  ^
+a.stern:1:20: A.who claims the name x on Identity, as another model does: give one of them another name with @relation(name)
+a.stern:2:20: B.who claims the name x on Identity, as another model does: give one of them another name with @relation(name)
+`,
+		},
+		{
+			"value without its enum",
+			"enum E { Red Green }\nmodel A { fields { e E @default(Red) list E[] @default([Gren, Green]) } actions { update u(id) { @set(a.e = Red) } } }",
+			`a.stern:2:33: nothing here is called "Red" (did you mean "E.Red"?) [UnknownName]
+    model A { fields { e E @default(Red) list E[] @default([Gren, Green]) } actions { update u(id) { @set(a.e = Red) } } }
+                                    ^^^
+a.stern:2:57: nothing here is called "Gren" [UnknownName]
+    model A { fields { e E @default(Red) list E[] @default([Gren, Green]) } actions { update u(id) { @set(a.e = Red) } } }
+                                                            ^^^^
+a.stern:2:63: nothing here is called "Green" (did you mean "E.Green"?) [UnknownName]
+    model A { fields { e E @default(Red) list E[] @default([Gren, Green]) } actions { update u(id) { @set(a.e = Red) } } }
+                                                                  ^^^^^
+a.stern:2:109: nothing here is called "Red" (did you mean "E.Red"?) [UnknownName]
+    model A { fields { e E @default(Red) list E[] @default([Gren, Green]) } actions { update u(id) { @set(a.e = Red) } } }
+                                                                                                                ^^^
+`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

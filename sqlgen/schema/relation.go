@@ -57,7 +57,7 @@ func (c *checker) relate() {
 	c.addBacklinks()
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
-			if f.IsToOne() && !f.doubtful {
+			if f.IsToOne() {
 				c.decideSide(f)
 			}
 		}
@@ -332,13 +332,24 @@ func (c *checker) fieldsTo(from, to *Model) []*fieldDecl {
 }
 
 // decideSide decides whether a to-one has the key. The other side of a
-// one-to-one is optional, whatever it says.
+// one-to-one is optional, whatever it says; a key to the same model must be.
 func (c *checker) decideSide(f *fieldDecl) {
-	if f.Inverse == nil || f.Inverse.Model.IsIdentity || isPair(f, c.fields[f.Inverse]) {
+	hasKey := f.Inverse == nil || f.Inverse.Model.IsIdentity || isPair(f, c.fields[f.Inverse])
+	if f.doubtful {
+		// Its side is not known, unless nothing unique could have the key instead.
+		hasKey = f.uniq || !slices.ContainsFunc(c.fieldsTo(f.Target, f.Model), func(g *fieldDecl) bool { return g.IsToOne() && g.uniq })
+	}
+	if hasKey && !f.Optional && f.Target == f.Model {
+		c.report(RequiredSelfReference, f.tree.Type.Span(), requiredSelfReference(f.Model.Name, f.Name))
+	}
+	if f.doubtful {
+		return
+	}
+	if hasKey {
 		f.Column = SnakeForm(f.Name + "Id")
 		return
 	}
-	if !f.Optional && f.Target != f.Model {
+	if !f.Optional {
 		c.warn(RequiredVirtualSide, f.Span, requiredVirtualSide(f.Model.Name, f.Name),
 			note(f.Inverse.Span, keyIsHere(f.Inverse.Model.Name, f.Inverse.Name)))
 	}

@@ -171,11 +171,7 @@ func (c *checker) ruleRoles(r *Rule, arg *syntax.Arg) bool {
 		if role == nil {
 			good = false
 			if !c.lost[name.Name] {
-				var names []string
-				for _, known := range c.schema.Roles {
-					names = append(names, known.Name)
-				}
-				c.report(UnknownRole, name.Span(), unknownRole(name.Name, syntax.Suggest(name.Name, names)))
+				c.report(UnknownRole, name.Span(), unknownRole(name.Name, c.suggest(name.Name, c.roleNames)))
 			}
 			continue
 		}

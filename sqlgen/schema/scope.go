@@ -16,7 +16,8 @@ type scope struct {
 	nameable bool   // whether the row can be named
 	action   *actionDecl
 
-	followsError bool // whether a name was asked for that was declared in error
+	contested    []string // names asked for that Identity lacks because several models claim them
+	followsError bool     // whether a name was asked for that was declared in error
 }
 
 // check checks a Boolean expression. It is nil if anything is wrong; what follows
@@ -27,17 +28,45 @@ func (s *scope) check(e syntax.Expr) expr.Node {
 
 // checkValue checks a value and that the target takes it, as check does.
 func (s *scope) checkValue(e syntax.Expr, target expr.Target) expr.Node {
-	return s.collect(e, func(errs *syntax.Errors) expr.Node { return expr.CheckValue(e, target, s, errs) })
+	return s.collect(e, func(errs *syntax.Errors) expr.Node {
+		node := expr.CheckValue(e, target, s, errs)
+		if t := s.c.types[target.Type.Name]; t != nil && t.enum != nil {
+			nameEnum(t.enum, *errs)
+		}
+		return node
+	})
+}
+
+// nameEnum tells whoever wrote a value of the enum without the enum's name how to
+// write it.
+func nameEnum(e *Enum, errs syntax.Errors) {
+	for _, d := range errs {
+		name := written(d.Span)
+		if d.Code == expr.UnknownName && slices.ContainsFunc(e.Values, func(v *EnumValue) bool { return v.Name == name }) {
+			d.Message = enumValueMeant(e.Name, name)
+		}
+	}
+}
+
+// written returns the stretch of a file that a span covers.
+func written(s syntax.Span) string {
+	return string(s.File.Text[s.Start.Offset:s.End.Offset])
 }
 
 // collect runs a check and passes on what it reports, unless the expression names
 // something that was declared in error.
 func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) expr.Node {
 	var errs syntax.Errors
+	s.contested = nil
 	s.followsError = s.action != nil && s.action.mentionsReserved(e)
 	node := check(&errs)
 	if s.followsError {
 		return nil
+	}
+	for _, d := range errs {
+		if name := written(d.Span); d.Code == expr.UnknownField && slices.Contains(s.contested, name) {
+			d.Notes = append(d.Notes, s.c.contestedNotes(name)...)
+		}
 	}
 	*s.c.errs = append(*s.c.errs, errs...)
 	return node
@@ -66,6 +95,9 @@ func (s *scope) Field(model, name string) (expr.Step, bool) {
 		}
 	}
 	s.followsError = s.followsError || s.c.isBroken(model, name)
+	if model == identityName && len(s.c.backlinks[name]) > 1 {
+		s.contested = append(s.contested, name)
+	}
 	return nil, false
 }
 
