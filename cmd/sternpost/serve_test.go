@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -175,10 +176,20 @@ func TestPortInUse(t *testing.T) {
 	c.expect(t, exitEnvironment, want)
 	assertNoPostgres(t, dir)
 
-	// The other port of a server may be taken as well.
+	// The other port of a server may be taken as well: that ends it in production,
+	// where metrics are waited for, and dev goes on without.
+	env := append(production(t, db.ServerURL(), freePort(t)), "STERNPOST_ADMIN_PORT="+port)
+	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin)")
+
 	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
 	c.args[2] = freePort(t)
-	c.expect(t, exitEnvironment, want+" (admin)")
+	p := c.start(t)
+	at := p.await(t, 0, "no metrics are served: listen tcp 127.0.0.1:"+port)
+	p.await(t, at, "Ctrl-C stops everything")
+	awaitAnswer(t, "GET", "http://127.0.0.1:"+c.args[2]+"/readyz", "", `{"status":"ok"}`)
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Errorf("after Ctrl-C: %v, want exit 0", err)
+	}
 	assertNoPostgres(t, dir)
 }
 
