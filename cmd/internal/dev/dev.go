@@ -118,7 +118,7 @@ type loop struct {
 	database *postgres.Server
 	greeted  bool
 	behind   bool   // whether the last turn installed nothing, for a reason it told
-	settings []byte // sternpost.yaml as the running server read it
+	settings []byte // sternpost.yaml as it was last; nil before the first turn
 }
 
 // adminListener takes the address of the metrics. Nobody who writes a schema waits
@@ -145,12 +145,14 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.say("%v", err)
 		return nil
 	}
-	if project.Config != nil && !bytes.Equal(project.Config.Text, l.settings) {
-		if l.settings != nil {
-			l.say("%s was changed: the server's own settings take effect when it is started again", sqlgen.ConfigName)
-		}
-		l.settings = project.Config.Text
+	settings := []byte{} // of a project without the file
+	if project.Config != nil {
+		settings = project.Config.Text
 	}
+	if l.settings != nil && !bytes.Equal(settings, l.settings) {
+		l.say("%s was changed: the server's own settings take effect when it is started again", sqlgen.ConfigName)
+	}
+	l.settings = settings
 	db, errs := sqlgen.Compile(project)
 	syntax.Render(l.options.Out, errs, syntax.Options{Color: l.options.Color, Max: l.options.Max})
 	if errs.HasErrors() {
