@@ -47,7 +47,9 @@ select fact from (
   select format('grant on column %s.%I: %s to %s', called, attname, entry.privilege_type, entry.grantee::regrole)
   from columns cross join aclexplode(attacl) as entry
   union all
-  select format('constraint %I on %s %s validated %s comment %L', pg_constraint.conname, relations.called,
+  -- From PostgreSQL 18 on a column that is not null has a constraint, whose name is Postgres' own choice.
+  select format('constraint %s on %s %s validated %s comment %L',
+    case when pg_constraint.contype = 'n' then '' else quote_ident(pg_constraint.conname) end, relations.called,
     pg_get_constraintdef(pg_constraint.oid), pg_constraint.convalidated, obj_description(pg_constraint.oid, 'pg_constraint'))
   from relations join pg_constraint on pg_constraint.conrelid = relations.oid
   union all
