@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -78,12 +77,15 @@ type builder struct {
 	fn     *pg.Function
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
+
+	inputs []pg.Variable             // that hold inputs, declared before the others
+	values map[*schema.Input]pg.Expr // of the inputs that are held
 }
 
 // begin starts a function of an action: it enters the context, then refuses
 // whom no row could help.
 func begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
-	b := &builder{action: a, model: a.Model, table: a.Model.Table, names: pg.NewNames()}
+	b := &builder{action: a, model: a.Model, table: a.Model.Table, names: pg.NewNames(), values: map[*schema.Input]pg.Expr{}}
 	for _, name := range ownVariables {
 		b.names.Take(name)
 	}
@@ -151,6 +153,7 @@ func (b *builder) variableFor(column, typ string, initial pg.Expr) pg.Expr {
 
 // finish returns the function. One that only refuses needs no variables.
 func (b *builder) finish() *pg.Function {
+	b.fn.Variables = append(b.inputs, b.fn.Variables...)
 	if b.closed {
 		b.fn.Variables = nil
 	}
@@ -194,172 +197,4 @@ func (b *builder) returnedRecord() pg.Expr {
 		Columns: []pg.Output{{Value: b.recordText()}},
 		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: b.record()}},
 	}}
-}
-
-// lookUp declares a variable per look-up input and returns the condition that
-// they pin the row by. at is where they stand in the request.
-func (b *builder) lookUp(at ...string) pg.Expr {
-	var conditions []pg.Expr
-	for _, in := range b.action.Reads {
-		f := storedAs(ownField(in))
-		path := append(append([]string{}, at...), in.Name)
-		v := b.variableFor(f.Column, variableType(f.Type), read(f.Type, in.Nullable, input, path...))
-		column := pg.Col(b.table, f.Column)
-		if in.Nullable {
-			conditions = append(conditions, pg.Op(column, "is not distinct from", v))
-		} else {
-			conditions = append(conditions, pg.Eq(column, v))
-		}
-		if in.Optional {
-			last := len(conditions) - 1
-			has := hasMember(input, in.Name)
-			if len(at) > 0 {
-				has = hasMember(member(input, at...), in.Name)
-			}
-			conditions[last] = pg.AnyOf(pg.Negate(has), conditions[last])
-			// An absent input is no condition; only a plan made for the call knows which are.
-			b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_custom_plan"}}
-		}
-	}
-	return pg.AllOf(conditions...)
-}
-
-// variableType is the type of a variable that holds a column's value.
-func variableType(t expr.Type) string {
-	name := valueType(t.Kind)
-	if t.Array {
-		name += "[]"
-	}
-	return name
-}
-
-// ownField returns the field of the action's model that an implicit input
-// stands for: the field itself, or for f.id the to-one f.
-func ownField(in *schema.Input) *schema.Field { return in.Path[0] }
-
-// get lowers a get.
-func get(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Stable)
-	where := b.lookUp()
-	b.variable("v_result", "text", nil)
-	b.step("", b.recordQuery(where, "v_result"))
-	b.step("", &pg.Return{Value: pg.Fn("coalesce", pg.Var("v_result"), pg.Str("null"))})
-	return b.finish()
-}
-
-// write is one value that an action writes.
-type write struct {
-	field *schema.Field // that has the column
-	input *schema.Input
-	path  []string // in the object of values
-}
-
-// writes returns what an action writes, in the order of its inputs.
-func writes(a *schema.Action) []write {
-	var list []write
-	for _, in := range a.Writes {
-		w := write{field: storedAs(ownField(in)), input: in}
-		for _, f := range in.Path {
-			w.path = append(w.path, f.Name)
-		}
-		list = append(list, w)
-	}
-	return list
-}
-
-// create lowers a create. Its caller was admitted whatever the row, so the record
-// is what the insert returns.
-func create(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
-	b.variable("v_result", "text", nil)
-
-	insert := &pg.Insert{Schema: appSchema, Table: b.table, Returning: b.returnedRecord(), Into: "v_result"}
-	for _, w := range writes(a) {
-		insert.Columns = append(insert.Columns, w.field.Column)
-		insert.Values = append(insert.Values, createValue(w))
-	}
-	if len(insert.Columns) == 0 {
-		insert.Columns = []string{"id"}
-		insert.Values = []pg.Expr{pg.Lit("default")}
-	}
-	b.step("", insert)
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
-	return b.finish()
-}
-
-// createValue is the value of a new row's column: the input's, or where it may
-// be absent and the field has a default, that.
-func createValue(w write) pg.Expr {
-	mayBeMissing := w.input.Optional || w.input.Nullable
-	value := read(w.field.Type, mayBeMissing, input, w.path...)
-	fallback := columnDefault(w.field)
-	if !w.input.Optional || fallback == nil {
-		return value
-	}
-	value = read(w.field.Type, w.input.Nullable, input, w.path...)
-	return &pg.Case{Whens: []pg.When{{Condition: isGiven(input, w.path), Result: value}}, Else: fallback}
-}
-
-// isGiven tells whether a request gives a value, null included: f in the object,
-// or id in the object of f, or f itself as null.
-func isGiven(root pg.Expr, path []string) pg.Expr {
-	if len(path) == 1 {
-		return hasMember(root, path[0])
-	}
-	outer := member(root, path[:len(path)-1]...)
-	return pg.AnyOf(
-		hasMember(outer, path[len(path)-1]),
-		pg.Eq(outer, pg.Str("null")),
-	)
-}
-
-// update lowers an update. An omitted value leaves its column as it is.
-func update(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
-	where := b.lookUp("where")
-	values := b.variable("v_values", "jsonb", member(input, "values"))
-	b.variable("v_result", "text", nil)
-
-	update := &pg.Update{
-		Schema: appSchema, Table: b.table,
-		Where:     where,
-		Returning: b.returnedRecord(),
-		Into:      "v_result",
-	}
-	for _, w := range writes(a) {
-		value := read(w.field.Type, w.input.Nullable, values, w.path...)
-		if w.input.Optional {
-			value = &pg.Case{
-				Whens: []pg.When{{Condition: isGiven(values, w.path), Result: value}},
-				Else:  pg.Col(b.table, w.field.Column),
-			}
-		}
-		update.Set = append(update.Set, pg.Assignment{Column: w.field.Column, Value: value})
-	}
-	b.step("", update)
-	b.missing()
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
-	return b.finish()
-}
-
-// deletion lowers a delete.
-func deletion(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
-	where := b.lookUp()
-	b.variable("v_result", "text", nil)
-	b.step("", &pg.Delete{
-		Schema: appSchema, Table: b.table,
-		Where:     where,
-		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
-		Into:      "v_result",
-	})
-	b.missing()
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
-	return b.finish()
-}
-
-// missing ends the call if no row was found. Who came here was admitted whatever
-// the row, so none can have been refused.
-func (b *builder) missing() {
-	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
 }

@@ -22,9 +22,13 @@ func (l *lowering) manifest() []byte {
 		}
 		m.APIs = append(m.APIs, api)
 	}
+	m.Models = modelsWithActions(l.schema)
 	p := newPublisher()
 	for _, a := range l.schema.Actions {
 		m.Actions = append(m.Actions, l.publish(a, p))
+	}
+	for _, e := range l.schema.Enums {
+		p.enum(e)
 	}
 	m.Schemas = p.schemas()
 	for _, c := range l.constraints {
@@ -32,6 +36,22 @@ func (l *lowering) manifest() []byte {
 	}
 
 	return manifestText(&m)
+}
+
+// modelsWithActions describes the models and unions that have actions.
+func modelsWithActions(s *schema.Schema) []release.Model {
+	models := []release.Model{}
+	for _, m := range s.Models {
+		if len(m.Actions) > 0 {
+			models = append(models, release.Model{Name: m.Name, Doc: m.Doc, Table: m.Table})
+		}
+	}
+	for _, u := range s.Unions {
+		if len(u.Actions) > 0 {
+			models = append(models, release.Model{Name: u.Name, Doc: u.Doc, IsUnion: true})
+		}
+	}
+	return models
 }
 
 // manifestText writes a manifest with a line for each action, schema and
@@ -63,6 +83,7 @@ func manifestText(m *release.Manifest) []byte {
 	members := [][]byte{
 		fmt.Appendf(nil, `"format":%d`, m.Format),
 		fmt.Appendf(nil, `"apis":%s`, text(m.APIs)),
+		fmt.Appendf(nil, `"models":%s`, text(m.Models)),
 		fmt.Appendf(nil, `"actions":%s`, block("[", actions, "]")),
 		fmt.Appendf(nil, `"schemas":%s`, block("{", schemas, "}")),
 		fmt.Appendf(nil, `"constraints":%s`, block("{", constraints, "}")),
@@ -84,6 +105,10 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		Input:     p.input(a),
 		Result:    p.result(a),
 		Anonymous: admitsAnonymous(a),
+		Custom:    a.Custom,
+	}
+	for _, rule := range a.Rules {
+		r.Rules = append(r.Rules, rule.Text)
 	}
 	for _, f := range l.forms[a] {
 		if r.Forms == nil {

@@ -20,6 +20,7 @@ const (
 	maxIDLength  = 255
 	maxPassword  = 1024
 	maxVector    = 16_000
+	maxSingle    = "340282346638528859811704183484516925440" // what an element of a vector can hold
 	componentRef = "#/components/schemas/"
 )
 
@@ -126,21 +127,60 @@ func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
 	case expr.Duration:
 		return text().with("format", "duration")
 	case expr.Enum:
-		values := make([]any, 0, len(enum.Values)+1)
-		for _, v := range enum.Values {
-			values = append(values, v.Name)
-		}
 		if nullable {
-			values = append(values, nil)
+			return (&object{}).with("anyOf", []*object{ref(enum.Name), typed("null")})
 		}
-		return text().with("enum", values)
+		return ref(enum.Name)
 	case expr.Password:
 		return text().with("format", "password").with("minLength", 1).with("maxLength", maxPassword)
 	case expr.Vector:
-		return (&object{}).with("type", name("array")).with("items", typed("number")).
+		element := typed("number").with("minimum", json.Number("-"+maxSingle)).with("maximum", json.Number(maxSingle))
+		return (&object{}).with("type", name("array")).with("items", element).
 			with("minItems", 1).with("maxItems", maxVector)
 	}
 	panic("lower: no schema for kind " + kindName(t.Kind))
+}
+
+// enum publishes an enum. Every enum is, since schemas refer to them by name.
+func (p *publisher) enum(e *schema.Enum) {
+	p.component(e.Name, func() *object {
+		doc := e.Doc
+		values := make([]string, len(e.Values))
+		for i, v := range e.Values {
+			values[i] = v.Name
+			if v.Doc != "" {
+				doc += "\n- " + v.Name + ": " + strings.ReplaceAll(v.Doc, "\n", " ")
+			}
+		}
+		return typed("string").with("enum", values).described(strings.TrimPrefix(doc, "\n"))
+	})
+}
+
+// described adds a description, unless it is empty, and returns the object.
+func (o *object) described(doc string) *object {
+	if doc == "" {
+		return o
+	}
+	return o.with("description", doc)
+}
+
+// inputDoc is what is known of an input: the description of its field.
+func inputDoc(in *schema.Input) string {
+	switch {
+	case in.Union != nil:
+		return in.Union.Doc
+	case len(in.Path) > 0:
+		return in.Path[len(in.Path)-1].Doc
+	}
+	return ""
+}
+
+// fieldDoc is the description of a field; of an FK field that of its to-one.
+func fieldDoc(f *schema.Field) string {
+	if f.FKOf != nil {
+		return f.FKOf.Doc
+	}
+	return f.Doc
 }
 
 // value is the schema of an input's plain value.
@@ -175,7 +215,7 @@ func (p *publisher) input(a *schema.Action) string {
 func flat(inputs []*schema.Input) *object {
 	var members []property
 	for _, in := range inputs {
-		members = append(members, property{in.Name, value(in), !in.Optional})
+		members = append(members, property{in.Name, value(in).described(inputDoc(in)), !in.Optional})
 	}
 	return objectOf(members)
 }
@@ -226,7 +266,7 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 	for _, step := range order {
 		list := below[step]
 		if len(list[0].Path) == depth+1 {
-			members = append(members, property{step.Name, leaf(list[0]), !list[0].Optional})
+			members = append(members, property{step.Name, leaf(list[0]).described(inputDoc(list[0])), !list[0].Optional})
 			continue
 		}
 		required := false
@@ -443,7 +483,7 @@ func recordFields(m *schema.Model) []*schema.Field {
 // record publishes the schema of a model's record. Members may be added in later
 // releases, so additional ones stay open.
 func (p *publisher) record(m *schema.Model) string {
-	return p.component(m.Name, func() *object { return p.recordOf(m, nil, recordFields(m)) })
+	return p.component(m.Name, func() *object { return p.recordOf(m, nil, recordFields(m)).described(m.Doc) })
 }
 
 // embeddedRecord is the schema of a record with embeds: the model's own without any.
@@ -461,10 +501,10 @@ func (p *publisher) recordOf(m *schema.Model, embeds []*schema.Embed, shown []*s
 	for _, f := range m.Fields {
 		switch e := embedOf(f, embeds); {
 		case e != nil:
-			members = append(members, property{f.Name, p.embedMember(e), true})
+			members = append(members, property{f.Name, p.embedMember(e).described(f.Doc), true})
 		case f.FKOf != nil && embedOf(f.FKOf, embeds) != nil:
 		case slices.Contains(shown, f):
-			members = append(members, property{f.Name, p.recordMember(f), true})
+			members = append(members, property{f.Name, p.recordMember(f).described(fieldDoc(f)), true})
 		}
 	}
 	return resultObject(members)

@@ -1,0 +1,16 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// get lowers a get.
+func get(a *schema.Action) *pg.Function {
+	b := begin(a, functionName(a), "action "+a.Name, pg.Stable)
+	where := b.lookUp()
+	b.variable("v_result", "text", nil)
+	b.step("", b.recordQuery(where, "v_result"))
+	b.step("", &pg.Return{Value: pg.Fn("coalesce", pg.Var("v_result"), pg.Str("null"))})
+	return b.finish()
+}

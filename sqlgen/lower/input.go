@@ -1,0 +1,69 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// requestPath is where an input stands in the body of a request.
+func requestPath(a *schema.Action, in *schema.Input) []string {
+	switch {
+	case in.IsWrite && a.Kind == schema.Update:
+		return append([]string{"values"}, writePath(in)...)
+	case in.IsWrite:
+		return writePath(in)
+	case a.Kind == schema.List && !in.Explicit:
+		return append([]string{"where"}, filterPath(in)...)
+	case a.Kind == schema.List, a.Kind == schema.Update:
+		return []string{"where", in.Name}
+	}
+	return []string{in.Name}
+}
+
+// writePath is where a write input stands in the object of values: one level per
+// relation that its path passes.
+func writePath(in *schema.Input) []string {
+	if in.Explicit {
+		return []string{in.Name}
+	}
+	return filterPath(in)
+}
+
+// value returns the value of an input, null if it is absent, held in a variable that
+// is declared where it is first asked for. Of a list only explicit inputs have one.
+func (b *builder) value(in *schema.Input) pg.Expr {
+	if v, ok := b.values[in]; ok {
+		return v
+	}
+	name := "v_" + schema.SnakeForm(in.Name)
+	if slices.Contains(ownVariables, name) {
+		name = "v_given_" + schema.SnakeForm(in.Name)
+	}
+	name = b.names.Take(name)
+	b.inputs = append(b.inputs, pg.Variable{
+		Name:    name,
+		Type:    variableType(in.Type),
+		Initial: read(in.Type, in.Nullable || in.Optional, input, requestPath(b.action, in)...),
+	})
+	b.values[in] = pg.Var(name)
+	return b.values[in]
+}
+
+// isGivenInput tells whether a request gives an optional input, null included.
+func (b *builder) isGivenInput(in *schema.Input) pg.Expr {
+	path := requestPath(b.action, in)
+	if b.action.Kind == schema.Update || b.action.Kind == schema.List {
+		return isGiven(member(input, path[0]), path[1:]) // below where or values
+	}
+	return isGiven(input, path)
+}
+
+// expression prepares to lower expressions over the action's row, which stands in
+// the query under the table's own name, and its inputs.
+func (b *builder) expression(l logic, at site) expression {
+	row := rowOf(b.model)
+	return newExpression(l, at, &row, func(in expr.Input) pg.Expr { return b.value(in.(*schema.Input)) })
+}

@@ -1,0 +1,57 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// update lowers an update. An omitted value leaves its column as it is.
+func update(a *schema.Action) *pg.Function {
+	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+	where := b.lookUp()
+	values := b.variable("v_values", "jsonb", member(input, "values"))
+	b.variable("v_result", "text", nil)
+
+	update := &pg.Update{
+		Schema: appSchema, Table: b.table,
+		Where:     where,
+		Returning: b.returnedRecord(),
+		Into:      "v_result",
+	}
+	for _, w := range writes(a) {
+		value := read(w.field.Type, w.input.Nullable, values, w.path...)
+		if w.input.Optional {
+			value = &pg.Case{
+				Whens: []pg.When{{Condition: isGiven(values, w.path), Result: value}},
+				Else:  pg.Col(b.table, w.field.Column),
+			}
+		}
+		update.Set = append(update.Set, pg.Assignment{Column: w.field.Column, Value: value})
+	}
+	b.step("", update)
+	b.missing()
+	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	return b.finish()
+}
+
+// deletion lowers a delete.
+func deletion(a *schema.Action) *pg.Function {
+	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+	where := b.lookUp()
+	b.variable("v_result", "text", nil)
+	b.step("", &pg.Delete{
+		Schema: appSchema, Table: b.table,
+		Where:     where,
+		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
+		Into:      "v_result",
+	})
+	b.missing()
+	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	return b.finish()
+}
+
+// missing ends the call if no row was found. Who came here was admitted whatever
+// the row, so none can have been refused.
+func (b *builder) missing() {
+	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+}
