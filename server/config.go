@@ -4,12 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sternpost/sternpost/auth"
 )
 
 // Mode says whom the server serves: strangers or its developers.
@@ -23,23 +26,36 @@ const (
 
 // Config is a configuration in which every value has been checked.
 type Config struct {
-	Mode              Mode
-	BaseURL           string // without trailing slash
-	Host              string
-	Port              int
-	AdminHost         string
-	AdminPort         int // 0 means no admin listener
-	DatabaseURL       string
-	PoolSize          int
-	PoolWait          time.Duration
-	StatementTimeout  time.Duration
-	LockTimeout       time.Duration
-	CORSOrigins       []string
-	ShutdownGrace     time.Duration
-	BodyLimit         int
-	SigningKey        string   // PEM
-	VerificationKeys  []string // PEM
-	AccessTokenExpiry time.Duration
+	Mode             Mode
+	BaseURL          string // without trailing slash
+	Host             string
+	Port             int
+	AdminHost        string
+	AdminPort        int // 0 means no admin listener
+	DatabaseURL      string
+	PoolSize         int
+	PoolWait         time.Duration
+	StatementTimeout time.Duration
+	LockTimeout      time.Duration
+	CORSOrigins      []string
+	ShutdownGrace    time.Duration
+	BodyLimit        int
+	TrustedProxies   []netip.Prefix
+	SigningKey       string   // PEM
+	VerificationKeys []string // PEM
+
+	AccessTokenExpiry    time.Duration
+	RefreshTokenExpiry   time.Duration // of a family, from its sign-in
+	RefreshTokenRotation bool
+	RefreshTokenGrace    time.Duration
+	PasswordEnabled      bool
+	PasswordSignup       bool
+	PasswordMinLength    int
+	Throttle             auth.ThrottleOptions
+	RedirectURL          string // of providers that have none; empty means none
+	RedirectURIs         []string
+	PKCE                 auth.PKCE
+	Providers            []auth.ProviderOptions
 
 	// Environ holds the values of the names that a release reads as ctx.env and
 	// ctx.secrets, in the form of os.Environ.
@@ -73,7 +89,7 @@ func LoadConfig(source Source) (Config, error) {
 		if g, ok := env[s.key]; ok {
 			return g, true
 		}
-		g, ok := file[s.key]
+		g, ok := file.values[s.key]
 		return g, ok
 	}
 
@@ -106,11 +122,14 @@ func LoadConfig(source Source) (Config, error) {
 		}
 		values[s.key] = v
 	}
+	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
+	problems = append(problems, more...)
 	if len(problems) > 0 {
 		return Config{}, errors.Join(problems...)
 	}
 
 	c := assemble(mode, values)
+	c.Providers = providers
 	c.Environ = slices.Clone(source.Env)
 	return c, c.check()
 }
@@ -118,19 +137,38 @@ func LoadConfig(source Source) (Config, error) {
 // assemble moves the values, which have been checked one by one, to their places.
 func assemble(mode Mode, values map[string]any) Config {
 	c := Config{
-		Mode:              mode,
-		Host:              values["host"].(string),
-		Port:              values["port"].(int),
-		AdminHost:         values["admin.host"].(string),
-		AdminPort:         values["admin.port"].(int),
-		PoolWait:          values["database.poolWait"].(time.Duration),
-		StatementTimeout:  values["database.statementTimeout"].(time.Duration),
-		LockTimeout:       values["database.lockTimeout"].(time.Duration),
-		CORSOrigins:       values["cors.origins"].([]string),
-		ShutdownGrace:     values["server.shutdownGrace"].(time.Duration),
-		BodyLimit:         values["limits.body"].(int),
-		VerificationKeys:  values["auth.verificationKeys"].([]string),
-		AccessTokenExpiry: values["auth.tokens.accessTokenExpiry"].(time.Duration),
+		Mode:             mode,
+		Host:             values["host"].(string),
+		Port:             values["port"].(int),
+		AdminHost:        values["admin.host"].(string),
+		AdminPort:        values["admin.port"].(int),
+		PoolWait:         values["database.poolWait"].(time.Duration),
+		StatementTimeout: values["database.statementTimeout"].(time.Duration),
+		LockTimeout:      values["database.lockTimeout"].(time.Duration),
+		CORSOrigins:      values["cors.origins"].([]string),
+		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
+		BodyLimit:        values["limits.body"].(int),
+		VerificationKeys: values["auth.verificationKeys"].([]string),
+
+		AccessTokenExpiry:    values["auth.tokens.accessTokenExpiry"].(time.Duration),
+		RefreshTokenExpiry:   values["auth.tokens.refreshTokenExpiry"].(time.Duration),
+		RefreshTokenRotation: values["auth.tokens.refreshTokenRotationEnabled"].(bool),
+		RefreshTokenGrace:    values["auth.tokens.refreshTokenGrace"].(time.Duration),
+		PasswordEnabled:      values["auth.password.enabled"].(bool),
+		PasswordSignup:       values["auth.password.signup"].(bool),
+		PasswordMinLength:    values["auth.password.minLength"].(int),
+		Throttle: auth.ThrottleOptions{
+			PerAccountAndAddress: values["auth.throttle.perAccountAndAddress"].(int),
+			PerAccount:           values["auth.throttle.perAccount"].(int),
+			PerAddress:           values["auth.throttle.perAddress"].(int),
+			Window:               values["auth.throttle.window"].(time.Duration),
+		},
+		RedirectURIs: values["auth.redirectUris"].([]string),
+		PKCE:         auth.PKCE(values["auth.pkce"].(string)),
+	}
+	c.RedirectURL, _ = values["auth.redirectUrl"].(string)
+	for _, text := range values["server.trustedProxies"].([]string) {
+		c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(text))
 	}
 	c.BaseURL, _ = values["baseUrl"].(string)
 	c.DatabaseURL, _ = values["database.url"].(string)

@@ -19,6 +19,7 @@ import (
 type setting struct {
 	key         string
 	read        func(text string) (any, error) // nil for a list of objects
+	members     []setting                      // of the objects, in a list of objects
 	production  string                         // the default; empty means none
 	development string                         // the default in development
 	isList      bool                           // several values; each is read by itself
@@ -59,7 +60,7 @@ var settings = []setting{
 	{key: "openapi", read: choice("public", "authenticated", "off"), production: "off", development: "off", use: unsupported},
 	{key: "docs", read: boolean, production: "false", development: "false", use: unsupported},
 	{key: "cors.origins", read: origin, development: "*", isList: true},
-	{key: "server.trustedProxies", read: network, isList: true, use: unsupported},
+	{key: "server.trustedProxies", read: network, isList: true},
 	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
 	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
 	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50", use: unsupported},
@@ -70,21 +71,21 @@ var settings = []setting{
 	{key: "encryption.previousKeys", read: encryptionKey, isList: true, isSecret: true, use: unsupported},
 	{key: "auth.signingKey", read: pemBlock, isSecret: true},
 	{key: "auth.verificationKeys", read: pemBlock, isList: true, isSecret: true},
-	{key: "auth.tokens.accessTokenExpiry", read: seconds(1), production: "3600", development: "3600", use: unsupported},
-	{key: "auth.tokens.refreshTokenExpiry", read: seconds(1), production: "7776000", development: "7776000", use: unsupported},
-	{key: "auth.tokens.refreshTokenRotationEnabled", read: boolean, production: "true", development: "true", use: unsupported},
-	{key: "auth.tokens.refreshTokenGrace", read: seconds(0), production: "60", development: "60", use: unsupported},
-	{key: "auth.password.enabled", read: boolean, production: "true", development: "true", use: unsupported},
-	{key: "auth.password.signup", read: boolean, production: "true", development: "true", use: unsupported},
-	{key: "auth.password.minLength", read: integer(1, 1024), production: "8", development: "8", use: unsupported},
-	{key: "auth.throttle.perAccountAndAddress", read: integer(1, math.MaxInt32), production: "10", development: "10", use: unsupported},
-	{key: "auth.throttle.perAccount", read: integer(1, math.MaxInt32), production: "200", development: "200", use: unsupported},
-	{key: "auth.throttle.perAddress", read: integer(1, math.MaxInt32), production: "100", development: "100", use: unsupported},
-	{key: "auth.throttle.window", read: seconds(1), production: "900", development: "900", use: unsupported},
-	{key: "auth.redirectUrl", read: absoluteURL, use: unsupported},
-	{key: "auth.redirectUris", read: absoluteURL, isList: true, use: unsupported},
-	{key: "auth.pkce", read: choice("optional", "required", "S256"), production: "optional", development: "optional", use: unsupported},
-	{key: "auth.providers", isList: true, use: unsupported},
+	{key: "auth.tokens.accessTokenExpiry", read: seconds(1), production: "3600", development: "3600"},
+	{key: "auth.tokens.refreshTokenExpiry", read: seconds(1), production: "7776000", development: "7776000"},
+	{key: "auth.tokens.refreshTokenRotationEnabled", read: boolean, production: "true", development: "true"},
+	{key: "auth.tokens.refreshTokenGrace", read: seconds(0), production: "60", development: "60"},
+	{key: "auth.password.enabled", read: boolean, production: "true", development: "true"},
+	{key: "auth.password.signup", read: boolean, production: "true", development: "true"},
+	{key: "auth.password.minLength", read: integer(1, 1024), production: "8", development: "8"},
+	{key: "auth.throttle.perAccountAndAddress", read: integer(1, math.MaxInt32), production: "10", development: "10"},
+	{key: "auth.throttle.perAccount", read: integer(1, math.MaxInt32), production: "200", development: "200"},
+	{key: "auth.throttle.perAddress", read: integer(1, math.MaxInt32), production: "100", development: "100"},
+	{key: "auth.throttle.window", read: seconds(1), production: "900", development: "900"},
+	{key: "auth.redirectUrl", read: redirectURL},
+	{key: "auth.redirectUris", read: redirectURI, isList: true},
+	{key: "auth.pkce", read: choice("optional", "required", "S256"), production: "optional", development: "optional"},
+	{key: "auth.providers", isList: true, members: providerMembers},
 	{key: "auth.claims", use: ofSchema},
 	{key: "environment", use: ofSchema},
 	{key: "secrets", use: ofSchema},
