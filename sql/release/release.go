@@ -20,6 +20,7 @@ const Format = 1
 type Manifest struct {
 	Format      int                   `json:"format"`
 	APIs        []API                 `json:"apis"`
+	Models      []Model               `json:"models"`                // those with actions, unions too, in declaration order
 	Actions     []*Action             `json:"actions"`               // in declaration order
 	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
 	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
@@ -34,6 +35,14 @@ type API struct {
 	Path    string   `json:"path"` // the first path segment: the name in lower case
 	Doc     string   `json:"doc,omitempty"`
 	Actions []string `json:"actions"` // names
+}
+
+// Model is a model or union, as far as actions need to be told where they belong.
+type Model struct {
+	Name    string `json:"name"`
+	Doc     string `json:"doc,omitempty"`
+	IsUnion bool   `json:"isUnion,omitempty"`
+	Table   string `json:"table,omitempty"` // in schema app; a union has none
 }
 
 // Kind is the kind of an action.
@@ -81,6 +90,14 @@ type Action struct {
 
 	// Anonymous is false if the action's rules can never admit an anonymous caller.
 	Anonymous bool `json:"anonymous"`
+
+	// Rules are the permission rules that count, as they are written; one that
+	// admits is enough.
+	Rules []string `json:"rules,omitempty"`
+
+	// Custom tells that the action runs code of the project, which may refuse with
+	// errors of its own.
+	Custom bool `json:"custom,omitempty"`
 }
 
 // Input is a write input and the field it writes.
