@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -13,15 +14,15 @@ import (
 func (l *lowering) action(a *schema.Action) []*pg.Function {
 	switch a.Kind {
 	case schema.Get:
-		return []*pg.Function{get(a)}
+		return []*pg.Function{l.get(a)}
 	case schema.List:
 		return l.list(a)
 	case schema.Create:
-		return []*pg.Function{create(a)}
+		return []*pg.Function{l.create(a)}
 	case schema.Update:
-		return []*pg.Function{update(a)}
+		return []*pg.Function{l.update(a)}
 	case schema.Delete:
-		return []*pg.Function{deletion(a)}
+		return []*pg.Function{l.deletion(a)}
 	}
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
 }
@@ -47,21 +48,59 @@ func isAliasOf(table, name string) bool {
 	return name == table || isNumbered && strings.Trim(number, "0123456789") == ""
 }
 
-// modelsRead returns the models whose tables an action's functions read: its own
-// and those that it embeds.
+// modelsRead returns the models whose tables an action's functions read, or could:
+// its own, those that it embeds, and those that its inputs and expressions lead
+// through.
 func modelsRead(a *schema.Action) []*schema.Model {
-	models := []*schema.Model{a.Model}
-	var add func([]*schema.Embed)
-	add = func(embeds []*schema.Embed) {
-		for _, e := range embeds {
-			if !slices.Contains(models, e.Field.Target) {
-				models = append(models, e.Field.Target)
-			}
-			add(e.Embeds)
+	var models []*schema.Model
+	add := func(m *schema.Model) {
+		if m != nil && !slices.Contains(models, m) {
+			models = append(models, m)
 		}
 	}
-	add(a.Embeds)
+	add(a.Model)
+	var addEmbeds func([]*schema.Embed)
+	addEmbeds = func(embeds []*schema.Embed) {
+		for _, e := range embeds {
+			add(e.Field.Target)
+			addEmbeds(e.Embeds)
+		}
+	}
+	addEmbeds(a.Embeds)
+	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
+		for _, f := range in.Path {
+			add(f.Target)
+		}
+	}
+	for _, p := range expr.Paths(expressions(a)...) {
+		for _, s := range p.Steps {
+			if f, ok := s.(*schema.Field); ok {
+				add(f.Model)
+				add(f.Target)
+			}
+		}
+	}
 	return models
+}
+
+// expressions returns every expression of an action.
+func expressions(a *schema.Action) []expr.Node {
+	var nodes []expr.Node
+	for _, w := range a.Wheres {
+		nodes = append(nodes, w.Expression)
+	}
+	for _, s := range a.Sets {
+		nodes = append(nodes, s.Value)
+	}
+	for _, v := range a.Validations {
+		nodes = append(nodes, v.Expression)
+	}
+	for _, r := range a.Rules {
+		if r.Expression != nil {
+			nodes = append(nodes, r.Expression)
+		}
+	}
+	return nodes
 }
 
 var (
@@ -78,14 +117,20 @@ type builder struct {
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
+	hidesRefused bool // whether a row that the rules refuse is answered as one that is not there
+
 	inputs []pg.Variable             // that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // of the inputs that are held
 }
 
 // begin starts a function of an action: it enters the context, then refuses
 // whom no row could help.
-func begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
-	b := &builder{action: a, model: a.Model, table: a.Model.Table, names: pg.NewNames(), values: map[*schema.Input]pg.Expr{}}
+func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+	b := &builder{
+		action: a, model: a.Model, table: a.Model.Table,
+		hidesRefused: l.schema.Config.HideRefusedRows,
+		names:        pg.NewNames(), values: map[*schema.Input]pg.Expr{},
+	}
 	for _, name := range ownVariables {
 		b.names.Take(name)
 	}

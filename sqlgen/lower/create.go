@@ -7,8 +7,8 @@ import (
 
 // create lowers a create. Its caller was admitted whatever the row, so the record
 // is what the insert returns.
-func create(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+func (l *lowering) create(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	b.variable("v_result", "text", nil)
 
 	insert := &pg.Insert{Schema: appSchema, Table: b.table, Returning: b.returnedRecord(), Into: "v_result"}

@@ -6,8 +6,8 @@ import (
 )
 
 // get lowers a get.
-func get(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Stable)
+func (l *lowering) get(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
 	where := b.lookUp()
 	b.variable("v_result", "text", nil)
 	b.step("", b.recordQuery(where, "v_result"))

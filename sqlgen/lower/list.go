@@ -29,7 +29,7 @@ func (l *lowering) list(a *schema.Action) []*pg.Function {
 	}
 	add := func(operators, suffix, title string, in *schema.Input) {
 		name := l.functions.Take(functionName(a) + "__" + suffix)
-		functions = append(functions, staticList(a, name, title, in))
+		functions = append(functions, l.staticList(a, name, title, in))
 		l.forms[a] = append(l.forms[a], form{operators, name})
 	}
 	add("", "all", "without filter", nil)
@@ -64,8 +64,8 @@ func snakePath(in *schema.Input) string {
 // staticList lowers a list for one operator set: at most one input by equals,
 // forward from the beginning or a cursor. Its rule is decided before any row is
 // read, so it reads the table directly, under row security.
-func staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.Function {
-	b := begin(a, name, "action "+a.Name+", "+title+": first, after", pg.Stable)
+func (l *lowering) staticList(a *schema.Action, name, title string, filter *schema.Input) *pg.Function {
+	b := l.begin(a, name, "action "+a.Name+", "+title+": first, after", pg.Stable)
 	b.fn.Comment = fmt.Sprintf("action %s of model %s, %s", a.Name, a.Model.Name, title)
 	// The page size would otherwise make every call plan anew.
 	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
@@ -149,7 +149,7 @@ func (b *builder) readPosition(keys []sortKey, position []pg.Expr, condition pg.
 // operand from the filter, which is the statement's one parameter. Nothing of a
 // request is ever part of the text.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
+	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 
 	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",

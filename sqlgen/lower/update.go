@@ -6,8 +6,8 @@ import (
 )
 
 // update lowers an update. An omitted value leaves its column as it is.
-func update(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+func (l *lowering) update(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	values := b.variable("v_values", "jsonb", member(input, "values"))
 	b.variable("v_result", "text", nil)
@@ -35,8 +35,8 @@ func update(a *schema.Action) *pg.Function {
 }
 
 // deletion lowers a delete.
-func deletion(a *schema.Action) *pg.Function {
-	b := begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+func (l *lowering) deletion(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	b.variable("v_result", "text", nil)
 	b.step("", &pg.Delete{
