@@ -151,6 +151,9 @@ func (s sampler) resolve(schema map[string]any) map[string]any {
 	if ref, ok := schema["$ref"].(string); ok {
 		return s.component(strings.TrimPrefix(ref, "#/components/schemas/"))
 	}
+	if either, ok := schema["anyOf"].([]any); ok && schema["type"] == nil { // a component or null
+		return s.resolve(either[0].(map[string]any))
+	}
 	return schema
 }
 
@@ -209,6 +212,9 @@ func typeOf(schema map[string]any) string {
 }
 
 func isNullable(schema map[string]any) bool {
+	if schema["anyOf"] != nil && schema["type"] == nil {
+		return true
+	}
 	list, ok := schema["type"].([]any)
 	return ok && slices.Contains(list, any("null"))
 }
@@ -221,7 +227,7 @@ func (s sampler) operators(schema map[string]any) []map[string]any {
 		below := s.resolve(property.(map[string]any))
 		if below["properties"] == nil {
 			filters = append(filters, map[string]any{name: s.value(below, false)})
-			if isNullable(below) {
+			if isNullable(property.(map[string]any)) {
 				filters = append(filters, map[string]any{name: nil})
 			}
 			continue
