@@ -1,0 +1,126 @@
+package access
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// Class is a class of callers, of whom no more is known than the class says.
+type Class struct {
+	Name            string // anonymous, authenticated, or that of the role
+	IsAuthenticated bool
+	Role            *schema.Role   // nil means none
+	Roles           []*schema.Role // those that every member has: Role, and each that has all of its members
+}
+
+// Classes returns the classes of callers of a schema: anonymous, authenticated
+// without any role, and the members of each role who have no role beside those
+// that it brings along.
+func Classes(s *schema.Schema) []*Class {
+	classes := []*Class{Anonymous(), {Name: "authenticated", IsAuthenticated: true}}
+	for _, role := range s.Roles {
+		c := &Class{Name: role.Name, IsAuthenticated: true, Role: role}
+		for _, other := range s.Roles {
+			if other == role || isWithin(role, other) {
+				c.Roles = append(c.Roles, other)
+			}
+		}
+		classes = append(classes, c)
+	}
+	return classes
+}
+
+// Anonymous returns the class of callers without an identity.
+func Anonymous() *Class { return &Class{Name: "anonymous"} }
+
+// isWithin tells whether a role has members, and another role has all of them.
+func isWithin(role, other *schema.Role) bool {
+	for _, email := range role.Emails {
+		domain := email[strings.LastIndexByte(email, '@')+1:]
+		if !slices.Contains(other.Emails, email) && !slices.Contains(other.Domains, domain) {
+			return false
+		}
+	}
+	for _, domain := range role.Domains {
+		if !slices.Contains(other.Domains, domain) {
+			return false
+		}
+	}
+	return len(role.Emails)+len(role.Domains) > 0
+}
+
+// knowledge is what is known of a value for all callers of a class.
+type knowledge int
+
+const (
+	open    knowledge = iota // nothing: it may be null or any value
+	present                  // that it is not null
+	missing                  // that it is null, for want of a caller
+	fixed                    // its value
+)
+
+// knows returns what is known of the value of a path.
+func (c *Class) knows(p *expr.Path) knowledge {
+	switch p.Root {
+	case expr.RootRow:
+		return open
+	case expr.RootInput:
+		if p.Input.InputOptional() || p.Input.InputNullable() {
+			return open
+		}
+		return present
+	case expr.RootIsAuthenticated:
+		return fixed
+	case expr.RootIdentity:
+		return c.knowsOfIdentity(p)
+	}
+	return present // the time, headers and settings are never null
+}
+
+// knowsOfIdentity returns what is known of a path from the caller's identity. A
+// member of a role has a verified e-mail.
+func (c *Class) knowsOfIdentity(p *expr.Path) knowledge {
+	if !c.IsAuthenticated {
+		return missing
+	}
+	if c.Role != nil && len(p.Steps) == 1 {
+		switch p.Steps[0].StepName() {
+		case "emailVerified":
+			return fixed
+		case "email":
+			return present
+		}
+	}
+	if p.ThroughToMany() || slices.ContainsFunc(p.Steps, expr.Step.StepOptional) {
+		return open
+	}
+	return present
+}
+
+// call returns a call by a caller of the class, for comparisons of what is fixed.
+func (c *Class) call() expr.Call {
+	if !c.IsAuthenticated {
+		return expr.Call{}
+	}
+	return expr.Call{Identity: member{}}
+}
+
+// member is the identity of any caller with a role. Only what is fixed is asked
+// of it.
+type member struct{}
+
+func (member) ID() string { panic("access: the id of a class of callers is not fixed") }
+
+func (member) Value(field string) any {
+	if field != "emailVerified" {
+		panic("access: " + field + " of a class of callers is not fixed")
+	}
+	return true
+}
+
+func (member) Related(field string) []expr.Row {
+	panic("access: " + field + " of a class of callers is not fixed")
+}

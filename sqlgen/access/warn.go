@@ -1,0 +1,151 @@
+package access
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// The codes of warnings that are this package's own. Others are the compiler's.
+const (
+	// ReachedAnonymously: an exposed action can be called without signing in.
+	ReachedAnonymously syntax.Code = "ReachedAnonymously"
+
+	// ClosedForAll: no caller can ever call an action.
+	ClosedForAll syntax.Code = "ClosedForAll"
+)
+
+// Warning is something about an action that should be meant.
+type Warning struct {
+	Code    syntax.Code
+	Action  *schema.Action
+	Span    syntax.Span
+	Message string
+}
+
+// Warnings returns what should be meant about a matrix: which exposed actions
+// anonymous callers reach, which actions are closed for everyone, and of each
+// warning of the compiler that an action widens access, for whom it does.
+func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
+	var warnings []Warning
+	for _, row := range m.Rows {
+		if d := row.Decisions[0]; len(row.APIs) > 0 && d.Verdict != Never {
+			warnings = append(warnings, Warning{ReachedAnonymously, row.Action, row.Action.Span, reachedAnonymously(row.Action, d)})
+		}
+	}
+	for _, row := range m.Rows {
+		if row.isClosed() {
+			warnings = append(warnings, Warning{ClosedForAll, row.Action, row.Action.Span, closedForAll(row.Action)})
+		}
+	}
+	for _, d := range errs {
+		kinds := widened(d.Code)
+		if len(kinds) == 0 {
+			continue
+		}
+		model := ownerOfRule(s, d.Notes[0].Span)
+		for _, row := range widening(s, m, d) {
+			warnings = append(warnings, Warning{d.Code, row.Action, d.Span, m.widens(d, row, model, kinds)})
+		}
+	}
+	return warnings
+}
+
+func reachedAnonymously(a *schema.Action, d Decision) string {
+	if d.Verdict == Always {
+		return a.Name + " can be called without signing in"
+	}
+	return a.Name + " can be called without signing in, depending on " + alternatives(d.Rules)
+}
+
+func closedForAll(a *schema.Action) string {
+	if len(a.Rules) == 0 {
+		return fmt.Sprintf("nobody can call %s: no rule covers it", a.Name)
+	}
+	return fmt.Sprintf("nobody can call %s: none of its rules can ever hold", a.Name)
+}
+
+// alternatives words rules that are joined by or.
+func alternatives(rules []*schema.Rule) string {
+	var texts []string
+	for _, r := range rules {
+		texts = append(texts, r.Text)
+	}
+	return strings.Join(texts, ", or ")
+}
+
+// widened returns the kinds whose own rules an action of this warning goes past;
+// none if the warning is about something else.
+func widened(code syntax.Code) []schema.Kind {
+	switch code {
+	case schema.EmbedWidens, schema.LinkWidens, schema.UnionWidens:
+		return []schema.Kind{schema.Get, schema.List}
+	case schema.NestedWidens:
+		return []schema.Kind{schema.Create}
+	}
+	return nil
+}
+
+// ownerOfRule returns the model that bears the rule at a place.
+func ownerOfRule(s *schema.Schema, at syntax.Span) *schema.Model {
+	for _, m := range s.Models {
+		if slices.ContainsFunc(m.Rules, func(r *schema.Rule) bool { return r.Span == at }) {
+			return m
+		}
+	}
+	panic(fmt.Sprintf("access: no model has a rule at %v", at))
+}
+
+// widening returns the actions that a warning is about: those of a union of which
+// it blames an arm, else the one in which it stands, which is the last before it.
+func widening(s *schema.Schema, m *Matrix, d *syntax.Diagnostic) []Row {
+	var rows []Row
+	var last *Row
+	for i, row := range m.Rows {
+		a := row.Action
+		switch {
+		case d.Code == schema.UnionWidens:
+			if a.Union != nil && slices.ContainsFunc(a.Union.Arms, func(arm *schema.Arm) bool { return arm.Span == d.Span }) {
+				rows = append(rows, row)
+			}
+		case a.Span.File != d.Span.File || a.Span.Start.Offset > d.Span.Start.Offset:
+		case last == nil || last.Action.Span.Start.Offset < a.Span.Start.Offset:
+			last = &m.Rows[i]
+		}
+	}
+	if last != nil {
+		rows = append(rows, *last)
+	}
+	return rows
+}
+
+// widens says for whom an action goes past the rules of a model.
+func (m *Matrix) widens(d *syntax.Diagnostic, row Row, model *schema.Model, kinds []schema.Kind) string {
+	var rules []*schema.Rule
+	for _, r := range model.Rules {
+		if slices.ContainsFunc(kinds, func(k schema.Kind) bool { return slices.Contains(r.Kinds, k) }) {
+			rules = append(rules, r)
+		}
+	}
+	var gains []string
+	for i, c := range m.Classes {
+		own := Decide(rules, c).Verdict
+		switch v := row.verdict(i); {
+		case v.Exceeds(own):
+			gains = append(gains, fmt.Sprintf("%s %s instead of %s", c.Name, v, own))
+		case v == Depends && own == Depends:
+			gains = append(gains, c.Name+" on other conditions")
+		}
+	}
+	text := d.Message
+	if d.Code == schema.UnionWidens {
+		text = fmt.Sprintf("%s shows rows of %s, whatever the rules of %s say", row.Action.Name, model.Name, model.Name)
+	}
+	if len(gains) == 0 {
+		return text + "; nobody gains by it"
+	}
+	return text + ": " + strings.Join(gains, ", ")
+}
