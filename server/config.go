@@ -37,6 +37,7 @@ type Config struct {
 	PoolWait         time.Duration
 	StatementTimeout time.Duration
 	LockTimeout      time.Duration
+	OpenAPI          OpenAPIAccess
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
 	BodyLimit        int
@@ -145,6 +146,7 @@ func assemble(mode Mode, values map[string]any) Config {
 		PoolWait:         values["database.poolWait"].(time.Duration),
 		StatementTimeout: values["database.statementTimeout"].(time.Duration),
 		LockTimeout:      values["database.lockTimeout"].(time.Duration),
+		OpenAPI:          OpenAPIAccess(values["openapi"].(string)),
 		CORSOrigins:      values["cors.origins"].([]string),
 		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
 		BodyLimit:        values["limits.body"].(int),

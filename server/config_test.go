@@ -162,7 +162,6 @@ func TestConfigProblems(t *testing.T) {
 		{"auth: {signingKey: secret-text}", ok, "auth.signingKey: is not a key in PEM form"},
 		{"admin: {port: 8080}", ok, "port and admin.port are the same"},
 
-		{"openapi: public", ok, "openapi: public is not supported yet"},
 		{"docs: true", ok, "docs: true is not supported yet"},
 		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
 		{"server: {trustedProxies: [ten]}", ok, `"ten" is not a network`},

@@ -26,7 +26,8 @@ type served struct {
 
 // api is the actions under one path.
 type api struct {
-	actions map[string]*action // by name
+	actions     map[string]*action // by name
+	description description
 }
 
 // action is an action, ready to be called.
@@ -263,6 +264,11 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
+		text, err := Describe(m, &declared, number, s.config.BaseURL)
+		if err != nil {
+			faults = append(faults, err.Error())
+		}
+		exposed.description = newDescription(text)
 		for _, name := range declared.Actions {
 			a, ok := actions[name]
 			if !ok {

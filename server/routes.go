@@ -12,6 +12,7 @@ import (
 func (s *Server) routes(app *fiber.App) {
 	app.All("/healthz", s.page(s.healthz))
 	app.All("/readyz", s.page(s.readyz))
+	app.All("/:api/json/openapi.json", s.openAPI)
 	app.All("/:api/json/:action", s.call)
 	app.Use(func(*fiber.Ctx) error { return &actionNotFound })
 }
@@ -36,14 +37,11 @@ func (s *Server) route(c *fiber.Ctx, r *served) (*api, error) {
 		return nil, &unavailable
 	}
 	exposed := r.apis[c.Params("api")]
-	if exposed == nil || c.Params("action") == descriptionName {
+	if exposed == nil {
 		return nil, &actionNotFound
 	}
 	return exposed, nil
 }
-
-// descriptionName stands where an action would, and is none.
-const descriptionName = "openapi.json"
 
 // checkMethod refuses what no action can be called by.
 func checkMethod(c *fiber.Ctx) error {

@@ -55,9 +55,9 @@ var settings = []setting{
 	{key: "database.statementTimeout", read: seconds(0.001), production: "10", development: "10"},
 	{key: "database.lockTimeout", read: seconds(0.001), production: "5", development: "5"},
 	{key: "useDefaultApi", use: ofSchema},
-	// The description and its pages are not built yet, so that neither is on by
-	// default: a default that is not kept would be worse than none.
-	{key: "openapi", read: choice("public", "authenticated", "off"), production: "off", development: "off", use: unsupported},
+	{key: "openapi", read: choice("public", "authenticated", "off"), production: "public", development: "public"},
+	// The pages are not built yet, so that they are not on by default: a default that
+	// is not kept would be worse than none.
 	{key: "docs", read: boolean, production: "false", development: "false", use: unsupported},
 	{key: "cors.origins", read: origin, development: "*", isList: true},
 	{key: "server.trustedProxies", read: network, isList: true},

@@ -29,6 +29,16 @@ type Manifest struct {
 	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
 }
 
+// Action returns the action of that name, or nil.
+func (m *Manifest) Action(name string) *Action {
+	for _, a := range m.Actions {
+		if a.Name == name {
+			return a
+		}
+	}
+	return nil
+}
+
 // API is a set of actions under one path.
 type API struct {
 	Name    string   `json:"name"`
@@ -73,7 +83,7 @@ type Action struct {
 	Function string `json:"function"`         // in schema api, called with (input jsonb, context jsonb)
 	Early    string `json:"early,omitempty"`  // in schema api, likewise: true, false or null; empty means none
 	Input    string `json:"input"`            // component: the schema of the whole request body
-	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete
+	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and where any JSON may come
 
 	// Forms are the operator sets of a list that have a function of their own. The
 	// key is the set as OperatorSet writes it. A request without paging inputs other

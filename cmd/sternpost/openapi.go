@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen"
+)
+
+func newOpenAPI() *cobra.Command {
+	var name, baseURL string
+	c := &cobra.Command{
+		Use:   "openapi [DIR]",
+		Short: "Print the OpenAPI document of an API",
+		Long: `OpenAPI compiles the project and prints the OpenAPI 3.1 document of one of its
+APIs, as a server answers it under /{api}/json/openapi.json. Two members are not
+the schema's: the version, which is the number of the release in a database and
+here 0, and the address of the server, which is that of the project's settings.`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	c.Flags().StringVar(&name, "api", "", "which API (the first one)")
+	c.Flags().StringVar(&baseURL, "base-url", "", "address of the server (baseUrl of the settings)")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir := projectDir(args)
+		db, err := compile(c.ErrOrStderr(), dir)
+		if err != nil {
+			return err
+		}
+		var manifest release.Manifest
+		if err := json.Unmarshal(db.Manifest, &manifest); err != nil {
+			panic(fmt.Sprintf("openapi: read the manifest: %v", err))
+		}
+		api, err := chooseAPI(&manifest, name)
+		if err != nil {
+			return inputError(err)
+		}
+		if baseURL == "" {
+			if baseURL, err = configuredBaseURL(dir); err != nil {
+				return inputError(err)
+			}
+		}
+		text, err := server.Describe(&manifest, api, 0, baseURL)
+		if err != nil {
+			panic(fmt.Sprintf("openapi: %v", err))
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, text, "", "  "); err != nil {
+			panic(fmt.Sprintf("openapi: %v", err))
+		}
+		indented.WriteByte('\n')
+		if _, err := indented.WriteTo(c.OutOrStdout()); err != nil {
+			return environmentError(err)
+		}
+		return nil
+	}
+	return c
+}
+
+// chooseAPI finds an API by its name, in whatever case, or the first one.
+func chooseAPI(m *release.Manifest, name string) (*release.API, error) {
+	var names []string
+	for i := range m.APIs {
+		if name == "" || strings.EqualFold(name, m.APIs[i].Name) {
+			return &m.APIs[i], nil
+		}
+		names = append(names, m.APIs[i].Name)
+	}
+	if len(names) == 0 {
+		return nil, errors.New("the project has no API")
+	}
+	return nil, fmt.Errorf("there is no API %s, only %s", name, strings.Join(names, ", "))
+}
+
+// configuredBaseURL is the address that a server of the project would have.
+func configuredBaseURL(dir string) (string, error) {
+	file := filepath.Join(dir, sqlgen.ConfigName)
+	if !exists(file) {
+		file = ""
+	}
+	config, err := server.LoadConfig(server.Source{File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
+	if err != nil {
+		return "", err
+	}
+	return config.BaseURL, nil
+}
