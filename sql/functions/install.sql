@@ -40,3 +40,16 @@
 
 {{ template "install_release.sql" . }}
 {{ template "serving_faults.sql" . }}
+
+{{ template "auth_wait.sql" . }}
+{{ template "auth_lock.sql" . }}
+{{ template "auth_fail.sql" . }}
+{{ template "auth_start.sql" . }}
+{{ template "auth_password.sql" . }}
+{{ template "auth_password_accept.sql" . }}
+{{ template "auth_password_create.sql" . }}
+{{ template "auth_identity.sql" . }}
+{{ template "auth_family_key.sql" . }}
+{{ template "auth_refresh.sql" . }}
+{{ template "auth_revoke.sql" . }}
+{{ template "auth_sweep.sql" . }}

@@ -1,0 +1,31 @@
+-- Counts a failed grant. It returns 0, or, if a limit has been reached in the meantime, the seconds to wait: then nothing is
+-- counted, and the client must not learn how its try went. account is null for grants that have none.
+create or replace function platform.auth_fail(
+  account text,
+  address text,
+  per_account_and_address integer,
+  per_account integer,
+  per_address integer,
+  span interval
+) returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wait integer;
+begin
+  perform platform.auth_lock(account, address);
+  v_wait := platform.auth_wait(account, address, per_account_and_address, per_account, per_address, span);
+  if v_wait = 0 then
+    insert into platform.auth_failure (account, address, failed_at)
+    values (auth_fail.account, auth_fail.address, clock_timestamp());
+  end if;
+  return v_wait;
+end;
+$$;
+
+comment on function platform.auth_fail(text, text, integer, integer, integer, interval) is
+  'Counts a failed grant, unless a limit has been reached; returns the seconds to wait.';
+grant execute on function platform.auth_fail(text, text, integer, integer, integer, interval) to sternpost_server;

@@ -1,0 +1,120 @@
+-- Finds the identity that a provider vouches for, or creates it, and writes what the provider says about it. fields holds one
+-- member per column of app.identity, a text, a boolean or null; a member that is no column of it is left out (another release may
+-- just be coming), and so are those that do not come from claims.
+--
+--   found     it existed, and has the fields now
+--   created   it did not exist
+--   missing   it does not exist and may not be created
+--   refused   another identity has a value that must be unique
+--   wait      too many identities were created at this client address: come back after so many seconds
+--
+-- address is where the count of created identities is kept; null counts nothing.
+create or replace function platform.auth_identity(
+  issuer text,
+  external_id text,
+  fields jsonb,
+  may_create boolean,
+  address text,
+  per_address integer,
+  span interval,
+  out outcome text,
+  out identity_id text,
+  out wait integer
+)
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_columns text[];
+  v_values text[];
+  v_constraint text;
+begin
+  wait := 0;
+  -- The table is generated, and which claims it has is the project's choice.
+  select
+    coalesce(array_agg(format('%I', pg_attribute.attname) order by pg_attribute.attnum), '{}'),
+    coalesce(
+      array_agg(
+        format('($1->>%L)::%s', pg_attribute.attname, format_type(pg_attribute.atttypid, pg_attribute.atttypmod))
+        order by pg_attribute.attnum
+      ),
+      '{}'
+    )
+  from pg_attribute
+  where pg_attribute.attrelid = 'app.identity'::regclass
+    and pg_attribute.attnum > 0
+    and not pg_attribute.attisdropped
+    and fields ? pg_attribute.attname
+    and pg_attribute.attname not in ('id', 'issuer', 'external_id', 'password', 'created_at', 'updated_at')
+  into v_columns, v_values;
+
+  -- Twice at most: whoever creates the same identity at the same moment is met the second time.
+  for v_try in 1..2 loop
+    begin
+      select identity.id
+      from app.identity
+      where identity.issuer = auth_identity.issuer
+        and identity.external_id = auth_identity.external_id
+      into identity_id;
+
+      if identity_id is not null then
+        outcome := 'found';
+        if v_columns <> '{}' then
+          execute format(
+            'update app.identity set %s where id = $2',
+            (
+              select string_agg(v_columns[place] || ' = ' || v_values[place], ', ')
+              from generate_subscripts(v_columns, 1) as place
+            )
+          )
+          using fields, identity_id;
+        end if;
+        return;
+      end if;
+
+      if not may_create then
+        outcome := 'missing';
+        return;
+      end if;
+
+      if address is not null then
+        perform platform.auth_lock(null, address);
+        wait := platform.auth_wait(null, address, 1, 1, per_address, span);
+        if wait > 0 then
+          outcome := 'wait';
+          return;
+        end if;
+      end if;
+
+      execute format(
+        'insert into app.identity (%s) values (%s) returning id',
+        array_to_string(array['issuer', 'external_id'] || v_columns, ', '),
+        array_to_string(array['$2', '$3'] || v_values, ', ')
+      )
+      using fields, issuer, external_id
+      into identity_id;
+      outcome := 'created';
+
+      if address is not null then
+        insert into platform.auth_failure (address, is_cleared, failed_at)
+        values (auth_identity.address, true, clock_timestamp());
+      end if;
+      return;
+    exception
+      when unique_violation then
+        get stacked diagnostics v_constraint = constraint_name;
+        outcome := 'refused';
+        identity_id := null;
+        if v_constraint <> 'identity_issuer_external_id_key' then
+          return;
+        end if;
+    end;
+  end loop;
+end;
+$$;
+
+comment on function platform.auth_identity(text, text, jsonb, boolean, text, integer, interval) is
+  'Finds or creates the identity that a provider vouches for, and writes its claims.';
+grant execute on function platform.auth_identity(text, text, jsonb, boolean, text, integer, interval) to sternpost_server;

@@ -1,0 +1,20 @@
+-- Lets nobody else count for this account or this client address until the transaction ends, so that requests sent at once
+-- cannot pass a limit together. The account always comes first, so that two transactions cannot wait for each other. Granted to
+-- nobody: only functions beside it use it.
+create or replace function platform.auth_lock(account text, address text) returns void
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if account is not null then
+    perform pg_advisory_xact_lock(hashtextextended('sternpost account ' || account, 0));
+  end if;
+  if address is not null then
+    perform pg_advisory_xact_lock(hashtextextended('sternpost address ' || address, 0));
+  end if;
+end;
+$$;
+
+comment on function platform.auth_lock(text, text) is 'Lets one transaction at a time count for an account or an address.';

@@ -1,0 +1,63 @@
+-- The second half of a sign-in by password that matched: begins a family, replaces the hash if a newer form of it is given, and
+-- clears the count of this account at this address. It counts once more before: of requests sent at once, those that come
+-- after a limit has been reached must not learn that their password was right. is_accepted is false if they have to wait, or
+-- if the identity has gone or has another password by now.
+create or replace function platform.auth_password_accept(
+  identity_id text,
+  password text,
+  new_password text,
+  token_hash bytea,
+  key bytea,
+  lifetime interval,
+  account text,
+  address text,
+  per_account_and_address integer,
+  per_account integer,
+  per_address integer,
+  span interval,
+  out wait integer,
+  out is_accepted boolean
+)
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  is_accepted := false;
+  perform platform.auth_lock(account, address);
+  wait := platform.auth_wait(account, address, per_account_and_address, per_account, per_address, span);
+  if wait > 0 then
+    return;
+  end if;
+
+  perform
+  from app.identity
+  where identity.id = auth_password_accept.identity_id
+    and identity.password = auth_password_accept.password
+  for update;
+  if not found or not platform.auth_start(identity_id, token_hash, key, lifetime) then
+    return;
+  end if;
+  is_accepted := true;
+
+  if new_password is not null then
+    update app.identity
+    set password = new_password
+    where identity.id = auth_password_accept.identity_id;
+  end if;
+
+  update platform.auth_failure
+  set is_cleared = true
+  where auth_failure.account = auth_password_accept.account
+    and auth_failure.address = auth_password_accept.address
+    and not auth_failure.is_cleared;
+end;
+$$;
+
+comment on function platform.auth_password_accept(
+  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval
+) is 'Begins a family for somebody whose password matched, and clears their failures.';
+grant execute on function platform.auth_password_accept(
+  text, text, text, bytea, bytea, interval, text, text, integer, integer, integer, interval
+) to sternpost_server;

@@ -1,0 +1,52 @@
+-- Creates an identity that signs in by password, and begins its first family. It counts like a failure, so that nobody creates
+-- them by the thousand. is_created is false if the client has to wait, or if the e-mail address is taken: perhaps by
+-- an identity that came a moment before, perhaps by one that has no password.
+create or replace function platform.auth_password_create(
+  email text,
+  issuer text,
+  password text,
+  token_hash bytea,
+  key bytea,
+  lifetime interval,
+  address text,
+  per_account_and_address integer,
+  per_account integer,
+  per_address integer,
+  span interval,
+  out wait integer,
+  out is_created boolean,
+  out identity_id text
+)
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  is_created := false;
+  perform platform.auth_lock(email, address);
+  wait := platform.auth_wait(email, address, per_account_and_address, per_account, per_address, span);
+  if wait > 0 then
+    return;
+  end if;
+
+  insert into app.identity (email, issuer, password)
+  values (auth_password_create.email, auth_password_create.issuer, auth_password_create.password)
+  on conflict do nothing
+  returning identity.id into identity_id;
+  if identity_id is null then
+    return;
+  end if;
+  is_created := platform.auth_start(identity_id, token_hash, key, lifetime);
+
+  insert into platform.auth_failure (account, address, is_cleared, failed_at)
+  values (auth_password_create.email, auth_password_create.address, true, clock_timestamp());
+end;
+$$;
+
+comment on function platform.auth_password_create(
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval
+) is 'Creates an identity with a password and begins its first family.';
+grant execute on function platform.auth_password_create(
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval
+) to sternpost_server;

@@ -1,0 +1,56 @@
+-- Begins a family of refresh tokens with its first token, for somebody whose credential has been checked. False, and nothing is
+-- begun, if the identity does not exist, or if the code that it comes from is not consumed, has been presented again since, or
+-- has begun a family already. code_hash is null for all grants but authorization_code.
+create or replace function platform.auth_start(
+  identity_id text,
+  token_hash bytea,
+  key bytea,
+  lifetime interval,
+  code_hash bytea default null
+) returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_family_id bigint;
+begin
+  -- The table is generated, so it is not there yet when this function is installed.
+  if not exists (select from app.identity where identity.id = auth_start.identity_id) then
+    return false;
+  end if;
+
+  if code_hash is not null then
+    perform
+    from platform.auth_code
+    where auth_code.hash = auth_start.code_hash
+      and auth_code.identity_id = auth_start.identity_id
+      and auth_code.consumed_at is not null
+      and auth_code.replayed_at is null
+      and auth_code.family_id is null
+    for update;
+    if not found then
+      return false;
+    end if;
+  end if;
+
+  insert into platform.auth_family (identity_id, key, ends_at)
+  values (auth_start.identity_id, auth_start.key, now() + lifetime)
+  returning auth_family.id into v_family_id;
+
+  insert into platform.auth_refresh_token (hash, family_id, position)
+  values (token_hash, v_family_id, 0);
+
+  if code_hash is not null then
+    update platform.auth_code
+    set family_id = v_family_id
+    where auth_code.hash = auth_start.code_hash;
+  end if;
+  return true;
+end;
+$$;
+
+comment on function platform.auth_start(text, bytea, bytea, interval, bytea) is
+  'Begins a family of refresh tokens; false if its identity or its code does not allow it.';
+grant execute on function platform.auth_start(text, bytea, bytea, interval, bytea) to sternpost_server;

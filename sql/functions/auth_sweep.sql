@@ -1,0 +1,89 @@
+-- Deletes rows that have had their time, at most so many of each kind; several servers may sweep at once. span is how long
+-- failures are counted. Returns how many rows were deleted, not counting those that go with a family.
+create or replace function platform.auth_sweep(span interval, most integer) returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_total integer := 0;
+  v_count integer;
+  v_first bigint;
+begin
+  delete from platform.auth_failure
+  where auth_failure.id in (
+    select old.id
+    from platform.auth_failure as old
+    where old.failed_at < now() - span
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  delete from platform.auth_transaction
+  where auth_transaction.hash in (
+    select old.hash
+    from platform.auth_transaction as old
+    where old.expires_at < now()
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  -- A code that has begun a family goes with it.
+  delete from platform.auth_code
+  where auth_code.hash in (
+    select old.hash
+    from platform.auth_code as old
+    where old.family_id is null
+      and old.expires_at < now() - interval '1 hour'
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  -- Each brings its tokens along. Revoked ones are kept for a day, for whoever looks into a theft.
+  delete from platform.auth_family
+  where auth_family.id in (
+    select old.id
+    from platform.auth_family as old
+    where old.ends_at < now()
+      or old.revoked_at < now() - interval '1 day'
+    limit most / 10
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_total := v_total + v_count;
+
+  -- Families of identities that are gone are refused when they are used; most are not used again. Looking at some of them, in
+  -- another place each time, finds them all in the end.
+  if to_regclass('app.identity') is not null then
+    select floor(random() * max(auth_family.id))::bigint
+    from platform.auth_family
+    into v_first;
+
+    delete from platform.auth_family
+    where auth_family.id in (
+      select sample.id
+      from (
+        select auth_family.id, auth_family.identity_id
+        from platform.auth_family
+        where auth_family.id >= v_first
+        order by auth_family.id
+        limit most
+      ) as sample
+      where not exists (select from app.identity where identity.id = sample.identity_id)
+    );
+    get diagnostics v_count = row_count;
+    v_total := v_total + v_count;
+  end if;
+  return v_total;
+end;
+$$;
+
+comment on function platform.auth_sweep(interval, integer) is 'Deletes rows of sign-ins that have had their time, a bounded number of them.';
+grant execute on function platform.auth_sweep(interval, integer) to sternpost_server;
