@@ -37,7 +37,7 @@ func TestConfigDefaults(t *testing.T) {
 	development := []string{"STERNPOST_MODE=development"}
 	base := Config{
 		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
-		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
+		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, OpenAPI: OpenAPIPublic,
 		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, VerificationKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,

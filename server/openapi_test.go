@@ -1,0 +1,341 @@
+package server
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// described is a document, as far as the tests look at it.
+type described struct {
+	OpenAPI string
+	Info    struct{ Title, Version, Description string }
+	Servers []struct{ URL string }
+	Tags    []struct{ Name, Description string }
+	Paths   map[string]struct {
+		Post struct {
+			OperationID string
+			Tags        []string
+			Description string
+			RequestBody struct{ Required bool }
+			Responses   map[string]struct {
+				Ref     string `json:"$ref"`
+				Content map[string]struct{ Schema json.RawMessage }
+			}
+			Security []map[string][]string
+		}
+	}
+	Components struct {
+		Schemas   map[string]any
+		Responses map[string]struct {
+			Content map[string]struct {
+				Schema struct{ AllOf []json.RawMessage }
+			}
+		}
+	}
+}
+
+// describe describes an API and reads the document back.
+func describe(t *testing.T, m *release.Manifest, api string) described {
+	t.Helper()
+	for _, a := range m.APIs {
+		if a.Name != api {
+			continue
+		}
+		text, err := Describe(m, &a, 7, "https://api.example.com/base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, _ := Describe(m, &a, 7, "https://api.example.com/base"); string(again) != string(text) {
+			t.Errorf("described twice, the documents differ:\n%s\n%s", text, again)
+		}
+		var d described
+		if err := json.Unmarshal(text, &d); err != nil {
+			t.Fatalf("%v in %s", err, text)
+		}
+		return d
+	}
+	t.Fatalf("there is no API %s", api)
+	return described{}
+}
+
+// bakery is a manifest with an action of each kind.
+func bakery() *release.Manifest {
+	object := func(name, rest string) release.Schema {
+		return release.Schema{Name: name, JSON: []byte(`{"type":"object"` + rest + `}`)}
+	}
+	action := func(name string, kind release.Kind, input, result string) *release.Action {
+		return &release.Action{Name: name, Kind: kind, Model: "Bread", Function: name, Input: input, Result: result, Anonymous: true}
+	}
+	members := action("getMember", release.Get, "ByID", "Member")
+	members.Model, members.Anonymous, members.Doc = "Member", false, "Who <is> & was."
+	return &release.Manifest{
+		Format: release.Format,
+		APIs: []release.API{
+			{Name: "Api", Path: "api", Doc: "All of it.", Actions: []string{
+				"getBread", "getMember", "listBread", "bake", "change", "eat", "count", "sell"}},
+			{Name: "Small", Path: "small", Actions: []string{"listBread"}},
+		},
+		Models: []release.Model{{Name: "Bread", Doc: "A loaf."}, {Name: "Member"}},
+		Actions: []*release.Action{
+			action("getBread", release.Get, "ByID", "Bread"), members,
+			action("listBread", release.List, "ListInput", "ListResult"),
+			action("bake", release.Create, "BakeInput", "Bread"),
+			action("change", release.Update, "ChangeInput", "Bread"),
+			action("eat", release.Delete, "ByID", ""),
+			action("count", release.Read, "AnyInput", ""),
+			action("sell", release.Write, "SellInput", "Receipt"),
+		},
+		Schemas: release.Schemas{
+			object("ByID", `,"properties":{"id":{"type":"string"}},"required":["id"]`),
+			object("Bread", `,"properties":{"kind":{"$ref":"#/components/schemas/Kind"}}`),
+			object("ListInput", `,"properties":{"where":{"$ref":"#/components/schemas/ListWhere"}}`),
+			object("ListWhere", `,"properties":{"again":{"$ref":"#/components/schemas/ListWhere"}}`),
+			object("ListResult", `,"properties":{"results":{"type":"array","items":{"$ref": "#/components/schemas/Bread"}}}`),
+			object("BakeInput", `,"properties":{},"anyOf":[{"required":["a"]},{"required":["b"]}]`),
+			{Name: "ChangeInput", JSON: []byte(`{"$ref":"#/components/schemas/ByID"}`)},
+			{Name: "AnyInput", JSON: []byte(`true`)},
+			object("SellInput", ""),
+			object("Receipt", `,"description":"not a mention: \"$ref\":\"#/components/schemas/Nothing\""`),
+			object("Member", ""),
+			{Name: "Kind", JSON: []byte(`{"type":"string","enum":["Rye"]}`)},
+			object("Unused", ""),
+		},
+	}
+}
+
+func TestDescribeOperations(t *testing.T) {
+	t.Parallel()
+	d := describe(t, bakery(), "Api")
+	const always = "200 400 401 403 405 413 415 431 500 503 504"
+	tests := []struct {
+		action   string
+		tag      string
+		isNeeded bool // the body
+		statuses string
+		success  string
+		closed   bool // to anonymous callers
+	}{
+		{"getBread", "Bread", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Bread"},{"type":"null"}]}`, false},
+		{"getMember", "Member", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Member"},{"type":"null"}]}`, true},
+		{"listBread", "Bread", false, always, `{"$ref":"#/components/schemas/ListResult"}`, false},
+		{"bake", "Bread", true, always, `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"change", "Bread", true, always + " 404", `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"eat", "Bread", true, always + " 404", `{"type":"string","description":"The id of what was deleted."}`, false},
+		{"count", "Bread", false, always + " 404", `{}`, false},
+		{"sell", "Bread", false, always + " 404", `{"$ref":"#/components/schemas/Receipt"}`, false},
+	}
+	for _, test := range tests {
+		o := d.Paths["/api/json/"+test.action].Post
+		if o.OperationID != test.action || !slices.Equal(o.Tags, []string{test.tag}) {
+			t.Errorf("%s: got %s, tags %q, want tag %s", test.action, o.OperationID, o.Tags, test.tag)
+		}
+		if o.RequestBody.Required != test.isNeeded {
+			t.Errorf("%s: body required: got %t, want %t", test.action, o.RequestBody.Required, test.isNeeded)
+		}
+		want := strings.Fields(test.statuses)
+		slices.Sort(want)
+		if got := sortedKeys(o.Responses); !slices.Equal(got, want) {
+			t.Errorf("%s: statuses: got %q, want %q", test.action, got, want)
+		}
+		if got := string(o.Responses["200"].Content[jsonType].Schema); got != test.success {
+			t.Errorf("%s: 200: got %s, want %s", test.action, got, test.success)
+		}
+		security, err := json.Marshal(o.Security)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSecurity := `[{"bearer":[]},{}]`
+		if test.closed {
+			wantSecurity = `[{"bearer":[]}]`
+		}
+		if string(security) != wantSecurity {
+			t.Errorf("%s: security: got %s, want %s", test.action, security, wantSecurity)
+		}
+	}
+	if len(d.Paths) != len(tests) {
+		t.Errorf("paths: got %q, want %d", sortedKeys(d.Paths), len(tests))
+	}
+}
+
+func TestDescribeDocument(t *testing.T) {
+	t.Parallel()
+	d := describe(t, bakery(), "Api")
+	if d.OpenAPI != "3.1.0" || d.Info.Title != "Api" || d.Info.Version != "7" || d.Info.Description != "All of it." {
+		t.Errorf("got %s, %+v", d.OpenAPI, d.Info)
+	}
+	if len(d.Servers) != 1 || d.Servers[0].URL != "https://api.example.com/base" {
+		t.Errorf("servers: got %v", d.Servers)
+	}
+	if len(d.Tags) != 2 || d.Tags[0].Name != "Bread" || d.Tags[0].Description != "A loaf." || d.Tags[1].Name != "Member" {
+		t.Errorf("tags: got %v", d.Tags)
+	}
+	if got, want := d.Paths["/api/json/getMember"].Post.Description, "Who <is> & was."; got != want {
+		t.Errorf("description of an action: got %q, want %q", got, want)
+	}
+	if d.Components.Schemas["Unused"] != nil || d.Components.Schemas["Kind"] == nil || d.Components.Schemas["Error"] == nil {
+		t.Errorf("schemas: got %q", sortedKeys(d.Components.Schemas))
+	}
+
+	small := describe(t, bakery(), "Small")
+	if got, want := sortedKeys(small.Components.Schemas), []string{"Bread", "Error", "Kind", "ListInput", "ListResult", "ListWhere"}; !slices.Equal(got, want) {
+		t.Errorf("schemas of a small API: got %q, want %q", got, want)
+	}
+	if got := sortedKeys(small.Paths); !slices.Equal(got, []string{"/small/json/listBread"}) {
+		t.Errorf("paths of a small API: got %q", got)
+	}
+	if small.Components.Responses["NotFound"].Content != nil {
+		t.Errorf("responses of a small API: got %q, want no NotFound", sortedKeys(small.Components.Responses))
+	}
+	codes := string(d.Components.Responses["BadRequest"].Content[jsonType].Schema.AllOf[1])
+	if !strings.Contains(codes, `"enum":["ERR_INPUT_MALFORMED","ERR_INVALID_INPUT"]`) {
+		t.Errorf("codes of 400: got %s", codes)
+	}
+}
+
+// TestDescribeConflicts declares 409 and 404 where data or code may bring them about.
+func TestDescribeConflicts(t *testing.T) {
+	t.Parallel()
+	declared := func(m *release.Manifest, status string) string {
+		var names []string
+		for path, item := range describe(t, m, "Api").Paths {
+			if item.Post.Responses[status].Ref != "" {
+				names = append(names, strings.TrimPrefix(path, "/api/json/"))
+			}
+		}
+		slices.Sort(names)
+		return strings.Join(names, " ")
+	}
+	plain, validated, custom := bakery(), bakery(), bakery()
+	plain.Constraints = map[string]release.Constraint{"bread_kind_key": {Kind: release.Unique}}
+	validated.Constraints = map[string]release.Constraint{"bread_validate_01": {Kind: release.Validate}}
+	for _, name := range []string{"getBread", "sell"} {
+		custom.Action(name).Custom = true
+	}
+	for _, test := range []struct {
+		name             string
+		manifest         *release.Manifest
+		notFound, exists string
+	}{
+		{"neither", plain, "change count eat sell", ""},
+		{"rules of a model", validated, "change count eat sell", "bake change eat sell"},
+		{"custom code", custom, "change count eat getBread sell", "getBread sell"},
+	} {
+		if got := declared(test.manifest, "404"); got != test.notFound {
+			t.Errorf("%s: 404: got %q, want %q", test.name, got, test.notFound)
+		}
+		if got := declared(test.manifest, "409"); got != test.exists {
+			t.Errorf("%s: 409: got %q, want %q", test.name, got, test.exists)
+		}
+	}
+}
+
+func TestDescribeFaults(t *testing.T) {
+	t.Parallel()
+	m := bakery()
+	m.Action("getBread").Input = "Gone"
+	if _, err := Describe(m, &m.APIs[0], 1, ""); err == nil || !strings.Contains(err.Error(), "there is no component Gone") {
+		t.Errorf("a component that is not there: got %v", err)
+	}
+	m.APIs[1].Actions = []string{"gone"}
+	if _, err := Describe(m, &m.APIs[1], 1, ""); err == nil || !strings.Contains(err.Error(), "there is no action gone") {
+		t.Errorf("an action that is not there: got %v", err)
+	}
+}
+
+// TestOpenAPIRoute asks for documents of one release and the next.
+func TestOpenAPIRoute(t *testing.T) {
+	t.Parallel()
+	const path = "/api/json/openapi.json"
+	s, d := startReady(t, func(c *Config) { c.CORSOrigins = []string{"https://a.example"} })
+
+	resp, body := s.do(t, "GET", path, "", nil)
+	etag := resp.Header.Get("ETag")
+	if resp.StatusCode != 200 || !strings.Contains(body, `"version":"1"`) || !strings.HasPrefix(etag, `"`) || len(etag) < 20 {
+		t.Fatalf("got %d, ETag %s, %.80s", resp.StatusCode, etag, body)
+	}
+	if got := resp.Header.Get("Cache-Control"); got != "no-cache" {
+		t.Errorf("Cache-Control: got %q", got)
+	}
+	if resp, other := s.do(t, "GET", "/small/json/openapi.json", "", nil); resp.Header.Get("ETag") == etag || other == body {
+		t.Error("two APIs have one document")
+	}
+	if resp, body := s.do(t, "HEAD", path, "", nil); resp.StatusCode != 200 || body != "" || resp.Header.Get("ETag") != etag {
+		t.Errorf("HEAD: got %d %q, ETag %s", resp.StatusCode, body, resp.Header.Get("ETag"))
+	}
+	for _, test := range []struct {
+		known  string
+		status int
+	}{
+		{etag, 304}, {"W/" + etag, 304}, {`"other", ` + etag, 304}, {"*", 304},
+		{`"other"`, 200}, {strings.Trim(etag, `"`), 200}, {"", 200},
+	} {
+		resp, body := s.do(t, "GET", path, "", map[string]string{"If-None-Match": test.known})
+		if resp.StatusCode != test.status || (body == "") != (test.status == 304) {
+			t.Errorf("If-None-Match %s: got %d with %d bytes, want %d", test.known, resp.StatusCode, len(body), test.status)
+		}
+		if resp.Header.Get("ETag") != etag || resp.Header.Get("Cache-Control") != "no-cache" {
+			t.Errorf("If-None-Match %s: ETag %s, Cache-Control %s", test.known, resp.Header.Get("ETag"), resp.Header.Get("Cache-Control"))
+		}
+	}
+	preflight := map[string]string{"Origin": "https://a.example", "Access-Control-Request-Method": "GET"}
+	if resp, _ := s.do(t, "OPTIONS", path, "", preflight); resp.StatusCode != 204 || resp.Header.Get("Access-Control-Allow-Origin") != "https://a.example" {
+		t.Errorf("preflight: got %d", resp.StatusCode)
+	}
+	if resp, _ := s.do(t, "GET", path, "", map[string]string{"Authorization": "Bearer bad"}); resp.StatusCode != 200 {
+		t.Errorf("a bad token where none is asked for: got %d", resp.StatusCode)
+	}
+
+	d.install(t, app())
+	s.waitLog(t, `"serving release","release":2`)
+	resp, body = s.do(t, "GET", path, "", map[string]string{"If-None-Match": etag})
+	if resp.StatusCode != 200 || !strings.Contains(body, `"version":"2"`) {
+		t.Errorf("after the next release: got %d %.80s", resp.StatusCode, body)
+	}
+}
+
+func TestOpenAPIAccess(t *testing.T) {
+	t.Parallel()
+	header := func(authorization string) map[string]string {
+		if authorization == "" {
+			return nil
+		}
+		return map[string]string{"Authorization": authorization}
+	}
+	tests := []struct {
+		access        OpenAPIAccess
+		method        string
+		authorization string
+		status        int
+		authenticate  string
+	}{
+		{OpenAPIAuthenticated, "GET", "", 401, "Bearer"},
+		{OpenAPIAuthenticated, "GET", "Basic YTpi", 401, "Bearer"},
+		{OpenAPIAuthenticated, "GET", "Bearer bad", 401, `Bearer error="invalid_token"`},
+		{OpenAPIAuthenticated, "PUT", "", 401, "Bearer"},
+		{OpenAPIAuthenticated, "PUT", "Bearer ada", 405, ""},
+		{OpenAPIAuthenticated, "GET", "Bearer ada", 200, ""},
+		{OpenAPIOff, "GET", "Bearer ada", 404, ""},
+		{OpenAPIOff, "PUT", "", 404, ""},
+		{OpenAPIPublic, "GET", "", 200, ""},
+	}
+	for _, access := range []OpenAPIAccess{OpenAPIAuthenticated, OpenAPIOff, OpenAPIPublic} {
+		t.Run(string(access), func(t *testing.T) {
+			t.Parallel()
+			s, _ := startReady(t, func(c *Config) { c.OpenAPI = access })
+			for _, test := range tests {
+				if test.access != access {
+					continue
+				}
+				resp, body := s.do(t, test.method, "/api/json/openapi.json", "", header(test.authorization))
+				if resp.StatusCode != test.status || resp.Header.Get("WWW-Authenticate") != test.authenticate {
+					t.Errorf("%s with %q: got %d %q %.80s, want %d %q", test.method, test.authorization,
+						resp.StatusCode, resp.Header.Get("WWW-Authenticate"), body, test.status, test.authenticate)
+				}
+			}
+		})
+	}
+}
