@@ -27,6 +27,7 @@ type Manifest struct {
 	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that some rule reads
 	Environment []string              `json:"environment,omitempty"` // names under ctx.env
 	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
+	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
 }
 
 // Action returns the action of that name, or nil.
@@ -37,6 +38,12 @@ func (m *Manifest) Action(name string) *Action {
 		}
 	}
 	return nil
+}
+
+// Claim is a claim of ID tokens that the project keeps with an identity.
+type Claim struct {
+	Key    string `json:"key"`    // its name in ID tokens
+	Column string `json:"column"` // of app.identity
 }
 
 // API is a set of actions under one path.

@@ -34,6 +34,9 @@ func (l *lowering) manifest() []byte {
 	for _, c := range l.constraints {
 		m.Constraints[c.name] = c.constraint
 	}
+	for _, c := range l.schema.Config.Claims {
+		m.Claims = append(m.Claims, release.Claim{Key: c.Key, Column: schema.SnakeForm(c.Field)})
+	}
 
 	return manifestText(&m)
 }
@@ -90,6 +93,9 @@ func manifestText(m *release.Manifest) []byte {
 		fmt.Appendf(nil, `"headers":%s`, text(m.Headers)),
 		fmt.Appendf(nil, `"environment":%s`, text(m.Environment)),
 		fmt.Appendf(nil, `"secrets":%s`, text(m.Secrets)),
+	}
+	if len(m.Claims) > 0 {
+		members = append(members, fmt.Appendf(nil, `"claims":%s`, text(m.Claims)))
 	}
 	return block("{", members, "}")
 }

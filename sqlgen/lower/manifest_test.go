@@ -26,6 +26,7 @@ func TestManifestText(t *testing.T) {
 		Headers:     []string{"h"},
 		Environment: []string{"E"},
 		Secrets:     []string{"S"},
+		Claims:      []release.Claim{{Key: "team", Column: "team"}},
 	}
 	set := reflect.ValueOf(m)
 	for i := range set.NumField() {
