@@ -1,0 +1,102 @@
+package local_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/local"
+	"github.com/sternpost/sternpost/storage/storagetest"
+)
+
+// receiver takes uploads as the server does.
+type receiver struct{ store *local.Store }
+
+func (r *receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
+	key := strings.TrimPrefix(in.URL.Path, local.UploadPath)
+	query := in.URL.Query()
+	contentType := in.Header.Get("Content-Type")
+	if !r.store.Admits(key, query.Get("expires"), query.Get("signature"), contentType, in.ContentLength) {
+		w.WriteHeader(http.StatusForbidden)
+		return
+	}
+	body, err := io.ReadAll(in.Body)
+	if err == nil {
+		err = r.store.Put(in.Context(), key, contentType, body)
+	}
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+}
+
+func open(t *testing.T, directory, baseURL string) *local.Store {
+	t.Helper()
+	store, err := local.Open(local.Options{Directory: directory, BaseURL: baseURL, Secret: []byte("secret")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func TestFolder(t *testing.T) {
+	t.Parallel()
+	r := &receiver{}
+	server := httptest.NewServer(r)
+	t.Cleanup(server.Close)
+	r.store = open(t, filepath.Join(t.TempDir(), "files"), server.URL)
+
+	inTheWay := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(inTheWay, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	storagetest.Run(t, storagetest.Backend{Store: r.store, Broken: open(t, inTheWay, server.URL)})
+}
+
+func TestDownloadIsDataURL(t *testing.T) {
+	t.Parallel()
+	store := open(t, t.TempDir(), "")
+	if err := store.Put(t.Context(), "files/a", "text/plain", []byte("hi")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := store.DownloadURL(t.Context(), "files/a", storage.Download{Filename: "a;b ü.txt", ContentType: "text/plain"})
+	want := "data:text/plain;name=a%3Bb%20%C3%BC.txt;base64,aGk="
+	if err != nil || got != want {
+		t.Errorf("got %s, %v\nwant %s", got, err, want)
+	}
+}
+
+// What is left of a write that did not end is no object.
+func TestUnfinishedWrite(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	store := open(t, directory, "")
+	if err := store.Put(t.Context(), "files/a", "text/plain", []byte("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(directory, "files", ".new-1"), []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range store.List(t.Context(), storage.Files) {
+		if err != nil || e.Key != "files/a" {
+			t.Errorf("listed %v, %v; want files/a alone", e, err)
+		}
+	}
+}
+
+func TestKeysStayInside(t *testing.T) {
+	t.Parallel()
+	store := open(t, filepath.Join(t.TempDir(), "in"), "")
+	for _, key := range []string{"../out", "files/../../out", "/out", ""} {
+		if err := store.Put(t.Context(), key, "text/plain", []byte("a")); err == nil {
+			t.Errorf("put under %q succeeded", key)
+		}
+		if _, err := store.Head(t.Context(), key); err == nil {
+			t.Errorf("head of %q succeeded", key)
+		}
+	}
+}

@@ -1,0 +1,205 @@
+package storagetest
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/embedgw"
+
+	"github.com/sternpost/sternpost/storage/s3"
+)
+
+// What the gateway is told by its parent.
+const (
+	gatewayFolder  = "STERNPOST_TEST_GATEWAY_FOLDER"
+	gatewayAddress = "STERNPOST_TEST_GATEWAY_ADDRESS"
+)
+
+// The one account of the gateway.
+const (
+	accessKey = "sternpost"
+	secretKey = "not-a-secret"
+	region    = "us-east-1"
+)
+
+// Main is called first in TestMain of packages whose tests use NewBucket: there may
+// be one gateway in a process, which changes the working directory, so that the
+// test binary runs itself a second time for it.
+func Main() {
+	folder := os.Getenv(gatewayFolder)
+	if folder == "" {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() { // the parent holds the other end as long as it lives
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		cancel()
+	}()
+	err := serveGateway(ctx, folder, os.Getenv(gatewayAddress))
+	if ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "object storage for tests:", err)
+		os.Exit(1)
+	}
+	_ = os.RemoveAll(folder)
+	os.Exit(0)
+}
+
+func serveGateway(ctx context.Context, folder, address string) error {
+	for _, name := range []string{"objects", "descriptions"} {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
+			return err
+		}
+	}
+	// Descriptions are kept beside the objects: not every file system has attributes.
+	described, err := meta.NewSideCar(filepath.Join(folder, "descriptions"))
+	if err != nil {
+		return err
+	}
+	backend, err := posix.New(filepath.Join(folder, "objects"), described, posix.PosixOpts{
+		SideCarDir:          filepath.Join(folder, "descriptions"),
+		CopyObjectThreshold: 5 << 30,
+		Concurrency:         64,
+	})
+	if err != nil {
+		return err
+	}
+	return embedgw.RunVersityGW(ctx, backend, &embedgw.Config{
+		RootUserAccess: accessKey, RootUserSecret: secretKey, Region: region,
+		Ports:             []string{address},
+		MaxConnections:    1000,
+		MaxRequests:       1000,
+		MultipartMaxParts: 10000,
+		KeepAlive:         true,
+		Quiet:             true,
+		CORSAllowOrigin:   "*", // pages upload from wherever they come
+		HealthPath:        "/health",
+	})
+}
+
+// Gateway is object storage that checks signatures, signed headers and expiry.
+type Gateway struct {
+	Endpoint string
+	command  *exec.Cmd
+	stdin    io.Closer
+}
+
+// StartGateway starts one as a process of its own. It ends with the test.
+func StartGateway(t testing.TB) *Gateway {
+	t.Helper()
+	address, err := freeAddress()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := startGateway(t.TempDir(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(g.Stop)
+	return g
+}
+
+func freeAddress() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return l.Addr().String(), nil
+}
+
+func startGateway(folder, address string) (*Gateway, error) {
+	executable, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	g := &Gateway{Endpoint: "http://" + address, command: exec.Command(executable)}
+	g.command.Env = append(os.Environ(), gatewayFolder+"="+folder, gatewayAddress+"="+address)
+	g.command.Stderr = os.Stderr
+	if g.stdin, err = g.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if err := g.command.Start(); err != nil {
+		return nil, fmt.Errorf("start object storage for tests: %w", err)
+	}
+	for range 300 {
+		if response, err := http.Get(g.Endpoint + "/health"); err == nil {
+			_, _ = io.Copy(io.Discard, bufio.NewReader(response.Body))
+			response.Body.Close()
+			return g, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	g.Stop()
+	return nil, errors.New("object storage for tests does not answer")
+}
+
+// Stop ends it, as an outage does.
+func (g *Gateway) Stop() {
+	_ = g.stdin.Close()
+	_ = g.command.Process.Kill()
+	_ = g.command.Wait()
+}
+
+// Options are how a bucket of the gateway is opened.
+func (g *Gateway) Options(bucket string) s3.Options {
+	return s3.Options{
+		Bucket: bucket, Region: region, Endpoint: g.Endpoint, PathStyle: true,
+		Credentials: credentials{},
+	}
+}
+
+// Environment is how a process of its own finds a bucket of the gateway.
+func (g *Gateway) Environment(bucket string) []string {
+	return []string{
+		"STERNPOST_STORAGE_TYPE=s3",
+		"STERNPOST_STORAGE_S3_BUCKET=" + bucket,
+		"STERNPOST_STORAGE_S3_REGION=" + region,
+		"STERNPOST_STORAGE_S3_ENDPOINT=" + g.Endpoint,
+		"STERNPOST_STORAGE_S3_PATH_STYLE=true",
+		"AWS_ACCESS_KEY_ID=" + accessKey,
+		"AWS_SECRET_ACCESS_KEY=" + secretKey,
+	}
+}
+
+type credentials struct{}
+
+func (credentials) Retrieve(context.Context) (aws.Credentials, error) {
+	return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}, nil
+}
+
+// shared starts the gateway that the tests of one process share.
+var shared = sync.OnceValues(func() (*Gateway, error) {
+	folder, err := os.MkdirTemp("", "sternpost-objects-")
+	if err != nil {
+		return nil, err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return startGateway(folder, address)
+})
+
+// SharedGateway returns a gateway that ends with the process.
+func SharedGateway(t testing.TB) *Gateway {
+	t.Helper()
+	g, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
