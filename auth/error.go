@@ -1,0 +1,66 @@
+package auth
+
+import (
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Error is what an OAuth endpoint answers to a request that it refuses (RFC 6749,
+// section 5.2). Any other error of this package is a failure of ours, or of what it
+// depends on.
+type Error struct {
+	Status      int           // of the response
+	Code        string        // the member error
+	Description string        // the member error_description
+	RetryAfter  time.Duration // with 429 and 503; 0 means a moment
+
+	cause error // for the log
+}
+
+// Error says what is refused and why.
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Code, e.Description, e.cause)
+	}
+	return e.Code + ": " + e.Description
+}
+
+// Unwrap returns what happened, which is not for the client; nil if there is no more
+// to say.
+func (e *Error) Unwrap() error {
+	return e.cause
+}
+
+// because returns a copy of the error that remembers its cause.
+func (e *Error) because(cause error) *Error {
+	c := *e
+	c.cause = cause
+	return &c
+}
+
+// InvalidRequest refuses a request that is malformed.
+func InvalidRequest(format string, arguments ...any) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_request", Description: fmt.Sprintf(format, arguments...)}
+}
+
+// invalidGrant refuses a credential. The description is the same whatever the cause:
+// it must not tell a client what is wrong with it.
+func invalidGrant(description string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}
+}
+
+// tooMany refuses a client that has to wait.
+func tooMany(wait time.Duration) *Error {
+	return &Error{
+		Status:      http.StatusTooManyRequests,
+		Code:        "temporarily_unavailable",
+		Description: "too many failed attempts",
+		RetryAfter:  wait,
+	}
+}
+
+// unavailable refuses what might succeed a moment later.
+func unavailable(description string) *Error {
+	return &Error{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: description}
+}

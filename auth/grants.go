@@ -1,0 +1,364 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+	"unicode/utf8"
+)
+
+// Grants turns credentials into tokens: what the token endpoint does. It may be used
+// concurrently.
+type Grants struct {
+	tokens    *Tokens
+	store     Store
+	passwords *Passwords
+	subjects  Subjects
+	log       *slog.Logger
+	options   GrantOptions
+}
+
+// GrantOptions say which credentials are accepted, and what for.
+type GrantOptions struct {
+	RefreshTokenExpiry time.Duration // of a family, from its sign-in
+	IsRotating         bool          // whether a refresh token is superseded when it is used
+	RefreshTokenGrace  time.Duration // how long a superseded one is taken for the newest
+	IsPasswordEnabled  bool
+	IsSignupEnabled    bool // whether an unknown e-mail address may become an identity
+	MinPasswordLength  int  // of a new one, in characters
+}
+
+// Subjects tells whom the credentials stand for that come from providers. A refused
+// credential is an *Error of code invalid_grant; the attempt is counted by the caller.
+type Subjects interface {
+	// ExchangeToken returns whom an ID token stands for. It creates the identity if
+	// it does not exist and may be created; address is that of the client.
+	ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error)
+
+	// RedeemCode returns whom a code was minted for, and consumes it, whatever comes
+	// of it. verifier and redirectURI are empty if the client sent none.
+	RedeemCode(ctx context.Context, code, verifier, redirectURI string) (Subject, error)
+}
+
+// Subject is whom a credential stands for.
+type Subject struct {
+	IdentityID string
+	IsNew      bool   // the sign-in has created the identity
+	CodeHash   []byte // of the code it comes from; nil means that there is none
+}
+
+// NewGrants puts together what it takes to sign somebody in.
+func NewGrants(tokens *Tokens, store Store, passwords *Passwords, subjects Subjects, log *slog.Logger, options GrantOptions) *Grants {
+	return &Grants{tokens: tokens, store: store, passwords: passwords, subjects: subjects, log: log, options: options}
+}
+
+// TokenResponse is the answer of the token endpoint.
+type TokenResponse struct {
+	AccessToken     string `json:"access_token"`
+	TokenType       string `json:"token_type"`
+	ExpiresIn       int64  `json:"expires_in"`
+	RefreshToken    string `json:"refresh_token"`
+	IdentityCreated bool   `json:"identity_created"`
+	IssuedTokenType string `json:"issued_token_type,omitempty"`
+}
+
+// The names of RFC 8693.
+const (
+	exchangeGrant   = "urn:ietf:params:oauth:grant-type:token-exchange"
+	idTokenType     = "urn:ietf:params:oauth:token-type:id_token"
+	accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
+)
+
+// Token answers a request to the token endpoint. The parameters are those of the
+// body, without empty ones; address is that of the client. A refusal is an *Error.
+func (g *Grants) Token(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+	mayCreate := true
+	switch text, isGiven := parameters["create_if_not_exists"]; {
+	case text == "false":
+		mayCreate = false
+	case isGiven && text != "true":
+		return nil, InvalidRequest("create_if_not_exists is neither true nor false")
+	}
+
+	switch grant := parameters["grant_type"]; {
+	case grant == "":
+		return nil, InvalidRequest("grant_type is required")
+	case grant == "refresh_token":
+		return g.refresh(ctx, parameters, address)
+	case grant == "password" && g.options.IsPasswordEnabled:
+		return g.password(ctx, parameters, mayCreate, address)
+	case grant == "token_exchange", grant == exchangeGrant:
+		return g.exchangeToken(ctx, parameters, mayCreate, address)
+	case grant == "authorization_code":
+		return g.redeemCode(ctx, parameters, address)
+	}
+	return nil, &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "the grant type is not supported"}
+}
+
+// Revoke revokes the family of a refresh token. Whether there is one is not told.
+func (g *Grants) Revoke(ctx context.Context, token string) error {
+	if !isSecret(token) {
+		return nil
+	}
+	return g.store.Revoke(ctx, HashSecret(token))
+}
+
+// refusals of credentials: one for each grant, whatever the cause.
+const (
+	refusedRefreshToken = "the refresh token is not valid"
+	refusedPassword     = "the identity does not exist or the credentials are incorrect"
+	refusedIDToken      = "the identity does not exist or the ID token is not valid"
+	refusedCode         = "the code, its verifier or its redirect URI is not valid"
+)
+
+func (g *Grants) refresh(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+	token := parameters["refresh_token"]
+	if token == "" {
+		return nil, InvalidRequest("refresh_token is required")
+	}
+	attempt := Attempt{Address: address}
+	if err := g.mayTry(ctx, attempt); err != nil {
+		return nil, err
+	}
+
+	var key []byte
+	if isSecret(token) {
+		var err error
+		if key, err = g.store.FamilyKey(ctx, HashSecret(token)); err != nil {
+			return nil, err
+		}
+	}
+	if key == nil {
+		return nil, g.fail(ctx, attempt, invalidGrant(refusedRefreshToken))
+	}
+	var next []byte
+	if g.options.IsRotating {
+		next = HashSecret(successor(key, token))
+	}
+	refreshed, err := g.store.Refresh(ctx, HashSecret(token), next, g.options.RefreshTokenGrace)
+	if err != nil {
+		return nil, err
+	}
+	if refreshed.Outcome == RefreshReused {
+		g.log.Warn("a superseded refresh token was used again; its family is revoked", "identity", refreshed.IdentityID, "address", address)
+	}
+	if refreshed.Outcome != RefreshOK {
+		return nil, g.fail(ctx, attempt, invalidGrant(refusedRefreshToken))
+	}
+	for range refreshed.Steps {
+		token = successor(key, token)
+	}
+	return g.respond(refreshed.IdentityID, token, false)
+}
+
+// exchangeToken takes an ID token of a provider.
+func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string, mayCreate bool, address string) (*TokenResponse, error) {
+	token := parameters["subject_token"]
+	if token == "" {
+		return nil, InvalidRequest("subject_token is required")
+	}
+	switch parameters["subject_token_type"] {
+	case "", "id_token", idTokenType:
+	default:
+		return nil, unsupportedTokenType("subject_token_type")
+	}
+	switch parameters["requested_token_type"] {
+	case "", "access_token", accessTokenType:
+	default:
+		return nil, unsupportedTokenType("requested_token_type")
+	}
+	attempt := Attempt{Address: address}
+	if err := g.mayTry(ctx, attempt); err != nil {
+		return nil, err
+	}
+	subject, err := g.subjects.ExchangeToken(ctx, token, mayCreate, address)
+	if err != nil {
+		return nil, g.failIfRefused(ctx, attempt, err, refusedIDToken)
+	}
+	response, err := g.start(ctx, attempt, subject, refusedIDToken)
+	if err == nil && parameters["grant_type"] == exchangeGrant {
+		response.IssuedTokenType = accessTokenType
+	}
+	return response, err
+}
+
+func unsupportedTokenType(parameter string) *Error {
+	return &Error{Status: http.StatusBadRequest, Code: "unsupported_token_type", Description: parameter + " is not supported"}
+}
+
+// redeemCode takes a code that ended a sign-in by redirect.
+func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+	code := parameters["code"]
+	if code == "" {
+		return nil, InvalidRequest("code is required")
+	}
+	attempt := Attempt{Address: address}
+	if err := g.mayTry(ctx, attempt); err != nil {
+		return nil, err
+	}
+	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"])
+	if err != nil {
+		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
+	}
+	return g.start(ctx, attempt, subject, refusedCode)
+}
+
+// start begins the family of somebody who has been identified.
+func (g *Grants) start(ctx context.Context, attempt Attempt, subject Subject, refusal string) (*TokenResponse, error) {
+	family := newFamily(g.options.RefreshTokenExpiry)
+	isStarted, err := g.store.Start(ctx, subject.IdentityID, family, subject.CodeHash)
+	if err != nil {
+		return nil, err
+	}
+	if !isStarted {
+		return nil, g.fail(ctx, attempt, invalidGrant(refusal))
+	}
+	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
+}
+
+// mayTry refuses a client that has failed too often.
+func (g *Grants) mayTry(ctx context.Context, attempt Attempt) error {
+	wait, err := g.store.Wait(ctx, attempt)
+	if err == nil && wait > 0 {
+		return tooMany(wait)
+	}
+	return err
+}
+
+// fail counts a failed attempt and returns how it is answered.
+func (g *Grants) fail(ctx context.Context, attempt Attempt, refused *Error) error {
+	wait, err := g.store.Fail(ctx, attempt)
+	if err != nil {
+		return fmt.Errorf("count a failed attempt: %w", err)
+	}
+	if wait > 0 {
+		return tooMany(wait)
+	}
+	return refused
+}
+
+// failIfRefused counts an attempt whose credential was refused, and says the same
+// about each of them. What else may have happened is passed on.
+func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, refusal string) error {
+	var refused *Error
+	if !errors.As(err, &refused) || refused.Code != "invalid_grant" {
+		return err
+	}
+	return g.fail(ctx, attempt, invalidGrant(refusal).because(refused.cause))
+}
+
+func (g *Grants) respond(identityID, refreshToken string, isNew bool) (*TokenResponse, error) {
+	token, _, err := g.tokens.Issue(identityID)
+	if err != nil {
+		return nil, err
+	}
+	return &TokenResponse{
+		AccessToken:     token,
+		TokenType:       "Bearer",
+		ExpiresIn:       int64(g.tokens.lifetime / time.Second),
+		RefreshToken:    refreshToken,
+		IdentityCreated: isNew,
+	}, nil
+}
+
+const maxPassword = 1024 // bytes
+
+// password takes a password. It says the same of a wrong one and of an unknown
+// address, after the same work.
+func (g *Grants) password(ctx context.Context, parameters map[string]string, mayCreate bool, address string) (*TokenResponse, error) {
+	username, password := parameters["username"], parameters["password"]
+	switch {
+	case username == "":
+		return nil, InvalidRequest("username is required")
+	case password == "":
+		return nil, InvalidRequest("password is required")
+	case len(password) > maxPassword:
+		return nil, InvalidRequest("the password is longer than %d bytes", maxPassword)
+	}
+	email, ok := parseEmail(username)
+	if !ok {
+		return nil, InvalidRequest("invalid email address")
+	}
+	mayCreate = mayCreate && g.options.IsSignupEnabled
+	attempt := Attempt{Account: email, Address: address}
+
+	wait, identityID, hash, err := g.store.Password(ctx, attempt)
+	switch {
+	case err != nil:
+		return nil, err
+	case wait > 0:
+		return nil, tooMany(wait)
+	}
+
+	// A short password may be somebody's from before the limit. To say that it is
+	// short only where the address is unknown would tell that it is.
+	refused := invalidGrant(refusedPassword)
+	if mayCreate && utf8.RuneCountInString(password) < g.options.MinPasswordLength {
+		mayCreate = false
+		refused = InvalidRequest("the password is shorter than %d characters", g.options.MinPasswordLength)
+	}
+	if identityID == "" && mayCreate {
+		response, err := g.signUp(ctx, attempt, password)
+		if response != nil || err != nil {
+			return response, err
+		}
+		// Somebody else has taken the address since.
+		if wait, identityID, hash, err = g.store.Password(ctx, attempt); err != nil {
+			return nil, err
+		}
+		if wait > 0 {
+			return nil, tooMany(wait)
+		}
+	}
+	return g.signIn(ctx, attempt, identityID, hash, password, refused)
+}
+
+// signUp creates an identity. It returns nothing if the address is taken.
+func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string) (*TokenResponse, error) {
+	hash, err := g.passwords.Hash(ctx, password)
+	if err != nil {
+		return nil, err
+	}
+	family := newFamily(g.options.RefreshTokenExpiry)
+	wait, identityID, err := g.store.CreatePassword(ctx, attempt, hash, family)
+	switch {
+	case err != nil:
+		return nil, err
+	case wait > 0:
+		return nil, tooMany(wait)
+	case identityID == "":
+		return nil, nil
+	}
+	return g.respond(identityID, family.Token, true)
+}
+
+// signIn checks a password against a hash, which is empty for nobody.
+func (g *Grants) signIn(ctx context.Context, attempt Attempt, identityID, hash, password string, refused *Error) (*TokenResponse, error) {
+	matches, err := g.passwords.Verify(ctx, hash, password)
+	if err != nil {
+		return nil, err
+	}
+	if !matches {
+		return nil, g.fail(ctx, attempt, refused)
+	}
+	newHash := ""
+	if g.passwords.IsOutdated(hash) {
+		if newHash, err = g.passwords.Hash(ctx, password); err != nil {
+			return nil, err
+		}
+	}
+	family := newFamily(g.options.RefreshTokenExpiry)
+	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, identityID, hash, newHash, family)
+	switch {
+	case err != nil:
+		return nil, err
+	case wait > 0:
+		return nil, tooMany(wait)
+	case !isAccepted:
+		return nil, g.fail(ctx, attempt, refused)
+	}
+	return g.respond(identityID, family.Token, false)
+}

@@ -1,0 +1,150 @@
+package auth
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/crypto/argon2"
+	"golang.org/x/crypto/bcrypt"
+)
+
+// The cost of a new hash, as OWASP recommends it for argon2id.
+const (
+	argonMemory  = 19 << 10 // KiB
+	argonTime    = 2
+	argonThreads = 1
+	saltLength   = 16
+	hashLength   = 32
+)
+
+// No more than this is spent on a hash that came from elsewhere.
+const (
+	maxArgonMemory = 1 << 20 // KiB
+	maxArgonTime   = 64
+)
+
+// dummyHash costs as much as any other to verify. Its salt and hash are all zeros,
+// which no password matches that anybody will find.
+var dummyHash = encodeArgon(make([]byte, saltLength), make([]byte, hashLength))
+
+// gateWait is how long a password waits for its turn. Whoever signs in has given up
+// by then.
+const gateWait = 10 * time.Second
+
+// Passwords hashes and verifies passwords. At most one hash per processor is
+// computed at a time, so that sign-ins cannot starve other requests of processor
+// or memory.
+type Passwords struct {
+	gate     chan struct{}
+	computed atomic.Uint64
+}
+
+// NewPasswords makes a hasher. A process needs one.
+func NewPasswords() *Passwords {
+	return &Passwords{gate: make(chan struct{}, runtime.GOMAXPROCS(0))}
+}
+
+// Computed returns how many hashes have been computed, to make or to verify one.
+func (p *Passwords) Computed() uint64 {
+	return p.computed.Load()
+}
+
+// Hash returns the argon2id hash of a password under a salt of its own, in PHC form.
+// It fails with an *Error if too many others wait.
+func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+	if err := p.enter(ctx); err != nil {
+		return "", err
+	}
+	defer p.leave()
+	salt := make([]byte, saltLength)
+	_, _ = rand.Read(salt) // never fails
+	return encodeArgon(salt, argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, hashLength)), nil
+}
+
+// Verify tells whether a password matches a hash, of argon2id or of bcrypt. An empty
+// hash is that of nobody: it matches nothing, at the same cost. So does one that
+// cannot be read. It fails with an *Error if too many others wait.
+func (p *Passwords) Verify(ctx context.Context, hash, password string) (bool, error) {
+	if err := p.enter(ctx); err != nil {
+		return false, err
+	}
+	defer p.leave()
+	if isBcrypt(hash) {
+		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, nil
+	}
+	matches, err := verifyArgon(hash, password)
+	if err != nil {
+		_, _ = verifyArgon(dummyHash, password)
+		return false, nil
+	}
+	return matches, nil
+}
+
+// IsOutdated tells whether a hash should be replaced when its password is known.
+func (p *Passwords) IsOutdated(hash string) bool {
+	return isBcrypt(hash)
+}
+
+// enter waits until it is this password's turn.
+func (p *Passwords) enter(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, gateWait)
+	defer cancel()
+	select {
+	case p.gate <- struct{}{}:
+		p.computed.Add(1)
+		return nil
+	case <-ctx.Done():
+		return unavailable("too many sign-ins are being checked").because(ctx.Err())
+	}
+}
+
+func (p *Passwords) leave() {
+	<-p.gate
+}
+
+// isBcrypt tells whether a hash is of bcrypt, which this package verifies and never
+// makes.
+func isBcrypt(hash string) bool {
+	return strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$")
+}
+
+// encodeArgon writes a hash of today's cost in PHC form.
+func encodeArgon(salt, hash []byte) string {
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(hash))
+}
+
+// verifyArgon compares a password with a hash of argon2id, of whatever cost. It
+// computes nothing if the hash cannot be read.
+func verifyArgon(hash, password string) (bool, error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
+		return false, errors.New("it is not of argon2id")
+	}
+	var version, memory, passes, threads uint32
+	if _, err := fmt.Sscanf(parts[2], "v=%d", &version); err != nil || version != argon2.Version {
+		return false, errors.New("it is of another version")
+	}
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil ||
+		memory < 8 || memory > maxArgonMemory || passes < 1 || passes > maxArgonTime || threads < 1 || threads > 255 {
+		return false, errors.New("its cost could not be read")
+	}
+	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
+	if err != nil {
+		return false, fmt.Errorf("read the salt: %w", err)
+	}
+	want, err := base64.RawStdEncoding.DecodeString(parts[5])
+	if err != nil || len(want) < 16 || len(want) > 128 {
+		return false, errors.New("the hash itself could not be read")
+	}
+	got := argon2.IDKey([]byte(password), salt, passes, memory, uint8(threads), uint32(len(want)))
+	return subtle.ConstantTimeCompare(got, want) == 1, nil
+}
