@@ -38,9 +38,11 @@ type Subjects interface {
 	// it does not exist and may be created; address is that of the client.
 	ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error)
 
-	// RedeemCode returns whom a code was minted for, and consumes it, whatever comes
-	// of it. verifier and redirectURI are empty if the client sent none.
-	RedeemCode(ctx context.Context, code, verifier, redirectURI string) (Subject, error)
+	// RedeemCode returns whom a code was minted for, begins a family for it, and
+	// consumes it, whatever comes of it. All that is one step, so that of requests
+	// which race with the same code one succeeds. verifier and redirectURI are empty if
+	// the client sent none.
+	RedeemCode(ctx context.Context, code, verifier, redirectURI string, family Family) (Subject, error)
 }
 
 // Subject is whom a credential stands for.
@@ -199,11 +201,12 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 	if err := g.mayTry(ctx, attempt); err != nil {
 		return nil, err
 	}
-	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"])
+	family := newFamily(g.options.RefreshTokenExpiry)
+	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"], family)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
 	}
-	return g.start(ctx, attempt, subject, refusedCode)
+	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
 }
 
 // start begins the family of somebody who has been identified.

@@ -1,0 +1,349 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v2/jwa"
+	"github.com/lestrrat-go/jwx/v2/jwk"
+	"github.com/lestrrat-go/jwx/v2/jws"
+)
+
+const (
+	maxIDToken = 16 << 10         // bytes
+	leeway     = 60 * time.Second // by which clocks may differ
+)
+
+// IDToken is what an ID token says that has been verified.
+type IDToken struct {
+	Issuer  string
+	Subject string
+	Nonce   string
+	Claims  map[string]any // all of them; numbers are json.Number
+}
+
+// errIDToken refuses an ID token. What is wrong with it is for the log.
+var errIDToken = errors.New("the ID token is not valid")
+
+func refuseIDToken(reason string, arguments ...any) error {
+	return fmt.Errorf("%w: %s", errIDToken, fmt.Sprintf(reason, arguments...))
+}
+
+// VerifyIDToken verifies an ID token that a client brings, of whichever provider has
+// issued it. Nobody is contacted for a token whose issuer is not configured. It fails
+// with an *unreachableError if the issuer's keys are not to be had.
+func (p *Providers) VerifyIDToken(ctx context.Context, token string) (*IDToken, error) {
+	parsed, err := parseIDToken(token)
+	if err != nil {
+		return nil, err
+	}
+	from := p.issuers[issuerKey(parsed.claims.issuer)]
+	if from == nil {
+		return nil, refuseIDToken("its issuer is not configured")
+	}
+	var clients []string
+	for _, provider := range p.list {
+		if provider.issuer == from {
+			clients = append(clients, provider.options.ClientID)
+		}
+	}
+	return parsed.verify(ctx, from, clients, p.now())
+}
+
+// verifyOwn verifies an ID token that the provider has handed out for a code.
+func (p *Provider) verifyOwn(ctx context.Context, token string, now time.Time) (*IDToken, error) {
+	parsed, err := parseIDToken(token)
+	if err != nil {
+		return nil, err
+	}
+	if issuerKey(parsed.claims.issuer) != p.issuer.url {
+		return nil, refuseIDToken("it is another issuer's")
+	}
+	return parsed.verify(ctx, p.issuer, []string{p.options.ClientID}, now)
+}
+
+// parsedToken is an ID token before anything in it may be trusted.
+type parsedToken struct {
+	signed    string // header and payload, as they were signed
+	signature []byte
+	algorithm jwa.SignatureAlgorithm
+	keyID     string // empty means that it names none
+	claims    idTokenClaims
+	all       map[string]any
+}
+
+// idTokenClaims are the claims that are checked.
+type idTokenClaims struct {
+	issuer          string
+	subject         string
+	audience        []string
+	authorizedParty *string // nil means that none is named
+	expires         *time.Time
+	issuedAt        *time.Time
+	notBefore       *time.Time
+	nonce           string
+}
+
+// readIDTokenClaims reads the claims that are checked. Their names are compared
+// exactly, which encoding/json would not do for the fields of a struct: a provider
+// may let its users choose what "Sub" says.
+func readIDTokenClaims(all map[string]any) (c idTokenClaims, ok bool) {
+	ok = true
+	text := func(name string) *string {
+		switch value := all[name].(type) {
+		case nil:
+		case string:
+			return &value
+		default:
+			ok = false
+		}
+		return nil
+	}
+	moment := func(name string) *time.Time {
+		switch value := all[name].(type) {
+		case nil:
+		case json.Number:
+			seconds, err := value.Float64() // which may have a fraction
+			if err == nil && math.Abs(seconds) < 1e12 {
+				whole, fraction := math.Modf(seconds)
+				at := time.Unix(int64(whole), int64(fraction*1e9))
+				return &at
+			}
+			ok = false
+		default:
+			ok = false
+		}
+		return nil
+	}
+	optional := func(name string) string {
+		if value := text(name); value != nil {
+			return *value
+		}
+		return ""
+	}
+
+	c.issuer, c.subject, c.nonce = optional("iss"), optional("sub"), optional("nonce")
+	c.authorizedParty = text("azp")
+	c.expires, c.issuedAt, c.notBefore = moment("exp"), moment("iat"), moment("nbf")
+	switch value := all["aud"].(type) {
+	case string:
+		c.audience = []string{value}
+	case []any:
+		for _, one := range value {
+			client, isText := one.(string)
+			if !isText {
+				return c, false
+			}
+			c.audience = append(c.audience, client)
+		}
+	default:
+		return c, false
+	}
+	return c, ok
+}
+
+func parseIDToken(token string) (*parsedToken, error) {
+	if len(token) > maxIDToken {
+		return nil, refuseIDToken("it is too long")
+	}
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return nil, refuseIDToken("it is not a signed JWT")
+	}
+	var header struct {
+		Algorithm string          `json:"alg"`
+		KeyID     string          `json:"kid"`
+		Critical  json.RawMessage `json:"crit"`
+	}
+	if !decodePart(parts[0], &header) {
+		return nil, refuseIDToken("its header could not be read")
+	}
+	parsed := &parsedToken{
+		signed:    token[:len(parts[0])+1+len(parts[1])],
+		algorithm: jwa.SignatureAlgorithm(header.Algorithm),
+		keyID:     header.KeyID,
+	}
+	switch {
+	case header.Critical != nil:
+		return nil, refuseIDToken("its header has critical extensions")
+	case keyTypeOf(parsed.algorithm) == "":
+		return nil, refuseIDToken("its algorithm is not an asymmetric one")
+	}
+	var err error
+	var ok bool
+	if parsed.signature, err = base64.RawURLEncoding.Strict().DecodeString(parts[2]); err != nil {
+		return nil, refuseIDToken("its signature could not be read")
+	}
+	payload, err := base64.RawURLEncoding.Strict().DecodeString(parts[1])
+	if err != nil {
+		return nil, refuseIDToken("its claims could not be read")
+	}
+	exact := json.NewDecoder(bytes.NewReader(payload))
+	exact.UseNumber()
+	isRead := exact.Decode(&parsed.all) == nil && !exact.More()
+	if parsed.claims, ok = readIDTokenClaims(parsed.all); !isRead || !ok {
+		return nil, refuseIDToken("its claims could not be read")
+	}
+	return parsed, nil
+}
+
+// keyTypeOf returns the kind of key that an algorithm takes, or nothing for one that
+// is not accepted: those without a signature, and those whose key the verifier
+// shares with the signer.
+func keyTypeOf(algorithm jwa.SignatureAlgorithm) jwa.KeyType {
+	switch algorithm {
+	case jwa.RS256, jwa.RS384, jwa.RS512, jwa.PS256, jwa.PS384, jwa.PS512:
+		return jwa.RSA
+	case jwa.ES256, jwa.ES384, jwa.ES512:
+		return jwa.EC
+	case jwa.EdDSA:
+		return jwa.OKP
+	}
+	return ""
+}
+
+// verify checks everything about a token. clients are those of this service at the
+// issuer.
+func (p *parsedToken) verify(ctx context.Context, from *issuer, clients []string, now time.Time) (*IDToken, error) {
+	keys, err := from.keySet(ctx)
+	if err != nil {
+		return nil, err
+	}
+	isKnown := p.isSigned(keys)
+	if !isKnown && !p.hasKey(keys) {
+		if keys, err = from.newerKeySet(ctx); err != nil {
+			return nil, err
+		}
+		isKnown = p.isSigned(keys)
+	}
+	if !isKnown {
+		return nil, refuseIDToken("no key of its issuer has signed it")
+	}
+	if err := p.claims.check(clients, now); err != nil {
+		return nil, err
+	}
+	return &IDToken{Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all}, nil
+}
+
+// hasKey tells whether a set has the key that the token names. One that names none
+// is taken to mean a key that came since, if those there have not signed it.
+func (p *parsedToken) hasKey(keys jwk.Set) bool {
+	if p.keyID == "" {
+		return false
+	}
+	_, found := keys.LookupKeyID(p.keyID)
+	return found
+}
+
+// isSigned tells whether one of the keys has signed the token. A token that does not
+// name its key is accepted only of an issuer that has a single one that it could be.
+func (p *parsedToken) isSigned(keys jwk.Set) bool {
+	var candidates []jwk.Key
+	for i := range keys.Len() {
+		if key, ok := keys.Key(i); ok && p.mayBeSignedBy(key) {
+			candidates = append(candidates, key)
+		}
+	}
+	if p.keyID == "" && len(candidates) != 1 {
+		return false
+	}
+	verifier, err := jws.NewVerifier(p.algorithm)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(candidates, func(key jwk.Key) bool {
+		var raw any
+		return key.Raw(&raw) == nil && verifier.Verify([]byte(p.signed), p.signature, raw) == nil
+	})
+}
+
+// mayBeSignedBy tells whether a key is the one that the token names, and one for its
+// algorithm.
+func (p *parsedToken) mayBeSignedBy(key jwk.Key) bool {
+	if p.keyID != "" && key.KeyID() != p.keyID || key.KeyType() != keyTypeOf(p.algorithm) {
+		return false
+	}
+	if use := key.KeyUsage(); use != "" && use != string(jwk.ForSignature) {
+		return false
+	}
+	if own := key.Algorithm().String(); own != "" && own != string(p.algorithm) {
+		return false
+	}
+	switch k := key.(type) {
+	case jwk.RSAPublicKey:
+		return len(k.N())*8 >= minRSABits
+	case jwk.ECDSAPublicKey:
+		return curveOf(p.algorithm) == k.Crv()
+	case jwk.OKPPublicKey:
+		return k.Crv() == jwa.Ed25519
+	}
+	return false // a private key, which should not be there
+}
+
+func curveOf(algorithm jwa.SignatureAlgorithm) jwa.EllipticCurveAlgorithm {
+	switch algorithm {
+	case jwa.ES256:
+		return jwa.P256
+	case jwa.ES384:
+		return jwa.P384
+	default:
+		return jwa.P521
+	}
+}
+
+// check checks the claims of a token whose signature holds.
+func (c *idTokenClaims) check(clients []string, now time.Time) error {
+	if c.subject == "" || strings.ContainsRune(c.subject, 0) || len(c.subject) > maxClaim {
+		return refuseIDToken("it has no subject that can be kept")
+	}
+	isOurs := slices.ContainsFunc(clients, func(client string) bool {
+		return slices.Contains(c.audience, client) && (c.authorizedParty == nil || *c.authorizedParty == client)
+	})
+	switch {
+	case !isOurs, len(c.audience) > 1 && c.authorizedParty == nil:
+		return refuseIDToken("it is for another client")
+	case c.expires == nil || !now.Before(c.expires.Add(leeway)):
+		return refuseIDToken("it has expired")
+	case c.issuedAt == nil || c.issuedAt.After(now.Add(leeway)):
+		return refuseIDToken("it was issued in the future")
+	case c.notBefore != nil && c.notBefore.After(now.Add(leeway)):
+		return refuseIDToken("its time has not come")
+	}
+	return nil
+}
+
+// maxClaim is how many bytes of a claim are kept.
+const maxClaim = 2048
+
+// Text returns a claim as it is kept: texts as they are, numbers and booleans as they
+// are written. It is empty for whatever cannot be kept: other kinds, texts that are
+// longer than 2048 bytes, and those with a NUL, which the database cannot hold.
+func (t *IDToken) Text(claim string) string {
+	var text string
+	switch value := t.Claims[claim].(type) {
+	case string:
+		text = value
+	case json.Number:
+		text = value.String()
+	case bool:
+		text = fmt.Sprint(value)
+	}
+	if len(text) > maxClaim || strings.ContainsRune(text, 0) {
+		return ""
+	}
+	return text
+}
+
+// IsEmailVerified tells whether the provider says that the e-mail address is its
+// user's.
+func (t *IDToken) IsEmailVerified() bool {
+	return t.Text("email_verified") == "true"
+}

@@ -1,0 +1,53 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ExchangeToken is Subjects': whom an ID token of a configured provider stands for.
+func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error) {
+	token, err := s.options.Providers.VerifyIDToken(ctx, subjectToken)
+	switch {
+	case isUnreachable(err):
+		return Subject{}, unavailable("the provider is out of reach").because(err)
+	case errors.Is(err, errIDToken):
+		return Subject{}, invalidGrant(refusedIDToken).because(err)
+	case err != nil:
+		return Subject{}, fmt.Errorf("verify an ID token: %w", err)
+	}
+	outcome, identityID, wait, err := s.options.Store.Identity(ctx, Vouched{Token: token, MayCreate: mayCreate, Address: address})
+	if err != nil {
+		return Subject{}, err
+	}
+	switch outcome {
+	case Found, Created:
+		return Subject{IdentityID: identityID, IsNew: outcome == Created}, nil
+	case Missing:
+		return Subject{}, invalidGrant(refusedIDToken).because(errors.New("there is no such identity"))
+	case Conflict:
+		return Subject{}, invalidGrant(refusedIDToken).because(errors.New("another identity has a value that must be unique"))
+	case Throttled:
+		return Subject{}, tooMany(wait)
+	}
+	return Subject{}, fmt.Errorf("the store answers %q for an identity", outcome)
+}
+
+// RedeemCode is Subjects': whom a code was minted for, whose family begins with that.
+func (s *SignIns) RedeemCode(ctx context.Context, code, verifier, redirectURI string, family Family) (Subject, error) {
+	redeemed, err := s.options.Store.Redeem(ctx, HashSecret(code), proofOf(verifier), redirectURI, family)
+	if err != nil {
+		return Subject{}, err
+	}
+	switch redeemed.Outcome {
+	case RedeemOK:
+		return Subject{IdentityID: redeemed.IdentityID, IsNew: redeemed.IsNew}, nil
+	case RedeemReplayed:
+		s.options.Log.WarnContext(ctx, "a code was presented again; what was issued for it is revoked", "identity", redeemed.IdentityID)
+		return Subject{}, invalidGrant(refusedCode).because(errors.New("it was presented before"))
+	case RedeemRefused:
+		return Subject{}, invalidGrant(refusedCode)
+	}
+	return Subject{}, fmt.Errorf("the store answers %q for a code", redeemed.Outcome)
+}
