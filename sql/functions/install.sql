@@ -8,6 +8,8 @@
 {{ template "header.sql" . }}
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
+{{ template "bind_input.sql" . }}
+{{ template "input.sql" . }}
 {{ template "enter_caller.sql" . }}
 {{ template "enter.sql" . }}
 
@@ -57,3 +59,16 @@
 {{ template "auth_refresh.sql" . }}
 {{ template "auth_revoke.sql" . }}
 {{ template "auth_sweep.sql" . }}
+
+{{ template "tg_files.sql" . }}
+{{ template "file_mint.sql" . }}
+{{ template "file_uploads.sql" . }}
+{{ template "file_enter.sql" . }}
+{{ template "file_attach.sql" . }}
+{{ template "file_discard.sql" . }}
+{{ template "file_due.sql" . }}
+{{ template "file_forget.sql" . }}
+{{ template "file_list.sql" . }}
+{{ template "file_uploads_due.sql" . }}
+{{ template "file_uploads_forget.sql" . }}
+{{ template "file_uploads_list.sql" . }}

@@ -1,0 +1,17 @@
+-- Queues files for deletion that were stored for a call that failed. A call of which nobody knows how it ended may have
+-- succeeded: what it holds stays.
+create or replace function platform.file_discard(keys text[]) returns void
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  update platform.file
+  set released_at = now()
+  where file.key = any (keys)
+    and file.holders = 0
+    and file.released_at is null;
+$$;
+
+comment on function platform.file_discard(text[]) is 'Queues files for deletion that were stored for a call that failed.';
+grant execute on function platform.file_discard(text[]) to sternpost_server;

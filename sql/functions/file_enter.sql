@@ -1,0 +1,13 @@
+-- Enters files whose contents are about to be stored. Until a row names them nobody holds them; if none ever does, they are
+-- swept after a day.
+create or replace function platform.file_enter(keys text[]) returns void
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into platform.file (key) select unnest(keys);
+$$;
+
+comment on function platform.file_enter(text[]) is 'Enters files whose contents are about to be stored.';
+grant execute on function platform.file_enter(text[]) to sternpost_server;

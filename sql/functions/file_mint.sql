@@ -1,0 +1,52 @@
+-- Lets a client upload a file: notes the key and returns when it expires. Refused is who has as many uploads outstanding (not
+-- attached, not expired) as allowed; then the detail says in how many seconds the oldest expires. Mints of one caller take
+-- turns, so that racing ones cannot exceed the limit. Whether the caller may call the action has been decided before.
+create or replace function platform.file_mint(upload jsonb, most integer, lifetime interval) returns text
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_identity_id text := upload->>'identityId';
+  v_minter text := coalesce('identity ' || v_identity_id, 'address ' || (upload->>'address'));
+  v_expires_at timestamptz := date_trunc('milliseconds', now() + lifetime);
+  v_outstanding integer;
+  v_oldest timestamptz;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('platform.file_mint ' || v_minter, 0));
+
+  select
+    count(*),
+    min(file_upload.expires_at)
+  into v_outstanding, v_oldest
+  from platform.file_upload
+  where file_upload.minter = v_minter
+    and file_upload.attached_at is null
+    and file_upload.expires_at > now();
+
+  if v_outstanding >= most then
+    raise exception 'too many uploads outstanding' using
+      errcode = 'SP429',
+      detail = json_build_object('retryAfter', ceil(extract(epoch from v_oldest - now())));
+  end if;
+
+  insert into platform.file_upload (key, action, field, identity_id, minter, filename, content_type, size, expires_at)
+  values (
+    upload->>'key',
+    upload->>'action',
+    upload->>'field',
+    v_identity_id,
+    v_minter,
+    upload->>'filename',
+    upload->>'contentType',
+    (upload->>'size')::bigint,
+    v_expires_at
+  );
+
+  return platform.iso(v_expires_at);
+end;
+$$;
+
+comment on function platform.file_mint(jsonb, integer, interval) is 'Lets a client upload a file; returns when its key expires.';
+grant execute on function platform.file_mint(jsonb, integer, interval) to sternpost_server;

@@ -1,0 +1,19 @@
+-- Uploads of which what was sent is to be deleted: once they are attached, and an hour after they have expired, since the
+-- address to which a client sends may be used again until then. They stay locked until the transaction ends, as those of
+-- platform.file_due do.
+create or replace function platform.file_uploads_due(most integer) returns setof text
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select file_upload.key
+  from platform.file_upload
+  where file_upload.expires_at <= now() - interval '1 hour'
+    or file_upload.attached_at <= now() and file_upload.cleared_at is null
+  limit most
+  for update skip locked;
+$$;
+
+comment on function platform.file_uploads_due(integer) is 'Uploads of which what was sent is to be deleted, locked.';
+grant execute on function platform.file_uploads_due(integer) to sternpost_server;

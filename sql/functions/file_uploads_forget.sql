@@ -1,0 +1,19 @@
+-- Notes that what was sent for these uploads is deleted, and removes those that can be used no more.
+create or replace function platform.file_uploads_forget(keys text[]) returns void
+language sql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  update platform.file_upload
+  set cleared_at = now()
+  where file_upload.key = any (keys)
+    and file_upload.expires_at > now() - interval '1 hour';
+
+  delete from platform.file_upload
+  where file_upload.key = any (keys)
+    and file_upload.expires_at <= now() - interval '1 hour';
+$$;
+
+comment on function platform.file_uploads_forget(text[]) is 'Notes that what was sent for these uploads is deleted.';
+grant execute on function platform.file_uploads_forget(text[]) to sternpost_server;
