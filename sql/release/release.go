@@ -102,6 +102,9 @@ type Action struct {
 	// failed back to the offending input.
 	Inputs []Input `json:"inputs,omitempty"`
 
+	// Files are the inputs that have an upload route.
+	Files []FileInput `json:"files,omitempty"`
+
 	// LookUp is the path of the first look-up input of get, update and delete.
 	LookUp string `json:"lookUp,omitempty"`
 
@@ -122,6 +125,16 @@ type Input struct {
 	Path  string `json:"path"`  // dotted, from the request body's root: values.author.id
 	Table string `json:"table"` // without schema
 	Field string `json:"field"` // a to-one by its FK field: authorId
+}
+
+// FileInput is an input that takes files and has an upload route. What it demands of
+// a file is what the field demands that the file is stored in.
+type FileInput struct {
+	Name    string   `json:"name"`              // top-level; the last segment of the route
+	Path    string   `json:"path"`              // dotted, from the request body's root: values.cover
+	Array   bool     `json:"array,omitempty"`   // takes several
+	Accepts []string `json:"accepts,omitempty"` // patterns, lower case: image/png, image/*; none accepts every type
+	MaxSize int64    `json:"maxSize"`           // bytes
 }
 
 // ConstraintKind is what a constraint demands.
