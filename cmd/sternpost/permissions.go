@@ -34,7 +34,8 @@ As JSON:
     callers{}  by column: decision (always, never, depends), rules (those on which
                it depends, counted from 0) and on (row, caller, input, header,
                environment, time)
-  warnings[] code, action, message, file, line, column; the codes are
+  warnings[] code, action, message, callers (for whom access is widened), file, line,
+             column; the codes are
              ReachedAnonymously, ClosedForAll and those of the compiler
 
 Further members may come. It exits with 1 if the schema has errors.`,

@@ -62,17 +62,19 @@ func TestGolden(t *testing.T) {
 // check checks the project of an archive.
 func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, syntax.Errors) {
 	t.Helper()
-	project := &sqlgen.Project{}
+	dir := t.TempDir()
 	for _, f := range archive.Files {
-		source := &syntax.Source{Name: f.Name, Text: f.Data}
-		switch {
-		case f.Name == sqlgen.ConfigName:
-			project.Config = source
-		case strings.HasPrefix(f.Name, "functions/"):
-			project.Functions = append(project.Functions, f.Name)
-		case strings.HasSuffix(f.Name, ".stern"):
-			project.Files = append(project.Files, source)
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
 		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		t.Fatal(err)
 	}
 	checked, errs := sqlgen.Check(project)
 	if checked == nil {

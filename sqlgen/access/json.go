@@ -38,6 +38,7 @@ type (
 		Code    syntax.Code `json:"code"`
 		Action  string      `json:"action"`
 		Message string      `json:"message"`
+		Callers []string    `json:"callers"` // of one that access is widened: for whom
 		File    string      `json:"file"`
 		Line    int         `json:"line"`
 		Column  int         `json:"column"`
@@ -55,7 +56,7 @@ func JSON(m *Matrix, warnings []Warning) []byte {
 	}
 	for _, w := range warnings {
 		j.Warnings = append(j.Warnings, jsonWarning{
-			Code: w.Code, Action: w.Action.Name, Message: w.Message,
+			Code: w.Code, Action: w.Action.Name, Message: w.Message, Callers: append([]string{}, w.Gains...),
 			File: w.Span.File.Name, Line: w.Span.Start.Line, Column: w.Span.Start.Column,
 		})
 	}

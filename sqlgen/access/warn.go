@@ -24,6 +24,7 @@ type Warning struct {
 	Action  *schema.Action
 	Span    syntax.Span
 	Message string
+	Gains   []string // of one that access is widened: the classes of callers for whom it is
 }
 
 // Warnings returns what should be meant about a matrix: which exposed actions
@@ -33,12 +34,12 @@ func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
 		if d := row.Decisions[0]; len(row.APIs) > 0 && d.Verdict != Never {
-			warnings = append(warnings, Warning{ReachedAnonymously, row.Action, row.Action.Span, reachedAnonymously(row.Action, d)})
+			warnings = append(warnings, Warning{Code: ReachedAnonymously, Action: row.Action, Span: row.Action.Span, Message: reachedAnonymously(row.Action, d)})
 		}
 	}
 	for _, row := range m.Rows {
 		if row.isClosed() {
-			warnings = append(warnings, Warning{ClosedForAll, row.Action, row.Action.Span, closedForAll(row.Action)})
+			warnings = append(warnings, Warning{Code: ClosedForAll, Action: row.Action, Span: row.Action.Span, Message: closedForAll(row.Action)})
 		}
 	}
 	for _, d := range errs {
@@ -48,7 +49,7 @@ func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 		}
 		model := ownerOfRule(s, d.Notes[0].Span)
 		for _, row := range widening(s, m, d) {
-			warnings = append(warnings, Warning{d.Code, row.Action, d.Span, m.widens(d, row, model, kinds)})
+			warnings = append(warnings, m.widens(d, row, model, kinds))
 		}
 	}
 	return warnings
@@ -123,29 +124,34 @@ func widening(s *schema.Schema, m *Matrix, d *syntax.Diagnostic) []Row {
 }
 
 // widens says for whom an action goes past the rules of a model.
-func (m *Matrix) widens(d *syntax.Diagnostic, row Row, model *schema.Model, kinds []schema.Kind) string {
+func (m *Matrix) widens(d *syntax.Diagnostic, row Row, model *schema.Model, kinds []schema.Kind) Warning {
 	var rules []*schema.Rule
 	for _, r := range model.Rules {
 		if slices.ContainsFunc(kinds, func(k schema.Kind) bool { return slices.Contains(r.Kinds, k) }) {
 			rules = append(rules, r)
 		}
 	}
-	var gains []string
+	w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
+	if d.Code == schema.UnionWidens {
+		w.Message = fmt.Sprintf("%s shows rows of %s, whatever the rules of %s say", row.Action.Name, model.Name, model.Name)
+	}
+	var how []string
 	for i, c := range m.Classes {
 		own := Decide(rules, c).Verdict
 		switch v := row.verdict(i); {
 		case v.Exceeds(own):
-			gains = append(gains, fmt.Sprintf("%s %s instead of %s", c.Name, v, own))
+			how = append(how, fmt.Sprintf("%s %s instead of %s", c.Name, v, own))
 		case v == Depends && own == Depends:
-			gains = append(gains, c.Name+" on other conditions")
+			how = append(how, c.Name+" on other conditions")
+		default:
+			continue
 		}
+		w.Gains = append(w.Gains, c.Name)
 	}
-	text := d.Message
-	if d.Code == schema.UnionWidens {
-		text = fmt.Sprintf("%s shows rows of %s, whatever the rules of %s say", row.Action.Name, model.Name, model.Name)
+	if len(how) == 0 {
+		w.Message += "; nobody gains by it"
+		return w
 	}
-	if len(gains) == 0 {
-		return text + "; nobody gains by it"
-	}
-	return text + ": " + strings.Join(gains, ", ")
+	w.Message += ": " + strings.Join(how, ", ")
+	return w
 }

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/contract"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+func newDiff() *cobra.Command {
+	var format string
+	var allowed []string
+	c := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Show what changes for clients and callers from one schema to another",
+		Long: `Diff compiles two versions of a project, each a folder or a single schema file
+(which is read with the configuration and functions beside it), and prints what
+changes for those who call its actions. Each change is
+
+  breaking     a request that was fine is refused, or an answer is not what
+               clients rely on: removed or renamed members, narrower inputs, rules
+               that admit fewer calls, new @validates and unique fields
+  widening     callers reach what they did not: anonymous ones, those of another
+               role, or anybody for whom an action was closed
+  compatible   all else: new actions, optional inputs, further members of results
+
+Where two rules cannot be compared, the one that comes counts as widening and the
+one that goes as breaking. What actions do with their inputs (@set, custom code)
+is not compared.
+
+It exits with 0 if nothing is breaking or widening, and with 1 otherwise, unless
+--allow names all that is: a class (breaking, widening), an action, or what a line
+names behind the action, such as Order.title. It also exits with 1 if a schema
+has errors.
+
+As JSON: changes[] with class, area (api, action, input, result, rows, error,
+permission), subject, actions, change, reason and allowed; and counts{} by class.
+Further members may come.`,
+		Args: cobra.ExactArgs(2),
+	}
+	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")
+	c.Flags().StringArrayVar(&allowed, "allow", nil, "a class of changes, an action or a subject that may change; repeatable")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if format != "text" && format != "json" {
+			return usageError(fmt.Errorf("--format takes text or json, not %q", format))
+		}
+		var releases [2]*contract.Release
+		for i, path := range args {
+			release, err := releaseAt(c.ErrOrStderr(), path)
+			if err != nil {
+				return err
+			}
+			releases[i] = release
+		}
+		changes := contract.Compare(releases[0], releases[1])
+		out := contract.JSON(changes, allowed)
+		if format == "text" {
+			out = []byte(contract.Text(changes, allowed))
+		}
+		if _, err := c.OutOrStdout().Write(out); err != nil {
+			return environmentError(err)
+		}
+		return verdictOf(c.ErrOrStderr(), changes, allowed)
+	}
+	return c
+}
+
+// releaseAt compiles the project in a folder, or that of a single schema file,
+// printing its errors.
+func releaseAt(w io.Writer, path string) (*contract.Release, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, environmentError(err)
+	}
+	dir := path
+	if !info.IsDir() {
+		dir = filepath.Dir(path)
+	}
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		return nil, environmentError(err)
+	}
+	if !info.IsDir() {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return nil, environmentError(err)
+		}
+		project.Files = []*syntax.Source{{Name: filepath.Base(path), Text: text}}
+	}
+	db, errs := sqlgen.Compile(project)
+	if db == nil {
+		fmt.Fprintf(w, "%s has errors:\n", path)
+		return nil, render(w, errs)
+	}
+	checked, warnings := sqlgen.Check(project)
+	release, err := contract.NewRelease(checked, warnings, db.Manifest)
+	if err != nil {
+		return nil, inputError(fmt.Errorf("%s: %w", path, err))
+	}
+	return release, nil
+}
+
+// verdictOf returns the error for changes that are not allowed. What is allowed
+// and does not occur is said, since it may be misspelt.
+func verdictOf(w io.Writer, changes []contract.Change, allowed []string) error {
+	for _, name := range allowed {
+		isClass := name == string(contract.Breaking) || name == string(contract.Widening)
+		if !isClass && !slices.ContainsFunc(changes, func(c contract.Change) bool { return c.Subject == name || slices.Contains(c.Actions, name) }) {
+			fmt.Fprintf(w, "sternpost: nothing changes about %s, which --allow names\n", name)
+		}
+	}
+	var parts []string
+	for _, class := range []contract.Class{contract.Breaking, contract.Widening} {
+		n := 0
+		for _, c := range changes {
+			if c.Class == class && !c.IsAllowed(allowed) {
+				n++
+			}
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, class))
+		}
+	}
+	switch {
+	case len(parts) == 0:
+		return nil
+	case len(allowed) > 0:
+		return inputError(errors.New(strings.Join(parts, " and ") + " beyond what is allowed"))
+	}
+	return inputError(errors.New(strings.Join(parts, " and ")))
+}

@@ -1,0 +1,206 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// errors compares what is refused on account of values: by the @validate of actions
+// and models, by unique fields, by rows that are still pointed to, by the limits of
+// files.
+func (c *comparison) errors() {
+	for _, p := range c.pairs() {
+		c.validations("", []string{p.name}, p.old.Validations, p.new.Validations, "400")
+	}
+	for _, m := range c.new.Schema.Models {
+		before := modelNamed(c.old.Schema, m)
+		if before == nil {
+			continue
+		}
+		if actions := c.writing(m.Name); len(actions) > 0 {
+			c.validations(m.Name, actions, before.Validations, m.Validations, "409")
+			c.uniques(actions, before, m)
+			c.files(actions, before, m)
+		}
+		c.restrictions(before, m)
+	}
+}
+
+// modelNamed returns what a model was before, nil if there was nothing.
+func modelNamed(s *schema.Schema, m *schema.Model) *schema.Model {
+	for _, name := range []string{m.Name, m.RenamedFrom} {
+		for _, other := range s.Models {
+			if other.Name == name {
+				return other
+			}
+		}
+	}
+	return nil
+}
+
+// writing returns the actions that insert or update rows of a model.
+func (c *comparison) writing(model string) []string {
+	var names []string
+	for _, p := range c.pairs() {
+		if p.new.Kind != schema.Create && p.new.Kind != schema.Update || p.new.Model == nil {
+			continue
+		}
+		writes := p.new.Model.Name == model
+		for _, in := range p.new.Writes {
+			for i, f := range in.Path {
+				// Naming nothing but its id links a row and writes none.
+				writes = writes || f.IsRelation() && f.Target.Name == model && in.Path[i+1].Name != "id"
+			}
+		}
+		if writes {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
+
+// validations compares @validates; status is what they answer with.
+func (c *comparison) validations(subject string, actions []string, old, new []*schema.Validation, status string) {
+	find := func(list []*schema.Validation, text string) *schema.Validation {
+		for _, v := range list {
+			if v.Text == text {
+				return v
+			}
+		}
+		return nil
+	}
+	for _, v := range old {
+		if find(new, v.Text) == nil {
+			c.found.add(Change{Compatible, OfError, subject, actions, "@validate " + v.Text + " removed", "what was accepted still is"})
+		}
+	}
+	for _, v := range new {
+		switch before := find(old, v.Text); {
+		case before == nil:
+			c.found.add(Change{Breaking, OfError, subject, actions, "@validate " + v.Text + " added", "values that it does not hold for are refused with " + status})
+		case before.Message != v.Message:
+			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("message of @validate %s is %q, was %q", v.Text, v.Message, before.Message),
+				"messages are for people"})
+		}
+	}
+}
+
+// uniques compares which values of a model can occur once only.
+func (c *comparison) uniques(actions []string, before, m *schema.Model) {
+	old, new := uniquesOf(before, c.renames), uniquesOf(m, nil)
+	for _, key := range missing(old, new) {
+		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "what was accepted still is"})
+	}
+	for _, key := range missing(new, old) {
+		c.found.add(Change{Breaking, OfError, m.Name, actions, key + " must be unique", "values that another row has are refused with 409"})
+	}
+}
+
+// uniquesOf returns the keys of a model, with the names that fields have after
+// renames.
+func uniquesOf(m *schema.Model, renames renames) []string {
+	name := func(f *schema.Field) string {
+		if list := renames[f.Name]; len(list) == 1 {
+			return list[0]
+		}
+		return f.Name
+	}
+	var keys []string
+	for _, f := range m.Fields {
+		if f.Unique && f.FKOf == nil && f.Name != "id" {
+			keys = append(keys, name(f))
+		}
+	}
+	for _, u := range m.Uniques {
+		var names []string
+		for _, f := range u.Fields {
+			if f.FKOf != nil {
+				f = f.FKOf
+			}
+			names = append(names, name(f))
+		}
+		keys = append(keys, strings.Join(names, " with "))
+	}
+	return keys
+}
+
+// restrictions compares whether a row that is still pointed to can be deleted.
+func (c *comparison) restrictions(before, m *schema.Model) {
+	for _, f := range m.Fields {
+		old := fieldBefore(before, f)
+		if old == nil || f.FK == nil || old.FK == nil || (old.OnDelete == schema.Restrict) == (f.OnDelete == schema.Restrict) {
+			continue
+		}
+		var actions []string
+		for _, p := range c.pairs() {
+			if p.new.Kind == schema.Delete && p.new.Model == f.Target && !p.new.Custom {
+				actions = append(actions, p.name)
+			}
+		}
+		if len(actions) == 0 {
+			continue
+		}
+		subject := m.Name + "." + f.Name
+		if f.OnDelete == schema.Restrict {
+			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "a row that it points to cannot be deleted, which is refused with 409"})
+		} else {
+			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("@onDelete(%s), was restrict", f.OnDelete), "what was accepted still is"})
+		}
+	}
+}
+
+// fieldBefore returns what a field was before, nil if there was nothing.
+func fieldBefore(before *schema.Model, f *schema.Field) *schema.Field {
+	if old := before.Field(f.Name); old != nil {
+		return old
+	}
+	return before.Field(f.RenamedFrom)
+}
+
+// files compares which files a model takes.
+func (c *comparison) files(actions []string, before, m *schema.Model) {
+	for _, f := range m.Fields {
+		old := fieldBefore(before, f)
+		if old == nil || f.Type.Kind != expr.File || old.Type.Kind != expr.File {
+			continue
+		}
+		subject := m.Name + "." + f.Name
+		switch {
+		case f.MaxSize < old.MaxSize:
+			c.found.add(Change{Breaking, OfError, subject, actions, fmt.Sprintf("takes %d bytes, took %d", f.MaxSize, old.MaxSize), "larger files are refused"})
+		case f.MaxSize > old.MaxSize:
+			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("takes %d bytes, took %d", f.MaxSize, old.MaxSize), "what was accepted still is"})
+		}
+		if slices.Equal(f.Accepts, old.Accepts) {
+			continue
+		}
+		text := "takes " + patterns(f) + ", took " + patterns(old)
+		if acceptsAll(f, old) {
+			c.found.add(Change{Compatible, OfError, subject, actions, text, "what was accepted still is"})
+		} else {
+			c.found.add(Change{Breaking, OfError, subject, actions, text, "files of other types are refused"})
+		}
+	}
+}
+
+func patterns(f *schema.Field) string {
+	if len(f.Accepts) == 0 {
+		return "any type"
+	}
+	return strings.Join(f.Accepts, ", ")
+}
+
+// acceptsAll tells whether a field takes every type that it took.
+func acceptsAll(f, old *schema.Field) bool {
+	if len(f.Accepts) == 0 {
+		return true
+	}
+	return len(old.Accepts) > 0 && !slices.ContainsFunc(old.Accepts, func(pattern string) bool {
+		family, _, _ := strings.Cut(pattern, "/")
+		return !slices.Contains(f.Accepts, pattern) && !slices.Contains(f.Accepts, family+"/*")
+	})
+}

@@ -1,0 +1,140 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/access"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// permissions compares who may call what: the matrices of the releases, who is
+// in a role, and where an action goes past the rules of other models.
+func (c *comparison) permissions() {
+	c.roles()
+	for _, a := range c.new.Schema.Actions {
+		if c.new.exposed[a.Name] {
+			c.verdicts(a)
+		}
+	}
+	c.widenings()
+}
+
+// roles compares the members of roles that both releases have.
+func (c *comparison) roles() {
+	for _, r := range c.new.Schema.Roles {
+		i := slices.IndexFunc(c.old.Schema.Roles, func(other *schema.Role) bool { return other.Name == r.Name })
+		if i < 0 {
+			continue
+		}
+		old, new := membersOf(c.old.Schema.Roles[i]), membersOf(r)
+		if more := missing(new, old); len(more) > 0 {
+			c.found.add(Change{Widening, OfPermission, "role " + r.Name, nil, "gains " + strings.Join(more, ", "), "further callers may do what the role may"})
+		}
+		if fewer := missing(old, new); len(fewer) > 0 {
+			c.found.add(Change{Breaking, OfPermission, "role " + r.Name, nil, "loses " + strings.Join(fewer, ", "), "these callers may not do any more what the role may"})
+		}
+	}
+}
+
+func membersOf(r *schema.Role) []string { return append(slices.Clone(r.Emails), r.Domains...) }
+
+// difference is how the decision for a class of callers changes.
+type difference struct {
+	class  Class
+	text   string
+	reason string
+}
+
+// verdicts compares what the rules of an action say to each class of callers, and
+// says the same difference of several classes once.
+func (c *comparison) verdicts(a *schema.Action) {
+	var order []difference
+	callers := map[difference][]string{}
+	for _, class := range c.classes() {
+		for _, d := range differences(c.old.decide(a.Name, class), c.new.decide(a.Name, class)) {
+			if callers[d] == nil {
+				order = append(order, d)
+			}
+			callers[d] = append(callers[d], class)
+		}
+	}
+	for _, d := range order {
+		c.found.add(Change{d.class, OfPermission, strings.Join(callers[d], ", "), []string{a.Name}, d.text, d.reason})
+	}
+}
+
+// classes returns the names of the classes of callers of both releases.
+func (c *comparison) classes() []string {
+	var names []string
+	for _, s := range []*side{c.old, c.new} {
+		for _, class := range s.matrix.Classes {
+			if !slices.Contains(names, class.Name) {
+				names = append(names, class.Name)
+			}
+		}
+	}
+	return names
+}
+
+// decide returns the decision for a class of callers. Whoever has a role in the
+// other release only is authenticated in this one.
+func (s *side) decide(action, class string) access.Decision {
+	if !s.exposed[action] {
+		return access.Decision{Verdict: access.Never}
+	}
+	column := slices.IndexFunc(s.matrix.Classes, func(c *access.Class) bool { return c.Name == class })
+	if column < 0 {
+		column = slices.IndexFunc(s.matrix.Classes, func(c *access.Class) bool { return c.IsAuthenticated })
+	}
+	row := slices.IndexFunc(s.matrix.Rows, func(r access.Row) bool { return r.Action.Name == action })
+	return s.matrix.Rows[row].Decisions[column]
+}
+
+// differences compares two decisions. Of two that depend on different rules it
+// cannot tell which admits more: each rule that comes may admit what was refused,
+// each that goes may have admitted what is refused now.
+func differences(old, new access.Decision) []difference {
+	text := string(new.Verdict) + ", was " + string(old.Verdict)
+	switch {
+	case new.Verdict.Exceeds(old.Verdict):
+		if new.Verdict == access.Depends {
+			text += ": if " + strings.Join(textsOf(new.Rules), ", or ")
+		}
+		return []difference{{Widening, text, "they reach what they did not"}}
+	case old.Verdict.Exceeds(new.Verdict):
+		if new.Verdict == access.Depends {
+			text += ": if " + strings.Join(textsOf(new.Rules), ", or ")
+		}
+		return []difference{{Breaking, text, "calls that were admitted are refused"}}
+	}
+	var list []difference
+	for _, rule := range missing(textsOf(new.Rules), textsOf(old.Rules)) {
+		list = append(list, difference{Widening, "another rule: " + rule, "it may admit calls that were refused"})
+	}
+	for _, rule := range missing(textsOf(old.Rules), textsOf(new.Rules)) {
+		list = append(list, difference{Breaking, "no more the rule: " + rule, "calls that it admitted may be refused"})
+	}
+	return list
+}
+
+func textsOf(rules []*schema.Rule) []string {
+	var texts []string
+	for _, r := range rules {
+		texts = append(texts, r.Text)
+	}
+	return texts
+}
+
+// widenings compares where actions go past the rules of other models.
+func (c *comparison) widenings() {
+	old := map[string]bool{}
+	for _, w := range access.Warnings(c.old.Schema, c.old.matrix, c.old.Warnings) {
+		old[w.Message] = true
+	}
+	for _, w := range access.Warnings(c.new.Schema, c.new.matrix, c.new.Warnings) {
+		if len(w.Gains) > 0 && !old[w.Message] && c.new.exposed[w.Action.Name] {
+			c.found.add(Change{Widening, OfPermission, strings.Join(w.Gains, ", "), []string{w.Action.Name}, w.Message, "rows are reached past the rules of their model"})
+		}
+	}
+}
