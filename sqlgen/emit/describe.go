@@ -135,7 +135,11 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 	if g.When != nil {
 		d = cat(d, "when (", oneLine(expr(g.When, bindAny)), ") ")
 	}
-	return layout(cat(d, "execute function ", g.Function, "();"))
+	arguments := make([]doc, len(g.Arguments))
+	for i, a := range g.Arguments {
+		arguments[i] = pg.Quote(a)
+	}
+	return layout(cat(d, "execute function ", g.Function, bracketed("(", arguments, ")"), ";"))
 }
 
 func view(v *pg.View) string {

@@ -76,10 +76,11 @@ type IndexKey struct {
 
 // Trigger is a row trigger.
 type Trigger struct {
-	Name     string
-	Timing   string // before update
-	When     Expr   // nil means always
-	Function string // qualified
+	Name      string
+	Timing    string // before update
+	When      Expr   // nil means always
+	Function  string // qualified
+	Arguments []string
 }
 
 // Command is a command that a policy governs.
