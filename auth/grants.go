@@ -48,8 +48,7 @@ type Subjects interface {
 // Subject is whom a credential stands for.
 type Subject struct {
 	IdentityID string
-	IsNew      bool   // the sign-in has created the identity
-	CodeHash   []byte // of the code it comes from; nil means that there is none
+	IsNew      bool // the sign-in has created the identity
 }
 
 // NewGrants puts together what it takes to sign somebody in.
@@ -67,9 +66,11 @@ type TokenResponse struct {
 	IssuedTokenType string `json:"issued_token_type,omitempty"`
 }
 
-// The names of RFC 8693.
+// ExchangeGrant is the name that RFC 8693 gives the grant token_exchange.
+const ExchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange"
+
+// Further names of RFC 8693.
 const (
-	exchangeGrant   = "urn:ietf:params:oauth:grant-type:token-exchange"
 	idTokenType     = "urn:ietf:params:oauth:token-type:id_token"
 	accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 )
@@ -92,7 +93,7 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, addres
 		return g.refresh(ctx, parameters, address)
 	case grant == "password" && g.options.IsPasswordEnabled:
 		return g.password(ctx, parameters, mayCreate, address)
-	case grant == "token_exchange", grant == exchangeGrant:
+	case grant == "token_exchange", grant == ExchangeGrant:
 		return g.exchangeToken(ctx, parameters, mayCreate, address)
 	case grant == "authorization_code":
 		return g.redeemCode(ctx, parameters, address)
@@ -134,7 +135,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 		}
 	}
 	if key == nil {
-		return nil, g.fail(ctx, attempt, invalidGrant(refusedRefreshToken))
+		return nil, g.fail(ctx, attempt, InvalidGrant(refusedRefreshToken))
 	}
 	var next []byte
 	if g.options.IsRotating {
@@ -148,7 +149,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 		g.log.Warn("a superseded refresh token was used again; its family is revoked", "identity", refreshed.IdentityID, "address", address)
 	}
 	if refreshed.Outcome != RefreshOK {
-		return nil, g.fail(ctx, attempt, invalidGrant(refusedRefreshToken))
+		return nil, g.fail(ctx, attempt, InvalidGrant(refusedRefreshToken))
 	}
 	for range refreshed.Steps {
 		token = successor(key, token)
@@ -180,8 +181,16 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedIDToken)
 	}
-	response, err := g.start(ctx, attempt, subject, refusedIDToken)
-	if err == nil && parameters["grant_type"] == exchangeGrant {
+	family := newFamily(g.options.RefreshTokenExpiry)
+	isStarted, err := g.store.Start(ctx, subject.IdentityID, family)
+	if err != nil {
+		return nil, err
+	}
+	if !isStarted {
+		return nil, g.fail(ctx, attempt, InvalidGrant(refusedIDToken))
+	}
+	response, err := g.respond(subject.IdentityID, family.Token, subject.IsNew)
+	if err == nil && parameters["grant_type"] == ExchangeGrant {
 		response.IssuedTokenType = accessTokenType
 	}
 	return response, err
@@ -205,19 +214,6 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"], family)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
-	}
-	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
-}
-
-// start begins the family of somebody who has been identified.
-func (g *Grants) start(ctx context.Context, attempt Attempt, subject Subject, refusal string) (*TokenResponse, error) {
-	family := newFamily(g.options.RefreshTokenExpiry)
-	isStarted, err := g.store.Start(ctx, subject.IdentityID, family, subject.CodeHash)
-	if err != nil {
-		return nil, err
-	}
-	if !isStarted {
-		return nil, g.fail(ctx, attempt, invalidGrant(refusal))
 	}
 	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
 }
@@ -250,7 +246,7 @@ func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, 
 	if !errors.As(err, &refused) || refused.Code != "invalid_grant" {
 		return err
 	}
-	return g.fail(ctx, attempt, invalidGrant(refusal).because(refused.cause))
+	return g.fail(ctx, attempt, InvalidGrant(refusal).because(refused.cause))
 }
 
 func (g *Grants) respond(identityID, refreshToken string, isNew bool) (*TokenResponse, error) {
@@ -298,7 +294,7 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 
 	// A short password may be somebody's from before the limit. To say that it is
 	// short only where the address is unknown would tell that it is.
-	refused := invalidGrant(refusedPassword)
+	refused := InvalidGrant(refusedPassword)
 	if mayCreate && utf8.RuneCountInString(password) < g.options.MinPasswordLength {
 		mayCreate = false
 		refused = InvalidRequest("the password is shorter than %d characters", g.options.MinPasswordLength)

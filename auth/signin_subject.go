@@ -13,7 +13,7 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	case isUnreachable(err):
 		return Subject{}, unavailable("the provider is out of reach").because(err)
 	case errors.Is(err, errIDToken):
-		return Subject{}, invalidGrant(refusedIDToken).because(err)
+		return Subject{}, InvalidGrant(refusedIDToken).because(err)
 	case err != nil:
 		return Subject{}, fmt.Errorf("verify an ID token: %w", err)
 	}
@@ -25,9 +25,9 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	case Found, Created:
 		return Subject{IdentityID: identityID, IsNew: outcome == Created}, nil
 	case Missing:
-		return Subject{}, invalidGrant(refusedIDToken).because(errors.New("there is no such identity"))
+		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("there is no such identity"))
 	case Conflict:
-		return Subject{}, invalidGrant(refusedIDToken).because(errors.New("another identity has a value that must be unique"))
+		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("another identity has a value that must be unique"))
 	case Throttled:
 		return Subject{}, tooMany(wait)
 	}
@@ -45,9 +45,9 @@ func (s *SignIns) RedeemCode(ctx context.Context, code, verifier, redirectURI st
 		return Subject{IdentityID: redeemed.IdentityID, IsNew: redeemed.IsNew}, nil
 	case RedeemReplayed:
 		s.options.Log.WarnContext(ctx, "a code was presented again; what was issued for it is revoked", "identity", redeemed.IdentityID)
-		return Subject{}, invalidGrant(refusedCode).because(errors.New("it was presented before"))
+		return Subject{}, InvalidGrant(refusedCode).because(errors.New("it was presented before"))
 	case RedeemRefused:
-		return Subject{}, invalidGrant(refusedCode)
+		return Subject{}, InvalidGrant(refusedCode)
 	}
 	return Subject{}, fmt.Errorf("the store answers %q for a code", redeemed.Outcome)
 }

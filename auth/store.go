@@ -34,10 +34,9 @@ type Store interface {
 	// the attempt, and begins its family. The id is empty if the address is taken.
 	CreatePassword(ctx context.Context, attempt Attempt, hash string, family Family) (wait time.Duration, identityID string, err error)
 
-	// Start begins a family for an identity whose credential has been checked.
-	// codeHash is that of the code it comes from, nil for other credentials. It is
-	// not started if the identity is gone, or the code was presented again.
-	Start(ctx context.Context, identityID string, family Family, codeHash []byte) (isStarted bool, err error)
+	// Start begins a family for an identity whose credential has been checked. It is
+	// not started if the identity is gone.
+	Start(ctx context.Context, identityID string, family Family) (isStarted bool, err error)
 
 	// FamilyKey returns the key of the family of a refresh token, nil if it is
 	// unknown.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,6 +30,9 @@ type refusal struct {
 	allow        string // Allow, with 405
 	authenticate string // WWW-Authenticate, with 401
 	close        bool   // the connection ends with this answer
+
+	retryAfter time.Duration // with 429 and 503; 0 means a moment
+	oauth      string        // the error code on an OAuth endpoint; empty means the one of the status
 }
 
 // entry is one problem of a request.

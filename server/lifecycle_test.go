@@ -276,7 +276,7 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 		}
 	}
 
-	if _, err := New(testConfig(d.ServerURL(), nil), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
+	if _, err := New(testConfig(d.ServerURL(), func(c *Config) { c.SigningKey = "" }), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
 		t.Errorf("without key: got %v", err)
 	}
 	if _, err := New(testConfig("", nil), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "database.url") {

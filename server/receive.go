@@ -131,18 +131,23 @@ func unreadableRequest(cause error) *refusal {
 	return r
 }
 
-// retryAfter is how long clients are asked to wait, in seconds. What makes a server
-// unavailable is mostly over within moments.
+// retryAfter is how long clients are asked to wait, in seconds, unless a refusal
+// says it. What makes a server unavailable is mostly over within moments.
 const retryAfter = "1"
 
 // answer writes a refusal as the response.
 func (r *request) answer(rc *fasthttp.RequestCtx, refused *refusal) {
+	body := refused.envelope
+	if isOAuth(rc.URI().PathOriginal()) {
+		refused = refused.asOAuth()
+		body = refused.oauthBody
+	}
 	r.refused = refused
 	out := &rc.Response
 	out.ResetBody()
 	out.SetStatusCode(refused.status)
 	out.Header.SetContentType(jsonType)
-	out.SetBodyRaw(refused.envelope())
+	out.SetBodyRaw(body())
 	if refused.allow != "" {
 		out.Header.Set("Allow", refused.allow)
 	}
@@ -150,7 +155,7 @@ func (r *request) answer(rc *fasthttp.RequestCtx, refused *refusal) {
 		out.Header.Set("WWW-Authenticate", refused.authenticate)
 	}
 	if refused.status == fiber.StatusServiceUnavailable || refused.status == fiber.StatusTooManyRequests {
-		out.Header.Set("Retry-After", retryAfter)
+		out.Header.Set("Retry-After", refused.retrySeconds())
 	}
 	if refused.close {
 		out.SetConnectionClose()

@@ -12,6 +12,11 @@ import (
 func (s *Server) routes(app *fiber.App) {
 	app.All("/healthz", s.page(s.healthz))
 	app.All("/readyz", s.page(s.readyz))
+	app.All("/auth/token", s.token)
+	app.All("/auth/revoke", s.revoke)
+	app.All("/auth/providers", s.page(s.providers))
+	app.All("/.well-known/oauth-authorization-server", s.page(s.metadata))
+	app.All("/.well-known/jwks.json", s.page(s.jwks))
 	app.All("/:api/json/openapi.json", s.openAPI)
 	app.All("/:api/json/:action", s.call)
 	app.Use(func(*fiber.Ctx) error { return &actionNotFound })

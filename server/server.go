@@ -24,6 +24,9 @@ type Server struct {
 	role       string
 	log        *slog.Logger
 	identifier Identifier
+	tokens     *auth.Tokens
+	grants     *auth.Grants
+	granted    *prometheus.CounterVec
 	headers    headers
 	zones      atomic.Pointer[zones]
 	db         *database
@@ -47,8 +50,8 @@ type Options struct {
 	// exactly the rights of a server.
 	Role string
 
-	// Identifier tells who is calling; nil means one made from the keys of the
-	// configuration.
+	// Identifier tells who is calling; nil means that the tokens do which this server
+	// issues.
 	Identifier Identifier
 
 	// Log receives the log; nil means standard error, in the form that the mode
@@ -88,18 +91,17 @@ func New(config Config, options Options) (*Server, error) {
 	if s.poll == 0 {
 		s.poll = defaultPoll
 	}
+	var err error
+	if s.tokens, err = newTokens(&config); err != nil {
+		return nil, err
+	}
 	if s.identifier == nil {
-		tokens, err := newTokens(&config)
-		if err != nil {
-			return nil, err
-		}
-		s.identifier = tokens
+		s.identifier = s.tokens
 	}
 	all := knownZones()
 	s.zones.Store(&all)
 	s.unready.Store(&unreadiness{reason: reasonDatabase})
 
-	var err error
 	if s.db, err = openDatabase(&config, options.Role); err != nil {
 		return nil, err
 	}
@@ -108,6 +110,7 @@ func New(config Config, options Options) (*Server, error) {
 	}, func() float64 { return float64(s.inFlight.Load()) })
 	s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ)
 	if err == nil {
+		s.grants = s.newGrants()
 		err = s.listen(options)
 	}
 	if err != nil {
@@ -116,25 +119,6 @@ func New(config Config, options Options) (*Server, error) {
 	}
 	s.app = s.newApp()
 	return s, nil
-}
-
-// rememberedTokens is how many verified tokens are kept, each some 500 bytes.
-const rememberedTokens = 10000
-
-func newTokens(c *Config) (*auth.Tokens, error) {
-	if c.SigningKey == "" {
-		return nil, errors.New("auth.signingKey is required")
-	}
-	options := auth.TokenOptions{
-		SigningKey: []byte(c.SigningKey),
-		BaseURL:    c.BaseURL,
-		Lifetime:   c.AccessTokenExpiry,
-		CacheSize:  rememberedTokens,
-	}
-	for _, key := range c.VerificationKeys {
-		options.VerificationKeys = append(options.VerificationKeys, []byte(key))
-	}
-	return auth.NewTokens(options)
 }
 
 // listen takes the addresses.
@@ -201,6 +185,7 @@ func (s *Server) newApp() *fiber.App {
 	inner := app.Server()
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
+	inner.HeaderReceived = limitBody
 	return app
 }
 
@@ -214,6 +199,7 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, 3)
 
 	go s.db.running.watch(background)
+	go s.sweepSignIns(background)
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -47,13 +48,27 @@ func testConfig(databaseURL string, change func(*Config)) Config {
 	c := Config{
 		Mode: Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
 		PoolSize: 4, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
-		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20, AccessTokenExpiry: time.Hour,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20,
+		SigningKey: anyKey(), AccessTokenExpiry: time.Hour, RefreshTokenExpiry: 24 * time.Hour,
+		RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
+		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
+		Throttle: auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
+		PKCE:     auth.PKCEOptional,
 	}
 	if change != nil {
 		change(&c)
 	}
 	return c
 }
+
+// anyKey is a key that signs tokens, the same for all tests of a process.
+var anyKey = sync.OnceValue(func() string {
+	key, err := auth.GenerateKey()
+	if err != nil {
+		panic(err)
+	}
+	return string(key)
+})
 
 func listenLocal(t *testing.T) net.Listener {
 	t.Helper()

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+)
+
+// clientAddress returns where a request comes from, as failed sign-ins are counted
+// by: the peer of the connection, or, if that is a proxy we trust, the nearest address
+// in X-Forwarded-For that is none. Whatever stands before that one was written by
+// somebody we do not know. Of IPv6 the network counts, since whoever has one address
+// has 2^64.
+func (s *Server) clientAddress(c *fiber.Ctx) string {
+	peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
+	var hops []string
+	for _, value := range c.Request().Header.PeekAll("X-Forwarded-For") {
+		hops = append(hops, strings.Split(string(value), ",")...)
+	}
+	return networkOf(nearest(peer, hops, s.config.TrustedProxies))
+}
+
+// nearest goes back from the peer of a connection, hop by hop, as long as the
+// address is that of a trusted proxy.
+func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr {
+	at := peer.Unmap()
+	for _, hop := range slices.Backward(hops) {
+		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) }) {
+			break
+		}
+		before, ok := parseHop(hop)
+		if !ok {
+			break // whoever is named that way, this proxy vouches for it
+		}
+		at = before
+	}
+	return at
+}
+
+// parseHop reads an address as proxies write it, some with a port.
+func parseHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	if a, err := netip.ParseAddrPort(text); err == nil {
+		return a.Addr().WithZone("").Unmap(), true
+	}
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return a.WithZone("").Unmap(), err == nil
+}
+
+// networkOf returns the text by which an address is counted.
+func networkOf(a netip.Addr) string {
+	if !a.Is6() {
+		return a.String()
+	}
+	network, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		return a.String()
+	}
+	return network.String()
+}

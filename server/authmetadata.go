@@ -1,0 +1,109 @@
+package server
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// serverMetadata is the document of RFC 8414 by which clients find the endpoints.
+type serverMetadata struct {
+	Issuer                 string   `json:"issuer"`
+	AuthorizationEndpoint  string   `json:"authorization_endpoint,omitempty"`
+	AuthorizationEndpoints []string `json:"authorization_endpoints,omitempty"`
+	TokenEndpoint          string   `json:"token_endpoint"`
+	RevocationEndpoint     string   `json:"revocation_endpoint"`
+	JWKSURI                string   `json:"jwks_uri"`
+	ResponseTypes          []string `json:"response_types_supported"`
+	GrantTypes             []string `json:"grant_types_supported"`
+	ChallengeMethods       []string `json:"code_challenge_methods_supported"`
+	TokenAuthMethods       []string `json:"token_endpoint_auth_methods_supported"`
+	IssuerInResponse       bool     `json:"authorization_response_iss_parameter_supported"`
+}
+
+// listedProvider is a provider as clients are told of it.
+type listedProvider struct {
+	Name         string `json:"name"`
+	Type         string `json:"type"`
+	AuthorizeURL string `json:"authorizeUrl"`
+	CallbackURL  string `json:"callbackUrl"`
+}
+
+// listedProviders returns the providers that are shown, in the order of the
+// configuration.
+func (c *Config) listedProviders() []listedProvider {
+	listed := []listedProvider{}
+	for _, p := range c.Providers {
+		if p.IsInternal {
+			continue
+		}
+		listed = append(listed, listedProvider{
+			Name:         p.Name,
+			Type:         p.Type,
+			AuthorizeURL: c.BaseURL + "/auth/authorize/" + p.Name,
+			CallbackURL:  c.BaseURL + "/auth/callback/" + p.Name,
+		})
+	}
+	return listed
+}
+
+// serverMetadata describes the endpoints as they are configured.
+func (c *Config) serverMetadata() serverMetadata {
+	m := serverMetadata{
+		Issuer:             c.BaseURL,
+		TokenEndpoint:      c.BaseURL + "/auth/token",
+		RevocationEndpoint: c.BaseURL + "/auth/revoke",
+		JWKSURI:            c.BaseURL + "/.well-known/jwks.json",
+		ResponseTypes:      []string{"code"},
+		GrantTypes:         []string{"authorization_code", "refresh_token"},
+		ChallengeMethods:   []string{"S256"},
+		TokenAuthMethods:   []string{"none"},
+		IssuerInResponse:   true,
+	}
+	if c.PasswordEnabled {
+		m.GrantTypes = append(m.GrantTypes, "password")
+	}
+	m.GrantTypes = append(m.GrantTypes, "token_exchange")
+	if c.PKCE != auth.PKCES256 {
+		m.ChallengeMethods = append(m.ChallengeMethods, "plain")
+	}
+	listed := c.listedProviders()
+	for _, p := range listed {
+		m.AuthorizationEndpoints = append(m.AuthorizationEndpoints, p.AuthorizeURL)
+	}
+	if len(listed) > 0 {
+		m.AuthorizationEndpoint = listed[0].AuthorizeURL
+	}
+	if len(listed) == 1 {
+		m.AuthorizationEndpoints = nil
+	}
+	return m
+}
+
+func (s *Server) metadata(c *fiber.Ctx) error {
+	return s.sendPublic(c, s.config.serverMetadata())
+}
+
+func (s *Server) providers(c *fiber.Ctx) error {
+	return s.sendPublic(c, s.config.listedProviders())
+}
+
+func (s *Server) jwks(c *fiber.Ctx) error {
+	return s.sendPublic(c, json.RawMessage(s.tokens.JWKS()))
+}
+
+// sendPublic sends what is the same for everybody and seldom changes.
+func (s *Server) sendPublic(c *fiber.Ctx, v any) error {
+	body, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	c.Set("Cache-Control", "public, max-age=300")
+	if len(s.headers.origins) > 0 {
+		c.Set("Vary", "Origin") // who asked first must not decide for all
+	}
+	return sendJSON(c, fiber.StatusOK, string(body))
+}
