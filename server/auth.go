@@ -50,7 +50,7 @@ func (s *Server) newGrants() *auth.Grants {
 	}, []string{"grant", "outcome"})
 	s.telemetry.registry.MustRegister(s.granted)
 
-	return auth.NewGrants(s.tokens, s.authStore(), passwords, noSubjects{}, s.log, auth.GrantOptions{
+	return auth.NewGrants(s.tokens, s.authStore(), passwords, s.signIns, s.log, auth.GrantOptions{
 		RefreshTokenExpiry: s.config.RefreshTokenExpiry,
 		IsRotating:         s.config.RefreshTokenRotation,
 		RefreshTokenGrace:  s.config.RefreshTokenGrace,
@@ -201,19 +201,6 @@ func (s *Server) revoke(c *fiber.Ctx) error {
 		return refuseOAuth(err)
 	}
 	return sendJSON(c, http.StatusOK, "{}")
-}
-
-// noSubjects is for servers without providers: no ID token and no code holds there.
-type noSubjects struct{}
-
-// ExchangeToken refuses.
-func (noSubjects) ExchangeToken(context.Context, string, bool, string) (auth.Subject, error) {
-	return auth.Subject{}, auth.InvalidGrant("no provider is configured")
-}
-
-// RedeemCode refuses.
-func (noSubjects) RedeemCode(context.Context, string, string, string, auth.Family) (auth.Subject, error) {
-	return auth.Subject{}, auth.InvalidGrant("no provider is configured")
 }
 
 const (

@@ -51,7 +51,7 @@ func (h *headers) write(rc *fasthttp.RequestCtx, requestID string) {
 
 // admitted returns the origin of the request if its pages may read responses.
 func (h *headers) admitted(rc *fasthttp.RequestCtx) (string, bool) {
-	if len(h.origins) == 0 {
+	if len(h.origins) == 0 || isOutsideCORS(rc.URI().PathOriginal()) {
 		return "", false
 	}
 	origin := string(rc.Request.Header.Peek("Origin"))

@@ -22,6 +22,7 @@ type served struct {
 	constraints map[string]release.Constraint
 	headers     []readHeader // that rules read
 	environment []byte       // members of every call's context, each after a comma
+	claims      []release.Claim
 }
 
 // api is the actions under one path.
@@ -252,7 +253,7 @@ func hasFormat(schema []byte, format string) bool {
 // build makes a release ready to be served. It lists what does not fit: in the
 // manifest itself, or between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
-	r = &served{number: number, apis: map[string]*api{}, constraints: m.Constraints}
+	r = &served{number: number, apis: map[string]*api{}, constraints: m.Constraints, claims: m.Claims}
 
 	actions := map[string]*action{}
 	for _, a := range m.Actions {

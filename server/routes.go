@@ -14,6 +14,8 @@ func (s *Server) routes(app *fiber.App) {
 	app.All("/readyz", s.page(s.readyz))
 	app.All("/auth/token", s.token)
 	app.All("/auth/revoke", s.revoke)
+	app.All("/auth/authorize/:name", s.authorize)
+	app.All("/auth/callback/:name", s.callback)
 	app.All("/auth/providers", s.page(s.providers))
 	app.All("/.well-known/oauth-authorization-server", s.page(s.metadata))
 	app.All("/.well-known/jwks.json", s.page(s.jwks))

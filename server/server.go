@@ -26,6 +26,7 @@ type Server struct {
 	identifier Identifier
 	tokens     *auth.Tokens
 	grants     *auth.Grants
+	signIns    *auth.SignIns
 	granted    *prometheus.CounterVec
 	headers    headers
 	zones      atomic.Pointer[zones]
@@ -109,6 +110,9 @@ func New(config Config, options Options) (*Server, error) {
 		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
 	s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ)
+	if err == nil {
+		s.signIns, err = s.newSignIns()
+	}
 	if err == nil {
 		s.grants = s.newGrants()
 		err = s.listen(options)
