@@ -117,7 +117,8 @@ type builder struct {
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
-	hidesRefused bool // whether a row that the rules refuse is answered as one that is not there
+	early        early // what the rules say before any row is read
+	hidesRefused bool  // whether a row that the rules refuse is answered as one that is not there
 
 	inputs []pg.Variable             // that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // of the inputs that are held
@@ -155,15 +156,21 @@ func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Vol
 // refuseEarly ends the call of a caller whom the rules refuse whatever the row.
 func (b *builder) refuseEarly() {
 	refuse := &pg.Perform{Value: pg.Fn("platform.refuse")}
-	allowed := rule(b.action.Rules, inFunction)
+	b.early = decider{expression: newExpression(ruleLogic, inFunction, nil, b.inputValue)}.decideEarly(b.action.Rules)
 	switch {
-	case pg.IsTrue(allowed):
-	case pg.IsFalse(allowed):
+	case pg.IsFalse(b.early.fails):
+	case pg.IsTrue(b.early.fails):
 		b.closed = true
 		b.step("No rule admits anyone.", refuse, &pg.Return{Value: pg.Null()})
 	default:
-		b.step("", pg.IfThen(pg.Negate(allowed), refuse))
+		b.step("", pg.IfThen(b.early.fails, refuse))
 	}
+	b.bindInputs()
+}
+
+// judgesRows tells whether callers who were not refused may yet be, by the row.
+func (b *builder) judgesRows() bool {
+	return needRow(b.action.Rules) && !pg.IsTrue(b.early.holds)
 }
 
 // step adds a paragraph. Nothing follows on a refusal that is certain.

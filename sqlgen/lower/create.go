@@ -5,8 +5,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// create lowers a create. Its caller was admitted whatever the row, so the record
-// is what the insert returns.
+// create lowers a create. Where its caller was admitted whatever the row, the record
+// is what the insert returns; else row security judges the new row when the record
+// is read, once all is written.
 func (l *lowering) create(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	b.variable("v_result", "text", nil)
@@ -16,6 +17,15 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 		insert.Columns = append(insert.Columns, w.field.Column)
 		insert.Values = append(insert.Values, createValue(w))
 	}
+	if b.judgesRows() {
+		id := b.newID(insert)
+		insert.Returning, insert.Into = nil, ""
+		b.step("", insert)
+		b.step("Row security judges the new row here, with all that hangs on it.", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), id), "v_result"))
+		b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+		b.step("", &pg.Return{Value: pg.Var("v_result")})
+		return b.finish()
+	}
 	if len(insert.Columns) == 0 {
 		insert.Columns = []string{"id"}
 		insert.Values = []pg.Expr{pg.Lit("default")}
@@ -23,6 +33,23 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.step("", insert)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
+}
+
+// newID makes the id of the new row before it is inserted, unless the request gives
+// one.
+func (b *builder) newID(insert *pg.Insert) pg.Expr {
+	name := b.names.Take("v_" + b.table + "_id")
+	for i, column := range insert.Columns {
+		if column == "id" {
+			id := b.variable(name, "text", insert.Values[i])
+			insert.Values[i] = id
+			return id
+		}
+	}
+	id := b.variable(name, "text", pg.Fn("platform.new_id"))
+	insert.Columns = append([]string{"id"}, insert.Columns...)
+	insert.Values = append([]pg.Expr{id}, insert.Values...)
+	return id
 }
 
 // createValue is the value of a new row's column: the input's, or where it may

@@ -107,9 +107,43 @@ func isExact(e pg.Expr) bool {
 	case *pg.Or:
 		return allExact(e.Operands)
 	case *pg.Binary:
-		return e.Op == "is distinct from" || e.Op == "is not distinct from"
+		return e.Op == "is distinct from" || e.Op == "is not distinct from" || isSet(e.Left) && isSet(e.Right)
+	case *pg.In:
+		return isSet(e.Value) && allSet(e.List)
 	}
 	return false
+}
+
+// isSet tells whether a value is never null: a literal, a test, or what the
+// platform has for every call.
+func isSet(e pg.Expr) bool {
+	switch e := e.(type) {
+	case *pg.Text:
+		return true
+	case *pg.Raw:
+		return e.SQL != "null"
+	case *pg.Cast:
+		return isSet(e.Value)
+	case *pg.Call:
+		switch e.Name {
+		case "now", "platform.header", "platform.environment", "platform.secret":
+			return true
+		}
+	case *pg.Subquery:
+		return e.Query.From == nil && len(e.Query.Columns) == 1 && isSet(e.Query.Columns[0].Value)
+	case *pg.Binary, *pg.Is, *pg.Exists, *pg.Not, *pg.And, *pg.Or:
+		return isExact(e)
+	}
+	return false
+}
+
+func allSet(list []pg.Expr) bool {
+	for _, e := range list {
+		if !isSet(e) {
+			return false
+		}
+	}
+	return true
 }
 
 func allExact(list []pg.Expr) bool {

@@ -27,29 +27,42 @@ type testPlace int
 const (
 	whereOfAction testPlace = iota
 	ruleOfAction
+	earlyOfAction  // a rule, before any row is read
+	uploadOfAction // a rule, before any row and the input are read
 	validateOfAction
 	validateOfModel
 )
 
 func testPlaces() []testPlace {
-	return []testPlace{whereOfAction, ruleOfAction, validateOfAction, validateOfModel}
+	return []testPlace{whereOfAction, ruleOfAction, earlyOfAction, uploadOfAction, validateOfAction, validateOfModel}
 }
 
 // String returns the place as tests print it.
 func (p testPlace) String() string {
-	return [...]string{"@where", "@permission", "@validate of an action", "@validate of a model"}[p]
+	return [...]string{"@where", "@permission", "@permission early", "@permission of an upload", "@validate of an action", "@validate of a model"}[p]
 }
 
 // logic returns the logic of the place.
 func (p testPlace) logic() logic {
-	return [...]logic{whereLogic, ruleLogic, validateLogic, validateLogic}[p]
+	return [...]logic{whereLogic, ruleLogic, ruleLogic, ruleLogic, validateLogic, validateLogic}[p]
 }
 
 // hasRow tells whether an expression at the place is evaluated for each row.
-func (p testPlace) hasRow() bool { return p != validateOfAction }
+func (p testPlace) hasRow() bool {
+	return p == whereOfAction || p == ruleOfAction || p == validateOfModel
+}
+
+// isRule tells whether the expression is that of a @permission.
+func (p testPlace) isRule() bool { return p == ruleOfAction || p.isEarly() }
+
+// isEarly tells whether the expression is decided before any row is read.
+func (p testPlace) isEarly() bool { return p == earlyOfAction || p == uploadOfAction }
+
+// mayBeUnknown tells whether the expression has a third value.
+func (p testPlace) mayBeUnknown() bool { return p.isEarly() || p.logic() == validateLogic }
 
 // share is how many expressions a model gets at the place.
-func (p testPlace) share() int { return [...]int{40, 40, 20, 20}[p] }
+func (p testPlace) share() int { return [...]int{40, 40, 30, 20, 20, 20}[p] }
 
 // subject is an expression under test: that of one attribute, or of several
 // @wheres, which are one expression together.
@@ -64,10 +77,10 @@ type subject struct {
 func (s *subject) attributes() string {
 	texts := make([]string, len(s.terms))
 	for i, t := range s.terms {
-		switch s.place {
-		case whereOfAction:
+		switch {
+		case s.place == whereOfAction:
 			texts[i] = "@where(" + t.String() + ")"
-		case ruleOfAction:
+		case s.place.isRule():
 			texts[i] = "@permission(expression: " + t.String() + ")"
 		default:
 			texts[i] = "@validate(" + t.String() + ")"
@@ -86,6 +99,10 @@ func (s *subject) value(call expr.Call) (expr.Truth, bool) {
 		return expr.Validate(call, s.nodes[0]), true
 	case ruleOfAction:
 		holds = expr.Admits(call, s.nodes[0])
+	case earlyOfAction:
+		return expr.Early(call, s.nodes[0]), true
+	case uploadOfAction:
+		return expr.EarlyWithoutInputs(call, s.nodes[0]), true
 	case whereOfAction:
 		for _, in := range expr.Mentions(s.nodes...).Inputs {
 			if _, given := call.Inputs[in.InputName()]; !given {
@@ -104,7 +121,7 @@ func (s *subject) value(call expr.Call) (expr.Truth, bool) {
 type tally struct {
 	written, accepted int // expressions
 	cases             int // values compared
-	outcomes          [4][3]int
+	outcomes          [6][3]int
 }
 
 // TestDifferential compares the value that Postgres finds for random expressions
@@ -135,7 +152,7 @@ func TestDifferential(t *testing.T) {
 	}
 	for _, place := range testPlaces() {
 		for truth, n := range total.outcomes[place] {
-			if n < 500 && (expr.Truth(truth) != expr.Unknown || place.logic() == validateLogic) {
+			if n < 500 && (expr.Truth(truth) != expr.Unknown || place.mayBeUnknown()) {
 				t.Errorf("%s was %s only %d times: this shows little", place, expr.Truth(truth), n)
 			}
 		}
@@ -168,8 +185,8 @@ func (lab *laboratory) randomSubjects(r random) []*subject {
 		for _, place := range testPlaces() {
 			row := modelNamed(lab.schema, m.name)
 			inputs := slices.DeleteFunc(slices.Clone(lab.inputs), func(in *schema.Input) bool { return place == validateOfModel || !m.hasInput(in.Name) })
-			if !place.hasRow() {
-				row = nil
+			if place == validateOfAction {
+				row = nil // cannot be named
 			}
 			g := newGenerator(r, lab.schema, row, inputs, place == validateOfModel)
 			for range place.share() {

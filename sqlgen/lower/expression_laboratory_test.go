@@ -92,7 +92,7 @@ func (lab *laboratory) text(subjects []*subject) string {
 			case s.model != m.name:
 			case s.place == validateOfModel:
 				validations.WriteString(line + "\n")
-			case s.place == ruleOfAction:
+			case s.place.isRule():
 				action(fmt.Sprint("a", i), line)
 			default:
 				action(fmt.Sprint("a", i), line+" @permission(expression: true)")
@@ -134,14 +134,14 @@ func (lab *laboratory) check(t testing.TB, subjects []*subject) []*subject {
 		if _, err := fmt.Sscanf(a.Name, "a%d", &n); err != nil {
 			continue
 		}
-		switch accepted[n].place {
-		case whereOfAction:
+		switch {
+		case accepted[n].place == whereOfAction:
 			for _, w := range a.Wheres {
 				accepted[n].nodes = append(accepted[n].nodes, w.Expression)
 			}
-		case ruleOfAction:
+		case accepted[n].place.isRule():
 			accepted[n].nodes = []expr.Node{a.Rules[0].Expression}
-		case validateOfAction:
+		case accepted[n].place == validateOfAction:
 			accepted[n].nodes = []expr.Node{a.Validations[0].Expression}
 		}
 	}
@@ -167,11 +167,29 @@ func (lab *laboratory) sql(s *subject, at site) string {
 	x := newExpression(s.place.logic(), at, row, func(in expr.Input) pg.Expr {
 		return read(in.InputType(), in.InputOptional() || in.InputNullable(), pg.Col("call", "input"), "where", in.InputName())
 	})
+	if s.place.isEarly() {
+		return emit.Expr(lab.early(s, x))
+	}
 	condition := x.allHold(s.nodes)
 	if s.place.logic() != validateLogic {
 		condition = &pg.Is{Value: condition, Test: "true"}
 	}
 	return emit.Expr(condition)
+}
+
+// early is what is known of the subject before any row is read. What holds and what
+// fails are asked in an order that differs by site, since both must not be.
+func (lab *laboratory) early(s *subject, x expression) pg.Expr {
+	d := decider{expression: x}
+	if s.place == uploadOfAction {
+		d.inputsKnown = pg.IsNotNull(pg.As(pg.Null(), "jsonb"))
+	}
+	known := d.decideEarly([]*schema.Rule{{Expression: s.nodes[0]}})
+	whens := []pg.When{{Condition: known.holds, Result: pg.True()}, {Condition: known.fails, Result: pg.False()}}
+	if x.site == inQuery {
+		slices.Reverse(whens)
+	}
+	return &pg.Case{Whens: whens}
 }
 
 // checkConstraints proves that the rules of models can be what they become.

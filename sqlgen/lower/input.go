@@ -65,5 +65,8 @@ func (b *builder) isGivenInput(in *schema.Input) pg.Expr {
 // the query under the table's own name, and its inputs.
 func (b *builder) expression(l logic, at site) expression {
 	row := rowOf(b.model)
-	return newExpression(l, at, &row, func(in expr.Input) pg.Expr { return b.value(in.(*schema.Input)) })
+	return newExpression(l, at, &row, b.inputValue)
 }
+
+// inputValue is value for expressions.
+func (b *builder) inputValue(in expr.Input) pg.Expr { return b.value(in.(*schema.Input)) }

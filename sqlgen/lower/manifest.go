@@ -34,6 +34,9 @@ func (l *lowering) manifest() []byte {
 	for _, c := range l.constraints {
 		m.Constraints[c.name] = c.constraint
 	}
+	m.Headers = l.headersRead()
+	m.Environment = l.schema.Config.Environment
+	m.Secrets = l.schema.Config.Secrets
 	for _, c := range l.schema.Config.Claims {
 		m.Claims = append(m.Claims, release.Claim{Key: c.Key, Column: schema.SnakeForm(c.Field)})
 	}
@@ -141,9 +144,26 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 // admitsAnonymous tells whether some rule may admit a caller who is nobody.
 func admitsAnonymous(a *schema.Action) bool {
 	for _, r := range a.Rules {
-		if expr.EarlyWithoutInputs(expr.Call{}, r.Expression) != expr.False {
+		// Who is nobody has no role.
+		if len(r.Roles) == 0 && expr.EarlyWithoutInputs(expr.Call{}, r.Expression) != expr.False {
 			return true
 		}
 	}
 	return false
+}
+
+// headersRead returns the headers that some expression of the schema mentions.
+func (l *lowering) headersRead() []string {
+	var nodes []expr.Node
+	for _, a := range l.schema.Actions {
+		nodes = append(nodes, expressions(a)...)
+	}
+	for _, m := range l.schema.Models {
+		for _, r := range m.Rules {
+			if r.Expression != nil {
+				nodes = append(nodes, r.Expression)
+			}
+		}
+	}
+	return expr.Mentions(nodes...).Headers
 }

@@ -18,7 +18,10 @@ import (
 func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 	p := policies{}
 	for _, a := range m.Actions {
-		decided := rule(a.Rules, inQuery)
+		if a.Custom {
+			continue
+		}
+		decided := policyRule(m, a.Rules)
 		if pg.IsFalse(decided) {
 			continue // an action without branch is refused
 		}
@@ -36,6 +39,9 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 			p.judge(pg.ForDelete, a, decided)
 		}
 	}
+	if l.hasCustomCode() {
+		p.admitCustomCode(m)
+	}
 	for _, command := range []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDelete} {
 		if len(p[command]) > 0 {
 			t.Policies = append(t.Policies, &pg.Policy{
@@ -47,6 +53,59 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		}
 	}
 	t.Grants = grants(m, p)
+}
+
+// customCode is the one name under which all custom code runs: the plans of its
+// helpers are shared between actions.
+const customCode = "custom code"
+
+func (l *lowering) hasCustomCode() bool {
+	return slices.ContainsFunc(l.schema.Actions, func(a *schema.Action) bool { return a.Custom })
+}
+
+// admitCustomCode lets custom code do to a model's rows what the rules of the model
+// itself allow callers. Of Identity they see their own row.
+func (p policies) admitCustomCode(m *schema.Model) {
+	if m.IsIdentity {
+		p[pg.ForSelect] = append(p[pg.ForSelect], &demand{
+			reason:    "of Identity, callers see their own row",
+			actions:   []string{customCode},
+			condition: pg.Eq(pg.Col(m.Table, "id"), identityID(inQuery)),
+		})
+		return
+	}
+	for _, c := range []struct {
+		command pg.Command
+		kinds   []schema.Kind
+	}{
+		{pg.ForSelect, []schema.Kind{schema.Get, schema.List}},
+		{pg.ForInsert, []schema.Kind{schema.Create}},
+		{pg.ForUpdate, []schema.Kind{schema.Update}},
+		{pg.ForDelete, []schema.Kind{schema.Delete}},
+	} {
+		rules := rulesFor(m, c.kinds...)
+		condition := policyRule(m, rules)
+		if pg.IsFalse(condition) {
+			continue
+		}
+		d := p.add(c.command, customCode, ruleText(rules), condition)
+		for _, k := range c.kinds {
+			if len(rulesFor(m, k)) > 0 {
+				d.cover(k)
+			}
+		}
+	}
+}
+
+// rulesFor returns the rules of a model itself for some kinds.
+func rulesFor(m *schema.Model, kinds ...schema.Kind) []*schema.Rule {
+	var rules []*schema.Rule
+	for _, r := range m.Rules {
+		if slices.ContainsFunc(r.Kinds, func(k schema.Kind) bool { return slices.Contains(kinds, k) }) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
 }
 
 // policies gathers what each command's policy demands of which actions.
@@ -62,28 +121,36 @@ type demand struct {
 
 // judge lets a command's policy decide by an action's rule.
 func (p policies) judge(command pg.Command, a *schema.Action, decided pg.Expr) {
-	d := p.add(command, a, ruleText(a.Rules), decided)
-	if kind := string(a.Kind); !slices.Contains(d.kinds, kind) {
-		d.kinds = append(d.kinds, kind)
+	reason := ruleText(a.Rules)
+	if len(ruleInputs(a.Rules)) > 0 {
+		reason += " of " + a.Name // inputs of one name may differ between actions
 	}
+	p.add(command, a.Name, reason, decided).cover(a.Kind)
 }
 
 // open lets an action through a command's policy, for the reason given.
 func (p policies) open(command pg.Command, a *schema.Action, reason string) {
-	p.add(command, a, reason, pg.True())
+	p.add(command, a.Name, reason, pg.True())
 }
 
 // add puts an action beside those of which the same is demanded.
-func (p policies) add(command pg.Command, a *schema.Action, reason string, condition pg.Expr) *demand {
+func (p policies) add(command pg.Command, action, reason string, condition pg.Expr) *demand {
 	for _, d := range p[command] {
 		if d.reason == reason {
-			d.actions = append(d.actions, a.Name)
+			d.actions = append(d.actions, action)
 			return d
 		}
 	}
-	d := &demand{reason: reason, actions: []string{a.Name}, condition: condition}
+	d := &demand{reason: reason, actions: []string{action}, condition: condition}
 	p[command] = append(p[command], d)
 	return d
+}
+
+// cover notes a kind of action of which a rule is demanded.
+func (d *demand) cover(k schema.Kind) {
+	if !slices.Contains(d.kinds, string(k)) {
+		d.kinds = append(d.kinds, string(k))
+	}
 }
 
 func (p policies) branches(command pg.Command) []*pg.Branch {
@@ -106,17 +173,22 @@ func policyName(table string, command pg.Command) string {
 }
 
 // grants returns what the caller role needs on the table, and no more: rows are
-// read by every action, written columns are named.
+// read by every action, written columns are named. Custom code may read and write
+// what callers may, but for what the database keeps itself.
 func grants(m *schema.Model, p policies) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "select", Role: callerRole})
+		g := &pg.Grant{Privilege: "select", Role: callerRole}
+		if m.IsIdentity {
+			g.Columns = readableOfIdentity(m)
+		}
+		grants = append(grants, g)
 	}
 	if len(p[pg.ForInsert]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: writtenColumns(m, schema.Create), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: writtenColumns(m, p, pg.ForInsert, schema.Create), Role: callerRole})
 	}
 	if len(p[pg.ForUpdate]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "update", Columns: writtenColumns(m, schema.Update), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "update", Columns: writtenColumns(m, p, pg.ForUpdate, schema.Update), Role: callerRole})
 	}
 	if len(p[pg.ForDelete]) > 0 {
 		grants = append(grants, &pg.Grant{Privilege: "delete", Role: callerRole})
@@ -124,12 +196,25 @@ func grants(m *schema.Model, p policies) []*pg.Grant {
 	return grants
 }
 
-// writtenColumns returns the columns that the model's actions of a kind write,
-// in table order.
-func writtenColumns(m *schema.Model, kind schema.Kind) []string {
+// readableOfIdentity returns the columns of Identity that custom code may read: all
+// but the password's hash.
+func readableOfIdentity(m *schema.Model) []string {
+	var columns []string
+	for _, f := range storedFields(m) {
+		if !f.StepWriteOnly() {
+			columns = append(columns, f.Column)
+		}
+	}
+	return columns
+}
+
+// writtenColumns returns the columns that a command writes for the model's actions
+// of a kind and for custom code, in table order.
+func writtenColumns(m *schema.Model, p policies, command pg.Command, kind schema.Kind) []string {
+	byCustomCode := slices.ContainsFunc(p[command], func(d *demand) bool { return slices.Contains(d.actions, customCode) })
 	written := map[string]bool{"id": kind == schema.Create}
 	for _, a := range m.Actions {
-		if a.Kind != kind {
+		if a.Kind != kind || a.Custom {
 			continue
 		}
 		for _, w := range writes(a) {
@@ -138,7 +223,7 @@ func writtenColumns(m *schema.Model, kind schema.Kind) []string {
 	}
 	var columns []string
 	for _, f := range storedFields(m) {
-		if written[f.Column] {
+		if written[f.Column] || byCustomCode && f.Name != "createdAt" && f.Name != "updatedAt" {
 			columns = append(columns, f.Column)
 		}
 	}

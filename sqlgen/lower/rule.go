@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -9,19 +8,72 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// rule lowers the rules of an action, joined by or, to one condition.
-func rule(rules []*schema.Rule, at site) pg.Expr {
-	x := newExpression(ruleLogic, at, nil, noInput)
+// needRow tells whether rules mention the row, so that not every caller can be
+// judged before it is read.
+func needRow(rules []*schema.Rule) bool {
+	for _, r := range rules {
+		if r.Expression != nil && expr.Mentions(r.Expression).Row {
+			return true
+		}
+	}
+	return false
+}
+
+// anyRule lowers rules, joined by or, to one condition over the row and the call.
+func (x expression) anyRule(rules []*schema.Rule) pg.Expr {
 	conditions := make([]pg.Expr, len(rules))
 	for i, r := range rules {
-		conditions[i] = x.holds(r.Expression)
+		conditions[i] = x.rule(r)
 	}
 	return pg.AnyOf(conditions...)
 }
 
-// noInput is for expressions in which no input can be named.
-func noInput(in expr.Input) pg.Expr {
-	panic(fmt.Sprintf("lower: the input %s cannot be named here", in.InputName()))
+// rule lowers one rule, of which expression and roles are both needed.
+func (x expression) rule(r *schema.Rule) pg.Expr {
+	holds := pg.Expr(pg.True())
+	if r.Expression != nil {
+		holds = x.allHold([]expr.Node{r.Expression})
+	}
+	if len(r.Roles) == 0 {
+		return holds
+	}
+	return pg.AllOf(holds, hasRole(r.Roles, x.site))
+}
+
+// hasRole tells whether the caller has one of some roles: a verified e-mail that is
+// one of theirs, or whose part after the last @ is one of their domains.
+func hasRole(roles []*schema.Role, at site) pg.Expr {
+	var emails, domains []pg.Expr
+	for _, r := range roles {
+		emails = appendTexts(emails, r.Emails)
+		domains = appendTexts(domains, r.Domains)
+	}
+	email := pg.Fn("lower", pg.Col("identity", "email"))
+	var member []pg.Expr
+	if len(emails) > 0 {
+		member = append(member, &pg.In{Value: email, List: emails})
+	}
+	if len(domains) > 0 {
+		member = append(member, &pg.In{Value: pg.Fn("substring", email, pg.Str("@([^@]*)$")), List: domains})
+	}
+	if len(member) == 0 {
+		return pg.False() // roles without members
+	}
+	return &pg.Exists{Query: &pg.Select{
+		From: pg.Ref(relatedSchema, "identity"),
+		Where: pg.AllOf(
+			pg.Eq(pg.Col("identity", "id"), identityID(at)),
+			pg.Col("identity", "email_verified"),
+			pg.AnyOf(member...),
+		),
+	}}
+}
+
+func appendTexts(list []pg.Expr, texts []string) []pg.Expr {
+	for _, t := range texts {
+		list = append(list, pg.Str(t))
+	}
+	return list
 }
 
 // ruleText is how the schema words the rules of an action.
@@ -31,6 +83,55 @@ func ruleText(rules []*schema.Rule) string {
 		texts[i] = r.Text
 	}
 	return strings.Join(texts, ", or ")
+}
+
+// ruleInputs returns the inputs that rules mention, each once.
+func ruleInputs(rules []*schema.Rule) []*schema.Input {
+	var nodes []expr.Node
+	for _, r := range rules {
+		if r.Expression != nil {
+			nodes = append(nodes, r.Expression)
+		}
+	}
+	var inputs []*schema.Input
+	for _, in := range expr.Mentions(nodes...).Inputs {
+		inputs = append(inputs, in.(*schema.Input))
+	}
+	return inputs
+}
+
+// policyRule lowers rules to the condition of a policy of a model's table. Inputs
+// come to it through settings, as who calls does.
+func policyRule(m *schema.Model, rules []*schema.Rule) pg.Expr {
+	row := rowOf(m)
+	return newExpression(ruleLogic, inQuery, &row, settingOf).anyRule(rules)
+}
+
+// settingOf reads an input of the call from its setting.
+func settingOf(in expr.Input) pg.Expr {
+	i := in.(*schema.Input)
+	return pg.As(settled(pg.Fn("platform.input", pg.Str(schema.SnakeForm(i.Name))), inQuery), variableType(i.Type))
+}
+
+// rowRule is the rules of the action as a condition in a query of its function, in
+// which the row's table stands under its own name.
+func (b *builder) rowRule() pg.Expr {
+	return b.expression(ruleLogic, inQuery).anyRule(b.action.Rules)
+}
+
+// bindInputs hands the inputs that policies read to them.
+func (b *builder) bindInputs() {
+	if !needRow(b.action.Rules) {
+		return
+	}
+	var statements []pg.Statement
+	for _, in := range ruleInputs(b.action.Rules) {
+		statements = append(statements, &pg.Perform{Value: pg.Fn("platform.bind_input",
+			pg.Str(schema.SnakeForm(in.Name)), pg.As(b.value(in), "text"))})
+	}
+	if len(statements) > 0 {
+		b.step("What the rules ask of the input.", statements...)
+	}
 }
 
 func boolean(b bool) pg.Expr {

@@ -96,7 +96,7 @@ func (u refusal) action(a *schema.Action) {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
 	for _, r := range a.Rules {
-		u.rule(r)
+		u.rule(a, r)
 	}
 	u.pins(a)
 }
@@ -116,17 +116,9 @@ func (u refusal) input(in *schema.Input) {
 	}
 }
 
-func (u refusal) rule(r *schema.Rule) {
-	if len(r.Roles) > 0 {
-		u.refuse(r.Span, "roles in @permission")
-	}
-	if r.Expression == nil {
-		return
-	}
-	for _, p := range expr.Paths(r.Expression) {
-		if p.Root != expr.RootIsAuthenticated {
-			u.refuse(p.Span(), "a rule over anything but literals and ctx.isAuthenticated")
-		}
+func (u refusal) rule(a *schema.Action, r *schema.Rule) {
+	if a.Kind == schema.List && r.Expression != nil && expr.Mentions(r.Expression).Row {
+		u.refuse(r.Span, "a rule over the rows of a list")
 	}
 }
 

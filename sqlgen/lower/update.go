@@ -29,7 +29,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 		update.Set = append(update.Set, pg.Assignment{Column: w.field.Column, Value: value})
 	}
 	b.step("", update)
-	b.missing()
+	b.missing(where)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }
@@ -45,13 +45,22 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
 		Into:      "v_result",
 	})
-	b.missing()
+	b.missing(where)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }
 
-// missing ends the call if no row was found. Who came here was admitted whatever
-// the row, so none can have been refused.
-func (b *builder) missing() {
-	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+// missing ends the call if no row was found: it is refused if row security hid the
+// row that the condition finds without it.
+func (b *builder) missing(where pg.Expr) {
+	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", b.isHidden(where))}))
+}
+
+// isHidden tells whether a row that was not found is there and refused. Where the
+// rules need no row, or refused rows shall not show, nobody looks.
+func (b *builder) isHidden(where pg.Expr) pg.Expr {
+	if !b.judgesRows() || b.hidesRefused {
+		return pg.False()
+	}
+	return &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, b.table), Where: where}}
 }

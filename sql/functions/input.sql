@@ -1,0 +1,12 @@
+-- An input of the call as text, by its snake form, for rules that mention it. Policies call it as a sub-select and cast it.
+create or replace function platform.input(name text) returns text
+language sql
+stable
+parallel safe
+security invoker
+as $$
+  select substr(nullif(current_setting('sternpost.inputs.' || name, true), ''), 2);
+$$;
+
+comment on function platform.input(text) is 'An input that platform.bind_input has bound; null if it is null or absent.';
+grant execute on function platform.input(text) to sternpost_caller;

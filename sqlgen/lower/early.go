@@ -1,0 +1,275 @@
+package lower
+
+import (
+	"fmt"
+	"maps"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// early is what is known of an expression before any row is read, in three-valued
+// logic: whether it holds whatever the row, and whether it fails whatever the row.
+// If neither, it depends on the row. Both are conditions that are never null.
+type early struct {
+	holds, fails pg.Expr
+}
+
+// depends is what nothing is known of.
+func depends() early { return early{holds: pg.False(), fails: pg.False()} }
+
+func known(holds bool) early { return early{holds: boolean(holds), fails: boolean(!holds)} }
+
+func bothEarly(a, b early) early {
+	return early{holds: pg.AllOf(a.holds, b.holds), fails: pg.AnyOf(a.fails, b.fails)}
+}
+
+func eitherEarly(a, b early) early {
+	return early{holds: pg.AnyOf(a.holds, b.holds), fails: pg.AllOf(a.fails, b.fails)}
+}
+
+// decider evaluates rules before any row is read. What the comparisons make false
+// for want of a caller or an input is false, row or not.
+type decider struct {
+	expression
+
+	// inputsKnown is nil where inputs are known. Of an upload they are not; it then
+	// tells whether the function was called with any.
+	inputsKnown pg.Expr
+}
+
+// decideEarly lowers what is known of the rules before any row is read.
+func (d decider) decideEarly(rules []*schema.Rule) early {
+	result := known(false)
+	var members []pg.Expr // what rules of roles alone ask for
+	for _, r := range rules {
+		if r.Expression == nil {
+			members = append(members, hasRole(r.Roles, d.site))
+			continue
+		}
+		result = eitherEarly(result, d.rule(r))
+	}
+	for _, member := range members {
+		result.holds = pg.AnyOf(result.holds, member)
+		if !isAnonymous(result.fails) { // who is nobody has no role
+			result.fails = pg.AllOf(result.fails, pg.Negate(member))
+		}
+	}
+	return result
+}
+
+// isAnonymous tells whether a condition asks for nobody.
+func isAnonymous(e pg.Expr) bool {
+	is, ok := e.(*pg.Is)
+	if !ok || is.Test != "null" {
+		return false
+	}
+	call, ok := is.Value.(*pg.Call)
+	return ok && call.Name == "platform.identity_id"
+}
+
+func (d decider) rule(r *schema.Rule) early {
+	result := d.all([]expr.Node{r.Expression})
+	if len(r.Roles) > 0 {
+		member := hasRole(r.Roles, d.site)
+		result = bothEarly(result, early{holds: member, fails: pg.Negate(member)})
+	}
+	return result
+}
+
+// all evaluates conjuncts of one expression: those that pass a to-many from the
+// caller as one, around the choice of a child, the others each for itself.
+func (d decider) all(nodes []expr.Node) early {
+	result := known(true)
+	var choosing []expr.Node
+	for _, n := range flatten(nodes) {
+		if d.openOfCaller(n) != nil {
+			choosing = append(choosing, n)
+		} else {
+			result = bothEarly(result, d.truth(n))
+		}
+	}
+	if len(choosing) > 0 {
+		result = bothEarly(result, d.choose(*d.openOfCaller(choosing...), choosing))
+	}
+	return result
+}
+
+// flatten takes conjunctions apart.
+func flatten(nodes []expr.Node) []expr.Node {
+	var list []expr.Node
+	for _, n := range nodes {
+		if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
+			list = append(list, flatten([]expr.Node{l.Left, l.Right})...)
+		} else {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+func (d decider) truth(n expr.Node) early {
+	switch n := n.(type) {
+	case *expr.Logic:
+		if n.Op == syntax.Or {
+			return eitherEarly(d.truth(n.Left), d.truth(n.Right))
+		}
+		return d.all([]expr.Node{n})
+	case *expr.Not:
+		inner := d
+		inner.chosen = map[string]*place{}
+		operand := inner.truth(n.Operand)
+		return early{holds: operand.fails, fails: operand.holds}
+	}
+	if p := d.openOfCaller(n); p != nil {
+		return d.choose(*p, []expr.Node{n})
+	}
+	switch n := n.(type) {
+	case *expr.Literal:
+		return known(n.Value.(bool))
+	case *expr.Compare:
+		return d.comparison(n)
+	case *expr.Path:
+		return d.leaf(n, []expr.Node{n})
+	}
+	panic(fmt.Sprintf("lower: %T is no Boolean expression", n))
+}
+
+// openOfCaller returns the first prefix from the caller for which no child is
+// chosen yet. Children of the row are unknown, as the row is.
+func (d decider) openOfCaller(nodes ...expr.Node) *expr.Prefix {
+	for _, p := range expr.Prefixes(nodes...) {
+		if _, chosen := d.chosen[p.Key()]; !chosen && p.Root != expr.RootRow {
+			return &p
+		}
+	}
+	return nil
+}
+
+// choose evaluates conjuncts that mention a prefix from the caller: they hold if
+// they do with some child there, and fail if they do with every child. Without one
+// what they say of it is false, which is never more than with one.
+func (d decider) choose(p expr.Prefix, conjuncts []expr.Node) early {
+	key := p.Key()
+	without := d
+	without.chosen = maps.Clone(d.chosen)
+	without.chosen[key] = nil
+	none := without.all(conjuncts)
+
+	start, rest := d.start(p.Root, p.Steps)
+	if start == nil {
+		return none
+	}
+	j := newJoins(d.aliases)
+	at := *start
+	for _, s := range rest {
+		at = j.follow(at, field(s))
+	}
+	with := d
+	with.site = inQuery
+	with.aliases = j.aliases
+	with.chosen = maps.Clone(d.chosen)
+	with.chosen[key] = &at
+	some := with.all(conjuncts)
+
+	result := none
+	if !pg.IsFalse(some.holds) {
+		result.holds = pg.AnyOf(&pg.Exists{Query: j.query(nil, some.holds)}, none.holds)
+	}
+	if !pg.IsTrue(some.fails) {
+		result.fails = pg.AllOf(pg.Negate(&pg.Exists{Query: j.query(nil, pg.Negate(some.fails))}), none.fails)
+	}
+	return result
+}
+
+// comparison evaluates a comparison whose prefixes from the caller are all chosen.
+func (d decider) comparison(c *expr.Compare) early {
+	return d.leaf(c, []expr.Node{c.Left, c.Right})
+}
+
+// leaf evaluates a comparison or a Boolean path, of which the sides are given.
+func (d decider) leaf(n expr.Node, sides []expr.Node) early {
+	if d.leadsNowhereFromCaller(n) {
+		return known(false)
+	}
+	m := expr.Mentions(n)
+	if !m.Row {
+		holds := d.exact(d.expression.holds(n))
+		result := early{holds: holds, fails: pg.Negate(holds)}
+		if len(m.Inputs) > 0 && d.inputsKnown != nil {
+			result.holds = pg.AllOf(d.inputsKnown, result.holds)
+			result.fails = pg.AllOf(d.inputsKnown, result.fails)
+			result.fails = pg.AnyOf(result.fails, d.nobody(n, sides, false))
+		}
+		return result
+	}
+	result := depends()
+	result.fails = d.nobody(n, sides, true)
+	return result
+}
+
+// nobody tells whether a comparison is false for want of a caller or input.
+func (d decider) nobody(n expr.Node, sides []expr.Node, withInputs bool) pg.Expr {
+	c, isCompare := n.(*expr.Compare)
+	if !isCompare {
+		return pg.False() // a path of the row by itself
+	}
+	if _, ok := nullTested(c); ok {
+		return pg.False()
+	}
+	var conditions []pg.Expr
+	for i, side := range sides {
+		list, isList := side.(*expr.List)
+		if !isList {
+			conditions = append(conditions, d.isNobody(side, withInputs)...)
+			continue
+		}
+		if c.Op == syntax.In && i == 1 {
+			continue // an element that is nobody only matches nothing
+		}
+		for _, e := range list.Elements {
+			conditions = append(conditions, d.isNobody(e, withInputs)...)
+		}
+	}
+	return pg.AnyOf(conditions...)
+}
+
+func (d decider) isNobody(n expr.Node, withInputs bool) []pg.Expr {
+	p, ok := n.(*expr.Path)
+	if !ok || p.Root != expr.RootIdentity && p.Root != expr.RootInput {
+		return nil
+	}
+	if p.Root == expr.RootInput && !withInputs {
+		return nil
+	}
+	o := d.operand(p)
+	if !o.nobody {
+		return nil // a required input
+	}
+	isNull := pg.Expr(pg.IsNull(o.scalar()))
+	if p.Root == expr.RootInput && d.inputsKnown != nil {
+		isNull = pg.AllOf(d.inputsKnown, isNull)
+	}
+	return []pg.Expr{isNull}
+}
+
+// leadsNowhereFromCaller tells whether a comparison passes a to-many from the caller that
+// has no child.
+func (d decider) leadsNowhereFromCaller(n expr.Node) bool {
+	for _, p := range expr.Prefixes(n) {
+		if at, chosen := d.chosen[p.Key()]; chosen && at == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// exact makes a condition that is never null.
+func (d decider) exact(e pg.Expr) pg.Expr {
+	if isExact(e) {
+		return e
+	}
+	return &pg.Is{Value: e, Test: "true"}
+}
