@@ -126,7 +126,7 @@ func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 		url: "http://" + listener.Addr().String(),
 		log: &logBuffer{},
 		client: &http.Client{
-			Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100},
+			Transport:     newDescribedTransport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}, "http://"+listener.Addr().String()),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Timeout:       time.Minute,
 		},

@@ -6,6 +6,7 @@ package integration
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 
@@ -15,5 +16,7 @@ import (
 var update = flag.Bool("update", false, "rewrite the response bodies of the cases in testdata; review them like code")
 
 func TestMain(m *testing.M) {
-	os.Exit(pgtest.Main(m))
+	code := pgtest.Main(m)
+	fmt.Printf("%d responses were compared with the description of their API\n", described.Load())
+	os.Exit(code)
 }

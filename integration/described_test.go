@@ -1,0 +1,279 @@
+package integration
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// described counts the responses that were compared with the description of their
+// API, of all tests.
+var described atomic.Int64
+
+// describedTransport compares every response of an action with what the description
+// of its API says: the status is declared, and the body fits its schema. A response
+// that does not fit becomes an error, which ends the request.
+type describedTransport struct {
+	inner http.RoundTripper
+	base  string // the address of the service
+
+	mu        sync.Mutex
+	documents map[string][]*apiDocument // by the API's path, the newest last
+}
+
+func newDescribedTransport(inner http.RoundTripper, base string) *describedTransport {
+	return &describedTransport{inner: inner, base: base, documents: map[string][]*apiDocument{}}
+}
+
+// CloseIdleConnections closes those of the transport inside.
+func (d *describedTransport) CloseIdleConnections() {
+	if c, ok := d.inner.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// RoundTrip sends a request and checks the response.
+func (d *describedTransport) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := d.inner.RoundTrip(request)
+	if err != nil {
+		return nil, err
+	}
+	api, rest, ok := strings.Cut(strings.TrimPrefix(request.URL.Path, "/"), "/json/")
+	if !ok || rest == "openapi.json" || strings.Contains(api, "/") || !strings.HasPrefix(request.URL.String(), d.base+"/") {
+		return response, nil
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil {
+		return nil, err
+	}
+	response.Body = io.NopCloser(bytes.NewReader(body))
+	if err := d.check(request, api, response, body); err != nil {
+		return nil, fmt.Errorf("%s %s: %d %s\nis not as described: %w", request.Method, request.URL.Path, response.StatusCode, body, err)
+	}
+	return response, nil
+}
+
+// errUndescribed is of a response whose request is none that a document describes.
+var errUndescribed = errors.New("not described")
+
+// check compares a response with the newest document, and since a release may have
+// been replaced meanwhile, with those before.
+func (d *describedTransport) check(request *http.Request, api string, response *http.Response, body []byte) error {
+	documents, err := d.refresh(request, api)
+	if err != nil {
+		return err
+	}
+	var first error
+	for _, document := range slices.Backward(documents) {
+		err := document.check(request.URL.Path, response, body)
+		if err == nil {
+			described.Add(1)
+			return nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil || errors.Is(first, errUndescribed) {
+		return nil
+	}
+	return first
+}
+
+// refresh asks for the document of an API unless it is known, and returns all that
+// there have been.
+func (d *describedTransport) refresh(cause *http.Request, api string) ([]*apiDocument, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	known := d.documents[api]
+	request, err := http.NewRequestWithContext(cause.Context(), "GET", d.base+"/"+api+"/json/openapi.json", nil)
+	if err != nil {
+		return nil, err
+	}
+	if len(known) > 0 {
+		request.Header.Set("If-None-Match", known[len(known)-1].etag)
+	}
+	response, err := d.inner.RoundTrip(request)
+	if err != nil {
+		return nil, fmt.Errorf("ask for the description: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusOK {
+		document, err := readDocument(response.Body, response.Header.Get("ETag"))
+		if err != nil {
+			return nil, err
+		}
+		d.documents[api] = append(known, document)
+	}
+	return d.documents[api], nil
+}
+
+// apiDocument is an OpenAPI document whose schemas can be compared with.
+type apiDocument struct {
+	etag     string
+	tree     map[string]any
+	compiler *jsonschema.Compiler
+
+	mu      sync.Mutex
+	schemas map[string]*jsonschema.Schema // by pointer
+}
+
+const documentURL = "https://sternpost.test/openapi.json"
+
+func readDocument(text io.Reader, etag string) (*apiDocument, error) {
+	tree, err := jsonschema.UnmarshalJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the description: %w", err)
+	}
+	object, ok := tree.(map[string]any)
+	if !ok {
+		return nil, errors.New("the description is no object")
+	}
+	compiler := newSchemaCompiler()
+	if err := compiler.AddResource(documentURL, tree); err != nil {
+		return nil, fmt.Errorf("read the description: %w", err)
+	}
+	return &apiDocument{etag: etag, tree: object, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
+}
+
+// schema compiles the schema at a JSON pointer.
+func (d *apiDocument) schema(pointer string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s := d.schemas[pointer]; s != nil {
+		return s, nil
+	}
+	s, err := d.compiler.Compile(documentURL + "#" + pointer)
+	if err != nil {
+		return nil, fmt.Errorf("compile %s: %w", pointer, err)
+	}
+	d.schemas[pointer] = s
+	return s, nil
+}
+
+// at follows names from the root of the document.
+func (d *apiDocument) at(names ...string) any {
+	var value any = d.tree
+	for _, name := range names {
+		object, ok := value.(map[string]any)
+		if !ok {
+			return nil
+		}
+		value = object[name]
+	}
+	return value
+}
+
+// pointer is a JSON pointer (RFC 6901).
+func pointer(names ...string) string {
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
+	}
+	return b.String()
+}
+
+// check compares a response with what is declared for its path.
+func (d *apiDocument) check(path string, response *http.Response, body []byte) error {
+	if d.at("paths", path) == nil {
+		return errUndescribed
+	}
+	status := strconv.Itoa(response.StatusCode)
+	place := []string{"paths", path, "post", "responses", status}
+	declared, ok := d.at(place...).(map[string]any)
+	if !ok {
+		if response.StatusCode == http.StatusNoContent && response.Request.Method == http.MethodOptions {
+			return nil // of CORS, which is no part of an operation
+		}
+		return fmt.Errorf("the status %s is not declared", status)
+	}
+	if ref, ok := declared["$ref"].(string); ok {
+		place = strings.Split(strings.TrimPrefix(ref, "#/"), "/")
+		if declared, ok = d.at(place...).(map[string]any); !ok {
+			return fmt.Errorf("%s leads nowhere", ref)
+		}
+	}
+	headers, _ := declared["headers"].(map[string]any)
+	for name := range headers {
+		if response.Header.Get(name) == "" {
+			return fmt.Errorf("the header %s is missing", name)
+		}
+	}
+	if response.Request.Method == http.MethodHead {
+		return nil
+	}
+	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	if err != nil {
+		return fmt.Errorf("Content-Type: %w", err)
+	}
+	if d.at(append(place, "content", media)...) == nil {
+		return fmt.Errorf("the content type %s is not declared", media)
+	}
+	schema, err := d.schema(pointer(append(place, "content", media, "schema")...))
+	if err != nil {
+		return err
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("read the body: %w", err)
+	}
+	return schema.Validate(value)
+}
+
+// TestResponsesAreCompared gives the comparison responses that are not as described.
+func TestResponsesAreCompared(t *testing.T) {
+	t.Parallel()
+	document, err := readDocument(strings.NewReader(`{"paths":{"/api/json/getNote":{"post":{"responses":{
+		"200":{"content":{"application/json":{"schema":{"oneOf":[{"$ref":"#/components/schemas/Note"},{"type":"null"}]}}}},
+		"400":{"$ref":"#/components/responses/BadRequest"},
+		"401":{"$ref":"#/components/responses/Gone"},
+		"503":{"headers":{"Retry-After":{}},"content":{"application/json":{"schema":{}}}}}}}},
+		"components":{"schemas":{"Note":{"type":"object","properties":{"at":{"type":"string","format":"date-time"}},"required":["at"]}},
+		"responses":{"BadRequest":{"content":{"application/json":{"schema":{"type":"object","required":["code"]}}}}}}}`), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const known = "/api/json/getNote"
+	for _, test := range []struct {
+		path, kind string
+		status     int
+		body       string
+		want       string // of the error
+	}{
+		{known, "application/json", 200, `{"at":"2026-03-31T09:00:00.000Z"}`, ""},
+		{known, "application/json", 200, `null`, ""},
+		{known, "application/json", 200, `{"at":"2026-03-31"}`, "date-time"},
+		{known, "application/json", 200, `{}`, "at"},
+		{known, "application/json", 200, ``, "read the body"},
+		{known, "text/plain", 200, `null`, "the content type text/plain is not declared"},
+		{known, "", 200, `null`, "Content-Type"},
+		{known, "application/json", 400, `{"code":"ERR"}`, ""},
+		{known, "application/json", 400, `{}`, "code"},
+		{known, "application/json", 401, `{}`, "leads nowhere"},
+		{known, "application/json", 404, `{}`, "the status 404 is not declared"},
+		{known, "application/json", 503, `{}`, "the header Retry-After is missing"},
+		{"/api/json/getNotes", "application/json", 404, `{}`, "not described"},
+	} {
+		response := &http.Response{
+			StatusCode: test.status,
+			Header:     http.Header{"Content-Type": {test.kind}},
+			Request:    &http.Request{Method: http.MethodPost},
+		}
+		err := document.check(test.path, response, []byte(test.body))
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %d %s %s\n got %v\nwant %s", test.path, test.status, test.kind, test.body, err, test.want)
+		}
+	}
+}
