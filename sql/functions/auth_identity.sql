@@ -29,7 +29,6 @@ as $$
 declare
   v_columns text[];
   v_values text[];
-  v_constraint text;
 begin
   wait := 0;
   -- The table is generated, and which claims it has is the project's choice.
@@ -50,7 +49,7 @@ begin
     and pg_attribute.attname not in ('id', 'issuer', 'external_id', 'password', 'created_at', 'updated_at')
   into v_columns, v_values;
 
-  -- Twice at most: whoever creates the same identity at the same moment is met the second time.
+  -- What must be unique is perhaps taken by the same identity, created at this moment: then it is found the second time.
   for v_try in 1..2 loop
     begin
       select identity.id
@@ -104,12 +103,8 @@ begin
       return;
     exception
       when unique_violation then
-        get stacked diagnostics v_constraint = constraint_name;
         outcome := 'refused';
         identity_id := null;
-        if v_constraint <> 'identity_issuer_external_id_key' then
-          return;
-        end if;
     end;
   end loop;
 end;

@@ -13,7 +13,10 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select coalesce(greatest(1, ceil(extract(epoch from max(filling.failed_at) + span - now()))), 0)::integer
+  select case
+    when max(filling.failed_at) is null then 0
+    else greatest(1, ceil(extract(epoch from max(filling.failed_at) + span - now())))::integer
+  end
   from (
     (
       select auth_failure.failed_at
