@@ -120,7 +120,7 @@ func projectOf(archive *txtar.Archive) *sqlgen.Project {
 		case strings.HasSuffix(f.Name, ".stern"):
 			p.Files = append(p.Files, source)
 		case strings.HasPrefix(f.Name, "functions/"):
-			p.Functions = append(p.Functions, f.Name)
+			p.Functions = append(p.Functions, source)
 		}
 	}
 	return p

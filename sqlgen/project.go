@@ -19,13 +19,12 @@ const ConfigName = "sternpost.yaml"
 type Project struct {
 	Files     []*syntax.Source // schema files, by name
 	Config    *syntax.Source   // nil means the project has none
-	Functions []string         // names of the files of custom code
+	Functions []*syntax.Source // files of custom code, by name, which is the order in which they run
 }
 
 // ReadProject reads the project in a folder: the *.stern and *.keel files there
-// and in its folder schemas, sternpost.yaml, and the names of functions/*.sql. A
-// folder without schema files is a project without schema, which is for Compile
-// to report.
+// and in its folder schemas, sternpost.yaml, and functions/*.sql. A folder without
+// schema files is a project without schema, which is for Compile to report.
 func ReadProject(dir string) (*Project, error) {
 	root := os.DirFS(dir)
 	if _, err := fs.Stat(root, "."); err != nil {
@@ -34,17 +33,11 @@ func ReadProject(dir string) (*Project, error) {
 	p := &Project{}
 	for _, folder := range []string{".", "schemas"} {
 		for _, pattern := range []string{"*.stern", "*.keel"} {
-			names, err := fs.Glob(root, path.Join(folder, pattern))
+			files, err := readFiles(root, path.Join(folder, pattern))
 			if err != nil {
-				return nil, fmt.Errorf("look for schema files: %w", err)
+				return nil, fmt.Errorf("read schema: %w", err)
 			}
-			for _, name := range names {
-				text, err := fs.ReadFile(root, name)
-				if err != nil {
-					return nil, fmt.Errorf("read schema: %w", err)
-				}
-				p.Files = append(p.Files, &syntax.Source{Name: name, Text: text})
-			}
+			p.Files = append(p.Files, files...)
 		}
 	}
 	sort.Slice(p.Files, func(i, j int) bool { return p.Files[i].Name < p.Files[j].Name })
@@ -57,12 +50,28 @@ func ReadProject(dir string) (*Project, error) {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
 
-	functions, err := fs.Glob(root, "functions/*.sql")
-	if err != nil {
-		return nil, fmt.Errorf("look for custom code: %w", err)
+	if p.Functions, err = readFiles(root, "functions/*.sql"); err != nil {
+		return nil, fmt.Errorf("read custom code: %w", err)
 	}
-	p.Functions = functions
 	return p, nil
+}
+
+// readFiles reads the files whose names match a pattern, in the order of the names.
+func readFiles(root fs.FS, pattern string) ([]*syntax.Source, error) {
+	names, err := fs.Glob(root, pattern)
+	if err != nil {
+		return nil, err
+	}
+	sort.Strings(names)
+	var files []*syntax.Source
+	for _, name := range names {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, &syntax.Source{Name: name, Text: text})
+	}
+	return files, nil
 }
 
 // IsInput tells whether a change of the file at a path within a project can

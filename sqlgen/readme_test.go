@@ -96,7 +96,7 @@ func schemasOf(t *testing.T, readme string) []*readmeSchema {
 			schemas[len(schemas)-1].project.Config = &syntax.Source{Name: b.info, Text: []byte(b.text)}
 		case isFile:
 			p := schemas[len(schemas)-1].project
-			p.Functions = append(p.Functions, b.info)
+			p.Functions = append(p.Functions, &syntax.Source{Name: b.info, Text: []byte(b.text)})
 		}
 	}
 	if len(schemas) == 0 {

@@ -26,7 +26,11 @@ func Compile(p *Project) (*pg.Database, syntax.Errors) {
 	if errs.HasErrors() {
 		return nil, errs.Sorted()
 	}
-	return lower.Schema(checked, p.source()), errs // schema → tables, policies, functions; cannot fail
+	db := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
+	for _, f := range p.Functions {
+		db.Code = append(db.Code, &pg.CodeFile{Name: f.Name, Text: string(f.Text)})
+	}
+	return db, errs
 }
 
 // Check turns a project into a checked schema, which is nil if there is any error.
@@ -37,8 +41,9 @@ func Check(p *Project) (*schema.Schema, syntax.Errors) {
 	config := schema.ReadConfig(p.Config, &errs)   // the compiler's part of sternpost.yaml
 	checked := schema.Check(trees, schema.Options{ // trees → names resolved, types known
 		Config:    config,
-		Functions: p.Functions,
+		Functions: p.functionFiles(),
 	}, &errs)
+	checkCode(p.Functions, &errs) // what custom code should leave alone
 	return checked, errs.Sorted()
 }
 
@@ -57,4 +62,13 @@ func (p *Project) source() string {
 		names[i] = f.Name
 	}
 	return strings.Join(names, ", ")
+}
+
+// functionFiles names the files of custom code.
+func (p *Project) functionFiles() []string {
+	names := make([]string, len(p.Functions))
+	for i, f := range p.Functions {
+		names[i] = f.Name
+	}
+	return names
 }

@@ -20,6 +20,7 @@ type Database struct {
 	Views     []*View     `json:"views"`
 	Policies  []*Policy   `json:"policies"`
 	Grants    []*Grants   `json:"grants"`
+	Code      []*CodeFile `json:"code,omitempty"`
 	Functions []*Function `json:"functions"`
 }
 
@@ -90,6 +91,13 @@ type Grants struct {
 	Table  string   `json:"table"`
 	Digest string   `json:"digest"`
 	Texts  []string `json:"-"` // the statements that give it
+}
+
+// CodeFile describes a file of the project's own SQL.
+type CodeFile struct {
+	Name   string `json:"name"`
+	Digest string `json:"digest"`
+	Text   string `json:"-"`
 }
 
 // Function describes a function in schema api.

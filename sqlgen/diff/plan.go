@@ -1,6 +1,9 @@
 package diff
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Plan is the way from one database to another.
 type Plan struct {
@@ -86,6 +89,11 @@ type (
 	// SetGrants takes all privileges on a table from the caller role and gives it those.
 	SetGrants      struct{ Grants *Grants }
 	CreateFunction struct{ Function *Function }
+
+	// ClearCode empties schema functions, and RunCode runs the project's own SQL,
+	// which fills it.
+	ClearCode struct{}
+	RunCode   struct{ Files []*CodeFile }
 )
 
 func (DropPolicy) isStep()       {}
@@ -108,6 +116,8 @@ func (CreateView) isStep()       {}
 func (CreatePolicy) isStep()     {}
 func (SetGrants) isStep()        {}
 func (CreateFunction) isStep()   {}
+func (ClearCode) isStep()        {}
+func (RunCode) isStep()          {}
 
 // Between plans the way from old to new.
 //
@@ -118,6 +128,10 @@ func (CreateFunction) isStep()   {}
 // before what they are made of, keys before the references to them, and references
 // after all tables. Functions come at the end, for nothing depends on them.
 //
+// The project's own functions may depend on anything: on the type of a table's rows,
+// on columns, on views. So before any change they come off, and they go back on when
+// all has been made.
+//
 // holds is asked about what the new database has no place for.
 func Between(old, new *Database, holds Holds) *Plan {
 	p := &planner{old: old, new: new, holds: holds, plan: &Plan{}}
@@ -126,6 +140,7 @@ func Between(old, new *Database, holds Holds) *Plan {
 	p.alterTables()
 	p.putBack()
 	p.functions()
+	p.code()
 	return p.plan
 }
 
@@ -377,5 +392,18 @@ func (p *planner) functions() {
 		if o := find(p.old.Functions, functionName(n), functionName); o == nil || o.Digest != n.Digest {
 			p.add(CreateFunction{n})
 		}
+	}
+}
+
+// code takes the project's own functions off around all other steps, and makes them
+// anew. Without a change, theirs or another, they stay.
+func (p *planner) code() {
+	same := slices.EqualFunc(p.old.Code, p.new.Code, func(o, n *CodeFile) bool { return o.Name == n.Name && o.Digest == n.Digest })
+	if same && (len(p.plan.Steps) == 0 || len(p.old.Code) == 0) {
+		return
+	}
+	p.plan.Steps = slices.Insert(p.plan.Steps, 0, Step(ClearCode{}))
+	if len(p.new.Code) > 0 {
+		p.add(RunCode{p.new.Code})
 	}
 }

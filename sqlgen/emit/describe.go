@@ -26,6 +26,9 @@ func Describe(db *pg.Database, platform string) *diff.Database {
 		text := view(v)
 		d.Views = append(d.Views, &diff.View{Name: v.Name, Text: text, Digest: diff.DigestOf(text)})
 	}
+	for _, f := range db.Code {
+		d.Code = append(d.Code, &diff.CodeFile{Name: f.Name, Text: f.Text, Digest: diff.DigestOf(f.Text)})
+	}
 	for _, f := range db.Functions {
 		d.Functions = append(d.Functions, describeFunction(f))
 	}

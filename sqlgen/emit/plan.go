@@ -7,8 +7,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
+// Statement is a statement of a plan, or a whole file of the project's own SQL.
+type Statement struct {
+	Text string
+	Code string // the name of the file; empty for a statement of ours
+}
+
 // Plan writes the steps of a plan as statements, in order.
-func Plan(p *diff.Plan) []string {
+func Plan(p *diff.Plan) []Statement {
 	var w planWriter
 	for _, s := range p.Steps {
 		w.step(s)
@@ -19,13 +25,13 @@ func Plan(p *diff.Plan) []string {
 // planWriter gathers statements, and the functions whose ownership passes at the
 // end, all together.
 type planWriter struct {
-	statements []string
+	statements []Statement
 	created    []*diff.Function
 	viewsMade  bool
 }
 
 func (w *planWriter) add(format string, args ...any) {
-	w.statements = append(w.statements, fmt.Sprintf(format, args...))
+	w.statements = append(w.statements, Statement{Text: fmt.Sprintf(format, args...)})
 }
 
 func (w *planWriter) step(s diff.Step) {
@@ -76,11 +82,20 @@ func (w *planWriter) step(s diff.Step) {
 	case diff.SetGrants:
 		// Privileges on columns go with those on the table.
 		w.add("revoke all on %s from sternpost_caller;", pg.Qualified("app", s.Grants.Table))
-		w.statements = append(w.statements, s.Grants.Texts...)
+		for _, grant := range s.Grants.Texts {
+			w.add("%s", grant)
+		}
 	case diff.CreateFunction:
 		w.add("%s\n%s", comment(s.Function.Title), s.Function.Text)
 		w.add("%s", commentFunction(s.Function))
 		w.created = append(w.created, s.Function)
+	case diff.ClearCode:
+		w.statements = append(w.statements, clearCode()...)
+	case diff.RunCode:
+		for _, f := range s.Files {
+			w.statements = append(w.statements, Statement{Text: f.Text, Code: f.Name})
+		}
+		w.add("%s", grantCode)
 	default:
 		panic(fmt.Sprintf("emit: no statement for step %T", s))
 	}
@@ -141,12 +156,24 @@ func (w *planWriter) alterColumn(s diff.AlterColumn) {
 	}
 }
 
-func (w *planWriter) finish() []string {
+// clearCode makes schema functions anew, as the platform does at first.
+func clearCode() []Statement {
+	return []Statement{
+		{Text: "drop schema functions cascade;"},
+		{Text: "create schema functions;"},
+		{Text: "comment on schema functions is 'Custom code of the project.';"},
+		{Text: "grant usage on schema functions to sternpost_caller;"},
+	}
+}
+
+func (w *planWriter) finish() []Statement {
 	if w.viewsMade {
 		w.add("%s", grantViews)
 	}
 	if len(w.created) > 0 {
-		w.statements = append(w.statements, ownership[:]...)
+		for _, statement := range ownership {
+			w.add("%s", statement)
+		}
 	}
 	return w.statements
 }

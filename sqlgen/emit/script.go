@@ -32,6 +32,7 @@ func Script(r Release, platform string) string {
 	}
 	w.text(grantViews)
 	w.policies(r.Database)
+	w.code(r.Database.Code)
 	w.functions(r.Database.Functions)
 	w.release(r)
 	return w.String()
@@ -197,6 +198,29 @@ func (w *writer) policies(d *diff.Database) {
 
 func enableRowSecurity(table string) string {
 	return "alter table " + pg.Qualified("app", table) + " enable row level security;"
+}
+
+func (w *writer) code(files []*diff.CodeFile) {
+	if len(files) == 0 {
+		return
+	}
+	w.section("Custom code")
+	for _, f := range files {
+		w.text(comment(f.Name) + "\n" + ended(f.Text))
+	}
+	w.text(grantCode)
+}
+
+const grantCode = "grant execute on all functions in schema functions to sternpost_caller;"
+
+// ended returns the text of a file so that another statement may follow. A file by
+// itself need not end with a semicolon; a second one does no harm.
+func ended(text string) string {
+	text = strings.TrimRight(text, " \t\r\n")
+	if strings.HasSuffix(text, ";") {
+		return text
+	}
+	return text + "\n;"
 }
 
 func (w *writer) functions(list []*diff.Function) {

@@ -112,6 +112,9 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 	if err := run(ctx, tx.Conn().PgConn(), emit.Plan(plan)); err != nil {
 		return Outcome{}, err
 	}
+	if err := checkCode(ctx, tx, db); err != nil {
+		return Outcome{}, err
+	}
 	var number int64
 	err = tx.QueryRow(ctx, "select platform.install_release($1, $2, $3)",
 		wanted.Source, string(wanted.Manifest), string(wanted.Description)).Scan(&number)
@@ -182,18 +185,32 @@ func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *diff.Database, e
 	return r, &description, nil
 }
 
-// run runs statements in one round trip. An error that rows cause is the user's
+// run runs the statements of a plan: ours in as few round trips as may be, each file
+// of custom code by itself. An error that rows cause, or custom code, is the user's
 // matter; any other is a mistake of the compiler and shows its statement.
-func run(ctx context.Context, conn *pgconn.PgConn, statements []string) error {
-	results := conn.Exec(ctx, strings.Join(statements, "\n"))
-	done := 0
-	for results.NextResult() {
-		if _, err := results.ResultReader().Close(); err != nil {
-			break
+func run(ctx context.Context, conn *pgconn.PgConn, statements []emit.Statement) error {
+	for len(statements) > 0 {
+		if first := statements[0]; first.Code != "" {
+			if err := runCode(ctx, conn, first); err != nil {
+				return err
+			}
+			statements = statements[1:]
+			continue
 		}
-		done++
+		var texts []string
+		for len(statements) > 0 && statements[0].Code == "" {
+			texts = append(texts, statements[0].Text)
+			statements = statements[1:]
+		}
+		if err := runOurs(ctx, conn, texts); err != nil {
+			return err
+		}
 	}
-	err := results.Close()
+	return nil
+}
+
+func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) error {
+	done, err := send(ctx, conn, strings.Join(statements, "\n"))
 	if err == nil {
 		return nil
 	}
@@ -208,4 +225,16 @@ func run(ctx context.Context, conn *pgconn.PgConn, statements []string) error {
 		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, statements[done])
 	}
 	return fmt.Errorf("install a release: %w", err)
+}
+
+// send runs statements in one round trip and tells how many of them succeeded.
+func send(ctx context.Context, conn *pgconn.PgConn, text string) (done int, err error) {
+	results := conn.Exec(ctx, text)
+	for results.NextResult() {
+		if _, err := results.ResultReader().Close(); err != nil {
+			break
+		}
+		done++
+	}
+	return done, results.Close()
 }

@@ -533,7 +533,7 @@ func TestExamples(t *testing.T) {
 		t.Helper()
 		p := &sqlgen.Project{Files: []*syntax.Source{{Name: "example.stern", Text: []byte(text)}}}
 		for _, name := range []string{"countPosts", "archivePosts", "renamePost"} {
-			p.Functions = append(p.Functions, "functions/"+name+".sql")
+			p.Functions = append(p.Functions, &syntax.Source{Name: "functions/" + name + ".sql"})
 		}
 		_, errs := sqlgen.Check(p)
 		for _, e := range errs {

@@ -1,13 +1,51 @@
 package pg
 
+import "strings"
+
 // Database is everything that one schema becomes, in the order in which it is
 // printed and installed.
 type Database struct {
 	Source    string // the names of the schema files, for the first line
 	Tables    []*Table
 	Views     []*View
+	Code      []*CodeFile  // the project's own SQL, in the order in which it runs
+	Expected  []*Signature // the functions that Code has to define
 	Functions []*Function
 	Manifest  []byte // JSON: what a server reads of the release
+}
+
+// CodeFile is a file of the project's own SQL, which is run as it is.
+type CodeFile struct {
+	Name string // functions/closeVisit.sql
+	Text string
+}
+
+// Signature is a function as a caller needs it. Further parameters must have
+// defaults.
+type Signature struct {
+	Schema, Name string
+	Arguments    []Argument
+	Returns      string
+	ReturnsSet   bool
+	Action       string // that calls it
+	File         string // in which it is looked for
+}
+
+// String writes the signature as the head of a create function.
+func (s *Signature) String() string {
+	arguments := make([]string, len(s.Arguments))
+	for i, a := range s.Arguments {
+		arguments[i] = Ident(a.Name) + " " + a.Type
+	}
+	return Qualified(s.Schema, s.Name) + "(" + strings.Join(arguments, ", ") + ") returns " + s.Result()
+}
+
+// Result writes what the function returns.
+func (s *Signature) Result() string {
+	if s.ReturnsSet {
+		return "setof " + s.Returns
+	}
+	return s.Returns
 }
 
 // Table is a table with all that hangs on it.

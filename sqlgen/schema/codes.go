@@ -382,6 +382,33 @@ const (
 	RowRuleWithoutRow syntax.Code = "RowRuleWithoutRow"
 )
 
+// What is found in the files of custom code, where they are read or installed. Each
+// example is a schema and the file functions/code.sql.
+const (
+	// FunctionSignature: when installed, the function of an action is missing, or its
+	// parameters or result differ from those of the action.
+	//
+	//	model Order { actions { read code(day: Date) returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	create function functions.code(day text) returns jsonb language sql stable as 'select null::jsonb';
+	FunctionSignature syntax.Code = "FunctionSignature"
+
+	// FunctionSearchPath: when installed, a function runs with the rights of its owner
+	// and takes names from wherever its caller says.
+	//
+	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	create function functions.code() returns jsonb language sql stable security definer as 'select null::jsonb';
+	FunctionSearchPath syntax.Code = "FunctionSearchPath"
+
+	// FunctionUnguarded warns of code that names what row security does not bind.
+	//
+	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	create function functions.code() returns jsonb language sql stable as 'select to_jsonb(count(*)) from related.order';
+	FunctionUnguarded syntax.Code = "FunctionUnguarded"
+)
+
 // Unions and apis.
 const (
 	// NoArms: a union has no arm.

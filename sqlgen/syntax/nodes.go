@@ -1,11 +1,26 @@
 package syntax
 
-import "fmt"
+import (
+	"bytes"
+	"fmt"
+	"unicode/utf8"
+)
 
 // Source is one schema file: the name to show in messages and its bytes.
 type Source struct {
 	Name string
 	Text []byte
+}
+
+// Place returns the place of a byte of the text.
+func (s *Source) Place(offset int) Pos {
+	before := s.Text[:offset]
+	line := bytes.LastIndexByte(before, '\n') + 1
+	return Pos{
+		Offset: offset,
+		Line:   bytes.Count(before, []byte("\n")) + 1,
+		Column: utf8.RuneCount(before[line:]) + 1,
+	}
 }
 
 // Pos is a place in a file. Line and Column count from 1, Column in characters;
