@@ -382,8 +382,8 @@ const (
 	RowRuleWithoutRow syntax.Code = "RowRuleWithoutRow"
 )
 
-// What is found in the files of custom code, where they are read or installed. Each
-// example is a schema and the file functions/code.sql.
+// What is found in the files of custom code when they are installed. Each example is a
+// schema and the file functions/code.sql.
 const (
 	// FunctionSignature: when installed, the function of an action is missing, or its
 	// parameters or result differ from those of the action.
@@ -400,13 +400,6 @@ const (
 	//	-- functions/code.sql --
 	//	create function functions.code() returns jsonb language sql stable security definer as 'select null::jsonb';
 	FunctionSearchPath syntax.Code = "FunctionSearchPath"
-
-	// FunctionUnguarded warns of code that names what row security does not bind.
-	//
-	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
-	//	-- functions/code.sql --
-	//	create function functions.code() returns jsonb language sql stable as 'select to_jsonb(count(*)) from related.order';
-	FunctionUnguarded syntax.Code = "FunctionUnguarded"
 )
 
 // Unions and apis.
@@ -470,6 +463,13 @@ const (
 	//
 	//	model Order { actions { get getOrder(id) } }
 	NoRule syntax.Code = "NoRule"
+
+	// FunctionUnguarded: custom code names what row security does not bind.
+	//
+	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	create function functions.code() returns jsonb language sql stable as 'select to_jsonb(count(*)) from related.order';
+	FunctionUnguarded syntax.Code = "FunctionUnguarded"
 
 	// EmbedWidens: a record shows rows of a model whose own rules the action does not
 	// ask.
