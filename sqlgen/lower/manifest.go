@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/access"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -113,7 +114,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		Function:  functionName(a),
 		Input:     p.input(a),
 		Result:    p.result(a),
-		Anonymous: admitsAnonymous(a),
+		Anonymous: access.Decide(a.Rules, access.Anonymous()).Verdict != access.Never,
 		Custom:    a.Custom,
 	}
 	for _, rule := range a.Rules {
@@ -139,17 +140,6 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		}
 	}
 	return r
-}
-
-// admitsAnonymous tells whether some rule may admit a caller who is nobody.
-func admitsAnonymous(a *schema.Action) bool {
-	for _, r := range a.Rules {
-		// Who is nobody has no role.
-		if len(r.Roles) == 0 && expr.EarlyWithoutInputs(expr.Call{}, r.Expression) != expr.False {
-			return true
-		}
-	}
-	return false
 }
 
 // headersRead returns the headers that some expression of the schema mentions.

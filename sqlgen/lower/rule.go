@@ -121,9 +121,6 @@ func (b *builder) rowRule() pg.Expr {
 
 // bindInputs hands the inputs that policies read to them.
 func (b *builder) bindInputs() {
-	if !needRow(b.action.Rules) {
-		return
-	}
 	var statements []pg.Statement
 	for _, in := range ruleInputs(b.action.Rules) {
 		statements = append(statements, &pg.Perform{Value: pg.Fn("platform.bind_input",
