@@ -3,7 +3,6 @@ package lower
 import (
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -70,8 +69,8 @@ func (x expression) holds(n expr.Node) pg.Expr {
 		inner.chosen = map[string]*place{}
 		return x.negate(inner.holds(n.Operand))
 	}
-	if p := x.open(n); p != nil {
-		return x.choose(*p, []expr.Node{n})
+	if p := x.open(expr.Prefixes(n)); p != nil {
+		return x.choose(*p, partsOf(n))
 	}
 	switch n := n.(type) {
 	case *expr.Compare:
@@ -155,25 +154,6 @@ func allExact(list []pg.Expr) bool {
 	return true
 }
 
-// allHold lowers expressions that are conjuncts of one and so choose their children
-// together. Those that share a child are lowered as one; the others each for itself.
-func (x expression) allHold(nodes []expr.Node) pg.Expr {
-	var conjuncts []expr.Node
-	for _, n := range nodes {
-		conjuncts = append(conjuncts, conjunctsOf(n)...)
-	}
-	groups := x.sharing(conjuncts)
-	conditions := make([]pg.Expr, len(groups))
-	for i, g := range groups {
-		if p := x.open(g...); len(g) > 1 && p != nil {
-			conditions[i] = x.choose(*p, g)
-		} else {
-			conditions[i] = x.holds(g[0])
-		}
-	}
-	return pg.AllOf(conditions...)
-}
-
 func conjunctsOf(n expr.Node) []expr.Node {
 	if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
 		return append(conjunctsOf(l.Left), conjunctsOf(l.Right)...)
@@ -181,77 +161,20 @@ func conjunctsOf(n expr.Node) []expr.Node {
 	return []expr.Node{n}
 }
 
-// sharing groups conjuncts: two are in one group if they mention one prefix that
-// is not chosen yet, or each one with a third. All keep their order, groups that
-// of their first members.
+// sharing groups expressions that are conjuncts of one by the children they share.
 func (x expression) sharing(conjuncts []expr.Node) [][]expr.Node {
-	type group struct {
-		members  []int
-		prefixes map[string]bool
-	}
-	var groups []group
-	for i, n := range conjuncts {
-		joined := group{prefixes: map[string]bool{}}
-		for _, p := range expr.Prefixes(n) {
-			if _, chosen := x.chosen[p.Key()]; !chosen {
-				joined.prefixes[p.Key()] = true
-			}
-		}
-		var others []group
-		for _, g := range groups {
-			if !overlap(g.prefixes, joined.prefixes) {
-				others = append(others, g)
-				continue
-			}
-			joined.members = append(joined.members, g.members...)
-			maps.Copy(joined.prefixes, g.prefixes)
-		}
-		joined.members = append(joined.members, i)
-		groups = append(others, joined)
-	}
-
-	for _, g := range groups {
-		slices.Sort(g.members)
-	}
-	slices.SortFunc(groups, func(a, b group) int { return a.members[0] - b.members[0] })
-	nodes := make([][]expr.Node, len(groups))
-	for i, g := range groups {
-		for _, m := range g.members {
-			nodes[i] = append(nodes[i], conjuncts[m])
-		}
-	}
-	return nodes
-}
-
-func overlap(a, b map[string]bool) bool {
-	for k := range a {
-		if b[k] {
-			return true
-		}
-	}
-	return false
-}
-
-// open returns the first prefix of the expressions for which no child is chosen
-// yet, nil if there is none. A shorter prefix comes before those that it begins.
-func (x expression) open(nodes ...expr.Node) *expr.Prefix {
-	for _, p := range expr.Prefixes(nodes...) {
-		if _, chosen := x.chosen[p.Key()]; !chosen {
-			return &p
-		}
-	}
-	return nil
+	return sharing(x, conjuncts, func(n expr.Node) []expr.Prefix { return expr.Prefixes(n) })
 }
 
 // choose lowers conjuncts that mention a prefix: they hold with some child there,
 // or without one, when what they say of it is false.
-func (x expression) choose(p expr.Prefix, conjuncts []expr.Node) pg.Expr {
+func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	key := p.Key()
 
 	without := x
 	without.chosen = maps.Clone(x.chosen)
 	without.chosen[key] = nil
-	none := without.allHold(conjuncts)
+	none := without.conjunction(conjuncts)
 
 	start, rest := x.start(p.Root, p.Steps)
 	if start == nil {
@@ -267,7 +190,7 @@ func (x expression) choose(p expr.Prefix, conjuncts []expr.Node) pg.Expr {
 	with.aliases = j.aliases
 	with.chosen = maps.Clone(x.chosen)
 	with.chosen[key] = &at
-	return pg.AnyOf(x.some(j, with.allHold(conjuncts)), none)
+	return pg.AnyOf(x.some(j, with.conjunction(conjuncts)), none)
 }
 
 // some holds if the condition does for some row of the joins. In @validate, if it
@@ -312,15 +235,19 @@ func (x expression) comparison(c *expr.Compare) pg.Expr {
 	if n, ok := nullTested(c); ok {
 		return x.nullTest(n, c.Op == syntax.Equal)
 	}
-	left, right := x.operand(c.Left), x.operand(c.Right)
+	return x.compare(c.Op, x.operand(c.Left), x.operand(c.Right))
+}
+
+// compare lowers a comparison that tests nothing for null.
+func (x expression) compare(operator syntax.Operator, left, right operand) pg.Expr {
 	if left.nowhere || right.nowhere {
 		return pg.False()
 	}
-	if c.Op == syntax.In {
+	if operator == syntax.In {
 		return membership(left, right)
 	}
 	unify(&left, &right)
-	op := operatorOf(c.Op)
+	op := operatorOf(operator)
 	switch {
 	case x.logic == validateLogic, op != "=" && op != "<>":
 	case op == "=" && left.nullable && right.nullable:

@@ -89,32 +89,25 @@ func (s *subject) attributes() string {
 	return strings.Join(texts, " ")
 }
 
-// value is what the interpreter makes of the expression. It is false if that is
-// not for the expression to say: a @where that mentions an absent input is left
-// out when the statement is built.
-func (s *subject) value(call expr.Call) (expr.Truth, bool) {
+// value is what the interpreter makes of the expression.
+func (s *subject) value(call expr.Call) expr.Truth {
 	holds := false
 	switch s.place {
 	case validateOfAction, validateOfModel:
-		return expr.Validate(call, s.nodes[0]), true
+		return expr.Validate(call, s.nodes[0])
 	case ruleOfAction:
 		holds = expr.Admits(call, s.nodes[0])
 	case earlyOfAction:
-		return expr.Early(call, s.nodes[0]), true
+		return expr.Early(call, s.nodes[0])
 	case uploadOfAction:
-		return expr.EarlyWithoutInputs(call, s.nodes[0]), true
+		return expr.EarlyWithoutInputs(call, s.nodes[0])
 	case whereOfAction:
-		for _, in := range expr.Mentions(s.nodes...).Inputs {
-			if _, given := call.Inputs[in.InputName()]; !given {
-				return expr.False, false
-			}
-		}
 		holds = expr.Holds(call, s.nodes...)
 	}
 	if holds {
-		return expr.True, true
+		return expr.True
 	}
-	return expr.False, true
+	return expr.False
 }
 
 // tally counts what a run of the test has seen.

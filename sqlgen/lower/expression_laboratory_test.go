@@ -170,7 +170,7 @@ func (lab *laboratory) sql(s *subject, at site) string {
 	if s.place.isEarly() {
 		return emit.Expr(lab.early(s, x))
 	}
-	condition := x.allHold(s.nodes)
+	condition := x.conjunction(s.conjuncts())
 	if s.place.logic() != validateLogic {
 		condition = &pg.Is{Value: condition, Test: "true"}
 	}
@@ -190,6 +190,31 @@ func (lab *laboratory) early(s *subject, x expression) pg.Expr {
 		slices.Reverse(whens)
 	}
 	return &pg.Case{Whens: whens}
+}
+
+// conjuncts returns the subject's expressions as the conditions of a call: a @where
+// that mentions an absent input does not count.
+func (s *subject) conjuncts() []conjunct {
+	var list []conjunct
+	for _, n := range s.nodes {
+		parts := partsOf(n)
+		if absent := lacksAny(n); s.place == whereOfAction && !pg.IsFalse(absent) {
+			parts = unlessAbsent(absent, parts)
+		}
+		list = append(list, parts...)
+	}
+	return list
+}
+
+// lacksAny tells whether the input lacks any optional one that an expression mentions.
+func lacksAny(n expr.Node) pg.Expr {
+	var conditions []pg.Expr
+	for _, in := range expr.Mentions(n).Inputs {
+		if in.InputOptional() {
+			conditions = append(conditions, pg.IsNull(member(pg.Col("call", "input"), "where", in.InputName())))
+		}
+	}
+	return pg.AnyOf(conditions...)
 }
 
 // checkConstraints proves that the rules of models can be what they become.
@@ -326,10 +351,7 @@ func (lab *laboratory) run(t testing.TB, tx pgx.Tx, w *world, e *experiment, tot
 		}
 		call := w.call(row)
 		for i, s := range group {
-			want, judged := s.value(call)
-			if !judged {
-				continue
-			}
+			want := s.value(call)
 			total.outcomes[s.place][want]++
 			for j, at := range sites() {
 				total.cases++

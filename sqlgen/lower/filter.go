@@ -194,7 +194,7 @@ func (b *builder) filter(where, path, operand, sql pg.Expr) {
 		for _, o := range elementOperatorsOf(in.Type.Kind) {
 			at := pg.Str(inputPath(in) + ".any." + o.name)
 			whens = append(whens, pg.When{Condition: at, Result: pg.Str("")})
-			inside = append(inside, pg.When{Condition: at, Result: conjunct(
+			inside = append(inside, pg.When{Condition: at, Result: alsoHolds(
 				o.apply(in.Type.Kind, element, theFilter, append(filterPath(in), "any")))})
 		}
 		each = append(each, extend(gathered, &pg.Case{Value: path, Whens: inside, Else: pg.Str("")}))
@@ -220,8 +220,8 @@ func (b *builder) filter(where, path, operand, sql pg.Expr) {
 		append([]pg.Statement{loop}, after...)...)
 }
 
-// conjunct is a condition as a fragment of a statement.
-func conjunct(condition pg.Expr) *pg.Fragment {
+// alsoHolds is a further condition as a fragment of a statement.
+func alsoHolds(condition pg.Expr) *pg.Fragment {
 	return &pg.Fragment{Prefix: " and ", Value: condition}
 }
 
@@ -254,14 +254,14 @@ func (b *builder) operators(in *schema.Input, operand pg.Expr) []pg.When {
 		if o.unset && f.Optional {
 			holds = pg.AnyOf(holds, pg.IsNull(column))
 		}
-		added := pg.Expr(conjunct(holds))
+		added := pg.Expr(alsoHolds(holds))
 		if o.nullable && f.Optional {
 			null := pg.IsNull(column)
 			if o.unset {
 				null = pg.IsNotNull(column)
 			}
 			added = &pg.Case{
-				Whens: []pg.When{{Condition: pg.Eq(operand, pg.Str("null")), Result: conjunct(null)}},
+				Whens: []pg.When{{Condition: pg.Eq(operand, pg.Str("null")), Result: alsoHolds(null)}},
 				Else:  added,
 			}
 		}
@@ -274,7 +274,7 @@ func (b *builder) operators(in *schema.Input, operand pg.Expr) []pg.When {
 			if f.Optional {
 				holds = pg.AllOf(holds, pg.IsNotNull(column)) // null has no elements, yet all matches none of it
 			}
-			whens = append(whens, pg.When{Condition: pg.Str(inputPath(in) + ".all." + o.name), Result: conjunct(holds)})
+			whens = append(whens, pg.When{Condition: pg.Str(inputPath(in) + ".all." + o.name), Result: alsoHolds(holds)})
 		}
 	}
 	return whens

@@ -4,25 +4,101 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// lookUp returns the condition that the look-up inputs pin the row by.
+// lookUp returns the condition that finds the row of a get, update or delete: its
+// implicit read inputs and its @wheres, as one expression.
 func (b *builder) lookUp() pg.Expr {
-	var conditions []pg.Expr
+	var conjuncts []conjunct
 	for _, in := range b.action.Reads {
-		column := pg.Col(b.table, storedAs(ownField(in)).Column)
-		var condition pg.Expr = pg.Eq(column, b.value(in))
-		if in.Nullable {
-			condition = pg.Op(column, "is not distinct from", b.value(in))
+		if in.Explicit {
+			continue
 		}
+		b.value(in) // declared here, in the order of the inputs
+		equal := []conjunct{b.equalsInput(in)}
 		if in.Optional {
-			condition = pg.AnyOf(pg.Negate(b.isGivenInput(in)), condition)
-			// An absent input is no condition; only a plan made for the call knows which are.
+			equal = unlessAbsent(b.isAbsent(in), equal)
+		}
+		conjuncts = append(conjuncts, equal...)
+	}
+	for _, w := range b.action.Wheres {
+		parts := partsOf(w.Expression)
+		if absent := b.lacksAny(optionalInputs(w)); !pg.IsFalse(absent) {
+			parts = unlessAbsent(absent, parts)
+		}
+		conjuncts = append(conjuncts, parts...)
+	}
+	for _, c := range conjuncts {
+		if c.absent != nil {
+			// Only a plan made for the call knows which conditions count.
 			b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_custom_plan"}}
 		}
-		conditions = append(conditions, condition)
 	}
-	return pg.AllOf(conditions...)
+	return b.expression(whereLogic, inQuery).conjunction(conjuncts)
+}
+
+// equalsInput is the condition that the field at an implicit input's path has the
+// input's value.
+func (b *builder) equalsInput(in *schema.Input) conjunct {
+	p := rowPath(b.model, in)
+	return passing(p, func(x expression) pg.Expr {
+		value := operand{value: b.value(in), typ: in.Type, nullable: in.Nullable}
+		return x.compare(syntax.Equal, x.operand(p), value)
+	})
+}
+
+// rowPath is the path of an implicit input as expressions have it.
+func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
+	steps := make([]expr.Step, len(in.Path))
+	for i, f := range in.Path {
+		steps[i] = f
+	}
+	return expr.RowPath(m.Name, steps, in.Span)
+}
+
+// passing is a condition on the field at the end of a path.
+func passing(p *expr.Path, lower func(expression) pg.Expr) conjunct {
+	c := conjunct{prefixes: expr.Prefixes(p)}
+	c.lower = func(x expression) pg.Expr {
+		if p := x.open(c.prefixes); p != nil {
+			return x.choose(*p, []conjunct{c})
+		}
+		return lower(x)
+	}
+	return c
+}
+
+// optionalInputs returns the inputs for want of which a @where is skipped.
+func optionalInputs(w *schema.Where) []*schema.Input {
+	var inputs []*schema.Input
+	for _, in := range expr.Mentions(w.Expression).Inputs {
+		if in := in.(*schema.Input); in.Optional {
+			inputs = append(inputs, in)
+		}
+	}
+	return inputs
+}
+
+// lacksAny tells whether a request leaves out any of some inputs.
+func (b *builder) lacksAny(inputs []*schema.Input) pg.Expr {
+	conditions := make([]pg.Expr, len(inputs))
+	for i, in := range inputs {
+		conditions[i] = b.isAbsent(in)
+	}
+	return pg.AnyOf(conditions...)
+}
+
+// isAbsent tells whether a request leaves out an optional input. It is never null.
+func (b *builder) isAbsent(in *schema.Input) pg.Expr {
+	if !in.Nullable {
+		return pg.IsNull(b.value(in))
+	}
+	given := b.isGivenInput(in)
+	if len(requestPath(b.action, in)) > 1 {
+		return &pg.Is{Value: given, Test: "not true"} // nor is there an object that could hold it
+	}
+	return pg.Negate(given)
 }
 
 // variableType is the type of a variable that holds a column's value.

@@ -55,9 +55,8 @@ func (x expression) path(p *expr.Path) operand {
 	switch p.Root {
 	case expr.RootInput:
 		o.value = x.input(p.Input)
-		missing := p.Input.InputNullable() || p.Input.InputOptional()
-		o.nobody = missing && x.logic == ruleLogic
-		o.nullable = missing && x.logic == whereLogic
+		o.nobody = x.logic == ruleLogic && (p.Input.InputNullable() || p.Input.InputOptional())
+		o.nullable = x.logic == whereLogic && p.Input.InputNullable() // what mentions an absent one does not count
 		return o
 	case expr.RootIsAuthenticated:
 		o.value = pg.IsNotNull(identityID(x.site))

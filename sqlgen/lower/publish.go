@@ -207,17 +207,30 @@ func (p *publisher) input(a *schema.Action) string {
 		case schema.Update:
 			return p.updateInput(a)
 		}
-		return flat(a.Reads)
+		return lookUpInput(a)
 	})
 }
 
-// flat is the schema of look-up inputs: one member each, by flat name.
-func flat(inputs []*schema.Input) *object {
+// lookUpInput is the schema of look-up inputs: one member each, by flat name. If only
+// optional ones pin a row, it says of which sets one must be given.
+func lookUpInput(a *schema.Action) *object {
 	var members []property
-	for _, in := range inputs {
+	for _, in := range a.Reads {
 		members = append(members, property{in.Name, value(in).described(inputDoc(in)), !in.Optional})
 	}
-	return objectOf(members)
+	o := objectOf(members)
+	var sets []*object
+	for _, set := range pinningInputs(a) {
+		var names []string
+		for _, in := range set {
+			names = append(names, in.Name)
+		}
+		sets = append(sets, (&object{}).with("required", names))
+	}
+	if len(sets) > 0 {
+		o.with("anyOf", sets)
+	}
+	return o
 }
 
 // property is one member of an object that a request holds.
@@ -288,10 +301,10 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 // updateInput is the schema of an update's body.
 func (p *publisher) updateInput(a *schema.Action) *object {
 	name := upperFirst(a.Name)
-	p.component(name+"Where", func() *object { return flat(a.Reads) })
+	p.component(name+"Where", func() *object { return lookUpInput(a) })
 	p.component(name+"Values", func() *object { return p.values(name, a.Writes) })
 	return objectOf([]property{
-		{"where", ref(name + "Where"), hasRequired(a.Reads)},
+		{"where", ref(name + "Where"), hasRequired(a.Reads) || len(pinningInputs(a)) > 0},
 		{"values", ref(name + "Values"), hasRequired(a.Writes)},
 	})
 }

@@ -80,8 +80,13 @@ func (u refusal) action(a *schema.Action) {
 		u.refuse(a.CustomAt, "an action with custom code")
 		return
 	}
-	for _, w := range a.Wheres {
-		u.refuse(w.Span, "@where")
+	if a.Kind == schema.List {
+		for _, w := range a.Wheres {
+			u.refuse(w.Span, "@where of a list")
+		}
+		for _, in := range a.Reads {
+			u.input(in)
+		}
 	}
 	for _, s := range a.Sets {
 		u.refuse(s.Span, "@set")
@@ -89,7 +94,7 @@ func (u refusal) action(a *schema.Action) {
 	for _, v := range a.Validations {
 		u.refuse(v.Span, "@validate")
 	}
-	for _, in := range append(append([]*schema.Input{}, a.Reads...), a.Writes...) {
+	for _, in := range a.Writes {
 		u.input(in)
 	}
 	if len(a.OrderBy) > maxOrder {
@@ -122,19 +127,15 @@ func (u refusal) rule(a *schema.Action, r *schema.Rule) {
 	}
 }
 
-// pins refuses look-ups whose pinning set depends on the request.
+// pins refuses look-ups that an optional value to be written would pin: the set of
+// inputs that a request has to give would stand in two objects.
 func (u refusal) pins(a *schema.Action) {
-	if len(a.Pins) == 0 {
-		return
-	}
-	for _, set := range a.Pins {
-		certain := true
-		for _, e := range set {
-			certain = certain && e.Input != nil && !e.Input.Optional
-		}
-		if certain {
-			return
+	for _, set := range pinningInputs(a) {
+		for _, in := range set {
+			if in.IsWrite {
+				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
+				return
+			}
 		}
 	}
-	u.refuse(a.Span, "a look-up that no required inputs pin")
 }

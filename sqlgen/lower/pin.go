@@ -1,0 +1,52 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// pinningInputs returns the sets of optional inputs of which a request has to give
+// one, so that one row is pinned. There are none if some set of equalities pins the
+// row whatever the request.
+func pinningInputs(a *schema.Action) [][]*schema.Input {
+	var sets [][]*schema.Input
+	for _, pin := range a.Pins {
+		var needed []*schema.Input
+		for _, e := range pin {
+			for _, in := range neededInputs(a, e) {
+				if !slices.Contains(needed, in) {
+					needed = append(needed, in)
+				}
+			}
+		}
+		if len(needed) == 0 {
+			return nil
+		}
+		sets = append(sets, needed)
+	}
+	return sets
+}
+
+// neededInputs returns the optional inputs without which an equality does not count:
+// itself, or those of its @where.
+func neededInputs(a *schema.Action, e *schema.Equality) []*schema.Input {
+	if e.Input != nil {
+		if e.Input.Optional {
+			return []*schema.Input{e.Input}
+		}
+		return nil
+	}
+	for _, w := range a.Wheres {
+		isPart := false
+		expr.Inspect(w.Expression, func(n expr.Node) bool {
+			isPart = isPart || n == expr.Node(e.Where)
+			return !isPart
+		})
+		if isPart {
+			return optionalInputs(w)
+		}
+	}
+	panic("lower: an equality stands in no @where")
+}
