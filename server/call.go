@@ -16,7 +16,7 @@ import (
 // its stages is part of the API: the first that fails answers.
 func (s *Server) call(c *fiber.Ctx) error {
 	r := s.current.Load()
-	api, err := s.route(c, r)
+	exposed, err := s.route(c, r)
 	if err != nil {
 		return err
 	}
@@ -36,15 +36,24 @@ func (s *Server) call(c *fiber.Ctx) error {
 	}
 
 	caller := caller{identity: who, zone: zone, request: requestOf(c)}
+	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
+		return s.perform(c, r, api, &caller)
+	})
+}
+
+// onNewest does something on a release, and again on the next if that one replaces
+// it at that moment.
+func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served, *api) error) error {
+	var err error
 	for range maxReleases {
-		err = s.perform(c, r, api, &caller)
+		err = do(r, exposed)
 		if !isFunctionMissing(err) || !s.catchUp(r.number) {
 			return err
 		}
 		// The release was replaced between its look-up and the call. All is done
 		// again, since the newer one may want another input.
 		r = s.current.Load()
-		if api, err = s.route(c, r); err != nil {
+		if exposed, err = s.route(c, r); err != nil {
 			return err
 		}
 	}
@@ -70,12 +79,32 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
 		statement = form
 	}
-	err = s.db.call(who.request.client, statement, in.JSON, who.context(c, r), c.Response().SetBody)
+	call := &prepared{input: in.JSON, context: who.context(c, r)}
+	if len(in.Places()) > 0 {
+		if call, err = s.prepare(action, r, who, in, call.context); err != nil {
+			return err
+		}
+	}
+	var result []byte
+	answer := c.Response().SetBody
+	if action.places != nil {
+		answer = func(value []byte) { result = append(result[:0], value...) }
+	}
+	err = s.db.call(who.request.client, statement, call.input, call.context, answer)
+	if err != nil {
+		s.discard(call.keys)
+	}
 	if isFunctionMissing(err) {
 		return err
 	}
 	if err != nil {
-		return refuseCall(err, action.Action, r.constraints, in.JSON)
+		return refuseCall(err, action.Action, r.constraints, call.input)
+	}
+	if action.places != nil {
+		if result, err = s.finish(result, action.places); err != nil {
+			return err
+		}
+		c.Response().SetBodyRaw(result)
 	}
 	c.Response().Header.SetContentType(jsonType)
 	return nil
@@ -109,8 +138,6 @@ func read(c *fiber.Ctx, action *action) (input.Input, error) {
 		return in, &actionNotFound
 	case byQuery && !action.byQuery:
 		return in, notAllowed(fiber.MethodPost)
-	case err == nil && len(in.Places()) > 0:
-		return in, errors.New("an input must be prepared, which this server cannot do")
 	}
 	return in, err
 }

@@ -58,6 +58,9 @@ type Config struct {
 	PKCE                 auth.PKCE
 	Providers            []auth.ProviderOptions
 
+	Storage StorageConfig
+	Uploads UploadConfig
+
 	// Environ holds the values of the names that a release reads as ctx.env and
 	// ctx.secrets, in the form of os.Environ.
 	Environ []string
@@ -165,9 +168,24 @@ func assemble(mode Mode, values map[string]any) Config {
 			PerAddress:           values["auth.throttle.perAddress"].(int),
 			Window:               values["auth.throttle.window"].(time.Duration),
 		},
+		Storage: StorageConfig{
+			Type:        values["storage.type"].(string),
+			Directory:   values["storage.directory"].(string),
+			PathStyle:   values["storage.s3.pathStyle"].(bool),
+			DeleteDelay: values["storage.deleteDelay"].(time.Duration),
+		},
+		Uploads: UploadConfig{
+			URLExpiry:               values["uploads.urlExpiry"].(time.Duration),
+			KeyExpiry:               values["uploads.keyExpiry"].(time.Duration),
+			MaxOutstanding:          values["uploads.maxOutstanding"].(int),
+			MaxOutstandingAnonymous: values["uploads.maxOutstandingAnonymous"].(int),
+		},
 		RedirectURIs: values["auth.redirectUris"].([]string),
 		PKCE:         auth.PKCE(values["auth.pkce"].(string)),
 	}
+	c.Storage.Bucket, _ = values["storage.s3.bucket"].(string)
+	c.Storage.Region, _ = values["storage.s3.region"].(string)
+	c.Storage.Endpoint, _ = values["storage.s3.endpoint"].(string)
 	c.RedirectURL, _ = values["auth.redirectUrl"].(string)
 	for _, text := range values["server.trustedProxies"].([]string) {
 		c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(text))
@@ -205,6 +223,7 @@ func (c *Config) check() error {
 	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
 		problems = append(problems, errors.New("port and admin.port are the same"))
 	}
+	problems = append(problems, c.checkStorage()...)
 	return errors.Join(problems...)
 }
 

@@ -43,11 +43,15 @@ func TestConfigDefaults(t *testing.T) {
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, PKCE: auth.PKCEOptional,
+		Storage: StorageConfig{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Uploads: UploadConfig{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
 	}
 	p := base
+	p.Storage.Type = "s3"
 	p.Mode, p.BaseURL, p.Host, p.DatabaseURL, p.SigningKey, p.CORSOrigins, p.Environ =
 		Production, "https://api.example.com", "0.0.0.0", "postgres://db/app", key, []string{}, production
 	d := base
+	d.Storage.Type = "local"
 	d.Mode, d.BaseURL, d.Host, d.CORSOrigins, d.Environ =
 		Development, "http://localhost:8080", "127.0.0.1", []string{"*"}, development
 	for _, want := range []Config{p, d} {
@@ -166,8 +170,9 @@ func TestConfigProblems(t *testing.T) {
 		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
 		{"server: {trustedProxies: [ten]}", ok, `"ten" is not a network`},
 		{"pagination: {maxSize: 100}", ok, "pagination.maxSize: 100 is not supported yet"},
-		{"storage: {type: s3}", ok, "storage.type: s3 is not supported yet"},
-		{"storage: {s3: {bucket: files}}", ok, "storage.s3.bucket: files is not supported yet"},
+		{"storage: {type: local}", "BASE_URL=https://x", "storage.type must be s3 in production"},
+		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
+		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
 		{"storage: {deleteDelay: 60}", ok, "is less than 3600 seconds"},
 		{"encryption: {key: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=}", ok, "encryption.key: is not supported yet"},
 

@@ -105,6 +105,9 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		refused = headerTooLarge.with(err)
+	case errors.Is(err, fasthttp.ErrBodyTooLarge) && isUpload(&rc.Request.Header):
+		refused = permissionDenied.with(err) // another length than announced
+		refused.close = true
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		refused = bodyTooLarge.with(err)
 	default: // also if the client is too slow

@@ -37,6 +37,8 @@ type action struct {
 	reader  *input.Reader
 	byQuery bool // may be called by GET
 	call    statement
+	early   statement            // of an action that stores files
+	places  *filePlaces          // of files in its result; nil means none
 	forms   map[string]statement // by operator set
 	metrics *actionMetrics
 }
@@ -147,25 +149,32 @@ func servingFaults(ctx context.Context, tx pgx.Tx) ([]string, error) {
 	return faults, nil
 }
 
+// declaredFunction is what a function in schema api returns, and promises.
+type declaredFunction struct {
+	result     string // text or boolean
+	volatility string // as in pg_proc
+}
+
 // declaredFunctions lists the functions in schema api that this role may call and
-// that have the signature of an action, with their volatility.
-func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]string, error) {
+// that have the signature of an action or of an early decision.
+func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunction, error) {
 	rows, err := tx.Query(ctx, `
-		select proname, provolatile::text
+		select proname, prorettype::regtype::text, provolatile::text
 		from pg_catalog.pg_proc
 		where pronamespace = 'api'::regnamespace
 			and prokind = 'f'
 			and not proretset
-			and prorettype = 'text'::regtype
+			and prorettype in ('text'::regtype, 'boolean'::regtype)
 			and proargtypes::text = concat_ws(' ', 'jsonb'::regtype::oid, 'jsonb'::regtype::oid)
 			and has_function_privilege(oid, 'execute')`)
 	if err != nil {
 		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
 	}
-	functions := map[string]string{}
-	var name, volatility string
-	_, err = pgx.ForEachRow(rows, []any{&name, &volatility}, func() error {
-		functions[name] = volatility
+	functions := map[string]declaredFunction{}
+	var name string
+	var f declaredFunction
+	_, err = pgx.ForEachRow(rows, []any{&name, &f.result, &f.volatility}, func() error {
+		functions[name] = f
 		return nil
 	})
 	if err != nil {
@@ -176,7 +185,7 @@ func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]string, error
 
 // checkFunctions compares the functions that the manifest names with those that are
 // there. A reading action's may not be volatile.
-func checkFunctions(m *release.Manifest, declared map[string]string) []string {
+func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) []string {
 	var faults []string
 	for _, a := range m.Actions {
 		names := []string{a.Function}
@@ -184,12 +193,15 @@ func checkFunctions(m *release.Manifest, declared map[string]string) []string {
 			names = append(names, a.Forms[set])
 		}
 		for _, name := range names {
-			switch volatility, ok := declared[name]; {
-			case !ok:
+			switch f := declared[name]; {
+			case f.result != "text":
 				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns text that the server may execute", a.Name, name))
-			case volatility == "v" && !a.Kind.Writes():
+			case f.volatility == "v" && !a.Kind.Writes():
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, name, a.Kind))
 			}
+		}
+		if a.Early != "" && declared[a.Early].result != "boolean" {
+			faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns boolean that the server may execute", a.Name, a.Early))
 		}
 	}
 	return faults
@@ -200,7 +212,7 @@ func checkFunctions(m *release.Manifest, declared map[string]string) []string {
 func checkSupport(m *release.Manifest) []string {
 	prepared := map[string]string{} // component → the format that makes it so
 	for _, schema := range m.Schemas {
-		for _, format := range []string{"data-url", "file", "password", "secret"} {
+		for _, format := range []string{"password", "secret"} {
 			if strings.Contains(string(schema.JSON), `"`+format+`"`) && hasFormat(schema.JSON, format) {
 				prepared[schema.Name] = format
 			}
@@ -210,11 +222,6 @@ func checkSupport(m *release.Manifest) []string {
 	for _, schema := range m.Schemas {
 		if format, ok := prepared[schema.Name]; ok {
 			faults = append(faults, fmt.Sprintf("schema %s: inputs of format %s are not supported yet", schema.Name, format))
-		}
-	}
-	for _, a := range m.Actions {
-		if a.Early != "" {
-			faults = append(faults, fmt.Sprintf("action %s: uploads are not supported yet", a.Name))
 		}
 	}
 	return faults
@@ -297,14 +304,29 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
+	places, err := resultFiles(m.Schemas, a.Result)
+	if err != nil {
+		return nil, fmt.Errorf("action %s: %w", a.Name, err)
+	}
+	takesFiles := reader.TakesFiles()
+	switch {
+	case takesFiles && a.Early == "":
+		return nil, fmt.Errorf("action %s takes files and has no early decision", a.Name)
+	case (takesFiles || places != nil) && s.store == nil:
+		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.faults(), "; "))
+	}
 	readOnly := !a.Kind.Writes()
 	built := &action{
 		Action:  a,
 		reader:  reader,
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
 		call:    newStatement(a.Function, readOnly),
+		places:  places,
 		forms:   map[string]statement{},
 		metrics: s.telemetry.action(a.Name),
+	}
+	if a.Early != "" {
+		built.early = newStatement(a.Early, true)
 	}
 	for set, function := range a.Forms {
 		built.forms[set] = newStatement(function, readOnly)

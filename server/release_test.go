@@ -63,9 +63,15 @@ func TestRefusalToServe(t *testing.T) {
 		}, want: "schema Empty: inputs of format password are not supported yet"},
 		{name: "a file", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"f":{"type":"array","items":{"type":"string","x-format":"file"}}}}`)
-		}, want: "schema Empty: inputs of format file are not supported yet"},
-		{name: "an upload route", change: func(m *release.Manifest) { m.Actions[1].Early = "create_note__early" },
-			want: "action createNote: uploads are not supported yet"},
+		}, want: "action whoAmI takes files and has no early decision"},
+		{name: "an early decision that is not there", change: func(m *release.Manifest) { m.Actions[1].Early = "gone" },
+			want: "action createNote: there is no function api.gone (jsonb, jsonb) returns boolean"},
+		{name: "an early decision that decides nothing", change: func(m *release.Manifest) { m.Actions[1].Early = "get_note" },
+			want: "action createNote: there is no function api.get_note (jsonb, jsonb) returns boolean"},
+		{name: "files without storage", change: func(m *release.Manifest) {
+			m.Actions[0].Result = "Note"
+			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})
+		}, want: "action getNote: storage.s3.bucket is required to store files (in the environment: STERNPOST_STORAGE_S3_BUCKET)"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

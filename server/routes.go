@@ -21,6 +21,8 @@ func (s *Server) routes(app *fiber.App) {
 	app.All("/.well-known/jwks.json", s.page(s.jwks))
 	app.All("/:api/json/openapi.json", s.openAPI)
 	app.All("/:api/json/:action", s.call)
+	app.All("/:api/json/:action/upload/:field", s.upload)
+	app.All(uploadPath+":key", s.receiveUpload)
 	app.Use(func(*fiber.Ctx) error { return &actionNotFound })
 }
 

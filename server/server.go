@@ -16,6 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/storage"
 )
 
 // Server serves the newest release of one database.
@@ -25,12 +27,15 @@ type Server struct {
 	log        *slog.Logger
 	identifier Identifier
 	tokens     *auth.Tokens
+	passwords  *auth.Passwords
 	grants     *auth.Grants
 	signIns    *auth.SignIns
 	granted    *prometheus.CounterVec
 	headers    headers
 	zones      atomic.Pointer[zones]
 	db         *database
+	store      storage.Store // nil where files are not configured
+	uploads    *input.Reader // of the bodies of upload routes
 	telemetry  *telemetry
 	poll       time.Duration
 
@@ -58,6 +63,9 @@ type Options struct {
 	// Log receives the log; nil means standard error, in the form that the mode
 	// asks for.
 	Log *slog.Logger
+
+	// Store keeps file contents; nil means the one of the configuration.
+	Store storage.Store
 
 	// Poll is how often the database is asked for a newer release, beside being
 	// listened to; 0 means every 3 seconds.
@@ -103,6 +111,12 @@ func New(config Config, options Options) (*Server, error) {
 	s.zones.Store(&all)
 	s.unready.Store(&unreadiness{reason: reasonDatabase})
 
+	s.uploads = uploadRequestReader()
+	if s.store = options.Store; s.store == nil {
+		if s.store, err = openStore(&config); err != nil {
+			return nil, err
+		}
+	}
 	if s.db, err = openDatabase(&config, options.Role); err != nil {
 		return nil, err
 	}
@@ -189,7 +203,7 @@ func (s *Server) newApp() *fiber.App {
 	inner := app.Server()
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
-	inner.HeaderReceived = limitBody
+	inner.HeaderReceived = s.limitUpload
 	return app
 }
 
@@ -204,6 +218,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.running.watch(background)
 	go s.sweepSignIns(background)
+	go s.sweepFiles(background)
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)

@@ -2,6 +2,7 @@ package input
 
 import (
 	"bytes"
+	"encoding/base64"
 	"mime"
 	"net/url"
 	"strings"
@@ -19,47 +20,100 @@ func hasDataScheme(text []byte) bool {
 	return len(text) >= len(dataScheme) && strings.EqualFold(string(text[:len(dataScheme)]), dataScheme)
 }
 
-// dataURLProblem returns what is wrong with a data URL, or "":
+// File is an inline file.
+type File struct {
+	Name        string
+	ContentType string
+	Contents    []byte
+}
+
+// dataURLProblem returns what is wrong with a data URL, or "".
+func dataURLProblem(text []byte) string {
+	_, _, problem := splitDataURL(text)
+	return problem
+}
+
+// splitDataURL splits a data URL into the name and type of the file, and its data,
+// still encoded; or says what is wrong:
 //
 //	data:TYPE/SUBTYPE[;PARAMETER=VALUE…];name=NAME;base64,DATA
 //
 // The name may stand anywhere among the parameters of the type, once.
-func dataURLProblem(text []byte) string {
+func splitDataURL(text []byte) (file File, data []byte, problem string) {
 	if !hasDataScheme(text) {
-		return notDataURL
+		return File{}, nil, notDataURL
 	}
 	comma := bytes.LastIndexByte(text, ',') // data has none, a quoted parameter may
 	if comma < 0 || !isBase64(text[comma+1:]) {
-		return notDataURL
+		return File{}, nil, notDataURL
 	}
 	parts := splitUnquoted(string(text[len(dataScheme):comma]))
 	last := len(parts) - 1
 	if parts[0] == "" || last == 0 || !strings.EqualFold(parts[last], "base64") {
-		return notDataURL
+		return File{}, nil, notDataURL
 	}
-	contentType, name, named := parts[0], "", false
+	named := false
+	file.ContentType = parts[0]
 	for _, parameter := range parts[1:last] {
 		key, value, _ := strings.Cut(parameter, "=")
 		if !strings.EqualFold(key, "name") {
-			contentType += ";" + parameter
+			file.ContentType += ";" + parameter
 			continue
 		}
 		decoded, err := url.PathUnescape(value)
 		if named || err != nil || !utf8.ValidString(decoded) {
-			return notDataURL
+			return File{}, nil, notDataURL
 		}
-		name, named = decoded, true
+		file.Name, named = decoded, true
 	}
 	switch {
 	case !named:
-		return notDataURL
-	case !isContentType(contentType):
-		return notContentType
-	case !isFileName(name):
-		return notFileName
-	default:
-		return ""
+		return File{}, nil, notDataURL
+	case !isContentType(file.ContentType):
+		return File{}, nil, notContentType
+	case !isFileName(file.Name):
+		return File{}, nil, notFileName
 	}
+	return file, text[comma+1:], ""
+}
+
+// Inline returns the file that the value of a place holds, and false if the value
+// is an upload key. The place has been checked, so that it holds one or the other.
+func (p Place) Inline() (File, bool) {
+	text := p.json[1 : len(p.json)-1]
+	if bytes.IndexByte(text, '\\') >= 0 { // which large files need not have
+		text = []byte(p.Text())
+	}
+	if !hasDataScheme(text) {
+		return File{}, false
+	}
+	file, data, problem := splitDataURL(text)
+	if problem != "" {
+		panic("input: a place holds a data URL that " + problem)
+	}
+	file.Contents = make([]byte, base64.StdEncoding.DecodedLen(len(data)))
+	n, err := base64.StdEncoding.Decode(file.Contents, data)
+	if err != nil {
+		panic("input: a place holds a data URL whose data is no base64: " + err.Error())
+	}
+	file.Contents = file.Contents[:n]
+	return file, true
+}
+
+// FileNameProblem returns what is wrong with the name of a file, or "".
+func FileNameProblem(name string) string {
+	if !isFileName(name) {
+		return notFileName
+	}
+	return ""
+}
+
+// ContentTypeProblem returns what is wrong with a content type, or "".
+func ContentTypeProblem(contentType string) string {
+	if !isContentType(contentType) {
+		return notContentType
+	}
+	return ""
 }
 
 // splitUnquoted splits parameters at the semicolons outside quotes.

@@ -62,6 +62,27 @@ type Input struct {
 	plain     bool
 }
 
+// TakesFiles tells whether some value of the input is a file.
+func (r *Reader) TakesFiles() bool {
+	return r.root.takesFiles(map[*node]bool{})
+}
+
+func (n *node) takesFiles(seen map[*node]bool) bool {
+	if n == nil || seen[n] {
+		return false
+	}
+	seen[n] = true
+	if n.format == formatDataURL || n.format == formatFile || n.items.takesFiles(seen) {
+		return true
+	}
+	for _, p := range n.properties {
+		if p.node.takesFiles(seen) {
+			return true
+		}
+	}
+	return false
+}
+
 // OperatorSet returns the operators in the filter of a list as dotted paths,
 // sorted and joined by commas: author.id.equals,title.startsWith. An explicit
 // input stands with its name. An operator whose operand is null ends in :null.

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// StorageConfig says where file contents are kept.
+type StorageConfig struct {
+	Type      string // s3 or local
+	Directory string // of local
+	Bucket    string // of s3, like all below
+	Region    string
+	Endpoint  string // empty means that of AWS
+	PathStyle bool
+
+	DeleteDelay time.Duration // from the end of a file to that of its contents
+}
+
+// UploadConfig bounds what clients may send ahead of a call.
+type UploadConfig struct {
+	URLExpiry               time.Duration
+	KeyExpiry               time.Duration // greater
+	MaxOutstanding          int           // per identity
+	MaxOutstandingAnonymous int           // per client address
+}
+
+// maxURLExpiry is how long a presigned URL of S3 may hold.
+const maxURLExpiry = 7 * 24 * time.Hour
+
+func (c *Config) checkStorage() []error {
+	var problems []error
+	if c.Mode == Production && c.Storage.Type == "local" {
+		problems = append(problems, errors.New("storage.type must be s3 in production: local storage is for development"))
+	}
+	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
+		problems = append(problems, errors.New("uploads.keyExpiry must be greater than uploads.urlExpiry"))
+	}
+	if c.Uploads.URLExpiry > maxURLExpiry {
+		problems = append(problems, fmt.Errorf("uploads.urlExpiry must be at most %d, which is 7 days", int(maxURLExpiry.Seconds())))
+	}
+	return problems
+}
+
+// faults lists what is missing to store anything.
+func (c *StorageConfig) faults() []string {
+	var faults []string
+	if c.Type == "local" {
+		return nil
+	}
+	for _, s := range []struct{ key, value string }{{"storage.s3.bucket", c.Bucket}, {"storage.s3.region", c.Region}} {
+		if s.value == "" {
+			faults = append(faults, fmt.Sprintf("%s is required to store files (in the environment: %s)",
+				s.key, findSetting(s.key).variable()))
+		}
+	}
+	return faults
+}

@@ -1,0 +1,71 @@
+package server
+
+import (
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/local"
+)
+
+// uploadPath is where local storage takes uploads.
+const uploadPath = local.UploadPath + storage.Uploads
+
+// receiveUpload takes the contents of a file into local storage, at the address that
+// storage signed for it.
+func (s *Server) receiveUpload(c *fiber.Ctx) error {
+	store, isLocal := s.store.(*local.Store)
+	switch {
+	case !isLocal:
+		return &actionNotFound
+	case s.headers.isPreflight(c):
+		return preflightUpload(c)
+	case c.Method() != fiber.MethodPut:
+		return notAllowed(fiber.MethodPut)
+	case !admitsUpload(store, &c.Request().Header):
+		return &permissionDenied
+	}
+	contentType := string(c.Request().Header.Peek("Content-Type"))
+	if err := store.Put(c.Context(), storage.Uploads+c.Params("key"), contentType, c.Request().Body()); err != nil {
+		return fmt.Errorf("receive an upload: %w", err)
+	}
+	return nil
+}
+
+// preflightUpload lets pages of other origins upload.
+func preflightUpload(c *fiber.Ctx) error {
+	if err := preflight(c, nil); err != nil {
+		return err
+	}
+	c.Set("Access-Control-Allow-Methods", "PUT")
+	return nil
+}
+
+// admitsUpload tells from the header alone whether a request is one that was signed.
+func admitsUpload(store *local.Store, header *fasthttp.RequestHeader) bool {
+	path, query, _ := strings.Cut(string(header.RequestURI()), "?")
+	key, ok := strings.CutPrefix(path, uploadPath)
+	values, err := url.ParseQuery(query)
+	length, lengthErr := strconv.ParseInt(string(header.Peek("Content-Length")), 10, 64)
+	return ok && err == nil && lengthErr == nil && isFileKey(key) &&
+		store.Admits(storage.Uploads+key, values.Get("expires"), values.Get("signature"), string(header.Peek("Content-Type")), length)
+}
+
+// limitUpload allows an upload to local storage the length that was announced for
+// it, which is decided before its body is read.
+func (s *Server) limitUpload(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if store, isLocal := s.store.(*local.Store); isLocal && string(header.Method()) == fiber.MethodPut && admitsUpload(store, header) {
+		return fasthttp.RequestConfig{MaxRequestBodySize: max(1, header.ContentLength())}
+	}
+	return limitBody(header)
+}
+
+// isUpload tells whether a request goes where local storage takes uploads.
+func isUpload(header *fasthttp.RequestHeader) bool {
+	return strings.HasPrefix(string(header.RequestURI()), uploadPath)
+}

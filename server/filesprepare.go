@@ -1,0 +1,271 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/storage"
+)
+
+// prepared is a call whose files are stored.
+type prepared struct {
+	input   []byte   // holds each file as it is stored
+	context []byte   // names the uploads that the call attaches
+	keys    []string // of the files; to be discarded if the call fails
+}
+
+// prepare stores the files of an input, once it is certain that nothing but the row
+// may refuse the call. Storage is never waited for within a transaction, so the
+// files come first, and go again if the call fails.
+func (s *Server) prepare(a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
+	files, err := s.filesOf(a, in)
+	if err != nil {
+		return nil, err
+	}
+	asked, err := in.Replace(func(p input.Place) ([]byte, error) {
+		return files[p.Path].placeholder(), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	decided, err := s.decideEarly(a, r, who, asked.JSON, context)
+	if err != nil {
+		return nil, err
+	}
+	if decided == refused {
+		return nil, &permissionDenied
+	}
+
+	list := make([]*sentFile, 0, len(files))
+	for _, p := range in.Places() {
+		list = append(list, files[p.Path])
+	}
+	if err := s.checkUploads(a, who.identity, list); err != nil {
+		return nil, err
+	}
+	keys, err := s.storeFiles(a, list)
+	if err != nil {
+		s.discard(keys)
+		return nil, err
+	}
+	out, err := in.Replace(func(p input.Place) ([]byte, error) {
+		return files[p.Path].stored.append(nil, ""), nil
+	})
+	if err != nil {
+		s.discard(keys)
+		return nil, err
+	}
+	return &prepared{input: out.JSON, context: attaching(context, list), keys: keys}, nil
+}
+
+// sentFile is a file of an input.
+type sentFile struct {
+	path   string
+	stored storedFile // as far as it is known
+
+	inline *input.File // nil for an upload
+
+	upload string             // the key, of an upload
+	input  *release.FileInput // likewise
+	etag   string             // of what was sent
+}
+
+// filesOf finds the files of an input, by path.
+func (s *Server) filesOf(a *action, in input.Input) (map[string]*sentFile, error) {
+	files := map[string]*sentFile{}
+	for _, p := range in.Places() {
+		if p.Format != "data-url" && p.Format != "file" {
+			return nil, fmt.Errorf("the input %s of format %s must be prepared, which this server cannot do", p.Path, p.Format)
+		}
+		f := &sentFile{path: p.Path}
+		if inline, ok := p.Inline(); ok {
+			f.inline = &inline
+			f.stored = storedFile{Filename: inline.Name, ContentType: inline.ContentType, Size: int64(len(inline.Contents))}
+		} else {
+			f.upload, f.input = p.Text(), fileInputAt(a.Files, p.Path)
+		}
+		files[p.Path] = f
+	}
+	return files, nil
+}
+
+// fileInputAt returns the input in which a path lies: the input itself, or one of
+// its elements.
+func fileInputAt(inputs []release.FileInput, path string) *release.FileInput {
+	for i := range inputs {
+		if rest, ok := strings.CutPrefix(path, inputs[i].Path); ok && (rest == "" || inputs[i].Array && rest[0] == '.') {
+			return &inputs[i]
+		}
+	}
+	return nil
+}
+
+// placeholder stands for the file while nothing is stored: a file, of which an
+// upload's name, type and size are not known yet.
+func (f *sentFile) placeholder() []byte {
+	return f.stored.append(nil, "")
+}
+
+const (
+	notUploadKey    = "is not an upload key for this input"
+	nothingUploaded = "nothing has been uploaded for this key"
+	uploadChanged   = "the upload changed while it was being attached"
+)
+
+// checkUploads looks at the uploads: whether this call may attach them, and what
+// was really sent. All problems are listed.
+func (s *Server) checkUploads(a *action, identity string, files []*sentFile) error {
+	names, err := s.attachable(a, identity, files)
+	if err != nil {
+		return err
+	}
+	var entries []entry
+	seen := map[string]bool{}
+	for _, f := range files {
+		if f.inline != nil {
+			continue
+		}
+		name, ok := names[f.upload]
+		if !ok || seen[f.upload] {
+			entries = append(entries, entry{f.path, notUploadKey})
+			continue
+		}
+		seen[f.upload] = true
+		more, err := s.look(f, name)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, more...)
+	}
+	if len(entries) > 0 {
+		return inputInvalid.listing(entries...)
+	}
+	return nil
+}
+
+// attachable returns the names of the files whose upload keys the call may attach,
+// by key.
+func (s *Server) attachable(a *action, identity string, files []*sentFile) (map[string]string, error) {
+	type named struct {
+		Key   string `json:"key"`
+		Field string `json:"field"`
+	}
+	var asked []named
+	for _, f := range files {
+		if f.inline == nil && isFileKey(f.upload) && f.input != nil {
+			asked = append(asked, named{f.upload, f.input.Name})
+		}
+	}
+	names := map[string]string{}
+	if len(asked) == 0 {
+		return names, nil
+	}
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return nil, fmt.Errorf("write the upload keys of a call: %w", err)
+	}
+	err = s.db.queryRow(
+		`select coalesce(json_object_agg(key, filename), '{}') from platform.file_uploads($1, $2, $3)`,
+		[]any{string(text), a.Name, orNull(identity)}, &names)
+	if err != nil {
+		return nil, refuseCall(err, a.Action, nil, nil)
+	}
+	return names, nil
+}
+
+// look finds out what was sent for an upload, and judges it.
+func (s *Server) look(f *sentFile, name string) ([]entry, error) {
+	ctx, cancel := storageContext()
+	defer cancel()
+	object, err := s.store.Head(ctx, storage.Uploads+f.upload)
+	if errors.Is(err, storage.ErrNotFound) {
+		return []entry{{f.path, nothingUploaded}}, nil
+	}
+	if err != nil {
+		return nil, unavailable.with(err)
+	}
+	f.stored = storedFile{Filename: name, ContentType: object.ContentType, Size: object.Size}
+	f.etag = object.ETag
+	return judgeFile(f.input, object.ContentType, object.Size, f.path, f.path), nil
+}
+
+// storeFiles stores all files under fresh keys. They are entered in the database
+// first, so that none is forgotten, whatever happens. The keys are returned with an
+// error too.
+func (s *Server) storeFiles(a *action, files []*sentFile) (keys []string, err error) {
+	for _, f := range files {
+		f.stored.Key = newFileKey()
+		keys = append(keys, f.stored.Key)
+	}
+	if err := s.db.queryRow(`select platform.file_enter($1)::text`, []any{keys}, new(*string)); err != nil {
+		return nil, refuseCall(err, a.Action, nil, nil)
+	}
+	for _, f := range files {
+		if err := s.storeFile(f); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+}
+
+func (s *Server) storeFile(f *sentFile) error {
+	ctx, cancel := storageContext()
+	defer cancel()
+	key := storage.Files + f.stored.Key
+	if f.inline != nil {
+		if err := s.store.Put(ctx, key, f.stored.ContentType, f.inline.Contents); err != nil {
+			return unavailable.with(err)
+		}
+		f.inline.Contents = nil
+		return nil
+	}
+	err := s.store.Copy(ctx, storage.Uploads+f.upload, key, f.etag)
+	switch {
+	case errors.Is(err, storage.ErrChanged), errors.Is(err, storage.ErrNotFound):
+		return inputInvalid.listing(entry{f.path, uploadChanged})
+	case err != nil:
+		return unavailable.with(err)
+	}
+	return nil
+}
+
+// attaching adds the uploads that a call attaches to its context.
+func attaching(context []byte, files []*sentFile) []byte {
+	b := append([]byte(nil), context[:len(context)-1]...)
+	first := true
+	for _, f := range files {
+		if f.inline != nil {
+			continue
+		}
+		if first {
+			b = append(b, `,"uploads":[`...)
+		} else {
+			b = append(b, ',')
+		}
+		first = false
+		b = append(b, `{"key":`...)
+		b = quote(b, f.upload)
+		b = append(b, `,"field":`...)
+		b = quote(b, f.path)
+		b = append(b, '}')
+	}
+	if !first {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// discard queues the files of a call that failed for deletion. If that fails too,
+// they go after a day, like those of a server that dies.
+func (s *Server) discard(keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	if err := s.db.queryRow(`select platform.file_discard($1)::text`, []any{keys}, new(*string)); err != nil {
+		s.log.Warn("discard the files of a call that failed", "files", len(keys), "error", err)
+	}
+}

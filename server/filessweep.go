@@ -1,0 +1,96 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/storage"
+)
+
+const (
+	// fileSweepInterval is how often a server looks for contents that are to go.
+	fileSweepInterval = time.Minute
+	// fileSweepBatch is how many it deletes while it holds their rows locked.
+	fileSweepBatch = 20
+)
+
+// sweepFiles deletes the contents of files that nobody holds, and of uploads that
+// are attached or have expired, until the context ends. Several servers may do so at
+// the same time. While storage or the database is away, it waits.
+func (s *Server) sweepFiles(ctx context.Context) {
+	tick := time.NewTicker(fileSweepInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if s.current.Load() == nil {
+			continue // there is no platform to ask yet
+		}
+		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
+			s.log.Warn("delete the contents of files", "error", err)
+		}
+	}
+}
+
+// sweepOnce deletes all that is due now.
+func (s *Server) sweepOnce(ctx context.Context) error {
+	delay := s.config.Storage.DeleteDelay
+	err := s.sweep(ctx, storage.Files, `select platform.file_due($1, $2)`, []any{delay, int32(fileSweepBatch)}, `select platform.file_forget($1)`)
+	if err != nil {
+		return err
+	}
+	return s.sweep(ctx, storage.Uploads, `select platform.file_uploads_due($1)`, []any{int32(fileSweepBatch)}, `select platform.file_uploads_forget($1)`)
+}
+
+// sweep deletes batches until none is left.
+func (s *Server) sweep(ctx context.Context, prefix, due string, arguments []any, forget string) error {
+	for {
+		n, err := s.sweepBatch(ctx, prefix, due, arguments, forget)
+		if err != nil || n < fileSweepBatch {
+			return err
+		}
+	}
+}
+
+// sweepBatch deletes objects while their rows are locked, so that no write can take
+// one up again and no other server is at the same.
+func (s *Server) sweepBatch(ctx context.Context, prefix, due string, arguments []any, forget string) (n int, err error) {
+	conn, err := s.db.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Release()
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, due, append([]any{pgx.QueryExecModeExec}, arguments...)...)
+		if err != nil {
+			return fmt.Errorf("ask for what is to be deleted: %w", err)
+		}
+		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("ask for what is to be deleted: %w", err)
+		}
+		if n = len(keys); n == 0 {
+			return nil
+		}
+		if s.store == nil {
+			return errors.New("there are objects to delete, and no storage is configured")
+		}
+		for _, key := range keys {
+			if err := s.store.Delete(ctx, prefix+key); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, forget, pgx.QueryExecModeExec, keys); err != nil {
+			return fmt.Errorf("forget what was deleted: %w", err)
+		}
+		return nil
+	})
+	return n, err
+}
