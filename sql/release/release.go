@@ -21,6 +21,7 @@ type Manifest struct {
 	Format      int                   `json:"format"`
 	APIs        []API                 `json:"apis"`
 	Models      []Model               `json:"models"`                // those with actions, unions too, in declaration order
+	Callers     []string              `json:"callers"`               // classes of callers: anonymous, authenticated, each role
 	Actions     []*Action             `json:"actions"`               // in declaration order
 	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
 	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
@@ -114,6 +115,10 @@ type Action struct {
 	// Rules are the permission rules that count, as they are written; one that
 	// admits is enough.
 	Rules []string `json:"rules,omitempty"`
+
+	// Access says for each class of callers whether the rules admit it: always, never,
+	// or depends.
+	Access []string `json:"access,omitempty"`
 
 	// Custom tells that the action runs code of the project, which may refuse with
 	// errors of its own.

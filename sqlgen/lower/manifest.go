@@ -24,9 +24,17 @@ func (l *lowering) manifest() []byte {
 		m.APIs = append(m.APIs, api)
 	}
 	m.Models = modelsWithActions(l.schema)
+	classes := access.Classes(l.schema)
+	for _, c := range classes {
+		m.Callers = append(m.Callers, c.Name)
+	}
 	p := newPublisher()
 	for _, a := range l.schema.Actions {
-		m.Actions = append(m.Actions, l.publish(a, p))
+		published := l.publish(a, p)
+		for _, c := range classes {
+			published.Access = append(published.Access, string(access.Decide(a.Rules, c).Verdict))
+		}
+		m.Actions = append(m.Actions, published)
 	}
 	for _, e := range l.schema.Enums {
 		p.enum(e)
@@ -91,6 +99,7 @@ func manifestText(m *release.Manifest) []byte {
 		fmt.Appendf(nil, `"format":%d`, m.Format),
 		fmt.Appendf(nil, `"apis":%s`, text(m.APIs)),
 		fmt.Appendf(nil, `"models":%s`, text(m.Models)),
+		fmt.Appendf(nil, `"callers":%s`, text(m.Callers)),
 		fmt.Appendf(nil, `"actions":%s`, block("[", actions, "]")),
 		fmt.Appendf(nil, `"schemas":%s`, block("{", schemas, "}")),
 		fmt.Appendf(nil, `"constraints":%s`, block("{", constraints, "}")),

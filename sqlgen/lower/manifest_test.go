@@ -13,13 +13,14 @@ import (
 func TestManifestText(t *testing.T) {
 	t.Parallel()
 	m := release.Manifest{
-		Format: 1,
-		APIs:   []release.API{{Name: "Api", Path: "api", Doc: "d", Actions: []string{"a"}}},
-		Models: []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
+		Format:  1,
+		APIs:    []release.API{{Name: "Api", Path: "api", Doc: "d", Actions: []string{"a"}}},
+		Callers: []string{"anonymous"},
+		Models:  []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
 		Actions: []*release.Action{{
 			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Early: "e", Input: "AInput", Result: "AResult",
 			Forms: map[string]string{"": "a__all"}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,
-			Rules: []string{"true"}, Custom: true,
+			Rules: []string{"true"}, Custom: true, Access: []string{"always"},
 		}},
 		Schemas:     release.Schemas{{Name: "Z", JSON: json.RawMessage(`{"type":"object"}`)}, {Name: "A", JSON: json.RawMessage(`{"b":1,"a":2}`)}},
 		Constraints: map[string]release.Constraint{"c": {Kind: release.Unique, Table: "t", Fields: []string{"f"}, Message: "m"}},
