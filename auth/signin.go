@@ -317,9 +317,11 @@ func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transacti
 	case err != nil:
 		return s.failedAt(ctx, t, provider, "find or create the identity", err)
 	case outcome == Conflict:
-		return s.failed(t, errAccessDenied, "another identity has the same e-mail address")
+		return s.failed(t, errAccessDenied, "another identity has a value that must be unique")
 	case outcome == Throttled:
 		return s.failed(t, errUnavailable, "too many identities were created, try again later")
+	case outcome != Found && outcome != Created:
+		return s.failedAt(ctx, t, provider, "find or create the identity", fmt.Errorf("the store answers %q", outcome))
 	}
 	return redirectTo(t.Target, parameter{"code", code}, parameter{"state", t.State}, parameter{"iss", s.options.BaseURL})
 }

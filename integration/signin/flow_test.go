@@ -1,0 +1,355 @@
+package signin
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/oauth2-proxy/mockoidc"
+	"golang.org/x/oauth2"
+)
+
+const target = "http://127.0.0.1:9/done?tab=1"
+
+// start serves an application with one provider that does what a test wants.
+func start(t *testing.T, more string) (*service, *issuer) {
+	t.Helper()
+	p := newIssuer(t)
+	s := serve(t, options{
+		settings: settings(more, provider("Main", p.URL, clientID)),
+		env:      []string{secretOf("MAIN", clientSecret)},
+	})
+	return s, p
+}
+
+// TestMockOIDC signs somebody in at a provider of other people's making.
+func TestMockOIDC(t *testing.T) {
+	t.Parallel()
+	m, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = m.Shutdown() })
+	s := serve(t, options{
+		settings: settings("", provider("mock", m.Issuer(), m.ClientID)),
+		env:      []string{secretOf("MOCK", m.ClientSecret)},
+	})
+
+	b := newBrowser(t)
+	verifier := oauth2.GenerateVerifier()
+	parameters := url.Values{
+		"redirect_uri": {target}, "state": {"a state"},
+		"code_challenge": {oauth2.S256ChallengeFromVerifier(verifier)}, "code_challenge_method": {"S256"},
+	}
+	var id string
+	for round, isNew := range []bool{true, false} {
+		end := s.signIn(t, b, "mock", parameters)
+		query := end.Query()
+		if !strings.HasPrefix(end.String(), target+"&") || query.Get("state") != "a state" || query.Get("iss") != s.url || query.Get("error") != "" {
+			t.Fatalf("round %d: the browser ends at %s", round, end)
+		}
+		got := s.redeem(t, query.Get("code"), "code_verifier", verifier, "redirect_uri", target)
+		if got.status != http.StatusOK || got.IdentityCreated != isNew || !s.isSignedIn(t, got.AccessToken) {
+			t.Fatalf("round %d: got %+v, want tokens with identity_created %v", round, got, isNew)
+		}
+		if got = s.refresh(t, got.RefreshToken); got.status != http.StatusOK || got.IdentityCreated {
+			t.Errorf("round %d: refresh: got %+v, want tokens", round, got)
+		}
+		id = value[string](t, s, "select id from app.identity")
+	}
+	if got := value[string](t, s, "select issuer || ' ' || external_id || ' ' || email || ' ' || email_verified from app.identity where id = $1", id); got !=
+		m.Issuer()+" 1234567890 jane.doe@example.com true" {
+		t.Errorf("the identity: got %s", got)
+	}
+}
+
+// TestFormPost signs somebody in whose provider hands its answer to the browser as a
+// form to be posted.
+func TestFormPost(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	s := serve(t, options{
+		settings: settings("", provider("Main", p.URL, clientID, "responseMode: form_post")),
+		env:      []string{secretOf("MAIN", clientSecret)},
+	})
+	b := newBrowser(t)
+	begun := b.get(t, s.authorizeURL("Main", usual()))
+	atProvider := begun.location(t)
+	if got := atProvider.Query().Get("response_mode"); got != "form_post" {
+		t.Errorf("response_mode: got %q, want form_post", got)
+	}
+	if got := begun.Header.Get("Set-Cookie"); !strings.HasSuffix(got, "; HttpOnly; SameSite=None") {
+		t.Errorf("Set-Cookie: got %q, want one that other sites' forms bring", got)
+	}
+	answer := b.get(t, atProvider.String()).location(t).Query()
+	ended := b.post(t, s.url+"/auth/callback/Main", answer)
+	if end := ended.location(t); ended.StatusCode != http.StatusSeeOther || end.Query().Get("code") == "" {
+		t.Errorf("the form is answered with %d to %s", ended.StatusCode, end)
+	}
+	expectRefused(t, b.post(t, s.url+"/auth/callback/Main", answer))
+	expectRefused(t, b.post(t, s.url+"/auth/callback/Main", url.Values{"state": {answer.Get("state"), "x"}}))
+}
+
+// TestCookie holds the form of the cookie, and that one serves sign-ins side by side.
+func TestCookie(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	for base, want := range map[string]*regexp.Regexp{
+		"":                        regexp.MustCompile(`^sternpost-signin=[\w-]{43}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax$`),
+		"https://api.example.com": regexp.MustCompile(`^__Host-sternpost-signin=[\w-]{43}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$`),
+	} {
+		s := serve(t, options{
+			settings: settings("", provider("Main", p.URL, clientID)),
+			env:      []string{secretOf("MAIN", clientSecret)},
+			baseURL:  base,
+		})
+		first := newBrowser(t).get(t, s.authorizeURL("Main", usual()))
+		cookie := first.Header.Get("Set-Cookie")
+		if !want.MatchString(cookie) {
+			t.Errorf("with base URL %q: got %q, want %s", base, cookie, want)
+		}
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.authorizeURL("Main", usual()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Cookie", strings.SplitN(cookie, ";", 2)[0])
+		if again := newBrowser(t).do(t, request).Header.Get("Set-Cookie"); again != cookie {
+			t.Errorf("with base URL %q: a second sign-in of the browser sets %q, want %q", base, again, cookie)
+		}
+	}
+
+	s, _ := start(t, "")
+	b := newBrowser(t)
+	one, two := comeBack(t, s, b), comeBack(t, s, b)
+	for _, back := range []string{one, two} {
+		if end := b.get(t, back).location(t); end.Query().Get("code") == "" {
+			t.Errorf("side by side: the sign-in ends at %s", end)
+		}
+	}
+}
+
+// TestAuthorizeRequest holds what the provider is asked.
+func TestAuthorizeRequest(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	s := serve(t, options{
+		settings: settings("", provider("Main", p.URL, clientID, "scopes: [groups]")),
+		env:      []string{secretOf("MAIN", clientSecret)},
+	})
+	to := newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t)
+	q := to.Query()
+	for name, want := range map[string]string{
+		"response_type": "code", "client_id": clientID, "redirect_uri": s.url + "/auth/callback/Main",
+		"scope": "openid groups", "code_challenge_method": "S256",
+	} {
+		if got := q.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	for _, name := range []string{"state", "nonce", "code_challenge"} {
+		if got := q.Get(name); len(got) != 43 || got == usual().Get(name) {
+			t.Errorf("%s: got %q, want 43 characters of ours", name, got)
+		}
+	}
+}
+
+// TestAuthorizeErrors holds what a client is told that asks for what there is not.
+func TestAuthorizeErrors(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "")
+	long := strings.Repeat("s", 1025)
+	for query, want := range map[string]string{
+		"state=a&state=b":                     "invalid_request",
+		"state=" + long:                       "invalid_request",
+		"state=a%00b":                         "invalid_request",
+		"code_challenge=a&code_challenge=b":   "invalid_request",
+		"response_type=code&response_type=id": "invalid_request",
+		"response_type=token":                 "unsupported_response_type",
+		"response_type=code+id_token":         "unsupported_response_type",
+		"response_type=code":                  "",
+		"response_type=":                      "",
+		"unknown=1&unknown=2":                 "",
+		"state=" + long[1:]:                   "",
+	} {
+		to := newBrowser(t).get(t, s.url+"/auth/authorize/Main?redirect_uri="+url.QueryEscape(target)+"&"+query).location(t)
+		if want == "" {
+			if !strings.HasPrefix(to.String(), p.URL) {
+				t.Errorf("%s: the browser is sent to %s, want the provider", query, to)
+			}
+			continue
+		}
+		expectError(t, to, want)
+	}
+	to := newBrowser(t).get(t, s.url+"/auth/authorize/Main?state=a+b&response_type=token&redirect_uri="+url.QueryEscape(target)).location(t)
+	if got := to.Query().Get("state"); got != "a b" {
+		t.Errorf("the state comes back as %q", got)
+	}
+	expectRefused(t, newBrowser(t).get(t, s.url+"/auth/authorize/Main?redirect_uri=%zz"))
+
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
+		request, err := http.NewRequestWithContext(t.Context(), method, s.authorizeURL("Main", usual()), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := newBrowser(t).do(t, request); p.StatusCode != http.StatusMethodNotAllowed || p.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: got %d, Allow %q", method, p.StatusCode, p.Header.Get("Allow"))
+		}
+	}
+}
+
+// TestCallbackErrors holds what a client is told whose provider does not go along.
+func TestCallbackErrors(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "")
+	for _, c := range []struct {
+		name   string
+		change func(p *issuer)
+		want   string
+	}{
+		{"the user says no", func(p *issuer) {
+			p.editAnswer = func(v url.Values) { v.Del("code"); v.Set("error", "access_denied") }
+		}, "access_denied"},
+		{"the provider is at a loss", func(p *issuer) {
+			p.editAnswer = func(v url.Values) { v.Del("code"); v.Set("error", "interaction_required") }
+		}, "server_error"},
+		{"the provider sends nothing", func(p *issuer) { p.editAnswer = func(v url.Values) { v.Del("code") } }, "access_denied"},
+		{"the provider does not know its code", func(p *issuer) { p.editAnswer = func(v url.Values) { v.Set("code", "x") } }, "access_denied"},
+		{"the provider is broken", func(p *issuer) { p.tokenError = http.StatusInternalServerError }, "temporarily_unavailable"},
+		{"the provider is overrun", func(p *issuer) { p.tokenError = http.StatusTooManyRequests }, "temporarily_unavailable"},
+		{"the provider refuses this client", func(p *issuer) { p.tokenError = http.StatusUnauthorized }, "access_denied"},
+		{"the ID token has expired", func(p *issuer) { p.editToken = func(c map[string]any) { c["exp"] = 1 } }, "access_denied"},
+	} {
+		p.with(func(p *issuer) { p.editAnswer, p.editToken, p.tokenError = nil, nil, 0; c.change(p) })
+		t.Log(c.name)
+		end := s.signIn(t, newBrowser(t), "Main", usual())
+		expectError(t, end, c.want)
+		if got := end.Query().Get("state"); got != "client-state" {
+			t.Errorf("the state comes back as %q", got)
+		}
+	}
+}
+
+// TestClaims holds what is kept of an ID token.
+func TestClaims(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "")
+	p.with(func(p *issuer) {
+		p.user = map[string]any{
+			"sub": "user-1", "email": "Ada@EXAMPLE.com", "email_verified": "true", "name": "Ada Lovelace", "given_name": "Ada",
+			"family_name": "Lovelace", "middle_name": "", "nickname": "ada", "profile": "https://example.com/ada",
+			"picture": strings.Repeat("p", 2049), "website": []string{"a"}, "gender": map[string]any{}, "zoneinfo": "Europe/London",
+			"locale": nil, "https://example.com/team": true, "seat": json.Number("12.50"), "password": "taken", "id": "chosen",
+		}
+	})
+	first := s.grant(t, exchange(p.idToken(nil)))
+	expectGrant(t, first, "")
+	const columns = `select json_strip_nulls(row_to_json(identity))::jsonb - '{id,created_at,updated_at,issuer}'::text[] from app.identity`
+	want := map[string]any{
+		"external_id": "user-1", "email": "ada@example.com", "email_verified": true, "name": "Ada Lovelace", "given_name": "Ada",
+		"family_name": "Lovelace", "nick_name": "ada", "profile": "https://example.com/ada", "zone_info": "Europe/London",
+		"team": "true", "seat_number": "12.50",
+	}
+	if got := value[map[string]any](t, s, columns); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+
+	// What the provider says next counts, also what it no longer says.
+	p.with(func(p *issuer) {
+		p.user = map[string]any{"sub": "user-1", "name": strings.Repeat("n", 2048), "seat": 7}
+	})
+	if got := s.grant(t, exchange(p.idToken(nil))); got.IdentityCreated || got.status != http.StatusOK {
+		t.Errorf("again: got %+v, want the same identity", got)
+	}
+	want = map[string]any{"external_id": "user-1", "email_verified": false, "name": strings.Repeat("n", 2048), "seat_number": "7"}
+	if got := value[map[string]any](t, s, columns); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+}
+
+// TestTokenExchange holds the forms of the grant.
+func TestTokenExchange(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "")
+	const (
+		grantURN  = "urn:ietf:params:oauth:grant-type:token-exchange"
+		idURN     = "urn:ietf:params:oauth:token-type:id_token"
+		accessURN = "urn:ietf:params:oauth:token-type:access_token"
+	)
+	ask := func(pairs ...string) tokens {
+		t.Helper()
+		parameters := exchange(p.idToken(nil))
+		for i := 0; i+1 < len(pairs); i += 2 {
+			parameters.Set(pairs[i], pairs[i+1])
+		}
+		return s.grant(t, parameters)
+	}
+	expectGrant(t, ask("create_if_not_exists", "false"), "invalid_grant")
+	if n := value[int](t, s, "select count(*)::int from app.identity"); n != 0 {
+		t.Errorf("%d identities, want none", n)
+	}
+	for i, c := range [][]string{
+		{"grant_type", grantURN, "subject_token_type", idURN, "requested_token_type", accessURN},
+		{"subject_token_type", "id_token", "requested_token_type", "access_token"},
+		{"create_if_not_exists", "false"},
+		{},
+	} {
+		got := ask(c...)
+		isURN := i == 0
+		if got.status != http.StatusOK || got.IdentityCreated != isURN || (got.IssuedTokenType == accessURN) != isURN || !isURN && got.IssuedTokenType != "" {
+			t.Errorf("%v: got %+v", c, got)
+		}
+		if !s.isSignedIn(t, got.AccessToken) {
+			t.Errorf("%v: the access token is not accepted", c)
+		}
+	}
+	expectGrant(t, ask("subject_token_type", accessURN), "unsupported_token_type")
+	expectGrant(t, ask("requested_token_type", "urn:ietf:params:oauth:token-type:refresh_token"), "unsupported_token_type")
+	expectGrant(t, ask("subject_token", ""), "invalid_request")
+
+	// Once its keys are known, a provider that is away is not missed.
+	p.Close()
+	expectGrant(t, ask(), "")
+}
+
+// TestProviderAway holds what a client is told when nothing is known of a provider.
+func TestProviderAway(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "")
+	p.Close()
+	got := s.grant(t, exchange(p.idToken(nil)))
+	if got.status != http.StatusServiceUnavailable || got.Error != "temporarily_unavailable" {
+		t.Errorf("token_exchange: got %+v, want 503 temporarily_unavailable", got)
+	}
+	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "temporarily_unavailable")
+}
+
+// TestWithoutSecret holds that a provider without secret has its ID tokens accepted,
+// and nobody sent to it.
+func TestWithoutSecret(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	s := serve(t, options{settings: settings("", provider("Main", p.URL, clientID))})
+	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
+	expectRefused(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())))
+	expectRefused(t, newBrowser(t).get(t, s.url+"/auth/callback/Main?state=x&code=y"))
+}
+
+// TestThrottledSignUp holds that identities which providers vouch for count, too.
+func TestThrottledSignUp(t *testing.T) {
+	t.Parallel()
+	s, p := start(t, "  throttle: {perAddress: 1}\n")
+	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
+	p.with(func(p *issuer) { p.user = map[string]any{"sub": "user-2"} })
+	if got := s.grant(t, exchange(p.idToken(nil))); got.status != http.StatusTooManyRequests {
+		t.Errorf("token_exchange: got %+v, want 429", got)
+	}
+	expectError(t, s.signIn(t, newBrowser(t), "Main", usual()), "temporarily_unavailable")
+	p.with(func(p *issuer) { p.user = map[string]any{"sub": "user-1"} })
+	if end := s.signIn(t, newBrowser(t), "Main", usual()); end.Query().Get("code") == "" {
+		t.Errorf("the sign-in of somebody known ends at %s", end)
+	}
+}
