@@ -29,7 +29,11 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL strin
 			return nil, fmt.Errorf("describe the api %s: there is no action %s", api.Name, name)
 		}
 		d.tag(a.Model)
-		document.Paths.add("/"+api.Path+"/json/"+a.Name, openAPIPath{Post: d.action(a)})
+		path := "/" + api.Path + "/json/" + a.Name
+		document.Paths.add(path, openAPIPath{Post: d.action(a)})
+		for _, f := range a.Files {
+			document.Paths.add(path+"/upload/"+f.Name, openAPIPath{Post: d.upload(a, &f)})
+		}
 	}
 	schemas, err := d.schemas()
 	if err != nil {

@@ -339,3 +339,43 @@ func TestOpenAPIAccess(t *testing.T) {
 		})
 	}
 }
+
+func TestDescribeUploads(t *testing.T) {
+	t.Parallel()
+	m := bakery()
+	bake := m.Action("bake")
+	bake.Access = []string{"always", "always"}
+	bake.Files = []release.FileInput{
+		{Name: "photo", Path: "photo", Accepts: []string{"image/*", "application/pdf"}, MaxSize: 5000000},
+		{Name: "papers", Path: "papers", Array: true, MaxSize: 100},
+	}
+	change := m.Action("change")
+	change.Access = []string{"depends", "depends"}
+	change.Files = []release.FileInput{{Name: "photo", Path: "values.photo", MaxSize: 1}}
+	m.Action("count").Name, m.APIs[0].Actions[6] = "bakeUploadPapers", "bakeUploadPapers"
+	d := describe(t, m, "Api")
+	for _, test := range []struct{ path, operation, description, security string }{
+		{"bake/upload/photo", "bakeUploadPhoto", "Announces a file for the input photo of bake: at most 5000000 bytes, of type image/* or application/pdf.", `[{"bearer":[]},{}]`},
+		{"bake/upload/papers", "bakeUploadPapers_", "Announces a file for the input papers of bake: at most 100 bytes.", `[{"bearer":[]},{}]`},
+		{"change/upload/photo", "changeUploadPhoto", "Announces a file for the input photo of change: at most 1 bytes.", `[{"bearer":[]}]`},
+	} {
+		o := d.Paths["/api/json/"+test.path].Post
+		if o.OperationID != test.operation || o.Description != test.description || !o.RequestBody.Required {
+			t.Errorf("%s: got %s, %q, want %s, %q, with a body", test.path, o.OperationID, o.Description, test.operation, test.description)
+		}
+		security, err := json.Marshal(o.Security)
+		if err != nil || string(security) != test.security {
+			t.Errorf("%s: security: got %s, want %s", test.path, security, test.security)
+		}
+		want := strings.Fields("200 400 401 403 404 405 413 415 429 431 500 503 504")
+		if got := sortedKeys(o.Responses); !slices.Equal(got, want) {
+			t.Errorf("%s: statuses: got %q, want %q", test.path, got, want)
+		}
+		if got := string(o.Responses["200"].Content[jsonType].Schema); got != `{"$ref":"#/components/schemas/UploadResponse"}` {
+			t.Errorf("%s: 200: got %s", test.path, got)
+		}
+	}
+	if d.Components.Schemas["UploadRequest"] == nil || d.Components.Schemas["UploadResponse"] == nil {
+		t.Errorf("schemas: got %q", sortedKeys(d.Components.Schemas))
+	}
+}

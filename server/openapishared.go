@@ -37,6 +37,8 @@ var ownSchemas = release.Schemas{
 		`"field":{"type":"string","description":"The dotted path of the input that is meant."},` +
 		`"error":{"type":"string"}},"required":["error"]}}},"required":["errors"]}},` +
 		`"required":["code","message"]}`)},
+	{Name: uploadRequestName, JSON: json.RawMessage(uploadRequestSchema)},
+	{Name: uploadResponseName, JSON: json.RawMessage(uploadResponseSchema)},
 }
 
 // responses describes each error status that some operation declares: which codes it
