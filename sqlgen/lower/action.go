@@ -12,6 +12,15 @@ import (
 
 // action lowers an action to its functions.
 func (l *lowering) action(a *schema.Action) []*pg.Function {
+	functions := l.body(a)
+	if isPrepared(a) {
+		functions = append(functions, l.decideFirst(a))
+	}
+	return functions
+}
+
+// body lowers what an action does.
+func (l *lowering) body(a *schema.Action) []*pg.Function {
 	switch a.Kind {
 	case schema.Get:
 		return []*pg.Function{l.get(a)}
@@ -127,6 +136,14 @@ type builder struct {
 // begin starts a function of an action: it enters the context, then refuses
 // whom no row could help.
 func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+	b := l.enter(a, name, title, volatility)
+	b.refuseEarly()
+	return b
+}
+
+// enter starts a function of an action with its first line, which binds the call to
+// the action and its caller.
+func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
 	b := &builder{
 		action: a, model: a.Model, table: a.Model.Table,
 		hidesRefused: l.schema.Config.HideRefusedRows,
@@ -149,7 +166,6 @@ func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Vol
 		b.fn.Comment = fmt.Sprintf("action %s of model %s", a.Name, a.Model.Name)
 	}
 	b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(a.Name), context)})
-	b.refuseEarly()
 	return b
 }
 

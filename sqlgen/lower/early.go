@@ -273,3 +273,59 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 	}
 	return &pg.Is{Value: e, Test: "true"}
 }
+
+// isPrepared tells whether the server prepares inputs of an action before it calls
+// its function: it stores files, hashes passwords and encrypts secrets.
+func isPrepared(a *schema.Action) bool {
+	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
+		switch in.Type.Kind {
+		case expr.File, expr.Password, expr.Secret:
+			return true
+		}
+		if in.Message != nil && holdsPrepared(in.Message, map[*schema.Message]bool{}) {
+			return true
+		}
+	}
+	return false
+}
+
+func holdsPrepared(m *schema.Message, seen map[*schema.Message]bool) bool {
+	if seen[m] {
+		return false
+	}
+	seen[m] = true
+	for _, f := range m.Fields {
+		if f.Type.Kind == expr.File || f.Message != nil && holdsPrepared(f.Message, seen) {
+			return true
+		}
+	}
+	return false
+}
+
+// decideFirst lowers what of an action the server asks before it prepares anything:
+// whether its rules hold or fail whatever the row, and its validation. For an upload
+// the input is null: then what depends on inputs is as unknown as what depends on
+// the row.
+func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
+	name := l.functions.Take(functionName(a) + "__early")
+	l.early[a] = name
+	b := l.enter(a, name,
+		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable)
+	b.fn.Comment = fmt.Sprintf("action %s of model %s, decided early", a.Name, a.Model.Name)
+	b.fn.Returns = "boolean"
+	isGiven := pg.IsNotNull(input)
+	decided := decider{expression: newExpression(ruleLogic, inFunction, nil, b.inputValue), inputsKnown: isGiven}.decideEarly(a.Rules)
+	if pg.IsTrue(decided.fails) {
+		b.step("No rule admits anyone.", &pg.Return{Value: pg.False()})
+		return b.finish()
+	}
+	if !pg.IsFalse(decided.fails) {
+		b.step("", pg.IfThen(decided.fails, &pg.Return{Value: pg.False()}))
+	}
+	if pg.IsFalse(decided.holds) {
+		b.step("", &pg.Return{Value: pg.Null()})
+		return b.finish()
+	}
+	b.step("", &pg.Return{Value: &pg.Case{Whens: []pg.When{{Condition: decided.holds, Result: pg.True()}}}})
+	return b.finish()
+}

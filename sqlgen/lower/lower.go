@@ -43,6 +43,7 @@ type lowering struct {
 	// What the server must know, gathered on the way.
 	constraints []namedConstraint
 	forms       map[*schema.Action][]form
+	early       map[*schema.Action]string // functions that decide before anything is prepared
 }
 
 // reserveNames takes the names that the schema itself gives, so that a generated
@@ -55,4 +56,5 @@ func (l *lowering) reserveNames() {
 		l.functions.Take(functionName(a))
 	}
 	l.forms = map[*schema.Action][]form{}
+	l.early = map[*schema.Action]string{}
 }

@@ -125,6 +125,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		Result:    p.result(a),
 		Anonymous: access.Decide(a.Rules, access.Anonymous()).Verdict != access.Never,
 		Custom:    a.Custom,
+		Early:     l.early[a],
 	}
 	for _, rule := range a.Rules {
 		r.Rules = append(r.Rules, rule.Text)
