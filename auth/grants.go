@@ -220,21 +220,25 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 
 // mayTry refuses a client that has failed too often.
 func (g *Grants) mayTry(ctx context.Context, attempt Attempt) error {
-	wait, err := g.store.Wait(ctx, attempt)
-	if err == nil && wait > 0 {
+	return mustWait(g.store.Wait(ctx, attempt))
+}
+
+// mustWait refuses a client that the store lets wait. Nobody passes whose failures
+// cannot be counted.
+func mustWait(wait time.Duration, err error) error {
+	switch {
+	case err != nil:
+		return unavailable("the service is temporarily unavailable").because(fmt.Errorf("count failed attempts: %w", err))
+	case wait > 0:
 		return tooMany(wait)
 	}
-	return err
+	return nil
 }
 
 // fail counts a failed attempt and returns how it is answered.
 func (g *Grants) fail(ctx context.Context, attempt Attempt, refused *Error) error {
-	wait, err := g.store.Fail(ctx, attempt)
-	if err != nil {
-		return fmt.Errorf("count a failed attempt: %w", err)
-	}
-	if wait > 0 {
-		return tooMany(wait)
+	if err := mustWait(g.store.Fail(ctx, attempt)); err != nil {
+		return err
 	}
 	return refused
 }
@@ -285,11 +289,8 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 	attempt := Attempt{Account: email, Address: address}
 
 	wait, identityID, hash, err := g.store.Password(ctx, attempt)
-	switch {
-	case err != nil:
+	if err := mustWait(wait, err); err != nil {
 		return nil, err
-	case wait > 0:
-		return nil, tooMany(wait)
 	}
 
 	// A short password may be somebody's from before the limit. To say that it is
@@ -305,11 +306,9 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 			return response, err
 		}
 		// Somebody else has taken the address since.
-		if wait, identityID, hash, err = g.store.Password(ctx, attempt); err != nil {
+		wait, identityID, hash, err = g.store.Password(ctx, attempt)
+		if err := mustWait(wait, err); err != nil {
 			return nil, err
-		}
-		if wait > 0 {
-			return nil, tooMany(wait)
 		}
 	}
 	return g.signIn(ctx, attempt, identityID, hash, password, refused)
@@ -323,12 +322,13 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string) (
 	}
 	family := newFamily(g.options.RefreshTokenExpiry)
 	wait, identityID, err := g.store.CreatePassword(ctx, attempt, hash, family)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case wait > 0:
+	}
+	if wait > 0 {
 		return nil, tooMany(wait)
-	case identityID == "":
+	}
+	if identityID == "" {
 		return nil, nil
 	}
 	return g.respond(identityID, family.Token, true)
@@ -351,12 +351,13 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, identityID, hash, 
 	}
 	family := newFamily(g.options.RefreshTokenExpiry)
 	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, identityID, hash, newHash, family)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case wait > 0:
+	}
+	if wait > 0 {
 		return nil, tooMany(wait)
-	case !isAccepted:
+	}
+	if !isAccepted {
 		return nil, g.fail(ctx, attempt, refused)
 	}
 	return g.respond(identityID, family.Token, false)

@@ -39,10 +39,10 @@ func newTokens(c *Config) (*auth.Tokens, error) {
 
 // newGrants makes what signs people in.
 func (s *Server) newGrants() *auth.Grants {
-	passwords := auth.NewPasswords()
+	s.passwords = auth.NewPasswords()
 	s.telemetry.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "sternpost_password_hashes_total", Help: "Hashes of passwords computed, to make or to verify one.",
-	}, func() float64 { return float64(passwords.Computed()) }))
+	}, func() float64 { return float64(s.passwords.Computed()) }))
 
 	s.granted = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "sternpost_grants_total",
@@ -50,7 +50,7 @@ func (s *Server) newGrants() *auth.Grants {
 	}, []string{"grant", "outcome"})
 	s.telemetry.registry.MustRegister(s.granted)
 
-	return auth.NewGrants(s.tokens, s.authStore(), passwords, s.signIns, s.log, auth.GrantOptions{
+	return auth.NewGrants(s.tokens, s.authStore(), s.passwords, s.signIns, s.log, auth.GrantOptions{
 		RefreshTokenExpiry: s.config.RefreshTokenExpiry,
 		IsRotating:         s.config.RefreshTokenRotation,
 		RefreshTokenGrace:  s.config.RefreshTokenGrace,
@@ -64,9 +64,11 @@ func (s *Server) newGrants() *auth.Grants {
 const authBodyLimit = 64 << 10
 
 // limitBody says how long the body of a request may be, when its header has been
-// read; without a limit the one of the configuration holds.
+// read; without a limit the one of the configuration holds. A body whose length is
+// not declared is left to the handler: when one becomes too long while it is read,
+// fasthttp forgets the path, on which the form of the answer depends.
 func limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if strings.HasPrefix(string(header.RequestURI()), "/auth/") {
+	if header.ContentLength() >= 0 && strings.HasPrefix(string(header.RequestURI()), "/auth/") {
 		return fasthttp.RequestConfig{MaxRequestBodySize: authBodyLimit}
 	}
 	return fasthttp.RequestConfig{}

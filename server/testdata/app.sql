@@ -22,6 +22,24 @@ create table app.note (
   constraint note_author_id_fkey foreign key (author_id) references app.author (id)
 );
 
+create table app.identity (
+  id text collate "C" not null default platform.new_id(),
+  email text,
+  external_id text,
+  issuer text,
+  name text,
+  email_verified boolean not null default false,
+  password text,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  constraint identity_pkey primary key (id),
+  constraint identity_email_issuer_key unique (email, issuer),
+  constraint identity_issuer_external_id_key unique (issuer, external_id)
+);
+
+create unique index identity_email_key on app.identity (email) where password is not null;
+
+alter table app.identity enable row level security;
 alter table app.author enable row level security;
 alter table app.note enable row level security;
 create policy author_all on app.author to sternpost_caller using (true) with check (true);
