@@ -1,0 +1,151 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// maxFiles is how many files one input takes, as many as rows of one array.
+const maxFiles = 1000
+
+// defaultMaxSize bounds a file that no field takes: an input of custom code.
+const defaultMaxSize = 100_000_000
+
+// fileTriggers returns the trigger that counts the fields of rows by which files are
+// held; none for a table without such fields.
+func fileTriggers(m *schema.Model) []*pg.Trigger {
+	var columns []string
+	for _, f := range storedFields(m) {
+		if f.Type.Kind == expr.File {
+			columns = append(columns, f.Column)
+		}
+	}
+	if columns == nil {
+		return nil
+	}
+	return []*pg.Trigger{{
+		Name:      "_200_files",
+		Timing:    "after insert or update or delete",
+		Function:  "platform.tg_files",
+		Arguments: columns,
+	}}
+}
+
+// takesUploads tells whether an input has an upload route: a top-level file to be
+// written by a create or update.
+func takesUploads(in *schema.Input) bool {
+	return in.IsWrite && in.Type.Kind == expr.File && (in.Explicit || len(in.Path) == 1)
+}
+
+// hasUploads tells whether some input of an action has an upload route.
+func hasUploads(a *schema.Action) bool {
+	return (a.Kind == schema.Create || a.Kind == schema.Update) && slices.ContainsFunc(a.Writes, takesUploads)
+}
+
+// publishedFiles returns the inputs that have an upload route, for the server.
+func publishedFiles(a *schema.Action) []release.FileInput {
+	if !hasUploads(a) {
+		return nil
+	}
+	var list []release.FileInput
+	for _, in := range a.Writes {
+		if !takesUploads(in) {
+			continue
+		}
+		f := release.FileInput{Name: in.Name, Path: strings.Join(requestPath(a, in), "."), Array: in.Type.Array}
+		f.Accepts, f.MaxSize = fileLimits(a, in)
+		list = append(list, f)
+	}
+	return list
+}
+
+// fileLimits returns what an input takes: what the field does in which it is stored.
+// One that is stored in several takes what all of them do.
+func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {
+	maxSize = defaultMaxSize
+	for i, f := range fileTargets(a, in) {
+		if i == 0 {
+			accepts, maxSize = f.Accepts, f.MaxSize
+			continue
+		}
+		accepts, maxSize = acceptedByBoth(accepts, f.Accepts), min(maxSize, f.MaxSize)
+	}
+	return accepts, maxSize
+}
+
+// fileTargets returns the fields in which an action stores an input.
+func fileTargets(a *schema.Action, in *schema.Input) []*schema.Field {
+	if !in.Explicit {
+		return []*schema.Field{in.Path[len(in.Path)-1]}
+	}
+	var fields []*schema.Field
+	for _, s := range a.Sets {
+		if p, ok := s.Value.(*expr.Path); ok && p.Root == expr.RootInput && p.Input == expr.Input(in) {
+			fields = append(fields, s.Target[len(s.Target)-1])
+		}
+	}
+	return fields
+}
+
+// acceptedByBoth returns the patterns of types that two lists of patterns accept,
+// where an empty list accepts all.
+func acceptedByBoth(a, b []string) []string {
+	switch {
+	case len(a) == 0:
+		return b
+	case len(b) == 0:
+		return a
+	}
+	covers := func(list []string, pattern string) bool {
+		kind, _, _ := strings.Cut(pattern, "/")
+		return slices.Contains(list, pattern) || slices.Contains(list, kind+"/*")
+	}
+	var both []string
+	for _, p := range slices.Concat(a, b) {
+		if covers(a, p) && covers(b, p) && !slices.Contains(both, p) {
+			both = append(both, p)
+		}
+	}
+	if both == nil {
+		return []string{"/"} // which no type matches
+	}
+	return both
+}
+
+// fileSchema is the schema of an input that is a file or several. Only one with an
+// upload route takes upload keys.
+func fileSchema(in *schema.Input) *object {
+	one := func(nullable bool) *object {
+		o := scalar(expr.Type{Kind: expr.File}, nil, nullable)
+		if !takesUploads(in) {
+			return o
+		}
+		o = typed("string")
+		if nullable {
+			o = (&object{}).with("type", []string{"string", "null"})
+		}
+		return o.with("x-format", "file").described(
+			"A file: the key of an upload, or a data URL of the form data:<content type>;name=<file name>;base64,<data>.")
+	}
+	if !in.Type.Array {
+		return one(in.Nullable)
+	}
+	var kind any = "array"
+	if in.Nullable {
+		kind = []string{"array", "null"}
+	}
+	return (&object{}).with("type", kind).with("items", one(false)).with("maxItems", maxFiles)
+}
+
+// attachUploads marks the uploads that the call attaches. Whoever may not do so any
+// more is told before anything is written.
+func (b *builder) attachUploads() {
+	if hasUploads(b.action) {
+		b.step("", &pg.Perform{Value: pg.Fn("platform.file_attach", context)})
+	}
+}
