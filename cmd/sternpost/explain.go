@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/postgres"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/contract"
+	"github.com/sternpost/sternpost/sqlgen/explain"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+func newExplain() *cobra.Command {
+	f := &explainFlags{}
+	c := &cobra.Command{
+		Use:   "explain ACTION [DIR]",
+		Short: "Say why a call is admitted or refused",
+		Long: `Explain tells what the rules of the project say to a call, and does not make it: each
+rule with the value of each of its clauses, its place in the schema, and what would
+have to hold for it to admit the call.
+
+  sternpost explain cancelOrder --as ada@shop.example --input '{"id":"o1"}'
+
+The rules are those of the schema in DIR; rows are read from the database, which is
+only read: that of --database-url, else DATABASE_URL or the configuration, else the
+one that sternpost dev keeps in DIR. Whoever connects must be its owner. It is said
+when the database holds another release than DIR.
+
+For get, update and delete the row is the one that the inputs and conditions find, or
+the one of --row. For list the first rows are shown. The row of a create is judged
+after it is written; with --row the rules are applied to one that is there. Values of
+Passwords and Secrets are never shown. Filters of lists, constraints and custom code
+are not looked at. ctx.env and ctx.secrets are read from the environment.
+
+As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
+row that is not written yet), outcome, early, rules[], validations[], rows[] (id,
+selected, admitted, wheres, rules) and notes[]. Further members may come.
+
+It exits with 0 whether the call is admitted or refused, with 1 if the schema, the
+action, the caller or the input is wrong, and with 3 if there is no database.`,
+		Args: cobra.RangeArgs(1, 2),
+	}
+	c.Flags().StringVar(&f.as, "as", "", "who calls: the id or e-mail of an Identity (default anonymous)")
+	c.Flags().StringVar(&f.input, "input", "", "the body of the request, as JSON")
+	c.Flags().StringArrayVar(&f.headers, "header", nil, "a header of the request, Name=value; repeatable")
+	c.Flags().StringVar(&f.row, "row", "", "the id of a row to explain")
+	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to read (default $DATABASE_URL, or that of dev)")
+	c.Flags().StringVar(&f.format, "format", "text", "how to print: text, or json for scripts")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.format != "text" && f.format != "json" {
+			return usageError(fmt.Errorf("--format takes text or json, not %q", f.format))
+		}
+		return f.explain(c.Context(), c.OutOrStdout(), c.ErrOrStderr(), args[0], projectDir(args[1:]))
+	}
+	return c
+}
+
+// explainFlags are the flags of explain.
+type explainFlags struct {
+	as, input, row, databaseURL, format string
+	headers                             []string
+}
+
+// explain compiles the project, finds the database and explains one call.
+func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, action, dir string) error {
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		return environmentError(err)
+	}
+	db, errs := sqlgen.Compile(project)
+	if db == nil {
+		return render(diagnostics, errs)
+	}
+	checked, warnings := sqlgen.Check(project)
+	compiled, err := contract.NewRelease(checked, warnings, db.Manifest)
+	if err != nil {
+		return inputError(err)
+	}
+	request, err := f.request(compiled, action)
+	if err != nil {
+		return inputError(err)
+	}
+	address, stop, err := f.database(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return f.read(ctx, out, diagnostics, address, db, checked, request)
+}
+
+// request reads what is to be explained.
+func (f *explainFlags) request(r *contract.Release, name string) (explain.Request, error) {
+	i := slices.IndexFunc(r.Schema.Actions, func(a *schema.Action) bool { return a.Name == name })
+	if i < 0 {
+		return explain.Request{}, fmt.Errorf("the schema has no action %s", name)
+	}
+	request := explain.Request{Action: r.Schema.Actions[i], Caller: f.as, Row: f.row, Headers: map[string]string{}}
+	for _, header := range f.headers {
+		name, value, ok := strings.Cut(header, "=")
+		if !ok {
+			return request, fmt.Errorf("--header takes Name=value, not %q", header)
+		}
+		name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+		if before, given := request.Headers[name]; given {
+			value = before + ", " + value
+		}
+		request.Headers[name] = value
+	}
+	var err error
+	if request.Env, err = fromEnvironment(r.Schema.Config.Environment, r.Manifest.Environment); err != nil {
+		return request, err
+	}
+	if request.Secrets, err = fromEnvironment(r.Schema.Config.Secrets, r.Manifest.Secrets); err != nil {
+		return request, err
+	}
+	if f.input == "" && f.row != "" {
+		return request, nil // the row is named, so nothing has to be looked up
+	}
+	request.Input, err = readInput(r.Manifest, name, f.input)
+	return request, err
+}
+
+// fromEnvironment returns the values of names that the schema declares. One that
+// rules read has to be there, as for the server.
+func fromEnvironment(declared, read []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, name := range declared {
+		value, ok := os.LookupEnv(name)
+		if !ok && slices.Contains(read, name) {
+			return nil, fmt.Errorf("the environment has no value for %s, which rules read", name)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// readInput checks the body of a request as the server does.
+func readInput(m *release.Manifest, action, body string) ([]byte, error) {
+	i := slices.IndexFunc(m.Actions, func(a *release.Action) bool { return a.Name == action })
+	reader, err := input.Compile(m.Schemas, m.Actions[i].Input)
+	if err != nil {
+		return nil, fmt.Errorf("read the schema of the input: %w", err)
+	}
+	in, err := reader.Read([]byte(body))
+	var invalid *input.Invalid
+	if errors.As(err, &invalid) {
+		var problems []string
+		for _, p := range invalid.Problems {
+			problems = append(problems, p.Field+": "+p.Error)
+		}
+		return nil, fmt.Errorf("the input would be refused with 400:\n  %s", strings.Join(problems, "\n  "))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read --input: %w", err)
+	}
+	return in.JSON, nil
+}
+
+// database returns the database to read, and what ends it if it was started here.
+func (f *explainFlags) database(ctx context.Context, dir string) (address string, stop func(), err error) {
+	env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
+	if f.databaseURL != "" {
+		env = append(env, "DATABASE_URL="+f.databaseURL)
+	}
+	source := server.Source{Env: env}
+	if name := filepath.Join(dir, sqlgen.ConfigName); exists(name) {
+		source.File = name
+	}
+	config, err := server.LoadConfig(source)
+	if err != nil {
+		return "", nil, inputError(err)
+	}
+	if config.DatabaseURL != "" {
+		return config.DatabaseURL, func() {}, nil
+	}
+	home, err := filepath.Abs(filepath.Join(dir, ".sternpost"))
+	if err != nil {
+		return "", nil, environmentError(err)
+	}
+	if !exists(home) {
+		return "", nil, environmentError(fmt.Errorf("there is no database: sternpost dev has not run in %s, and neither --database-url nor DATABASE_URL names one", dir))
+	}
+	// Where dev is not running, its database is started for as long as this takes.
+	started, err := postgres.Start(ctx, postgres.Options{Dir: home})
+	var inUse *postgres.InUseError
+	if errors.As(err, &inUse) {
+		address, err := runningAt(inUse.Dir)
+		if err != nil {
+			return "", nil, environmentError(err)
+		}
+		return address, func() {}, nil
+	}
+	if err != nil {
+		return "", nil, environmentError(fmt.Errorf("start the database of dev: %w", err))
+	}
+	return started.URL(), func() { started.Stop() }, nil
+}
+
+// runningAt returns how to connect to the server that runs on a data directory. It
+// notes its port and the directory of its socket in a file there.
+func runningAt(dir string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "postmaster.pid"))
+	if err != nil {
+		return "", fmt.Errorf("find the database of dev: %w", err)
+	}
+	lines := strings.Split(string(text), "\n")
+	if len(lines) < 5 || lines[4] == "" {
+		return "", fmt.Errorf("find the database of dev: it is only starting or ending")
+	}
+	query := url.Values{"host": {lines[4]}, "port": {lines[3]}, "sslmode": {"disable"}}
+	return "postgres://postgres@/postgres?" + strings.ReplaceAll(query.Encode(), "+", "%20"), nil
+}
+
+// read explains a request against a database, in a transaction that can only read.
+func (f *explainFlags) read(ctx context.Context, out, diagnostics io.Writer, address string, db *pg.Database, s *schema.Schema, request explain.Request) error {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return environmentError(fmt.Errorf("connect to the database: %w", err))
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return environmentError(fmt.Errorf("begin to read: %w", err))
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx))
+
+	number, isSame, err := explain.Installed(ctx, tx, db)
+	if err != nil {
+		return environmentError(err)
+	}
+	if !isSame {
+		fmt.Fprintf(diagnostics, "sternpost: the database holds release %d, which is another than this schema: it may decide otherwise\n", number)
+	}
+	explanation, err := explain.Explain(ctx, tx, s, request)
+	var caller *explain.CallerError
+	switch {
+	case errors.As(err, &caller):
+		return inputError(err)
+	case err != nil && !isSame:
+		return environmentError(fmt.Errorf("the schema does not fit the database: %w", err))
+	case err != nil:
+		return environmentError(err)
+	}
+	text := explain.JSON(explanation)
+	if f.format == "text" {
+		text = []byte(explain.Text(explanation))
+	}
+	if _, err := out.Write(text); err != nil {
+		return environmentError(err)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+)
+
+const ownedSchema = `model Note {
+  fields {
+    text Text
+    owner Identity
+  }
+  actions {
+    get getNote(id)
+    update editNote(id) with (text)
+  }
+  @permission(expression: note.owner == ctx.identity, actions: [get])
+  @permission(expression: ctx.isAuthenticated && ctx.headers.key == ctx.secrets.NOTE_KEY, actions: [update])
+}
+`
+
+// TestExplain runs the command against a database that is given; what it explains
+// is tested where it is explained.
+func TestExplain(t *testing.T) {
+	t.Parallel()
+	content := map[string]string{"schema.stern": ownedSchema, sqlgen.ConfigName: "secrets:\n  - name: NOTE_KEY\n"}
+	dir := files(t, content)
+	content["schema.stern"] = strings.Replace(ownedSchema, "text Text", "text Text\n    title Text?", 1)
+	ahead := files(t, content)
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
+		t.Fatalf("the schema has errors: %v", errs)
+	}
+	db, empty := pgtest.New(t, pgtest.Options{}), pgtest.New(t, pgtest.Options{Empty: true})
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled); err != nil {
+		t.Fatal(err)
+	}
+	insert(t, db.Superuser(t))
+
+	env := []string{"NOTE_KEY=k3y"}
+	tests := []struct {
+		name   string
+		args   []string
+		code   int
+		out    string
+		stderr string
+	}{
+		{"admitted", []string{"getNote", dir, "--as", "ada", "--input", `{"id":"n1"}`}, 0, "200, admitted\n", ""},
+		{"admitted by e-mail", []string{"getNote", dir, "--as", "ada@a.example", "--input", `{"id":"n1"}`}, 0, "200, admitted\n", ""},
+		{"refused", []string{"getNote", dir, "--as", "bea", "--input", `{"id":"n1"}`}, 0, "403, refused: no rule admits the row\n", ""},
+		{"as JSON", []string{"getNote", dir, "--as", "bea", "--input", `{"id":"n1"}`, "--format", "json"}, 0, `"status": 403`, ""},
+		{"by --row", []string{"getNote", dir, "--as", "ada", "--row", "n1"}, 0, "200, admitted\n", ""},
+		{"a header and a secret", []string{"editNote", dir, "--as", "bea", "--header", "Key=k3y", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "ctx.secrets.NOTE_KEY: (not shown)", ""},
+		{"another header", []string{"editNote", dir, "--as", "bea", "--header", "Key=x", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "403, refused before any row is read", ""},
+		{"an unknown caller", []string{"getNote", dir, "--as", "nobody", "--input", `{"id":"n1"}`}, exitInput, "", "there is no Identity with the id or e-mail nobody"},
+		{"an unknown action", []string{"getNot", dir}, exitInput, "", "the schema has no action getNot"},
+		{"input that is missing", []string{"getNote", dir}, exitInput, "", "id is required"},
+		{"input that is no JSON", []string{"getNote", dir, "--input", "{"}, exitInput, "", "not valid JSON"},
+		{"a header without value", []string{"getNote", dir, "--header", "Key"}, exitInput, "", "--header takes Name=value"},
+		{"another format", []string{"getNote", dir, "--format", "xml"}, exitUsage, "", `not "xml"`},
+		{"without action", nil, exitUsage, "", "accepts between 1 and 2 arg"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			args := append([]string{"explain", "--database-url", db.OwnerURL()}, test.args...)
+			if out := (command{args: args, env: env}).expect(t, test.code, test.stderr); !strings.Contains(out, test.out) {
+				t.Errorf("got\n%s\nwithout %q", out, test.out)
+			}
+		})
+	}
+
+	byRow := []string{"explain", "getNote", "--as", "ada", "--row", "n1"}
+	given := append(env, "DATABASE_URL="+db.OwnerURL())
+	command{args: byRow, dir: dir, env: given}.expect(t, 0, "")
+	command{args: byRow, dir: ahead, env: given}.expect(t, exitEnvironment, "the database holds release 1, which is another than this schema")
+	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+empty.OwnerURL())}.expect(t, exitEnvironment, "the database holds no release")
+	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "there is no database: sternpost dev has not run")
+	command{args: byRow, dir: dir, env: given[1:]}.expect(t, exitInput, "the environment has no value for NOTE_KEY")
+}
+
+func insert(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	_, err := conn.Exec(t.Context(), `
+		insert into app.identity (id, email) values ('ada', 'ada@a.example'), ('bea', null);
+		insert into app.note (id, text, owner_id) values ('n1', 'mine', 'ada')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestExplainBesideDev finds the database that dev keeps, while dev runs and after.
+func TestExplainBesideDev(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": noteSchema})
+	p := command{args: []string{"dev", dir, "--port", freePort(t)}}.start(t)
+	p.await(t, 0, "release 1 installed")
+	explain := command{args: []string{"explain", "listNotes", filepath.Clean(dir)}}
+	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {
+		t.Errorf("beside dev: got\n%s", out)
+	}
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Fatalf("dev after an interrupt: %v", err)
+	}
+	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {
+		t.Errorf("after dev: got\n%s", out)
+	}
+}

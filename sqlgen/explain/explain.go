@@ -1,0 +1,439 @@
+package explain
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math/big"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// Request is a call that is not made.
+type Request struct {
+	Action  *schema.Action
+	Caller  string            // the id of an Identity, or its e-mail; empty is anonymous
+	Input   json.RawMessage   // the body of the request, checked and in the form in which the server passes it on
+	Headers map[string]string // by snake form
+	Env     map[string]string
+	Secrets map[string]string
+	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
+}
+
+// Explanation is why a call is admitted or refused.
+type Explanation struct {
+	Action      *schema.Action
+	Caller      Caller
+	Status      int        // the status of the answer, as far as rules decide it; 0 if the new row does
+	Outcome     string     // in words
+	Early       expr.Truth // the decision before a row is read
+	Rules       []Rule     // as early as that
+	Validations []Validation
+	Rows        []Row
+	Notes       []string // what was not looked at
+}
+
+// Caller is who calls.
+type Caller struct {
+	ID    string // empty means anonymous
+	Email string
+	Roles []string
+}
+
+// Validation is a @validate of the action.
+type Validation struct {
+	Validation *schema.Validation
+	Value      expr.Truth
+}
+
+// Row is one row with what the rules say of it.
+type Row struct {
+	ID       string
+	Arm      string // of a union; empty otherwise
+	Selected bool   // whether the conditions of the action admit it
+	Wheres   []Clause
+	Admitted bool
+	Rules    []Rule
+}
+
+// maxRows is how many rows of a list are shown.
+const maxRows = 5
+
+// call is a request with what it is evaluated against.
+type call struct {
+	request Request
+	action  *schema.Action
+	schema  *schema.Schema
+	store   *store
+	call    expr.Call
+	inputs  map[string]any
+	roles   []string
+}
+
+// Explain explains a call. It only reads, in a transaction whose role may read the
+// views of schema related.
+func Explain(ctx context.Context, tx pgx.Tx, s *schema.Schema, r Request) (*Explanation, error) {
+	c := &call{request: r, action: r.Action, schema: s, store: newStore(ctx, tx, s)}
+	e := &Explanation{Action: r.Action}
+	if err := c.prepare(e); err != nil {
+		return nil, err
+	}
+	c.decide(e)
+	if c.store.isFull && c.action.Kind != schema.List {
+		e.Notes = append(e.Notes, fmt.Sprintf("of the rows that could be meant, only the first %d were looked at", maxCandidates))
+	}
+	if c.store.err != nil {
+		return nil, c.store.err
+	}
+	return e, nil
+}
+
+// prepare finds out what is known before any row is read.
+func (c *call) prepare(e *Explanation) error {
+	// Dates are read as text.
+	if _, err := c.store.tx.Exec(c.store.ctx, "set local datestyle = 'ISO'"); err != nil {
+		return fmt.Errorf("begin to read: %w", err)
+	}
+	var now string
+	if err := c.store.tx.QueryRow(c.store.ctx, "select platform.iso(now())").Scan(&now); err != nil {
+		return fmt.Errorf("ask for the time: %w", err)
+	}
+	inputs, err := readInputs(c.action, c.request.Input)
+	if err != nil {
+		return err
+	}
+	c.inputs = inputs
+	c.call = expr.Call{Now: now, Inputs: inputs, Headers: c.request.Headers, Env: c.request.Env, Secrets: c.request.Secrets}
+	if c.request.Caller == "" {
+		return nil
+	}
+	identity, err := c.identity()
+	if err != nil {
+		return err
+	}
+	c.call.Identity = identity
+	email, _ := identity.Value("email").(string)
+	verified := identity.Value("emailVerified") == true
+	c.roles = rolesOf(c.schema, email, verified)
+	e.Caller = Caller{ID: identity.id, Email: email, Roles: c.roles}
+	return c.store.err
+}
+
+// identity returns the row of the caller.
+func (c *call) identity() (*row, error) {
+	model := c.store.models["Identity"]
+	if r := c.store.existing(model, c.request.Caller); r != nil || c.store.err != nil {
+		return r, c.store.err
+	}
+	found := c.store.find(model, []condition{{[]*schema.Field{model.Field("email")}, c.request.Caller}}, 10)
+	switch {
+	case c.store.err != nil:
+		return nil, c.store.err
+	case len(found) == 0:
+		return nil, &CallerError{c.request.Caller, "there is no Identity with the id or e-mail %s"}
+	case len(found) > 1:
+		return nil, &CallerError{c.request.Caller, "several Identities have the e-mail %s: name one by its id"}
+	}
+	return found[0], nil
+}
+
+// CallerError is returned for a caller who is not there, or is several.
+type CallerError struct {
+	Caller  string
+	problem string
+}
+
+// Error says which caller it is and what is wrong.
+func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
+
+// rolesOf returns the roles of whoever has an e-mail.
+func rolesOf(s *schema.Schema, email string, verified bool) []string {
+	if email == "" || !verified {
+		return nil
+	}
+	email = strings.ToLower(email)
+	domain := email[strings.LastIndexByte(email, '@')+1:]
+	var names []string
+	for _, r := range s.Roles {
+		if slices.Contains(r.Emails, email) || strings.Contains(email, "@") && slices.Contains(r.Domains, domain) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
+}
+
+// decide goes through the steps of a call in their order, up to the write.
+func (c *call) decide(e *Explanation) {
+	e.Early = expr.False
+	for _, r := range c.action.Rules {
+		j := c.judge(r, nil)
+		e.Rules = append(e.Rules, j)
+		e.Early = e.Early.Or(j.Value)
+	}
+	if e.Early == expr.False {
+		e.Status, e.Outcome = 403, "refused before any row is read: none of its rules can hold"
+		if len(c.action.Rules) == 0 {
+			e.Outcome = "refused: no rule covers it, so every call is"
+		}
+		return
+	}
+	for _, v := range c.action.Validations {
+		value := expr.Validate(c.call, v.Expression)
+		e.Validations = append(e.Validations, Validation{v, value})
+		if value == expr.False && e.Status == 0 {
+			e.Status, e.Outcome = 400, "invalid: "+v.Message
+		}
+	}
+	if e.Status != 0 {
+		return
+	}
+	switch c.action.Kind {
+	case schema.Get, schema.Update, schema.Delete:
+		c.pin(e)
+	case schema.List:
+		c.list(e)
+	case schema.Create:
+		c.create(e)
+	default:
+		e.Status, e.Outcome = 200, "admitted before any row is read"
+		e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not looked at")
+	}
+}
+
+// create explains a create, whose row is not there before it is written.
+func (c *call) create(e *Explanation) {
+	if c.request.Row != "" {
+		c.explainRow(e, c.request.Row)
+	}
+	if e.Early == expr.True {
+		e.Status, e.Outcome = 200, "admitted whatever the new row is"
+	} else {
+		e.Outcome = "not decided yet: the rules judge the new row after it is written, and a refusal (403) takes it back"
+	}
+	if c.request.Row == "" {
+		e.Notes = append(e.Notes, "with --row the rules are applied to a row that is there, as if it were the new one")
+	}
+	e.Notes = append(e.Notes, "constraints and @validates of models are not looked at")
+}
+
+// explainRow adds a row that is named by its id.
+func (c *call) explainRow(e *Explanation, id string) {
+	rows := c.named(id)
+	for _, r := range rows {
+		e.Rows = append(e.Rows, c.row(r))
+	}
+	if len(rows) == 0 {
+		e.Notes = append(e.Notes, "there is no row with the id "+id)
+	}
+}
+
+// named returns the rows of the action's model or union that have an id.
+func (c *call) named(id string) []expr.Row {
+	one := func(m *schema.Model) []*row {
+		if r := c.store.existing(m, id); r != nil {
+			return []*row{r}
+		}
+		return nil
+	}
+	return c.fromSources(one)
+}
+
+// fromSources returns rows of the action's model, or those of its union that come
+// from such rows.
+func (c *call) fromSources(sources func(*schema.Model) []*row) []expr.Row {
+	var rows []expr.Row
+	if c.action.Union != nil {
+		for _, r := range c.store.arms(c.action.Union, sources) {
+			rows = append(rows, r)
+		}
+		return rows
+	}
+	for _, r := range sources(c.action.Model) {
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// row explains what the conditions and rules of the action say of a row.
+func (c *call) row(r expr.Row) Row {
+	x := Row{ID: r.ID()}
+	if of, ok := r.(unionRow); ok {
+		x.Arm = of.arm.Name
+	}
+	x.Selected = c.isSelected(r)
+	for _, w := range c.action.Wheres {
+		if !c.mentionsAbsent(w.Expression) {
+			call := c.call
+			call.Row = r
+			value := expr.False
+			if expr.Holds(call, w.Expression) {
+				value = expr.True
+			}
+			clause := Clause{Text: w.Text, Span: w.Span, Value: value}
+			for _, p := range expr.Paths(w.Expression) {
+				clause.Operands = append(clause.Operands, c.operand(p, r))
+			}
+			x.Wheres = append(x.Wheres, clause)
+		}
+	}
+	for _, rule := range c.action.Rules {
+		j := c.judge(rule, r)
+		x.Rules = append(x.Rules, j)
+		x.Admitted = x.Admitted || j.Value == expr.True
+	}
+	return x
+}
+
+// isSelected tells whether the conditions of the action hold of a row.
+func (c *call) isSelected(r expr.Row) bool {
+	call := c.call
+	call.Row = r
+	var wheres []expr.Node
+	for _, w := range c.action.Wheres {
+		wheres = append(wheres, w.Expression)
+	}
+	return expr.Holds(call, wheres...)
+}
+
+// pin explains a get, update or delete by the row that it finds.
+func (c *call) pin(e *Explanation) {
+	if c.action.Kind != schema.Get {
+		e.Notes = append(e.Notes, "the write itself is not tried: constraints may refuse it")
+	}
+	var found []expr.Row
+	switch {
+	case c.request.Row != "":
+		found = c.named(c.request.Row)
+		e.Notes = append(e.Notes, "the row is the one that --row names, whatever the inputs would find")
+	case c.action.Custom && len(c.action.Pins) == 0:
+		e.Outcome = "not decided yet: the rules judge the row that the code returns"
+		e.Notes = append(e.Notes, "with --row the rules are applied to that row")
+		return
+	default:
+		conditions, isPinned := c.pinned()
+		if !isPinned {
+			e.Status, e.Outcome = 400, "invalid: the inputs that are given pin no row"
+			return
+		}
+		found = c.selected(conditions)
+	}
+	for _, r := range found {
+		e.Rows = append(e.Rows, c.row(r))
+	}
+	c.concludeRow(e)
+}
+
+// selected returns the rows that satisfy conditions and the @wheres.
+func (c *call) selected(conditions []condition) []expr.Row {
+	rows := c.fromSources(func(m *schema.Model) []*row {
+		if c.action.Union != nil {
+			conditions = c.unionID(m)
+		}
+		return c.store.find(m, conditions, maxCandidates)
+	})
+	return slices.DeleteFunc(rows, func(r expr.Row) bool { return !c.isSelected(r) || !c.hasUnionInputs(r) })
+}
+
+// unionID returns the condition on the source rows of a union that a look-up by id
+// is; without such an input, none.
+func (c *call) unionID(m *schema.Model) []condition {
+	if value, given := c.inputs["id"]; given {
+		return []condition{{[]*schema.Field{m.Field("id")}, value}}
+	}
+	return nil
+}
+
+// hasUnionInputs tells whether a row of a union has the values that the implicit
+// inputs of a get ask for.
+func (c *call) hasUnionInputs(r expr.Row) bool {
+	for _, in := range c.action.Reads {
+		value, given := c.inputs[in.Name]
+		if in.Union != nil && !in.Explicit && given && !sameValue(in.Type, r.Value(in.Union.Name), value) {
+			return false
+		}
+	}
+	return true
+}
+
+// sameValue tells whether two values of a type are equal.
+func sameValue(t expr.Type, a, b any) bool {
+	if values, isArray := a.([]any); isArray {
+		others, _ := b.([]any)
+		return slices.EqualFunc(values, others, func(a, b any) bool { return sameValue(expr.Type{Kind: t.Kind}, a, b) })
+	}
+	if (t.Kind == expr.Number || t.Kind == expr.Decimal) && a != nil && b != nil {
+		x, isNumber := new(big.Rat).SetString(a.(string))
+		y, isOther := new(big.Rat).SetString(b.(string))
+		return isNumber && isOther && x.Cmp(y) == 0
+	}
+	return a == b
+}
+
+// concludeRow says what comes of a get, update or delete by the row that it found.
+func (c *call) concludeRow(e *Explanation) {
+	isGet := c.action.Kind == schema.Get
+	missing := ""
+	switch {
+	case len(e.Rows) == 0:
+		missing = "there is no such row"
+	case !e.Rows[0].Selected:
+		missing = "the conditions of the action leave the row out"
+	}
+	switch {
+	case missing != "" && isGet:
+		e.Status, e.Outcome = 200, "null: "+missing
+	case missing != "":
+		e.Status, e.Outcome = 404, "not found: "+missing
+	case e.Early == expr.True:
+		e.Status, e.Outcome = 200, "admitted whatever the row"
+	case e.Rows[0].Admitted:
+		e.Status, e.Outcome = 200, "admitted"
+	case !c.schema.Config.HideRefusedRows:
+		e.Status, e.Outcome = 403, "refused: no rule admits the row"
+	case isGet:
+		e.Status, e.Outcome = 200, "null: no rule admits the row, and hideRefusedRows answers as if it were not there"
+	default:
+		e.Status, e.Outcome = 404, "not found: no rule admits the row, and hideRefusedRows answers as if it were not there"
+	}
+	if len(e.Rows) > 1 {
+		e.Notes = append(e.Notes, "several rows were found; the answer is about the first")
+	}
+}
+
+// list explains a list by some of its rows.
+func (c *call) list(e *Explanation) {
+	e.Status, e.Outcome = 200, "admitted: each row by itself is shown or left out"
+	if e.Early == expr.True {
+		e.Outcome = "admitted whatever the rows"
+	}
+	if c.request.Row != "" {
+		c.explainRow(e, c.request.Row)
+		return
+	}
+	var conditions []condition
+	for _, w := range c.action.Wheres {
+		if !c.mentionsAbsent(w.Expression) {
+			conditions = append(conditions, c.equalities(w.Expression)...)
+		}
+	}
+	rows := c.fromSources(func(m *schema.Model) []*row {
+		if c.action.Union != nil {
+			conditions = nil
+		}
+		return c.store.find(m, conditions, maxCandidates)
+	})
+	for _, r := range rows {
+		if len(e.Rows) < maxRows && c.isSelected(r) {
+			e.Rows = append(e.Rows, c.row(r))
+		}
+	}
+	e.Notes = append(e.Notes, fmt.Sprintf("at most %d rows are shown, by their ids; filters of the request are not applied; --row explains another one", maxRows))
+	if c.action.Custom {
+		e.Notes = append(e.Notes, "the code of "+c.action.Name+" may return other rows")
+	}
+}

@@ -1,0 +1,189 @@
+package explain_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/explain"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// TestGolden explains the calls of the cases in testdata. A case is a project, its
+// rows, and sections that are named for a call: want, the action, and what the
+// command takes as flags.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("there are no cases in testdata: %v", err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checked, _ := check(t, archive)
+			conn := tables(t, checked, content(archive, "rows.sql"))
+			for i, section := range archive.Files {
+				call, ok := strings.CutPrefix(section.Name, "want ")
+				if !ok {
+					continue
+				}
+				got := explained(t, conn, checked, call)
+				if *update {
+					archive.Files[i].Data = []byte(got)
+				} else if want := string(section.Data); got != want {
+					t.Errorf("%s\ngot\n%s\nwant\n%s", call, got, want)
+				}
+				if strings.Contains(got, "hash") || strings.Contains(got, "s3cret") && !strings.Contains(call, "s3cret") {
+					t.Errorf("%s shows a secret:\n%s", call, got)
+				}
+			}
+			if *update {
+				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// check checks the project of an archive.
+func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, *sqlgen.Project) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, f := range archive.Files {
+		if strings.HasPrefix(f.Name, "want ") || f.Name == "rows.sql" {
+			continue
+		}
+		name := filepath.Join(dir, f.Name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked, errs := sqlgen.Check(project)
+	if checked == nil {
+		var b strings.Builder
+		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatalf("the project has errors:\n%s", b.String())
+	}
+	return checked, project
+}
+
+// content returns a file of an archive.
+func content(archive *txtar.Archive, name string) string {
+	for _, f := range archive.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+// tables makes a database with the tables of a schema and rows in them. Its actions
+// are left out: nothing here calls them.
+func tables(t *testing.T, s *schema.Schema, rows string) *pgx.Conn {
+	t.Helper()
+	bare := &schema.Schema{Config: s.Config, Enums: s.Enums}
+	for _, m := range s.Models {
+		of := *m
+		of.Rules, of.Actions, of.Validations = nil, nil, nil
+		bare.Models = append(bare.Models, &of)
+	}
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := install.Install(t.Context(), db.Owner(t), lower.Schema(bare, "schema.stern")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Superuser(t).Exec(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	return db.Owner(t)
+}
+
+// explained explains a call that is written as the action and key=value pairs.
+func explained(t *testing.T, conn *pgx.Conn, s *schema.Schema, call string) string {
+	t.Helper()
+	words := strings.Fields(call)
+	r := explain.Request{Headers: map[string]string{}, Secrets: map[string]string{"SHOP_KEY": "s3cret"}}
+	for _, a := range s.Actions {
+		if a.Name == words[0] {
+			r.Action = a
+		}
+	}
+	format := explain.Text
+	for _, word := range words[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "as":
+			r.Caller = value
+		case "input":
+			r.Input = json.RawMessage(value)
+		case "row":
+			r.Row = value
+		case "header":
+			name, value, _ := strings.Cut(value, "=")
+			r.Headers[name] = value
+		case "format":
+			format = func(e *explain.Explanation) string { return string(explain.JSON(e)) }
+		default:
+			t.Fatalf("%s: there is no %s", call, key)
+		}
+	}
+	e, err := run(t, conn, s, r)
+	if err != nil {
+		t.Fatalf("explain %s: %v", call, err)
+	}
+	return format(e)
+}
+
+// run explains a request in a transaction that can only read.
+func run(t *testing.T, conn *pgx.Conn, s *schema.Schema, r explain.Request) (*explain.Explanation, error) {
+	t.Helper()
+	tx, err := conn.BeginTx(t.Context(), pgx.TxOptions{AccessMode: pgx.ReadOnly})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	return explain.Explain(t.Context(), tx, s, r)
+}
+
+// TestCallers names callers who are not there, or not alone.
+func TestCallers(t *testing.T) {
+	t.Parallel()
+	checked, _ := check(t, &txtar.Archive{Files: []txtar.File{{Name: "schema.stern", Data: []byte(
+		"model Note { fields { text Text } actions { get getNote(id) } @permission(expression: ctx.isAuthenticated, actions: [get]) }")}}})
+	conn := tables(t, checked, "insert into app.identity (id, email, issuer) values ('a', 'x@a.example', 'one'), ('b', 'x@a.example', 'two')")
+	for caller, want := range map[string]string{
+		"nobody":      "there is no Identity with the id or e-mail nobody",
+		"x@a.example": "several Identities have the e-mail x@a.example",
+	} {
+		_, err := run(t, conn, checked, explain.Request{Action: checked.Actions[0], Caller: caller, Input: json.RawMessage(`{"id":"x"}`)})
+		var wrong *explain.CallerError
+		if !errors.As(err, &wrong) || !strings.Contains(err.Error(), want) {
+			t.Errorf("as %s: got %v, want %s", caller, err, want)
+		}
+	}
+}

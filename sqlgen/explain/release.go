@@ -1,0 +1,40 @@
+package explain
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// ErrNotInstalled is returned for a database in which nothing is installed.
+var ErrNotInstalled = errors.New("the database holds no release")
+
+// Installed returns the number of the release that a database holds, and whether
+// it is what this compilation becomes.
+func Installed(ctx context.Context, tx pgx.Tx, db *pg.Database) (number int64, isSame bool, err error) {
+	var manifest, description []byte
+	err = tx.QueryRow(ctx,
+		"select number, manifest::text, description::text from platform.release order by number desc limit 1",
+	).Scan(&number, &manifest, &description)
+	var raised *pgconn.PgError
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &raised) && (raised.Code == "3F000" || raised.Code == "42P01"): // no schema, no table
+		return 0, false, ErrNotInstalled
+	case err != nil:
+		return 0, false, fmt.Errorf("read the installed release: %w", err)
+	}
+	wanted, err := json.Marshal(emit.Describe(db, sql.Hash()))
+	if err != nil {
+		return 0, false, fmt.Errorf("describe the schema: %w", err)
+	}
+	return number, bytes.Equal(manifest, db.Manifest) && bytes.Equal(description, wanted), nil
+}

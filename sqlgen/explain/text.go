@@ -1,0 +1,118 @@
+package explain
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Text returns an explanation for people: the answer, then the rules with their
+// clauses, of each row or, if no row matters, as they are before one is read.
+func Text(e *Explanation) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s (%s of %s) called by %s\n", e.Action.Name, e.Action.Kind, owner(e), e.Caller.show())
+	if e.Status != 0 {
+		fmt.Fprintf(&b, "%d, %s\n", e.Status, e.Outcome)
+	} else {
+		fmt.Fprintf(&b, "%s\n", e.Outcome)
+	}
+	if len(e.Rules) > 0 && (e.Early != expr.Unknown || len(e.Rows) == 0) {
+		b.WriteString("\nbefore any row is read\n")
+		writeRules(&b, e.Rules)
+	}
+	for _, v := range e.Validations {
+		fmt.Fprintf(&b, "\n@validate at %s: %s\n  %s\n", place(v.Validation.Span), v.Value, v.Validation.Text)
+	}
+	for _, r := range e.Rows {
+		writeRow(&b, e, r)
+	}
+	for i, note := range e.Notes {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "note: %s\n", note)
+	}
+	return b.String()
+}
+
+// owner returns the name of the model or union of the action.
+func owner(e *Explanation) string {
+	if e.Action.Union != nil {
+		return e.Action.Union.Name
+	}
+	return e.Action.Model.Name
+}
+
+func (c Caller) show() string {
+	if c.ID == "" {
+		return "an anonymous caller"
+	}
+	text := c.ID
+	if c.Email != "" {
+		text = c.Email + " (" + c.ID + ")"
+	}
+	if len(c.Roles) > 0 {
+		return text + ", roles: " + strings.Join(c.Roles, ", ")
+	}
+	return text + ", without any role"
+}
+
+func place(s syntax.Span) string {
+	return fmt.Sprintf("%s:%d:%d", s.File.Name, s.Start.Line, s.Start.Column)
+}
+
+func writeRow(b *strings.Builder, e *Explanation, r Row) {
+	name := r.ID
+	if r.Arm != "" {
+		name += " (arm " + r.Arm + ")"
+	}
+	switch {
+	case !r.Selected:
+		fmt.Fprintf(b, "\nrow %s: the conditions of the action leave it out\n", name)
+	case r.Admitted:
+		fmt.Fprintf(b, "\nrow %s: admitted\n", name)
+	case e.Action.Kind == schema.List:
+		fmt.Fprintf(b, "\nrow %s: left out\n", name)
+	default:
+		fmt.Fprintf(b, "\nrow %s: refused\n", name)
+	}
+	for _, w := range r.Wheres {
+		fmt.Fprintf(b, "  @where at %s: %s\n", place(w.Span), w.Value)
+		writeClauses(b, []Clause{w})
+	}
+	if e.Early == expr.Unknown {
+		writeRules(b, r.Rules)
+	}
+}
+
+func writeRules(b *strings.Builder, rules []Rule) {
+	for _, r := range rules {
+		fmt.Fprintf(b, "  @permission at %s: %s\n", place(r.Rule.Span), r.Value)
+		if len(r.Roles) > 0 {
+			fmt.Fprintf(b, "    roles: %s\n", strings.Join(r.Roles, ", "))
+		}
+		writeClauses(b, r.Clauses)
+		if r.Needs != "" {
+			fmt.Fprintf(b, "    it would admit the call if %s\n", r.Needs)
+		}
+	}
+}
+
+// writeClauses writes clauses with their values in one column.
+func writeClauses(b *strings.Builder, clauses []Clause) {
+	width := 0
+	for _, c := range clauses {
+		width = max(width, 2*c.Depth+len(c.Text))
+	}
+	for _, c := range clauses {
+		line := fmt.Sprintf("    %-*s  %-7s", width, strings.Repeat("  ", c.Depth)+c.Text, c.Value)
+		var operands []string
+		for _, o := range c.Operands {
+			operands = append(operands, o.Text+": "+o.show())
+		}
+		b.WriteString(strings.TrimRight(line+"  "+strings.Join(operands, "; "), " ") + "\n")
+	}
+}
