@@ -93,6 +93,8 @@ func (a *app) callFunction(t testing.TB, function, body, caller string) string {
 		return answer
 	case errors.As(err, &refused) && refused.ConstraintName != "":
 		return refused.Code + " " + refused.ConstraintName
+	case errors.As(err, &refused) && refused.Code == "23502":
+		return refused.Code + " " + refused.TableName + "." + refused.ColumnName
 	case errors.As(err, &refused) && refused.Code[:2] == "SP":
 		return refused.Code
 	}

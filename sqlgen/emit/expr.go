@@ -83,6 +83,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
 	case *pg.Row:
 		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
+	case *pg.RowNumber:
+		return group("row_number() over (order by", nest(line, commaLines(orders(e.OrderBy))), ")"), bindPrimary
 	case *pg.Fragment:
 		return pg.Quote(fragment(e)), bindPrimary
 	}

@@ -46,7 +46,7 @@ func columns(list []pg.Output) doc {
 	docs := make([]doc, len(list))
 	for i, c := range list {
 		docs[i] = expr(c.Value, bindAny)
-		if c.As != "" {
+		if c.As != "" && (c.Quote || !isNamed(c)) {
 			alias := pg.Ident(c.As)
 			if c.Quote {
 				alias = pg.QuoteIdent(c.As)
@@ -58,6 +58,12 @@ func columns(list []pg.Output) doc {
 		return cat(" ", docs[0])
 	}
 	return group(nest(line, commaLines(docs)))
+}
+
+// isNamed tells whether a column of a result has the name it is to have by itself.
+func isNamed(o pg.Output) bool {
+	c, ok := o.Value.(*pg.ColumnRef)
+	return ok && c.Name == o.As
 }
 
 func tailDoc(q *pg.QueryTail) doc {
@@ -77,7 +83,10 @@ func tailDoc(q *pg.QueryTail) doc {
 func from(f pg.From) doc {
 	switch f := f.(type) {
 	case *pg.TableRef:
-		name := pg.Qualified(f.Schema, f.Name)
+		name := pg.Ident(f.Name)
+		if f.Schema != "" {
+			name = pg.Qualified(f.Schema, f.Name)
+		}
 		if f.Alias != "" && f.Alias != f.Name {
 			return name + " as " + pg.Ident(f.Alias)
 		}

@@ -43,17 +43,38 @@ func statements(list []pg.Statement) doc {
 	return join(hard, docs)
 }
 
-func insert(s *pg.Insert) doc {
-	parts := catDoc{"insert into ", pg.Qualified(s.Schema, s.Table)}
+func insert(s *pg.Insert) doc { return cat(insertClauses(s), ";") }
+
+// insertClauses lays out an insert without its semicolon.
+func insertClauses(s *pg.Insert) doc {
+	parts := catDoc{with(s.With), "insert into ", pg.Qualified(s.Schema, s.Table)}
 	names := make([]doc, len(s.Columns))
 	for i, c := range s.Columns {
 		names[i] = pg.Ident(c)
 	}
 	parts = append(parts, " ", bracketed("(", names, ")"))
 	if s.Query != nil {
-		return cat(parts, hard, group(selectClauses(s.Query)), returning(s.Returning, s.Into), ";")
+		return cat(parts, hard, group(selectClauses(s.Query)), returning(s.Returning, s.Into))
 	}
-	return cat(parts, hard, "values ", bracketed("(", exprs(s.Values), ")"), returning(s.Returning, s.Into), ";")
+	return cat(parts, hard, "values ", bracketed("(", exprs(s.Values), ")"), returning(s.Returning, s.Into))
+}
+
+// with lays out the named parts of a statement.
+func with(list []pg.Named) doc {
+	if len(list) == 0 {
+		return nil
+	}
+	parts := make([]doc, len(list))
+	for i, n := range list {
+		body := doc(nil)
+		if n.Query != nil {
+			body = group(selectClauses(n.Query))
+		} else {
+			body = insertClauses(n.Insert)
+		}
+		parts[i] = cat(pg.Ident(n.Name), " as (", nest(hard, body), hard, ")")
+	}
+	return cat("with ", join(cat(",", hard), parts), hard)
 }
 
 func update(s *pg.Update) doc {

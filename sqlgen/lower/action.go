@@ -138,6 +138,8 @@ type builder struct {
 func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
 	b := l.enter(a, name, title, volatility)
 	b.refuseEarly()
+	b.validate()
+	b.attachUploads()
 	return b
 }
 

@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -10,57 +13,284 @@ import (
 // is read, once all is written.
 func (l *lowering) create(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
+	c := &creation{builder: b, ids: map[*level]pg.Expr{}, names: pg.NewNames()}
+	b.holdSetInputs()
+	root := levels(a)
+	insert := c.insertAll(root)
 	b.variable("v_result", "text", nil)
-
-	insert := &pg.Insert{Schema: appSchema, Table: b.table, Returning: b.returnedRecord(), Into: "v_result"}
-	for _, w := range writes(a) {
-		insert.Columns = append(insert.Columns, w.field.Column)
-		insert.Values = append(insert.Values, createValue(w))
-	}
 	if b.judgesRows() {
-		id := b.newID(insert)
-		insert.Returning, insert.Into = nil, ""
-		b.step("", insert)
-		b.step("Row security judges the new row here, with all that hangs on it.", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), id), "v_result"))
+		b.step(c.comment(), insert)
+		b.step("Row security judges the new row here, with all that hangs on it.", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), c.ids[root]), "v_result"))
 		b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))
-		b.step("", &pg.Return{Value: pg.Var("v_result")})
-		return b.finish()
+	} else {
+		insert.Returning, insert.Into = b.returnedRecord(), "v_result"
+		b.step(c.comment(), insert)
 	}
-	if len(insert.Columns) == 0 {
-		insert.Columns = []string{"id"}
-		insert.Values = []pg.Expr{pg.Lit("default")}
-	}
-	b.step("", insert)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }
 
-// newID makes the id of the new row before it is inserted, unless the request gives
-// one.
-func (b *builder) newID(insert *pg.Insert) pg.Expr {
-	name := b.names.Take("v_" + b.table + "_id")
-	for i, column := range insert.Columns {
-		if column == "id" {
-			id := b.variable(name, "text", insert.Values[i])
-			insert.Values[i] = id
-			return id
+// creation writes the rows of a create, all by one statement: Postgres then checks
+// the references between them when all are there, whatever refers to what.
+type creation struct {
+	*builder
+	ids   map[*level]pg.Expr // of levels to which others refer; null where none is inserted
+	names *pg.Names          // of the parts of the statement
+	with  []pg.Named
+}
+
+func (c *creation) comment() string {
+	if len(c.with) == 0 {
+		return ""
+	}
+	return "One statement writes all rows, so that references between them are checked when all are there."
+}
+
+// rows are what rows are made of: the body of a request, or the elements of an array
+// in it. To-ones below belong to the same rows.
+type rows struct {
+	head  *level  // whose rows they are
+	json  pg.Expr // the object
+	at    site
+	from  pg.From // nil means one row
+	joins []pg.Join
+	order []pg.Order
+	id    pg.Expr // of the row that they refer to
+}
+
+// depth is how many steps of a path lie above the object.
+func (r rows) depth() int { return len(r.head.path) }
+
+// relations returns the steps to a level that lie below the object.
+func (r rows) relations(l *level) []*schema.Field { return l.path[r.depth():] }
+
+// below returns the path of a level in the object.
+func (r rows) below(l *level) []string { return namesOf(r.relations(l)) }
+
+// insertAll returns the insert of the row of the action, with those of all others
+// beside it.
+func (c *creation) insertAll(root *level) *pg.Insert {
+	r := rows{head: root, json: input, at: inFunction}
+	for _, l := range sameRow(root) {
+		if c.needsID(l) {
+			c.ids[l] = c.idVariable(l, r)
 		}
 	}
-	id := b.variable(name, "text", pg.Fn("platform.new_id"))
-	insert.Columns = append([]string{"id"}, insert.Columns...)
-	insert.Values = append([]pg.Expr{id}, insert.Values...)
+	c.below(root, r)
+	insert := c.insert(root, r)
+	insert.With = c.with
+	return insert
+}
+
+// sameRow returns a level and those that to-ones lead to from there: each row has
+// at most one of each.
+func sameRow(l *level) []*level {
+	list := []*level{l}
+	for _, child := range l.children {
+		if child.field.IsToOne() {
+			list = append(list, sameRow(child)...)
+		}
+	}
+	return list
+}
+
+// needsID tells whether a row's id must be known before it is inserted: another one
+// refers to it, or the record is read once all are written.
+func (c *creation) needsID(l *level) bool {
+	if l.field == nil && c.judgesRows() || l.field != nil && l.field.FK != nil {
+		return true
+	}
+	for _, child := range l.children {
+		if child.back() != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// idVariable makes the id of a single row. One that a @set gives may need what is
+// known of the caller, so it waits until that is.
+func (c *creation) idVariable(l *level, r rows) pg.Expr {
+	column := l.model.Table + "_id"
+	if l.field != nil {
+		column = strings.Join(snakes(l.path), "_") + "_id"
+	}
+	id := c.newID(l, r)
+	for _, w := range l.writes {
+		if w.set != nil && w.field.Name == "id" {
+			v := c.variableFor(column, "text", nil)
+			c.step("", &pg.Assign{Variable: v.(*pg.Name).Name, Value: id})
+			return v
+		}
+	}
+	return c.variableFor(column, "text", id)
+}
+
+func snakes(path []*schema.Field) []string {
+	names := make([]string, len(path))
+	for i, f := range path {
+		names[i] = schema.SnakeForm(f.Name)
+	}
+	return names
+}
+
+// newID is the id that a row is to have; null if none is inserted.
+func (c *creation) newID(l *level, r rows) pg.Expr {
+	id := c.column(l, l.model.Field("id"), r)
+	if given := given(l, r); given != nil {
+		return &pg.Case{Whens: []pg.When{{Condition: given, Result: id}}}
+	}
 	return id
 }
 
-// createValue is the value of a new row's column: the input's, or where it may
-// be absent and the field has a default, that.
-func createValue(w write) pg.Expr {
-	mayBeMissing := w.input.Optional || w.input.Nullable
-	value := read(w.field.Type, mayBeMissing, input, w.path...)
-	fallback := columnDefault(w.field)
-	if !w.input.Optional || fallback == nil {
-		return value
+// given is the condition under which a row is inserted; nil means always. Of an
+// optional to-one the request must give something.
+func given(l *level, r rows) pg.Expr {
+	for ; l != r.head; l = l.parent {
+		if l.isOptional() {
+			return pg.Negate(&pg.In{Value: member(r.json, r.below(l)...), List: []pg.Expr{pg.Str("null"), pg.Str("{}")}})
+		}
 	}
-	value = read(w.field.Type, w.input.Nullable, input, w.path...)
-	return &pg.Case{Whens: []pg.When{{Condition: isGiven(input, w.path), Result: value}}, Else: fallback}
+	return nil
+}
+
+// below inserts what hangs on a level.
+func (c *creation) below(l *level, r rows) {
+	for _, child := range l.children {
+		if child.field.IsToMany() {
+			c.elements(child, r)
+			continue
+		}
+		c.below(child, r)
+		c.add("inserted_"+strings.Join(snakes(child.path), "_"), pg.Named{Insert: c.insert(child, r)})
+	}
+}
+
+// add adds a part to the statement and returns its name.
+func (c *creation) add(name string, part pg.Named) {
+	part.Name = c.names.Take(name)
+	c.with = append(c.with, part)
+}
+
+// elements inserts a row for each element of an array. Where others refer to these
+// rows, their ids are made first, and stand beside the elements in rows of their own.
+func (c *creation) elements(l *level, outer rows) {
+	name := c.names.Take(strings.Join(snakes(l.path), "_"))
+	place := pg.Col(name, "place")
+	r := rows{head: l, json: pg.Col(name, "value"), at: inQuery, id: c.ids[l.parent]}
+	array := &pg.CallRef{
+		Call:       pg.Fn("jsonb_array_elements", member(outer.json, outer.below(l)...)),
+		Ordinality: true,
+		Alias:      name,
+		Columns:    []string{"value", "place"},
+	}
+	if outer.from == nil {
+		r.from = array
+	} else {
+		r.from, r.joins = outer.from, append(outer.joins[:len(outer.joins):len(outer.joins)], pg.Join{Kind: "cross join", With: array})
+	}
+	r.order = append(outer.order[:len(outer.order):len(outer.order)], pg.Order{Value: place})
+
+	if slices.ContainsFunc(sameRow(l), c.needsID) {
+		r = c.nameElements(name, r)
+	}
+	c.below(l, r)
+	c.add("inserted_"+name, pg.Named{Insert: c.insert(l, r)})
+}
+
+// nameElements gives the elements of an array the ids of the rows that are made of
+// them, and a name by which all inserts find these.
+func (c *creation) nameElements(name string, elements rows) rows {
+	query := &pg.Select{From: elements.from, Joins: elements.joins}
+	columns := pg.NewNames()
+	add := func(value pg.Expr, column string) pg.Expr {
+		column = columns.Take(column)
+		query.Columns = append(query.Columns, pg.Output{Value: value, As: column})
+		return pg.Col(name, column)
+	}
+	named := elements
+	named.from, named.joins = pg.Ref("", name), nil
+	named.json = add(elements.json, "value")
+	place := elements.order[0].Value
+	if len(elements.order) > 1 {
+		place = &pg.RowNumber{OrderBy: elements.order}
+	}
+	named.order = []pg.Order{{Value: add(place, "place")}}
+	if _, isColumn := elements.id.(*pg.ColumnRef); isColumn {
+		named.id = add(elements.id, "parent_id")
+	}
+	for _, l := range sameRow(elements.head) {
+		if c.needsID(l) {
+			c.ids[l] = add(c.newID(l, elements), strings.Join(append(snakes(named.relations(l)), "id"), "_"))
+		}
+	}
+	c.with = append(c.with, pg.Named{Name: name, Query: query})
+	return named
+}
+
+// insert returns the insert of a level's rows.
+func (c *creation) insert(l *level, r rows) *pg.Insert {
+	insert := &pg.Insert{Schema: appSchema, Table: l.model.Table}
+	var values []pg.Expr
+	if id := c.ids[l]; id != nil {
+		insert.Columns, values = []string{"id"}, []pg.Expr{id}
+	}
+	for _, f := range l.columns() {
+		if f.Name != "id" || c.ids[l] == nil {
+			insert.Columns, values = append(insert.Columns, f.Column), append(values, c.column(l, f, r))
+		}
+	}
+	if len(values) == 0 {
+		insert.Columns, values = []string{"id"}, []pg.Expr{pg.Lit("default")}
+	}
+	where := given(l, r)
+	if where != nil && c.ids[l] != nil {
+		where = pg.IsNotNull(c.ids[l])
+	}
+	if where == nil && r.from == nil {
+		insert.Values = values
+		return insert
+	}
+	insert.Query = &pg.Select{From: r.from, Joins: r.joins, Where: where, OrderBy: r.order}
+	for _, v := range values {
+		insert.Query.Columns = append(insert.Query.Columns, pg.Output{Value: v})
+	}
+	return insert
+}
+
+// column is the value of a column of a new row: what the action gives it, or the id
+// of the row that it refers to, or its default.
+func (c *creation) column(l *level, f *schema.Field, r rows) pg.Expr {
+	var fallback pg.Expr
+	switch {
+	case f == l.back():
+		fallback = c.parentID(l, r)
+	default:
+		fallback = columnDefault(f)
+	}
+	for _, child := range l.children {
+		if child.field.FK != nil && child.field.FK == f {
+			if fallback != nil && child.isOptional() {
+				return pg.Fn("coalesce", c.ids[child], fallback)
+			}
+			return c.ids[child]
+		}
+	}
+	for _, w := range l.writes {
+		if w.field == f {
+			if fallback == nil {
+				return c.valueOrNull(w, r.json, r.depth(), r.at)
+			}
+			return c.writtenValue(w, r.json, r.depth(), r.at).or(fallback)
+		}
+	}
+	return fallback
+}
+
+// parentID is the id of the row that a child refers to.
+func (c *creation) parentID(l *level, r rows) pg.Expr {
+	if l == r.head {
+		return r.id
+	}
+	return c.ids[l.parent]
 }

@@ -20,6 +20,7 @@ func Schema(s *schema.Schema, source string) *pg.Database {
 	db := &pg.Database{Source: source}
 
 	l.reserveNames()
+	l.nested = nestedInserts(s)
 	for _, m := range s.Models {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
@@ -44,6 +45,8 @@ type lowering struct {
 	constraints []namedConstraint
 	forms       map[*schema.Action][]form
 	early       map[*schema.Action]string // functions that decide before anything is prepared
+
+	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 }
 
 // reserveNames takes the names that the schema itself gives, so that a generated

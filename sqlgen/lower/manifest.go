@@ -136,13 +136,8 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		}
 		r.Forms[f.operators] = f.function
 	}
-	for _, w := range writes(a) {
-		path := ""
-		if a.Kind == schema.Update {
-			path = "values."
-		}
-		r.Inputs = append(r.Inputs, release.Input{Path: path + inputPath(w.input), Table: a.Model.Table, Field: w.field.Name})
-	}
+	r.Inputs = publishedInputs(a)
+	r.Files = publishedFiles(a)
 	if len(a.Reads) > 0 && a.Kind != schema.List {
 		r.LookUp = a.Reads[0].Name
 		if a.Kind == schema.Update {

@@ -39,6 +39,11 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 			p.judge(pg.ForDelete, a, decided)
 		}
 	}
+	for _, n := range l.nested[m] {
+		if !p.knows(pg.ForInsert, n.action) && !pg.IsFalse(policyRule(n.action.Model, n.action.Rules)) {
+			p.open(pg.ForInsert, n.action, "the rule of an action vouches for the rows that it inserts beside its own")
+		}
+	}
 	if l.hasCustomCode() {
 		p.admitCustomCode(m)
 	}
@@ -52,7 +57,7 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 			})
 		}
 	}
-	t.Grants = grants(m, p)
+	t.Grants = l.grants(m, p)
 }
 
 // customCode is the one name under which all custom code runs: the plans of its
@@ -133,6 +138,11 @@ func (p policies) open(command pg.Command, a *schema.Action, reason string) {
 	p.add(command, a.Name, reason, pg.True())
 }
 
+// knows tells whether a command's policy has a branch for an action.
+func (p policies) knows(command pg.Command, a *schema.Action) bool {
+	return slices.ContainsFunc(p[command], func(d *demand) bool { return slices.Contains(d.actions, a.Name) })
+}
+
 // add puts an action beside those of which the same is demanded.
 func (p policies) add(command pg.Command, action, reason string, condition pg.Expr) *demand {
 	for _, d := range p[command] {
@@ -175,7 +185,7 @@ func policyName(table string, command pg.Command) string {
 // grants returns what the caller role needs on the table, and no more: rows are
 // read by every action, written columns are named. Custom code may read and write
 // what callers may, but for what the database keeps itself.
-func grants(m *schema.Model, p policies) []*pg.Grant {
+func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
 		g := &pg.Grant{Privilege: "select", Role: callerRole}
@@ -185,10 +195,10 @@ func grants(m *schema.Model, p policies) []*pg.Grant {
 		grants = append(grants, g)
 	}
 	if len(p[pg.ForInsert]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: writtenColumns(m, p, pg.ForInsert, schema.Create), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, p, pg.ForInsert, schema.Create), Role: callerRole})
 	}
 	if len(p[pg.ForUpdate]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "update", Columns: writtenColumns(m, p, pg.ForUpdate, schema.Update), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, p, pg.ForUpdate, schema.Update), Role: callerRole})
 	}
 	if len(p[pg.ForDelete]) > 0 {
 		grants = append(grants, &pg.Grant{Privilege: "delete", Role: callerRole})
@@ -210,15 +220,22 @@ func readableOfIdentity(m *schema.Model) []string {
 
 // writtenColumns returns the columns that a command writes for the model's actions
 // of a kind and for custom code, in table order.
-func writtenColumns(m *schema.Model, p policies, command pg.Command, kind schema.Kind) []string {
+func (l *lowering) writtenColumns(m *schema.Model, p policies, command pg.Command, kind schema.Kind) []string {
 	byCustomCode := slices.ContainsFunc(p[command], func(d *demand) bool { return slices.Contains(d.actions, customCode) })
 	written := map[string]bool{"id": kind == schema.Create}
-	for _, a := range m.Actions {
-		if a.Kind != kind || a.Custom {
-			continue
+	note := func(at *level) {
+		for _, f := range at.columns() {
+			written[f.Column] = true
 		}
-		for _, w := range writes(a) {
-			written[w.field.Column] = true
+	}
+	for _, a := range m.Actions {
+		if a.Kind == kind && !a.Custom {
+			note(levels(a))
+		}
+	}
+	if kind == schema.Create {
+		for _, n := range l.nested[m] {
+			note(n.level)
 		}
 	}
 	var columns []string

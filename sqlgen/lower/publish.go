@@ -133,6 +133,8 @@ func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
 		return ref(enum.Name)
 	case expr.Password:
 		return text().with("format", "password").with("minLength", 1).with("maxLength", maxPassword)
+	case expr.File:
+		return text().with("format", "data-url")
 	case expr.Vector:
 		element := typed("number").with("minimum", json.Number("-"+maxSingle)).with("maximum", json.Number(maxSingle))
 		return (&object{}).with("type", name("array")).with("items", element).
@@ -161,6 +163,12 @@ func (o *object) described(doc string) *object {
 	if doc == "" {
 		return o
 	}
+	for i, m := range o.members {
+		if m.name == "description" { // which says more of the form
+			o.members[i].value = doc + "\n\n" + m.value.(string)
+			return o
+		}
+	}
 	return o.with("description", doc)
 }
 
@@ -185,6 +193,9 @@ func fieldDoc(f *schema.Field) string {
 
 // value is the schema of an input's plain value.
 func value(in *schema.Input) *object {
+	if in.Type.Kind == expr.File {
+		return fileSchema(in)
+	}
 	if !in.Type.Array {
 		return scalar(in.Type, in.Enum, in.Nullable)
 	}
@@ -203,7 +214,7 @@ func (p *publisher) input(a *schema.Action) string {
 		case schema.List:
 			return p.listInput(a)
 		case schema.Create:
-			return p.values(name, a.Writes)
+			return p.values(name, a)
 		case schema.Update:
 			return p.updateInput(a)
 		}
@@ -257,14 +268,8 @@ func objectOf(members []property) *object {
 	return o.with("additionalProperties", false)
 }
 
-// values is the schema of write inputs: nested objects, one level per relation.
-func (p *publisher) values(prefix string, inputs []*schema.Input) *object {
-	return objectOf(p.nested(prefix, inputs, 0, value))
-}
-
 // nested returns the members for inputs that share their first depth steps. An
-// object is required unless all inputs below it are optional, and may be null
-// where it stands for an optional to-one that is written.
+// object is required unless all inputs below it are optional.
 func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, leaf func(*schema.Input) *object) []property {
 	var members []property
 	var order []*schema.Field
@@ -289,9 +294,6 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 		name := prefix + upperFirst(step.Name)
 		inner := p.nested(name, list, depth+1, leaf)
 		nestedObject := objectOf(inner)
-		if step.Optional && list[0].IsWrite {
-			nestedObject.members[0].value = []string{"object", "null"}
-		}
 		p.component(name+"Input", func() *object { return nestedObject })
 		members = append(members, property{step.Name, ref(name + "Input"), required})
 	}
@@ -302,7 +304,7 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 func (p *publisher) updateInput(a *schema.Action) *object {
 	name := upperFirst(a.Name)
 	p.component(name+"Where", func() *object { return lookUpInput(a) })
-	p.component(name+"Values", func() *object { return p.values(name, a.Writes) })
+	p.component(name+"Values", func() *object { return p.values(name, a) })
 	return objectOf([]property{
 		{"where", ref(name + "Where"), hasRequired(a.Reads) || len(pinningInputs(a)) > 0},
 		{"values", ref(name + "Values"), hasRequired(a.Writes)},

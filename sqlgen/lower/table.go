@@ -26,6 +26,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	}
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
+	t.Constraints = append(t.Constraints, l.validations(m)...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
 	t.Triggers = []*pg.Trigger{{
@@ -34,6 +35,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 		When:     pg.Lit("old.* is distinct from new.*"),
 		Function: "platform.tg_touch",
 	}}
+	t.Triggers = append(t.Triggers, fileTriggers(m)...)
 	return t
 }
 

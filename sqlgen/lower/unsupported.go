@@ -62,9 +62,6 @@ func (u refusal) model(m *schema.Model) {
 	for _, index := range m.Indexes {
 		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), maxKeys)
 	}
-	for _, v := range m.Validations {
-		u.refuse(v.Span, "@validate")
-	}
 	if m.RenamedFrom != "" {
 		u.refuse(m.RenamedAt, "@renamed")
 	}
@@ -88,14 +85,14 @@ func (u refusal) action(a *schema.Action) {
 			u.input(in)
 		}
 	}
-	for _, s := range a.Sets {
-		u.refuse(s.Span, "@set")
-	}
-	for _, v := range a.Validations {
-		u.refuse(v.Span, "@validate")
-	}
 	for _, in := range a.Writes {
-		u.input(in)
+		u.writeInput(in)
+	}
+	for _, s := range a.Sets {
+		switch s.Target[len(s.Target)-1].Type.Kind {
+		case expr.Password, expr.Secret:
+			u.refuse(s.Span, "a @set of a Password or Secret field")
+		}
 	}
 	if len(a.OrderBy) > maxOrder {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
@@ -118,6 +115,13 @@ func (u refusal) input(in *schema.Input) {
 	switch in.Type.Kind {
 	case expr.File, expr.Password, expr.Secret:
 		u.refuse(in.Span, fmt.Sprintf("the input %s: an input of a File, Password or Secret field", in.Name))
+	}
+}
+
+func (u refusal) writeInput(in *schema.Input) {
+	switch in.Type.Kind {
+	case expr.Password, expr.Secret:
+		u.refuse(in.Span, fmt.Sprintf("the input %s: an input of a Password or Secret field", in.Name))
 	}
 }
 

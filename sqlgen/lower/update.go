@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -9,7 +12,11 @@ import (
 func (l *lowering) update(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
-	values := b.variable("v_values", "jsonb", member(input, "values"))
+	b.holdSetInputs()
+	values := pg.Expr(pg.Var("v_values"))
+	if readsValues(a) {
+		values = b.variable("v_values", "jsonb", member(input, "values"))
+	}
 	b.variable("v_result", "text", nil)
 
 	update := &pg.Update{
@@ -18,20 +25,32 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 		Returning: b.returnedRecord(),
 		Into:      "v_result",
 	}
-	for _, w := range writes(a) {
-		value := read(w.field.Type, w.input.Nullable, values, w.path...)
-		if w.input.Optional {
-			value = &pg.Case{
-				Whens: []pg.When{{Condition: isGiven(values, w.path), Result: value}},
-				Else:  pg.Col(b.table, w.field.Column),
-			}
-		}
-		update.Set = append(update.Set, pg.Assignment{Column: w.field.Column, Value: value})
+	for _, w := range levels(a).writes {
+		update.Set = append(update.Set, pg.Assignment{
+			Column: w.field.Column,
+			Value:  b.writtenValue(w, values, 0, inFunction).or(pg.Col(b.table, w.field.Column)),
+		})
 	}
 	b.step("", update)
 	b.missing(where)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
+}
+
+// readsValues tells whether an update takes anything from the object of values where
+// it writes, or asks whether it is there.
+func readsValues(a *schema.Action) bool {
+	return slices.ContainsFunc(levels(a).writes, func(w write) bool {
+		if w.input != nil {
+			return true
+		}
+		p, isPath := w.set.Value.(*expr.Path)
+		if !isPath || p.Root != expr.RootInput {
+			return false
+		}
+		in := p.Input.(*schema.Input)
+		return in.IsWrite && in.Optional
+	})
 }
 
 // deletion lowers a delete.

@@ -1,28 +1,90 @@
 package lower
 
 import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// write is one value that an action writes.
-type write struct {
-	field *schema.Field // that has the column
-	input *schema.Input
-	path  []string // in the object of values
+// written is the value that an action gives to a column. It is not given where an
+// input that it needs is absent; given is nil if it always is.
+type written struct {
+	value pg.Expr
+	given pg.Expr
 }
 
-// writes returns what an action writes, in the order of its inputs.
-func writes(a *schema.Action) []write {
-	var list []write
-	for _, in := range a.Writes {
-		w := write{field: storedAs(ownField(in)), input: in}
-		for _, f := range in.Path {
-			w.path = append(w.path, f.Name)
-		}
-		list = append(list, w)
+// or returns the value, or another one where it is not given.
+func (w written) or(other pg.Expr) pg.Expr {
+	if w.given == nil {
+		return w.value
 	}
-	return list
+	return &pg.Case{Whens: []pg.When{{Condition: w.given, Result: w.value}}, Else: other}
+}
+
+// writtenValue returns what a write gives to its column. Inputs are read from a
+// JSON value, below which depth steps of their paths have been taken.
+func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) written {
+	if w.set != nil {
+		return b.setValue(w, json, at)
+	}
+	path := writePath(w.input)[depth:]
+	value := written{value: b.read(w.input, w.input.Nullable, json, path)}
+	if w.input.Optional {
+		value.given = isWrittenTo(w, json, path)
+	}
+	return value
+}
+
+// valueOrNull is the value that a write gives to its column, null where there is
+// none.
+func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr {
+	if w.set != nil {
+		return b.setValue(w, json, at).value // of an absent input, which is null
+	}
+	return b.read(w.input, w.input.Nullable || w.input.Optional, json, writePath(w.input)[depth:])
+}
+
+// holdSetInputs holds the inputs that @sets mention in variables, so that all else
+// reads them from there.
+func (b *builder) holdSetInputs() {
+	for _, s := range b.action.Sets {
+		p, isPath := s.Value.(*expr.Path)
+		switch {
+		case !isPath:
+		case p.Root == expr.RootInput:
+			b.inputValue(p.Input)
+		case p.Root == expr.RootRow && b.action.Kind == schema.Create:
+			b.value(linkInput(b.action, field(p.Steps[0])))
+		}
+	}
+}
+
+// read reads an input from a JSON value, unless a variable holds it already.
+func (b *builder) read(in *schema.Input, nullable bool, json pg.Expr, path []string) pg.Expr {
+	if held, ok := b.values[in]; ok {
+		return held
+	}
+	return read(in.Type, nullable, json, path...)
+}
+
+// isWrittenTo tells whether a request gives what a write takes from an input. The
+// object of a to-one that is linked may be null, which links nothing.
+func isWrittenTo(w write, json pg.Expr, path []string) pg.Expr {
+	if w.links() {
+		return isGiven(json, path)
+	}
+	if len(path) > 1 {
+		json = member(json, path[:len(path)-1]...)
+	}
+	return hasMember(json, path[len(path)-1])
+}
+
+// links tells whether a write takes the id below a to-one that it links.
+func (w write) links() bool {
+	return w.input != nil && w.field.FKOf != nil && w.input.Path[len(w.input.Path)-1].Name == "id"
 }
 
 // isGiven tells whether a request gives a value, null included: f in the object,
@@ -36,4 +98,43 @@ func isGiven(root pg.Expr, path []string) pg.Expr {
 		hasMember(outer, path[len(path)-1]),
 		pg.Eq(outer, pg.Str("null")),
 	)
+}
+
+// convert returns a value as a column of another type takes it, where Postgres
+// would not by itself.
+func convert(value pg.Expr, from, to expr.Type) pg.Expr {
+	switch {
+	case from.Kind == expr.Timestamp && to.Kind == expr.Date:
+		return pg.As(pg.Fn("timezone", pg.Str("UTC"), value), "date")
+	case from.Kind == expr.Date && to.Kind == expr.Timestamp:
+		return pg.Fn("platform.midnight", value)
+	}
+	return value
+}
+
+// publishedInputs says which input of an action writes which field, itself or by a
+// @set, in the order of the levels and their fields.
+func publishedInputs(a *schema.Action) []release.Input {
+	if a.Kind != schema.Create && a.Kind != schema.Update {
+		return nil
+	}
+	var list []release.Input
+	for _, l := range levels(a).inserted() {
+		for _, w := range l.writes {
+			in := w.input
+			if in == nil {
+				p, isPath := w.set.Value.(*expr.Path)
+				if !isPath || p.Root != expr.RootInput {
+					continue
+				}
+				in = p.Input.(*schema.Input)
+			}
+			list = append(list, release.Input{
+				Path:  strings.Join(requestPath(a, in), "."),
+				Table: l.model.Table,
+				Field: w.field.Name,
+			})
+		}
+	}
+	return list
 }

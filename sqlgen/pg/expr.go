@@ -136,6 +136,11 @@ type Row struct {
 	Values []Expr
 }
 
+// RowNumber is row_number() over (order by …).
+type RowNumber struct {
+	OrderBy []Order
+}
+
 // Fragment is the text of an expression as a text literal: what a function puts
 // together to a statement of its own. Prefix and Suffix stand around the
 // expression inside the literal.
@@ -175,6 +180,7 @@ func (*Slice) isExpr()     {}
 func (*Element) isExpr()   {}
 func (*Field) isExpr()     {}
 func (*Row) isExpr()       {}
+func (*RowNumber) isExpr() {}
 func (*Fragment) isExpr()  {}
 
 // Col returns table.column.

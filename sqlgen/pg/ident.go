@@ -88,6 +88,17 @@ type Names struct {
 // NewNames returns an empty namespace.
 func NewNames() *Names { return &Names{taken: map[string]bool{}} }
 
+// Shorten returns a name that fits into some bytes: itself, or its beginning and a
+// digest of it.
+func Shorten(name string, limit int) string {
+	if len(name) <= limit {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	digest := "_" + hex.EncodeToString(sum[:4])
+	return name[:limit-len(digest)] + digest
+}
+
 // Take marks a name as taken and returns it, or a name like it that is free.
 func (n *Names) Take(name string) string {
 	unique := name

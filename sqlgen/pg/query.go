@@ -24,7 +24,7 @@ type From interface {
 	isFrom()
 }
 
-// TableRef is a table or view.
+// TableRef is a table or view, or, without schema, rows that the statement names.
 type TableRef struct {
 	Schema, Name string
 	Alias        string // empty means its own name
@@ -87,12 +87,21 @@ type Query struct {
 
 // Insert is an insert of one row, or of the rows of a query.
 type Insert struct {
+	With          []Named // what runs in the same statement
 	Schema, Table string
 	Columns       []string
 	Values        []Expr  // of one row
 	Query         *Select // rows; nil means Values
 	Returning     Expr    // nil means none
 	Into          string
+}
+
+// Named is a part of a statement under a name: rows that the other parts read, or
+// an insert of its own.
+type Named struct {
+	Name   string
+	Query  *Select // nil means Insert
+	Insert *Insert
 }
 
 // Update is an update of the rows that satisfy a condition.

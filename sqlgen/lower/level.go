@@ -1,0 +1,165 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// level is a row that an action writes, or, for a to-many, any number of rows: the
+// row of the action's model, and of a create those that nested inputs insert.
+type level struct {
+	model    *schema.Model
+	field    *schema.Field // the relation that leads here; nil for the row of the action
+	path     []*schema.Field
+	parent   *level
+	children []*level // that are inserted too, in the order of their inputs
+	writes   []write  // of inputs in their order, then of @sets
+}
+
+// write is one value that an action writes to a column of a level.
+type write struct {
+	field *schema.Field // that has the column
+	input *schema.Input // that gives the value; nil for a @set
+	set   *schema.Set   // likewise; nil for an input
+}
+
+// levels returns what an action writes, from the row of its model on.
+func levels(a *schema.Action) *level {
+	root := &level{model: a.Model}
+	var order []*schema.Input
+	for _, in := range a.Writes {
+		if !in.Explicit {
+			order = append(order, in)
+		}
+	}
+	root.fill(order)
+	for _, s := range a.Sets {
+		at, field := root.target(s.Target)
+		at.writes = append(at.writes, write{field: storedAs(field), set: s})
+	}
+	return root
+}
+
+// fill gives a level the inputs at and below it.
+func (l *level) fill(inputs []*schema.Input) {
+	depth := len(l.path)
+	var steps []*schema.Field
+	below := map[*schema.Field][]*schema.Input{}
+	for _, in := range inputs {
+		step := in.Path[depth]
+		if below[step] == nil {
+			steps = append(steps, step)
+		}
+		below[step] = append(below[step], in)
+	}
+	for _, step := range steps {
+		list := below[step]
+		switch first := list[0]; {
+		case !step.IsRelation():
+			l.writes = append(l.writes, write{field: step, input: first})
+		case isLink(list, depth):
+			l.writes = append(l.writes, write{field: step.FK, input: first})
+		default:
+			child := &level{model: step.Target, field: step, path: first.Path[:depth+1], parent: l}
+			child.fill(list)
+			l.children = append(l.children, child)
+		}
+	}
+}
+
+// isLink tells whether inputs below a relation only name the row that it leads to.
+func isLink(inputs []*schema.Input, depth int) bool {
+	return !slices.ContainsFunc(inputs, func(in *schema.Input) bool {
+		return len(in.Path) != depth+2 || in.Path[depth+1].Name != "id"
+	})
+}
+
+// target returns the level and field that a @set is about. f.id means f, unless a
+// row is inserted there.
+func (l *level) target(path []*schema.Field) (*level, *schema.Field) {
+	at := l
+	for i, f := range path[:len(path)-1] {
+		child := at.child(f)
+		if child == nil {
+			return at, path[i]
+		}
+		at = child
+	}
+	return at, path[len(path)-1]
+}
+
+func (l *level) child(f *schema.Field) *level {
+	for _, c := range l.children {
+		if c.field == f {
+			return c
+		}
+	}
+	return nil
+}
+
+// inserted returns the level and those below it, each behind its parent.
+func (l *level) inserted() []*level {
+	list := []*level{l}
+	for _, c := range l.children {
+		list = append(list, c.inserted()...)
+	}
+	return list
+}
+
+// back is the FK field of a child by which it refers to its parent; nil if the
+// parent refers to the child.
+func (l *level) back() *schema.Field {
+	if l.field == nil || l.field.FK != nil {
+		return nil
+	}
+	return l.field.Inverse.FK
+}
+
+// columns returns the fields whose columns an insert of the level writes, in the
+// order of the table. The id is among them only if the action gives it.
+func (l *level) columns() []*schema.Field {
+	written := map[*schema.Field]bool{l.back(): true}
+	for _, w := range l.writes {
+		written[w.field] = true
+	}
+	for _, c := range l.children {
+		if c.field.FK != nil {
+			written[c.field.FK] = true
+		}
+	}
+	var fields []*schema.Field
+	for _, f := range storedFields(l.model) {
+		if written[f] {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// isOptional tells whether a level is written only if the request gives something
+// in it.
+func (l *level) isOptional() bool {
+	return l.field != nil && l.field.IsToOne() && (l.field.Optional || l.field.FK == nil)
+}
+
+// nested is a level that an action inserts beside its own row.
+type nested struct {
+	action *schema.Action
+	level  *level
+}
+
+// nestedInserts returns the levels that actions insert beside their own rows, by
+// model.
+func nestedInserts(s *schema.Schema) map[*schema.Model][]nested {
+	inserts := map[*schema.Model][]nested{}
+	for _, a := range s.Actions {
+		if a.Kind != schema.Create || a.Custom {
+			continue
+		}
+		for _, l := range levels(a).inserted()[1:] {
+			inserts[l.model] = append(inserts[l.model], nested{a, l})
+		}
+	}
+	return inserts
+}

@@ -1,0 +1,90 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// maxNested bounds the rows that one array of a request may make.
+const maxNested = 1000
+
+// values is the schema of the write inputs of an action: nested objects, one level
+// per relation, and explicit inputs beside them.
+func (p *publisher) values(prefix string, a *schema.Action) *object {
+	demanded := map[*schema.Input]bool{}
+	if a.Kind == schema.Create {
+		for _, l := range levels(a).inserted() {
+			l.demands(demanded)
+		}
+	}
+	return objectOf(p.valuesBelow(prefix, a.Writes, 0, demanded))
+}
+
+// demands notes the optional inputs without which a row that is always inserted
+// would lack a required value: those below a to-many, each element of which is a
+// row.
+func (l *level) demands(demanded map[*schema.Input]bool) {
+	at := l
+	for at.field != nil && !at.field.IsToMany() {
+		if at.isOptional() {
+			return
+		}
+		at = at.parent
+	}
+	if at.field == nil {
+		return // what the language demands there is required
+	}
+	for _, w := range l.writes {
+		if w.input != nil && !w.field.Optional && columnDefault(w.field) == nil && w.field != l.back() {
+			demanded[w.input] = true
+		}
+	}
+}
+
+// valuesBelow returns the members for inputs that share their first depth steps. An
+// object or array is required unless all inputs below it are optional; the object of
+// an optional to-one may be null.
+func (p *publisher) valuesBelow(prefix string, inputs []*schema.Input, depth int, demanded map[*schema.Input]bool) []property {
+	var members []property
+	below := map[*schema.Field][]*schema.Input{}
+	for _, in := range inputs {
+		if !in.Explicit {
+			below[in.Path[depth]] = append(below[in.Path[depth]], in)
+		}
+	}
+	for _, in := range inputs {
+		if in.Explicit || len(in.Path) == depth+1 {
+			members = append(members, property{stepName(in, depth), value(in).described(inputDoc(in)), !in.Optional || demanded[in]})
+			continue
+		}
+		step := in.Path[depth]
+		list := below[step]
+		if list[0] != in {
+			continue // it stands with the first of them
+		}
+		name := prefix + upperFirst(step.Name)
+		inner := objectOf(p.valuesBelow(name, list, depth+1, demanded))
+		isRequired := slices.ContainsFunc(list, func(in *schema.Input) bool { return !in.Optional })
+		nested := ref(name + "Input")
+		switch {
+		case step.IsToMany():
+			nested = typed("array").with("items", nested).with("maxItems", maxNested)
+		case step.Optional:
+			inner.members[0].value = []string{"object", "null"}
+		default:
+			isRequired = isRequired || slices.ContainsFunc(list, func(in *schema.Input) bool { return demanded[in] })
+		}
+		p.component(name+"Input", func() *object { return inner })
+		members = append(members, property{step.Name, nested, isRequired})
+	}
+	return members
+}
+
+// stepName is the name of a member for an input.
+func stepName(in *schema.Input, depth int) string {
+	if in.Explicit {
+		return in.Name
+	}
+	return in.Path[depth].Name
+}
