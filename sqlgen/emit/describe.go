@@ -170,23 +170,27 @@ func outputs(list []pg.Output) []doc {
 }
 
 func policy(t *pg.Table, p *pg.Policy) string {
-	condition := branches(p.Branches)
+	condition := branches(p.Branches, pg.False())
 	head := group("create policy ", pg.Ident(p.Name), nest(
 		line, "on ", pg.Qualified(t.Schema, t.Name), " for ", string(p.Command), " to ", p.Role))
 	switch p.Command {
 	case pg.ForInsert:
 		return layout(cat(head, " with check (", nest(hard, condition), hard, ");"))
 	case pg.ForUpdate:
+		check := doc("true")
+		if len(p.Check) > 0 {
+			check = branches(p.Check, pg.True())
+		}
 		return layout(cat(head, " using (", nest(hard, condition), hard, ") with check (", nest(
-			hard, "-- An update is judged on the row as it was. Without this line the condition above would judge the new row too.",
-			hard, "true"), hard, ");"))
+			hard, "-- An update is judged on the row as it was. Without this clause the condition above would judge the new row too.",
+			hard, check), hard, ");"))
 	}
 	return layout(cat(head, " using (", nest(hard, condition), hard, ");"))
 }
 
 // branches lays out the condition of a policy: a case over the action, each
 // branch under the rule that it stands for.
-func branches(list []*pg.Branch) doc {
+func branches(list []*pg.Branch, otherwise pg.Expr) doc {
 	whens := catDoc{}
 	for _, b := range list {
 		if b.Comment != "" {
@@ -194,7 +198,7 @@ func branches(list []*pg.Branch) doc {
 		}
 		whens = append(whens, hard, "when ", actionTest(b.Actions), " then", nest(hard, expr(b.Condition, bindAny)))
 	}
-	whens = append(whens, hard, "else false")
+	whens = append(whens, hard, "else ", expr(otherwise, bindAny))
 	return cat("case", nest(whens), hard, "end")
 }
 

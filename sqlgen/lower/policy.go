@@ -49,12 +49,16 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 	}
 	for _, command := range []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDelete} {
 		if len(p[command]) > 0 {
-			t.Policies = append(t.Policies, &pg.Policy{
+			policy := &pg.Policy{
 				Name:     policyName(m.Table, command),
 				Command:  command,
 				Role:     callerRole,
 				Branches: p.branches(command),
-			})
+			}
+			if command == pg.ForUpdate {
+				policy.Check = p.sight()
+			}
+			t.Policies = append(t.Policies, policy)
 		}
 	}
 	t.Grants = l.grants(m, p)
@@ -100,6 +104,21 @@ func (p policies) admitCustomCode(m *schema.Model) {
 			}
 		}
 	}
+}
+
+// sight keeps what custom code updates within the caller's sight.
+func (p policies) sight() []*pg.Branch {
+	isCustom := func(d *demand) bool { return slices.Contains(d.actions, customCode) }
+	if !slices.ContainsFunc(p[pg.ForUpdate], isCustom) {
+		return nil
+	}
+	seen := &pg.Branch{Actions: []string{customCode}, Comment: "no rule lets callers see such rows", Condition: pg.False()}
+	for _, d := range p[pg.ForSelect] {
+		if isCustom(d) {
+			seen.Comment, seen.Condition = d.comment(), d.condition
+		}
+	}
+	return []*pg.Branch{seen}
 }
 
 // rulesFor returns the rules of a model itself for some kinds.
@@ -166,13 +185,17 @@ func (d *demand) cover(k schema.Kind) {
 func (p policies) branches(command pg.Command) []*pg.Branch {
 	var branches []*pg.Branch
 	for _, d := range p[command] {
-		comment := d.reason
-		if len(d.kinds) > 0 {
-			comment = strings.Join(d.kinds, ", ") + ": " + d.reason
-		}
-		branches = append(branches, &pg.Branch{Actions: d.actions, Comment: comment, Condition: d.condition})
+		branches = append(branches, &pg.Branch{Actions: d.actions, Comment: d.comment(), Condition: d.condition})
 	}
 	return branches
+}
+
+// comment is what the policy says above a demand.
+func (d *demand) comment() string {
+	if len(d.kinds) == 0 {
+		return d.reason
+	}
+	return strings.Join(d.kinds, ", ") + ": " + d.reason
 }
 
 // policyName names a policy; policies of one table need differ from each other

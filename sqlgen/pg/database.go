@@ -139,6 +139,7 @@ type Policy struct {
 	Command  Command
 	Role     string
 	Branches []*Branch
+	Check    []*Branch // of an update: what the new row must satisfy; an action without branch is free
 }
 
 // Branch is what a policy demands during some actions.
