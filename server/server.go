@@ -28,7 +28,6 @@ type Server struct {
 	identifier Identifier
 	tokens     *auth.Tokens
 	passwords  *auth.Passwords
-	passwords  *auth.Passwords
 	grants     *auth.Grants
 	signIns    *auth.SignIns
 	granted    *prometheus.CounterVec
