@@ -144,6 +144,14 @@ func TestAccess(t *testing.T) {
 		{name: "validations of a nested model", new: []string{"what Text\n  }", "what Text\n  }\n @validate(item.what != \"\")"}, want: `
 			breaking | createOrder: Item | @validate item.what != "" added`},
 
+		{name: "a unique field renamed", old: []string{"number Text", "number Text @unique"}, new: []string{"number Text", "no Text @unique @renamed(from: number)", "(number, rush", "(no, rush", "@validate(number != \"\"", "@validate(no != \"\"", "@validate(order.number != \"0\"", "@validate(order.no != \"0\""}, want: `
+			compatible | createOrder | @validate number != "" removed
+			breaking | createOrder | @validate no != "" added
+			compatible | createOrder: Order | @validate order.number != "0" removed
+			breaking | createOrder: Order | @validate order.no != "0" added`},
+		{name: "a field renamed in another model", old: []string{"number Text", "number Text @unique", "what Text", "number Text", "items.what", "items.number"},
+			new: []string{"number Text", "number Text @unique", "what Text", "code Text @renamed(from: number)", "items.what", "items.code"}, want: ""},
+
 		{name: "a larger file of any type", new: []string{`@accepts(["image/*", "text/plain"]) @maxSize("1 MB")`, `@maxSize("2 MB")`}, want: `
 			compatible | createOrder: Order.scan | takes 2000000 bytes, took 1000000
 			compatible | createOrder: Order.scan | takes any type, took image/*, text/plain`},

@@ -91,7 +91,7 @@ func (c *comparison) validations(subject string, actions []string, old, new []*s
 
 // uniques compares which values of a model can occur once only.
 func (c *comparison) uniques(actions []string, before, m *schema.Model) {
-	old, new := uniquesOf(before, c.renames), uniquesOf(m, nil)
+	old, new := uniquesOf(before, m), uniquesOf(m, m)
 	for _, key := range missing(old, new) {
 		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "what was accepted still is"})
 	}
@@ -100,12 +100,14 @@ func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 	}
 }
 
-// uniquesOf returns the keys of a model, with the names that fields have after
-// renames.
-func uniquesOf(m *schema.Model, renames renames) []string {
+// uniquesOf returns the keys of a model, with the names that its fields have in what
+// it becomes.
+func uniquesOf(m, becomes *schema.Model) []string {
 	name := func(f *schema.Field) string {
-		if list := renames[f.Name]; len(list) == 1 {
-			return list[0]
+		for _, after := range becomes.Fields {
+			if after.RenamedFrom == f.Name {
+				return after.Name
+			}
 		}
 		return f.Name
 	}

@@ -94,11 +94,21 @@ func (c *call) clauses(list *[]Clause, n expr.Node, of expr.Row, depth int) {
 		*list = append(*list, clause)
 		c.clauses(list, n.Operand, of, depth+1)
 	default:
-		for _, p := range expr.Paths(n) {
-			clause.Operands = append(clause.Operands, c.operand(p, of))
-		}
+		clause.Operands = c.operands(n, of)
 		*list = append(*list, clause)
 	}
+}
+
+// operands returns what the paths of an expression lead to, each path once.
+func (c *call) operands(n expr.Node, of expr.Row) []Operand {
+	var list []Operand
+	for _, p := range expr.Paths(n) {
+		text := source(p)
+		if !slices.ContainsFunc(list, func(o Operand) bool { return o.Text == text }) {
+			list = append(list, c.operand(p, of))
+		}
+	}
+	return list
 }
 
 // parts returns the operands of a chain of one operator.

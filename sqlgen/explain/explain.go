@@ -274,11 +274,7 @@ func (c *call) row(r expr.Row) Row {
 			if expr.Holds(call, w.Expression) {
 				value = expr.True
 			}
-			clause := Clause{Text: w.Text, Span: w.Span, Value: value}
-			for _, p := range expr.Paths(w.Expression) {
-				clause.Operands = append(clause.Operands, c.operand(p, r))
-			}
-			x.Wheres = append(x.Wheres, clause)
+			x.Wheres = append(x.Wheres, Clause{Text: w.Text, Span: w.Span, Value: value, Operands: c.operands(w.Expression, r)})
 		}
 	}
 	for _, rule := range c.action.Rules {
