@@ -23,6 +23,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
+	"github.com/sternpost/sternpost/storage"
 )
 
 // appDir is the folder of an example app.
@@ -99,6 +100,7 @@ type app struct {
 	db     *pgtest.DB
 	url    string
 	log    *logBuffer
+	key    []byte // signs tokens
 	signer *auth.Tokens
 	past   *auth.Tokens // makes tokens that have expired
 	other  *auth.Tokens // makes tokens of another service
@@ -116,6 +118,19 @@ func serveApp(t *testing.T, dir string) *app {
 // server's, until the test ends.
 func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 	t.Helper()
+	return serveWith(t, db, dir, databaseURL, serving{})
+}
+
+// serving is how an application is served, other than by default.
+type serving struct {
+	env   []string      // settings
+	store storage.Store // of file contents; nil means a folder that ends with the test
+	debug bool          // whether each request is logged
+}
+
+// serveWith is serve with more to choose.
+func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving) *app {
+	t.Helper()
 	key, otherKey := generateKey(t), generateKey(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -125,6 +140,7 @@ func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 		db:  db,
 		url: "http://" + listener.Addr().String(),
 		log: &logBuffer{},
+		key: key,
 		client: &http.Client{
 			Transport:     newDescribedTransport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}, "http://"+listener.Addr().String()),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -139,19 +155,25 @@ func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 	if _, err := os.Stat(file); err != nil {
 		file = ""
 	}
-	config, err := server.LoadConfig(server.Source{File: file, Env: []string{
+	config, err := server.LoadConfig(server.Source{File: file, Env: append([]string{
+		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),
 		"STERNPOST_MODE=development",
 		"STERNPOST_CORS_ORIGINS=https://app.example.com",
 		"STERNPOST_ADMIN_PORT=0",
 		"BASE_URL=" + a.url,
 		"DATABASE_URL=" + databaseURL,
 		"STERNPOST_AUTH_SIGNING_KEY=" + string(key),
-	}})
+	}, how.env...)})
 	if err != nil {
 		t.Fatal(err)
 	}
+	level := slog.LevelInfo
+	if how.debug {
+		level = slog.LevelDebug
+	}
 	s, err := server.New(config, server.Options{
-		Log:      slog.New(slog.NewTextHandler(a.log, nil)),
+		Log:      slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: level})),
+		Store:    how.store,
 		Listener: listener,
 		Poll:     250 * time.Millisecond,
 	})
