@@ -124,6 +124,12 @@ func TestSchemas(t *testing.T) {
 		{name: "a nested object optional", new: []string{"customer.id, reviewer.id?", "customer.id, reviewer.id"}, want: `
 			breaking | createOrder: input reviewer | required, was optional
 			breaking | createOrder: input reviewer.id | required, was optional`},
+		{name: "another way to find a row", old: []string{"get getCustomer(id)", "get getCustomer(id?, name?)", "name Text", "name Text @unique"}, new: []string{"get getCustomer(id)", "get getCustomer(id?)", "name Text", "name Text @unique"}, want: `
+			breaking | getCustomer: input name | removed
+			breaking | getCustomer: input as a whole | name is not enough any more`},
+		{name: "one way to find a row", old: []string{"get getCustomer(id)", "get getCustomer(id?, name?)", "name Text", "name Text @unique"}, new: []string{"name Text", "name Text @unique"}, want: `
+			breaking | getCustomer: input name | removed
+			breaking | getCustomer: input id | required, was optional`},
 		{name: "a condition added", new: []string{"note?) {", "note?, price?) {"}, want: `
 			compatible | listOrders: input where.price | added`},
 		{name: "a sort key lost", new: []string{"@sortable(title, size)", "@sortable(title)"}, want: `

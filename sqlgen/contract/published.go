@@ -219,7 +219,56 @@ func (w *walk) compareObjects(at string, old, new *shape) {
 		w.compareRequired(join(at, m.name), *before, m)
 		w.compare(join(at, m.name), before.shape, m.shape)
 	}
+	if w.isInput() {
+		w.compareSets(at, old, new)
+	}
 	w.compareBounds(at, old, new)
+}
+
+// compareSets compares the sets of members of which a request has to hold one. What
+// satisfied an old one has to satisfy a new one.
+func (w *walk) compareSets(at string, old, new *shape) {
+	var lost, gained []string
+	for _, set := range old.sets {
+		if !satisfies(new, set) {
+			lost = append(lost, strings.Join(set, " with "))
+		}
+	}
+	for _, set := range new.sets {
+		if !satisfies(old, set) {
+			gained = append(gained, strings.Join(set, " with "))
+		}
+	}
+	switch {
+	case len(old.sets) == 0 && len(new.sets) > 0 && !satisfies(new, nil):
+		var sets []string
+		for _, set := range new.sets {
+			sets = append(sets, strings.Join(set, " with "))
+		}
+		w.add(Breaking, at, "needs "+strings.Join(sets, ", or "), "requests without are refused")
+	case len(lost) > 0:
+		w.add(Breaking, at, strings.Join(lost, ", or ")+" is not enough any more", "requests with no more than that are refused")
+	case len(gained) > 0:
+		w.add(Compatible, at, strings.Join(gained, ", or ")+" is enough", "what was taken still is")
+	case len(old.sets) > 0 && len(new.sets) == 0 && !requiresAny(new, slices.Concat(old.sets...)):
+		w.add(Compatible, at, "needs no particular members any more", "what was taken still is")
+	}
+}
+
+// requiresAny tells whether one of these members is required, which is said of it.
+func requiresAny(s *shape, names []string) bool {
+	return slices.ContainsFunc(s.members, func(m member) bool { return m.required && slices.Contains(names, m.name) })
+}
+
+// satisfies tells whether a request with some members, and with those that are
+// required, holds what an object demands.
+func satisfies(s *shape, members []string) bool {
+	return len(s.sets) == 0 || slices.ContainsFunc(s.sets, func(set []string) bool {
+		return !slices.ContainsFunc(set, func(name string) bool {
+			m := s.member(name)
+			return !slices.Contains(members, name) && (m == nil || !m.required)
+		})
+	})
 }
 
 // goes notes that a member is removed.
@@ -272,8 +321,8 @@ func (w *walk) compareScalars(at string, old, new *shape) {
 		return
 	}
 	if old.format != new.format && !(isPlain(old) && isPlain(new)) {
-		if w.isInput() && new.format == "" {
-			w.add(Compatible, at, wasIs(old, new), "any text is taken")
+		if w.isInput() && (new.format == "" || old.format == "data-url" && new.format == "file") {
+			w.add(Compatible, at, wasIs(old, new), "what was taken still is")
 			return
 		}
 		w.retyped(at, old, new)

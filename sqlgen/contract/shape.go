@@ -17,11 +17,12 @@ type shape struct {
 	format     string
 	enum       []string // nil means any value
 	members    []member
-	isClosed   bool     // whether other members are refused
-	items      *shape   // of an array
-	oneOf      []*shape // alternatives, without null
-	bounds     []bound  // how small, large or long a value may be
-	unexamined []string // keywords whose change is not looked into, with their values
+	isClosed   bool       // whether other members are refused
+	items      *shape     // of an array
+	oneOf      []*shape   // alternatives, without null
+	sets       [][]string // of an object: sets of members of which one has to be there; nil means no such demand
+	bounds     []bound    // how small, large or long a value may be
+	unexamined []string   // keywords whose change is not looked into, with their values
 }
 
 // member is a member of an object.
@@ -74,7 +75,7 @@ func (s *shape) keyword(name string, value json.RawMessage, required *[]string) 
 		s.ref = strings.TrimPrefix(ref, componentRef)
 	case "type":
 		s.readTypes(value)
-	case "format":
+	case "format", "x-format": // the latter for what the server alone checks
 		decode(value, &s.format)
 	case "enum":
 		s.readEnum(value)
@@ -135,6 +136,10 @@ func (s *shape) readAlternatives(value json.RawMessage) {
 	var list []json.RawMessage
 	decode(value, &list)
 	for _, text := range list {
+		if set := requiredOnly(text); set != nil {
+			s.sets = append(s.sets, set)
+			continue
+		}
 		alternative := parseShape(text)
 		if alternative.nullable && len(alternative.types) == 0 && alternative.ref == "" && alternative.oneOf == nil {
 			s.nullable = true
@@ -142,6 +147,19 @@ func (s *shape) readAlternatives(value json.RawMessage) {
 		}
 		s.oneOf = append(s.oneOf, alternative)
 	}
+}
+
+// requiredOnly returns the members that a schema requires which says nothing else;
+// nil if it is another one.
+func requiredOnly(text json.RawMessage) []string {
+	var keywords release.Schemas
+	decode(text, &keywords)
+	if len(keywords) != 1 || keywords[0].Name != "required" {
+		return nil
+	}
+	var names []string
+	decode(keywords[0].JSON, &names)
+	return names
 }
 
 func decode(text json.RawMessage, into any) {
@@ -234,8 +252,10 @@ func (s *shape) describeText() string {
 		return "Duration"
 	case "password":
 		return "Password"
-	case "data-url":
+	case "file":
 		return "File"
+	case "data-url":
+		return "File without upload"
 	}
 	return "text of the format " + s.format
 }
