@@ -74,14 +74,20 @@ func readPage(t testing.TB, answer string) page {
 // request, if there is one: both must answer the same, byte for byte.
 func (a *app) list(t testing.TB, name, body string) string {
 	t.Helper()
+	return a.listAs(t, name, body, "")
+}
+
+// listAs is list by a caller.
+func (a *app) listAs(t testing.TB, name, body, caller string) string {
+	t.Helper()
 	in, err := a.readers[name].Read([]byte(body))
 	if err != nil {
 		t.Fatalf("action %s does not take %s: %v", name, body, err)
 	}
 	action := a.action(t, name)
-	answer := a.callFunction(t, action.Function, string(in.JSON), "")
+	answer := a.callFunction(t, action.Function, string(in.JSON), caller)
 	if form, ok := action.Forms[in.OperatorSet()]; ok && in.PlainPage() {
-		if got := a.callFunction(t, form, string(in.JSON), ""); got != answer {
+		if got := a.callFunction(t, form, string(in.JSON), caller); got != answer {
 			t.Errorf("%s %s\napi.%s answers\n%s\napi.%s\n%s", name, body, action.Function, answer, form, got)
 		}
 	}

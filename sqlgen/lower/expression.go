@@ -176,10 +176,17 @@ func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	without.chosen[key] = nil
 	none := without.conjunction(conjuncts)
 
-	start, rest := x.start(p.Root, p.Steps)
-	if start == nil {
+	if start, _ := x.start(p.Root, p.Steps); start == nil {
 		return none // behind a prefix without children there are none either
 	}
+	j, with := x.choosing(p)
+	return pg.AnyOf(x.some(j, with.conjunction(conjuncts)), none)
+}
+
+// choosing returns the joins that lead to the children of a prefix, and the
+// expression in which one of them is chosen.
+func (x expression) choosing(p expr.Prefix) (*joins, expression) {
+	start, rest := x.start(p.Root, p.Steps)
 	j := newJoins(x.aliases)
 	at := *start
 	for _, s := range rest {
@@ -189,8 +196,8 @@ func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	with.site = inQuery
 	with.aliases = j.aliases
 	with.chosen = maps.Clone(x.chosen)
-	with.chosen[key] = &at
-	return pg.AnyOf(x.some(j, with.conjunction(conjuncts)), none)
+	with.chosen[p.Key()] = &at
+	return j, with
 }
 
 // some holds if the condition does for some row of the joins. In @validate, if it

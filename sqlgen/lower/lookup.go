@@ -61,8 +61,11 @@ func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
 func passing(p *expr.Path, lower func(expression) pg.Expr) conjunct {
 	c := conjunct{prefixes: expr.Prefixes(p)}
 	c.lower = func(x expression) pg.Expr {
-		if p := x.open(c.prefixes); p != nil {
-			return x.choose(*p, []conjunct{c})
+		if open := x.open(c.prefixes); open != nil {
+			return x.choose(*open, []conjunct{c})
+		}
+		if start, _ := x.start(p.Root, p.Steps); start == nil {
+			return pg.False() // it leads through a to-many without child
 		}
 		return lower(x)
 	}

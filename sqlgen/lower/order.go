@@ -262,12 +262,26 @@ func orderIndexes(m *schema.Model) []orderIndex {
 			indexes = append(indexes, orderIndex{a, nil, keys})
 		}
 		for _, in := range a.Reads {
-			if f := in.Path[0]; !in.Explicit && f.FK != nil {
-				indexes = append(indexes, orderIndex{a, f.FK, keys})
+			if f := ownColumn(in); f != nil && f.FKOf != nil {
+				indexes = append(indexes, orderIndex{a, f, keys})
 			}
 		}
 	}
 	return indexes
+}
+
+// ownColumn returns the field of the action's own table that holds an implicit input:
+// the field itself, or for f.id the foreign key. Of any other path it is nil.
+func ownColumn(in *schema.Input) *schema.Field {
+	switch {
+	case in.Explicit:
+		return nil
+	case len(in.Path) == 1:
+		return in.Path[0]
+	case len(in.Path) == 2 && in.Path[1].Name == "id":
+		return in.Path[0].FK
+	}
+	return nil
 }
 
 // orderIndex is an index for the order of a list.

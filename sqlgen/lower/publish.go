@@ -272,30 +272,31 @@ func objectOf(members []property) *object {
 // object is required unless all inputs below it are optional.
 func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, leaf func(*schema.Input) *object) []property {
 	var members []property
-	var order []*schema.Field
-	below := map[*schema.Field][]*schema.Input{}
+	seen := map[*schema.Field]bool{}
 	for _, in := range inputs {
-		step := in.Path[depth]
-		if below[step] == nil {
-			order = append(order, step)
-		}
-		below[step] = append(below[step], in)
-	}
-	for _, step := range order {
-		list := below[step]
-		if len(list[0].Path) == depth+1 {
-			members = append(members, property{step.Name, leaf(list[0]).described(inputDoc(list[0])), !list[0].Optional})
+		if in.Explicit {
+			members = append(members, property{in.Name, value(in), !in.Optional})
 			continue
 		}
-		required := false
-		for _, in := range list {
-			required = required || !in.Optional
+		step := in.Path[depth]
+		if seen[step] {
+			continue
+		}
+		seen[step] = true
+		if len(in.Path) == depth+1 {
+			members = append(members, property{step.Name, leaf(in).described(inputDoc(in)), !in.Optional})
+			continue
+		}
+		var below []*schema.Input
+		for _, other := range inputs {
+			if !other.Explicit && other.Path[depth] == step {
+				below = append(below, other)
+			}
 		}
 		name := prefix + upperFirst(step.Name)
-		inner := p.nested(name, list, depth+1, leaf)
-		nestedObject := objectOf(inner)
-		p.component(name+"Input", func() *object { return nestedObject })
-		members = append(members, property{step.Name, ref(name + "Input"), required})
+		inner := objectOf(p.nested(name, below, depth+1, leaf))
+		p.component(name+"Input", func() *object { return inner })
+		members = append(members, property{step.Name, ref(name + "Input"), hasRequired(below)})
 	}
 	return members
 }
@@ -376,10 +377,7 @@ func pagingRules() *object {
 // query publishes the query object of a filter input and returns its name. Its
 // operands are nullable if the field is optional or behind an optional to-one.
 func (p *publisher) query(in *schema.Input) string {
-	nullable := false
-	for _, f := range in.Path {
-		nullable = nullable || f.Optional
-	}
+	nullable := passesOptional(in)
 	base := typeName(in)
 	prefix := ""
 	if nullable {

@@ -77,14 +77,6 @@ func (u refusal) action(a *schema.Action) {
 		u.refuse(a.CustomAt, "an action with custom code")
 		return
 	}
-	if a.Kind == schema.List {
-		for _, w := range a.Wheres {
-			u.refuse(w.Span, "@where of a list")
-		}
-		for _, in := range a.Reads {
-			u.input(in)
-		}
-	}
 	for _, in := range a.Writes {
 		u.writeInput(in)
 	}
@@ -97,37 +89,13 @@ func (u refusal) action(a *schema.Action) {
 	if len(a.OrderBy) > maxOrder {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
-	for _, r := range a.Rules {
-		u.rule(a, r)
-	}
 	u.pins(a)
-}
-
-func (u refusal) input(in *schema.Input) {
-	switch {
-	case in.Explicit:
-		u.refuse(in.Span, fmt.Sprintf("the input %s: an input with a type of its own", in.Name))
-		return
-	case len(in.Path) > 2, len(in.Path) == 2 && !(in.Path[0].FK != nil && in.Path[1].Name == "id"):
-		u.refuse(in.Span, fmt.Sprintf("the input %s: a path through a relation, but for the id of a to-one with a column,", in.Name))
-		return
-	}
-	switch in.Type.Kind {
-	case expr.File, expr.Password, expr.Secret:
-		u.refuse(in.Span, fmt.Sprintf("the input %s: an input of a File, Password or Secret field", in.Name))
-	}
 }
 
 func (u refusal) writeInput(in *schema.Input) {
 	switch in.Type.Kind {
 	case expr.Password, expr.Secret:
 		u.refuse(in.Span, fmt.Sprintf("the input %s: an input of a Password or Secret field", in.Name))
-	}
-}
-
-func (u refusal) rule(a *schema.Action, r *schema.Rule) {
-	if a.Kind == schema.List && r.Expression != nil && expr.Mentions(r.Expression).Row {
-		u.refuse(r.Span, "a rule over the rows of a list")
 	}
 }
 

@@ -1,0 +1,422 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// theFilter is the filter inside the statement of a general list.
+var theFilter = pg.Lit("$1")
+
+// valueInFilter returns the value of an explicit input inside that statement.
+func valueInFilter(in expr.Input) pg.Expr {
+	return read(in.InputType(), in.InputOptional(), theFilter, in.InputName())
+}
+
+// concatenated joins texts.
+func concatenated(parts ...pg.Expr) pg.Expr {
+	all := parts[0]
+	for _, p := range parts[1:] {
+		all = pg.Op(all, "||", p)
+	}
+	return all
+}
+
+// extend adds text to a variable.
+func extend(variable pg.Expr, parts ...pg.Expr) pg.Statement {
+	return &pg.Assign{Variable: variable.(*pg.Name).Name, Value: concatenated(append([]pg.Expr{variable}, parts...)...)}
+}
+
+// alsoHolds is a further condition as a fragment of a statement.
+func alsoHolds(condition pg.Expr) *pg.Fragment {
+	return &pg.Fragment{Prefix: " and ", Value: condition}
+}
+
+// generalList lowers a list for every filter and page. Its statement is text put
+// together from fragments that are fixed here, one per operator; each takes its
+// operand from the filter, which is the statement's one parameter. Nothing of a
+// request is ever part of the text.
+func (l *lowering) generalList(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
+	g := generalList{builder: b, where: member(input, "where")}
+
+	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
+	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
+		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
+	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
+	var keys pg.Expr
+	if len(a.Sortable) > 0 {
+		keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
+	} else {
+		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(ownOrder(a), b.table))
+	}
+	g.path = b.variable("v_path", "text", nil)
+	g.operand = b.variable("v_operand", "jsonb", nil)
+	// The statement reads without row security, so that every condition may use an
+	// index; the rows of the page are then read under it.
+	sqlAt := len(b.fn.Variables)
+	g.sql = b.variable("v_sql", "text", nil)
+	total := b.variable("v_total", "bigint", nil)
+	position := b.variable("v_position", "jsonb", nil)
+	rowsBefore := b.variable("v_has_rows_before", "boolean", pg.False())
+	ids := b.variable("v_ids", "text[]", nil)
+	records := b.variable("v_records", "text[]", nil)
+	count := b.variable("v_count", "int", nil)
+
+	if len(a.Sortable) > 0 {
+		b.requestedOrder(keys)
+	}
+	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
+	if always := g.conditions(); len(always) > 0 {
+		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
+		source.Suffix = ""
+	}
+	b.fn.Variables[sqlAt].Initial = source
+
+	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
+		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), g.sql), Into: "v_total", Using: []pg.Expr{g.where}}))
+
+	beyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
+	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
+		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
+		&pg.Execute{
+			Text:  concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and ("), beyond, pg.Str(") is not true)")),
+			Into:  "v_has_rows_before",
+			Using: []pg.Expr{g.where, position},
+		},
+		&pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), beyond)},
+	))
+	b.step("", &pg.Execute{
+		Text: concatenated(
+			&pg.Fragment{Prefix: "select array(select ", Value: pg.Col(b.table, "id")},
+			g.sql,
+			pg.Str(" order by "),
+			pg.Fn("platform.order_sql", keys, isBackwards),
+			pg.Str(" limit $3 offset $4)"),
+		),
+		Into:  "v_ids",
+		Using: []pg.Expr{g.where, position, pg.Op(size, "+", pg.Lit("1")), offset},
+	})
+	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")),
+		&pg.Execute{Text: concatenated(pg.Str("select exists (select"), g.sql, pg.Str(")")), Into: "v_has_rows_before", Using: []pg.Expr{g.where}}))
+
+	page := pageAlias(b.table)
+	place := pg.Col(page, "place")
+	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
+		&pg.Query{Select: &pg.Select{
+			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
+			Into:    []string{"v_records"},
+			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
+				Columns: b.record(),
+				From: &pg.CallRef{
+					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}),
+					Ordinality: true, Alias: page, Columns: []string{"id", "place"},
+				},
+				Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(page, "id"))}},
+				OrderBy: []pg.Order{{Value: &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: pg.Op(pg.Lit("0"), "-", place)}}, Else: place}}},
+			}},
+		}},
+		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", records), pg.Lit("0"))},
+	)
+
+	more := pg.Op(pg.Fn("cardinality", ids), ">", size)
+	either := func(backwards, forwards pg.Expr) pg.Expr {
+		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
+	}
+	cursorOf := func(id pg.Expr) pg.Expr {
+		if len(a.Sortable) > 0 {
+			return &pg.Case{Whens: []pg.When{{
+				Condition: pg.Op(count, ">", pg.Lit("0")),
+				Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(a.Name), keys), keysOfRow(a, id), keys),
+			}}}
+		}
+		return cursor(a, ownOrder(a), id)
+	}
+	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
+		records,
+		cursorOf(&pg.Element{Array: ids, Index: either(count, pg.Lit("1"))}),
+		cursorOf(&pg.Element{Array: ids, Index: either(pg.Lit("1"), count)}),
+		either(rowsBefore, more),
+		either(more, rowsBefore),
+		count,
+		total,
+		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
+	)})
+	return b.finish()
+}
+
+// generalList is a general list in the making.
+type generalList struct {
+	*builder
+	where              pg.Expr // the filter
+	path, operand, sql pg.Expr // variables
+	guards             []guard
+}
+
+// guard is the condition, inside the statement, that a request lacks inputs.
+type guard struct {
+	inputs []*schema.Input
+	absent pg.Expr
+}
+
+// conditions adds what is listed to the statement: @wheres, rules and operators. It
+// returns the conditions that every request has.
+func (g *generalList) conditions() []pg.Expr {
+	row := rowOf(g.model)
+	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
+	var always []pg.Expr
+	var conjuncts []conjunct
+	for _, w := range g.action.Wheres {
+		conjuncts = append(conjuncts, unlessAbsent(g.guard(optionalInputs(w)), partsOf(w.Expression))...)
+	}
+	// What filters ask stands beside the @wheres only where they share a child.
+	owner := map[int]int{} // of conjuncts: the filter they belong to
+	list := filters(g.action)
+	first := len(conjuncts)
+	for i, f := range list {
+		for _, c := range f.conjuncts(theFilter) {
+			owner[len(conjuncts)] = i
+			conjuncts = append(conjuncts, c)
+		}
+	}
+	indexes := make([]int, len(conjuncts))
+	for i := range indexes {
+		indexes[i] = i
+	}
+	shared := map[int]bool{} // filters whose conditions stand in the text as a whole
+	for _, group := range sharing(x, indexes, func(i int) []expr.Prefix { return conjuncts[i].prefixes }) {
+		if group[0] >= first {
+			continue // of filters alone
+		}
+		var members []conjunct
+		for _, i := range group {
+			members = append(members, conjuncts[i])
+			if i >= first {
+				shared[owner[i]] = true
+			}
+		}
+		absent := members[0].absent
+		if absent != nil && !slices.ContainsFunc(members, func(c conjunct) bool { return c.absent != absent }) {
+			g.step("", pg.IfThen(g.given(absent), extend(g.sql, alsoHolds(x.group(unlessAbsent(nil, members))))))
+			continue
+		}
+		if condition := x.group(members); !pg.IsTrue(condition) {
+			always = append(always, condition)
+		}
+	}
+	if g.judgesRows() {
+		rule := g.ruleOverRows(valueInFilter)
+		if pg.IsFalse(g.early.holds) {
+			always = append(always, rule)
+		} else {
+			g.step("Who is allowed outright needs no rule in the query; of the others, rows decide.",
+				pg.IfThen(pg.Negate(g.early.holds), extend(g.sql, alsoHolds(rule))))
+		}
+	}
+	g.operators(x, list, shared)
+	return always
+}
+
+// guard returns the condition that the filter lacks any of some inputs, the same for
+// the same inputs, and nil for none.
+func (g *generalList) guard(inputs []*schema.Input) pg.Expr {
+	if len(inputs) == 0 {
+		return nil
+	}
+	for _, known := range g.guards {
+		if slices.Equal(known.inputs, inputs) {
+			return known.absent
+		}
+	}
+	conditions := make([]pg.Expr, len(inputs))
+	for i, in := range inputs {
+		conditions[i] = pg.IsNull(member(theFilter, in.Name))
+	}
+	g.guards = append(g.guards, guard{inputs, pg.AnyOf(conditions...)})
+	return g.guards[len(g.guards)-1].absent
+}
+
+// given tells, outside of the statement, that a request has the inputs of a guard.
+func (g *generalList) given(absent pg.Expr) pg.Expr {
+	for _, known := range g.guards {
+		if known.absent == absent {
+			conditions := make([]pg.Expr, len(known.inputs))
+			for i, in := range known.inputs {
+				conditions[i] = hasMember(g.where, in.Name)
+			}
+			return pg.AllOf(conditions...)
+		}
+	}
+	panic("lower: a condition of a list is guarded by what is no input")
+}
+
+// scope is where conditions of a statement are gathered as text: the statement
+// itself, or a child of the row that has to satisfy all of them.
+type scope struct {
+	text     pg.Expr // the variable
+	x        expression
+	key      string // of the prefix; "" means the row itself
+	opens    *pg.QueryTail
+	filters  []filter
+	children []*scope
+}
+
+// operators adds the loop that turns the operators of a request into conditions of
+// its statement. A path that is not listed makes the statement null, which Postgres
+// refuses to run: nothing is ever passed over.
+func (g *generalList) operators(x expression, list []filter, shared map[int]bool) {
+	if len(g.action.Reads) == 0 {
+		return
+	}
+	root := &scope{text: g.sql, x: x}
+	var elsewhere []pg.Expr // paths that add nothing to the statement itself
+	nothing := func(path pg.Expr) { elsewhere = append(elsewhere, path) }
+	for i, f := range list {
+		at := root
+		if !shared[i] {
+			at = g.scopeOf(root, f)
+			at.filters = append(at.filters, f)
+		}
+		for _, o := range f.operators() {
+			if at != root || shared[i] {
+				nothing(f.named(o.name))
+			}
+		}
+		if !f.input.Type.Array {
+			continue
+		}
+		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+			nothing(f.named("any", o.name))
+			if at != root || shared[i] {
+				nothing(f.named("all", o.name))
+			}
+		}
+	}
+	for _, in := range g.action.Reads {
+		if in.Explicit {
+			nothing(pg.Str(in.Name)) // the @wheres have it
+		}
+	}
+
+	var each, after []pg.Statement
+	g.gather(root, elsewhere, &each, &after)
+	loop := &pg.ForEach{
+		Variables: []string{"v_path", "v_operand"},
+		Query: &pg.Select{
+			Columns: []pg.Output{{Value: pg.Col("operator", "path")}, {Value: pg.Col("operator", "operand")}},
+			From:    &pg.CallRef{Call: pg.Fn("platform.operators", g.where), Alias: "operator"},
+		},
+		Body: each,
+	}
+	g.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.",
+		append([]pg.Statement{loop}, after...)...)
+}
+
+// scopeOf returns the scope in which a filter's conditions are gathered: that of the
+// last to-many on its path.
+func (g *generalList) scopeOf(root *scope, f filter) *scope {
+	at := root
+	for _, p := range expr.Prefixes(f.path) {
+		at = g.childScope(at, p)
+	}
+	return at
+}
+
+func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
+	key := p.Key()
+	for _, c := range parent.children {
+		if c.key == key {
+			return c
+		}
+	}
+	j, with := parent.x.choosing(p)
+	q := j.query(nil, nil)
+	name := "v"
+	for _, s := range p.Steps {
+		name += "_" + schema.SnakeForm(s.StepName())
+	}
+	c := &scope{
+		text:  g.variable(g.names.Take(name), "text", pg.Str("")),
+		x:     with,
+		key:   key,
+		opens: &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where},
+	}
+	parent.children = append(parent.children, c)
+	return c
+}
+
+// gather adds the statements that gather a scope's conditions: each for an operator,
+// after when all have been seen, the innermost scopes first.
+func (g *generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Statement) {
+	var whens []pg.When
+	for _, f := range s.filters {
+		whens = append(whens, g.whens(s, f)...)
+	}
+	if s.key == "" {
+		// Every path is listed here.
+		added := &pg.Case{Value: g.path, Whens: whens}
+		if len(elsewhere) > 0 {
+			nothing := &pg.Case{Whens: []pg.When{{Condition: &pg.In{Value: g.path, List: elsewhere}, Result: pg.Str("")}}}
+			if added.Else = nothing; len(whens) == 0 {
+				added = nothing
+			}
+		}
+		*each = append(*each, extend(s.text, added))
+	} else if len(whens) > 0 {
+		*each = append(*each, extend(s.text, &pg.Case{Value: g.path, Whens: whens, Else: pg.Str("")}))
+	}
+	for _, f := range s.filters {
+		if f.input.Type.Array {
+			g.gatherElements(s, f, each, after)
+		}
+	}
+	for _, c := range s.children {
+		g.gather(c, nil, each, after)
+		*after = append(*after, pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
+	}
+}
+
+// opening begins the condition that there is a row, of which more is to follow.
+func (g *generalList) opening(q *pg.QueryTail) *pg.Fragment {
+	if pg.IsTrue(q.Where) {
+		return &pg.Fragment{Prefix: " and exists (select ", Query: q, Suffix: " where true"}
+	}
+	return &pg.Fragment{Prefix: " and exists (select ", Query: q}
+}
+
+// gatherElements gathers what any asks of one and the same element of an array.
+func (g *generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
+	gathered := g.variable(g.names.Take("v_any_"+schema.SnakeForm(f.input.Name)), "text", pg.Str(""))
+	var whens []pg.When
+	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+		whens = append(whens, pg.When{Condition: f.named("any", o.name), Result: alsoHolds(f.holdsOfElement(o, theFilter))})
+	}
+	*each = append(*each, extend(gathered, &pg.Case{Value: g.path, Whens: whens, Else: pg.Str("")}))
+	*after = append(*after, pg.IfThen(pg.Op(gathered, "<>", pg.Str("")),
+		extend(s.text, g.opening(f.elementsQuery(s.x)), gathered, pg.Str(")"))))
+}
+
+// whens returns a branch per operator of a filter: its path, then the condition it
+// adds.
+func (g *generalList) whens(s *scope, f filter) []pg.When {
+	var whens []pg.When
+	for _, o := range f.operators() {
+		added := pg.Expr(alsoHolds(f.holds(s.x, o, theFilter)))
+		if o.nullable && f.isNullable() {
+			added = &pg.Case{
+				Whens: []pg.When{{Condition: pg.Eq(g.operand, pg.Str("null")), Result: alsoHolds(f.holdsOfNull(s.x, o))}},
+				Else:  added,
+			}
+		}
+		whens = append(whens, pg.When{Condition: f.named(o.name), Result: added})
+	}
+	if f.input.Type.Array {
+		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+			whens = append(whens, pg.When{Condition: f.named("all", o.name), Result: alsoHolds(f.holdsOfAll(s.x, o, theFilter))})
+		}
+	}
+	return whens
+}

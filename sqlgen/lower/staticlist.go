@@ -1,0 +1,200 @@
+package lower
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// staticList lowers a list for one operator set, forward from the beginning or a
+// cursor.
+func (l *lowering) staticList(a *schema.Action, name string, set operatorSet) *pg.Function {
+	b := l.begin(a, name, "action "+a.Name+", "+set.title()+": first, after", pg.Stable)
+	b.fn.Comment = fmt.Sprintf("action %s of model %s, %s", a.Name, a.Model.Name, set.title())
+	// The page size would otherwise make every call plan anew.
+	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
+
+	s := staticList{builder: b, keys: ownOrder(a)}
+	s.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint"))
+	s.condition = b.operatorSet(set)
+	s.hasPrevious = b.variable("v_has_previous", "boolean", pg.False())
+	s.ids = b.variable("v_ids", "text[]", nil)
+	s.records = b.variable("v_records", "text[]", nil)
+	s.count = b.variable("v_count", "int", nil)
+	s.position = b.firstPosition(s.keys)
+	if set.isReadDirectly(b, s.keys) {
+		s.readDirectly()
+	} else {
+		s.pickFirst()
+	}
+	return b.finish()
+}
+
+// staticList is a static list in the making.
+type staticList struct {
+	*builder
+	keys      []sortKey
+	position  []pg.Expr // a variable per key: where the page begins
+	condition pg.Expr   // of the operator set
+
+	size, hasPrevious, ids, records, count pg.Expr // variables
+}
+
+// operatorSet is the condition of an operator set with the @wheres that count beside
+// it. The values are held in variables.
+func (b *builder) operatorSet(set operatorSet) pg.Expr {
+	var conjuncts []conjunct
+	for _, f := range set.equals {
+		path := append([]string{"where"}, f.at("equals")...)
+		value := b.variableFor(schema.SnakeForm(f.input.Name), variableType(f.input.Type), cast(memberText(input, path...), f.input.Type))
+		conjuncts = append(conjuncts, passing(f.path, func(x expression) pg.Expr {
+			return x.operand(f.path).rejectingNull(func(v pg.Expr) pg.Expr { return pg.Eq(v, value) })
+		}))
+	}
+	for _, w := range b.action.Wheres {
+		if set.counts(w) {
+			conjuncts = append(conjuncts, partsOf(w.Expression)...)
+		}
+	}
+	return b.expression(whereLogic, inQuery).conjunction(conjuncts)
+}
+
+// isReadDirectly tells whether one statement on the table does, under row security:
+// the rules were decided before any row is read, and what they left in the policy
+// cannot keep the conditions from an index.
+func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
+	if b.judgesRows() {
+		return false
+	}
+	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
+		return true // nothing is left in the policy
+	}
+	for _, f := range set.equals {
+		if ownColumn(f.input) == nil || !isLeakproof(f.input.Type.Kind) {
+			return false
+		}
+	}
+	for _, w := range b.action.Wheres {
+		if set.counts(w) {
+			return false
+		}
+	}
+	for _, k := range keys {
+		if !isLeakproof(k.field.Type.Kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// readDirectly reads the rows of the page from the table.
+func (s staticList) readDirectly() {
+	s.readPosition(&pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
+		From:  s.stored(),
+		Where: pg.AllOf(upTo(s.keys, s.position, s.table), s.condition),
+	}}})
+	s.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
+		Columns: []pg.Output{
+			{Value: pg.Fn("array_agg", s.recordText())},
+			{Value: pg.Fn("array_agg", pg.Lit(s.recordAlias()+`."id"`))},
+		},
+		Into: []string{"v_records", "v_ids"},
+		From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
+			Columns: s.record(),
+			From:    s.stored(),
+			Where:   pg.AllOf(beyond(s.keys, s.position, s.table), s.condition),
+			OrderBy: orderBy(s.keys, s.table),
+			Limit:   pg.Op(s.size, "+", pg.Lit("1")),
+		}},
+	}})
+	s.step("", &pg.Assign{Variable: "v_count", Value: pg.Fn("least", pg.Fn("coalesce", pg.Fn("cardinality", s.ids), pg.Lit("0")), s.size)})
+	s.answer(&pg.Slice{Array: s.records, From: pg.Lit("1"), To: s.count})
+}
+
+// pickFirst picks the ids of the page without row security, so that every condition
+// may use an index, with what the rules ask of rows among them; then it reads these
+// rows under row security.
+func (s staticList) pickFirst() {
+	s.readPosition()
+	pick := func(condition pg.Expr) []pg.Statement {
+		return []pg.Statement{
+			pg.IfThen(hasMember(input, "after"), &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
+				From:  s.related(),
+				Where: pg.AllOf(upTo(s.keys, s.position, s.table), condition),
+			}}}),
+			&pg.Assign{Variable: "v_ids", Value: &pg.ArrayOf{Query: &pg.Select{
+				Columns: []pg.Output{{Value: pg.Col(s.table, "id")}},
+				From:    s.related(),
+				Where:   pg.AllOf(beyond(s.keys, s.position, s.table), condition),
+				OrderBy: orderBy(s.keys, s.table),
+				Limit:   pg.Op(s.size, "+", pg.Lit("1")),
+			}}},
+		}
+	}
+	switch {
+	case !s.judgesRows():
+		s.step("The page, and one row more, which tells whether another follows.", pick(s.condition)...)
+	case pg.IsFalse(s.early.holds):
+		s.step("The page, and one row more, which tells whether another follows.", pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue)))...)
+	default:
+		s.step("Who is allowed outright needs no rule in the query; of the others, rows decide.", &pg.If{
+			Branches: []pg.IfBranch{{Condition: s.early.holds, Then: pick(s.condition)}},
+			Else:     pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue))),
+		})
+	}
+	s.step("The page's rows, under row security.",
+		&pg.Query{Select: &pg.Select{
+			Columns: []pg.Output{{Value: pg.Fn("array_agg", s.recordText())}},
+			Into:    []string{"v_records"},
+			From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
+				Columns: s.record(),
+				From:    s.stored(),
+				Where:   &pg.Any{Value: pg.Col(s.table, "id"), Op: "=", Array: &pg.Slice{Array: s.ids, From: pg.Lit("1"), To: s.size}},
+				OrderBy: orderBy(s.keys, s.table),
+			}},
+		}},
+		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", s.records), pg.Lit("0"))},
+	)
+	s.answer(s.records)
+}
+
+// answer ends the function with the page.
+func (s staticList) answer(records pg.Expr) {
+	s.step("", &pg.Return{Value: pg.Fn("platform.list_page",
+		records,
+		cursor(s.action, s.keys, &pg.Element{Array: s.ids, Index: pg.Lit("1")}),
+		cursor(s.action, s.keys, &pg.Element{Array: s.ids, Index: s.count}),
+		pg.Op(pg.Fn("cardinality", s.ids), ">", s.size),
+		s.hasPrevious,
+		s.count,
+	)})
+}
+
+// firstPosition declares a variable per key, which holds where the page begins: at
+// first before every row.
+func (b *builder) firstPosition(keys []sortKey) []pg.Expr {
+	position := make([]pg.Expr, len(keys))
+	for i, k := range keys {
+		first, ok := k.first()
+		if !ok {
+			panic("lower: no value comes before all others of " + k.field.Name)
+		}
+		position[i] = b.variableFor("after_"+k.field.Column, castType(k.field.Type.Kind), first)
+	}
+	return position
+}
+
+// readPosition takes the position from the request's cursor, if it has one, and does
+// what else is to be done then.
+func (s staticList) readPosition(then ...pg.Statement) {
+	read := s.variable("v_position", "jsonb", nil)
+	statements := []pg.Statement{&pg.Assign{Variable: "v_position", Value: pg.Fn(
+		"platform.read_cursor", input, pg.Str(s.action.Name), keysArray(s.keys, s.table))}}
+	for i, k := range s.keys {
+		value := castTo(pg.Op(read, "->>", pg.Lit(strconv.Itoa(i))), castType(k.field.Type.Kind), "")
+		statements = append(statements, &pg.Assign{Variable: s.position[i].(*pg.Name).Name, Value: value})
+	}
+	s.step("", pg.IfThen(hasMember(input, "after"), append(statements, then...)...))
+}
