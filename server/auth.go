@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,8 +78,17 @@ func limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 // isOAuth tells whether a path is one of the endpoints whose errors have the form of
 // RFC 6749.
 func isOAuth(path []byte) bool {
-	p := string(path)
-	return p == "/auth/token" || p == "/auth/revoke" || strings.HasPrefix(p, "/auth/authorize/") || strings.HasPrefix(p, "/auth/callback/")
+	endpoint, found := bytes.CutPrefix(path, []byte("/auth/"))
+	if !found {
+		return false
+	}
+	switch name, provider, isLonger := strings.Cut(string(endpoint), "/"); name {
+	case "token", "revoke":
+		return !isLonger
+	case "authorize", "callback":
+		return provider != "" && !strings.Contains(provider, "/")
+	}
+	return false
 }
 
 // asOAuth returns a refusal as an OAuth endpoint answers it. Whatever is too slow is

@@ -45,6 +45,8 @@ func TestRoutes(t *testing.T) {
 		{"description of no API", "GET /other/json/openapi.json HTTP/1.1\nHost: x\n\n", 404, actionNotFoundBody, ""},
 		{"description, trailing slash", "GET /api/json/openapi.json/ HTTP/1.1\nHost: x\n\n", 404, actionNotFoundBody, ""},
 		{"token endpoint, trailing slash", "POST /auth/token/ HTTP/1.1\nHost: x\nContent-Length: 0\n\n", 404, actionNotFoundBody, ""},
+		{"callback, longer", "GET /auth/callback/google/more HTTP/1.1\nHost: x\n\n", 404, actionNotFoundBody, ""},
+		{"nothing to authorize at", "GET /auth/authorize/ HTTP/1.1\nHost: x\n\n", 404, actionNotFoundBody, ""},
 		{"token endpoint, PUT", "PUT /auth/token HTTP/1.1\nHost: x\nContent-Length: 0\n\n", 405,
 			`{"error":"invalid_request","error_description":"method not allowed"}`, "POST"},
 		{"metrics on the public port", "GET /metrics HTTP/1.1\nHost: x\n\n", 404, actionNotFoundBody, ""},

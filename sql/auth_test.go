@@ -536,30 +536,6 @@ func TestIdentityTogether(t *testing.T) {
 	}
 }
 
-// A family begins from a consumed code once, and not from one that was replayed.
-func TestStartFromCode(t *testing.T) {
-	t.Parallel()
-	db := newAuthDatabase(t)
-	conn, owner := db.Server(t), db.Owner(t)
-	for _, test := range []struct{ name, columns, values, want string }{
-		{"consumed", "consumed_at", "now()", "t f"},
-		{"not consumed", "consumed_at", "null", "f f"},
-		{"replayed", "consumed_at, replayed_at", "now(), now()", "f f"},
-	} {
-		exec(t, owner, fmt.Sprintf(`insert into platform.auth_code (hash, identity_id, is_identity_new, target, is_dynamic, expires_at, %s)
-			values (sha256('%s'), 'ada', false, 'https://app', false, now() + interval '1 minute', %s)`, test.columns, test.name, test.values))
-		start := func(token string) string {
-			return value[string](t, conn, `select platform.auth_start('ada', $1, $2, '1 day', $3)::text`, hash(token), []byte(key), hash(test.name))[:1]
-		}
-		if got := start(test.name+" 0") + " " + start(test.name+" 1"); got != test.want {
-			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
-		}
-	}
-	if value[bool](t, conn, `select platform.auth_start('nobody', $1, $2, '1 day')`, hash("n"), []byte(key)) {
-		t.Error("a family of nobody has begun")
-	}
-}
-
 // What has had its time goes, what has not stays, and no more than asked for goes
 // at once.
 func TestSweep(t *testing.T) {

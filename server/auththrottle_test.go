@@ -1,0 +1,129 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+func TestSignInThrottle(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *Config) {
+		c.Throttle = auth.ThrottleOptions{PerAccountAndAddress: 2, PerAccount: 4, PerAddress: 6, Window: 15 * time.Minute}
+		c.TrustedProxies = trusted("127.0.0.0/8")
+	})
+	const tooMany = `{"error":"temporarily_unavailable","error_description":"too many failed attempts"}`
+	signIn := func(from, email, password string) (*http.Response, string) {
+		t.Helper()
+		return s.formFrom(t, "/auth/token", map[string]string{"X-Forwarded-For": "203.0.113.99, " + from},
+			"grant_type", "password", "username", email, "password", password, "create_if_not_exists", "false")
+	}
+	fail := func(from, email string, times int) {
+		t.Helper()
+		for range times {
+			if resp, body := signIn(from, email, "wrong-horse"); resp.StatusCode != 400 {
+				t.Errorf("%s from %s: got %d %s, want 400", email, from, resp.StatusCode, body)
+			}
+		}
+	}
+	throttled := func(from, email string) {
+		t.Helper()
+		before := s.passwords.Computed()
+		resp, body := signIn(from, email, "correct-horse")
+		if after := resp.Header.Get("Retry-After"); resp.StatusCode != 429 || body != tooMany || len(after) != 3 || after > "900" {
+			t.Errorf("%s from %s: got %d %s, Retry-After %s; want 429 for 15 minutes", email, from, resp.StatusCode, body, after)
+		}
+		if s.passwords.Computed() != before {
+			t.Errorf("%s from %s: a hash was computed", email, from)
+		}
+	}
+	succeed := func(from, email string) {
+		t.Helper()
+		if resp, body := signIn(from, email, "correct-horse"); resp.StatusCode != 200 {
+			t.Errorf("%s from %s: got %d %s, want 200", email, from, resp.StatusCode, body)
+		}
+	}
+	reset := func() { d.exec(t, `delete from platform.auth_failure`) }
+	s.signUp(t, "ada@example.com")
+	s.signUp(t, "bo@example.com")
+	reset()
+
+	t.Log("per account and address; a success clears it")
+	fail("10.0.0.1", "ada@example.com", 1)
+	succeed("10.0.0.1", "ada@example.com")
+	fail("10.0.0.1", "ada@example.com", 2)
+	throttled("10.0.0.1", "ada@example.com")
+	throttled("10.0.0.1", "Ada@Example.com")
+	succeed("10.0.0.1", "bo@example.com")
+	succeed("10.0.0.2", "ada@example.com")
+
+	t.Log("per account, which a success does not clear")
+	fail("10.0.0.2", "ada@example.com", 1)
+	throttled("10.0.0.3", "ada@example.com")
+	succeed("10.0.0.3", "bo@example.com")
+
+	t.Log("per address, whatever the account and the grant; IPv6 by network")
+	reset()
+	for i := range 5 {
+		fail(fmt.Sprintf("[2001:db8::%d]:4711", i), fmt.Sprintf("nobody%d@example.com", i), 1)
+	}
+	header := map[string]string{"X-Forwarded-For": "2001:db8::ffff"}
+	if resp, body := s.formFrom(t, "/auth/token", header, "grant_type", "refresh_token", "refresh_token", "x"); resp.StatusCode != 400 {
+		t.Errorf("the sixth: got %d %s", resp.StatusCode, body)
+	}
+	throttled("2001:db8::7", "bo@example.com")
+	for _, grant := range [][]string{{"refresh_token", "refresh_token"}, {"authorization_code", "code"}, {"token_exchange", "subject_token"}} {
+		if resp, body := s.formFrom(t, "/auth/token", header, "grant_type", grant[0], grant[1], "x"); resp.StatusCode != 429 || body != tooMany {
+			t.Errorf("%s: got %d %s, want 429", grant[0], resp.StatusCode, body)
+		}
+	}
+	succeed("2001:db8:0:1::7", "bo@example.com")
+
+	t.Log("created identities")
+	reset()
+	for i := range 6 {
+		if resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", fmt.Sprintf("p%d@example.com", i), "password", "correct-horse"); resp.StatusCode != 200 {
+			t.Errorf("identity %d: got %d %s", i, resp.StatusCode, body)
+		}
+	}
+	s.refused(t, 429, tooMany, "grant_type", "password", "username", "p7@example.com", "password", "correct-horse")
+
+	t.Log("the counts cannot be read")
+	d.exec(t, `revoke execute on function platform.auth_wait(text, text, integer, integer, integer, interval) from sternpost_server;
+		revoke execute on function platform.auth_password(text, text, text, integer, integer, integer, interval) from sternpost_server`)
+	const away = `{"error":"temporarily_unavailable","error_description":"the service is temporarily unavailable"}`
+	for _, parameters := range [][]string{
+		{"grant_type", "password", "username", "bo@example.com", "password", "correct-horse"},
+		{"grant_type", "refresh_token", "refresh_token", "x"},
+	} {
+		if resp := s.refused(t, 503, away, parameters...); resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%q: there is no Retry-After", parameters)
+		}
+	}
+}
+
+// Guesses that are sent at once pass the limit no more than guesses one by one.
+func TestSignInThrottleTogether(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, func(c *Config) { c.Throttle.PerAccountAndAddress = 5; c.PoolWait = 30 * time.Second })
+	s.signUp(t, "ada@example.com")
+	var mu sync.Mutex
+	statuses := map[int]int{}
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() {
+			resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "wrong-horse")
+			mu.Lock()
+			defer mu.Unlock()
+			statuses[resp.StatusCode]++
+		})
+	}
+	all.Wait()
+	if statuses[400] != 5 || statuses[429] != 35 {
+		t.Errorf("got %v, want 5 times 400 and 35 times 429", statuses)
+	}
+}
