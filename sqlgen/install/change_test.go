@@ -20,6 +20,12 @@ type change struct {
 	misfit   string // in the RowsError; empty means none
 }
 
+// ruled is a schema with rules of a model.
+func ruled(rules string) string {
+	return "model Post { fields { title Text stars Number? } actions { create add() with (title, stars?) } " + rules +
+		" @permission(expression: true, actions: [create]) }"
+}
+
 var changes = []change{
 	{
 		name: "model added",
@@ -50,6 +56,25 @@ var changes = []change{
 		new:    wrap("title Text author Author", "", "model Author {}"),
 		rows:   "insert into app.post (title) values ('a')",
 		misfit: "author_id",
+	},
+	{
+		name: "rules of the model added to rows that fit, changed, reordered and taken away",
+		old:  ruled(`@validate(post.stars > 0) @validate(post.title != "")`),
+		new:  ruled(`@validate(post.title != "", message: "no title") @validate(post.stars >= 0) @validate(post.stars < 100)`),
+		rows: "insert into app.post (title, stars) values ('a', 1), ('b', null)",
+	},
+	{
+		name:   "rule of the model added to rows that break it",
+		old:    ruled(`@validate(post.title != "")`),
+		new:    ruled(`@validate(post.title != "") @validate(post.stars > 0, message: "a post has stars")`),
+		rows:   "insert into app.post (title, stars) values ('a', 0)",
+		misfit: "(table app.post, constraint post_validate_02: @validate, a post has stars)",
+	},
+	{
+		name: "rules of the model taken away",
+		old:  ruled(`@validate(post.title != "") @validate(post.stars > 0)`),
+		new:  ruled(""),
+		rows: "insert into app.post (title, stars) values ('a', 1)",
 	},
 	{
 		name: "optional fields of each kind added",

@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/sql"
+	sqlrelease "github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -63,6 +64,7 @@ func (e *RefusedError) Error() string {
 // demands. Nothing was changed.
 type RowsError struct {
 	Cause *pgconn.PgError
+	Rule  string // the message of the @validate that they break; empty if they break anything else
 }
 
 // Error says which constraint or column the rows do not satisfy.
@@ -74,7 +76,11 @@ func (e *RowsError) Error() string {
 	case e.Cause.ColumnName != "":
 		object += ", column " + e.Cause.ColumnName
 	}
-	return "the schema cannot be installed: rows that are there do not fit it (" + object + ": " + e.Cause.Message + ")"
+	because := e.Cause.Message
+	if e.Rule != "" {
+		because = "@validate, " + e.Rule
+	}
+	return "the schema cannot be installed: rows that are there do not fit it (" + object + ": " + because + ")"
 }
 
 // Unwrap returns Postgres' error.
@@ -110,7 +116,7 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 		return Outcome{}, &RefusedError{plan.Refused}
 	}
 	if err := run(ctx, tx.Conn().PgConn(), emit.Plan(plan)); err != nil {
-		return Outcome{}, err
+		return Outcome{}, namingRule(err, db.Manifest)
 	}
 	if err := checkCode(ctx, tx, db); err != nil {
 		return Outcome{}, err
@@ -218,13 +224,28 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) erro
 	if errors.As(err, &refused) {
 		switch refused.Code {
 		case "23502", "23503", "23505", "23514": // not null, foreign key, unique, check
-			return &RowsError{refused}
+			return &RowsError{Cause: refused}
 		}
 	}
 	if done < len(statements) {
 		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, statements[done])
 	}
 	return fmt.Errorf("install a release: %w", err)
+}
+
+// namingRule adds to a RowsError the rule that rows break, if the manifest says that
+// the constraint is one.
+func namingRule(err error, manifest []byte) error {
+	var misfit *RowsError
+	if !errors.As(err, &misfit) {
+		return err
+	}
+	var m sqlrelease.Manifest
+	if err := json.Unmarshal(manifest, &m); err != nil {
+		panic(fmt.Sprintf("install: read a manifest: %v", err))
+	}
+	misfit.Rule = m.Constraints[misfit.Cause.ConstraintName].Message
+	return err
 }
 
 // send runs statements in one round trip and tells how many of them succeeded.
