@@ -112,8 +112,14 @@ func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
 	for _, field := range c.Fields {
 		var paths []string
 		for _, in := range action.Inputs {
-			if in.Table == c.Table && in.Field == field {
-				paths = append(paths, pathsIn(body, "", strings.Split(in.Path, "."))...)
+			if in.Table != c.Table || in.Field != field {
+				continue
+			}
+			steps := strings.Split(in.Path, ".")
+			if c.Kind == release.Required {
+				paths = append(paths, unsetIn(body, steps)...)
+			} else {
+				paths = append(paths, pathsIn(body, "", steps)...)
 			}
 		}
 		switch len(paths) {
@@ -126,6 +132,43 @@ func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
 		}
 	}
 	return c.Fields[0]
+}
+
+// unsetIn lists the places of a body at which a path is null, or is missing from an
+// object below the root in which something else is given.
+func unsetIn(body any, steps []string) []string {
+	var paths []string
+	for _, path := range pathsIn(body, "", steps) {
+		if valueAt(body, strings.Split(path, ".")) == nil {
+			paths = append(paths, path)
+		}
+	}
+	last := len(steps) - 1
+	if last == 0 {
+		return paths
+	}
+	for _, path := range pathsIn(body, "", steps[:last]) {
+		for _, place := range elementsOf(body, path) {
+			object, _ := valueAt(body, strings.Split(place, ".")).(map[string]any)
+			if _, isThere := object[steps[last]]; !isThere && len(object) > 0 {
+				paths = append(paths, place+"."+steps[last])
+			}
+		}
+	}
+	return paths
+}
+
+// elementsOf lists the places of the elements of an array, or that of anything else.
+func elementsOf(body any, path string) []string {
+	list, isArray := valueAt(body, strings.Split(path, ".")).([]any)
+	if !isArray {
+		return []string{path}
+	}
+	places := make([]string, len(list))
+	for i := range list {
+		places[i] = path + "." + strconv.Itoa(i)
+	}
+	return places
 }
 
 // pathsIn lists the places of a value at which a path is present. A step into an
