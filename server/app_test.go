@@ -35,7 +35,7 @@ func app() *release.Manifest {
 			{Name: "listNotes", Kind: release.List, Model: "Note", Function: "list_notes", Input: "ListNotesInput",
 				Forms: map[string]string{"title.equals": "list_notes__title_equals"}},
 			{Name: "nap", Kind: release.Read, Model: "Note", Function: "nap", Input: "NapInput"},
-			{Name: "whoAmI", Kind: release.Read, Model: "Note", Function: "who_am_i", Input: "Empty"},
+			{Name: "whoAmI", Kind: release.Read, Model: "Note", Function: "who_am_i", Input: "Empty", Custom: true},
 			{Name: "echo", Kind: release.Read, Model: "Note", Function: "who_am_i", Input: "Any"},
 			{Name: "sneak", Kind: release.Read, Model: "Note", Function: "sneak", Input: "Empty"},
 			{Name: "lose", Kind: release.Write, Model: "Note", Function: "lose", Input: "LoseInput"},

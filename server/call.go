@@ -176,19 +176,24 @@ type caller struct {
 }
 
 // context builds the second argument of a function: what it must know of the
-// request beside the input.
+// request beside the input. What it takes for granted is left out, since each member
+// is work for the database.
 func (who *caller) context(c *fiber.Ctx, r *served) []byte {
-	b := append(who.request.scratch[:0], '{')
+	b := who.request.scratch[:0] // a comma before each member
 	if who.identity != "" {
-		b = append(b, `"identityId":`...)
+		b = append(b, `,"identityId":`...)
 		b = quote(b, who.identity)
-		b = append(b, ',')
 	}
-	b = append(b, `"timeZone":"`...)
-	b = append(b, who.zone...)
-	b = append(b, `","requestId":"`...)
-	b = append(b, who.request.id...)
-	b = append(b, '"')
+	if who.zone != defaultZone {
+		b = append(b, `,"timeZone":"`...)
+		b = append(b, who.zone...)
+		b = append(b, '"')
+	}
+	if r.hasCustomCode {
+		b = append(b, `,"requestId":"`...)
+		b = append(b, who.request.id...)
+		b = append(b, '"')
+	}
 	if len(r.headers) > 0 {
 		b = append(b, `,"headers":{`...)
 		for i, h := range r.headers {
@@ -201,6 +206,10 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 		b = append(b, '}')
 	}
 	b = append(b, r.environment...)
+	if len(b) == 0 {
+		b = append(b, '{')
+	}
+	b[0] = '{'
 	b = append(b, '}')
 	who.request.scratch = b
 	return b

@@ -106,7 +106,7 @@ func TestOneConnection(t *testing.T) {
 	for _, who := range []string{"ada", "bob", ""} {
 		wg.Go(func() {
 			for range 100 {
-				header, want := map[string]string{}, `{"timeZone": "UTC"`
+				header, want := map[string]string{}, `{"requestId": "`
 				if who != "" {
 					header["Authorization"] = "Bearer " + who
 					want = `"identityId": "` + who + `"}`

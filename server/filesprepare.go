@@ -241,10 +241,13 @@ func attaching(context []byte, files []*sentFile) []byte {
 		if f.inline != nil {
 			continue
 		}
-		if first {
-			b = append(b, `,"uploads":[`...)
-		} else {
+		switch {
+		case !first:
 			b = append(b, ',')
+		case len(b) > 1: // the context has members
+			b = append(b, `,"uploads":[`...)
+		default:
+			b = append(b, `"uploads":[`...)
 		}
 		first = false
 		b = append(b, `{"key":`...)

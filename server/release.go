@@ -22,7 +22,10 @@ type served struct {
 	constraints map[string]release.Constraint
 	headers     []readHeader // that rules read
 	environment []byte       // members of every call's context, each after a comma
-	claims      []release.Claim
+
+	// hasCustomCode tells whether there is code that may ask for the name of a request.
+	hasCustomCode bool
+	claims        []release.Claim
 }
 
 // api is the actions under one path.
@@ -269,6 +272,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 			faults = append(faults, err.Error())
 		}
 		actions[a.Name] = built
+		r.hasCustomCode = r.hasCustomCode || a.Custom
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}

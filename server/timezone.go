@@ -18,6 +18,10 @@ import (
 //go:embed zones.txt
 var zoneNames string
 
+// defaultZone is the zone of a request that names none, which the database takes for
+// granted.
+const defaultZone = "UTC"
+
 // zones is a set of time zones by name.
 type zones map[string]struct{}
 
@@ -32,7 +36,7 @@ func knownZones() zones {
 // read returns the zone that the Time-Zone headers of a request name.
 func (z zones) read(values [][]byte) (string, error) {
 	if len(values) == 0 || len(values) == 1 && len(values[0]) == 0 {
-		return "UTC", nil
+		return defaultZone, nil
 	}
 	last := string(values[len(values)-1])
 	if _, ok := z[last]; !ok || len(values) > 1 {

@@ -1,9 +1,9 @@
 -- Binds this transaction to an action and its caller: the first line of every function in api. Nothing else sets these
--- settings, and each call sets all of them, so nothing is left of an earlier call of the same transaction. Custom code must not
--- call it: it would speak for somebody else.
+-- settings. Each call sets those on which permission rests, so that nothing of an earlier call of the same transaction counts.
+-- Custom code must not call it: it would speak for somebody else.
 --
 -- Every call pays for this one. It is a single expression of one function call each, so that it is inlined where it is
--- performed, which halves its cost; what most calls do not need is in platform.enter_caller. The result means nothing, but no
+-- performed, which halves its cost; what most calls do not bring is in platform.enter_caller. The result means nothing, but no
 -- part of it may be null: the planner takes text || null for null and would drop the calls.
 create or replace function platform.enter(action text, context jsonb) returns text
 language sql
@@ -12,9 +12,10 @@ security invoker
 as $$
   select set_config('sternpost.action', action, true)
     || set_config('sternpost.identity_id', coalesce(context->>'identityId', ''), true)
-    || set_config('sternpost.time_zone', coalesce(context->>'timeZone', ''), true)
-    || set_config('sternpost.request_id', coalesce(context->>'requestId', ''), true)
-    || case when context ?| '{identityId,headers,env,secrets}' then platform.enter_caller(context) else '' end;
+    || case
+      when context ?| '{identityId,timeZone,requestId,headers,env,secrets}' then platform.enter_caller(context)
+      else ''
+    end;
 $$;
 
 comment on function platform.enter(text, jsonb) is 'Binds this transaction to an action and its caller.';

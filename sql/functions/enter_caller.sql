@@ -1,5 +1,5 @@
--- The part of platform.enter for calls that have more to bind than a name: makes sure that the caller exists, and sets what of
--- the request and the configuration the schema mentions.
+-- The part of platform.enter for calls that have more to bind than a name: makes sure that the caller exists, and sets what the
+-- server tells of the request and of the configuration.
 create or replace function platform.enter_caller(context jsonb) returns text
 language plpgsql
 volatile
@@ -15,7 +15,13 @@ begin
     raise exception 'the identity does not exist' using errcode = 'SP401';
   end if;
 
-  -- Only what the schema mentions is sent, which is mostly nothing.
+  -- A zone is told if it is not UTC, and the name of the request if there is custom code to read it.
+  if context ?| '{timeZone,requestId}' then
+    perform set_config('sternpost.time_zone', coalesce(context->>'timeZone', ''), true);
+    perform set_config('sternpost.request_id', coalesce(context->>'requestId', ''), true);
+  end if;
+
+  -- Only what the schema mentions is told, which is mostly nothing.
   if context ?| '{headers,env,secrets}' then
     perform set_config('sternpost.' || part.name || '.' || member.key, coalesce(member.value, ''), true)
     from unnest('{headers,env,secrets}'::text[]) as part (name)
