@@ -38,6 +38,7 @@ type Config struct {
 	StatementTimeout time.Duration
 	LockTimeout      time.Duration
 	OpenAPI          OpenAPIAccess
+	Docs             bool // whether there are pages for developers
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
 	BodyLimit        int
@@ -150,6 +151,7 @@ func assemble(mode Mode, values map[string]any) Config {
 		StatementTimeout: values["database.statementTimeout"].(time.Duration),
 		LockTimeout:      values["database.lockTimeout"].(time.Duration),
 		OpenAPI:          OpenAPIAccess(values["openapi"].(string)),
+		Docs:             values["docs"].(bool),
 		CORSOrigins:      values["cors.origins"].([]string),
 		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
 		BodyLimit:        values["limits.body"].(int),

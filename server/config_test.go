@@ -52,6 +52,7 @@ func TestConfigDefaults(t *testing.T) {
 		Production, "https://api.example.com", "0.0.0.0", "postgres://db/app", key, []string{}, production
 	d := base
 	d.Storage.Type = "local"
+	d.Docs = true
 	d.Mode, d.BaseURL, d.Host, d.CORSOrigins, d.Environ =
 		Development, "http://localhost:8080", "127.0.0.1", []string{"*"}, development
 	for _, want := range []Config{p, d} {
@@ -166,7 +167,6 @@ func TestConfigProblems(t *testing.T) {
 		{"auth: {signingKey: secret-text}", ok, "auth.signingKey: is not a key in PEM form"},
 		{"admin: {port: 8080}", ok, "port and admin.port are the same"},
 
-		{"docs: true", ok, "docs: true is not supported yet"},
 		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
 		{"server: {trustedProxies: [ten]}", ok, `"ten" is not a network`},
 		{"pagination: {maxSize: 100}", ok, "pagination.maxSize: 100 is not supported yet"},

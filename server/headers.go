@@ -35,7 +35,9 @@ func (h *headers) write(rc *fasthttp.RequestCtx, requestID string) {
 	out.Set("X-Request-Id", requestID)
 	out.Set("X-Content-Type-Options", "nosniff")
 	out.Set("Referrer-Policy", "no-referrer")
-	out.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	if len(out.Peek("Content-Security-Policy")) == 0 {
+		out.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	}
 	if len(out.Peek("Cache-Control")) == 0 {
 		out.Set("Cache-Control", "no-store")
 	}

@@ -18,6 +18,7 @@ import (
 // replaces it as a whole.
 type served struct {
 	number      int64
+	manifest    *release.Manifest
 	apis        map[string]*api // by path
 	constraints map[string]release.Constraint
 	headers     []readHeader // that rules read
@@ -263,7 +264,7 @@ func hasFormat(schema []byte, format string) bool {
 // build makes a release ready to be served. It lists what does not fit: in the
 // manifest itself, or between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
-	r = &served{number: number, apis: map[string]*api{}, constraints: m.Constraints, claims: m.Claims}
+	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints, claims: m.Claims}
 
 	actions := map[string]*action{}
 	for _, a := range m.Actions {

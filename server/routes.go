@@ -23,6 +23,9 @@ func (s *Server) routes(app *fiber.App) {
 	app.All("/:api/json/:action", s.call)
 	app.All("/:api/json/:action/upload/:field", s.upload)
 	app.All(uploadPath+":key", s.receiveUpload)
+	if s.pages != nil {
+		s.docsRoutes(app)
+	}
 	app.Use(func(*fiber.Ctx) error { return &actionNotFound })
 }
 

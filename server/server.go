@@ -32,6 +32,7 @@ type Server struct {
 	signIns    *auth.SignIns
 	granted    *prometheus.CounterVec
 	headers    headers
+	pages      *pages // nil if there are none
 	zones      atomic.Pointer[zones]
 	db         *database
 	store      storage.Store // nil where files are not configured
@@ -134,6 +135,9 @@ func New(config Config, options Options) (*Server, error) {
 	if err != nil {
 		s.db.close()
 		return nil, err
+	}
+	if config.Docs {
+		s.pages = newPages()
 	}
 	s.app = s.newApp()
 	return s, nil

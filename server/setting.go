@@ -56,9 +56,7 @@ var settings = []setting{
 	{key: "database.lockTimeout", read: seconds(0.001), production: "5", development: "5"},
 	{key: "useDefaultApi", use: ofSchema},
 	{key: "openapi", read: choice("public", "authenticated", "off"), production: "public", development: "public"},
-	// The pages are not built yet, so that they are not on by default: a default that
-	// is not kept would be worse than none.
-	{key: "docs", read: boolean, production: "false", development: "false", use: unsupported},
+	{key: "docs", read: boolean, production: "false", development: "true"},
 	{key: "cors.origins", read: origin, development: "*", isList: true},
 	{key: "server.trustedProxies", read: network, isList: true},
 	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},

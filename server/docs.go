@@ -1,0 +1,182 @@
+package server
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/swaggest/swgui/v5/static"
+)
+
+// The pages for developers: at / the application as it is, at /docs the reference of
+// its APIs. They are there if docs is set, and hide nothing: neither rules nor SQL.
+
+//go:embed docs
+var docsFiles embed.FS
+
+// pagePolicy lets a page use what comes from its own origin. Swagger UI keeps its
+// icons in its style sheet.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// pages are the templates and files of the pages, ready to be sent.
+type pages struct {
+	application, reference *template.Template
+	assets                 map[string]*asset // by name below /docs/
+}
+
+// asset is a file that pages use.
+type asset struct {
+	kind   string
+	etag   string
+	text   []byte
+	zipped []byte // kept instead of the text, if it is not nil
+}
+
+// swaggerFiles are the files of Swagger UI that the reference uses.
+var swaggerFiles = []string{"swagger-ui-bundle.js", "swagger-ui.css"}
+
+// newPages reads the pages out of the binary.
+func newPages() *pages {
+	parse := func(name string) *template.Template {
+		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, "docs/"+name))
+	}
+	p := &pages{application: parse("application.html"), reference: parse("reference.html"), assets: map[string]*asset{}}
+	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "token.js"} {
+		text, err := docsFiles.ReadFile("docs/" + name)
+		if err != nil {
+			panic(fmt.Sprintf("server: read %s: %v", name, err)) // it is part of the binary
+		}
+		p.assets[name] = newAsset(name, text, nil)
+	}
+	for _, name := range swaggerFiles {
+		zipped, err := static.FS.ReadFile(name + ".gz")
+		if err != nil {
+			panic(fmt.Sprintf("server: read %s: %v", name, err))
+		}
+		p.assets[name] = newAsset(name, nil, zipped)
+	}
+	return p
+}
+
+func newAsset(name string, text, zipped []byte) *asset {
+	content := text
+	if zipped != nil {
+		content = zipped
+	}
+	return &asset{
+		kind:   mime.TypeByExtension(path.Ext(name)),
+		etag:   newDescription(content).etag,
+		text:   text,
+		zipped: zipped,
+	}
+}
+
+// paragraphs splits a doc comment where it has blank lines.
+func paragraphs(doc string) []string {
+	var list []string
+	for p := range strings.SplitSeq(doc, "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// docsRoutes lists the paths of the pages.
+func (s *Server) docsRoutes(app *fiber.App) {
+	app.All("/", s.page(s.applicationPage))
+	app.All("/docs", s.page(s.referencePage))
+	app.All("/docs/sql/:action", s.page(s.actionSQL))
+	app.All("/docs/table/:table", s.page(s.tableSQL))
+	app.All("/docs/:asset", s.page(s.asset))
+}
+
+// asset answers with a file of the pages.
+func (s *Server) asset(c *fiber.Ctx) error {
+	a := s.pages.assets[c.Params("asset")]
+	if a == nil {
+		return &actionNotFound
+	}
+	c.Set("ETag", a.etag)
+	c.Set("Cache-Control", "no-cache")
+	if isKnown(c.Get("If-None-Match"), a.etag) {
+		c.Status(http.StatusNotModified)
+		return nil
+	}
+	c.Set("Content-Type", a.kind)
+	switch {
+	case a.zipped == nil:
+		c.Response().SetBodyRaw(a.text)
+	case strings.Contains(c.Get("Accept-Encoding"), "gzip"):
+		c.Set("Content-Encoding", "gzip")
+		c.Set("Vary", "Accept-Encoding")
+		c.Response().SetBodyRaw(a.zipped)
+	default:
+		text, err := unzip(a.zipped)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", c.Params("asset"), err)
+		}
+		c.Set("Vary", "Accept-Encoding")
+		c.Response().SetBodyRaw(text)
+	}
+	return nil
+}
+
+func unzip(zipped []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// sendPage fills a template in.
+func sendPage(c *fiber.Ctx, page *template.Template, data any) error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, data); err != nil {
+		return fmt.Errorf("write the page %s: %w", page.Name(), err)
+	}
+	c.Set("Content-Security-Policy", pagePolicy)
+	c.Set("Content-Type", "text/html; charset=utf-8")
+	c.Response().SetBodyRaw(b.Bytes())
+	return nil
+}
+
+// referencePage shows the description of an API with Swagger UI.
+func (s *Server) referencePage(c *fiber.Ctx) error {
+	r := s.current.Load()
+	if r == nil {
+		return &unavailable
+	}
+	type link struct {
+		Name, Path string
+		IsShown    bool
+	}
+	data := struct {
+		IsOff bool
+		Shown string // the path of the API
+		APIs  []link
+	}{IsOff: s.config.OpenAPI == OpenAPIOff}
+	asked := c.Query("api")
+	for i, a := range r.manifest.APIs {
+		shown := a.Path == asked || asked == "" && i == 0
+		if shown {
+			data.Shown = a.Path
+		}
+		data.APIs = append(data.APIs, link{a.Name, a.Path, shown})
+	}
+	if data.Shown == "" && asked != "" {
+		return &actionNotFound
+	}
+	return sendPage(c, s.pages.reference, data)
+}

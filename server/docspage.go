@@ -1,0 +1,125 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// applicationView is what the page of the application shows.
+type applicationView struct {
+	Release       int64
+	BaseURL       string
+	APIs          []release.API
+	Callers       []string
+	Models        []modelView
+	Others        []databaseTable // tables without a model that has actions
+	TakesPassword bool            // whether there is a sign-in with a password
+}
+
+// modelView is a model or union with its actions.
+type modelView struct {
+	Name, Doc string
+	IsUnion   bool
+	Table     *databaseTable // nil for a union
+	Actions   []actionView
+}
+
+// actionView is an action with what it takes to try it.
+type actionView struct {
+	*release.Action
+	Path        string   // of its first API, from the root; empty means that none exposes it
+	APIs        []string // names
+	Inputs      []inputRow
+	LeastSample string
+	FullSample  string
+	ResultName  string
+}
+
+// applicationPage shows the application.
+func (s *Server) applicationPage(c *fiber.Ctx) error {
+	r := s.current.Load()
+	if r == nil {
+		return &unavailable
+	}
+	tables, err := s.databaseTables()
+	if err != nil {
+		return err
+	}
+	return sendPage(c, s.pages.application, s.view(r, tables))
+}
+
+// view gathers what the page shows.
+func (s *Server) view(r *served, tables []databaseTable) applicationView {
+	m := r.manifest
+	v := applicationView{
+		Release:       r.number,
+		BaseURL:       s.config.BaseURL,
+		APIs:          m.APIs,
+		Callers:       m.Callers,
+		TakesPassword: s.config.PasswordEnabled,
+	}
+	shown := map[string]bool{}
+	for _, model := range modelsOf(m) {
+		mv := modelView{Name: model.Name, Doc: model.Doc, IsUnion: model.IsUnion}
+		if !model.IsUnion {
+			mv.Table = findTable(tables, model.Table)
+			shown[model.Table] = true
+		}
+		for _, a := range m.Actions {
+			if a.Model == model.Name {
+				mv.Actions = append(mv.Actions, viewAction(m, a))
+			}
+		}
+		v.Models = append(v.Models, mv)
+	}
+	for _, t := range tables {
+		if !shown[t.Name] {
+			v.Others = append(v.Others, t)
+		}
+	}
+	return v
+}
+
+// modelsOf lists the models of a release. One that an earlier Sternpost compiled names
+// them with its actions only.
+func modelsOf(m *release.Manifest) []release.Model {
+	models := slices.Clone(m.Models)
+	for _, a := range m.Actions {
+		if !slices.ContainsFunc(models, func(known release.Model) bool { return known.Name == a.Model }) {
+			models = append(models, release.Model{Name: a.Model})
+		}
+	}
+	return models
+}
+
+func viewAction(m *release.Manifest, a *release.Action) actionView {
+	r := schemaReader{m.Schemas}
+	v := actionView{
+		Action:      a,
+		Inputs:      r.rows(m.Schemas.Get(a.Input), "", 0),
+		LeastSample: r.sample(a.Input, false),
+		FullSample:  r.sample(a.Input, true),
+		ResultName:  a.Result,
+	}
+	switch {
+	case a.Kind == release.Delete:
+		v.ResultName = "the id"
+	case a.Result == "":
+		v.ResultName = "any JSON"
+	case a.Kind == release.Get:
+		v.ResultName += " or null"
+	}
+	for _, api := range m.APIs {
+		if !slices.Contains(api.Actions, a.Name) {
+			continue
+		}
+		if v.Path == "" {
+			v.Path = api.Path + "/json/" + a.Name
+		}
+		v.APIs = append(v.APIs, api.Name)
+	}
+	return v
+}
