@@ -64,6 +64,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		for _, f := range functions {
 			told = append(told, fmt.Sprintf("%s(jsonb, jsonb) returns text, volatility %s", f, volatility))
 		}
+		if a.Early != "" {
+			told = append(told, a.Early+"(jsonb, jsonb) returns boolean, volatility s")
+		}
 	}
 	compareFacts(t, "functions", told, facts(t, conn, `
 		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), prorettype::regtype, provolatile)

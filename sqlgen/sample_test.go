@@ -50,6 +50,9 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 				t.Errorf("action %s does not take the sample of its own schema\n%s\n%v", a.Name, body, err)
 				continue
 			}
+			if in, err = in.Replace(prepared); err != nil {
+				t.Fatal(err)
+			}
 			functions := []string{a.Function}
 			if form, ok := a.Forms[in.OperatorSet()]; ok && in.PlainPage() {
 				functions = append(functions, form)
@@ -61,6 +64,15 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 	}
 }
 
+// prepared is what a server makes of a value before the call: of a file the object
+// that is stored.
+func prepared(p input.Place) ([]byte, error) {
+	if p.Format == "file" || p.Format == "data-url" {
+		return []byte(`{"key":"sample","filename":"sample","contentType":"text/plain","size":1}`), nil
+	}
+	return json.Marshal(p.Text())
+}
+
 func callSample(t *testing.T, conn *pgx.Conn, function, body string) {
 	t.Helper()
 	tx, err := conn.Begin(t.Context())
@@ -68,6 +80,9 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body string) {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
+	if _, err := tx.Exec(t.Context(), `select platform.file_enter('{sample}')`); err != nil {
+		t.Fatal(err)
+	}
 	var answer string
 	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, `{"identityId":"me"}`).Scan(&answer)
 	if err == nil {
@@ -197,6 +212,8 @@ func (s sampler) value(schema map[string]any, least bool) any {
 			return "2027-03-01T09:00:00.000Z"
 		case "duration":
 			return "PT1H"
+		case "data-url":
+			return "data:text/plain;name=sample;base64,YQ=="
 		case "relative-period":
 			return "last 3 days"
 		}

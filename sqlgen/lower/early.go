@@ -322,7 +322,16 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	if !pg.IsFalse(decided.fails) {
 		b.step("", pg.IfThen(decided.fails, &pg.Return{Value: pg.False()}))
 	}
-	if pg.IsFalse(decided.holds) {
+	if before := len(b.fn.Body); len(a.Validations) > 0 {
+		b.validate()
+		p := &b.fn.Body[before]
+		p.Statements = []pg.Statement{pg.IfThen(isGiven, p.Statements...)}
+	}
+	switch {
+	case pg.IsTrue(decided.holds):
+		b.step("", &pg.Return{Value: pg.True()})
+		return b.finish()
+	case pg.IsFalse(decided.holds):
 		b.step("", &pg.Return{Value: pg.Null()})
 		return b.finish()
 	}
