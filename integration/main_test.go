@@ -11,11 +11,13 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the response bodies of the cases in testdata; review them like code")
 
 func TestMain(m *testing.M) {
+	storagetest.Main()
 	code := pgtest.Main(m)
 	fmt.Printf("%d responses were compared with the description of their API\n", described.Load())
 	os.Exit(code)
