@@ -90,6 +90,15 @@ model Order {
     update byNewSize(id) with (size) {
       @permission(expression: order.size == null || order.size < size)
     }
+    list listByRelations() {
+      @permission(expression: order.owner == ctx.identity || order.customer.identity == ctx.identity)
+      @permission(roles: [Workshop])
+    }
+    list listByCondition(above: Number?) {
+      @where(order.size > above)
+      @where(order.items.price > 3)
+      @permission(expression: order.rush || order.items.what == "lamp" && ctx.isAuthenticated)
+    }
     create byNewRow() with (number, customer.id) {
       @permission(expression: order.customer.identity == ctx.identity)
       @permission(roles: [Chief])
@@ -176,11 +185,15 @@ func TestAgreement(t *testing.T) {
 						t.Fatalf("explain %s as %q with %s: %v", a.Name, caller, input, err)
 					}
 					got := fmt.Sprint(e.Status)
-					if strings.HasPrefix(e.Outcome, "null") {
+					switch {
+					case strings.HasPrefix(e.Outcome, "null"):
 						got += " null"
+					case a.Kind == schema.List && e.Status == 200:
+						got += " rows " + strings.Join(shown(e), " ")
 					}
 					want := answer(t, server, request)
-					answers[want]++
+					kind, _, _ := strings.Cut(want, " o")
+					answers[strings.TrimSpace(kind)]++
 					if e.Status == 0 && a.Kind == schema.Create && (want == "200" || want == "403") {
 						continue // only the new row decides
 					}
@@ -191,7 +204,7 @@ func TestAgreement(t *testing.T) {
 			}
 		}
 	}
-	for _, status := range []string{"200", "200 null", "400", "403", "404"} {
+	for _, status := range []string{"200", "200 null", "200 rows", "400", "403", "404"} {
 		if answers[status] == 0 {
 			t.Errorf("no call was answered with %s: %v", status, answers)
 		}
@@ -214,8 +227,10 @@ func inputsOf(t *testing.T, a *schema.Action) []string {
 			inputs = append(inputs, byNumber)
 		case "byCustomer":
 			inputs = append(inputs, fmt.Sprintf(`{"customerName":"Bea","number":%q}`, number))
-		case "byCaller":
+		case "byCaller", "listByRelations":
 			return []string{"{}"}
+		case "listByCondition":
+			return []string{"{}", `{"where":{"above":1}}`, `{"where":{"above":5}}`}
 		case "byHeader":
 			inputs = append(inputs, fmt.Sprintf(`{"where":{"id":%q},"values":{"rush":true}}`, id))
 		case "byRole", "byNewSize":
@@ -229,6 +244,17 @@ func inputsOf(t *testing.T, a *schema.Action) []string {
 		}
 	}
 	return inputs
+}
+
+// shown returns the rows of a list that are not left out.
+func shown(e *explain.Explanation) []string {
+	var ids []string
+	for _, r := range e.Rows {
+		if r.Selected && r.Admitted {
+			ids = append(ids, r.ID)
+		}
+	}
+	return ids
 }
 
 // answer makes a call as the server does, takes back what it wrote, and returns the
@@ -258,6 +284,16 @@ func answer(t *testing.T, conn *pgx.Conn, r explain.Request) string {
 		t.Fatalf("call %s as %q with %s: %v", r.Action.Name, r.Caller, r.Input, err)
 	case result == "null":
 		return "200 null"
+	case r.Action.Kind != schema.List:
+		return "200"
 	}
-	return "200"
+	var page struct{ Results []struct{ ID string } }
+	if err := json.Unmarshal([]byte(result), &page); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for _, record := range page.Results {
+		ids = append(ids, record.ID)
+	}
+	return "200 rows " + strings.Join(ids, " ")
 }
