@@ -60,6 +60,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer database.Stop()
 	config.DatabaseURL = database.URL()
+	if config.Storage.Type == "local" && !filepath.IsAbs(config.Storage.Directory) {
+		config.Storage.Directory = filepath.Join(o.Dir, config.Storage.Directory)
+	}
 
 	l := &loop{options: o, database: database}
 	admin := l.adminListener(&config)
