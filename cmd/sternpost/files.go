@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/server"
+)
+
+func newFilesCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "files",
+		Short: "Look after the contents of files",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newFilesVerify())
+	return c
+}
+
+func newFilesVerify() *cobra.Command {
+	flags := &serverFlags{}
+	c := &cobra.Command{
+		Use:   "verify",
+		Short: "Check that storage and database agree",
+		Long: `Verify compares the objects in storage with the rows of the database. It prints
+a line for each file whose contents are missing, and for each object that is
+older than a day and belongs to nothing, and then exits with code 1. It changes
+nothing. Configuration is that of serve.`,
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&flags.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
+	c.Flags().StringVar(&flags.config, "config", "", "configuration file (default sternpost.yaml)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		if err != nil {
+			return inputError(err)
+		}
+		faults, err := server.VerifyFiles(c.Context(), config, server.VerifyOptions{})
+		if err != nil {
+			return environmentError(err)
+		}
+		for _, fault := range faults {
+			fmt.Fprintln(c.OutOrStdout(), fault)
+		}
+		if len(faults) > 0 {
+			return inputError(nil)
+		}
+		fmt.Fprintln(c.OutOrStdout(), "storage and database agree")
+		return nil
+	}
+	return c
+}
