@@ -279,7 +279,7 @@ func TestReadmeExpressions(t *testing.T) {
 	t.Parallel()
 	const condition = "booking.discount == null"
 	chapter := sectionOf(t, "## Expressions")
-	_, rest, _ := strings.Cut(chapter, "```stern checked\n")
+	_, rest, _ := strings.Cut(chapter, "```stern\n")
 	text, prose, _ := strings.Cut(rest, "```\n")
 	if !strings.Contains(text, "@where("+condition+")") {
 		t.Fatalf("the schema of the chapter has no condition to replace:\n%s", text)
