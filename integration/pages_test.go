@@ -1,0 +1,66 @@
+package integration
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestPages walks through the pages for developers with Chromium: it tries actions,
+// reads SQL, signs in and uses the reference, all without a word from elsewhere.
+func TestPages(t *testing.T) {
+	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	t.Parallel()
+	installModules(t, dir, consequence)
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
+	}
+	a := serveApp(t, appDir("workshop"))
+	got := node(t, dir, []string{"CHROMIUM=" + browser}, "pages.mjs", a.url)
+	want := `title: Sternpost · Api, Tablet
+models: Customer Bicycle RepairOrder Item Mechanic
+caller: Calls below are anonymous.
+inputs: name required, email, phone, newsletter
+create: 200 name true
+create again: 400 must be unique
+sql: as it runs
+list as proposed: 200 1
+columns: id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
+matrix: hireMechanic	never	always
+anonymous: 403
+signed in: 200
+after a reload: 200
+search: Mechanic
+search: registerBicycle listBicycles updateBicycle
+search: true
+operations: all
+executed: 200
+operations of Tablet: all
+caller: Calls below are anonymous.
+outside: nothing
+complaints: none
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
+	}
+}
+
+// differing lists the lines of two texts that are not the same.
+func differing(got, want string) string {
+	var b strings.Builder
+	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range max(len(gotLines), len(wantLines)) {
+		g, w := "", ""
+		if i < len(gotLines) {
+			g = gotLines[i]
+		}
+		if i < len(wantLines) {
+			w = wantLines[i]
+		}
+		if g != w {
+			b.WriteString("got  " + g + "\nwant " + w + "\n")
+		}
+	}
+	return b.String()
+}
