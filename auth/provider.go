@@ -122,17 +122,17 @@ func (p *Provider) signsIn() bool {
 }
 
 // config is how the provider is asked. It fails with an *unreachableError.
-func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Config, *discovery, error) {
+func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Config, error) {
 	d, err := p.issuer.discover(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	endpoint := oauth2.Endpoint{AuthURL: d.AuthorizationEndpoint, TokenURL: d.TokenEndpoint, AuthStyle: d.authStyle()}
 	if endpoint.TokenURL == "" {
 		endpoint.TokenURL, endpoint.AuthStyle = p.tokenEndpoint, oauth2.AuthStyleInParams
 	}
 	if endpoint.AuthURL == "" || endpoint.TokenURL == "" {
-		return nil, nil, unreachable(errors.New("its discovery document names no endpoints to sign in with"))
+		return nil, unreachable(errors.New("its discovery document names no endpoints to sign in with"))
 	}
 	return &oauth2.Config{
 		ClientID:     p.options.ClientID,
@@ -140,13 +140,13 @@ func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Conf
 		Endpoint:     endpoint,
 		RedirectURL:  callbackURL,
 		Scopes:       p.options.Scopes,
-	}, d, nil
+	}, nil
 }
 
 // exchange trades a code of the provider for its ID token. It fails with an
 // *unreachableError if the provider did not answer; no error holds anything secret.
 func (p *Provider) exchange(ctx context.Context, callbackURL, code, verifier string) (idToken string, err error) {
-	config, _, err := p.config(ctx, callbackURL)
+	config, err := p.config(ctx, callbackURL)
 	if err != nil {
 		return "", err
 	}

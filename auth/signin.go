@@ -165,7 +165,7 @@ func (s *SignIns) Begin(ctx context.Context, name, query, cookie string) (Depart
 	}
 	t.CookieHash = HashSecret(cookie)
 
-	config, _, err := provider.config(ctx, s.callbackURL(name))
+	config, err := provider.config(ctx, s.callbackURL(name))
 	if err != nil {
 		return Departure{Location: s.failedAt(ctx, t, provider, "begin a sign-in", err)}, nil
 	}
