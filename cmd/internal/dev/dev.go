@@ -228,6 +228,9 @@ func (l *loop) greet(config server.Config, database *postgres.Server, installed 
 	l.greeted = true
 	l.say("")
 	l.say("Sternpost serves %s", l.options.Dir)
+	if config.Docs {
+		l.say("  look at   %s/", config.BaseURL)
+	}
 	l.say("  API       %s/api/json/<action>", config.BaseURL)
 	l.say("  health    %s/readyz", config.BaseURL)
 	l.say("  database  %s", database.Describe())
