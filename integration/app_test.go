@@ -121,6 +121,9 @@ func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 	return serveWith(t, db, dir, databaseURL, serving{})
 }
 
+// encryptionKey encrypts the secrets of all apps.
+const encryptionKey = "c2VjcmV0cyBvZiBhbGwgYXBwcyBvZiB0aGUgdGVzdHM="
+
 // serving is how an application is served, other than by default.
 type serving struct {
 	env   []string      // settings
@@ -163,6 +166,7 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 		"BASE_URL=" + a.url,
 		"DATABASE_URL=" + databaseURL,
 		"STERNPOST_AUTH_SIGNING_KEY=" + string(key),
+		"STERNPOST_ENCRYPTION_KEY=" + encryptionKey,
 	}, how.env...)})
 	if err != nil {
 		t.Fatal(err)

@@ -46,6 +46,9 @@ type Config struct {
 	SigningKey       string   // PEM
 	VerificationKeys []string // PEM
 
+	EncryptionKey          string   // base64; empty means that there is none
+	PreviousEncryptionKeys []string // base64; they only decrypt
+
 	AccessTokenExpiry    time.Duration
 	RefreshTokenExpiry   time.Duration // of a family, from its sign-in
 	RefreshTokenRotation bool
@@ -84,7 +87,7 @@ type given struct {
 // LoadConfig reads and checks a configuration. Its error lists every problem, one a
 // line, each with the line of the file or the variable that it stands in. In
 // development DatabaseURL and SigningKey may be empty, since `sternpost dev` brings
-// a database and a key of its own; New needs both.
+// a database and keys of its own; New needs both.
 func LoadConfig(source Source) (Config, error) {
 	file, problems := readFile(source.File)
 	env, more := readEnvironment(source.Env)
@@ -157,6 +160,8 @@ func assemble(mode Mode, values map[string]any) Config {
 		BodyLimit:        values["limits.body"].(int),
 		VerificationKeys: values["auth.verificationKeys"].([]string),
 
+		PreviousEncryptionKeys: values["encryption.previousKeys"].([]string),
+
 		AccessTokenExpiry:    values["auth.tokens.accessTokenExpiry"].(time.Duration),
 		RefreshTokenExpiry:   values["auth.tokens.refreshTokenExpiry"].(time.Duration),
 		RefreshTokenRotation: values["auth.tokens.refreshTokenRotationEnabled"].(bool),
@@ -195,6 +200,7 @@ func assemble(mode Mode, values map[string]any) Config {
 	c.BaseURL, _ = values["baseUrl"].(string)
 	c.DatabaseURL, _ = values["database.url"].(string)
 	c.SigningKey, _ = values["auth.signingKey"].(string)
+	c.EncryptionKey, _ = values["encryption.key"].(string)
 
 	var isSet bool
 	if c.PoolSize, isSet = values["database.poolSize"].(int); !isSet {
@@ -224,6 +230,9 @@ func (c *Config) check() error {
 	}
 	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
 		problems = append(problems, errors.New("port and admin.port are the same"))
+	}
+	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
+		problems = append(problems, errors.New("encryption.previousKeys needs encryption.key"))
 	}
 	problems = append(problems, c.checkStorage()...)
 	return errors.Join(problems...)

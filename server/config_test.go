@@ -38,7 +38,7 @@ func TestConfigDefaults(t *testing.T) {
 	base := Config{
 		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
 		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, OpenAPI: OpenAPIPublic,
-		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, VerificationKeys: []string{}, AccessTokenExpiry: time.Hour,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
@@ -174,7 +174,7 @@ func TestConfigProblems(t *testing.T) {
 		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
 		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
 		{"storage: {deleteDelay: 60}", ok, "is less than 3600 seconds"},
-		{"encryption: {key: AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=}", ok, "encryption.key: is not supported yet"},
+		{"encryption: {previousKeys: [AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=]}", ok, "encryption.previousKeys needs encryption.key"},
 
 		{"", ok + " STERNPOST_PORT=x", `STERNPOST_PORT: port: "x" is not a whole number`},
 		{"", ok + " PORT=x", `PORT: port: "x" is not a whole number`},

@@ -11,57 +11,6 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// prepared is a call whose files are stored.
-type prepared struct {
-	input   []byte   // holds each file as it is stored
-	context []byte   // names the uploads that the call attaches
-	keys    []string // of the files; to be discarded if the call fails
-}
-
-// prepare stores the files of an input, once it is certain that nothing but the row
-// may refuse the call. Storage is never waited for within a transaction, so the
-// files come first, and go again if the call fails.
-func (s *Server) prepare(a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
-	files, err := s.filesOf(a, in)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := in.Replace(func(p input.Place) ([]byte, error) {
-		return files[p.Path].placeholder(), nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	decided, err := s.decideEarly(a, r, who, asked.JSON, context)
-	if err != nil {
-		return nil, err
-	}
-	if decided == refused {
-		return nil, &permissionDenied
-	}
-
-	list := make([]*sentFile, 0, len(files))
-	for _, p := range in.Places() {
-		list = append(list, files[p.Path])
-	}
-	if err := s.checkUploads(a, who.identity, list); err != nil {
-		return nil, err
-	}
-	keys, err := s.storeFiles(a, list)
-	if err != nil {
-		s.discard(keys)
-		return nil, err
-	}
-	out, err := in.Replace(func(p input.Place) ([]byte, error) {
-		return files[p.Path].stored.append(nil, ""), nil
-	})
-	if err != nil {
-		s.discard(keys)
-		return nil, err
-	}
-	return &prepared{input: out.JSON, context: attaching(context, list), keys: keys}, nil
-}
-
 // sentFile is a file of an input.
 type sentFile struct {
 	path   string
@@ -75,11 +24,11 @@ type sentFile struct {
 }
 
 // filesOf finds the files of an input, by path.
-func (s *Server) filesOf(a *action, in input.Input) (map[string]*sentFile, error) {
+func filesOf(a *action, in input.Input) map[string]*sentFile {
 	files := map[string]*sentFile{}
 	for _, p := range in.Places() {
-		if p.Format != "data-url" && p.Format != "file" {
-			return nil, fmt.Errorf("the input %s of format %s must be prepared, which this server cannot do", p.Path, p.Format)
+		if !isFilePlace(p) {
+			continue
 		}
 		f := &sentFile{path: p.Path}
 		if inline, ok := p.Inline(); ok {
@@ -90,8 +39,10 @@ func (s *Server) filesOf(a *action, in input.Input) (map[string]*sentFile, error
 		}
 		files[p.Path] = f
 	}
-	return files, nil
+	return files
 }
+
+func isFilePlace(p input.Place) bool { return p.Format == "data-url" || p.Format == "file" }
 
 // fileInputAt returns the input in which a path lies: the input itself, or one of
 // its elements.

@@ -41,7 +41,7 @@ type action struct {
 	reader  *input.Reader
 	byQuery bool // may be called by GET
 	call    statement
-	early   statement            // of an action that stores files
+	early   statement            // of an action whose input is prepared
 	places  *filePlaces          // of files in its result; nil means none
 	forms   map[string]statement // by operator set
 	metrics *actionMetrics
@@ -113,7 +113,6 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	}
 	unsafe := len(faults) > 0
 	faults = append(faults, checkFunctions(manifest, declared)...)
-	faults = append(faults, checkSupport(manifest)...)
 	r, more := s.build(number, manifest)
 	if faults = append(faults, more...); len(faults) > 0 {
 		return nil, &incompatible{faults, unsafe}
@@ -211,56 +210,6 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 	return faults
 }
 
-// checkSupport finds what a release asks for and this server cannot do yet. To go
-// on would store a password as it was sent.
-func checkSupport(m *release.Manifest) []string {
-	prepared := map[string]string{} // component → the format that makes it so
-	for _, schema := range m.Schemas {
-		for _, format := range []string{"password", "secret"} {
-			if strings.Contains(string(schema.JSON), `"`+format+`"`) && hasFormat(schema.JSON, format) {
-				prepared[schema.Name] = format
-			}
-		}
-	}
-	var faults []string
-	for _, schema := range m.Schemas {
-		if format, ok := prepared[schema.Name]; ok {
-			faults = append(faults, fmt.Sprintf("schema %s: inputs of format %s are not supported yet", schema.Name, format))
-		}
-	}
-	return faults
-}
-
-// hasFormat tells whether a schema, at any depth, is of that format.
-func hasFormat(schema []byte, format string) bool {
-	var tree any
-	if json.Unmarshal(schema, &tree) != nil {
-		return false
-	}
-	var has func(any) bool
-	has = func(v any) bool {
-		switch v := v.(type) {
-		case map[string]any:
-			if v["format"] == format || v["x-format"] == format {
-				return true
-			}
-			for _, member := range v {
-				if has(member) {
-					return true
-				}
-			}
-		case []any:
-			for _, element := range v {
-				if has(element) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	return has(tree)
-}
-
 // build makes a release ready to be served. It lists what does not fit: in the
 // manifest itself, or between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
@@ -313,10 +262,12 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
-	takesFiles := reader.TakesFiles()
+	takesFiles, takesSecrets := reader.TakesFiles(), reader.TakesSecrets()
 	switch {
-	case takesFiles && a.Early == "":
-		return nil, fmt.Errorf("action %s takes files and has no early decision", a.Name)
+	case (takesFiles || takesSecrets || reader.TakesPasswords()) && a.Early == "":
+		return nil, fmt.Errorf("action %s takes files, passwords or secrets and has no early decision", a.Name)
+	case takesSecrets && s.encryption == nil:
+		return nil, fmt.Errorf("action %s: encryption.key is required for secrets", a.Name)
 	case (takesFiles || places != nil) && s.store == nil:
 		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.faults(), "; "))
 	}

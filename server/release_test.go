@@ -60,10 +60,15 @@ func TestRefusalToServe(t *testing.T) {
 			want: "api Small: there is no action none"},
 		{name: "a password", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"p":{"type":["string","null"],"format":"password"}}}`)
-		}, want: "schema Empty: inputs of format password are not supported yet"},
+		}, want: "action whoAmI takes files, passwords or secrets and has no early decision"},
+		{name: "secrets without a key", change: func(m *release.Manifest) {
+			m.Actions[1].Early = "create_note"
+			m.Schemas = append(m.Schemas, release.Schema{Name: "Sealed", JSON: []byte(`{"type":"object","properties":{"s":{"type":"string","x-format":"secret"}}}`)})
+			m.Actions[1].Input = "Sealed"
+		}, want: "action createNote: encryption.key is required for secrets"},
 		{name: "a file", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"f":{"type":"array","items":{"type":"string","x-format":"file"}}}}`)
-		}, want: "action whoAmI takes files and has no early decision"},
+		}, want: "action whoAmI takes files, passwords or secrets and has no early decision"},
 		{name: "an early decision that is not there", change: func(m *release.Manifest) { m.Actions[1].Early = "gone" },
 			want: "action createNote: there is no function api.gone (jsonb, jsonb) returns boolean"},
 		{name: "an early decision that decides nothing", change: func(m *release.Manifest) { m.Actions[1].Early = "get_note" },

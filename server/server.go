@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/storage"
 )
@@ -35,8 +36,9 @@ type Server struct {
 	pages      *pages // nil if there are none
 	zones      atomic.Pointer[zones]
 	db         *database
-	store      storage.Store // nil where files are not configured
-	uploads    *input.Reader // of the bodies of upload routes
+	store      storage.Store    // nil where files are not configured
+	encryption *encryption.Keys // of secrets; nil where there is no key
+	uploads    *input.Reader    // of the bodies of upload routes
 	telemetry  *telemetry
 	poll       time.Duration
 
@@ -107,6 +109,11 @@ func New(config Config, options Options) (*Server, error) {
 	}
 	if s.identifier == nil {
 		s.identifier = s.tokens
+	}
+	if config.EncryptionKey != "" {
+		if s.encryption, err = encryption.New(config.EncryptionKey, config.PreviousEncryptionKeys); err != nil {
+			return nil, fmt.Errorf("read encryption.key: %w", err)
+		}
 	}
 	all := knownZones()
 	s.zones.Store(&all)

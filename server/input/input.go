@@ -64,19 +64,30 @@ type Input struct {
 
 // TakesFiles tells whether some value of the input is a file.
 func (r *Reader) TakesFiles() bool {
-	return r.root.takesFiles(map[*node]bool{})
+	return r.root.takes(map[*node]bool{}, formatDataURL, formatFile)
 }
 
-func (n *node) takesFiles(seen map[*node]bool) bool {
+// TakesPasswords tells whether some value of the input is a password, to be hashed.
+func (r *Reader) TakesPasswords() bool {
+	return r.root.takes(map[*node]bool{}, formatPassword)
+}
+
+// TakesSecrets tells whether some value of the input is a secret, to be encrypted.
+func (r *Reader) TakesSecrets() bool {
+	return r.root.takes(map[*node]bool{}, formatSecret)
+}
+
+// takes tells whether a value at or below the node has one of these formats.
+func (n *node) takes(seen map[*node]bool, formats ...format) bool {
 	if n == nil || seen[n] {
 		return false
 	}
 	seen[n] = true
-	if n.format == formatDataURL || n.format == formatFile || n.items.takesFiles(seen) {
+	if slices.Contains(formats, n.format) || n.items.takes(seen, formats...) {
 		return true
 	}
 	for _, p := range n.properties {
-		if p.node.takesFiles(seen) {
+		if p.node.takes(seen, formats...) {
 			return true
 		}
 	}

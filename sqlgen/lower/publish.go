@@ -109,8 +109,10 @@ func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
 	switch t.Kind {
 	case expr.ID:
 		return text().with("minLength", 1).with("maxLength", maxIDLength)
-	case expr.Text, expr.Secret:
+	case expr.Text:
 		return text()
+	case expr.Secret:
+		return text().with("x-format", "secret")
 	case expr.Markdown:
 		return text().with("format", "markdown")
 	case expr.Number:

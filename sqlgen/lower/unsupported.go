@@ -77,26 +77,18 @@ func (u refusal) action(a *schema.Action) {
 		u.refuse(a.CustomAt, "an action with custom code")
 		return
 	}
-	for _, in := range a.Writes {
-		u.writeInput(in)
-	}
 	for _, s := range a.Sets {
 		switch s.Target[len(s.Target)-1].Type.Kind {
 		case expr.Password, expr.Secret:
-			u.refuse(s.Span, "a @set of a Password or Secret field")
+			if p, ok := s.Value.(*expr.Path); !ok || p.Root != expr.RootInput || p.Type().Kind == expr.Text {
+				u.refuse(s.Span, "a @set of a Password or Secret field to anything but an input of that type")
+			}
 		}
 	}
 	if len(a.OrderBy) > maxOrder {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
 	u.pins(a)
-}
-
-func (u refusal) writeInput(in *schema.Input) {
-	switch in.Type.Kind {
-	case expr.Password, expr.Secret:
-		u.refuse(in.Span, fmt.Sprintf("the input %s: an input of a Password or Secret field", in.Name))
-	}
 }
 
 // pins refuses look-ups that an optional value to be written would pin: the set of

@@ -21,6 +21,7 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -51,6 +52,11 @@ func Run(ctx context.Context, o Options) error {
 	config := o.Config
 	if config.SigningKey == "" {
 		if config.SigningKey, err = signingKey(home); err != nil {
+			return err
+		}
+	}
+	if config.EncryptionKey == "" {
+		if config.EncryptionKey, err = encryptionKey(home); err != nil {
 			return err
 		}
 	}
@@ -270,20 +276,34 @@ func makeHome(dir string) (string, error) {
 // signingKey returns the key that signs access tokens in development: made once,
 // then kept, so that tokens outlive a restart.
 func signingKey(home string) (string, error) {
-	name := filepath.Join(home, "signing-key.pem")
+	return keptKey(filepath.Join(home, "signing-key.pem"), "signing key", func() (string, error) {
+		key, err := auth.GenerateKey()
+		return string(key), err
+	})
+}
+
+// encryptionKey returns the key that encrypts secrets in development, likewise.
+func encryptionKey(home string) (string, error) {
+	return keptKey(filepath.Join(home, "encryption-key"), "encryption key", func() (string, error) {
+		return encryption.GenerateKey(), nil
+	})
+}
+
+// keptKey reads a key from a file, or makes one and writes it there.
+func keptKey(name, what string, generate func() (string, error)) (string, error) {
 	text, err := os.ReadFile(name)
 	if err == nil && strings.TrimSpace(string(text)) != "" {
 		return string(text), nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return "", fmt.Errorf("read the signing key: %w", err)
+		return "", fmt.Errorf("read the %s: %w", what, err)
 	}
-	key, err := auth.GenerateKey()
+	key, err := generate()
 	if err != nil {
 		return "", err
 	}
-	if err := os.WriteFile(name, key, 0o600); err != nil {
-		return "", fmt.Errorf("keep the signing key: %w", err)
+	if err := os.WriteFile(name, []byte(key), 0o600); err != nil {
+		return "", fmt.Errorf("keep the %s: %w", what, err)
 	}
-	return string(key), nil
+	return key, nil
 }

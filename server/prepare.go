@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/input"
+)
+
+// prepared is a call with an input in which everything is as the database holds it.
+type prepared struct {
+	input   []byte
+	context []byte   // names the uploads that the call attaches
+	keys    []string // of the files; to be discarded if the call fails
+}
+
+// prepare stores the files of an input, hashes its passwords and encrypts its
+// secrets, once it is certain that nothing but the row may refuse the call. Neither
+// storage nor a hash is waited for within a transaction, so they come first; files
+// go again if the call fails.
+func (s *Server) prepare(a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
+	files := filesOf(a, in)
+	asked, err := in.Replace(func(p input.Place) ([]byte, error) {
+		if isFilePlace(p) {
+			return files[p.Path].placeholder(), nil
+		}
+		return []byte(`""`), nil // which no rule can tell from any other
+	})
+	if err != nil {
+		return nil, err
+	}
+	decided, err := s.decideEarly(a, r, who, asked.JSON, context)
+	if err != nil {
+		return nil, err
+	}
+	if decided == refused {
+		return nil, &permissionDenied
+	}
+
+	sealed := map[string][]byte{}
+	var list []*sentFile
+	for _, p := range in.Places() {
+		if isFilePlace(p) {
+			list = append(list, files[p.Path])
+			continue
+		}
+		if sealed[p.Path], err = s.seal(p); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := s.storeAll(a, who, list)
+	if err != nil {
+		return nil, err
+	}
+	out, err := in.Replace(func(p input.Place) ([]byte, error) {
+		if isFilePlace(p) {
+			return files[p.Path].stored.append(nil, ""), nil
+		}
+		return sealed[p.Path], nil
+	})
+	if err != nil {
+		s.discard(keys)
+		return nil, err
+	}
+	return &prepared{input: out.JSON, context: attaching(context, list), keys: keys}, nil
+}
+
+// storeAll stores the files of a call and returns their keys.
+func (s *Server) storeAll(a *action, who *caller, files []*sentFile) ([]string, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	if err := s.checkUploads(a, who.identity, files); err != nil {
+		return nil, err
+	}
+	keys, err := s.storeFiles(a, files)
+	if err != nil {
+		s.discard(keys)
+		return nil, err
+	}
+	return keys, nil
+}
+
+// seal returns what the database holds in place of a password or secret, as JSON.
+// Its errors do not tell the value.
+func (s *Server) seal(p input.Place) ([]byte, error) {
+	switch p.Format {
+	case "password":
+		hash, err := s.passwords.Hash(context.Background(), p.Text())
+		var busy *auth.Error
+		if errors.As(err, &busy) {
+			return nil, unavailable.with(err)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("hash the input %s: %w", p.Path, err)
+		}
+		return quote(nil, hash), nil
+	case "secret":
+		return quote(nil, s.encryption.Encrypt(p.Text())), nil
+	}
+	return nil, fmt.Errorf("the input %s of format %s must be prepared, which this server cannot do", p.Path, p.Format)
+}
