@@ -1,0 +1,272 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/local"
+)
+
+// A test of storage keeps its objects in a folder.
+func localStore(t *testing.T) *local.Store {
+	t.Helper()
+	store, err := local.Open(local.Options{Directory: t.TempDir(), BaseURL: "http://localhost", Secret: []byte("secret")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+// row runs a statement that returns one value.
+func (d *testDatabase) row(t *testing.T, statement string, into any) {
+	t.Helper()
+	if err := d.Owner(t).QueryRow(t.Context(), statement).Scan(into); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// keysOf lists the objects below a prefix.
+func keysOf(t *testing.T, store storage.Store, prefix string) string {
+	t.Helper()
+	var keys []string
+	for e, err := range store.List(t.Context(), prefix) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, strings.TrimPrefix(e.Key, prefix))
+	}
+	return strings.Join(keys, " ")
+}
+
+// broken is a store that cannot delete.
+type broken struct{ *local.Store }
+
+func (broken) Delete(context.Context, string) error { return errors.New("storage is away") }
+
+// sweeper is a server with files and uploads in all states, of which those named due
+// are to go.
+func sweeper(t *testing.T) (*testServer, *testDatabase, *local.Store) {
+	t.Helper()
+	d := newDatabase(t)
+	d.install(t, app())
+	d.exec(t, `
+		select platform.file_enter(array(select 'due' || n from generate_series(10, 70) as n));
+		update platform.file set released_at = now() - interval '2 hours';
+		select platform.file_enter('{held,new,recent}');
+		update platform.file set holders = 1 where key = 'held';
+		update platform.file set released_at = now() - interval '10 minutes' where key = 'recent';
+		select platform.file_mint(jsonb_build_object('key', key, 'action', 'a', 'field', 'f', 'identityId', 'ada',
+			'filename', 'a', 'contentType', 'a/b', 'size', 1), 1000, '1 hour')
+		from unnest(array['dueAttached', 'dueExpired', 'minted', 'expired'] || array(select 'due' || n from generate_series(10, 40) as n)) as key;
+		update platform.file_upload set attached_at = now() where key = 'dueAttached';
+		update platform.file_upload set expires_at = now() - interval '61 minutes' where key like 'due%' and key <> 'dueAttached';
+		update platform.file_upload set expires_at = now() - interval '10 minutes' where key = 'expired';
+	`)
+	store := localStore(t)
+	put := func(key string) {
+		if err := store.Put(t.Context(), key, "text/plain", []byte("a")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := 10; n <= 70; n++ {
+		put(fmt.Sprintf("files/due%d", n))
+	}
+	for n := 10; n <= 40; n += 2 { // of the others nothing was sent
+		put(fmt.Sprintf("uploads/due%d", n))
+	}
+	for _, key := range []string{"files/held", "files/new", "files/recent", "uploads/dueAttached", "uploads/dueExpired", "uploads/minted", "uploads/expired"} {
+		put(key)
+	}
+	s := start(t, d.ServerURL(), nil)
+	s.store = store
+	s.config.Storage.DeleteDelay = time.Hour
+	return s, d, store
+}
+
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s, d, store := sweeper(t)
+
+	// While storage is away nothing is forgotten.
+	s.store = broken{store}
+	if err := s.sweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "storage is away") {
+		t.Errorf("sweep without storage: got %v", err)
+	}
+	var files int
+	if d.row(t, `select count(*) from platform.file`, &files); files != 64 {
+		t.Errorf("files after a sweep without storage: got %d, want 64", files)
+	}
+
+	// Two servers at the same time.
+	s.store = store
+	ended := make(chan error, 2)
+	for range 2 {
+		go func() { ended <- s.sweepOnce(t.Context()) }()
+	}
+	for range 2 {
+		if err := <-ended; err != nil {
+			t.Errorf("sweep: %v", err)
+		}
+	}
+	if err := s.sweepOnce(t.Context()); err != nil { // what one skipped as the other was at it
+		t.Errorf("sweep: %v", err)
+	}
+	if got, want := keysOf(t, store, storage.Files), "held new recent"; got != want {
+		t.Errorf("objects of files: got %q, want %q", got, want)
+	}
+	if got, want := keysOf(t, store, storage.Uploads), "expired minted"; got != want {
+		t.Errorf("objects of uploads: got %q, want %q", got, want)
+	}
+	var rows string
+	if d.row(t, `select string_agg(key, ' ' order by key) from platform.file`, &rows); rows != "held new recent" {
+		t.Errorf("rows of files: got %q", rows)
+	}
+	if d.row(t, `select string_agg(key, ' ' order by key collate "C") from platform.file_upload`, &rows); rows != "dueAttached expired minted" {
+		t.Errorf("rows of uploads: got %q", rows)
+	}
+}
+
+func TestVerifyFiles(t *testing.T) {
+	t.Parallel()
+	_, d, store := sweeper(t)
+	config := testConfig(d.ServerURL(), nil)
+	verify := func(age time.Duration) string {
+		t.Helper()
+		faults, err := VerifyFiles(t.Context(), config, VerifyOptions{Store: store, Age: age})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(faults, "\n")
+	}
+	if got := verify(time.Nanosecond); got != "" {
+		t.Errorf("verify: got\n%s", got)
+	}
+	for _, key := range []string{"files/due10", "files/held", "uploads/minted"} { // only one of them is needed
+		if err := store.Delete(t.Context(), key); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, key := range []string{"files/a", "files/z", "uploads/nobody"} {
+		if err := store.Put(t.Context(), key, "text/plain", []byte("abc")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.Sleep(time.Millisecond)
+	want := "object files/a, of 3 bytes, belongs to nothing\n" +
+		"object files/held is missing, which the database refers to\n" +
+		"object files/z, of 3 bytes, belongs to nothing\n" +
+		"object uploads/nobody, of 3 bytes, belongs to nothing"
+	if got := verify(time.Nanosecond); got != want {
+		t.Errorf("verify\n got %s\nwant %s", got, want)
+	}
+	// What is young may be on its way.
+	if got, want := verify(0), "object files/held is missing, which the database refers to"; got != want {
+		t.Errorf("verify what is older than a day\n got %s\nwant %s", got, want)
+	}
+	// More than one page.
+	d.exec(t, `select platform.file_enter(array(select 'many' || lpad(n::text, 4, '0') from generate_series(1, 2500) as n));
+		update platform.file set holders = 1 where key in ('many0001', 'many1000', 'many1001', 'many2500')`)
+	if got := strings.Count(verify(0), "missing"); got != 5 {
+		t.Errorf("verify several pages: %d missing, want 5", got)
+	}
+}
+
+const aFile = `{"size": 3, "key": "AAAAAAAAAAAAAAAAAAAAAA", "filename": "a.txt", "contentType": "text/plain"}`
+
+const finishedFile = `{"key":"AAAAAAAAAAAAAAAAAAAAAA","filename":"a.txt","contentType":"text/plain","size":3,"url":"data:text/plain;name=a.txt;base64,YWJj"}`
+
+// Whatever is no file stays as it is, byte by byte.
+func TestFinish(t *testing.T) {
+	t.Parallel()
+	schemas := release.Schemas{
+		{Name: "File", JSON: json.RawMessage(`{"type":"object"}`)},
+		{Name: "Plain", JSON: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"own":{"$ref":"#/components/schemas/Plain"}}}`)},
+		{Name: "Note", JSON: json.RawMessage(`{"type":"object","properties":{
+			"title":{"type":"string"},
+			"cover":{"oneOf":[{"$ref":"#/components/schemas/File"},{"type":"null"}]},
+			"papers":{"type":["array","null"],"items":{"$ref":"#/components/schemas/File"}},
+			"plain":{"$ref":"#/components/schemas/Plain"}}}`)},
+		{Name: "List", JSON: json.RawMessage(`{"type":"object","properties":{"results":{"type":"array","items":{"$ref":"#/components/schemas/Note"}},"pageInfo":{"type":"object"}}}`)},
+		{Name: "Tree", JSON: json.RawMessage(`{"type":"object","properties":{"leaf":{"$ref":"#/components/schemas/File"},
+			"branches":{"type":"array","items":{"$ref":"#/components/schemas/Tree"}},"parent":{"anyOf":[{"$ref":"#/components/schemas/Tree"},{"type":"null"}]}}}`)},
+		{Name: "Either", JSON: json.RawMessage(`{"oneOf":[{"$ref":"#/components/schemas/Note"},{"type":"object","properties":{"logo":{"$ref":"#/components/schemas/File"}}},{"type":"array","items":{"$ref":"#/components/schemas/File"}}]}`)},
+		{Name: "Alias", JSON: json.RawMessage(`{"$ref":"#/components/schemas/Note"}`)},
+		{Name: "Grid", JSON: json.RawMessage(`{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/File"}}}`)},
+	}
+	store := localStore(t)
+	if err := store.Put(t.Context(), "files/AAAAAAAAAAAAAAAAAAAAAA", "text/plain", []byte("abc")); err != nil {
+		t.Fatal(err)
+	}
+	s := &Server{store: store}
+	for _, c := range []struct{ component, result string }{ // ◆ is a file to be finished, ◇ one to be left alone
+		{"File", `◆`},
+		{"Note", `{"title":"a\u003c\/b","cover":◆,"papers":[◆, ◆],"plain":{"cover":◇}}`},
+		{"Note", `{ "title" : 1.50 , "cover" : null , "papers" : null , "further" : ◇ }`},
+		{"Note", `{"papers":[],"title":◇}`},
+		{"Note", `null`},
+		{"List", `{"results":[{"cover":◆},{"cover":null},{"papers":[◆]}],"pageInfo":{"cover":◇}}`},
+		{"Tree", `{"leaf":◆,"parent":{"leaf":◆,"parent":null},"branches":[{"leaf":◆,"branches":[{"leaf":◆}]},{}]}`},
+		{"Either", `{"cover":◆,"logo":◆,"none":◇}`},
+		{"Either", `[◆,◆]`},
+		{"Alias", `{"cover":◆}`},
+		{"Grid", `[[◆],[],[◆,◆]]`},
+	} {
+		places, err := resultFiles(schemas, c.component)
+		if err != nil || places == nil {
+			t.Fatalf("places of %s: %v, %v", c.component, places, err)
+		}
+		result := strings.NewReplacer("◆", aFile, "◇", aFile).Replace(c.result)
+		want := strings.NewReplacer("◆", finishedFile, "◇", aFile).Replace(c.result)
+		got, err := s.finish([]byte(result), places)
+		if err != nil || string(got) != want {
+			t.Errorf("finish %s %s\n got %s, %v\nwant %s", c.component, result, got, err, want)
+		}
+	}
+	if places, err := resultFiles(schemas, "Plain"); places != nil || err != nil {
+		t.Errorf("places of a result without files: %v, %v", places, err)
+	}
+	if _, err := resultFiles(schemas, "None"); err == nil {
+		t.Error("a result of no component has places")
+	}
+	note, err := resultFiles(schemas, "Note")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{`{}`, `{"key":"../../etc/passwd"}`, `{"key":7}`, `{"key":"AAAAAAAAAAAAAAAAAAAAAA/x"}`} {
+		if got, err := s.finish([]byte(`{"cover":`+file+`}`), note); err == nil {
+			t.Errorf("finish of the file %s: got %s, want an error", file, got)
+		}
+	}
+}
+
+func TestAcceptsType(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		patterns, contentType string
+		want                  bool
+	}{
+		{"", "anything/at-all", true},
+		{"image/*", "image/png", true},
+		{"image/*", "IMAGE/PNG; a=b", true},
+		{"image/*", "imagex/png", false},
+		{"image/*", "image", false},
+		{"image/png", "image/pngx", false},
+		{"image/png application/pdf", "application/PDF", true},
+		{"text/plain", "text/plain;charset=utf-8", true},
+		{"text/plain", "text/plain;", true},
+		{"text/plain", "text/plain charset", false},
+		{"text/plain", "", false},
+		{"/", "text/plain", false},
+	} {
+		if got := acceptsType(strings.Fields(c.patterns), c.contentType); got != c.want {
+			t.Errorf("[%s] accepts %q: got %t, want %t", c.patterns, c.contentType, got, c.want)
+		}
+	}
+}
