@@ -16,12 +16,14 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 // binary is the command, built by TestMain.
 var binary string
 
 func TestMain(m *testing.M) {
+	storagetest.Main()
 	os.Exit(buildAndRun(m))
 }
 
