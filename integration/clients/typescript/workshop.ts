@@ -91,6 +91,7 @@ await step("tell errors apart by their code", async () => {
     case "ERR_INVALID_INPUT":
       equal(error.data?.errors, [{ field: "frameNumber", error: "must be unique" }]);
       break;
+    case "ERR_CONFLICT":
     case "ERR_INPUT_MALFORMED":
     case "ERR_AUTHENTICATION_FAILED":
     case "ERR_PERMISSION_DENIED":
