@@ -115,6 +115,17 @@ await step("be refused, and then not", async () => {
   equal(some(hired.data, hired.error).skills, ["wheels"]);
 });
 
+await step("sign in", async () => {
+  const response = await fetch(`${baseUrl}/auth/token`, {
+    method: "POST",
+    body: new URLSearchParams({ grant_type: "password", username: "grace@example.com", password: "correct horse battery" }),
+  });
+  const { access_token } = (await response.json()) as { access_token: string };
+  const mine = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${access_token}` } });
+  const { data, error } = await mine.POST("/api/json/hireMechanic", { body: { name: "Margaret" } });
+  equal(some(data, error).name, "Margaret");
+});
+
 await step("delete a record", async () => {
   const found = await workshop.POST("/api/json/findBicycle", { body: { frameNumber: "F-2" } });
   const { id } = some(found.data);
