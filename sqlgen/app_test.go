@@ -30,7 +30,12 @@ type app struct {
 // template.
 func newApp(t testing.TB, name, schema string) *app {
 	t.Helper()
-	compiled := compile(t, schema)
+	return installApp(t, name, compile(t, schema))
+}
+
+// installApp installs what was compiled in a database of its own.
+func installApp(t testing.TB, name string, compiled *pg.Database) *app {
+	t.Helper()
 	a := &app{manifest: manifestOf(t, compiled), readers: map[string]*input.Reader{}}
 	a.db = pgtest.New(t, pgtest.Options{Template: pgtest.Template{
 		Name: name,

@@ -129,9 +129,15 @@ func projectOf(archive *txtar.Archive) *sqlgen.Project {
 // compile compiles a schema that must be good.
 func compile(t testing.TB, schema string) *pg.Database {
 	t.Helper()
-	db, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+	return compileProject(t, &sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+}
+
+// compileProject compiles a project that must be good.
+func compileProject(t testing.TB, p *sqlgen.Project) *pg.Database {
+	t.Helper()
+	db, errs := sqlgen.Compile(p)
 	if db == nil {
-		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, rendered(t, errs))
+		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", p.Files[0].Text, rendered(t, errs))
 	}
 	return db
 }

@@ -224,13 +224,17 @@ func saysNotBuilt(text string) bool {
 func TestReadmeRequests(t *testing.T) {
 	t.Parallel()
 	declared := regexp.MustCompile(`(?m)^ +(?:get|list|create|update|delete|read|write) (\w+)\(`)
-	schemas := map[string]*readmeBlock{} // the last that declares the action
+	projects := map[int]*readmeSchema{} // by the line of the schema
+	for _, s := range schemasOf(t, "README.md") {
+		projects[s.line] = s
+	}
+	schemas := map[string]*readmeSchema{} // the last that declares the action
 	bodies := 0
 	for _, b := range blocksOf(t, "README.md") {
 		switch b.language {
 		case "stern":
 			for _, m := range declared.FindAllStringSubmatch(b.text, -1) {
-				schemas[m[1]] = b
+				schemas[m[1]] = projects[b.line]
 			}
 		case "json":
 			if !json.Valid([]byte(b.text)) {
@@ -244,7 +248,7 @@ func TestReadmeRequests(t *testing.T) {
 			case s == nil:
 				t.Errorf("%s: no schema before declares the action %s", b, b.info)
 			case s.info == "":
-				readBody(t, b, compile(t, s.text))
+				readBody(t, b, compileProject(t, s.project))
 			}
 		}
 	}

@@ -15,6 +15,7 @@
 
 {{ template "refuse.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
+{{ template "require_result.sql" . }}
 {{ template "require_valid.sql" . }}
 
 {{ template "new_id.sql" . }}

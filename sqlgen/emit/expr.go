@@ -49,6 +49,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return e.SQL, rawStrength(e.SQL)
 	case *pg.Call:
 		return cat(e.Name, bracketed("(", exprs(e.Args), ")")), bindPrimary
+	case *pg.Param:
+		return cat(pg.Ident(e.Name), " => ", expr(e.Value, bindAny)), bindAny
 	case *pg.Binary:
 		return binary(e)
 	case *pg.Cast:
@@ -81,6 +83,11 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return cat(subscripted(e.Array), "[", expr(e.Index, bindAny), "]"), bindPrimary
 	case *pg.Field:
 		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
+	case *pg.AllFields:
+		if name, ok := e.Value.(*pg.Name); ok {
+			return name.Name + ".*", bindPrimary
+		}
+		return cat("(", expr(e.Value, bindAny), ").*"), bindPrimary
 	case *pg.Row:
 		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
 	case *pg.RowNumber:

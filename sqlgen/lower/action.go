@@ -21,6 +21,9 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 
 // body lowers what an action does.
 func (l *lowering) body(a *schema.Action) []*pg.Function {
+	if a.Custom {
+		return []*pg.Function{l.custom(a)}
+	}
 	switch a.Kind {
 	case schema.Get:
 		return []*pg.Function{l.get(a)}
@@ -167,7 +170,11 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	if b.fn.Comment == "" {
 		b.fn.Comment = fmt.Sprintf("action %s of model %s", a.Name, a.Model.Name)
 	}
-	b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(a.Name), context)})
+	entered := a.Name
+	if a.Custom {
+		entered = customCode
+	}
+	b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(entered), context)})
 	return b
 }
 
@@ -209,7 +216,7 @@ func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
 // named for a column gives way to them.
 var ownVariables = []string{
 	"v_after", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards", "v_key", "v_keys", "v_offset", "v_operand",
-	"v_order", "v_path", "v_position", "v_records", "v_result", "v_size", "v_sql", "v_total", "v_values",
+	"v_order", "v_page_rows", "v_path", "v_position", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values",
 }
 
 // variableFor declares a variable named for a column.

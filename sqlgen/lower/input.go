@@ -39,6 +39,9 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 		return v
 	}
 	name := "v_" + schema.SnakeForm(in.Name)
+	if in.IsWrite && slices.ContainsFunc(b.action.Reads, func(r *schema.Input) bool { return r.Name == in.Name }) {
+		name = "v_new_" + schema.SnakeForm(in.Name)
+	}
 	if slices.Contains(ownVariables, name) {
 		name = "v_given_" + schema.SnakeForm(in.Name)
 	}

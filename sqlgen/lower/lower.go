@@ -10,6 +10,7 @@ const (
 	appSchema     = "app"
 	relatedSchema = "related"
 	apiSchema     = "api"
+	codeSchema    = "functions"
 
 	callerRole = "sternpost_caller"
 )
@@ -26,6 +27,9 @@ func Schema(s *schema.Schema, source string) *pg.Database {
 		db.Views = append(db.Views, l.view(m))
 	}
 	for _, a := range s.Actions {
+		if a.Custom {
+			db.Expected = append(db.Expected, Signature(a))
+		}
 		db.Functions = append(db.Functions, l.action(a)...)
 	}
 	for i, m := range s.Models {

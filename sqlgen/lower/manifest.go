@@ -28,7 +28,7 @@ func (l *lowering) manifest() []byte {
 	for _, c := range classes {
 		m.Callers = append(m.Callers, c.Name)
 	}
-	p := newPublisher()
+	p := newPublisher(l.schema)
 	for _, a := range l.schema.Actions {
 		published := l.publish(a, p)
 		for _, c := range classes {
@@ -138,7 +138,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 	}
 	r.Inputs = publishedInputs(a)
 	r.Files = publishedFiles(a)
-	if len(a.Reads) > 0 && a.Kind != schema.List {
+	if len(a.Reads) > 0 && (a.Kind == schema.Get || a.Kind == schema.Update || a.Kind == schema.Delete) {
 		r.LookUp = a.Reads[0].Name
 		if a.Kind == schema.Update {
 			r.LookUp = "where." + r.LookUp

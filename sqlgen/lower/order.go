@@ -254,7 +254,7 @@ func (b *builder) requestedOrder(keys pg.Expr) {
 func orderIndexes(m *schema.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, a := range m.Actions {
-		if a.Kind != schema.List {
+		if a.Kind != schema.List || a.Custom {
 			continue
 		}
 		keys := ownOrder(a)

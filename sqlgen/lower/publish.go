@@ -72,11 +72,14 @@ func ref(component string) *object { return (&object{}).with("$ref", componentRe
 // publisher gathers the JSON Schemas of a release, one per component, in the
 // order in which they are first needed.
 type publisher struct {
-	list  release.Schemas
-	known map[string]bool
+	list     release.Schemas
+	known    map[string]bool
+	received map[*schema.Message]bool // that a request may hold
 }
 
-func newPublisher() *publisher { return &publisher{known: map[string]bool{}} }
+func newPublisher(s *schema.Schema) *publisher {
+	return &publisher{known: map[string]bool{}, received: receivedMessages(s)}
+}
 
 func (p *publisher) schemas() release.Schemas { return p.list }
 
@@ -211,6 +214,9 @@ func value(in *schema.Input) *object {
 // input publishes the schema of an action's request body.
 func (p *publisher) input(a *schema.Action) string {
 	name := upperFirst(a.Name)
+	if len(a.Reads) == 1 && a.Reads[0].Message != nil {
+		return p.message(a.Reads[0].Message)
+	}
 	return p.component(name+"Input", func() *object {
 		switch a.Kind {
 		case schema.List:
@@ -219,6 +225,10 @@ func (p *publisher) input(a *schema.Action) string {
 			return p.values(name, a)
 		case schema.Update:
 			return p.updateInput(a)
+		case schema.Read, schema.Write:
+			if len(a.Reads) == 1 && a.Reads[0].Type.Kind == expr.Any {
+				return &object{}
+			}
 		}
 		return lookUpInput(a)
 	})
@@ -470,6 +480,10 @@ func (p *publisher) result(a *schema.Action) string {
 	switch {
 	case a.Kind == schema.Delete:
 		return ""
+	case a.Returns != nil && a.Returns.Message == nil:
+		return "" // any JSON
+	case a.Returns != nil:
+		return p.message(a.Returns.Message)
 	case a.Kind == schema.List:
 		return p.component(own, func() *object {
 			item := p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
@@ -548,7 +562,7 @@ func (p *publisher) recordMember(f *schema.Field) *object {
 		}
 		file := ref(p.file())
 		if nullable {
-			return (&object{}).with("oneOf", []*object{file, typed("null")})
+			return (&object{}).with("anyOf", []*object{file, typed("null")})
 		}
 		return file
 	}

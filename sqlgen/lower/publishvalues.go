@@ -13,7 +13,7 @@ const maxNested = 1000
 // per relation, and explicit inputs beside them.
 func (p *publisher) values(prefix string, a *schema.Action) *object {
 	demanded := map[*schema.Input]bool{}
-	if a.Kind == schema.Create {
+	if a.Kind == schema.Create && !a.Custom {
 		for _, l := range levels(a).inserted() {
 			l.demands(demanded)
 		}

@@ -121,6 +121,9 @@ func (b *builder) rowRule() pg.Expr {
 
 // bindInputs hands the inputs that policies read to them.
 func (b *builder) bindInputs() {
+	if b.action.Custom {
+		return // what policies ask of custom code are the rules of models, which have no inputs
+	}
 	var statements []pg.Statement
 	for _, in := range ruleInputs(b.action.Rules) {
 		statements = append(statements, &pg.Perform{Value: pg.Fn("platform.bind_input",

@@ -22,6 +22,7 @@ func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	for _, un := range s.Unions {
 		u.refuse(un.Span, "unions")
 	}
+	u.messages(s)
 	for _, e := range s.Enums {
 		for _, v := range e.Values {
 			if v.RenamedFrom != "" {
@@ -74,7 +75,6 @@ func (u refusal) model(m *schema.Model) {
 
 func (u refusal) action(a *schema.Action) {
 	if a.Custom {
-		u.refuse(a.CustomAt, "an action with custom code")
 		return
 	}
 	for _, s := range a.Sets {
@@ -99,6 +99,19 @@ func (u refusal) pins(a *schema.Action) {
 			if in.IsWrite {
 				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
 				return
+			}
+		}
+	}
+}
+
+// messages refuses files in what is both sent and answered: a client sends the
+// content, and is answered where it lies.
+func (u refusal) messages(s *schema.Schema) {
+	received, answered := receivedMessages(s), answeredMessages(s)
+	for _, m := range s.Messages {
+		for _, f := range m.Fields {
+			if f.Type.Kind == expr.File && received[m] && answered[m] {
+				u.refuse(f.Span, "a File in a message that is both sent and answered")
 			}
 		}
 	}

@@ -118,6 +118,9 @@ func publishedInputs(a *schema.Action) []release.Input {
 	if a.Kind != schema.Create && a.Kind != schema.Update {
 		return nil
 	}
+	if a.Custom {
+		return inputsOfCode(a)
+	}
 	var list []release.Input
 	for _, l := range levels(a).inserted() {
 		for _, w := range l.writes {

@@ -32,6 +32,12 @@ type Call struct {
 	Args []Expr
 }
 
+// Param is name => value: an argument that a call passes by name.
+type Param struct {
+	Name  string
+	Value Expr
+}
+
 // Binary is a binary operator that is no logic: =, <, ||, ->>, @> and the like.
 type Binary struct {
 	Op          string
@@ -131,6 +137,11 @@ type Field struct {
 	Name  string
 }
 
+// AllFields is (composite).*, in a select list.
+type AllFields struct {
+	Value Expr
+}
+
 // Row is row(…).
 type Row struct {
 	Values []Expr
@@ -163,6 +174,7 @@ func (*Name) isExpr()      {}
 func (*Text) isExpr()      {}
 func (*Raw) isExpr()       {}
 func (*Call) isExpr()      {}
+func (*Param) isExpr()     {}
 func (*Binary) isExpr()    {}
 func (*Cast) isExpr()      {}
 func (*Is) isExpr()        {}
@@ -179,6 +191,7 @@ func (*Array) isExpr()     {}
 func (*Slice) isExpr()     {}
 func (*Element) isExpr()   {}
 func (*Field) isExpr()     {}
+func (*AllFields) isExpr() {}
 func (*Row) isExpr()       {}
 func (*RowNumber) isExpr() {}
 func (*Fragment) isExpr()  {}

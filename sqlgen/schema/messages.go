@@ -644,7 +644,7 @@ func functionAttribute(name string) string {
 }
 
 func functionFileMissing(action, function string) string {
-	return fmt.Sprintf("the code of %s is missing: functions/%s.sql should create function functions.%s", action, action, function)
+	return fmt.Sprintf("the code of %s is missing: functions/%s.sql should create function functions.%s (sternpost dev writes a first version of it)", action, action, function)
 }
 
 func rowRuleWithoutRow(action string) string {

@@ -1,0 +1,14 @@
+-- For custom code that returns nothing where that means nothing. The name of the function is for the log; callers see an internal
+-- error.
+create or replace function platform.require_result(function text) returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  raise exception '% returned null', function;
+end;
+$$;
+
+comment on function platform.require_result(text) is 'Ends the call: custom code has returned nothing.';
+grant execute on function platform.require_result(text) to sternpost_caller;

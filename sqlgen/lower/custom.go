@@ -1,0 +1,222 @@
+package lower
+
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// custom lowers an action with custom code: what belongs to every action of its kind,
+// around one call of the project's function.
+func (l *lowering) custom(a *schema.Action) *pg.Function {
+	volatility := pg.Volatile
+	if isReading(a.Kind) {
+		volatility = pg.Stable
+	}
+	b := l.begin(a, functionName(a), "action "+a.Name+", by "+codeFile(a), volatility)
+	switch a.Kind {
+	case schema.Read:
+		b.readOnly()
+		b.answerMessage()
+	case schema.Write:
+		b.answerMessage()
+	case schema.Get:
+		b.readOnly()
+		b.answerRow()
+	case schema.List:
+		b.readOnly()
+		b.answerRows()
+	case schema.Create:
+		b.answerRow()
+	case schema.Update:
+		b.judgePinnedRow()
+		b.answerRow()
+	case schema.Delete:
+		b.judgePinnedRow()
+		b.answerID()
+	}
+	return b.finish()
+}
+
+func isReading(k schema.Kind) bool {
+	return k == schema.Get || k == schema.List || k == schema.Read
+}
+
+// codeFile is the file that holds the function of an action.
+func codeFile(a *schema.Action) string { return "functions/" + a.Name + ".sql" }
+
+// Signature returns the function that an action with custom code calls.
+func Signature(a *schema.Action) *pg.Signature {
+	s := &pg.Signature{
+		Schema: codeSchema, Name: a.Function,
+		Returns: rowType(a.Model), ReturnsSet: a.Kind == schema.List,
+		Action: a.Name, File: codeFile(a),
+	}
+	switch a.Kind {
+	case schema.Read, schema.Write:
+		s.Returns = "jsonb"
+	case schema.Delete:
+		s.Returns = "text"
+	}
+	for _, p := range a.Parameters() {
+		s.Arguments = append(s.Arguments, pg.Argument{Name: p.Name, Type: parameterType(p)})
+	}
+	return s
+}
+
+// inputsOfCode says which input of custom code is for which field of the action's row:
+// of an error the code alone knows more.
+func inputsOfCode(a *schema.Action) []release.Input {
+	var list []release.Input
+	for _, in := range a.Writes {
+		if f := ownColumn(in); f != nil {
+			list = append(list, release.Input{Path: strings.Join(requestPath(a, in), "."), Table: a.Model.Table, Field: f.Name})
+		}
+	}
+	return list
+}
+
+// rowType is the type of the rows of a model's table.
+func rowType(m *schema.Model) string { return pg.Qualified(appSchema, m.Table) }
+
+func parameterType(p *schema.Parameter) string {
+	if p.JSON {
+		return "jsonb"
+	}
+	t := p.Inputs[0].Type
+	if t.Array {
+		return castType(t.Kind) + "[]"
+	}
+	return castType(t.Kind)
+}
+
+// readOnly keeps what is called from writing.
+func (b *builder) readOnly() {
+	b.step("A stable function keeps itself from writing, not the code it calls.",
+		&pg.Perform{Value: pg.Fn("set_config", pg.Str("transaction_read_only"), pg.Str("on"), pg.True())})
+}
+
+// callCode calls the project's function with the inputs of the request.
+func (b *builder) callCode() pg.Expr {
+	var arguments []pg.Expr
+	for _, p := range b.action.Parameters() {
+		arguments = append(arguments, &pg.Param{Name: p.Name, Value: b.argument(p)})
+	}
+	return pg.Fn(pg.Qualified(codeSchema, b.action.Function), arguments...)
+}
+
+// argument is what a parameter is given: the value of its input, null if absent.
+func (b *builder) argument(p *schema.Parameter) pg.Expr {
+	in := p.Inputs[0]
+	switch {
+	case !p.JSON:
+		return b.value(in)
+	case in.Message != nil, in.Type.Kind == expr.Any:
+		return input
+	}
+	var path []string // up to the first to-many
+	for _, f := range in.Path {
+		path = append(path, f.Name)
+		if f.IsToMany() {
+			break
+		}
+	}
+	return member(input, path...)
+}
+
+// answerMessage answers what the code returns: any JSON, null included, or a message,
+// which cannot be null.
+func (b *builder) answerMessage() {
+	answer := pg.As(b.callCode(), "text")
+	if b.action.Returns.Message == nil {
+		b.step("", &pg.Return{Value: answer})
+		return
+	}
+	result := b.variable("v_result", "text", nil)
+	b.step("", &pg.Assign{Variable: "v_result", Value: answer})
+	b.requireResult(result)
+	b.step("", &pg.Return{Value: result})
+}
+
+// requireResult ends the call if the code returns nothing where that means nothing.
+func (b *builder) requireResult(result pg.Expr) {
+	b.step("", pg.IfThen(pg.IsNull(result),
+		&pg.Perform{Value: pg.Fn("platform.require_result", pg.Str(pg.Qualified(codeSchema, b.action.Function)))}))
+}
+
+// answerID answers the id of the row that the code has deleted.
+func (b *builder) answerID() {
+	result := b.variable("v_result", "text", nil)
+	b.step("", &pg.Assign{Variable: "v_result", Value: pg.As(pg.Fn("to_json", b.callCode()), "text")})
+	b.step("", pg.IfThen(pg.IsNull(result), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+	b.step("", &pg.Return{Value: result})
+}
+
+// answerRow answers the record of the row that the code returns.
+func (b *builder) answerRow() {
+	row := b.variableFor(b.table, rowType(b.model), nil).(*pg.Name)
+	id := pg.Col(row.Name, "id")
+	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
+	switch b.action.Kind {
+	case schema.Get:
+		null := &pg.Return{Value: pg.Str("null")}
+		b.step("", pg.IfThen(pg.IsNull(id), null))
+		if b.hidesRefused {
+			b.judgeRow(row, null)
+		} else {
+			b.judgeRow(row, &pg.Perform{Value: pg.Fn("platform.refuse")})
+		}
+	case schema.Update:
+		b.step("", pg.IfThen(pg.IsNull(id), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+		if len(b.action.Pins) == 0 {
+			b.judgeRow(row, &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", boolean(!b.hidesRefused))})
+		}
+	case schema.Create:
+		b.requireResult(id)
+		b.judgeRow(row, &pg.Perform{Value: pg.Fn("platform.refuse")})
+	}
+	b.step("", &pg.Return{Value: &pg.Subquery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: b.recordText()}},
+		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: b.record(), From: b.heldRow(row)}},
+	}}})
+}
+
+// heldRow is a row that a variable holds, under the name of its table.
+func (b *builder) heldRow(row pg.Expr) pg.From {
+	return &pg.SubqueryRef{Alias: b.table, Query: &pg.Select{Columns: []pg.Output{{Value: &pg.AllFields{Value: row}}}}}
+}
+
+// judgeRow judges a row that a variable holds. A statement runs if the rules refuse
+// it.
+func (b *builder) judgeRow(row pg.Expr, refused pg.Statement) {
+	if b.judgesRows() {
+		admitted := &pg.Exists{Query: &pg.Select{From: b.heldRow(row), Where: b.rowRule()}}
+		b.step("The row is judged as the code returns it.", pg.IfThen(pg.Negate(admitted), refused))
+	}
+}
+
+// judgesPinnedRow tells whether the row of an action with custom code may be judged
+// before the code runs.
+func judgesPinnedRow(a *schema.Action) bool {
+	return (a.Kind == schema.Update || a.Kind == schema.Delete) && len(a.Pins) > 0 && needRow(a.Rules)
+}
+
+// judgePinnedRow judges the row that the look-up inputs pin, before the code runs.
+func (b *builder) judgePinnedRow() {
+	if !b.judgesRows() || !judgesPinnedRow(b.action) {
+		return
+	}
+	where := b.lookUp()
+	row := func(condition pg.Expr) pg.Expr {
+		return &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, b.table), Where: condition}}
+	}
+	isThere := pg.Expr(pg.False())
+	if !b.hidesRefused {
+		isThere = row(where)
+	}
+	b.step("The row is judged as it was, before the code runs.",
+		pg.IfThen(pg.Negate(row(pg.AllOf(where, b.rowRule()))), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", isThere)}))
+}

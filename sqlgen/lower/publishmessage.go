@@ -1,0 +1,95 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// receivedMessages returns the messages that a request may hold.
+func receivedMessages(s *schema.Schema) map[*schema.Message]bool {
+	received := map[*schema.Message]bool{}
+	for _, a := range s.Actions {
+		for _, in := range a.Reads {
+			addMessages(received, in.Message)
+		}
+	}
+	return received
+}
+
+// answeredMessages returns the messages that an answer may hold.
+func answeredMessages(s *schema.Schema) map[*schema.Message]bool {
+	answered := map[*schema.Message]bool{}
+	for _, a := range s.Actions {
+		if a.Returns != nil {
+			addMessages(answered, a.Returns.Message)
+		}
+	}
+	return answered
+}
+
+// addMessages adds a message and those in it to a set.
+func addMessages(set map[*schema.Message]bool, m *schema.Message) {
+	if m == nil || set[m] {
+		return
+	}
+	set[m] = true
+	for _, f := range m.Fields {
+		addMessages(set, f.Message)
+	}
+}
+
+// message publishes the schema of a message. One that a request may hold has no
+// further members; to one that is only answered, later releases may add some.
+func (p *publisher) message(m *schema.Message) string {
+	return p.component(m.Name, func() *object {
+		var members []property
+		for _, f := range m.Fields {
+			members = append(members, property{f.Name, p.messageMember(m, f).described(f.Doc), !f.Optional})
+		}
+		if p.received[m] {
+			return objectOf(members).described(m.Doc)
+		}
+		return resultObject(members).described(m.Doc)
+	})
+}
+
+// messageMember is the schema of a field of a message. An optional one may also be
+// null.
+func (p *publisher) messageMember(m *schema.Message, f *schema.MessageField) *object {
+	if !f.Type.Array {
+		return p.messageValue(m, f, f.Optional)
+	}
+	var kind any = "array"
+	if f.Optional {
+		kind = []string{"array", "null"}
+	}
+	return (&object{}).with("type", kind).with("items", p.messageValue(m, f, false))
+}
+
+func (p *publisher) messageValue(m *schema.Message, f *schema.MessageField, nullable bool) *object {
+	component := ""
+	switch f.Type.Kind {
+	case expr.Any:
+		return &object{} // null is any JSON too
+	// These come to the code as they are sent: nothing is hashed or encrypted before.
+	case expr.Secret:
+		return scalar(expr.Type{Kind: expr.Text}, nil, nullable)
+	case expr.Password:
+		return scalar(expr.Type{Kind: expr.Text}, nil, nullable).with("minLength", 1).with("maxLength", maxPassword)
+	case expr.Model:
+		component = p.record(f.Model)
+	case expr.Message:
+		component = p.message(f.Message)
+	case expr.File:
+		if p.received[m] {
+			return scalar(expr.Type{Kind: expr.File}, nil, nullable)
+		}
+		component = p.file()
+	default:
+		return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
+	}
+	if nullable {
+		return (&object{}).with("anyOf", []*object{ref(component), typed("null")})
+	}
+	return ref(component)
+}

@@ -1,0 +1,69 @@
+package sqlgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Scaffold returns a first version of each file of custom code that a project lacks:
+// a function as its action calls it, which raises that it is not written yet. There
+// are none while the schema has other errors.
+func Scaffold(p *Project) []*syntax.Source {
+	_, errs := Check(p)
+	whole := *p
+	whole.Functions = slices.Clone(p.Functions)
+	missing := map[string]bool{} // actions
+	for _, d := range errs {
+		if d.Code == schema.FunctionFileMissing {
+			name := string(d.Span.File.Text[d.Span.Start.Offset:d.Span.End.Offset])
+			missing[name] = true
+			whole.Functions = append(whole.Functions, &syntax.Source{Name: "functions/" + name + ".sql"})
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	checked, errs := Check(&whole)
+	if errs.HasErrors() {
+		return nil
+	}
+	var files []*syntax.Source
+	for _, a := range checked.Actions {
+		if missing[a.Name] {
+			files = append(files, &syntax.Source{Name: "functions/" + a.Name + ".sql", Text: []byte(firstVersion(a))})
+		}
+	}
+	return files
+}
+
+// firstVersion is the text of a file of custom code to begin with.
+func firstVersion(a *schema.Action) string {
+	var b strings.Builder
+	if a.Doc == "" {
+		fmt.Fprintf(&b, "-- The code of the action %s of model %s.\n", a.Name, a.Model.Name)
+	}
+	for line := range strings.Lines(a.Doc) {
+		fmt.Fprintf(&b, "%s\n", strings.TrimRight("-- "+line, " \n"))
+	}
+	b.WriteString("--\n-- It runs as the caller, who reaches the rows that the rules of the models admit. It may refuse: raise exception 'why'\n" +
+		"-- using errcode = 'SP409', or SP400, SP403, SP404.\n")
+	s := lower.Signature(a)
+	head := "create function " + s.String()
+	if len(head) > 120 {
+		head = strings.Replace(head, "(", "(\n  ", 1)
+		i := strings.LastIndex(head, ") returns ")
+		head = strings.ReplaceAll(head[:i], ", ", ",\n  ") + "\n" + head[i:]
+	}
+	volatility := "volatile"
+	if a.Kind == schema.Get || a.Kind == schema.List || a.Kind == schema.Read {
+		volatility = "stable"
+	}
+	fmt.Fprintf(&b, "%s\nlanguage plpgsql\n%s\nsecurity invoker\nas $$\nbegin\n  raise exception '%s.%s is not written yet';\nend;\n$$;\n",
+		head, volatility, s.Schema, s.Name)
+	return b.String()
+}
