@@ -14,11 +14,12 @@ import (
 func NewBucket(t testing.TB, g *Gateway) string {
 	t.Helper()
 	name := "test-" + strings.ToLower(rand.Text()[:16])
-	makeBucket(t, g.Options(name))
+	MakeBucket(t, g.Options(name))
 	return name
 }
 
-func makeBucket(t testing.TB, o s3.Options) {
+// MakeBucket makes the bucket that the options name.
+func MakeBucket(t testing.TB, o s3.Options) {
 	t.Helper()
 	client := awss3.New(awss3.Options{
 		Region: o.Region, BaseEndpoint: &o.Endpoint, UsePathStyle: o.PathStyle, Credentials: o.Credentials,
