@@ -141,11 +141,30 @@ func readDocument(text io.Reader, etag string) (*apiDocument, error) {
 	if !ok {
 		return nil, errors.New("the description is no object")
 	}
+	assertFiles(tree)
 	compiler := newSchemaCompiler()
 	if err := compiler.AddResource(documentURL, tree); err != nil {
 		return nil, fmt.Errorf("read the description: %w", err)
 	}
 	return &apiDocument{etag: etag, tree: object, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
+}
+
+// assertFiles makes a format of what is known of file inputs beyond their schema: text
+// that begins as a data URL must be one.
+func assertFiles(value any) {
+	switch v := value.(type) {
+	case map[string]any:
+		if v["x-format"] == "file" {
+			v["format"] = "file"
+		}
+		for _, member := range v {
+			assertFiles(member)
+		}
+	case []any:
+		for _, element := range v {
+			assertFiles(element)
+		}
+	}
 }
 
 // schema compiles the schema at a JSON pointer.

@@ -34,6 +34,7 @@ func newSchemaCompiler() *jsonschema.Compiler {
 	text("duration", isDuration)
 	text("relative-period", isRelativePeriod)
 	text("data-url", isDataURL)
+	text("file", func(s string) bool { return len(s) < 5 || !strings.EqualFold(s[:5], "data:") || isDataURL(s) })
 	text("markdown", func(string) bool { return true })
 	text("password", func(s string) bool { return 1 <= len(s) && len(s) <= 1024 }) // in bytes
 	c.RegisterFormat(&jsonschema.Format{Name: "decimal", Validate: func(v any) error {

@@ -190,6 +190,8 @@ func (g requestGenerator) text(s map[string]any) string {
 		return choose(g, "now", "today", "Last  Week", "last 7 days", "this complete month", "next 10000 years", "next 3 complete minutes", "yesterday")
 	case "data-url":
 		return choose(g, "data:text/plain;name=a.txt;base64,", "DATA:image/png;name=%C3%A9.png;base64,AAAA", "data:text/plain;charset=utf-8;name=b;base64,QQ==")
+	case "file":
+		return choose(g, "q8Jw2cX7TfKb0sVnR4mYtA", "x", "data:text/plain;name=a.txt;base64,QQ==")
 	case "password":
 		return choose(g, "correct horse", "é", strings.Repeat("x", 1024))
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// projects returns the folders of all projects here, by name: the example apps, and
-// those of the cases that have one of their own.
+// projects returns the folders of all projects here, by name: the example apps, those
+// of the cases that have one of their own, and those that the compiler's tests compile.
 func projects(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
@@ -33,20 +33,23 @@ func projects(t *testing.T) map[string]string {
 	for _, app := range apps {
 		dirs[app.Name()] = appDir(app.Name())
 	}
-	cases, err := filepath.Glob("testdata/*.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range cases {
-		archive, err := txtar.ParseFile(path)
+	for _, cases := range []struct{ prefix, pattern string }{{"", "testdata/*.txtar"}, {"compiled ", "../sqlgen/testdata/*.txtar"}} {
+		paths, err := filepath.Glob(cases.pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if files := projectFiles(archive); len(files) > 0 {
-			dirs[strings.TrimSuffix(filepath.Base(path), ".txtar")] = writeProject(t, files)
+		for _, path := range paths {
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refused := slices.ContainsFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want/errors" })
+			if files := projectFiles(archive); len(files) > 0 && !refused {
+				dirs[cases.prefix+strings.TrimSuffix(filepath.Base(path), ".txtar")] = writeProject(t, files)
+			}
 		}
 	}
-	if len(dirs) < 10 {
+	if len(dirs) < 30 {
 		t.Fatalf("found %d projects", len(dirs))
 	}
 	return dirs
@@ -56,7 +59,7 @@ func projects(t *testing.T) map[string]string {
 func projectFiles(archive *txtar.Archive) map[string]string {
 	files := map[string]string{}
 	for _, f := range archive.Files {
-		if f.Name != "rows.sql" && isProjectFile(f.Name) {
+		if f.Name != "rows.sql" && !strings.HasPrefix(f.Name, "want/") && isProjectFile(f.Name) {
 			files[f.Name] = string(f.Data)
 		}
 	}

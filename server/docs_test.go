@@ -125,6 +125,8 @@ func TestDocsSamples(t *testing.T) {
 			`{"days":[]}`, `{"days":["2026-03-31"],"sum":1.5,"is":true,"long":"PT1H30M"}`},
 		{`{"type":"object","properties":{"where":{"type":"object","properties":{"kind":{"$ref":"#/components/schemas/KindQueryInput"}},"required":["kind"],"additionalProperties":false}},"required":["where"],"additionalProperties":false}`,
 			`{"where":{"kind":{"equals":"Rye"}}}`, `{"where":{"kind":{"equals":"Rye"}}}`},
+		{`{"type":"object","properties":{"image":{"type":"string","x-format":"file"}},"required":["image"],"additionalProperties":false}`,
+			`{"image":"data:text/plain;name=hello.txt;base64,aGVsbG8="}`, `{"image":"data:text/plain;name=hello.txt;base64,aGVsbG8="}`},
 		{list, `{}`, `{"where":{"title":{"equals":"equals","contains":"contains"}},"first":10,"totalCount":true}`},
 		{`{}`, `{}`, `{}`},
 	} {

@@ -15,6 +15,7 @@ type jsonSchema struct {
 	Ref           string            `json:"$ref"`
 	Type          json.RawMessage   `json:"type"`
 	Format        string            `json:"format"`
+	OwnFormat     string            `json:"x-format"` // what only the server knows: file, secret
 	Enum          []any             `json:"enum"`
 	Properties    release.Schemas   `json:"properties"` // in order
 	Required      []string          `json:"required"`
@@ -89,7 +90,7 @@ func (s *jsonSchema) isFilter() bool { return strings.HasSuffix(s.component, "Qu
 
 // isID tells whether the schema is an id's.
 func (s *jsonSchema) isID() bool {
-	return s.kind() == "string" && s.Format == "" && s.MaxLength > 0 && len(s.Enum) == 0
+	return s.kind() == "string" && s.Format+s.OwnFormat == "" && s.MaxLength > 0 && len(s.Enum) == 0
 }
 
 // inputRow is an input as the page lists it.
@@ -143,6 +144,8 @@ func (r schemaReader) typeText(s *jsonSchema) string {
 		text = "list of " + r.typeText(&element)
 	case s.Format != "":
 		text = s.Format
+	case s.OwnFormat != "":
+		text = s.OwnFormat
 	case s.isID():
 		text = "id"
 	case kind == "string":
@@ -196,7 +199,7 @@ func (r schemaReader) sampleOf(s *jsonSchema, name string, all bool, depth int) 
 	case "number":
 		return "1.5"
 	case "string":
-		return string(quote(nil, sampleText(s.Format, name)))
+		return string(quote(nil, sampleText(s.Format+s.OwnFormat, name)))
 	}
 	return "{}"
 }
@@ -254,7 +257,7 @@ func sampleText(format, name string) string {
 		return "PT1H30M"
 	case "relative-period":
 		return "last 7 days"
-	case "data-url":
+	case "data-url", "file":
 		return "data:text/plain;name=hello.txt;base64,aGVsbG8="
 	}
 	return name
