@@ -37,6 +37,7 @@
 {{ template "read_cursor.sql" . }}
 {{ template "order_sql.sql" . }}
 {{ template "beyond_sql.sql" . }}
+{{ template "at_sql.sql" . }}
 {{ template "operators.sql" . }}
 {{ template "list_cursor.sql" . }}
 {{ template "list_page.sql" . }}

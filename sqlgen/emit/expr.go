@@ -218,6 +218,9 @@ func fragment(e *pg.Fragment) string {
 	if e.Value != nil {
 		text += oneLine(expr(e.Value, bindNot))
 	}
+	if e.Select != nil {
+		text += oneLine(selectDoc(e.Select))
+	}
 	if e.Query != nil {
 		text += oneLine(tailDoc(e.Query))
 	}

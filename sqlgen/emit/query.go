@@ -29,6 +29,9 @@ func selectClauses(q *pg.Select) doc {
 	} else if q.Where != nil {
 		parts = append(parts, line, "where ", conjuncts(q.Where))
 	}
+	for _, more := range q.UnionAll {
+		parts = append(parts, hard, "union all", hard, selectClauses(more))
+	}
 	if len(q.OrderBy) > 0 {
 		parts = append(parts, line, group("order by", nest(line, commaLines(orders(q.OrderBy)))))
 	}

@@ -21,7 +21,12 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 
 // body lowers what an action does.
 func (l *lowering) body(a *schema.Action) []*pg.Function {
-	if a.Custom {
+	switch {
+	case a.Union != nil && a.Kind == schema.Get:
+		return []*pg.Function{l.unionGet(a)}
+	case a.Union != nil:
+		return []*pg.Function{l.unionList(a)}
+	case a.Custom:
 		return []*pg.Function{l.custom(a)}
 	}
 	switch a.Kind {
@@ -71,6 +76,11 @@ func modelsRead(a *schema.Action) []*schema.Model {
 		}
 	}
 	add(a.Model)
+	if a.Union != nil {
+		for _, arm := range a.Union.Arms {
+			add(arm.Model)
+		}
+	}
 	var addEmbeds func([]*schema.Embed)
 	addEmbeds = func(embeds []*schema.Embed) {
 		for _, e := range embeds {
@@ -84,7 +94,7 @@ func modelsRead(a *schema.Action) []*schema.Model {
 			add(f.Target)
 		}
 	}
-	for _, p := range expr.Paths(expressions(a)...) {
+	for _, p := range expr.Paths(append(expressions(a), armExpressions(a)...)...) {
 		for _, s := range p.Steps {
 			if f, ok := s.(*schema.Field); ok {
 				add(f.Model)
@@ -93,6 +103,25 @@ func modelsRead(a *schema.Action) []*schema.Model {
 		}
 	}
 	return models
+}
+
+// armExpressions returns what the arms of a union's action are made of.
+func armExpressions(a *schema.Action) []expr.Node {
+	if a.Union == nil {
+		return nil
+	}
+	var nodes []expr.Node
+	for _, arm := range a.Union.Arms {
+		for _, w := range arm.Wheres {
+			nodes = append(nodes, w.Expression)
+		}
+		for _, v := range arm.Values {
+			if v.Value != nil {
+				nodes = append(nodes, v.Value)
+			}
+		}
+	}
+	return nodes
 }
 
 // expressions returns every expression of an action.
@@ -146,11 +175,27 @@ func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Vol
 	return b
 }
 
+// tableOf is the name under which the rows of an action stand in its queries.
+func tableOf(a *schema.Action) string {
+	if a.Union != nil {
+		return a.Union.Table
+	}
+	return a.Model.Table
+}
+
+// ownerOf names what an action belongs to, for comments.
+func ownerOf(a *schema.Action) string {
+	if a.Union != nil {
+		return "union " + a.Union.Name
+	}
+	return "model " + a.Model.Name
+}
+
 // enter starts a function of an action with its first line, which binds the call to
 // the action and its caller.
 func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
 	b := &builder{
-		action: a, model: a.Model, table: a.Model.Table,
+		action: a, model: a.Model, table: tableOf(a),
 		hidesRefused: l.schema.Config.HideRefusedRows,
 		names:        pg.NewNames(), values: map[*schema.Input]pg.Expr{},
 	}
@@ -168,7 +213,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 		UseVariable: hasColumnLikeVariable(a),
 	}
 	if b.fn.Comment == "" {
-		b.fn.Comment = fmt.Sprintf("action %s of model %s", a.Name, a.Model.Name)
+		b.fn.Comment = fmt.Sprintf("action %s of %s", a.Name, ownerOf(a))
 	}
 	entered := a.Name
 	if a.Custom {
@@ -215,8 +260,9 @@ func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
 // ownVariables are the variables that functions have for themselves. One that is
 // named for a column gives way to them.
 var ownVariables = []string{
-	"v_after", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_backwards", "v_key", "v_keys", "v_offset", "v_operand",
-	"v_order", "v_page_rows", "v_path", "v_position", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values",
+	"v_after", "v_arms", "v_beyond", "v_count", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards",
+	"v_key", "v_keys", "v_offset", "v_operand", "v_order", "v_page_rows", "v_path", "v_position", "v_positions", "v_records",
+	"v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values",
 }
 
 // variableFor declares a variable named for a column.

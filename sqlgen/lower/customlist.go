@@ -44,7 +44,7 @@ func (b *builder) answerRows() {
 		Where:   admitted,
 	}}})
 	if len(a.Sortable) > 0 {
-		b.requestedOrder(keys)
+		b.requestedOrder(keys, ownOrder(a), sortable(a))
 	}
 	row := rowOf(b.model)
 	g.operators(newExpression(whereLogic, inQuery, &row, valueInFilter), filters(a), nil)

@@ -311,7 +311,7 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	l.early[a] = name
 	b := l.enter(a, name,
 		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable)
-	b.fn.Comment = fmt.Sprintf("action %s of model %s, decided early", a.Name, a.Model.Name)
+	b.fn.Comment = fmt.Sprintf("action %s of %s, decided early", a.Name, ownerOf(a))
 	b.fn.Returns = "boolean"
 	isGiven := pg.IsNotNull(input)
 	decided := decider{expression: newExpression(ruleLogic, inFunction, nil, b.inputValue), inputsKnown: isGiven}.decideEarly(a.Rules)

@@ -297,7 +297,7 @@ func nullTested(c *expr.Compare) (expr.Node, bool) {
 
 func isNullLiteral(n expr.Node) bool {
 	l, ok := n.(*expr.Literal)
-	return ok && l.Value == nil
+	return ok && l.Type().Kind == expr.NullKind
 }
 
 // nullTest lowers == null and != null.
@@ -325,7 +325,8 @@ func (x expression) isNull(n expr.Node) (pg.Expr, bool) {
 	case isPath:
 		return pg.IsNull(o.scalar()), true
 	}
-	return boolean(isNullLiteral(n)), true // literals and lists are known
+	l, isLiteral := n.(*expr.Literal)
+	return boolean(isLiteral && l.Value == nil), true // literals and lists are known
 }
 
 // leadsNowhere tests that there is no row at the end of a path.

@@ -10,7 +10,7 @@ import (
 // the operators that a request may put to it.
 type filter struct {
 	input *schema.Input
-	path  *expr.Path // from the row
+	path  expr.Node // from the row; of an arm of a union also a literal
 }
 
 // filters returns the implicit inputs of a list.
@@ -29,6 +29,9 @@ func filters(a *schema.Action) []filter {
 func (f filter) isNullable() bool { return passesOptional(f.input) }
 
 func passesOptional(in *schema.Input) bool {
+	if in.Union != nil {
+		return in.Union.Optional
+	}
 	for _, f := range in.Path {
 		if f.Optional {
 			return true
@@ -42,7 +45,7 @@ func (f filter) operators() []operator {
 	if f.input.Type.Array {
 		return equalsOperators
 	}
-	return operatorsOf(f.input.Type.Kind)
+	return inputOperators(f.input)
 }
 
 // at is the path of an operator, or of any and all, below where.
@@ -81,11 +84,19 @@ func (f filter) holdsOfAll(x expression, o operator, given pg.Expr) pg.Expr {
 	fails := pg.Negate(o.apply(f.input.Type.Kind, f.element(), given, f.at("all", o.name)))
 	return x.operand(f.path).rejectingNull(func(v pg.Expr) pg.Expr {
 		holds := pg.Negate(&pg.Exists{Query: &pg.Select{From: f.elements(v), Where: fails}})
-		if last := f.input.Path[len(f.input.Path)-1]; last.Optional {
+		if f.endsOptional() {
 			return pg.AllOf(holds, pg.IsNotNull(v)) // null has no elements, yet all matches none of it
 		}
 		return holds
 	})
+}
+
+// endsOptional tells whether the field itself is optional, whatever its path passes.
+func (f filter) endsOptional() bool {
+	if f.input.Union != nil {
+		return f.input.Union.Optional
+	}
+	return f.input.Path[len(f.input.Path)-1].Optional
 }
 
 // holdsOfElement is the condition of an operator on one element of an array.
@@ -115,9 +126,11 @@ func (f filter) elements(array pg.Expr) *pg.CallRef {
 
 // elementAlias is the alias of elements. A model on the path may be called Element.
 func (f filter) elementAlias() string {
-	for _, step := range f.input.Path {
-		if step.Model.Table == "element" {
-			return "element_"
+	for _, p := range expr.Paths(f.path) {
+		for _, s := range p.Steps {
+			if field(s).Model.Table == "element" {
+				return "element_"
+			}
 		}
 	}
 	return "element"

@@ -67,7 +67,7 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	count := b.variable("v_count", "int", nil)
 
 	if len(a.Sortable) > 0 {
-		b.requestedOrder(keys)
+		b.requestedOrder(keys, ownOrder(a), sortable(a))
 	}
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -82,8 +82,13 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	beyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
 	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
 		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
+		// Told to begin where the page does, Postgres finds a row before it at once, or
+		// that there is none.
 		&pg.Execute{
-			Text:  concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and ("), beyond, pg.Str(") is not true)")),
+			Text: concatenated(
+				pg.Str("select exists ((select 1"), g.sql, pg.Str(" and "), pg.Fn("platform.beyond_sql", keys, pg.Negate(isBackwards), position),
+				pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.Negate(isBackwards)), pg.Str(" limit 1) union all (select 1"),
+				g.sql, pg.Str(" and "), pg.Fn("platform.at_sql", keys, position), pg.Str("))")),
 			Into:  "v_has_rows_before",
 			Using: []pg.Expr{g.where, position},
 		},
@@ -154,6 +159,7 @@ type generalList struct {
 	where              pg.Expr // the filter
 	path, operand, sql pg.Expr // variables
 	guards             []guard
+	label              string // of variables that gather what is asked of elements; empty but in an arm of a union
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -389,7 +395,7 @@ func (g *generalList) opening(q *pg.QueryTail) *pg.Fragment {
 
 // gatherElements gathers what any asks of one and the same element of an array.
 func (g *generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
-	gathered := g.variable(g.names.Take("v_any_"+schema.SnakeForm(f.input.Name)), "text", pg.Str(""))
+	gathered := g.variable(g.names.Take("v_any_"+g.label+schema.SnakeForm(f.input.Name)), "text", pg.Str(""))
 	var whens []pg.When
 	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
 		whens = append(whens, pg.When{Condition: f.named("any", o.name), Result: alsoHolds(f.holdsOfElement(o, theFilter))})

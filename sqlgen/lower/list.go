@@ -136,6 +136,9 @@ func pageAlias(table string) string {
 
 // filterPath is the path of an implicit input below where.
 func filterPath(in *schema.Input) []string {
+	if in.Union != nil {
+		return []string{in.Union.Name}
+	}
 	path := make([]string, len(in.Path))
 	for i, f := range in.Path {
 		path[i] = f.Name

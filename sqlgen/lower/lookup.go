@@ -57,15 +57,18 @@ func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
 	return expr.RowPath(m.Name, steps, in.Span)
 }
 
-// passing is a condition on the field at the end of a path.
-func passing(p *expr.Path, lower func(expression) pg.Expr) conjunct {
-	c := conjunct{prefixes: expr.Prefixes(p)}
+// passing is a condition on the field at the end of a path; in an arm of a union a
+// literal may stand for it.
+func passing(n expr.Node, lower func(expression) pg.Expr) conjunct {
+	c := conjunct{prefixes: expr.Prefixes(n)}
 	c.lower = func(x expression) pg.Expr {
 		if open := x.open(c.prefixes); open != nil {
 			return x.choose(*open, []conjunct{c})
 		}
-		if start, _ := x.start(p.Root, p.Steps); start == nil {
-			return pg.False() // it leads through a to-many without child
+		if p, ok := n.(*expr.Path); ok {
+			if start, _ := x.start(p.Root, p.Steps); start == nil {
+				return pg.False() // it leads through a to-many without child
+			}
 		}
 		return lower(x)
 	}

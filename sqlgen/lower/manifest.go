@@ -39,6 +39,13 @@ func (l *lowering) manifest() []byte {
 	for _, e := range l.schema.Enums {
 		p.enum(e)
 	}
+	for _, u := range l.schema.Unions {
+		for _, f := range u.Fields {
+			if enum := sourceEnum(f); enum != nil && len(u.Actions) > 0 {
+				p.enum(enum)
+			}
+		}
+	}
 	m.Schemas = p.schemas()
 	for _, c := range l.constraints {
 		m.Constraints[c.name] = c.constraint
@@ -118,7 +125,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 	r := &release.Action{
 		Name:      a.Name,
 		Kind:      release.Kind(a.Kind),
-		Model:     a.Model.Name,
+		Model:     nameOfOwner(a),
 		Doc:       a.Doc,
 		Function:  functionName(a),
 		Input:     p.input(a),
@@ -145,6 +152,14 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		}
 	}
 	return r
+}
+
+// nameOfOwner is the model or union that an action belongs to.
+func nameOfOwner(a *schema.Action) string {
+	if a.Union != nil {
+		return a.Union.Name
+	}
+	return a.Model.Name
 }
 
 // headersRead returns the headers that some expression of the schema mentions.

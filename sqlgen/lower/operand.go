@@ -23,7 +23,7 @@ type operand struct {
 func (x expression) operand(n expr.Node) operand {
 	switch n := n.(type) {
 	case *expr.Literal:
-		return operand{value: literal(n), typ: n.Type()}
+		return operand{value: literal(n), typ: n.Type(), nullable: n.Value == nil && x.logic != validateLogic}
 	case *expr.List:
 		return x.list(n)
 	case *expr.Path:

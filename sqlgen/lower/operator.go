@@ -3,6 +3,7 @@ package lower
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // operator is one operator of a query object.
@@ -109,6 +110,20 @@ func operatorsOf(k expr.Kind) []operator {
 		return append(list, relativeOperators...)
 	}
 	panic("lower: no filter takes kind " + kindName(k))
+}
+
+// inputOperators returns the operators of a scalar input. What names the source of a
+// union's rows is filtered as an enum.
+func inputOperators(in *schema.Input) []operator {
+	if isSource(in) {
+		return operatorsOf(expr.Enum)
+	}
+	return operatorsOf(in.Type.Kind)
+}
+
+// isSource tells whether an input is the sourceModel or sourceArm of a union.
+func isSource(in *schema.Input) bool {
+	return in.Union != nil && in.Union.BuiltIn && in.Union.Name != "id"
 }
 
 // elementOperatorsOf returns the operators inside any and all: those of the

@@ -209,11 +209,11 @@ func keysOfRow(a *schema.Action, id pg.Expr) pg.Expr {
 
 // requestedOrder fills v_keys with the order of the request, then the action's
 // own; of a column that is named twice, the first counts.
-func (b *builder) requestedOrder(keys pg.Expr) {
+func (b *builder) requestedOrder(keys pg.Expr, order []sortKey, fields []*schema.Field) {
 	requested := b.variable("v_order", "jsonb", nil)
 	key := b.variable("v_key", "platform.sort_key", nil)
 	var own []string
-	for _, k := range ownOrder(b.action) {
+	for _, k := range order {
 		direction := "asc"
 		if k.descending {
 			direction = "desc"
@@ -221,7 +221,7 @@ func (b *builder) requestedOrder(keys pg.Expr) {
 		own = append(own, `{"`+k.field.Name+`": "`+direction+`"}`)
 	}
 	var whens []pg.When
-	for _, f := range sortable(b.action) {
+	for _, f := range fields {
 		descending := pg.Eq(memberText(requested, f.Name), pg.Str("desc"))
 		whens = append(whens, pg.When{
 			Condition: hasMember(requested, f.Name),
@@ -268,6 +268,50 @@ func orderIndexes(m *schema.Model) []orderIndex {
 		}
 	}
 	return indexes
+}
+
+// armIndexes returns the indexes that the orders of unions ask for in the tables of
+// their arms, where the arm takes each key from a column of its own.
+func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
+	var indexes []orderIndex
+	for _, u := range l.schema.Unions {
+		for _, arm := range armsOf(u) {
+			if arm.Model != m {
+				continue
+			}
+			for _, a := range u.Actions {
+				if keys := arm.ownKeys(a); a.Kind == schema.List && keys != nil && !isByIDAlone(keys) {
+					indexes = append(indexes, orderIndex{a, nil, keys})
+				}
+			}
+		}
+	}
+	return indexes
+}
+
+// ownKeys is the order of a union's list in terms of the arm's own columns, nil if
+// some key is none. Fields that an arm gives one value to order nothing there.
+func (a arm) ownKeys(action *schema.Action) []sortKey {
+	var keys []sortKey
+	for _, k := range unionOrder(action) {
+		f := a.union.Field(k.field.Name)
+		if f == nil {
+			continue // the arm's number
+		}
+		switch n := a.value(f).(type) {
+		case *expr.Literal:
+		case *expr.Path:
+			if len(n.Steps) != 1 {
+				return nil
+			}
+			own := storedAs(field(n.Steps[0]))
+			if own.Column == "" {
+				return nil
+			}
+			keys = append(keys, sortKey{own, k.descending})
+		}
+	}
+	return keys
 }
 
 // ownColumn returns the field of the action's own table that holds an implicit input:

@@ -44,6 +44,7 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 			p.open(pg.ForInsert, n.action, "the rule of an action vouches for the rows that it inserts beside its own")
 		}
 	}
+	l.admitUnions(p, m)
 	if l.hasCustomCode() {
 		p.admitCustomCode(m)
 	}

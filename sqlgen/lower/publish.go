@@ -198,6 +198,7 @@ func fieldDoc(f *schema.Field) string {
 
 // value is the schema of an input's plain value.
 func value(in *schema.Input) *object {
+	in = asPublished(in)
 	if in.Type.Kind == expr.File {
 		return fileSchema(in)
 	}
@@ -290,6 +291,10 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 			members = append(members, property{in.Name, value(in), !in.Optional})
 			continue
 		}
+		if in.Union != nil {
+			members = append(members, property{in.Union.Name, leaf(in).described(inputDoc(in)), !in.Optional})
+			continue
+		}
 		step := in.Path[depth]
 		if seen[step] {
 			continue
@@ -352,7 +357,7 @@ func (p *publisher) listInput(a *schema.Action) *object {
 		{"offset", count(0, maxOffset), false},
 		{"totalCount", typed("boolean"), false},
 	}
-	if len(a.Sortable) > 0 {
+	if len(sortableNames(a)) > 0 {
 		properties = append(properties, property{"orderBy", orderInput(a), false})
 	}
 	return objectOf(properties).with("dependentSchemas", pagingRules())
@@ -362,8 +367,8 @@ func (p *publisher) listInput(a *schema.Action) *object {
 // each, the direction.
 func orderInput(a *schema.Action) *object {
 	keys := &object{}
-	for _, f := range a.Sortable {
-		keys.with(f.Name, typed("string").with("enum", []string{"asc", "desc"}))
+	for _, name := range sortableNames(a) {
+		keys.with(name, typed("string").with("enum", []string{"asc", "desc"}))
 	}
 	return typed("array").with("items", typed("object").
 		with("properties", keys).with("minProperties", 1).with("maxProperties", 1).with("additionalProperties", false))
@@ -389,6 +394,7 @@ func pagingRules() *object {
 // query publishes the query object of a filter input and returns its name. Its
 // operands are nullable if the field is optional or behind an optional to-one.
 func (p *publisher) query(in *schema.Input) string {
+	in = asPublished(in)
 	nullable := passesOptional(in)
 	base := typeName(in)
 	prefix := ""
@@ -486,12 +492,19 @@ func (p *publisher) result(a *schema.Action) string {
 		return p.message(a.Returns.Message)
 	case a.Kind == schema.List:
 		return p.component(own, func() *object {
-			item := p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
+			var item *object
+			if a.Union != nil {
+				item = ref(p.unionRecord(a.Union))
+			} else {
+				item = p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
+			}
 			return resultObject([]property{
 				{"results", typed("array").with("items", item), true},
 				{"pageInfo", ref(p.pageInfo()), true},
 			})
 		})
+	case a.Union != nil:
+		return p.unionRecord(a.Union)
 	case len(a.Embeds) > 0:
 		return p.component(own, func() *object { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
 	}

@@ -91,10 +91,7 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 
 // readDirectly reads the rows of the page from the table.
 func (s staticList) readDirectly() {
-	s.readPosition(&pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
-		From:  s.stored(),
-		Where: pg.AllOf(upTo(s.keys, s.position, s.table), s.condition),
-	}}})
+	s.readPosition(s.lookBefore(s.stored(), s.condition))
 	s.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
 		Columns: []pg.Output{
 			{Value: pg.Fn("array_agg", s.recordText())},
@@ -113,6 +110,23 @@ func (s staticList) readDirectly() {
 	s.answer(&pg.Slice{Array: s.records, From: pg.Lit("1"), To: s.count})
 }
 
+// lookBefore sees whether rows lie before the page. Told to begin where the page does,
+// Postgres finds one at once, or that there is none; left to itself it reads the table
+// from its beginning, where the rows may all lie behind.
+func (s staticList) lookBefore(rows pg.From, condition pg.Expr) pg.Statement {
+	reversed := make([]sortKey, len(s.keys))
+	for i, k := range s.keys {
+		reversed[i] = sortKey{k.field, !k.descending}
+	}
+	return &pg.Assign{Variable: "v_has_previous", Value: pg.IsNotNull(&pg.Subquery{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.True()}},
+		From:    rows,
+		Where:   pg.AllOf(upTo(s.keys, s.position, s.table), condition),
+		OrderBy: orderBy(reversed, s.table),
+		Limit:   pg.Lit("1"),
+	}})}
+}
+
 // pickFirst picks the ids of the page without row security, so that every condition
 // may use an index, with what the rules ask of rows among them; then it reads these
 // rows under row security.
@@ -120,10 +134,7 @@ func (s staticList) pickFirst() {
 	s.readPosition()
 	pick := func(condition pg.Expr) []pg.Statement {
 		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
-				From:  s.related(),
-				Where: pg.AllOf(upTo(s.keys, s.position, s.table), condition),
-			}}}),
+			pg.IfThen(hasMember(input, "after"), s.lookBefore(s.related(), condition)),
 			&pg.Assign{Variable: "v_ids", Value: &pg.ArrayOf{Query: &pg.Select{
 				Columns: []pg.Output{{Value: pg.Col(s.table, "id")}},
 				From:    s.related(),

@@ -321,7 +321,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 		further = append(further, l.index(m, i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
 	}
 	known := map[string]bool{}
-	for _, o := range orderIndexes(m) {
+	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
 		if i := o.index(m); !known[i.Name] {
 			known[i.Name] = true
 			i.Name = l.names.Take(i.Name)

@@ -20,7 +20,9 @@ const (
 func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
 	for _, un := range s.Unions {
-		u.refuse(un.Span, "unions")
+		if un.RenamedFrom != "" {
+			u.refuse(un.RenamedAt, "@renamed")
+		}
 	}
 	u.messages(s)
 	for _, e := range s.Enums {
@@ -34,9 +36,7 @@ func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 		u.model(m)
 	}
 	for _, a := range s.Actions {
-		if a.Model != nil { // a union has been refused as a whole
-			u.action(a)
-		}
+		u.action(a)
 	}
 }
 

@@ -125,6 +125,9 @@ func castType(k expr.Kind) string {
 func literal(l *expr.Literal) pg.Expr {
 	switch v := l.Value.(type) {
 	case nil:
+		if l.Type().Kind != expr.NullKind {
+			return pg.As(pg.Null(), variableType(l.Type()))
+		}
 		return pg.Null()
 	case bool:
 		if v {

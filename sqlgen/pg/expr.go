@@ -157,7 +157,8 @@ type RowNumber struct {
 // expression inside the literal.
 type Fragment struct {
 	Prefix string
-	Value  Expr // nil means only Prefix
+	Value  Expr    // nil means only Prefix
+	Select *Select // a query from its select on
 	Query  *QueryTail
 	Suffix string
 }

@@ -7,6 +7,9 @@ type Select struct {
 	From    From     // nil means none
 	Joins   []Join
 	Where   Expr // nil means none
+
+	UnionAll []*Select // whose rows follow, before the order
+
 	OrderBy []Order
 	Limit   Expr // nil means none
 	Offset  Expr // nil means none

@@ -1,0 +1,59 @@
+package expr
+
+import "github.com/sternpost/sternpost/sqlgen/syntax"
+
+// Substitute returns an expression in which every path from the row is replaced by
+// the node that value returns for it, which has the path's type.
+func Substitute(n Node, value func(*Path) Node) Node {
+	switch n := n.(type) {
+	case *Path:
+		if n.Root == RootRow {
+			return value(n)
+		}
+	case *List:
+		copied := *n
+		copied.Elements = make([]Node, len(n.Elements))
+		for i, e := range n.Elements {
+			copied.Elements[i] = Substitute(e, value)
+		}
+		return &copied
+	case *Compare:
+		copied := *n
+		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
+		return &copied
+	case *Logic:
+		copied := *n
+		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
+		return &copied
+	case *Not:
+		copied := *n
+		copied.Operand = Substitute(n.Operand, value)
+		return &copied
+	}
+	return n
+}
+
+// TextLiteral returns a text literal that nobody has written. span is the place to
+// blame.
+func TextLiteral(text string, span syntax.Span) *Literal {
+	return &Literal{Value: text, base: base{typ: Type{Kind: Text}, span: span}}
+}
+
+// Unset returns the value of a field that never has one. It is no literal null: a
+// comparison with it is one of values, and no test for null.
+func Unset(t Type, span syntax.Span) *Literal {
+	return &Literal{base: base{typ: t, span: span}}
+}
+
+// Negation returns the negation of what holds if all of some expressions do.
+func Negation(all []Node, span syntax.Span) Node {
+	boolean := base{typ: Type{Kind: Boolean}, span: span}
+	if len(all) == 0 {
+		return &Literal{Value: false, base: boolean}
+	}
+	joined := all[0]
+	for _, n := range all[1:] {
+		joined = &Logic{Op: syntax.And, Left: joined, Right: n, base: boolean}
+	}
+	return &Not{Operand: joined, base: boolean}
+}

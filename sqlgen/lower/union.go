@@ -1,0 +1,220 @@
+package lower
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// arm is an arm of a union. Expressions over the union become expressions over the
+// rows of its model, with what the arm gives to a field in place of the field; what
+// lowers them then knows of no union.
+type arm struct {
+	*schema.Arm
+	union  *schema.Union
+	number int // from 1, in order of declaration
+}
+
+func armsOf(u *schema.Union) []arm {
+	arms := make([]arm, len(u.Arms))
+	for i, a := range u.Arms {
+		arms[i] = arm{a, u, i + 1}
+	}
+	return arms
+}
+
+// value is what the arm gives to a field of the union.
+func (a arm) value(f *schema.UnionField) expr.Node {
+	switch {
+	case !f.BuiltIn:
+	case f.Name == "id":
+		return expr.RowPath(a.Model.Name, []expr.Step{a.Model.Field("id")}, a.Span)
+	case f.Name == "sourceModel":
+		return expr.TextLiteral(a.Model.Name, a.Span)
+	default:
+		return expr.TextLiteral(a.Name, a.Span)
+	}
+	for _, v := range a.Values {
+		if v.Field == f && v.Value != nil {
+			return v.Value
+		}
+	}
+	return expr.Unset(f.Type, a.Span)
+}
+
+// over returns an expression over the union as one over the rows of the arm.
+func (a arm) over(n expr.Node) expr.Node {
+	return expr.Substitute(n, func(p *expr.Path) expr.Node {
+		f, ok := p.Steps[0].(*schema.UnionField)
+		if !ok || len(p.Steps) > 1 {
+			panic("lower: a path of a union is no field of it")
+		}
+		return a.value(f)
+	})
+}
+
+// rules returns rules of the union, or of its actions, as rules over the rows of the
+// arm.
+func (a arm) rules(rules []*schema.Rule) []*schema.Rule {
+	list := make([]*schema.Rule, len(rules))
+	for i, r := range rules {
+		copied := *r
+		if r.Expression != nil {
+			copied.Expression = a.over(r.Expression)
+		}
+		list[i] = &copied
+	}
+	return list
+}
+
+// wheres returns what makes a row of the model one of the arm: its own conditions,
+// and that no earlier arm of the model has taken it.
+func (a arm) wheres() []expr.Node {
+	var nodes []expr.Node
+	for _, w := range a.Wheres {
+		nodes = append(nodes, w.Expression)
+	}
+	for _, earlier := range a.union.Arms[:a.number-1] {
+		if earlier.Model == a.Model {
+			var taken []expr.Node
+			for _, w := range earlier.Wheres {
+				taken = append(taken, w.Expression)
+			}
+			nodes = append(nodes, expr.Negation(taken, a.Span))
+		}
+	}
+	return nodes
+}
+
+// column is the value of a field as the union's type has it, which may be wider than
+// that of its source.
+func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
+	n := a.value(f)
+	value := x.operand(n).scalar()
+	if l, ok := n.(*expr.Literal); ok && l.Value == nil {
+		return value // has its type
+	} else if ok || n.Type().Kind != f.Type.Kind && f.Type.Kind == expr.Decimal {
+		return pg.As(value, variableType(f.Type))
+	}
+	return value
+}
+
+// record returns the members of the record of a row of the arm.
+func (a arm) record(x expression) []pg.Output {
+	var members []pg.Output
+	for _, f := range a.union.Fields {
+		members = append(members, pg.Output{Value: wire(f.Type, a.column(x, f)), As: f.Name, Quote: true})
+	}
+	return members
+}
+
+// row prepares to lower expressions over the rows of the arm.
+func (a arm) row(l logic, at site, value func(expr.Input) pg.Expr) expression {
+	row := rowOf(a.Model)
+	return newExpression(l, at, &row, value)
+}
+
+// admitUnions lets the actions of unions read those rows of a model that are theirs:
+// each rule is applied per arm.
+func (l *lowering) admitUnions(p policies, m *schema.Model) {
+	for _, a := range l.schema.Actions {
+		if a.Union == nil {
+			continue
+		}
+		var names []string
+		var conditions []pg.Expr
+		arms := armsOf(a.Union)
+		shared := 0
+		for _, arm := range arms {
+			if arm.Model == m {
+				shared++
+			}
+		}
+		for _, arm := range arms {
+			if arm.Model != m {
+				continue
+			}
+			condition := policyRule(m, arm.rules(a.Rules))
+			if shared > 1 { // which of them a row belongs to decides what of the rules becomes of it
+				condition = pg.AllOf(arm.row(whereLogic, inQuery, noInput).allHold(arm.wheres()), condition)
+			}
+			names = append(names, arm.Name)
+			conditions = append(conditions, condition)
+		}
+		condition := pg.AnyOf(conditions...)
+		if len(names) == 0 || pg.IsFalse(condition) {
+			continue
+		}
+		what := "arm "
+		if len(names) > 1 {
+			what = "arms "
+		}
+		reason := fmt.Sprintf("%s, %s%s: %s", a.Union.Name, what, strings.Join(names, ", "), ruleText(a.Rules))
+		if len(ruleInputs(a.Rules)) > 0 {
+			reason += " of " + a.Name
+		}
+		p.add(pg.ForSelect, a.Name, reason, condition)
+	}
+}
+
+// noInput is for expressions in which no input can be named.
+func noInput(in expr.Input) pg.Expr {
+	panic(fmt.Sprintf("lower: the input %s cannot be named here", in.InputName()))
+}
+
+// unionGet lowers a get of a union: each arm in turn, in order of declaration.
+func (l *lowering) unionGet(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
+	b.variable("v_result", "text", nil)
+	var hidden []pg.Expr
+	for _, arm := range armsOf(a.Union) {
+		x := arm.row(whereLogic, inQuery, b.inputValue)
+		conjuncts := partsOf(arm.wheres()...)
+		for _, in := range a.Reads {
+			if in.Explicit {
+				continue
+			}
+			n := arm.value(in.Union)
+			equal := []conjunct{passing(n, func(x expression) pg.Expr {
+				return x.compare(syntax.Equal, x.operand(n), operand{value: b.value(in), typ: in.Type, nullable: in.Nullable})
+			})}
+			if in.Optional {
+				equal = unlessAbsent(b.isAbsent(in), equal)
+			}
+			conjuncts = append(conjuncts, equal...)
+		}
+		for _, w := range a.Wheres {
+			parts := partsOf(arm.over(w.Expression))
+			if absent := b.lacksAny(optionalInputs(w)); !pg.IsFalse(absent) {
+				parts = unlessAbsent(absent, parts)
+			}
+			conjuncts = append(conjuncts, parts...)
+		}
+		condition := x.conjunction(conjuncts)
+		if pg.IsFalse(condition) {
+			continue
+		}
+		b.step("arm "+arm.Name,
+			&pg.Query{Select: &pg.Select{
+				Columns: []pg.Output{{Value: b.recordText()}},
+				Into:    []string{"v_result"},
+				From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
+					Columns: arm.record(x),
+					From:    pg.Ref(appSchema, arm.Model.Table),
+					Where:   condition,
+				}},
+			}},
+			pg.IfThen(pg.IsNotNull(pg.Var("v_result")), &pg.Return{Value: pg.Var("v_result")}),
+		)
+		hidden = append(hidden, &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, arm.Model.Table), Where: condition}})
+	}
+	if b.judgesRows() && !b.hidesRefused && len(hidden) > 0 {
+		b.step("", pg.IfThen(pg.AnyOf(hidden...), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+	}
+	b.step("", &pg.Return{Value: pg.Str("null")})
+	return b.finish()
+}
