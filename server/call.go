@@ -90,6 +90,10 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if action.places != nil {
 		answer = func(value []byte) { result = append(result[:0], value...) }
 	}
+	if isJSONB(action.Kind) {
+		next := answer
+		answer = func(value []byte) { next(compact(value)) }
+	}
 	err = s.db.call(who.request.client, statement, call.input, call.context, answer)
 	if err != nil {
 		s.discard(call.keys)

@@ -44,9 +44,7 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return inputInvalid.with(raised).
 			saying("the values for the unique composite fields %s must be unique", fields).
 			listing(entry{where(), fields + " must be unique"})
-	// Postgres names the same constraint from both of its sides; the kind of the
-	// action tells which. From PostgreSQL 18 on, restrict has a code of its own.
-	case c.Kind == release.Reference && (action.Kind == release.Delete || raised.Code == "23001"):
+	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return inputInvalid.with(raised).
 			saying("the record is referenced by other records").
 			listing(entry{action.LookUp, "is still referenced"})
@@ -56,6 +54,19 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 			listing(entry{where(), "does not exist"})
 	}
 	return nil
+}
+
+// isStillReferenced tells from which of its sides a reference is broken: Postgres names
+// it the same from both. The kind of a built-in action tells, for custom code the
+// detail. From PostgreSQL 18 on, restrict has a code of its own.
+func isStillReferenced(raised *pgconn.PgError, action *release.Action) bool {
+	switch {
+	case raised.Code == "23001":
+		return true
+	case action.Custom:
+		return strings.Contains(raised.Detail, "is still referenced from")
+	}
+	return action.Kind == release.Delete
 }
 
 // tooLong is the length in bytes beyond which a value can be too long for an index:

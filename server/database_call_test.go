@@ -106,10 +106,10 @@ func TestOneConnection(t *testing.T) {
 	for _, who := range []string{"ada", "bob", ""} {
 		wg.Go(func() {
 			for range 100 {
-				header, want := map[string]string{}, `{"requestId": "`
+				header, want := map[string]string{}, `{"requestId":"`
 				if who != "" {
 					header["Authorization"] = "Bearer " + who
-					want = `"identityId": "` + who + `"}`
+					want = `"identityId":"` + who + `"}`
 				}
 				resp, body := s.do(t, "POST", "/api/json/whoAmI", "", header)
 				if resp.StatusCode != 200 || !strings.Contains(body, want) || who == "" && strings.Contains(body, "identityId") {

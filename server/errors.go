@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -153,7 +154,7 @@ func refuseCall(err error, action *release.Action, constraints map[string]releas
 
 	switch code := raised.Code; {
 	case strings.HasPrefix(code, "SP"):
-		return refuseAsRaised(raised)
+		return refuseAsRaised(raised, action)
 	case code == "23505", code == "23503", code == "23001", code == "23502", code == "23514":
 		if r := refuseConstraint(raised, action, constraints, sent); r != nil {
 			return r
@@ -180,10 +181,12 @@ func refuseCall(err error, action *release.Action, constraints map[string]releas
 }
 
 // refuseAsRaised takes over a refusal of class SP: its message, unless the catalogue
-// fixes it, and the entries in its detail.
-func refuseAsRaised(raised *pgconn.PgError) *refusal {
+// fixes it, and the entries in its detail. Custom code may refuse for some reasons only,
+// and in words only.
+func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *refusal {
 	known := databaseRefusals[raised.Code]
-	if known == nil {
+	byCode := action.Custom && !isRaisedByPlatform(raised)
+	if known == nil || byCode && !slices.Contains(codesOfCustomCode[:], raised.Code) {
 		return internal.with(raised)
 	}
 	r := known.with(raised)
@@ -193,10 +196,20 @@ func refuseAsRaised(raised *pgconn.PgError) *refusal {
 	var detail struct {
 		Errors []entry `json:"errors"`
 	}
-	if json.Unmarshal([]byte(raised.Detail), &detail) == nil {
+	if !byCode && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
 		r.entries = detail.Errors
 	}
 	return r
+}
+
+// codesOfCustomCode are the refusals that custom code may raise.
+var codesOfCustomCode = [...]string{"SP400", "SP403", "SP404", "SP409"}
+
+// isRaisedByPlatform tells whether a function of schema platform raised an error: it is
+// named in the first line of the context, whatever the language of messages.
+func isRaisedByPlatform(raised *pgconn.PgError) bool {
+	first, _, _ := strings.Cut(raised.Where, "\n")
+	return strings.Contains(first, " platform.")
 }
 
 // envelope writes the body of a refusal.

@@ -85,7 +85,7 @@ func TestRequestID(t *testing.T) {
 
 	// It is the one that the function sees.
 	_, body := s.do(t, "GET", "/api/json/whoAmI", "", map[string]string{"X-Request-Id": "mine"})
-	if !strings.Contains(body, `"requestId": "mine"`) {
+	if !strings.Contains(body, `"requestId":"mine"`) {
 		t.Errorf("whoAmI: got %s", body)
 	}
 }
@@ -193,9 +193,9 @@ func TestTimeZone(t *testing.T) {
 	for _, test := range tests {
 		resp, body := s.raw(t, "GET /api/json/whoAmI HTTP/1.1\nHost: x\n"+test.header+"\n")
 		// What is not told is UTC.
-		want, status := `{"requestId": "`+resp.Header.Get("X-Request-Id")+`"}`, 200
+		want, status := `{"requestId":"`+resp.Header.Get("X-Request-Id")+`"}`, 200
 		if test.zone != "UTC" {
-			want = `{"timeZone": "` + test.zone + `", ` + want[1:]
+			want = `{"timeZone":"` + test.zone + `",` + want[1:]
 		}
 		if test.zone == "" {
 			want, status = `{"code":"ERR_INPUT_MALFORMED","message":"invalid Time-Zone header: unknown time zone `+test.echoed+`"}`, 400
@@ -222,13 +222,13 @@ func TestContext(t *testing.T) {
 	tests := []struct {
 		header, want string
 	}{
-		{"", `{"env": {"REGION": "eu=1"}, "headers": {"x_tenant": "", "user_agent": ""}, "secrets": {"PEPPER": "\"��"}, "requestId": "r"}`},
+		{"", `{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 		{"Authorization: Bearer ada\nX-Tenant: a\nx-tenant: b\nUser-Agent: curl\n",
-			`{"env": {"REGION": "eu=1"}, "headers": {"x_tenant": "a, b", "user_agent": "curl"}, "secrets": {"PEPPER": "\"��"}, "requestId": "r", "identityId": "ada"}`},
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"a, b","user_agent":"curl"},"secrets":{"PEPPER":"\"��"},"requestId":"r","identityId":"ada"}`},
 		{"X-Tenant: \"},\"identityId\":\"ada\"\nX_Tenant: spoofed\n",
-			`{"env": {"REGION": "eu=1"}, "headers": {"x_tenant": "\"},\"identityId\":\"ada\"", "user_agent": ""}, "secrets": {"PEPPER": "\"��"}, "requestId": "r"}`},
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"\"},\"identityId\":\"ada\"","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 		{"X-Tenant: \xff\n",
-			`{"env": {"REGION": "eu=1"}, "headers": {"x_tenant": "�", "user_agent": ""}, "secrets": {"PEPPER": "\"��"}, "requestId": "r"}`},
+			`{"env":{"REGION":"eu=1"},"headers":{"x_tenant":"�","user_agent":""},"secrets":{"PEPPER":"\"��"},"requestId":"r"}`},
 	}
 	for _, test := range tests {
 		resp, body := s.raw(t, "GET /api/json/whoAmI HTTP/1.1\nHost: x\nX-Request-Id: r\n"+test.header+"\n")

@@ -264,7 +264,7 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 	}
 	request := "GET /api/json/whoAmI HTTP/1.1\nHost: x\n"
 	for range 2 { // the second time it is remembered
-		if resp, body := ts.raw(t, request+"Authorization: Bearer "+token+"\n\n"); resp.StatusCode != 200 || !strings.Contains(body, `"identityId": "ada"`) {
+		if resp, body := ts.raw(t, request+"Authorization: Bearer "+token+"\n\n"); resp.StatusCode != 200 || !strings.Contains(body, `"identityId":"ada"`) {
 			t.Errorf("got %d %s", resp.StatusCode, body)
 		}
 	}
