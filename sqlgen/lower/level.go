@@ -58,7 +58,7 @@ func (l *level) fill(inputs []*schema.Input) {
 		switch first := list[0]; {
 		case !step.IsRelation():
 			l.writes = append(l.writes, write{field: step, input: first})
-		case isLink(list, depth):
+		case step.FK != nil && isLink(list, depth):
 			l.writes = append(l.writes, write{field: step.FK, input: first})
 		default:
 			child := &level{model: step.Target, field: step, path: first.Path[:depth+1], parent: l}
