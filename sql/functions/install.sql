@@ -29,6 +29,7 @@
 {{ template "relative_period.sql" . }}
 {{ template "known_time_zones.sql" . }}
 {{ template "tg_touch.sql" . }}
+{{ template "tg_sign_out.sql" . }}
 {{ template "is_file.sql" . }}
 {{ template "is_file_array.sql" . }}
 

@@ -36,6 +36,9 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 		Function: "platform.tg_touch",
 	}}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
+	if m.IsIdentity {
+		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
+	}
 	return t
 }
 

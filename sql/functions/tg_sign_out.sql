@@ -1,0 +1,18 @@
+-- Ends what a deleted identity was signed in with, so that no identity of the same id inherits it. It runs with the rights of its
+-- owner, since whoever deletes an identity has none on platform.auth_family.
+create or replace function platform.tg_sign_out() returns trigger
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  update platform.auth_family
+  set revoked_at = now()
+  where auth_family.identity_id = old.id
+    and auth_family.revoked_at is null;
+  return null;
+end;
+$$;
+
+comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted.';
