@@ -19,7 +19,8 @@ func newDev() *cobra.Command {
 		Long: `Dev starts a Postgres of its own (unless DATABASE_URL names one), compiles the
 project, installs it and serves it. It watches the project's files: after each
 change it compiles and installs again, and the server goes over to the new
-release. Changes that would lose data are refused. Data, files and keys of
+release. For an action whose custom code is missing it writes a first version
+of the file. Changes that would lose data are refused. Data, files and keys of
 development are kept in .sternpost/ inside the project.`,
 		Args: cobra.MaximumNArgs(1),
 	}

@@ -161,6 +161,23 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	edit(", place?)", ")")
 	p.await(t, at, "release 4 installed")
 
+	// An action whose code is missing gets a first version of it, which can be written
+	// and mended while it is served.
+	edit("read countTasks() returns (TaskCounts)", "read countTasks() returns (TaskCounts)\n    read tidyUp() returns (Any)")
+	at = p.await(t, at, "tidyUp.sql: its function is yours to write")
+	at = p.await(t, at, "release 5 installed")
+	awaitAnswer(t, "POST", api+"tidyUp", `{}`, `"code":"ERR_INTERNAL"`)
+	awaitAnswer(t, "POST", api+"countTasks", `{}`, `"overdue":0`)
+	code := filepath.Join(dir, "functions", "tidyUp.sql")
+	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  selec '\"tidy\"';\n$$;\n")
+	at = p.await(t, at, "functions/tidyUp.sql:5:3: syntax error")
+	at = p.await(t, at, "the custom code has errors")
+	replaceFile(t, code, "create function functions.tidy_up(day date) returns jsonb\nlanguage sql\nstable\nas $$\n  select '1'::jsonb;\n$$;\n")
+	at = p.await(t, at, "expected: create function functions.tidy_up() returns jsonb")
+	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  select '\"tidy\"'::jsonb;\n$$;\n")
+	p.await(t, at, "release 6 installed")
+	awaitAnswer(t, "POST", api+"tidyUp", `{}`, `"tidy"`)
+
 	if err := p.end(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}

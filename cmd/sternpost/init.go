@@ -19,6 +19,7 @@ var newProject embed.FS
 var newFiles = [...]struct{ from, to string }{
 	{"project/schema.stern", "schema.stern"},
 	{"project/sternpost.yaml", sqlgen.ConfigName},
+	{"project/functions/countTasks.sql", "functions/countTasks.sql"},
 	{"project/gitignore", ".gitignore"},
 }
 
@@ -26,7 +27,8 @@ func newInit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make a new project",
-		Long: `Init makes a folder with a first schema, a configuration file and a .gitignore.
+		Long: `Init makes a folder with a first schema, a first function, a configuration file
+and a .gitignore.
 It overwrites nothing: a folder that has one of these files is left as it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -43,7 +45,7 @@ It overwrites nothing: a folder that has one of these files is left as it is.`,
 				return environmentError(err)
 			}
 			for _, f := range newFiles {
-				if err := writeNew(filepath.Join(dir, f.to), f.from); err != nil {
+				if err := writeNew(filepath.Join(dir, filepath.FromSlash(f.to)), f.from); err != nil {
 					return environmentError(err)
 				}
 			}
@@ -57,6 +59,9 @@ It overwrites nothing: a folder that has one of these files is left as it is.`,
 func writeNew(name, from string) error {
 	text, err := newProject.ReadFile(from)
 	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

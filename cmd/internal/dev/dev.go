@@ -149,7 +149,7 @@ func (l *loop) adminListener(config *server.Config) net.Listener {
 // nothing could be installed.
 func (l *loop) turn(ctx context.Context) *turnOutcome {
 	began := time.Now()
-	project, err := sqlgen.ReadProject(l.options.Dir)
+	project, err := l.readProject()
 	if err != nil {
 		l.say("%v", err)
 		return nil
@@ -172,7 +172,13 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	outcome, err := l.install(ctx, db)
 	var refused *install.RefusedError
 	var misfit *install.RowsError
+	var code *install.CodeError
 	switch {
+	case errors.As(err, &code):
+		syntax.Render(l.options.Out, code.Errors, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+		l.say("the custom code has errors; nothing was changed, and what was served before is still served")
+		l.behind = true
+		return nil
 	case errors.As(err, &refused):
 		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database%s",
 			err, l.startOver())
@@ -197,6 +203,40 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
 	}
 	return &turnOutcome{db}
+}
+
+// readProject reads the project, and first writes the files of custom code that it
+// lacks.
+func (l *loop) readProject() (*sqlgen.Project, error) {
+	project, err := sqlgen.ReadProject(l.options.Dir)
+	if err != nil {
+		return nil, err
+	}
+	missing := sqlgen.Scaffold(project)
+	if len(missing) == 0 {
+		return project, nil
+	}
+	for _, f := range missing {
+		name := filepath.Join(l.options.Dir, filepath.FromSlash(f.Name))
+		if err := writeNew(name, f.Text); err != nil {
+			return nil, fmt.Errorf("write custom code: %w", err)
+		}
+		l.say("wrote %s: its function is yours to write", name)
+	}
+	return sqlgen.ReadProject(l.options.Dir)
+}
+
+// writeNew writes a file that must not be there yet.
+func writeNew(name string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Close())
 }
 
 // startOver says how to come to an empty database, if it is ours to say.
