@@ -331,7 +331,9 @@ func TestRelationFilters(t *testing.T) {
 	}
 
 	letters := []string{"a", "b", "ab", ""}
-	least := func(item *node, n int) bool { return item != nil && item.values["price"][0].key.(float64) >= float64(n) }
+	least := func(item *node, n int) bool {
+		return item != nil && item.values["price"][0].key.(float64) >= float64(n)
+	}
 	is := func(n *node, field, word string) bool { return n != nil && single(n.values[field]).key == word }
 	first := func(n *node, relation string) *node {
 		if n == nil || len(n.related[relation]) == 0 {

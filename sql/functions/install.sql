@@ -27,6 +27,8 @@
 {{ template "midnight.sql" . }}
 {{ template "midnight_array.sql" . }}
 {{ template "relative_period.sql" . }}
+{{ template "current_period.sql" . }}
+{{ template "fold.sql" . }}
 {{ template "known_time_zones.sql" . }}
 {{ template "tg_touch.sql" . }}
 {{ template "tg_sign_out.sql" . }}

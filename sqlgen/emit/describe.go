@@ -68,6 +68,9 @@ func describeTable(t *pg.Table) *diff.Table {
 		keys := make([]string, len(i.Keys))
 		for n, k := range i.Keys {
 			keys[n] = pg.Ident(k.Column)
+			if k.Function != "" {
+				keys[n] = k.Function + "(" + keys[n] + `) collate "C"`
+			}
 			if k.Descending {
 				keys[n] += " desc"
 			}

@@ -46,8 +46,7 @@ func (b *builder) answerRows() {
 	if len(a.Sortable) > 0 {
 		b.requestedOrder(keys, ownOrder(a), sortable(a))
 	}
-	row := rowOf(b.model)
-	g.operators(newExpression(whereLogic, inQuery, &row, valueInFilter), filters(a), nil)
+	g.filter(g.rowExpression(), filters(a))
 	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
 		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), g.sql), Into: "v_total", Using: using}))
 

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -65,6 +67,9 @@ func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
 	return value.rejectingNull(func(v pg.Expr) pg.Expr {
 		if f.input.Type.Array {
 			return o.condition(v, read(f.input.Type, false, given, path...))
+		}
+		if o.name == "startsWith" && isFolded(f.input) {
+			return beginsWith(v, memberText(given, path...))
 		}
 		return o.apply(f.input.Type.Kind, v, given, path)
 	})
@@ -172,4 +177,27 @@ func (f filter) conjuncts(given pg.Expr) []conjunct {
 		return &pg.Exists{Query: &pg.Select{From: q.From, Joins: q.Joins, Where: pg.AllOf(append(conditions, q.Where)...)}}
 	})
 	return list
+}
+
+// isFolded tells whether there is an index by which startsWith finds what an input
+// asks for. Markdown is long, and looked into rather than begun.
+func isFolded(in *schema.Input) bool {
+	return in.Union == nil && in.Type.Kind == expr.Text && !in.Type.Array
+}
+
+// foldedFields returns the fields of a model that lists find by how they begin.
+func foldedFields(s *schema.Schema, m *schema.Model) []*schema.Field {
+	var fields []*schema.Field
+	for _, f := range m.Fields {
+		if slices.ContainsFunc(s.Actions, func(a *schema.Action) bool { return a.Kind == schema.List && !a.Custom && filtersBy(a, f) }) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+func filtersBy(a *schema.Action, f *schema.Field) bool {
+	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
+		return len(in.Path) > 0 && in.Path[len(in.Path)-1] == f && isFolded(in)
+	})
 }

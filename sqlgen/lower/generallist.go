@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -170,47 +171,53 @@ type guard struct {
 
 // conditions adds what is listed to the statement: @wheres, rules and operators. It
 // returns the conditions that every request has.
+//
+// What is asked of one child of the row, by @wheres and operators, is gathered as text
+// and becomes one condition, of what the request has. A @where that may hold without
+// the child it asks for cannot be gathered; its group stands in the text as a whole,
+// and each part counts where the request has its input.
 func (g *generalList) conditions() []pg.Expr {
-	row := rowOf(g.model)
-	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
-	var always []pg.Expr
-	var conjuncts []conjunct
+	root := &scope{text: g.sql, x: g.rowExpression()}
+	var list []listed
 	for _, w := range g.action.Wheres {
-		conjuncts = append(conjuncts, unlessAbsent(g.guard(optionalInputs(w)), partsOf(w.Expression))...)
-	}
-	// What filters ask stands beside the @wheres only where they share a child.
-	owner := map[int]int{} // of conjuncts: the filter they belong to
-	list := filters(g.action)
-	first := len(conjuncts)
-	for i, f := range list {
-		for _, c := range f.conjuncts(theFilter) {
-			owner[len(conjuncts)] = i
-			conjuncts = append(conjuncts, c)
+		for _, c := range unlessAbsent(g.guard(optionalInputs(w)), partsOf(w.Expression)) {
+			list = append(list, listed{conjunct: c})
 		}
 	}
-	indexes := make([]int, len(conjuncts))
-	for i := range indexes {
-		indexes[i] = i
+	for _, f := range filters(g.action) {
+		list = append(list, listed{conjunct: conjunct{prefixes: expr.Prefixes(f.path)}, filter: &f})
 	}
-	shared := map[int]bool{} // filters whose conditions stand in the text as a whole
-	for _, group := range sharing(x, indexes, func(i int) []expr.Prefix { return conjuncts[i].prefixes }) {
-		if group[0] >= first {
-			continue // of filters alone
-		}
-		var members []conjunct
-		for _, i := range group {
-			members = append(members, conjuncts[i])
-			if i >= first {
-				shared[owner[i]] = true
+
+	var always []pg.Expr
+	var elsewhere []filter // that stand in the text as a whole
+	for _, group := range sharing(root.x, list, func(c listed) []expr.Prefix { return c.prefixes }) {
+		if isGatherable(root.x, group) {
+			for _, c := range group {
+				at := g.scopeOf(root, c.prefixes)
+				if c.filter != nil {
+					at.filters = append(at.filters, *c.filter)
+				} else if condition := c.lower(at.x); at == root && c.absent == nil {
+					always = append(always, condition)
+				} else {
+					g.gatherWhere(at, c.absent, condition)
+				}
 			}
-		}
-		absent := members[0].absent
-		if absent != nil && !slices.ContainsFunc(members, func(c conjunct) bool { return c.absent != absent }) {
-			g.step("", pg.IfThen(g.given(absent), extend(g.sql, alsoHolds(x.group(unlessAbsent(nil, members))))))
 			continue
 		}
-		if condition := x.group(members); !pg.IsTrue(condition) {
-			always = append(always, condition)
+		var conjuncts []conjunct
+		for _, c := range group {
+			if c.filter != nil {
+				elsewhere = append(elsewhere, *c.filter)
+				conjuncts = append(conjuncts, c.filter.conjuncts(theFilter)...)
+			} else {
+				conjuncts = append(conjuncts, c.conjunct)
+			}
+		}
+		absent := conjuncts[0].absent
+		if absent != nil && !slices.ContainsFunc(conjuncts, func(c conjunct) bool { return c.absent != absent }) {
+			g.gatherWhere(root, absent, root.x.group(unlessAbsent(nil, conjuncts)))
+		} else {
+			always = append(always, root.x.group(conjuncts))
 		}
 	}
 	if g.judgesRows() {
@@ -222,8 +229,72 @@ func (g *generalList) conditions() []pg.Expr {
 				pg.IfThen(pg.Negate(g.early.holds), extend(g.sql, alsoHolds(rule))))
 		}
 	}
-	g.operators(x, list, shared)
-	return always
+	g.operators(root, elsewhere)
+	return slices.DeleteFunc(always, func(e pg.Expr) bool { return pg.IsTrue(e) })
+}
+
+// filter adds what the operators of a request ask of rows, and nothing else.
+func (g *generalList) filter(x expression, list []filter) {
+	root := &scope{text: g.sql, x: x}
+	for _, f := range list {
+		at := g.scopeOf(root, expr.Prefixes(f.path))
+		at.filters = append(at.filters, f)
+	}
+	g.operators(root, nil)
+}
+
+// rowExpression prepares to lower conditions over the row inside the statement.
+func (g *generalList) rowExpression() expression {
+	row := rowOf(g.model)
+	return newExpression(whereLogic, inQuery, &row, valueInFilter)
+}
+
+// listed is a condition of a list: a part of a @where, or a filter.
+type listed struct {
+	conjunct
+	filter *filter // nil means a @where
+}
+
+// isGatherable tells whether all conditions of a group need the children that their
+// prefixes choose, one child of the other: then they can be gathered.
+func isGatherable(x expression, group []listed) bool {
+	for _, c := range group {
+		if c.filter == nil && !needsChildren(x, c.conjunct) {
+			return false
+		}
+	}
+	return true
+}
+
+func needsChildren(x expression, c conjunct) bool {
+	for i, p := range c.prefixes {
+		if i > 0 && !begins(c.prefixes[i-1], p) || p.Root != expr.RootRow {
+			return false
+		}
+		without := x
+		without.chosen = maps.Clone(x.chosen)
+		without.chosen[p.Key()] = nil
+		if !pg.IsFalse(c.lower(without)) {
+			return false
+		}
+		_, x = x.choosing(p)
+	}
+	return true
+}
+
+// begins tells whether a prefix begins another one.
+func begins(p, other expr.Prefix) bool {
+	return len(p.Steps) < len(other.Steps) && p.Key() == (expr.Prefix{Root: other.Root, Steps: other.Steps[:len(p.Steps)]}).Key()
+}
+
+// gatherWhere adds a condition to what is asked at a scope, where it counts.
+func (g *generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
+	added := extend(at.text, alsoHolds(condition))
+	if absent == nil {
+		g.step("", added)
+		return
+	}
+	g.step("", pg.IfThen(g.given(absent), added))
 }
 
 // guard returns the condition that the filter lacks any of some inputs, the same for
@@ -273,59 +344,71 @@ type scope struct {
 // operators adds the loop that turns the operators of a request into conditions of
 // its statement. A path that is not listed makes the statement null, which Postgres
 // refuses to run: nothing is ever passed over.
-func (g *generalList) operators(x expression, list []filter, shared map[int]bool) {
-	if len(g.action.Reads) == 0 {
-		return
+func (g *generalList) operators(root *scope, elsewhere []filter) {
+	var nothing []pg.Expr // paths that add nothing to the statement itself
+	var listBelow func(s *scope)
+	listBelow = func(s *scope) {
+		for _, f := range s.filters {
+			nothing = append(nothing, f.paths(s != root)...)
+		}
+		for _, c := range s.children {
+			listBelow(c)
+		}
 	}
-	root := &scope{text: g.sql, x: x}
-	var elsewhere []pg.Expr // paths that add nothing to the statement itself
-	nothing := func(path pg.Expr) { elsewhere = append(elsewhere, path) }
-	for i, f := range list {
-		at := root
-		if !shared[i] {
-			at = g.scopeOf(root, f)
-			at.filters = append(at.filters, f)
-		}
-		for _, o := range f.operators() {
-			if at != root || shared[i] {
-				nothing(f.named(o.name))
-			}
-		}
-		if !f.input.Type.Array {
-			continue
-		}
-		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-			nothing(f.named("any", o.name))
-			if at != root || shared[i] {
-				nothing(f.named("all", o.name))
-			}
-		}
+	listBelow(root)
+	for _, f := range elsewhere {
+		nothing = append(nothing, f.paths(true)...)
 	}
 	for _, in := range g.action.Reads {
 		if in.Explicit {
-			nothing(pg.Str(in.Name)) // the @wheres have it
+			nothing = append(nothing, pg.Str(in.Name)) // the @wheres have it
 		}
 	}
 
 	var each, after []pg.Statement
-	g.gather(root, elsewhere, &each, &after)
-	loop := &pg.ForEach{
-		Variables: []string{"v_path", "v_operand"},
-		Query: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Col("operator", "path")}, {Value: pg.Col("operator", "operand")}},
-			From:    &pg.CallRef{Call: pg.Fn("platform.operators", g.where), Alias: "operator"},
-		},
-		Body: each,
+	g.gather(root, nothing, &each, &after)
+	if len(g.action.Reads) > 0 {
+		loop := &pg.ForEach{
+			Variables: []string{"v_path", "v_operand"},
+			Query: &pg.Select{
+				Columns: []pg.Output{{Value: pg.Col("operator", "path")}, {Value: pg.Col("operator", "operand")}},
+				From:    &pg.CallRef{Call: pg.Fn("platform.operators", g.where), Alias: "operator"},
+			},
+			Body: each,
+		}
+		after = append([]pg.Statement{loop}, after...)
+		g.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", after...)
+	} else if len(after) > 0 {
+		g.step("", after...)
 	}
-	g.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.",
-		append([]pg.Statement{loop}, after...)...)
 }
 
-// scopeOf returns the scope in which a filter's conditions are gathered: that of the
-// last to-many on its path.
-func (g *generalList) scopeOf(root *scope, f filter) *scope {
+// paths returns the paths of a filter's operators that add nothing where the filter's
+// scope adds its conditions: those inside any, or all of them.
+func (f filter) paths(all bool) []pg.Expr {
+	var paths []pg.Expr
+	if all {
+		for _, o := range f.operators() {
+			paths = append(paths, f.named(o.name))
+		}
+	}
+	if !f.input.Type.Array {
+		return paths
+	}
+	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+		paths = append(paths, f.named("any", o.name))
+		if all {
+			paths = append(paths, f.named("all", o.name))
+		}
+	}
+	return paths
+}
+
+// scopeOf returns the scope in which conditions on the children of prefixes, one child
+// of the other, are gathered.
+func (g *generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
 	at := root
-	for _, p := range expr.Prefixes(f.path) {
+	for _, p := range prefixes {
 		at = g.childScope(at, p)
 	}
 	return at

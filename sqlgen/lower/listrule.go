@@ -48,7 +48,7 @@ func alternativesOf(n expr.Node) []expr.Node {
 // that a condition beside those of row security may use an index.
 func isLeakproof(k expr.Kind) bool {
 	switch k {
-	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Boolean, expr.Timestamp, expr.Date:
+	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Boolean, expr.Timestamp, expr.Date, expr.Duration:
 		return true
 	}
 	return false

@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -9,7 +11,39 @@ import (
 
 // lookUp returns the condition that finds the row of a get, update or delete: its
 // implicit read inputs and its @wheres, as one expression.
+//
+// Where it depends on the request which inputs pin the row, its id is looked for
+// first, by a statement for each set of them: one statement for all could use no
+// index, or would have to be planned for every call.
 func (b *builder) lookUp() pg.Expr {
+	sets := pinningInputs(b.action)
+	if len(sets) == 0 {
+		return b.isFound(nil)
+	}
+	id := b.variable(b.names.Take("v_found_id"), "text", nil)
+	var branches []pg.IfBranch
+	for _, set := range sets {
+		query := &pg.Select{
+			Columns: []pg.Output{{Value: pg.Col(b.table, "id")}},
+			From:    pg.Ref(relatedSchema, b.table),
+			Where:   b.isFound(set),
+		}
+		branches = append(branches, pg.IfBranch{
+			Condition: pg.Negate(b.lacksAny(set)),
+			Then:      []pg.Statement{&pg.Assign{Variable: id.(*pg.Name).Name, Value: &pg.Subquery{Query: query}}},
+		})
+	}
+	b.step("The row that the inputs pin, of which a request gives some.", &pg.If{Branches: branches})
+	found := pg.Eq(pg.Col(b.table, "id"), id)
+	if b.action.Kind == schema.Get {
+		return found
+	}
+	return pg.AllOf(found, b.isFound(nil)) // another call may have changed the row meanwhile
+}
+
+// isFound is the condition of all look-up inputs and @wheres that count. Those that
+// need none but given inputs count whatever the request.
+func (b *builder) isFound(given []*schema.Input) pg.Expr {
 	var conjuncts []conjunct
 	for _, in := range b.action.Reads {
 		if in.Explicit {
@@ -17,23 +51,18 @@ func (b *builder) lookUp() pg.Expr {
 		}
 		b.value(in) // declared here, in the order of the inputs
 		equal := []conjunct{b.equalsInput(in)}
-		if in.Optional {
+		if in.Optional && !slices.Contains(given, in) {
 			equal = unlessAbsent(b.isAbsent(in), equal)
 		}
 		conjuncts = append(conjuncts, equal...)
 	}
 	for _, w := range b.action.Wheres {
 		parts := partsOf(w.Expression)
-		if absent := b.lacksAny(optionalInputs(w)); !pg.IsFalse(absent) {
-			parts = unlessAbsent(absent, parts)
+		needed := slices.DeleteFunc(optionalInputs(w), func(in *schema.Input) bool { return slices.Contains(given, in) })
+		if len(needed) > 0 {
+			parts = unlessAbsent(b.lacksAny(needed), parts)
 		}
 		conjuncts = append(conjuncts, parts...)
-	}
-	for _, c := range conjuncts {
-		if c.absent != nil {
-			// Only a plan made for the call knows which conditions count.
-			b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_custom_plan"}}
-		}
 	}
 	return b.expression(whereLogic, inQuery).conjunction(conjuncts)
 }

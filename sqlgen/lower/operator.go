@@ -40,6 +40,12 @@ func startsWith(value, operand pg.Expr) pg.Expr {
 	return pg.Fn("starts_with", pg.Fn("lower", value), pg.Fn("lower", operand))
 }
 
+// beginsWith is startsWith with what an index can find: see foldedFields.
+func beginsWith(value, operand pg.Expr) pg.Expr {
+	folded := pg.Op(pg.Fn("platform.fold", value), "collate", pg.Lit(`"C"`))
+	return pg.AllOf(pg.Fn("starts_with", folded, pg.Fn("platform.fold", operand)), startsWith(value, operand))
+}
+
 func endsWith(value, operand pg.Expr) pg.Expr {
 	return pg.Fn("starts_with", pg.Fn("reverse", pg.Fn("lower", value)), pg.Fn("reverse", pg.Fn("lower", operand)))
 }
@@ -165,10 +171,8 @@ func (o operator) apply(k expr.Kind, value, given pg.Expr, path []string) pg.Exp
 	return o.condition(value, cast(memberText(given, path...), expr.Type{Kind: k}))
 }
 
-// period is one end of a relative period, evaluated once per statement.
+// period is one end of a relative period, which is known when the statement is
+// planned.
 func period(expression pg.Expr, end string) pg.Expr {
-	return &pg.Subquery{Query: &pg.Select{Columns: []pg.Output{{Value: &pg.Field{
-		Value: pg.Fn("platform.relative_period", expression, pg.Fn("platform.time_zone"), pg.Fn("now")),
-		Name:  end,
-	}}}}}
+	return &pg.Field{Value: pg.Fn("platform.current_period", expression), Name: end}
 }

@@ -331,6 +331,13 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 			further = append(further, i)
 		}
 	}
+	for _, f := range foldedFields(l.schema, m) {
+		further = append(further, &pg.Index{
+			Name:    l.names.Take(m.Table + "_" + f.Column + "_fold_idx"),
+			Keys:    []pg.IndexKey{{Column: f.Column, Function: "platform.fold"}},
+			Comment: "startsWith of lists on " + f.Name,
+		})
+	}
 	for _, i := range further {
 		leading[i.Keys[0].Column] = true
 	}

@@ -267,7 +267,7 @@ func (g *generalList) ofArm(a arm, isAllowed pg.Expr) {
 			list = append(list, filter{in, a.value(in.Union)})
 		}
 	}
-	g.operators(x, list, map[int]bool{})
+	g.filter(x, list)
 }
 
 // unionRows reads the rows of a page, arm by arm, each with its place on the page.

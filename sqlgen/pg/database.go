@@ -106,9 +106,10 @@ type Index struct {
 	Comment string // why it is there; empty means the reference of its column
 }
 
-// IndexKey is one column of an index.
+// IndexKey is one column of an index, or what a function makes of it.
 type IndexKey struct {
 	Column     string
+	Function   string // qualified, of text, which is then ordered by code point; empty means the column as it is
 	Descending bool
 }
 

@@ -1,0 +1,18 @@
+-- What a relative expression means in this call: now, in the caller's time zone. For the filters of lists alone.
+--
+-- Immutable, which is not true of the time but of every statement that has it: a filter's statement is planned for one call. So
+-- the planner evaluates it once, knows how many rows lie in the period, and can find them by an index.
+create or replace function platform.current_period(expression text) returns platform.period
+language plpgsql
+immutable
+strict
+parallel safe
+security invoker
+as $$
+begin
+  return platform.relative_period(expression, platform.time_zone(), now());
+end;
+$$;
+
+comment on function platform.current_period(text) is 'The span of time that a relative expression means in this call.';
+grant execute on function platform.current_period(text) to sternpost_caller;

@@ -1,0 +1,225 @@
+package sqlgen_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+const posts = `
+model Org { fields { name Text  authors Author[] } }
+model Author {
+  fields { org Org  name Text @index  city Text? @index  age Number @index  identity Identity? @unique  posts Post[] }
+}
+model Post {
+  fields {
+    title Text @index
+    slug Text @unique
+    summary Text?
+    state State @index
+    views Number @index
+    price Decimal? @index
+    liveAt Timestamp? @index
+    day Date @index
+    took Duration @index
+    isPinned Boolean
+    tags Text[]
+    author Author @relation(posts)
+    editor Author?
+    comments Comment[]
+  }
+  actions {
+    list listPosts(
+      id?, title?, slug?, summary?, state?, views?, price?, liveAt?, day?, took?, isPinned?, tags?, author.id?, editor.id?,
+      author.name?, author.city?, author.age?, comments.text?, comments.score?, comments.at?, createdAt?,
+      since: Date?, said: Text?
+    ) {
+      @where(post.day >= since)
+      @where(post.comments.text == said)
+      @orderBy(day: desc)
+      @sortable(title, liveAt, day)
+    }
+    list ownPosts(state?, title?) {
+      @orderBy(liveAt: desc)
+      @permission(expression: post.author.identity == ctx.identity)
+    }
+    list keptPosts(views?) {
+      @permission(expression: post.editorId == ctx.identity.author.id)
+    }
+    list openPosts(
+      id?, title?, slug?, summary?, state?, views?, price?, liveAt?, day?, took?, isPinned?, tags?, author.id?, editor.id?,
+      author.name?, author.city?, author.age?, comments.text?, comments.score?, comments.at?, createdAt?,
+      since: Date?, said: Text?
+    ) {
+      @where(post.day >= since)
+      @where(post.comments.text == said)
+      @orderBy(day: desc)
+      @sortable(title, liveAt, day)
+      @permission(expression: true)
+    }
+    list titledPosts() { @orderBy(title: desc) @permission(expression: true) }
+  }
+  @permission(expression: ctx.identity in post.author.org.authors.identity, actions: [list])
+}
+model Comment { fields { post Post  text Text @index  score Number @index  at Timestamp @index } }
+enum State { Draft Live Gone }
+`
+
+// postRows fills the tables of posts: 100 orgs of 10 authors each, each with 100
+// posts, and two comments for each post, so that who belongs to an org sees 1 of 100
+// posts.
+const postRows = `
+	set session_replication_role = replica; -- the references hold by construction
+	insert into app.identity (id) select 'i' || n from generate_series(0, 999) as n;
+	insert into app.org (id, name) select 'o' || n, 'org' from generate_series(0, 99) as n;
+	insert into app.author (id, org_id, name, city, age, identity_id)
+	select 'a' || n, 'o' || n % 100, 'author ' || n, nullif('city ' || n % 50, 'city 7'), n % 80, 'i' || n from generate_series(0, 999) as n;
+	insert into app.post (id, title, slug, summary, state, views, price, live_at, day, took, is_pinned, tags, author_id, editor_id)
+	select
+		'p' || n, 'Title ' || n % 50000, 'slug-' || n, nullif('about ' || n % 10, 'about 3'), (array['Draft', 'Live', 'Gone'])[1 + n % 3],
+		n % 20000, nullif(n % 10000, 5) * 0.5, nullif('2020-01-01Z'::timestamptz + n * interval '1 minute', '2020-01-01 00:07Z'),
+		'2020-01-01'::date + n / 50, n % 5000 * interval '1 minute', n % 1000 = 0, array['tag ' || n % 100],
+		'a' || n % 1000, nullif('a' || n * 7 % 1000, 'a7')
+	from generate_series(0, 99999) as n;
+	insert into app.comment (id, post_id, text, score, at)
+	select 'c' || n, 'p' || n / 2, 'comment ' || n, n % 40000, '2020-01-01Z'::timestamptz + n * interval '1 minute'
+	from generate_series(0, 199999) as n;
+	analyze;
+	reset session_replication_role;
+`
+
+// throughTable are the operators that look through a table when the rules let a caller
+// see all of it: what a text contains or ends with, and fields without an index.
+var throughTable = []string{
+	`"title":{"endsWith":" 49999"}`, `"title":{"contains":"e 49999"}`, `"isPinned":{"equals":true}`,
+	`"createdAt":{"before":"2020-01-01T00:10:00Z"}`,
+}
+
+// TestListPlans counts the rows that Postgres reads for lists over 100,000 rows, by a
+// caller who may see 1,000 of them (listPosts and those that follow) or all
+// (openPosts): no list may look through the table, but for the operators above.
+func TestListPlans(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "posts", posts)
+	conn := a.db.Superuser(t)
+	if _, err := conn.Exec(t.Context(), postRows); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ action, where string }{
+		{"listPosts", ``},
+		{"listPosts", `"id":{"equals":"p7"}`},
+		{"listPosts", `"id":{"oneOf":["p7","p107"]}`},
+		{"listPosts", `"id":{"notEquals":"p7"}`},
+		{"listPosts", `"title":{"equals":"Title 7"}`},
+		{"listPosts", `"title":{"notEquals":"Title 7"}`},
+		{"listPosts", `"title":{"startsWith":"title 7"}`},
+		{"listPosts", `"title":{"startsWith":"title 4999"}`},
+		{"listPosts", `"title":{"endsWith":" 49999"}`},
+		{"listPosts", `"title":{"contains":"e 49999"}`},
+		{"listPosts", `"title":{"oneOf":["Title 7","Title 9"]}`},
+		{"listPosts", `"slug":{"equals":"slug-7"}`},
+		{"listPosts", `"summary":{"equals":"about 4"}`},
+		{"listPosts", `"summary":{"equals":null}`},
+		{"listPosts", `"summary":{"notEquals":null}`},
+		{"listPosts", `"state":{"equals":"Live"}`},
+		{"listPosts", `"state":{"notEquals":"Live"}`},
+		{"listPosts", `"state":{"oneOf":["Live","Gone"]}`},
+		{"listPosts", `"views":{"equals":7}`},
+		{"listPosts", `"views":{"lessThan":2}`},
+		{"listPosts", `"views":{"lessThanOrEquals":2}`},
+		{"listPosts", `"views":{"greaterThan":19998}`},
+		{"listPosts", `"views":{"greaterThanOrEquals":19998}`},
+		{"listPosts", `"views":{"oneOf":[7,107]}`},
+		{"listPosts", `"price":{"equals":3.5}`},
+		{"listPosts", `"price":{"equals":null}`},
+		{"listPosts", `"price":{"lessThan":2}`},
+		{"listPosts", `"price":{"greaterThanOrEquals":4999}`},
+		{"listPosts", `"liveAt":{"before":"2020-01-01T00:10:00Z"}`},
+		{"listPosts", `"liveAt":{"after":"2020-03-10T10:30:00Z"}`},
+		{"listPosts", `"liveAt":{"equalsRelative":"today"}`},
+		{"listPosts", `"liveAt":{"afterRelative":"today"}`},
+		{"listPosts", `"day":{"equals":"2020-01-02"}`},
+		{"listPosts", `"day":{"before":"2020-01-02"}`},
+		{"listPosts", `"day":{"onOrAfter":"2025-06-20"}`},
+		{"listPosts", `"day":{"equalsRelative":"last 3 complete days"}`},
+		{"listPosts", `"took":{"equals":"PT7M"}`},
+		{"listPosts", `"took":{"lessThan":"PT2M"}`},
+		{"listPosts", `"isPinned":{"equals":true}`},
+		{"listPosts", `"tags":{"any":{"equals":"tag 7"}}`},
+		{"listPosts", `"tags":{"equals":["tag 8"]}`},
+		{"listPosts", `"author":{"id":{"equals":"a7"}}`},
+		{"listPosts", `"author":{"id":{"equals":"a8"}}`},
+		{"listPosts", `"editor":{"id":{"equals":"a7"}}`},
+		{"listPosts", `"editor":{"id":{"equals":null}}`},
+		{"listPosts", `"author":{"name":{"equals":"author 7"}}`},
+		{"listPosts", `"author":{"name":{"startsWith":"author 700"}}`},
+		{"listPosts", `"author":{"city":{"equals":"city 8"}}`},
+		{"listPosts", `"author":{"city":{"equals":null}}`},
+		{"listPosts", `"author":{"age":{"lessThan":1}}`},
+		{"listPosts", `"comments":{"text":{"equals":"comment 14"}}`},
+		{"listPosts", `"comments":{"score":{"equals":14}}`},
+		{"listPosts", `"comments":{"at":{"before":"2020-01-01T00:10:00Z"}}`},
+		{"listPosts", `"createdAt":{"before":"2020-01-01T00:10:00Z"}`},
+		{"listPosts", `"since":"2025-06-20"`},
+		{"listPosts", `"said":"comment 14"`},
+		{"ownPosts", ``},
+		{"ownPosts", `"state":{"equals":"Live"}`},
+		{"ownPosts", `"title":{"equals":"Title 7"}`},
+		{"ownPosts", `"title":{"startsWith":"Title 7"}`},
+		{"keptPosts", ``},
+		{"keptPosts", `"views":{"equals":7}`},
+		{"titledPosts", ``},
+	} {
+		actions := []string{c.action}
+		if c.action == "listPosts" {
+			actions = append(actions, "openPosts")
+		}
+		for _, name := range actions {
+			action := a.action(t, name)
+			in, err := a.readers[name].Read([]byte(`{"where":{` + c.where + `},"first":20}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			functions := []string{action.Function}
+			if form, ok := action.Forms[in.OperatorSet()]; ok {
+				functions = append(functions, form)
+			}
+			for _, function := range functions {
+				rows := rowsRead(t, conn, function, string(in.JSON))
+				isThrough := name == "openPosts" && slices.Contains(throughTable, c.where)
+				if rows > 6000 != isThrough {
+					t.Errorf("api.%s {%s} reads %d rows; through the table: want %t", function, c.where, rows, isThrough)
+				}
+			}
+		}
+	}
+}
+
+// rowsRead calls a function and returns how many rows of the tables it read.
+func rowsRead(t *testing.T, conn *pgx.Conn, function, body string) int {
+	t.Helper()
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	count := func() (rows int) {
+		err := tx.QueryRow(t.Context(), `
+			select coalesce(sum(seq_tup_read + idx_tup_fetch), 0)
+			from pg_stat_xact_user_tables
+			where schemaname = 'app'`).Scan(&rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	before := count()
+	var answer string
+	if err := tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, callContext("i7")).Scan(&answer); err != nil {
+		t.Fatalf("api.%s %s: %v", function, body, err)
+	}
+	return count() - before
+}
