@@ -249,7 +249,8 @@ func compareVerdicts(t *testing.T, document *apiDocument, m *release.Manifest, a
 			refused++
 		}
 	}
-	if accepted < 20 || refused < 20 {
+	takesAnything := len(m.Schemas.Get(a.Input)) == 0 || string(m.Schemas.Get(a.Input)) == "{}"
+	if accepted < 20 || refused < 20 && !takesAnything {
 		t.Errorf("%s: the requests prove little: %d accepted, %d refused", a.Name, accepted, refused)
 	}
 }
