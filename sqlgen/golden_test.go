@@ -86,6 +86,7 @@ func TestGolden(t *testing.T) {
 				installed, manifest := runScript(t, script), manifestOf(t, db)
 				callEverything(t, installed, manifest)
 				checkManifest(t, installed.Owner(t), manifest)
+				checkFunctions(t, installed)
 			}
 			if *update {
 				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {

@@ -7,6 +7,7 @@
 package sqlgen
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/lower"
@@ -27,7 +28,8 @@ func Compile(p *Project) (*pg.Database, syntax.Errors) {
 		return nil, errs.Sorted()
 	}
 	db := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
-	for _, f := range p.Functions {
+	byName := func(a, b *syntax.Source) int { return strings.Compare(a.Name, b.Name) }
+	for _, f := range slices.SortedStableFunc(slices.Values(p.Functions), byName) {
 		db.Code = append(db.Code, &pg.CodeFile{Name: f.Name, Text: string(f.Text)})
 	}
 	return db, errs

@@ -50,7 +50,7 @@ func exprDoc(e pg.Expr) (doc, int) {
 	case *pg.Call:
 		return cat(e.Name, bracketed("(", exprs(e.Args), ")")), bindPrimary
 	case *pg.Param:
-		return cat(pg.Ident(e.Name), " => ", expr(e.Value, bindAny)), bindAny
+		return cat(pg.ParamIdent(e.Name), " => ", expr(e.Value, bindAny)), bindAny
 	case *pg.Binary:
 		return binary(e)
 	case *pg.Cast:

@@ -276,7 +276,7 @@ func index(names []string, name string) int {
 func (f declared) text() string {
 	parameters := make([]string, len(f.Names))
 	for i, name := range f.Names {
-		parameters[i] = strings.TrimPrefix(pg.Ident(name)+" "+f.Types[i], `"" `)
+		parameters[i] = strings.TrimPrefix(pg.ParamIdent(name)+" "+f.Types[i], `"" `)
 		if i >= len(f.Names)-f.Defaults {
 			parameters[i] += " default …"
 		}

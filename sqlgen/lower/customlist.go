@@ -18,8 +18,10 @@ func (b *builder) answerRows() {
 	} else {
 		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(ownOrder(a), b.table))
 	}
-	g.path = b.variable("v_path", "text", nil)
-	g.operand = b.variable("v_operand", "jsonb", nil)
+	if len(a.Reads) > 0 {
+		g.path = b.variable("v_path", "text", nil)
+		g.operand = b.variable("v_operand", "jsonb", nil)
+	}
 	rows := b.variable("v_rows", rowType(b.model)+"[]", nil)
 	g.sql = b.variable("v_sql", "text", &pg.Fragment{
 		Prefix: " ",

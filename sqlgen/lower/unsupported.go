@@ -13,6 +13,7 @@ import (
 const (
 	maxColumns = 1600        // of a table
 	maxKeys    = 32          // columns of a constraint or index
+	maxInputs  = 100         // parameters of a function
 	maxOrder   = maxKeys - 2 // keys of a list's own order, whose index may begin with a foreign key and ends with the id
 )
 
@@ -76,6 +77,7 @@ func (u refusal) model(m *schema.Model) {
 
 func (u refusal) action(a *schema.Action) {
 	if a.Custom {
+		u.limit(a.Span, a.Name+" has %d parameters; a function of Postgres can have at most %d", len(a.Parameters()), maxInputs)
 		return
 	}
 	u.members(a.Writes)

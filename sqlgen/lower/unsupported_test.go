@@ -38,6 +38,9 @@ func TestLimitsOfPostgres(t *testing.T) {
 		{"index over 32", model(33, "@index("+names(32, "%s", ", ")+")"), ""},
 		{"index over 33", model(33, "@index("+names(33, "%s", ", ")+")"),
 			"@index(" + names(33, "%s", ", ") + "): this index of Wide has 33 columns; Postgres can hold at most 32"},
+		{"100 parameters", model(1, "actions { write all("+names(100, "%s: Text", ", ")+") returns (Any) }"), ""},
+		{"101 parameters", model(1, "actions { write all("+names(101, "%s: Text", ", ")+") returns (Any) }"),
+			"all: all has 101 parameters; a function of Postgres can have at most 100"},
 		{"order by 30", model(31, "actions { list all() { @orderBy("+names(30, "%s: asc", ", ")+") } }"), ""},
 		{"order by 31", model(31, "actions { list all() { @orderBy("+names(31, "%s: asc", ", ")+") } }"),
 			letters(30) + ": asc: this order has 31 fields; an index of Postgres can hold at most 30, beside the id and a foreign key"},
@@ -45,7 +48,7 @@ func TestLimitsOfPostgres(t *testing.T) {
 	for _, test := range tests {
 		var errs syntax.Errors
 		source := &syntax.Source{Name: "schema.stern", Text: []byte(test.schema)}
-		checked := schema.Check([]*syntax.File{syntax.Parse(source, &errs)}, schema.Options{Config: schema.ReadConfig(nil, &errs)}, &errs)
+		checked := schema.Check([]*syntax.File{syntax.Parse(source, &errs)}, schema.Options{Config: schema.ReadConfig(nil, &errs), Functions: []string{"all.sql"}}, &errs)
 		if errs.HasErrors() {
 			t.Fatalf("%s: the schema is in error: %s", test.what, errs[0].Message)
 		}

@@ -35,7 +35,7 @@ type Signature struct {
 func (s *Signature) String() string {
 	arguments := make([]string, len(s.Arguments))
 	for i, a := range s.Arguments {
-		arguments[i] = Ident(a.Name) + " " + a.Type
+		arguments[i] = ParamIdent(a.Name) + " " + a.Type
 	}
 	return Qualified(s.Schema, s.Name) + "(" + strings.Join(arguments, ", ") + ") returns " + s.Result()
 }

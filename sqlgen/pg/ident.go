@@ -19,6 +19,15 @@ func Ident(name string) string {
 	return QuoteIdent(name)
 }
 
+// ParamIdent writes the name of a parameter, which cannot be a keyword that names types
+// or functions of its own either.
+func ParamIdent(name string) string {
+	if isPlain(name) && !reserved[name] && !special[name] {
+		return name
+	}
+	return QuoteIdent(name)
+}
+
 // QuoteIdent writes an identifier in quotes.
 func QuoteIdent(name string) string {
 	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
@@ -69,6 +78,15 @@ var reserved = keywords(`
 	localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references
 	returning right select session_user similar some symmetric system_user table tablesample then to trailing true union
 	unique user using variadic verbose when where window with`)
+
+// special holds the keywords that cannot be functions or types, but columns and
+// tables, in any version from 15 to 18.
+var special = keywords(`
+	between bigint bit boolean char character coalesce dec decimal exists extract float greatest grouping inout int integer
+	interval json json_array json_arrayagg json_exists json_object json_objectagg json_query json_scalar json_serialize
+	json_table json_value least merge_action national nchar none normalize nullif numeric out overlay position precision real
+	row setof smallint substring time timestamp treat trim values varchar xmlattributes xmlconcat xmlelement xmlexists
+	xmlforest xmlnamespaces xmlparse xmlpi xmlroot xmlserialize xmltable`)
 
 func keywords(list string) map[string]bool {
 	set := map[string]bool{}

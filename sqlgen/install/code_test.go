@@ -1,0 +1,239 @@
+package install_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// project reads a project: its schema, then its files of custom code as txtar has
+// them.
+func project(text string) *sqlgen.Project {
+	p := &sqlgen.Project{}
+	for _, f := range txtar.Parse([]byte("-- schema.stern --\n" + text)).Files {
+		source := &syntax.Source{Name: f.Name, Text: f.Data}
+		if f.Name == "schema.stern" {
+			p.Files = append(p.Files, source)
+		} else {
+			p.Functions = append(p.Functions, source)
+		}
+	}
+	return p
+}
+
+func compileProject(t testing.TB, text string) *pg.Database {
+	t.Helper()
+	db, errs := sqlgen.Compile(project(text))
+	if db == nil {
+		t.Fatalf("the project\n%s\ndoes not compile: %s", text, errs[0].Message)
+	}
+	return db
+}
+
+// coded is a schema with one action whose code is given.
+func coded(code string) string {
+	return `model Order {
+  fields { number Text }
+  actions { read code(day: Date, tags: Text[]?) returns (Any) }
+  @permission(expression: true, actions: [get, list, read])
+}
+-- functions/code.sql --
+` + code
+}
+
+const goodCode = `create function functions.code(day date, tags text[]) returns jsonb
+language sql
+stable
+as $$
+  select '1'::jsonb;
+$$;
+`
+
+// TestCodeIsInstalled follows custom code through releases: a change of a file alone
+// is a release, and whatever else changes, functions are as the files say.
+func TestCodeIsInstalled(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	steps := []struct {
+		what, text string
+		changed    bool
+		functions  string // in schema functions, with what code() returns
+	}{
+		{"no code", "model Order { fields { number Text } }\n", true, ""},
+		{"code", coded(goodCode), true, "code(date, text[]) = 1"},
+		{"the same", coded(goodCode), false, "code(date, text[]) = 1"},
+		{"another body", coded(strings.Replace(goodCode, "'1'", "'2'", 1)), true, "code(date, text[]) = 2"},
+		{"helpers", coded(strings.Replace(goodCode, "'1'::jsonb", "to_jsonb(functions.one())", 1)) +
+			"-- functions/a_helper.sql --\ncreate function functions.one() returns int language sql immutable as 'select 1'\n", true,
+			"code(date, text[]), one() = 1"},
+		{"a function over rows", coded(goodCode) +
+			"-- functions/rows.sql --\ncreate function functions.rows(o app.order) returns text stable begin atomic select o.number; end;\n", true,
+			"code(date, text[]), rows(app.\"order\") = 1"},
+		{"a column that a function reads goes", strings.Replace(coded(goodCode), "number Text", "name Text", 1), true, "code(date, text[]) = 1"},
+		{"the table of a function's argument goes", coded(goodCode) +
+			"-- functions/rows.sql --\ncreate function functions.rows(o app.order) returns text stable begin atomic select o.id; end;\n", true,
+			"code(date, text[]), rows(app.\"order\") = 1"},
+		{"no code again", "model Other { fields { number Text } }\n", true, ""},
+	}
+	for _, s := range steps {
+		outcome, err := install.Install(t.Context(), conn, compileProject(t, s.text))
+		if err != nil {
+			t.Fatalf("%s: %v", s.what, err)
+		}
+		if outcome.Changed != s.changed {
+			t.Errorf("%s: changed %v, want %v", s.what, outcome.Changed, s.changed)
+		}
+		var got string
+		if err := conn.QueryRow(t.Context(), `
+			select coalesce(string_agg(proname || '(' || oidvectortypes(proargtypes) || ')', ', ' order by proname), '')
+			from pg_proc where pronamespace = 'functions'::regnamespace and has_function_privilege('sternpost_caller', oid, 'execute')`).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != "" {
+			var answer string
+			if err := conn.QueryRow(t.Context(), "select functions.code(now()::date, null)").Scan(&answer); err != nil {
+				t.Fatal(err)
+			}
+			got += " = " + answer
+		}
+		if got != s.functions {
+			t.Errorf("%s:\ngot  %s\nwant %s", s.what, got, s.functions)
+		}
+		checkFresh(t, conn, s.text)
+	}
+}
+
+// checkFresh compares the catalog with that of an empty database in which a project
+// was installed at once.
+func checkFresh(t *testing.T, conn *pgx.Conn, text string) {
+	t.Helper()
+	fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	if _, err := install.Install(t.Context(), fresh, compileProject(t, text)); err != nil {
+		t.Fatal(err)
+	}
+	checkCatalog(t, catalog(t, conn), catalog(t, fresh))
+}
+
+// TestCodeThatIsRefused holds that whatever is wrong with custom code is told with its
+// place, and nothing is changed then.
+func TestCodeThatIsRefused(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	if _, err := install.Install(t.Context(), conn, compileProject(t, coded(goodCode))); err != nil {
+		t.Fatal(err)
+	}
+	before := catalog(t, conn)
+	for _, c := range []struct{ what, code, want string }{
+		{"a syntax error", "create function functions.code() returns jsonb\nlanguage sql as $$\n  selec 1;\n$$;",
+			"functions/code.sql:3:3: syntax error at or near \"selec\" [42601]\n    selec 1;\n    ^^^^^"},
+		{"a syntax error of PL/pgSQL", "-- é\ncreate function functions.code() returns jsonb\nlanguage plpgsql as $$\nbegin\n  retur 1;\nend;\n$$;",
+			"functions/code.sql:5:3: syntax error at or near \"retur\" [42601]"},
+		{"an unknown table", "create function functions.code() returns jsonb\nlanguage sql as $$\n  select to_jsonb(count(*)) from app.orders;\n$$;",
+			"functions/code.sql:3:34: relation \"app.orders\" does not exist [42P01]"},
+		{"an unknown type", "select 1;\n\n/* a /* nested; */ comment; */ create function functions.code() returns app.orders language sql as 'select 1; select 2';\n",
+			"functions/code.sql:3:32: type \"app.orders\" does not exist [42704]"},
+		{"twice the same", goodCode + "select ';', E'\\'; ', \";\" from (select 1) as t (\";\");\n" + goodCode,
+			"functions/code.sql:8:1: function \"code\" already exists with same argument types [42723]"},
+		{"behind a body without quotes", "create function functions.a() returns int begin atomic select case when true then 1 end; select 2; end;\nselect 1/0;",
+			"functions/code.sql:2:1: division by zero [22012]"},
+		{"an error with a hint", "create function functions.code() returns jsonb\nlanguage sql as $$\n  select lowr('X')::jsonb;\n$$;",
+			"note: No function matches the given name and argument types."},
+		{"missing", "create function functions.other() returns int language sql as 'select 1';",
+			"functions/code.sql:1:1: the function of the action code is missing [FunctionSignature]\n" +
+				"    create function functions.other() returns int language sql as 'select 1';\n    ^\n" +
+				"note: expected: create function functions.code(day date, tags text[]) returns jsonb"},
+		{"another type", "-- code\n" + strings.Replace(goodCode, "day date", "day text", 1),
+			"functions/code.sql:2:8: functions.code is not the function that the action code calls [FunctionSignature]"},
+		{"shows what was found", strings.Replace(goodCode, "tags text[]", "labels text[] default '{}', tag text default 'x'", 1),
+			"note: found:    create function functions.code(day date, labels text[] default …, tag text default …) returns jsonb"},
+		{"another result", strings.Replace(goodCode, "returns jsonb", "returns setof jsonb", 1), "returns setof jsonb"},
+		{"a procedure", "create procedure functions.code(day date, tags text[]) language sql as 'select 1';", "[FunctionSignature]"},
+		{"further parameter without default", strings.Replace(goodCode, "tags text[]", "tags text[], more text", 1), "[FunctionSignature]"},
+		{"two that fit", goodCode + strings.Replace(goodCode, "tags text[]", "tags text[], more text default ''", 1),
+			"several functions functions.code fit the action code [FunctionSignature]"},
+		{"no pinned path", strings.Replace(goodCode, "stable\n", "stable\nsecurity definer\n", 1),
+			"functions/code.sql:1:8: functions.code is security definer and does not pin its search_path"},
+		{"no pinned path of a helper", goodCode + "create or replace function\n  functions.helper() returns int language sql security definer as 'select 1';",
+			"functions/code.sql:7:19: functions.helper is security definer"},
+		{"a table", goodCode + "create table functions.t (a int);",
+			"the custom code makes table functions.t, but schema functions holds functions only"},
+		{"a sequence", goodCode + "create sequence functions.s;", "sequence functions.s"},
+		{"ends the transaction", goodCode + "rollback;", "functions/code.sql ends the transaction in which it is installed"},
+	} {
+		_, err := install.Install(t.Context(), conn, compileProject(t, coded(c.code)))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s\n%s\ngot\n%v\nwant\n%s", c.what, c.code, err, c.want)
+		}
+		checkCatalog(t, catalog(t, conn), before)
+	}
+}
+
+// TestCodeThatFits holds that functions may have more than their action needs.
+func TestCodeThatFits(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	for _, code := range []string{
+		"create function functions.code(tags text[], day date) returns jsonb language sql as 'select null::jsonb';",
+		"create function functions.code(day date, tags text[] default '{}', more int default 7) returns jsonb language sql as 'select null::jsonb';",
+		"create function functions.code(day date, tags text[], out result jsonb) language sql as 'select null::jsonb';",
+		"create function functions.code(day date, variadic tags text[]) returns jsonb language sql as 'select null::jsonb';",
+		"create function functions.\"code\"(\"day\" date, tags text[]) returns jsonb language sql security definer set search_path = '' as 'select null::jsonb';",
+		"create function functions.code(x int) returns int language sql as 'select x';\n" + goodCode,
+		"create type functions.pair as (a int, b int);\n" + goodCode,
+	} {
+		if _, err := install.Install(t.Context(), conn, compileProject(t, coded(code))); err != nil {
+			t.Errorf("%s\n%v", code, err)
+		}
+	}
+}
+
+// TestExamplesOfCodes installs the examples of the codes that custom code is refused
+// or warned for.
+func TestExamplesOfCodes(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	file, err := parser.ParseFile(token.NewFileSet(), "../schema/codes.go", nil, parser.ParseComments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || !strings.Contains(spec.Doc.Text(), "-- functions/code.sql --") {
+			return true
+		}
+		examples++
+		code := syntax.Code(spec.Names[0].Name)
+		_, example, _ := strings.Cut(spec.Doc.Text(), "\n\n")
+		text := strings.ReplaceAll(strings.TrimPrefix(example, "\t"), "\n\t", "\n")
+		db, errs := sqlgen.Compile(project(text))
+		if db == nil {
+			t.Fatalf("the example of %s does not compile: %s\n%s", code, errs[0].Message, text)
+		}
+		var refused *install.CodeError
+		if _, err := install.Install(t.Context(), conn, db); errors.As(err, &refused) {
+			errs = append(errs, refused.Errors...)
+		} else if err != nil {
+			t.Fatalf("the example of %s: %v", code, err)
+		}
+		if len(errs) != 1 || errs[0].Code != code {
+			t.Errorf("the example of %s\n%s\nis reported as %v", code, text, errs)
+		}
+		return true
+	})
+	if examples != 3 {
+		t.Errorf("found %d examples, want 3", examples)
+	}
+}
