@@ -42,6 +42,7 @@ type Config struct {
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
 	BodyLimit        int
+	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	SigningKey       string   // PEM
 	VerificationKeys []string // PEM
@@ -123,7 +124,7 @@ func LoadConfig(source Source) (Config, error) {
 				continue
 			}
 		}
-		v, err := s.value(g.texts, mode)
+		v, err := s.parse(g.texts)
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: %s: %w", g.place, s.key, err))
 			continue
@@ -158,6 +159,11 @@ func assemble(mode Mode, values map[string]any) Config {
 		CORSOrigins:      values["cors.origins"].([]string),
 		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
 		BodyLimit:        values["limits.body"].(int),
+		Pagination: Pagination{
+			DefaultSize: values["pagination.defaultSize"].(int),
+			MaxSize:     values["pagination.maxSize"].(int),
+			AlwaysCount: values["pagination.totalCount"] == "always",
+		},
 		VerificationKeys: values["auth.verificationKeys"].([]string),
 
 		PreviousEncryptionKeys: values["encryption.previousKeys"].([]string),
@@ -233,6 +239,9 @@ func (c *Config) check() error {
 	}
 	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
 		problems = append(problems, errors.New("encryption.previousKeys needs encryption.key"))
+	}
+	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
+		problems = append(problems, errors.New("pagination.defaultSize must be at most pagination.maxSize"))
 	}
 	problems = append(problems, c.checkStorage()...)
 	return errors.Join(problems...)

@@ -38,7 +38,7 @@ func TestConfigDefaults(t *testing.T) {
 	base := Config{
 		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
 		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, OpenAPI: OpenAPIPublic,
-		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
@@ -169,7 +169,8 @@ func TestConfigProblems(t *testing.T) {
 
 		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
 		{"server: {trustedProxies: [ten]}", ok, `"ten" is not a network`},
-		{"pagination: {maxSize: 100}", ok, "pagination.maxSize: 100 is not supported yet"},
+		{"pagination: {maxSize: 40}", ok, "pagination.defaultSize must be at most pagination.maxSize"},
+		{"pagination: {totalCount: never}", ok, `"never" is none of onRequest, always`},
 		{"storage: {type: local}", "BASE_URL=https://x", "storage.type must be s3 in production"},
 		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
 		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
@@ -228,7 +229,7 @@ func TestSettings(t *testing.T) {
 		seen[s.variable()] = true
 		for _, mode := range []Mode{Production, Development} {
 			if d := s.defaultText(mode); d != "" {
-				if _, err := s.value([]string{d}, mode); err != nil {
+				if _, err := s.parse([]string{d}); err != nil {
 					t.Errorf("%s: default %s: %v", s.key, d, err)
 				}
 			}

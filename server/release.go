@@ -215,6 +215,9 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
 	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints, claims: m.Claims}
 
+	if err := s.config.Pagination.limit(m); err != nil {
+		faults = append(faults, err.Error())
+	}
 	actions := map[string]*action{}
 	for _, a := range m.Actions {
 		built, err := s.buildAction(m, a)
@@ -258,6 +261,7 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
+	reader = reader.WithPaging(s.config.Pagination.paging())
 	places, err := resultFiles(m.Schemas, a.Result)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)

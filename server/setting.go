@@ -33,9 +33,6 @@ type use int
 const (
 	// applied settings take effect in this server.
 	applied use = iota
-	// unsupported settings would change what this server cannot do yet, so that
-	// only their default is accepted.
-	unsupported
 	// ofSchema settings take effect through the release. A server's own copy of
 	// them is not looked at.
 	ofSchema
@@ -61,9 +58,9 @@ var settings = []setting{
 	{key: "server.trustedProxies", read: network, isList: true},
 	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
 	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
-	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50", use: unsupported},
-	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000", use: unsupported},
-	{key: "pagination.totalCount", read: choice("onRequest", "always"), production: "onRequest", development: "onRequest", use: unsupported},
+	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50"},
+	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000"},
+	{key: "pagination.totalCount", read: choice("onRequest", "always"), production: "onRequest", development: "onRequest"},
 	{key: "hideRefusedRows", use: ofSchema},
 	{key: "encryption.key", read: encryptionKey, isSecret: true},
 	{key: "encryption.previousKeys", read: encryptionKey, isList: true, isSecret: true},
@@ -146,31 +143,7 @@ func (s *setting) defaultText(mode Mode) string {
 	return s.production
 }
 
-// value reads one text, or each of several, and checks that this server can give
-// it effect.
-func (s *setting) value(texts []string, mode Mode) (any, error) {
-	v, err := s.parse(texts)
-	if err != nil {
-		return nil, err
-	}
-	if s.use != unsupported {
-		return v, nil
-	}
-	var unset any
-	if d := s.defaultText(mode); d != "" {
-		if unset, err = s.read(d); err != nil {
-			panic(fmt.Sprintf("default of %s: %v", s.key, err))
-		}
-	}
-	if list, isList := v.([]string); isList && len(list) == 0 || v == unset {
-		return v, nil
-	}
-	if s.isSecret || s.isList {
-		return nil, errors.New("is not supported yet")
-	}
-	return nil, fmt.Errorf("%s is not supported yet", texts[0])
-}
-
+// parse reads one text, or each of several.
 func (s *setting) parse(texts []string) (any, error) {
 	if !s.isList {
 		return s.parseOne(texts[0])

@@ -11,6 +11,7 @@ import (
 // Reader reads the inputs of one action. It may be used concurrently.
 type Reader struct {
 	root    *node
+	paging  Paging
 	walkers sync.Pool // of *walker
 }
 
@@ -42,6 +43,9 @@ func (r *Reader) Read(body []byte) (Input, error) {
 	}
 	if problems := w.listed(); len(problems) > 0 {
 		return Input{}, &Invalid{Problems: problems}
+	}
+	if r.root.list != nil {
+		r.paging.complete(w)
 	}
 	in := Input{JSON: w.out, places: slices.Clone(w.places), operators: w.operatorSet(), plain: w.isPlain}
 	for i, p := range in.places {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -148,6 +149,43 @@ func (l *list) isPlain(has func(property int) bool) bool {
 		}
 	}
 	return l.orderBy < 0 || !has(l.orderBy)
+}
+
+// Paging is what is added to the body of a list where the request leaves it open. The
+// zero Paging adds nothing.
+type Paging struct {
+	Size       int  // of the page; 0 leaves it to the database
+	TotalCount bool // whether to count in any case
+}
+
+// WithPaging returns the reader with what it adds to the body of a list. Any other
+// body it leaves as it is.
+func (r *Reader) WithPaging(p Paging) *Reader {
+	added := newReader(r.root)
+	added.paging = p
+	return added
+}
+
+// complete adds to the body that a walker has read.
+func (p Paging) complete(w *walker) {
+	add := func(member string) {
+		w.out = w.out[:len(w.out)-1]
+		if len(w.out) > 1 {
+			w.out = append(w.out, ',')
+		}
+		w.out = append(append(w.out, member...), '}')
+	}
+	switch {
+	case p.Size == 0 || w.isSized:
+	case w.isBefore:
+		add(`"last":` + strconv.Itoa(p.Size))
+	default:
+		add(`"first":` + strconv.Itoa(p.Size))
+	}
+	if p.TotalCount {
+		add(`"totalCount":true`) // the database takes the last of two
+		w.isPlain = false
+	}
 }
 
 // withOperators returns the body of a list in which the operands below where know

@@ -27,7 +27,9 @@ type walker struct {
 
 	places    []Place
 	operators []string
-	isPlain   bool
+	isPlain   bool // of a list: whether the page is one that a form may have
+	isSized   bool // of a list: whether a page size is given
+	isBefore  bool // of a list: whether the page is one before a cursor
 
 	digits [maxNumber]byte
 }
@@ -259,6 +261,8 @@ func (w *walker) missing(n *node, has func(int) bool) {
 // page judges the paging inputs of a list.
 func (w *walker) page(n *node, has func(int) bool) {
 	w.isPlain = n.list.isPlain(has)
+	w.isSized = has(n.list.first) || has(n.list.last) || has(n.list.limit)
+	w.isBefore = has(n.list.before)
 	if i, problem := n.list.page(has); problem != "" {
 		w.refuseOnce(n, i, problem)
 	}

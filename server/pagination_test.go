@@ -1,0 +1,76 @@
+package server
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/input"
+)
+
+func TestPaginationLimit(t *testing.T) {
+	t.Parallel()
+	m := app()
+	published := string(m.Schemas.Get("ListNotesInput"))
+	if err := (Pagination{DefaultSize: 5, MaxSize: 20}).limit(m); err != nil {
+		t.Fatal(err)
+	}
+	want := strings.ReplaceAll(published, `"maximum":1000}`, `"maximum":20}`)
+	if got := string(m.Schemas.Get("ListNotesInput")); got != want {
+		t.Errorf("the schema of a list becomes\n%s\nwant\n%s", got, want)
+	}
+	if strings.Count(want, `"maximum":20}`) != 3 || !strings.Contains(want, `"maximum":1000000`) {
+		t.Errorf("the schema\n%s\ndoes not limit the sizes, or the offset too", want)
+	}
+	for i, s := range m.Schemas {
+		if s.Name == "ListNotesInput" {
+			m.Schemas[i].JSON = json.RawMessage(`{"type":"object","properties":{"first":{"type":"integer","maximum":9}}}`)
+		}
+	}
+	const fault = "action listNotes: limit its page size: properties: there is no last"
+	if err := (Pagination{MaxSize: 20}).limit(m); err == nil || err.Error() != fault {
+		t.Errorf("a list without page sizes: got %v, want %s", err, fault)
+	}
+}
+
+// TestPaginationOfRequests reads requests as a configured server does: what the
+// database gets, and what is refused.
+func TestPaginationOfRequests(t *testing.T) {
+	t.Parallel()
+	m := app()
+	p := Pagination{DefaultSize: 5, MaxSize: 20, AlwaysCount: true}
+	if err := p.limit(m); err != nil {
+		t.Fatal(err)
+	}
+	reader := func(name string) *input.Reader {
+		r, err := input.Compile(m.Schemas, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r.WithPaging(p.paging())
+	}
+	list, get := reader("ListNotesInput"), reader("GetNoteInput")
+	for _, c := range []struct{ body, want string }{
+		{``, `{"first":5,"totalCount":true}`},
+		{`{"after":"x"}`, `{"after":"x","first":5,"totalCount":true}`},
+		{`{"before":"x"}`, `{"before":"x","last":5,"totalCount":true}`},
+		{`{"first":20}`, `{"first":20,"totalCount":true}`},
+		{`{"last":2,"before":"x"}`, `{"last":2,"before":"x","totalCount":true}`},
+		{`{"limit":3,"offset":1}`, `{"limit":3,"offset":1,"totalCount":true}`},
+		{`{"totalCount":false}`, `{"totalCount":false,"first":5,"totalCount":true}`},
+		{`{"first":21}`, ""},
+		{`{"limit":21}`, ""},
+	} {
+		in, err := list.Read([]byte(c.body))
+		if got := string(in.JSON); got != c.want || err == nil && in.PlainPage() {
+			t.Errorf("%s: got %s (%v), plain %t, want %s", c.body, got, err, in.PlainPage(), c.want)
+		}
+	}
+	if in, err := get.Read([]byte(`{"id":"7"}`)); string(in.JSON) != `{"id":"7"}` {
+		t.Errorf("a get: got %s (%v), want it as it is", in.JSON, err)
+	}
+	plain := Pagination{DefaultSize: 5, MaxSize: 20}.paging()
+	if in, err := list.WithPaging(plain).Read([]byte(`{}`)); err != nil || !in.PlainPage() || string(in.JSON) != `{"first":5}` {
+		t.Errorf("a list that is not counted: got %s, plain %t (%v)", in.JSON, in.PlainPage(), err)
+	}
+}
