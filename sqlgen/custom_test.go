@@ -181,3 +181,22 @@ func TestOddCustomCode(t *testing.T) {
 	callEverything(t, installed, manifest)
 	checkManifest(t, installed.Owner(t), manifest)
 }
+
+// TestReadmeCode installs the custom code that the README shows.
+func TestReadmeCode(t *testing.T) {
+	t.Parallel()
+	shown := 0
+	for _, s := range schemasOf(t, "README.md") {
+		if len(s.project.Functions) == 0 {
+			continue
+		}
+		shown++
+		owner := pgtest.New(t, pgtest.Options{}).Owner(t)
+		if _, err := install.Install(t.Context(), owner, compileProject(t, s.project)); err != nil {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+	if shown == 0 {
+		t.Error("README.md shows no custom code")
+	}
+}
