@@ -170,7 +170,7 @@ func TestCursors(t *testing.T) {
 			t.Errorf("%s is %s, read as %s", statement, cursor, got)
 		}
 	}
-	if got, want := value[string](t, conn, `select platform.cursor('listThings+id', '{"id":"a"}', `+keys+`)`), encode(`[1,"listThings+id","a"]`); got != want {
+	if got, want := value[string](t, conn, `select platform.cursor('listThings+id', '{"id":"a"}', `+keys+`)`), encode(`[1, "listThings+id", "a"]`); got != want {
 		t.Errorf("cursor: got %s, want %s", got, want)
 	}
 	var got string

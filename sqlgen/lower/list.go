@@ -19,13 +19,9 @@ type form struct {
 }
 
 // list lowers a list to the function that takes any request, and one with static
-// statements, whose plans are kept, for each operator set that is foreseen. There are
-// none of these for an order of which no position comes before every row.
+// statements, whose plans are kept, for each operator set that is foreseen.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
-	if !hasFirst(ownOrder(a)) {
-		return functions
-	}
 	for _, s := range foreseen(a) {
 		name := l.functions.Take(functionName(a) + "__" + s.suffix())
 		functions = append(functions, l.staticList(a, name, s))

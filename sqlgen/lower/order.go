@@ -154,6 +154,38 @@ func beyond(keys []sortKey, values []pg.Expr, table string) pg.Expr {
 	)
 }
 
+// beyondAny is beyond where values, and keys, may be null. It is true or not.
+func beyondAny(keys []sortKey, values []pg.Expr, table string) pg.Expr {
+	if len(keys) == 0 {
+		return pg.False()
+	}
+	k, value := keys[0], values[0]
+	column := k.column(table)
+	conditions := []pg.Expr{pg.Op(column, k.beyondOperator(), value)}
+	same := pg.Eq(column, value)
+	if k.field.Optional {
+		// Null is last ascending and first descending.
+		if k.descending {
+			conditions = append(conditions, pg.AllOf(pg.IsNull(value), pg.IsNotNull(column)))
+		} else {
+			conditions = append(conditions, pg.AllOf(pg.IsNull(column), pg.IsNotNull(value)))
+		}
+		same = pg.Op(column, "is not distinct from", value)
+	}
+	if later := beyondAny(keys[1:], values[1:], table); !pg.IsFalse(later) {
+		conditions = append(conditions, pg.AllOf(same, later))
+	}
+	return pg.AnyOf(conditions...)
+}
+
+// beyondOperator compares a value with that of a row before it in the key's order.
+func (k sortKey) beyondOperator() string {
+	if k.descending {
+		return "<"
+	}
+	return ">"
+}
+
 // upTo is the condition for the rows that are not beyond a position.
 func upTo(keys []sortKey, values []pg.Expr, table string) pg.Expr {
 	k, value := keys[0], values[0]

@@ -65,7 +65,7 @@ func (b *builder) operatorSet(set operatorSet) pg.Expr {
 // the rules were decided before any row is read, and what they left in the policy
 // cannot keep the conditions from an index.
 func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
-	if b.judgesRows() {
+	if b.judgesRows() || !hasFirst(keys) {
 		return false
 	}
 	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
@@ -132,27 +132,15 @@ func (s staticList) lookBefore(rows pg.From, condition pg.Expr) pg.Statement {
 // rows under row security.
 func (s staticList) pickFirst() {
 	s.readPosition()
-	pick := func(condition pg.Expr) []pg.Statement {
-		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), s.lookBefore(s.related(), condition)),
-			&pg.Assign{Variable: "v_ids", Value: &pg.ArrayOf{Query: &pg.Select{
-				Columns: []pg.Output{{Value: pg.Col(s.table, "id")}},
-				From:    s.related(),
-				Where:   pg.AllOf(beyond(s.keys, s.position, s.table), condition),
-				OrderBy: orderBy(s.keys, s.table),
-				Limit:   pg.Op(s.size, "+", pg.Lit("1")),
-			}}},
-		}
-	}
 	switch {
 	case !s.judgesRows():
-		s.step("The page, and one row more, which tells whether another follows.", pick(s.condition)...)
+		s.step("The page, and one row more, which tells whether another follows.", s.pick(s.condition)...)
 	case pg.IsFalse(s.early.holds):
-		s.step("The page, and one row more, which tells whether another follows.", pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue)))...)
+		s.step("The page, and one row more, which tells whether another follows.", s.pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue)))...)
 	default:
 		s.step("Who is allowed outright needs no rule in the query; of the others, rows decide.", &pg.If{
-			Branches: []pg.IfBranch{{Condition: s.early.holds, Then: pick(s.condition)}},
-			Else:     pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue))),
+			Branches: []pg.IfBranch{{Condition: s.early.holds, Then: s.pick(s.condition)}},
+			Else:     s.pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue))),
 		})
 	}
 	s.step("The page's rows, under row security.",
@@ -171,6 +159,73 @@ func (s staticList) pickFirst() {
 	s.answer(s.records)
 }
 
+// pick picks the ids of the rows that satisfy a condition, one more than the page has,
+// and tells whether rows lie before them.
+func (s staticList) pick(condition pg.Expr) []pg.Statement {
+	size := pg.Op(s.size, "+", pg.Lit("1"))
+	if hasFirst(s.keys) {
+		return []pg.Statement{
+			pg.IfThen(hasMember(input, "after"), s.seePrevious(pg.AllOf(upTo(s.keys, s.position, s.table), condition))),
+			&pg.Assign{Variable: "v_ids", Value: s.idsOf(pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
+		}
+	}
+	return []pg.Statement{&pg.If{
+		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: s.pickBeyond(condition, size)}},
+		Else:     []pg.Statement{&pg.Assign{Variable: "v_ids", Value: s.idsOf(condition, size)}},
+	}}
+}
+
+// seePrevious tells whether there are rows that satisfy a condition.
+func (s staticList) seePrevious(condition pg.Expr) pg.Statement {
+	return &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{From: s.related(), Where: condition}}}
+}
+
+// idsOf are the ids of the first rows that satisfy a condition.
+func (s staticList) idsOf(condition, size pg.Expr) pg.Expr {
+	return &pg.ArrayOf{Query: &pg.Select{
+		Columns: []pg.Output{{Value: pg.Col(s.table, "id")}},
+		From:    s.related(),
+		Where:   condition,
+		OrderBy: orderBy(s.keys, s.table),
+		Limit:   size,
+	}}
+}
+
+// pickBeyond picks from the rows beyond a position of an order that has none before
+// every row. Where the first key may be null, the rows without value stand at one end,
+// and an index finds its place only among those with one or among those without: so
+// what one part leaves open comes from the other.
+func (s staticList) pickBeyond(condition, size pg.Expr) []pg.Statement {
+	first := s.keys[0]
+	column, value := first.column(s.table), s.position[0]
+	later := beyondAny(s.keys[1:], s.position[1:], s.table)
+	among := func(conditions ...pg.Expr) pg.Expr { return pg.AllOf(append(conditions, condition)...) }
+	take := func(where pg.Expr) pg.Statement {
+		return &pg.Assign{Variable: "v_ids", Value: s.idsOf(where, size)}
+	}
+	// With one key there is nothing later: no row is beyond one of the same value.
+	ranged := take(among(pg.Op(column, first.beyondOperator()+"=", value), pg.AnyOf(pg.Op(column, first.beyondOperator(), value), later)))
+	thenTake := func(where pg.Expr) pg.Statement {
+		missing := pg.Op(size, "-", pg.Fn("cardinality", s.ids))
+		return pg.IfThen(pg.Op(pg.Fn("cardinality", s.ids), "<=", s.size),
+			&pg.Assign{Variable: "v_ids", Value: pg.Op(s.ids, "||", s.idsOf(where, missing))})
+	}
+	statements := []pg.Statement{s.seePrevious(among(&pg.Is{Value: beyondAny(s.keys, s.position, s.table), Test: "not true"}))}
+	if !first.field.Optional {
+		return append(statements, ranged)
+	}
+	withoutValue := take(among(pg.IsNull(column), later))
+	branch := &pg.If{Branches: []pg.IfBranch{{Condition: pg.IsNull(value)}}}
+	if first.descending {
+		branch.Branches[0].Then = []pg.Statement{withoutValue, thenTake(among(pg.IsNotNull(column)))}
+		branch.Else = []pg.Statement{ranged}
+	} else {
+		branch.Branches[0].Then = []pg.Statement{withoutValue}
+		branch.Else = []pg.Statement{ranged, thenTake(among(pg.IsNull(column)))}
+	}
+	return append(statements, branch)
+}
+
 // answer ends the function with the page.
 func (s staticList) answer(records pg.Expr) {
 	s.step("", &pg.Return{Value: pg.Fn("platform.list_page",
@@ -184,13 +239,13 @@ func (s staticList) answer(records pg.Expr) {
 }
 
 // firstPosition declares a variable per key, which holds where the page begins: at
-// first before every row.
+// first before every row, if the order has such a position.
 func (b *builder) firstPosition(keys []sortKey) []pg.Expr {
 	position := make([]pg.Expr, len(keys))
 	for i, k := range keys {
-		first, ok := k.first()
-		if !ok {
-			panic("lower: no value comes before all others of " + k.field.Name)
+		first, _ := k.first()
+		if !hasFirst(keys) {
+			first = nil
 		}
 		position[i] = b.variableFor("after_"+k.field.Column, castType(k.field.Type.Kind), first)
 	}
