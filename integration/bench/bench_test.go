@@ -3,48 +3,38 @@ package bench
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/sql/postgres"
-	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
 const (
-	authors  = 1_000
-	posts    = 50_000
 	clients  = 16
 	rounds   = 5
-	requests = 8_000 // of each server in each round
+	requests = 2_000 // of each server in each round
+	warmUp   = 200   // requests before
 )
 
 // TestMain serves when it is started as a server, and otherwise runs benchmarks.
 func TestMain(m *testing.M) {
 	address, url := os.Getenv("BENCH_ADDRESS"), os.Getenv("BENCH_DATABASE")
-	pool := int32(4 * runtime.NumCPU())
 	switch os.Getenv("BENCH_SERVE") {
 	case "hand":
-		fail(serveByHand(url, address, pool))
+		tokens, err := newTokens([]byte(os.Getenv("BENCH_KEY")))
+		if err == nil {
+			err = serveByHand(url, address, int32(4*runtime.NumCPU()), tokens)
+		}
+		fail(err)
 	case "sternpost":
 		fail(serveSternpost(url, address))
 	}
@@ -58,8 +48,15 @@ func fail(err error) {
 	os.Exit(1)
 }
 
+// newTokens makes what issues and verifies the tokens of callers, the same for both
+// servers.
+func newTokens(key []byte) (*auth.Tokens, error) {
+	return auth.NewTokens(auth.TokenOptions{SigningKey: key, BaseURL: "https://bench.example", Lifetime: time.Hour, CacheSize: 10_000})
+}
+
 func serveSternpost(url, address string) error {
-	key, err := auth.GenerateKey()
+	key := os.Getenv("BENCH_KEY")
+	tokens, err := newTokens([]byte(key))
 	if err != nil {
 		return err
 	}
@@ -69,16 +66,92 @@ func serveSternpost(url, address string) error {
 	}
 	config, err := server.LoadConfig(server.Source{Env: []string{
 		"STERNPOST_MODE=development", "DATABASE_URL=" + url, "HOST=" + host, "PORT=" + port,
-		"STERNPOST_ADMIN_PORT=0", "STERNPOST_AUTH_SIGNING_KEY=" + string(key),
+		"STERNPOST_ADMIN_PORT=0", "STERNPOST_AUTH_SIGNING_KEY=" + key,
 	}})
 	if err != nil {
 		return err
 	}
-	s, err := server.New(config, server.Options{Role: "sternpost_server"})
+	s, err := server.New(config, server.Options{Role: "sternpost_server", Identifier: tokens})
 	if err != nil {
 		return err
 	}
 	return s.Run(context.Background())
+}
+
+// comparison is one row of the table: requests to Sternpost, and what they are
+// compared with.
+type comparison struct {
+	name    string
+	goal    string // for the ratio
+	ours    func(n int64) call
+	theirs  func(n int64) call // to the server written by hand, or to Sternpost if isOwn
+	isOwn   bool
+	answers string // what every answer holds
+}
+
+// comparisons lists what is measured.
+func comparisons(d *data, tokens []string, deepCursor string) []comparison {
+	same := func(name, goal, answers string, request func(n int64) call) comparison {
+		return comparison{name: name, goal: goal, ours: request, theirs: request, answers: answers}
+	}
+	list := func(name, goal, action, filter string) comparison {
+		body := fmt.Sprintf(`{%s"first":%d}`, filter, pageSize)
+		return same(name, goal, `"hasNextPage":true`, func(int64) call { return call{action: action, body: body} })
+	}
+	firstNotes := func(int64) call { return call{action: "listNotes", body: fmt.Sprintf(`{"first":%d}`, pageSize)} }
+	firstEntries := func(int64) call { return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d}`, pageSize)} }
+	deepEntries := func(int64) call {
+		return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d,"after":%q}`, pageSize, deepCursor)}
+	}
+	return []comparison{
+		same("get", "≥ 0.95", `"id"`, func(n int64) call {
+			return call{action: "getPost", body: fmt.Sprintf(`{"id":%q}`, d.posts[n%posts])}
+		}),
+		same("get, token, rule over a relation", "≥ 1.0", `"id"`, func(n int64) call {
+			return call{"getOwnPost", tokens[n%authors], fmt.Sprintf(`{"id":%q}`, d.posts[n%posts])}
+		}),
+		same("create", "≥ 0.95", `"id"`, func(n int64) call {
+			return call{action: "createPost", body: fmt.Sprintf(
+				`{"title":"Knots and bends","body":"A *long* story about ropes, number %d.","status":%q,"author":{"id":%q},"publishedAt":"2026-03-31T21:40:10.000Z"}`,
+				n, statusOf(n), d.authors[n%authors])}
+		}),
+		same("create with 20 children", "≥ 0.95", `"id"`, func(n int64) call {
+			return call{action: "createDiscussion", body: fmt.Sprintf(
+				`{"title":"Knots and bends","body":"A *long* story about ropes, number %d.","status":%q,"author":{"id":%q},"comments":[%s]}`,
+				n, statusOf(n), d.authors[n%authors], strings.Repeat(`{"text":"How does one open it again?"},`, 10)+
+					strings.TrimSuffix(strings.Repeat(`{"text":"With a marlinspike.","stars":5},`, 10), ","))}
+		}),
+		same("update", "≥ 0.95", `"Knots, edition`, func(n int64) call {
+			return call{action: "updatePost", body: fmt.Sprintf(`{"where":{"id":%q},"values":{"title":"Knots, edition %d"}}`, d.posts[n%posts], n)}
+		}),
+		same("update, token, rule over a relation", "≥ 0.95", `"Knots, edition`, func(n int64) call {
+			return call{"updateOwnPost", tokens[n%authors],
+				fmt.Sprintf(`{"where":{"id":%q},"values":{"title":"Knots, edition %d"}}`, d.posts[n%posts], n)}
+		}),
+		list("list of 20, foreseen: by status", "≥ 1.2", "listPosts", `"where":{"status":{"equals":"Live"}},`),
+		same("list of 20, foreseen: by author", "≥ 1.0", `"hasNextPage":true`, func(n int64) call {
+			return call{action: "listPosts", body: fmt.Sprintf(`{"where":{"author":{"id":{"equals":%q}}},"first":%d}`, d.authors[n%authors], pageSize)}
+		}),
+		list("list of 20, another operator set", "≥ 0.75", "listPosts", `"where":{"status":{"oneOf":["Live"]},"score":{"greaterThanOrEquals":2}},`),
+		same("list of 20, token, rule over a relation", "", `"hasNextPage":true`, func(n int64) call {
+			return call{"listOwnPosts", tokens[n%authors], fmt.Sprintf(`{"first":%d}`, pageSize)}
+		}),
+		list("page 1 of 2M rows", "", "listEntries", ""),
+		{name: "page 5,000 of 2M rows, by cursor", answers: `"hasNextPage":true`, ours: deepEntries, theirs: func(int64) call {
+			return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d,"after":{"at":%q,"id":%q}}`, pageSize, d.deep.At, d.deep.ID)}
+		}},
+		{name: "page 1: 10k rows against 2M", goal: "≥ 0.77", isOwn: true, answers: `"hasNextPage":true`, ours: firstEntries, theirs: firstNotes},
+		{name: "10k rows, page 1, against 2M, page 5,000", goal: "≥ 0.77", isOwn: true, answers: `"hasNextPage":true`, ours: deepEntries, theirs: firstNotes},
+	}
+}
+
+// statusOf spreads what is created over the values as the rows that were there, so
+// that the lists keep their plans.
+func statusOf(n int64) string {
+	if n%10 == 0 {
+		return "Live"
+	}
+	return "Draft"
 }
 
 // BenchmarkAgainstHand compares the servers, action by action.
@@ -89,266 +162,95 @@ func BenchmarkAgainstHand(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer database.Stop()
-	ids := prepare(b, database.URL())
-
-	sternpost := start(b, "sternpost", database.URL())
-	hand := start(b, "hand", database.URL())
-	backends := postmaster(b)
-
-	actions := []struct {
-		name string
-		body func(n int64) string
-	}{
-		{"getPost", func(n int64) string { return fmt.Sprintf(`{"id":%q}`, ids.posts[n%posts]) }},
-		{"createPost", func(n int64) string {
-			return fmt.Sprintf(`{"title":"Knots and bends","body":"A *long* story about ropes, number %d.","author":{"id":%q},"publishedAt":"2026-03-31T21:40:10.000Z"}`,
-				n, ids.authors[n%authors])
-		}},
-		{"updatePost", func(n int64) string {
-			return fmt.Sprintf(`{"where":{"id":%q},"values":{"title":"Knots, edition %d"}}`, ids.posts[n%posts], n)
-		}},
-		{"listPosts", func(n int64) string { return `{"where":{"status":{"equals":"Live"}},"first":20}` }},
+	d := prepare(b, database.URL())
+	key, err := auth.GenerateKey()
+	if err != nil {
+		b.Fatal(err)
 	}
-	fmt.Printf("\nCPU µs per request, server + Postgres, %d clients; ratio: by hand / Sternpost, above 1 is cheaper than by hand\n", clients)
-	fmt.Printf("%-12s %22s %22s %8s %8s\n", "action", "Sternpost", "by hand", "ratio", "req/s")
-	for _, a := range actions {
-		var ours, theirs []cost
-		for range rounds {
-			both := []*process{sternpost, hand}
-			if rand.IntN(2) == 0 {
-				slices.Reverse(both)
-			}
-			for _, p := range both {
-				c := p.load(b, backends, a.name, a.body)
-				if p == sternpost {
-					ours = append(ours, c)
-				} else {
-					theirs = append(theirs, c)
-				}
-			}
+	issuer, err := newTokens(key)
+	if err != nil {
+		b.Fatal(err)
+	}
+	tokens := make([]string, authors)
+	for i, id := range d.identities {
+		if tokens[i], _, err = issuer.Issue(id); err != nil {
+			b.Fatal(err)
 		}
-		o, t := median(ours), median(theirs)
-		fmt.Printf("%-12s %8.1f + %-11.1f %8.1f + %-11.1f %8.2f %8.2f\n",
-			a.name, o.server, o.database, t.server, t.database, t.total()/o.total(), o.rate/t.rate)
-		b.ReportMetric(t.total()/o.total(), a.name+"/hand")
 	}
+
+	sternpost := start(b, "sternpost", database.URL(), string(key))
+	hand := start(b, "hand", database.URL(), string(key))
+	backends := postmaster(b)
+	time.Sleep(time.Second)
+	idle := memory(b, sternpost.pid)
+
+	all := comparisons(d, tokens, cursorOf(b, sternpost))
+	ours, theirs := make([][]cost, len(all)), make([][]cost, len(all))
+	for range rounds {
+		for _, i := range rand.Perm(len(all)) {
+			c := all[i]
+			measureOurs := func() {
+				ours[i] = append(ours[i], sternpost.load(b, backends, c.ours, c.answers))
+			}
+			measureTheirs := func() {
+				other := hand
+				if c.isOwn {
+					other = sternpost
+				}
+				theirs[i] = append(theirs[i], other.load(b, backends, c.theirs, c.answers))
+			}
+			if rand.IntN(2) == 0 {
+				measureOurs, measureTheirs = measureTheirs, measureOurs
+			}
+			measureOurs()
+			measureTheirs()
+		}
+	}
+
+	fmt.Printf("\nCPU µs per request, server + Postgres: the median of %d shuffled rounds of %d requests from %d clients.\n"+
+		"Ratio: by hand / Sternpost, so above 1 is cheaper than by hand; behind it the lowest and highest of the rounds.\n", rounds, requests, clients)
+	fmt.Printf("%-42s %16s %16s %7s %13s  %s\n", "", "Sternpost", "by hand", "ratio", "", "goal")
+	for i, c := range all {
+		ratios := make([]float64, rounds)
+		for r := range rounds {
+			ratios[r] = theirs[i][r].total() / ours[i][r].total()
+		}
+		o, t := median(ours[i]), median(theirs[i])
+		fmt.Printf("%-42s %7.1f + %6.1f %7.1f + %6.1f %7.2f  (%.2f … %.2f)  %s\n", c.name,
+			o.server, o.database, t.server, t.database, t.total()/o.total(), slices.Min(ratios), slices.Max(ratios), c.goal)
+	}
+	fmt.Printf("\n%-42s %9.3f s     goal ≤ 0.05\n", "start to first answer", sternpost.firstAfter.Seconds())
+	fmt.Printf("%-42s %9.1f MiB   goal ≤ 25, by hand %.1f after the load\n", "resident memory of the server, idle", idle, memory(b, hand.pid))
+	fmt.Printf("%-42s %9.1f MiB   goal ≤ 40\n", "resident memory of the server, after load", memory(b, sternpost.pid))
 }
 
-// cost is what one request costs, in microseconds of CPU, and how many a second
-// went through.
+// cursorOf asks for the end of the page before the deep one.
+func cursorOf(b *testing.B, p *process) string {
+	b.Helper()
+	body := fmt.Sprintf(`{"limit":1,"offset":%d}`, pageSize*(deepPage-1)-1)
+	status, answer, err := p.post("listEntries", "", body)
+	var page struct {
+		PageInfo struct{ EndCursor string }
+	}
+	if err == nil {
+		err = json.Unmarshal(answer, &page)
+	}
+	if err != nil || status != 200 || page.PageInfo.EndCursor == "" {
+		b.Fatalf("listEntries %s: got status %d, %s, %v", body, status, answer, err)
+	}
+	return page.PageInfo.EndCursor
+}
+
+// cost is what one request costs, in microseconds of CPU.
 type cost struct {
-	server, database, rate float64
+	server, database float64
 }
 
 func (c cost) total() float64 { return c.server + c.database }
 
 // median takes the round that is in the middle by its total.
 func median(costs []cost) cost {
-	slices.SortFunc(costs, func(a, b cost) int { return int(1000 * (a.total() - b.total())) })
-	return costs[len(costs)/2]
-}
-
-type identifiers struct {
-	authors, posts []string
-}
-
-// prepare installs the schema and fills the tables.
-func prepare(b *testing.B, url string) identifiers {
-	b.Helper()
-	ctx := context.Background()
-	p, err := sqlgen.ReadProject(".")
-	if err != nil {
-		b.Fatal(err)
-	}
-	db, errs := sqlgen.Compile(p)
-	if errs.HasErrors() {
-		b.Fatal(errs)
-	}
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	if _, err := install.Install(ctx, conn, db); err != nil {
-		b.Fatal(err)
-	}
-	var ids identifiers
-	for _, fill := range []struct {
-		sql string
-		ids *[]string
-	}{
-		{fmt.Sprintf(`insert into app.author (name) select 'author ' || n from generate_series(1, %d) as n returning id`, authors), &ids.authors},
-		{fmt.Sprintf(`insert into app.post (title, body, status, author_id, published_at)
-			select 'title ' || n, repeat('text ', 20), case when n %% 10 = 0 then 'Live' else 'Draft' end, author.id, now()
-			from generate_series(1, %d) as n
-			join (select id, row_number() over () as place from app.author) as author on author.place = n %% %d + 1
-			order by n returning id`, posts, authors), &ids.posts},
-	} {
-		rows, err := conn.Query(ctx, fill.sql)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if *fill.ids, err = pgx.CollectRows(rows, pgx.RowTo[string]); err != nil {
-			b.Fatal(err)
-		}
-	}
-	if _, err := conn.Exec(ctx, "vacuum analyze"); err != nil {
-		b.Fatal(err)
-	}
-	return ids
-}
-
-// process is a server in a process of its own.
-type process struct {
-	pid    int
-	url    string
-	client *fasthttp.Client
-}
-
-func start(b *testing.B, kind, databaseURL string) *process {
-	b.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		b.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), "BENCH_SERVE="+kind, "BENCH_ADDRESS="+address, "BENCH_DATABASE="+databaseURL)
-	command.Stderr = os.Stderr
-	if kind == "sternpost" {
-		command.Stderr = nil // its log
-	}
-	if err := command.Start(); err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		command.Process.Signal(syscall.SIGKILL)
-		command.Wait()
-	})
-	p := &process{pid: command.Process.Pid, url: "http://" + address + "/api/json/", client: &fasthttp.Client{MaxConnsPerHost: clients}}
-	for range 200 {
-		if status, _, err := p.post("getPost", `{"id":"none"}`); err == nil && status == 200 {
-			return p
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	b.Fatalf("the %s server does not answer", kind)
-	return nil
-}
-
-func (p *process) post(action, body string) (int, []byte, error) {
-	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
-	defer fasthttp.ReleaseRequest(request)
-	defer fasthttp.ReleaseResponse(response)
-	request.SetRequestURI(p.url + action)
-	request.Header.SetMethod("POST")
-	request.Header.SetContentType("application/json")
-	request.SetBodyString(body)
-	err := p.client.DoTimeout(request, response, 10*time.Second)
-	return response.StatusCode(), append([]byte(nil), response.Body()...), err
-}
-
-// load sends requests from several clients and returns what each cost.
-func (p *process) load(b *testing.B, postmaster int, action string, body func(int64) string) cost {
-	b.Helper()
-	for n := range int64(200) { // warm
-		p.post(action, body(n))
-	}
-	serverBefore, databaseBefore := cpu(b, p.pid), childrenCPU(b, postmaster)
-	began := time.Now()
-	var next atomic.Int64
-	next.Store(rand.Int64N(posts))
-	end := next.Load() + requests
-	errs := make([]error, clients)
-	var wait sync.WaitGroup
-	for i := range clients {
-		wait.Go(func() {
-			for n := next.Add(1); n <= end && errs[i] == nil; n = next.Add(1) {
-				status, answer, err := p.post(action, body(n))
-				if err == nil && (status != 200 || !json.Valid(answer)) {
-					err = fmt.Errorf("%s: status %d: %s", action, status, answer)
-				}
-				errs[i] = err
-			}
-		})
-	}
-	wait.Wait()
-	took := time.Since(began)
-	if err := errors.Join(errs...); err != nil {
-		b.Fatal(err)
-	}
-	// Postgres counts in ticks, so what it spent is known to within some 10 ms of
-	// a round.
-	return cost{
-		server:   (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,
-		database: (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / requests,
-		rate:     requests / took.Seconds(),
-	}
-}
-
-// ticks is how many clock ticks Linux counts in a second, on every architecture
-// that Go runs on.
-const ticks = 100
-
-// cpu is what a process has spent (proc(5), stat, fields 14 and 15).
-func cpu(b *testing.B, pid int) time.Duration {
-	b.Helper()
-	fields := stat(pid)
-	if fields == nil {
-		b.Fatalf("process %d is gone", pid)
-	}
-	return spent(fields)
-}
-
-// stat returns the fields of /proc/PID/stat behind the name of the command.
-func stat(pid int) []string {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return nil
-	}
-	return strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-}
-
-func spent(fields []string) time.Duration {
-	user, _ := strconv.Atoi(fields[11])
-	system, _ := strconv.Atoi(fields[12])
-	return time.Duration(user+system) * time.Second / ticks
-}
-
-// childrenCPU is what all children of a process have spent that are alive.
-func childrenCPU(b *testing.B, parent int) time.Duration {
-	b.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		b.Fatal(err)
-	}
-	var sum time.Duration
-	for _, dir := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		if fields := stat(pid); fields != nil && fields[1] == strconv.Itoa(parent) {
-			sum += spent(fields)
-		}
-	}
-	return sum
-}
-
-// postmaster finds the Postgres that this process started.
-func postmaster(b *testing.B) int {
-	b.Helper()
-	dirs, err := filepath.Glob("/proc/[0-9]*")
-	if err != nil {
-		b.Fatal(err)
-	}
-	self := strconv.Itoa(os.Getpid())
-	for _, dir := range dirs {
-		pid, _ := strconv.Atoi(filepath.Base(dir))
-		fields := stat(pid)
-		name, _ := os.ReadFile(filepath.Join(dir, "comm"))
-		if fields != nil && fields[1] == self && strings.TrimSpace(string(name)) == "postgres" {
-			return pid
-		}
-	}
-	b.Skip("the CPU time of Postgres can be read only where it is started by the benchmark, on Linux")
-	return 0
+	sorted := slices.Clone(costs)
+	slices.SortFunc(sorted, func(a, b cost) int { return int(1000 * (a.total() - b.total())) })
+	return sorted[len(sorted)/2]
 }

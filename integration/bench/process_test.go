@@ -1,0 +1,203 @@
+package bench
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// process is a server in a process of its own.
+type process struct {
+	pid        int
+	url        string
+	client     *fasthttp.Client
+	firstAfter time.Duration // from its start to its first answer
+}
+
+func start(b *testing.B, kind, databaseURL, key string) *process {
+	b.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		b.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), "BENCH_SERVE="+kind, "BENCH_ADDRESS="+address, "BENCH_DATABASE="+databaseURL, "BENCH_KEY="+key)
+	command.Stderr = os.Stderr
+	if kind == "sternpost" {
+		command.Stderr = nil // its log
+	}
+	began := time.Now()
+	if err := command.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		command.Process.Signal(syscall.SIGKILL)
+		command.Wait()
+	})
+	p := &process{pid: command.Process.Pid, url: "http://" + address + "/api/json/", client: &fasthttp.Client{MaxConnsPerHost: clients}}
+	for time.Since(began) < 10*time.Second {
+		if status, _, err := p.post("getPost", "", `{"id":"none"}`); err == nil && (status == 200 || status == 404) {
+			p.firstAfter = time.Since(began)
+			return p
+		}
+		time.Sleep(time.Millisecond)
+	}
+	b.Fatalf("the %s server does not answer", kind)
+	return nil
+}
+
+func (p *process) post(action, token, body string) (int, []byte, error) {
+	request, response := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(request)
+	defer fasthttp.ReleaseResponse(response)
+	request.SetRequestURI(p.url + action)
+	request.Header.SetMethod("POST")
+	request.Header.SetContentType("application/json")
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	request.SetBodyString(body)
+	err := p.client.DoTimeout(request, response, 10*time.Second)
+	return response.StatusCode(), append([]byte(nil), response.Body()...), err
+}
+
+// call is one request.
+type call struct {
+	action, token, body string
+}
+
+// load sends requests from several clients and returns what each cost. Answers are
+// checked by what they hold at least.
+func (p *process) load(b *testing.B, postmaster int, request func(int64) call, answers string) cost {
+	b.Helper()
+	send := func(n int64) error {
+		c := request(n)
+		status, answer, err := p.post(c.action, c.token, c.body)
+		if err == nil && (status != 200 || !json.Valid(answer) || !strings.Contains(string(answer), answers)) {
+			err = fmt.Errorf("%s %s: status %d: %s", c.action, c.body, status, answer)
+		}
+		return err
+	}
+	run := func(requests int) {
+		var next atomic.Int64
+		next.Store(rand.Int64N(posts))
+		end := next.Load() + int64(requests)
+		errs := make([]error, clients)
+		var wait sync.WaitGroup
+		for i := range clients {
+			wait.Go(func() {
+				for n := next.Add(1); n <= end && errs[i] == nil; n = next.Add(1) {
+					errs[i] = send(n)
+				}
+			})
+		}
+		wait.Wait()
+		if err := errors.Join(errs...); err != nil {
+			b.Fatal(err)
+		}
+	}
+
+	run(warmUp)
+	serverBefore, databaseBefore := cpu(b, p.pid), childrenCPU(b, postmaster)
+	run(requests)
+	return cost{
+		server:   (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,
+		database: (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / requests,
+	}
+}
+
+// cpu is what the threads of a process have spent, in nanoseconds
+// (/proc/PID/task/TID/schedstat).
+func cpu(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var sum time.Duration
+	for _, task := range tasks {
+		text, _ := os.ReadFile(task)
+		if fields := strings.Fields(string(text)); len(fields) > 0 {
+			n, _ := strconv.ParseInt(fields[0], 10, 64)
+			sum += time.Duration(n)
+		}
+	}
+	return sum
+}
+
+// childrenCPU is what all children of a process have spent that are alive.
+func childrenCPU(b *testing.B, parent int) time.Duration {
+	b.Helper()
+	var sum time.Duration
+	for _, pid := range children(b, parent) {
+		sum += cpu(b, pid)
+	}
+	return sum
+}
+
+func children(b *testing.B, parent int) []int {
+	b.Helper()
+	dirs, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		b.Fatal(err)
+	}
+	var list []int
+	for _, dir := range dirs {
+		text, err := os.ReadFile(dir + "/stat")
+		if err != nil {
+			continue // it is gone
+		}
+		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+		if fields[1] == strconv.Itoa(parent) {
+			pid, _ := strconv.Atoi(filepath.Base(dir))
+			list = append(list, pid)
+		}
+	}
+	return list
+}
+
+// postmaster finds the Postgres that this process started.
+func postmaster(b *testing.B) int {
+	b.Helper()
+	for _, pid := range children(b, os.Getpid()) {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+		if strings.TrimSpace(string(name)) == "postgres" {
+			return pid
+		}
+	}
+	b.Skip("the CPU time of Postgres can be read only where it is started by the benchmark, on Linux")
+	return 0
+}
+
+// memory is how much of a process is resident, in MiB.
+func memory(b *testing.B, pid int) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if fields := strings.Fields(line); fields[0] == "Rss:" {
+			n, _ := strconv.Atoi(fields[1])
+			return float64(n) / 1024
+		}
+	}
+	b.Fatalf("no Rss in what Linux tells of process %d", pid)
+	return 0
+}
