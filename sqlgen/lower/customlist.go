@@ -8,16 +8,7 @@ import "github.com/sternpost/sternpost/sqlgen/pg"
 func (b *builder) answerRows() {
 	a := b.action
 	g := generalList{builder: b, where: member(input, "where")}
-	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
-	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
-		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
-	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
-	var keys pg.Expr
-	if len(a.Sortable) > 0 {
-		keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
-	} else {
-		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(ownOrder(a), b.table))
-	}
+	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if len(a.Reads) > 0 {
 		g.path = b.variable("v_path", "text", nil)
 		g.operand = b.variable("v_operand", "jsonb", nil)
@@ -28,13 +19,9 @@ func (b *builder) answerRows() {
 		Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", pg.Lit("$3")), Alias: b.table}},
 		Suffix: " where true",
 	})
-	total := b.variable("v_total", "bigint", nil)
-	position := b.variable("v_position", "jsonb", nil)
-	rowsBefore := b.variable("v_has_rows_before", "boolean", pg.False())
-	page := b.variable("v_page_rows", rowType(b.model)+"[]", nil)
-	records := b.variable("v_records", "text[]", nil)
-	count := b.variable("v_count", "int", nil)
-	using := []pg.Expr{g.where, position, rows}
+	p.found()
+	picked := b.variable("v_page_rows", rowType(b.model)+"[]", nil)
+	using := []pg.Expr{g.where, p.position, rows}
 
 	comment, admitted := "", pg.Expr(nil)
 	if b.judgesRows() {
@@ -45,36 +32,24 @@ func (b *builder) answerRows() {
 		From:    &pg.CallRef{Call: b.callCode(), Alias: b.table},
 		Where:   admitted,
 	}}})
-	if len(a.Sortable) > 0 {
-		b.requestedOrder(keys, ownOrder(a), sortable(a))
-	}
 	g.filter(g.rowExpression(), filters(a))
-	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
-		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), g.sql), Into: "v_total", Using: using}))
-
-	beyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
-	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
-		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
-		&pg.Execute{
-			Text:  concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and ("), beyond, pg.Str(") is not true)")),
-			Into:  "v_has_rows_before",
-			Using: using,
-		},
-		&pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), beyond)},
-	))
+	p.countAll(g.sql, using)
+	p.readPosition(func(condition, _ pg.Expr) pg.Expr {
+		return concatenated(
+			pg.Str("select exists (select"), g.sql, pg.Str(" and ("), condition, pg.Str(" or "), p.at(), pg.Str("))"))
+	}, using, &pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), p.beyond())})
 	b.step("One row more than the page tells whether another follows.", &pg.Execute{
 		Text: concatenated(
 			&pg.Fragment{Prefix: "select array(select ", Value: b.wholeRow()},
 			g.sql,
 			pg.Str(" order by "),
-			pg.Fn("platform.order_sql", keys, isBackwards),
+			p.inOrder(),
 			pg.Str(" limit $4 offset $5)"),
 		),
 		Into:  "v_page_rows",
-		Using: append(using[:len(using):len(using)], pg.Op(size, "+", pg.Lit("1")), offset),
+		Using: append(using[:len(using):len(using)], pg.Op(p.size, "+", pg.Lit("1")), p.offset),
 	})
-	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")),
-		&pg.Execute{Text: concatenated(pg.Str("select exists (select"), g.sql, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
+	p.wasSkipped(g.sql, using)
 
 	alias := pageAlias(b.table)
 	place := pg.Col(alias, "place")
@@ -84,36 +59,17 @@ func (b *builder) answerRows() {
 			Into:    []string{"v_records"},
 			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 				Columns: b.record(),
-				From:    &pg.CallRef{Call: pg.Fn("generate_subscripts", page, pg.Lit("1")), Alias: alias, Columns: []string{"place"}},
-				Joins:   []pg.Join{{Kind: "cross join lateral", With: b.heldRow(&pg.Element{Array: page, Index: place})}},
-				Where:   pg.Op(place, "<=", size),
-				OrderBy: []pg.Order{{Value: &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: pg.Op(pg.Lit("0"), "-", place)}}, Else: place}}},
+				From:    &pg.CallRef{Call: pg.Fn("generate_subscripts", picked, pg.Lit("1")), Alias: alias, Columns: []string{"place"}},
+				Joins:   []pg.Join{{Kind: "cross join lateral", With: b.heldRow(&pg.Element{Array: picked, Index: place})}},
+				Where:   pg.Op(place, "<=", p.size),
+				OrderBy: p.byPlace(place),
 			}},
 		}},
-		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", records), pg.Lit("0"))},
+		p.countRecords(),
 	)
-
-	more := pg.Op(pg.Fn("cardinality", page), ">", size)
-	either := func(backwards, forwards pg.Expr) pg.Expr {
-		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
-	}
-	cursorOf := func(index pg.Expr) pg.Expr {
-		row := &pg.Element{Array: page, Index: index}
-		return &pg.Case{Whens: []pg.When{{
-			Condition: pg.Op(count, ">", pg.Lit("0")),
-			Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(a.Name), keys), b.keysOf(row), keys),
-		}}}
-	}
-	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
-		records,
-		cursorOf(either(count, pg.Lit("1"))),
-		cursorOf(either(pg.Lit("1"), count)),
-		either(rowsBefore, more),
-		either(more, rowsBefore),
-		count,
-		total,
-		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
-	)})
+	p.answer(picked, func(index pg.Expr) pg.Expr {
+		return p.cursorOf(b.keysOf(&pg.Element{Array: picked, Index: index}))
+	})
 }
 
 // wholeRow is the row of the action's table that stands in a query. Its name alone

@@ -19,9 +19,25 @@ func valueInFilter(in expr.Input) pg.Expr {
 
 // concatenated joins texts.
 func concatenated(parts ...pg.Expr) pg.Expr {
-	all := parts[0]
-	for _, p := range parts[1:] {
-		all = pg.Op(all, "||", p)
+	var all pg.Expr
+	add := func(e pg.Expr) {
+		if all == nil {
+			all = e
+		} else {
+			all = pg.Op(all, "||", e)
+		}
+	}
+	var addParts func(e pg.Expr)
+	addParts = func(e pg.Expr) {
+		if joined, ok := e.(*pg.Binary); ok && joined.Op == "||" {
+			addParts(joined.Left)
+			addParts(joined.Right)
+			return
+		}
+		add(e)
+	}
+	for _, p := range parts {
+		addParts(p)
 	}
 	return all
 }
@@ -43,33 +59,16 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	g := generalList{builder: b, where: member(input, "where")}
-
-	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
-	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
-		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
-	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
-	var keys pg.Expr
-	if len(a.Sortable) > 0 {
-		keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
-	} else {
-		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(ownOrder(a), b.table))
-	}
+	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	g.path = b.variable("v_path", "text", nil)
 	g.operand = b.variable("v_operand", "jsonb", nil)
 	// The statement reads without row security, so that every condition may use an
 	// index; the rows of the page are then read under it.
 	sqlAt := len(b.fn.Variables)
 	g.sql = b.variable("v_sql", "text", nil)
-	total := b.variable("v_total", "bigint", nil)
-	position := b.variable("v_position", "jsonb", nil)
-	rowsBefore := b.variable("v_has_rows_before", "boolean", pg.False())
+	p.found()
 	ids := b.variable("v_ids", "text[]", nil)
-	records := b.variable("v_records", "text[]", nil)
-	count := b.variable("v_count", "int", nil)
 
-	if len(a.Sortable) > 0 {
-		b.requestedOrder(keys, ownOrder(a), sortable(a))
-	}
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
 		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
@@ -77,40 +76,28 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	}
 	b.fn.Variables[sqlAt].Initial = source
 
-	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
-		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), g.sql), Into: "v_total", Using: []pg.Expr{g.where}}))
-
-	beyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
-	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
-		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
-		// Told to begin where the page does, Postgres finds a row before it at once, or
-		// that there is none.
-		&pg.Execute{
-			Text: concatenated(
-				pg.Str("select exists ((select 1"), g.sql, pg.Str(" and "), pg.Fn("platform.beyond_sql", keys, pg.Negate(isBackwards), position),
-				pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.Negate(isBackwards)), pg.Str(" limit 1) union all (select 1"),
-				g.sql, pg.Str(" and "), pg.Fn("platform.at_sql", keys, position), pg.Str("))")),
-			Into:  "v_has_rows_before",
-			Using: []pg.Expr{g.where, position},
-		},
-		&pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), beyond)},
-	))
+	p.countAll(g.sql, []pg.Expr{g.where})
+	// Told to begin where the page does, Postgres finds a row before it at once, or that
+	// there is none.
+	p.readPosition(func(condition, order pg.Expr) pg.Expr {
+		return concatenated(
+			pg.Str("select exists ((select 1"), g.sql, pg.Str(" and "), condition, pg.Str(" order by "), order,
+			pg.Str(" limit 1) union all (select 1"), g.sql, pg.Str(" and "), p.at(), pg.Str("))"))
+	}, []pg.Expr{g.where, p.position}, &pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), p.beyond())})
 	b.step("", &pg.Execute{
 		Text: concatenated(
 			&pg.Fragment{Prefix: "select array(select ", Value: pg.Col(b.table, "id")},
 			g.sql,
 			pg.Str(" order by "),
-			pg.Fn("platform.order_sql", keys, isBackwards),
+			p.inOrder(),
 			pg.Str(" limit $3 offset $4)"),
 		),
 		Into:  "v_ids",
-		Using: []pg.Expr{g.where, position, pg.Op(size, "+", pg.Lit("1")), offset},
+		Using: []pg.Expr{g.where, p.position, pg.Op(p.size, "+", pg.Lit("1")), p.offset},
 	})
-	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")),
-		&pg.Execute{Text: concatenated(pg.Str("select exists (select"), g.sql, pg.Str(")")), Into: "v_has_rows_before", Using: []pg.Expr{g.where}}))
+	p.wasSkipped(g.sql, []pg.Expr{g.where})
 
-	page := pageAlias(b.table)
-	place := pg.Col(page, "place")
+	alias := pageAlias(b.table)
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
 			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
@@ -118,39 +105,22 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 				Columns: b.record(),
 				From: &pg.CallRef{
-					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}),
-					Ordinality: true, Alias: page, Columns: []string{"id", "place"},
+					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: p.size}),
+					Ordinality: true, Alias: alias, Columns: []string{"id", "place"},
 				},
-				Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(page, "id"))}},
-				OrderBy: []pg.Order{{Value: &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: pg.Op(pg.Lit("0"), "-", place)}}, Else: place}}},
+				Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
+				OrderBy: p.byPlace(pg.Col(alias, "place")),
 			}},
 		}},
-		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", records), pg.Lit("0"))},
+		p.countRecords(),
 	)
-
-	more := pg.Op(pg.Fn("cardinality", ids), ">", size)
-	either := func(backwards, forwards pg.Expr) pg.Expr {
-		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
-	}
-	cursorOf := func(id pg.Expr) pg.Expr {
+	p.answer(ids, func(index pg.Expr) pg.Expr {
+		id := &pg.Element{Array: ids, Index: index}
 		if len(a.Sortable) > 0 {
-			return &pg.Case{Whens: []pg.When{{
-				Condition: pg.Op(count, ">", pg.Lit("0")),
-				Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(a.Name), keys), keysOfRow(a, id), keys),
-			}}}
+			return p.cursorOf(keysOfRow(a, id))
 		}
 		return cursor(a, ownOrder(a), id)
-	}
-	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
-		records,
-		cursorOf(&pg.Element{Array: ids, Index: either(count, pg.Lit("1"))}),
-		cursorOf(&pg.Element{Array: ids, Index: either(pg.Lit("1"), count)}),
-		either(rowsBefore, more),
-		either(more, rowsBefore),
-		count,
-		total,
-		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
-	)})
+	})
 	return b.finish()
 }
 

@@ -63,16 +63,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	where := member(input, "where")
 	alias := b.table
 
-	isBackwards := b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
-	size := b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
-		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
-	offset := b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
-	var keys pg.Expr
-	if len(a.UnionSortable) > 0 {
-		keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
-	} else {
-		keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(unionOrder(a), alias))
-	}
+	p := b.askedFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
 	path := b.variable("v_path", "text", nil)
 	operand := b.variable("v_operand", "jsonb", nil)
 
@@ -87,19 +78,12 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 			builder: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
-	total := b.variable("v_total", "bigint", nil)
-	position := b.variable("v_position", "jsonb", nil)
+	p.found()
 	beyond := b.variable("v_beyond", "text", pg.Str(""))
-	rowsBefore := b.variable("v_has_rows_before", "boolean", pg.False())
 	ids := b.variable("v_ids", "text[]", nil)
 	numbers := b.variable("v_arms", "bigint[]", nil)
 	positions := b.variable("v_positions", "json[]", nil)
-	records := b.variable("v_records", "text[]", nil)
-	count := b.variable("v_count", "int", nil)
 
-	if len(a.UnionSortable) > 0 {
-		b.requestedOrder(keys, unionOrder(a), unionSortable(a))
-	}
 	isAllowed := b.early.holds
 	if b.judgesRows() && !pg.IsFalse(isAllowed) {
 		isAllowed = b.variable("v_is_allowed", "boolean", nil)
@@ -110,99 +94,66 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		lists[i].ofArm(arm, isAllowed)
 	}
 
-	everything := []pg.Expr{pg.Str("(")}
-	page := []pg.Expr{}
-	order := pg.Fn("platform.order_sql", keys, isBackwards)
+	as := ") as " + pg.Ident(alias)
+	everything := concatenated(pg.Str(" from ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr { return []pg.Expr{source} }), pg.Str(as))
+	p.countAll(everything, []pg.Expr{where})
 	// Told to begin where the page does, Postgres finds a row before it at once, or that
 	// there is none.
-	backwards := pg.Negate(isBackwards)
-	isBefore, reversed := pg.Fn("platform.beyond_sql", keys, backwards, position), pg.Fn("platform.order_sql", keys, backwards)
-	before := []pg.Expr{pg.Str("select exists (")}
-	for i, source := range sources {
-		if i > 0 {
-			everything = append(everything, pg.Str(" union all "))
-			page = append(page, pg.Str(" union all "))
-			before = append(before, pg.Str(" union all "))
-		}
-		as := pg.Str(") as " + pg.Ident(alias) + " where ")
-		before = append(before,
-			pg.Str("(select 1 from ("), source, as, isBefore, pg.Str(" order by "), reversed, pg.Str(" limit 1) union all (select 1 from ("),
-			source, as, pg.Fn("platform.at_sql", keys, position), pg.Str(")"))
-		everything = append(everything, source)
-		page = append(page,
-			pg.Str("(select * from ("), source, pg.Str(") as "+pg.Ident(alias)+" where true"), beyond,
-			pg.Str(" order by "), order, pg.Str(" limit $3 + $4)"))
-	}
-	everything = append(everything, pg.Str(") as "+pg.Ident(alias)))
-	before = append(before, pg.Str(")"))
-	from := concatenated(everything...)
+	p.readPosition(func(condition, order pg.Expr) pg.Expr {
+		return concatenated(pg.Str("select exists ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr {
+			return []pg.Expr{
+				pg.Str("(select 1 from ("), source, pg.Str(as + " where "), condition, pg.Str(" order by "), order,
+				pg.Str(" limit 1) union all (select 1 from ("), source, pg.Str(as + " where "), p.at(), pg.Str(")"),
+			}
+		}), pg.Str(")"))
+	}, []pg.Expr{where, p.position}, &pg.Assign{Variable: "v_beyond", Value: concatenated(pg.Str(" and "), p.beyond())})
 
-	b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")), &pg.Execute{
-		Text: concatenated(pg.Str("select count(*) from "), from), Into: "v_total", Using: []pg.Expr{where}}))
-	isBeyond := pg.Fn("platform.beyond_sql", keys, isBackwards, position)
-	b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
-		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(a.Name), keys)},
-		&pg.Execute{
-			Text:  concatenated(before...),
-			Into:  "v_has_rows_before",
-			Using: []pg.Expr{where, position},
-		},
-		&pg.Assign{Variable: "v_beyond", Value: concatenated(pg.Str(" and "), isBeyond)},
-	))
-
-	picked := append([]pg.Expr{
-		&pg.Fragment{
-			Prefix: "select array_agg(page.id), array_agg(page." + armColumn + "), array_agg(page.position) from (select " +
-				pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
-			Value:  positionOf(a, alias),
-			Suffix: " as position from (",
-		},
-	}, page...)
-	picked = append(picked, pg.Str(") as "+pg.Ident(alias)+" order by "), order, pg.Str(" limit $3 offset $4) as page"))
 	b.step("Of each arm at most a page, and of all of them the page, with one row more, which tells whether another follows.", &pg.Execute{
-		Text:  concatenated(picked...),
+		Text: concatenated(
+			&pg.Fragment{
+				Prefix: "select array_agg(page.id), array_agg(page." + armColumn + "), array_agg(page.position) from (select " +
+					pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
+				Value:  positionOf(a, alias),
+				Suffix: " as position from (",
+			},
+			ofEachArm(sources, func(source pg.Expr) []pg.Expr {
+				return []pg.Expr{
+					pg.Str("(select * from ("), source, pg.Str(as + " where true"), beyond,
+					pg.Str(" order by "), p.inOrder(), pg.Str(" limit $3 + $4)"),
+				}
+			}),
+			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit $3 offset $4) as page")),
 		Into:  "v_ids, v_arms, v_positions",
-		Using: []pg.Expr{where, position, pg.Op(size, "+", pg.Lit("1")), offset},
+		Using: []pg.Expr{where, p.position, pg.Op(p.size, "+", pg.Lit("1")), p.offset},
 	})
-	b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(offset, ">", pg.Lit("0")), &pg.Execute{
-		Text: concatenated(pg.Str("select exists (select from "), from, pg.Str(")")), Into: "v_has_rows_before", Using: []pg.Expr{where}}))
+	p.wasSkipped(everything, []pg.Expr{where})
 
-	place := pg.Expr(pg.Col(alias, "place"))
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
 			Columns: []pg.Output{{Value: pg.Fn("array_agg", pg.Col(alias, "record"))}},
 			Into:    []string{"v_records"},
 			From: &pg.SubqueryRef{Alias: alias, Query: &pg.Select{
 				Columns: []pg.Output{{Value: pg.Col(alias, "record")}},
-				From:    &pg.SubqueryRef{Alias: alias, Query: b.unionRows(ids, numbers, size)},
-				OrderBy: []pg.Order{{Value: &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: pg.Op(pg.Lit("0"), "-", place)}}, Else: place}}},
+				From:    &pg.SubqueryRef{Alias: alias, Query: b.unionRows(ids, numbers, p.size)},
+				OrderBy: p.byPlace(pg.Col(alias, "place")),
 			}},
 		}},
-		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", records), pg.Lit("0"))},
+		p.countRecords(),
 	)
-
-	more := pg.Op(pg.Fn("cardinality", ids), ">", size)
-	either := func(backwards, forwards pg.Expr) pg.Expr {
-		return &pg.Case{Whens: []pg.When{{Condition: isBackwards, Result: backwards}}, Else: forwards}
-	}
-	cursorOf := func(index pg.Expr) pg.Expr {
-		return &pg.Case{Whens: []pg.When{{
-			Condition: pg.Op(count, ">", pg.Lit("0")),
-			Result: pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(a.Name), keys),
-				&pg.Element{Array: positions, Index: index}, keys),
-		}}}
-	}
-	b.step("", &pg.Return{Value: pg.Fn("platform.list_page",
-		records,
-		cursorOf(either(count, pg.Lit("1"))),
-		cursorOf(either(pg.Lit("1"), count)),
-		either(rowsBefore, more),
-		either(more, rowsBefore),
-		count,
-		total,
-		&pg.Case{Whens: []pg.When{{Condition: hasMember(input, "limit"), Result: pg.Op(pg.Op(offset, "/", size), "+", pg.Lit("1"))}}},
-	)})
+	p.answer(ids, func(index pg.Expr) pg.Expr { return p.cursorOf(&pg.Element{Array: positions, Index: index}) })
 	return b.finish()
+}
+
+// ofEachArm joins what is made of each arm's query to one.
+func ofEachArm(sources []pg.Expr, make func(source pg.Expr) []pg.Expr) pg.Expr {
+	var parts []pg.Expr
+	for i, source := range sources {
+		if i > 0 {
+			parts = append(parts, pg.Str(" union all "))
+		}
+		parts = append(parts, make(source)...)
+	}
+	return concatenated(parts...)
 }
 
 // source is the query of an arm's rows: what tells them apart and what they can be

@@ -99,7 +99,9 @@ func (u refusal) action(a *schema.Action) {
 // request as the object of a relation.
 func (u refusal) members(inputs []*schema.Input) {
 	for _, in := range inputs {
-		isSame := func(other *schema.Input) bool { return !other.Explicit && len(other.Path) > 1 && other.Path[0].Name == in.Name }
+		isSame := func(other *schema.Input) bool {
+			return !other.Explicit && len(other.Path) > 1 && other.Path[0].Name == in.Name
+		}
 		if in.Explicit && slices.ContainsFunc(inputs, isSame) {
 			u.refuse(in.Span, fmt.Sprintf("the input %s beside inputs below %s", in.Name, in.Name))
 		}

@@ -1,0 +1,127 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// page is what lists that take any request have in common: how a page is asked for,
+// and what is answered with it.
+type page struct {
+	*builder
+	order  []sortKey       // the list's own
+	fields []*schema.Field // by which it may be ordered
+
+	isBackwards, size, offset, keys             pg.Expr // variables: what is asked for
+	total, position, rowsBefore, records, count pg.Expr // variables: what is found
+}
+
+// askedFor declares the variables that hold which page a request asks for. If requests
+// may order the list, its keys are known once they are read.
+func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) *page {
+	p := &page{builder: b, order: order, fields: fields}
+	p.isBackwards = b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
+	p.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
+		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
+	p.offset = b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
+	if isSortable {
+		p.keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
+		b.requestedOrder(p.keys, order, fields)
+	} else {
+		p.keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(order, b.table))
+	}
+	return p
+}
+
+// found declares the variables that hold what is found.
+func (p *page) found() {
+	p.total = p.variable("v_total", "bigint", nil)
+	p.position = p.variable("v_position", "jsonb", nil)
+	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
+	p.records = p.variable("v_records", "text[]", nil)
+	p.count = p.variable("v_count", "int", nil)
+}
+
+// countAll counts the rows of a query, from its from on, if that is asked for.
+func (p *page) countAll(from pg.Expr, using []pg.Expr) {
+	p.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
+		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), from), Into: "v_total", Using: using}))
+}
+
+// wasSkipped sees whether rows were skipped by an offset: they are if there are any.
+func (p *page) wasSkipped(from pg.Expr, using []pg.Expr) {
+	p.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
+		Text: concatenated(pg.Str("select exists (select"), from, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
+}
+
+// readPosition reads the request's cursor, if it has one. before is the statement that
+// yields whether rows lie before the page; what it is given is the condition for them
+// and the order in which the nearest comes first.
+func (p *page) readPosition(before func(condition, order pg.Expr) pg.Expr, using []pg.Expr, then pg.Statement) {
+	backwards := pg.Negate(p.isBackwards)
+	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
+		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(p.action.Name), p.keys)},
+		&pg.Execute{
+			Text: before(
+				pg.Fn("platform.beyond_sql", p.keys, backwards, p.position),
+				pg.Fn("platform.order_sql", p.keys, backwards),
+			),
+			Into:  "v_has_rows_before",
+			Using: using,
+		},
+		then,
+	))
+}
+
+// beyond is the condition for the rows of the page, at is that for the row of the
+// cursor itself, and inOrder the order of the page, which is reversed if it is asked
+// for backwards.
+func (p *page) beyond() pg.Expr {
+	return pg.Fn("platform.beyond_sql", p.keys, p.isBackwards, p.position)
+}
+func (p *page) at() pg.Expr      { return pg.Fn("platform.at_sql", p.keys, p.position) }
+func (p *page) inOrder() pg.Expr { return pg.Fn("platform.order_sql", p.keys, p.isBackwards) }
+
+// byPlace is the order of a page of which each row has its place in the order asked
+// for.
+func (p *page) byPlace(place pg.Expr) []pg.Order {
+	return []pg.Order{{Value: p.either(pg.Op(pg.Lit("0"), "-", place), place)}}
+}
+
+func (p *page) either(backwards, forwards pg.Expr) pg.Expr {
+	return &pg.Case{Whens: []pg.When{{Condition: p.isBackwards, Result: backwards}}, Else: forwards}
+}
+
+// countRecords is the statement that counts the records of the page.
+func (p *page) countRecords() pg.Statement {
+	return &pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", p.records), pg.Lit("0"))}
+}
+
+// cursorOf is the cursor of a row of which the values that it may be ordered by are
+// given as JSON. There is none on an empty page.
+func (p *page) cursorOf(values pg.Expr) pg.Expr {
+	return &pg.Case{Whens: []pg.When{{
+		Condition: pg.Op(p.count, ">", pg.Lit("0")),
+		Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(p.action.Name), p.keys), values, p.keys),
+	}}}
+}
+
+// answer ends the function with the page. picked is the array of what was picked for
+// it, in the order asked for, with one more if more follows; cursor is that of the
+// element at an index.
+func (p *page) answer(picked pg.Expr, cursor func(index pg.Expr) pg.Expr) {
+	more := pg.Op(pg.Fn("cardinality", picked), ">", p.size)
+	p.step("", &pg.Return{Value: pg.Fn("platform.list_page",
+		p.records,
+		cursor(p.either(p.count, pg.Lit("1"))),
+		cursor(p.either(pg.Lit("1"), p.count)),
+		p.either(p.rowsBefore, more),
+		p.either(more, p.rowsBefore),
+		p.count,
+		p.total,
+		&pg.Case{Whens: []pg.When{{
+			Condition: hasMember(input, "limit"),
+			Result:    pg.Op(pg.Op(p.offset, "/", p.size), "+", pg.Lit("1")),
+		}}},
+	)})
+}
