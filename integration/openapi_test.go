@@ -141,33 +141,41 @@ func checkDescription(t *testing.T, api *release.API, text []byte) {
 	}
 }
 
-// TestDescriptionOfWorkshop compares one document with a kept one, so that what
-// changes for clients is seen in review.
-func TestDescriptionOfWorkshop(t *testing.T) {
+// TestKeptDescriptions compares documents with kept ones, so that what changes for
+// clients is seen in review.
+func TestKeptDescriptions(t *testing.T) {
 	t.Parallel()
-	m := manifestOf(t, appDir("workshop"))
-	i := slices.IndexFunc(m.APIs, func(a release.API) bool { return a.Name == "Tablet" })
-	text, err := server.Describe(m, &m.APIs[i], 1, "http://localhost:8080")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got bytes.Buffer
-	if err := json.Indent(&got, text, "", "  "); err != nil {
-		t.Fatal(err)
-	}
-	got.WriteByte('\n')
-	const path = "testdata/openapi_tablet.json"
-	if *update {
-		if err := os.WriteFile(path, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got.Bytes(), want) {
-		t.Errorf("the description of the api Tablet is not that of %s (-update rewrites it):\n%s", path, got.Bytes())
+	for _, kept := range []struct{ app, api, path string }{
+		{"workshop", "Tablet", "testdata/openapi_tablet.json"},
+		{"ledger", "Books", "testdata/openapi_books.json"},
+		{"ledger", "Portal", "testdata/openapi_portal.json"},
+	} {
+		t.Run(kept.api, func(t *testing.T) {
+			t.Parallel()
+			m := manifestOf(t, appDir(kept.app))
+			i := slices.IndexFunc(m.APIs, func(a release.API) bool { return a.Name == kept.api })
+			text, err := server.Describe(m, &m.APIs[i], 1, "http://localhost:8080")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got bytes.Buffer
+			if err := json.Indent(&got, text, "", "  "); err != nil {
+				t.Fatal(err)
+			}
+			got.WriteByte('\n')
+			if *update {
+				if err := os.WriteFile(kept.path, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(kept.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("the description of the api %s is not that of %s (-update rewrites it):\n%s", kept.api, kept.path, got.Bytes())
+			}
+		})
 	}
 }
 

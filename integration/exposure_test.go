@@ -1,0 +1,97 @@
+package integration
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestExposure asks for every action and upload route of each example app in each of
+// its APIs: it is there exactly where the description of the API has it.
+func TestExposure(t *testing.T) {
+	t.Parallel()
+	apps, err := os.ReadDir("apps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range apps {
+		t.Run(entry.Name(), func(t *testing.T) {
+			t.Parallel()
+			a := serveApp(t, appDir(entry.Name()))
+			exposed, routes := map[string][]string{}, map[string]bool{}
+			for _, api := range manifestOf(t, appDir(entry.Name())).APIs {
+				exposed[api.Path] = a.describedRoutes(t, api.Path)
+				for _, route := range exposed[api.Path] {
+					routes[route] = true
+				}
+			}
+			if len(exposed) < 2 {
+				t.Fatalf("%s has %d APIs, which shows nothing", entry.Name(), len(exposed))
+			}
+			hidden := 0
+			for _, api := range slices.Sorted(maps.Keys(exposed)) {
+				for _, route := range slices.Sorted(maps.Keys(routes)) {
+					// No action takes an array, so one that is there says so and does nothing.
+					want := http.StatusBadRequest
+					if !slices.Contains(exposed[api], route) {
+						want = http.StatusNotFound
+						hidden++
+					}
+					path := "/" + api + "/json/" + route
+					if response, body := a.send(t, "POST", path, nil, "[]"); response.StatusCode != want {
+						t.Errorf("POST %s: got %d %s, want %d", path, response.StatusCode, body, want)
+					}
+				}
+			}
+			if hidden == 0 {
+				t.Error("every API exposes everything, which shows nothing")
+			}
+		})
+	}
+}
+
+// describedRoutes returns the paths in the description of an API, from behind /json/.
+func (a *app) describedRoutes(t *testing.T, api string) []string {
+	t.Helper()
+	response, text := a.send(t, "GET", "/"+api+"/json/openapi.json", nil, "")
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("the description of %s: got %d %s", api, response.StatusCode, text)
+	}
+	document, err := readDocument(strings.NewReader(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := document.at("paths").(map[string]any)
+	var routes []string
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		route, ok := strings.CutPrefix(path, "/"+api+"/json/")
+		if !ok {
+			t.Fatalf("the description of %s has the path %s", api, path)
+		}
+		routes = append(routes, route)
+	}
+	return routes
+}
+
+// TestExposureOfLedger compares what the APIs of the ledger have with what its schema
+// says.
+func TestExposureOfLedger(t *testing.T) {
+	t.Parallel()
+	a := serveApp(t, appDir("ledger"))
+	for _, test := range []struct{ api, want string }{
+		{"api", `acceptInvitation addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice
+			listCustomers listEntries listInvoices listPayments myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
+			refundPayment renameBusiness sendInvoice statement`},
+		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice listCustomers
+			listEntries listInvoices listPayments myBusiness openLedger recordPayment recordPayment/upload/receipt refundPayment
+			renameBusiness sendInvoice statement`},
+		{"portal", `acceptInvitation getEntry getInvoice listEntries listInvoices myAccount statement`},
+	} {
+		if got := a.describedRoutes(t, test.api); !slices.Equal(got, strings.Fields(test.want)) {
+			t.Errorf("the description of %s:\ngot  %v\nwant %v", test.api, got, strings.Fields(test.want))
+		}
+	}
+}
