@@ -26,7 +26,8 @@ import (
 // answered:
 //
 //	yes           a record, or the id of one that was deleted
-//	a b           of a list the ids on the page, none if there are none
+//	a b           of a list the ids on the page, none if there are none; then
+//	a b of 7, +   its totalCount, if the call asks for it, and + if a page follows
 //	null          of a get: no such row
 //	403, 404, …   refused, as the server answers it
 //
@@ -197,7 +198,13 @@ func (a *app) decision(t *testing.T, call, caller string) (string, bool) {
 	case answer == "null":
 		return "null", false
 	case action.Kind == "list":
-		var page struct{ Results []struct{ ID string } }
+		var page struct {
+			Results  []struct{ ID string }
+			PageInfo struct {
+				TotalCount  *int
+				HasNextPage bool
+			}
+		}
 		if err := json.Unmarshal([]byte(answer), &page); err != nil {
 			t.Fatalf("%s by %s: %v in %s", call, caller, err, answer)
 		}
@@ -205,10 +212,17 @@ func (a *app) decision(t *testing.T, call, caller string) (string, bool) {
 		for i, r := range page.Results {
 			ids[i] = r.ID
 		}
+		answer = strings.Join(ids, " ")
 		if len(ids) == 0 {
-			return "none", false
+			answer = "none"
 		}
-		return strings.Join(ids, " "), true
+		if total := page.PageInfo.TotalCount; total != nil {
+			answer += fmt.Sprintf(" of %d", *total)
+		}
+		if page.PageInfo.HasNextPage {
+			answer += ", +"
+		}
+		return answer, len(ids) > 0
 	}
 	return "yes", true
 }
