@@ -2,7 +2,6 @@ package contract_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -103,17 +102,15 @@ func TestIsAllowed(t *testing.T) {
 // itself, and with nothing.
 func TestSame(t *testing.T) {
 	t.Parallel()
-	name := filepath.Join("..", "..", "integration", "apps", "workshop", "workshop.stern")
-	text, err := os.ReadFile(name)
+	workshop, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	load := func(text string) *contract.Release {
+	load := func(project *sqlgen.Project) *contract.Release {
 		t.Helper()
-		project := &sqlgen.Project{Files: []*syntax.Source{{Name: "workshop.stern", Text: []byte(text)}}}
 		db, errs := sqlgen.Compile(project)
 		if db == nil {
-			t.Fatalf("%s: %v", name, errs)
+			t.Fatalf("%s: %v", project.Files[0].Name, errs)
 		}
 		checked, warnings := sqlgen.Check(project)
 		release, err := contract.NewRelease(checked, warnings, db.Manifest)
@@ -122,8 +119,9 @@ func TestSame(t *testing.T) {
 		}
 		return release
 	}
-	whole, nothing := load(string(text)), load("enum Nothing { None }")
-	if changes := contract.Compare(whole, load(string(text))); len(changes) > 0 {
+	whole := load(workshop)
+	nothing := load(&sqlgen.Project{Files: []*syntax.Source{{Name: "nothing.stern", Text: []byte("enum Nothing { None }")}}})
+	if changes := contract.Compare(whole, load(workshop)); len(changes) > 0 {
 		t.Errorf("of the same: got %v", changes)
 	}
 	for _, c := range contract.Compare(nothing, whole) {
