@@ -25,6 +25,15 @@ func wire(t expr.Type, value pg.Expr) pg.Expr {
 	return value
 }
 
+// wireType is the type of what wire returns for a value that is no array.
+func wireType(k expr.Kind) string {
+	switch k {
+	case expr.Timestamp, expr.Duration:
+		return "text"
+	}
+	return castType(k)
+}
+
 // rowAlias is an alias of a query by which its rows are meant as a whole. A column
 // of the same name, of this query or of any around it, would be meant instead.
 func rowAlias(name string, a *schema.Action) string {
