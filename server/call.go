@@ -157,18 +157,18 @@ func isMalformed(err error) bool {
 // anyInput reads what is sent to an action that does not exist.
 var anyInput = input.Any()
 
-// isFunctionMissing tells whether the function of a call itself was not there, as
-// happens when a release that drops it is installed at that moment. The same errors
-// from within a function have a context.
+// isFunctionMissing tells whether a function was gone when it was to be called, as
+// happens when a release is installed at that moment: one that drops the action's, or
+// makes the project's own anew. Code that calls what never was there has a context.
 func isFunctionMissing(err error) bool {
 	if err == nil {
 		return false
 	}
 	var raised *pgconn.PgError
-	if !errors.As(err, &raised) || raised.Where != "" {
+	if !errors.As(err, &raised) {
 		return false
 	}
-	return raised.Code == "42883" || // undefined function
+	return raised.Code == "42883" && raised.Where == "" || // undefined function
 		raised.Code == "XX000" && strings.HasPrefix(raised.Message, "cache lookup failed for function")
 }
 

@@ -156,13 +156,19 @@ func checkCode(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	return nil
 }
 
-// checkOnlyFunctions refuses what holds rows: it would be lost when the schema is made
-// anew.
+// checkOnlyFunctions refuses what else custom code makes. What holds rows would lose
+// them when the schema is made anew; a trigger would run in every action, and keep plans
+// from one that row security binds in another way.
 func checkOnlyFunctions(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `
 		select pg_describe_object('pg_class'::regclass, oid, 0)
 		from pg_catalog.pg_class
 		where relnamespace = 'functions'::regnamespace and relkind in ('r', 'p', 'm', 'f', 'S', 'v')
+		union all
+		select pg_describe_object('pg_trigger'::regclass, pg_trigger.oid, 0)
+		from pg_catalog.pg_trigger
+		join pg_catalog.pg_proc on pg_proc.oid = pg_trigger.tgfoid
+		where pg_proc.pronamespace = 'functions'::regnamespace
 		order by 1`)
 	if err != nil {
 		return fmt.Errorf("look what custom code has made: %w", err)
@@ -172,7 +178,7 @@ func checkOnlyFunctions(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("look what custom code has made: %w", err)
 	}
 	if len(others) > 0 {
-		return fmt.Errorf("the custom code makes %s, but schema functions holds functions only: it is made anew at each installation",
+		return fmt.Errorf("the custom code makes %s, but it can make functions only: schema functions is made anew at each installation",
 			strings.Join(others, ", "))
 	}
 	return nil

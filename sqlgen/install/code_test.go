@@ -168,7 +168,10 @@ func TestCodeThatIsRefused(t *testing.T) {
 		{"no pinned path of a helper", goodCode + "create or replace function\n  functions.helper() returns int language sql security definer as 'select 1';",
 			"functions/code.sql:7:19: functions.helper is security definer"},
 		{"a table", goodCode + "create table functions.t (a int);",
-			"the custom code makes table functions.t, but schema functions holds functions only"},
+			"the custom code makes table functions.t, but it can make functions only"},
+		{"a trigger", goodCode + "create function functions.tg() returns trigger language plpgsql as 'begin return new; end';\n" +
+			"create trigger t before insert on app.order for each row execute function functions.tg();",
+			"the custom code makes trigger t on table app.\"order\", but"},
 		{"a sequence", goodCode + "create sequence functions.s;", "sequence functions.s"},
 		{"ends the transaction", goodCode + "rollback;", "functions/code.sql ends the transaction in which it is installed"},
 	} {
@@ -235,5 +238,54 @@ func TestExamplesOfCodes(t *testing.T) {
 	})
 	if examples != 3 {
 		t.Errorf("found %d examples, want 3", examples)
+	}
+}
+
+// TestCodeChangesUnderCalls holds that a session which has called an action goes over to
+// new code, and to a table that has changed, though the action's function is the same.
+func TestCodeChangesUnderCalls(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner := db.Owner(t)
+	text := func(fields, answer string) string {
+		return `model Order {
+  fields { number Text ` + fields + ` }
+  actions {
+    read code() returns (Any)
+    get order(id) { @function }
+    list orders() { @function }
+  }
+  @permission(expression: true, actions: [get, list, read])
+}
+-- functions/code.sql --
+create function functions.code() returns jsonb language sql stable as 'select to_jsonb(''` + answer + `''::text)';
+-- functions/order.sql --
+create function functions.order(id text) returns app.order language sql stable as 'select o from app.order as o where o.id = "order".id';
+-- functions/orders.sql --
+create function functions.orders() returns setof app.order language sql stable as 'select o.* from app.order as o';
+`
+	}
+	var server *pgx.Conn
+	for i, step := range []struct{ fields, answer string }{
+		{"", "one"}, {"", "two"}, {"key Secret?", "three"}, {"key Secret? other Password?", "four"}, {"other Password?", "five"}, {"", "six"},
+	} {
+		if _, err := install.Install(t.Context(), owner, compileProject(t, text(step.fields, step.answer))); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			mustExec(t, owner, "insert into app.order (id, number) values ('o', 'n')")
+			server = db.Server(t)
+		}
+		for range 2 {
+			var read, get, list string
+			if err := server.QueryRow(t.Context(), `
+				select api.code('{}', '{}'), api."order"('{"id":"o"}', '{}')::json->>'number', api.orders('{}', '{}')::json#>>'{results,0,number}'`,
+			).Scan(&read, &get, &list); err != nil {
+				t.Fatalf("with %q: %v", step.answer, err)
+			}
+			if got, want := read+" "+get+" "+list, `"`+step.answer+`" n n`; got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		}
 	}
 }
