@@ -14,6 +14,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 // request sends a request and returns status and body; status 0 means that nobody
@@ -86,7 +87,9 @@ func TestServe(t *testing.T) {
 	db := built(t, workshop(t))
 	port := freePort(t)
 	url := "http://127.0.0.1:" + port
-	p := command{args: []string{"serve"}, dir: t.TempDir(), env: production(t, db.ServerURL(), port)}.start(t)
+	g := storagetest.SharedGateway(t) // the workshop takes photos
+	env := append(production(t, db.ServerURL(), port), g.Environment(storagetest.NewBucket(t, g))...)
+	p := command{args: []string{"serve"}, dir: t.TempDir(), env: env}.start(t)
 
 	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"ok"}`)
 	awaitAnswer(t, "POST", url+"/api/json/createCustomer", `{"name":"Ada"}`, `"name":"Ada"`)
