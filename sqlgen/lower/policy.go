@@ -264,7 +264,7 @@ func (l *lowering) writtenColumns(m *schema.Model, p policies, command pg.Comman
 	}
 	var columns []string
 	for _, f := range storedFields(m) {
-		if written[f.Column] || byCustomCode && f.Name != "createdAt" && f.Name != "updatedAt" {
+		if written[f.Column] || byCustomCode && !f.BuiltIn {
 			columns = append(columns, f.Column)
 		}
 	}
