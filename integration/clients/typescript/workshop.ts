@@ -126,6 +126,24 @@ await step("sign in", async () => {
   equal(some(data, error).name, "Margaret");
 });
 
+await step("send a file ahead of the call that takes it", async () => {
+  const found = await workshop.POST("/api/json/findBicycle", { body: { frameNumber: "F-1" } });
+  const { id } = some(found.data);
+  const minted = await workshop.POST("/api/json/photographBicycle/upload/photos", {
+    body: { filename: "bicycle.png", contentType: "image/png", size: 3 },
+  });
+  const { key, url, headers } = some(minted.data, minted.error);
+  const sent = await fetch(url, { method: "PUT", headers: { "Content-Type": some(headers["Content-Type"]) }, body: new Uint8Array([1, 2, 3]) });
+  equal(sent.status, 200);
+  const taken = await workshop.POST("/api/json/photographBicycle", { body: { where: { id }, values: { photos: [key] } } });
+  const [photo] = some(taken.data, taken.error).photos;
+  equal([photo?.filename, photo?.contentType, photo?.size], ["bicycle.png", "image/png", 3]);
+  const content = await fetch(some(photo?.url));
+  equal(new Uint8Array(await content.arrayBuffer()), new Uint8Array([1, 2, 3]));
+  const again = await workshop.POST("/api/json/photographBicycle", { body: { where: { id }, values: { photos: [key] } } });
+  equal(some(again.error).data?.errors, [{ field: "values.photos.0", error: "is not an upload key for this input" }]);
+});
+
 await step("delete a record", async () => {
   const found = await workshop.POST("/api/json/findBicycle", { body: { frameNumber: "F-2" } });
   const { id } = some(found.data);
