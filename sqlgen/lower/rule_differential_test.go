@@ -165,19 +165,7 @@ func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) s
 	if a.Kind == schema.Update {
 		body = map[string]any{"where": reads, "values": writes}
 	}
-	callContext := map[string]any{
-		"headers": map[string]string{"x_team": w.texts["header"]},
-		"env":     map[string]string{"REGION": w.texts["env"]},
-		"secrets": map[string]string{"KEY": w.texts["secret"]},
-	}
-	if w.identity != "" {
-		callContext["identityId"] = w.identity
-	}
 	input, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	context, err := json.Marshal(callContext)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +176,7 @@ func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) s
 	}
 	defer inner.Rollback(t.Context())
 	var answer string
-	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", string(input), string(context)).Scan(&answer)
+	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", string(input), w.contextJSON()).Scan(&answer)
 	var raised *pgconn.PgError
 	switch {
 	case errors.As(err, &raised) && raised.Code == "SP403":
