@@ -142,12 +142,12 @@ func TestCodeThatIsRefused(t *testing.T) {
 			"functions/code.sql:5:3: syntax error at or near \"retur\" [42601]"},
 		{"an unknown table", "create function functions.code() returns jsonb\nlanguage sql as $$\n  select to_jsonb(count(*)) from app.orders;\n$$;",
 			"functions/code.sql:3:34: relation \"app.orders\" does not exist [42P01]"},
-		{"an unknown type", "select 1;\n\n/* a /* nested; */ comment; */ create function functions.code() returns app.orders language sql as 'select 1; select 2';\n",
+		{"an unknown type", "create type functions.t as ();\n\n/* a /* nested; */ comment; */ create function functions.code() returns app.orders language sql as 'select 1; select 2';\n",
 			"functions/code.sql:3:32: type \"app.orders\" does not exist [42704]"},
-		{"twice the same", goodCode + "select ';', E'\\'; ', \";\" from (select 1) as t (\";\");\n" + goodCode,
-			"functions/code.sql:8:1: function \"code\" already exists with same argument types [42723]"},
-		{"behind a body without quotes", "create function functions.a() returns int begin atomic select case when true then 1 end; select 2; end;\nselect 1/0;",
-			"functions/code.sql:2:1: division by zero [22012]"},
+		{"twice the same", goodCode + "comment on function functions.code is E'\\'; ';\ncreate type functions.t as (\";\" text);\n" + goodCode,
+			"functions/code.sql:9:1: function \"code\" already exists with same argument types [42723]"},
+		{"behind a body without quotes", "create function functions.a() returns int begin atomic select case when true then 1 end; select 2; end;\ncomment on function functions.b() is '';",
+			"functions/code.sql:2:1: function functions.b() does not exist [42883]"},
 		{"an error with a hint", "create function functions.code() returns jsonb\nlanguage sql as $$\n  select lowr('X')::jsonb;\n$$;",
 			"note: No function matches the given name and argument types."},
 		{"missing", "create function functions.other() returns int language sql as 'select 1';",
@@ -167,13 +167,18 @@ func TestCodeThatIsRefused(t *testing.T) {
 			"functions/code.sql:1:8: functions.code is security definer and does not pin its search_path"},
 		{"no pinned path of a helper", goodCode + "create or replace function\n  functions.helper() returns int language sql security definer as 'select 1';",
 			"functions/code.sql:7:19: functions.helper is security definer"},
-		{"a table", goodCode + "create table functions.t (a int);",
-			"the custom code makes table functions.t, but it can make functions only"},
+		{"a table", goodCode + "create table functions.t (a int);", "functions/code.sql:7:1: custom code makes functions in schema functions, and"},
 		{"a trigger", goodCode + "create function functions.tg() returns trigger language plpgsql as 'begin return new; end';\n" +
 			"create trigger t before insert on app.order for each row execute function functions.tg();",
-			"the custom code makes trigger t on table app.\"order\", but"},
-		{"a sequence", goodCode + "create sequence functions.s;", "sequence functions.s"},
-		{"ends the transaction", goodCode + "rollback;", "functions/code.sql ends the transaction in which it is installed"},
+			"functions/code.sql:8:1: custom code makes functions in schema functions, and does nothing else when it is installed [FunctionStatement]\n" +
+				"    create trigger t"},
+		{"a table of the application goes", goodCode + "drop table app.order cascade;", "[FunctionStatement]"},
+		{"rows go", "-- all\ndelete from app.order;\n" + goodCode, "functions/code.sql:2:1: custom code"},
+		{"a function of the platform", goodCode + "create or replace function platform.identity_id() returns text language sql as 'select null';", "[FunctionStatement]"},
+		{"a block", goodCode + "do $$ begin drop table app.order; end $$;", "[FunctionStatement]"},
+		{"another schema", goodCode + "create function app.f() returns int language sql as 'select 1';", "[FunctionStatement]"},
+		{"another function gets open", goodCode + "grant execute on function platform.enter(text, jsonb) to public;", "[FunctionStatement]"},
+		{"ends the transaction", goodCode + "rollback;", "[FunctionStatement]"},
 	} {
 		_, err := install.Install(t.Context(), conn, compileProject(t, coded(c.code)))
 		if err == nil || !strings.Contains(err.Error(), c.want) {
@@ -195,6 +200,8 @@ func TestCodeThatFits(t *testing.T) {
 		"create function functions.\"code\"(\"day\" date, tags text[]) returns jsonb language sql security definer set search_path = '' as 'select null::jsonb';",
 		"create function functions.code(x int) returns int language sql as 'select x';\n" + goodCode,
 		"create type functions.pair as (a int, b int);\n" + goodCode,
+		";; CREATE OR REPLACE FUNCTION \"functions\".one() returns int begin atomic; select 1; end;\n" + goodCode +
+			"comment on function functions.one is 'one; two';\nrevoke all on function functions.one() from public",
 	} {
 		if _, err := install.Install(t.Context(), conn, compileProject(t, coded(code))); err != nil {
 			t.Errorf("%s\n%v", code, err)
@@ -236,8 +243,8 @@ func TestExamplesOfCodes(t *testing.T) {
 		}
 		return true
 	})
-	if examples != 3 {
-		t.Errorf("found %d examples, want 3", examples)
+	if examples != 4 {
+		t.Errorf("found %d examples, want 4", examples)
 	}
 }
 

@@ -393,6 +393,14 @@ const (
 	//	create function functions.code(day text) returns jsonb language sql stable as 'select null::jsonb';
 	FunctionSignature syntax.Code = "FunctionSignature"
 
+	// FunctionStatement: when installed, a file does something else than make functions
+	// in schema functions.
+	//
+	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	delete from app.order;
+	FunctionStatement syntax.Code = "FunctionStatement"
+
 	// FunctionSearchPath: when installed, a function runs with the rights of its owner
 	// and takes names from wherever its caller says.
 	//
