@@ -121,6 +121,9 @@ func (c *call) prepare(e *Explanation) error {
 	verified := identity.Value("emailVerified") == true
 	c.roles = rolesOf(c.schema, email, verified)
 	e.Caller = Caller{ID: identity.id, Email: email, Roles: c.roles}
+	if !verified {
+		c.noteMissed(e, rolesOf(c.schema, email, true))
+	}
 	return c.store.err
 }
 
@@ -165,6 +168,19 @@ func rolesOf(s *schema.Schema, email string, verified bool) []string {
 		}
 	}
 	return names
+}
+
+// noteMissed says which roles that the rules name are missing only because the e-mail
+// is not verified.
+func (c *call) noteMissed(e *Explanation, roles []string) {
+	for _, name := range roles {
+		isNamed := slices.ContainsFunc(c.action.Rules, func(r *schema.Rule) bool {
+			return slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return role.Name == name })
+		})
+		if isNamed {
+			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so has not the role %s", e.Caller.Email, name))
+		}
+	}
 }
 
 // decide goes through the steps of a call in their order, up to the write.
