@@ -156,7 +156,7 @@ func (s *Server) listen(options Options) error {
 	if public == nil {
 		l, err := net.Listen("tcp", s.config.address())
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w", s.config.address(), err)
+			return fmt.Errorf("listen on %s: %w (PORT or port names another port)", s.config.address(), err)
 		}
 		public = l
 	}

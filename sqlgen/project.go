@@ -26,10 +26,15 @@ type Project struct {
 // and in its folder schemas, sternpost.yaml, and functions/*.sql. A folder without
 // schema files is a project without schema, which is for Compile to report.
 func ReadProject(dir string) (*Project, error) {
-	root := os.DirFS(dir)
-	if _, err := fs.Stat(root, "."); err != nil {
-		return nil, fmt.Errorf("read project %s: %w", dir, err)
+	switch info, err := os.Stat(dir); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("read project: there is no folder %s", dir)
+	case err != nil:
+		return nil, fmt.Errorf("read project: %w", err)
+	case !info.IsDir():
+		return nil, fmt.Errorf("read project: %s is no folder", dir)
 	}
+	root := os.DirFS(dir)
 	p := &Project{}
 	for _, folder := range []string{".", "schemas"} {
 		for _, pattern := range []string{"*.stern", "*.keel"} {

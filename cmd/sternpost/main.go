@@ -45,20 +45,20 @@ func main() {
 	// A second Ctrl-C ends the process at once.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
-	err := newRoot().ExecuteContext(ctx)
+	c, err := newRoot().ExecuteContextC(ctx)
 	stop()
-	os.Exit(report(err))
+	os.Exit(report(err, c))
 }
 
-// report prints an error and returns the exit code.
-func report(err error) int {
+// report prints an error of a command and returns the exit code.
+func report(err error, c *cobra.Command) int {
 	if err == nil {
 		return 0
 	}
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		// Only cobra makes errors without a code: flags and arguments.
-		exit = &exitError{exitUsage, err}
+		exit = &exitError{exitUsage, fmt.Errorf("%w\nusage: %s", err, c.UseLine())}
 	}
 	if text := exit.Error(); text != "" {
 		fmt.Fprintln(os.Stderr, "sternpost: "+text)

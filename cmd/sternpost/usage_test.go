@@ -35,7 +35,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"check", "--strict"}, "unknown flag: --strict"},
 		{[]string{"check", "a", "b"}, "accepts at most 1 arg"},
 		{[]string{"check", "--format", "xml"}, `--format takes text or json, not "xml"`},
-		{[]string{"init"}, "accepts 1 arg"},
+		{[]string{"init"}, "accepts 1 arg(s), received 0\nusage: sternpost init DIR [flags]\n"},
 		{[]string{"serve", "dir"}, "unknown command"},
 		{[]string{"dev", "--port", "http"}, "invalid argument"},
 		{[]string{"fmt", "-w", "--check"}, "none of the others can be"},

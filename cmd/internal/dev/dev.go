@@ -22,6 +22,7 @@ import (
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/encryption"
+	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -83,6 +84,9 @@ func Run(ctx context.Context, o Options) error {
 	// The first installation comes before the server asks for a release, so that
 	// nobody meets a server without one; errors in it are shown like any other.
 	installed := l.turn(ctx)
+	if installed == nil {
+		l.migrate(ctx)
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -193,6 +197,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		return nil
 	case err != nil:
 		l.say("%v", err)
+		l.behind = true
 		return nil
 	}
 	if !outcome.Changed && l.behind {
@@ -252,6 +257,19 @@ type turnOutcome struct {
 	db *pg.Database
 }
 
+// migrate brings the platform up to date where no release did, since the server needs
+// it to wait for one. A database that is away the turn before has told already.
+func (l *loop) migrate(ctx context.Context) {
+	conn, err := pgx.Connect(ctx, l.database.URL())
+	if err != nil {
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if err := sql.Migrate(ctx, conn); err != nil && ctx.Err() == nil {
+		l.say("install the platform: %v", err)
+	}
+}
+
 func (l *loop) install(ctx context.Context, db *pg.Database) (install.Outcome, error) {
 	conn, err := pgx.Connect(ctx, l.database.URL())
 	if err != nil {
@@ -280,6 +298,9 @@ func (l *loop) greet(config server.Config, database *postgres.Server, installed 
 	l.say("  API       %s/api/json/<action>", config.BaseURL)
 	l.say("  health    %s/readyz", config.BaseURL)
 	l.say("  database  %s", database.Describe())
+	if database.DataDir() != "" { // else the address is the user's own, perhaps with a password
+		l.say("  psql      psql '%s'", database.URL())
+	}
 	if requests := sample(installed.db, config.BaseURL); len(requests) > 0 {
 		l.say("")
 		l.say("Try, in another terminal:")
@@ -316,23 +337,34 @@ func makeHome(dir string) (string, error) {
 // signingKey returns the key that signs access tokens in development: made once,
 // then kept, so that tokens outlive a restart.
 func signingKey(home string) (string, error) {
-	return keptKey(filepath.Join(home, "signing-key.pem"), "signing key", func() (string, error) {
+	generate := func() (string, error) {
 		key, err := auth.GenerateKey()
 		return string(key), err
-	})
+	}
+	check := func(key string) error {
+		_, err := auth.NewTokens(auth.TokenOptions{SigningKey: []byte(key), BaseURL: "http://localhost", Lifetime: time.Hour})
+		return err
+	}
+	return keptKey(filepath.Join(home, "signing-key.pem"), "signing key", generate, check)
 }
 
 // encryptionKey returns the key that encrypts secrets in development, likewise.
 func encryptionKey(home string) (string, error) {
-	return keptKey(filepath.Join(home, "encryption-key"), "encryption key", func() (string, error) {
-		return encryption.GenerateKey(), nil
-	})
+	generate := func() (string, error) { return encryption.GenerateKey(), nil }
+	check := func(key string) error {
+		_, err := encryption.New(strings.TrimSpace(key), nil)
+		return err
+	}
+	return keptKey(filepath.Join(home, "encryption-key"), "encryption key", generate, check)
 }
 
 // keptKey reads a key from a file, or makes one and writes it there.
-func keptKey(name, what string, generate func() (string, error)) (string, error) {
+func keptKey(name, what string, generate func() (string, error), check func(string) error) (string, error) {
 	text, err := os.ReadFile(name)
 	if err == nil && strings.TrimSpace(string(text)) != "" {
+		if err := check(string(text)); err != nil {
+			return "", fmt.Errorf("the %s in %s: %w; without that file a new key is made", what, name, err)
+		}
 		return string(text), nil
 	}
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
