@@ -21,10 +21,10 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		if a.Custom {
 			continue
 		}
-		decided := policyRule(m, a.Rules)
-		if pg.IsFalse(decided) {
+		if isClosed(a) {
 			continue // an action without branch is refused
 		}
+		decided := policyRule(m, a.Rules)
 		switch a.Kind {
 		case schema.Get, schema.List:
 			p.judge(pg.ForSelect, a, decided)
@@ -40,7 +40,7 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		}
 	}
 	for _, n := range l.nested[m] {
-		if !p.knows(pg.ForInsert, n.action) && !pg.IsFalse(policyRule(n.action.Model, n.action.Rules)) {
+		if !p.knows(pg.ForInsert, n.action) && !isClosed(n.action) {
 			p.open(pg.ForInsert, n.action, "the rule of an action vouches for the rows that it inserts beside its own")
 		}
 	}
@@ -63,6 +63,12 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		}
 	}
 	t.Grants = l.grants(m, p)
+}
+
+// isClosed tells whether the rules of an action refuse every call before any row is
+// read. Rules that only admit no row do not: its lists are empty then.
+func isClosed(a *schema.Action) bool {
+	return pg.IsTrue(decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules).fails)
 }
 
 // customCode is the one name under which all custom code runs: the plans of its
