@@ -39,6 +39,14 @@ func TextLiteral(text string, span syntax.Span) *Literal {
 	return &Literal{Value: text, base: base{typ: Type{Kind: Text}, span: span}}
 }
 
+// As returns the list as one of a type that takes its elements, which a list without
+// any has not of itself.
+func (l *List) As(t Type) *List {
+	typed := *l
+	typed.typ = t
+	return &typed
+}
+
 // Unset returns the value of a field that never has one. It is no literal null: a
 // comparison with it is one of values, and no test for null.
 func Unset(t Type, span syntax.Span) *Literal {

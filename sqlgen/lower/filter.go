@@ -114,7 +114,7 @@ func (f filter) holdsOfElement(o operator, given pg.Expr) pg.Expr {
 func (f filter) elementsQuery(x expression) *pg.QueryTail {
 	value := x.operand(f.path)
 	if value.joins == nil {
-		return &pg.QueryTail{From: f.elements(value.value), Where: pg.True()}
+		return &pg.QueryTail{From: f.elements(value.scalar()), Where: pg.True()}
 	}
 	q := value.joins.query(nil, nil)
 	elements := pg.Join{Kind: "cross join", With: f.elements(value.value)}

@@ -39,9 +39,18 @@ func (a arm) value(f *schema.UnionField) expr.Node {
 		return expr.TextLiteral(a.Name, a.Span)
 	}
 	for _, v := range a.Values {
-		if v.Field == f && v.Value != nil {
-			return v.Value
+		if v.Field != f || v.Value == nil {
+			continue
 		}
+		switch n := v.Value.(type) {
+		case *expr.Literal:
+			if n.Value == nil {
+				return expr.Unset(f.Type, a.Span)
+			}
+		case *expr.List:
+			return n.As(f.Type)
+		}
+		return v.Value
 	}
 	return expr.Unset(f.Type, a.Span)
 }
@@ -146,7 +155,7 @@ func (l *lowering) admitUnions(p policies, m *schema.Model) {
 			conditions = append(conditions, condition)
 		}
 		condition := pg.AnyOf(conditions...)
-		if len(names) == 0 || pg.IsFalse(condition) {
+		if len(names) == 0 || isClosed(a) {
 			continue
 		}
 		what := "arm "

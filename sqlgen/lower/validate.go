@@ -11,9 +11,10 @@ import (
 // validate ends the call if rules of the action are false, with all their messages.
 // One that is unknown, for want of a value, has not failed.
 func (b *builder) validate() {
+	x := newExpression(validateLogic, inFunction, nil, b.inputValue) // the row cannot be named
 	var messages []pg.Expr
 	for _, v := range b.action.Validations {
-		fails := &pg.Is{Value: b.expression(validateLogic, inFunction).holds(v.Expression), Test: "false"}
+		fails := &pg.Is{Value: x.holds(v.Expression), Test: "false"}
 		messages = append(messages, &pg.Case{Whens: []pg.When{{Condition: fails, Result: pg.Str(v.Message)}}})
 	}
 	if len(messages) > 0 {

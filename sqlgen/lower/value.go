@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -43,6 +44,9 @@ func rowAlias(name string, a *schema.Action) string {
 				return name + "_" // which is no name of a column
 			}
 		}
+	}
+	if a.Union != nil && slices.ContainsFunc(a.Union.Fields, func(f *schema.UnionField) bool { return f.Name == name || f.Column == name }) {
+		return name + "_"
 	}
 	return name
 }
