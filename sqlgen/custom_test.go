@@ -51,6 +51,8 @@ model Order {
     delete l(number?) { @function @permission(expression: order.open) }
     read m(customer.name, items.what, order, rows: Vector) returns (Any)
     write orders(items.parts.size) returns (Any) { @permission(expression: itemsPartsSize == 7) }
+    write keywords(row: Text, values: Number[], between: Text, setof: Text?, customer.name) returns (Any)
+    read long(items.order.customer.nameInFullWithAllTitlesThatSomebodyMayHaveBeenGiven) returns (Any)
     write order(number) returns (Any) { @permission(expression: false) }
     /// Does what no other action does, which takes inputs in a number that one line cannot hold:
     /// hence several.
@@ -62,7 +64,7 @@ model Order {
 }
 model Item { fields { order Order  what Text  parts Part[] } }
 model Part { fields { item Item  size Number } }
-model Customer { fields { name Text  orders Order[] } }
+model Customer { fields { name Text  orders Order[]  nameInFullWithAllTitlesThatSomebodyMayHaveBeenGiven Text? } }
 message Answer { order Order }
 `
 

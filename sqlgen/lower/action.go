@@ -283,15 +283,14 @@ func (b *builder) finish() *pg.Function {
 	return b.fn
 }
 
-// hasColumnLikeVariable tells whether a column has the name of something that the
-// action's functions call input, context or v_…: Postgres would ask which of both
-// a bare name means.
+// hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of
+// something that the action's functions call input, context or v_…: Postgres would ask
+// which of both a bare name means.
 func hasColumnLikeVariable(a *schema.Action) bool {
+	isLike := func(name string) bool { return name == "input" || name == "context" || strings.HasPrefix(name, "v_") }
 	for _, m := range modelsRead(a) {
-		for _, f := range storedFields(m) {
-			if f.Column == "input" || f.Column == "context" || strings.HasPrefix(f.Column, "v_") {
-				return true
-			}
+		if isLike(m.Table) || slices.ContainsFunc(storedFields(m), func(f *schema.Field) bool { return isLike(f.Column) }) {
+			return true
 		}
 	}
 	return false

@@ -29,19 +29,26 @@ func (a *Action) Parameters() []*Parameter {
 				parameters[i].Inputs = append(parameters[i].Inputs, in)
 				continue
 			}
-			name := SnakeForm(FlatName(strings.Split(pathName(prefix), ".")))
+			name := parameterName(FlatName(strings.Split(pathName(prefix), ".")))
 			parameters = append(parameters, &Parameter{Name: name, Inputs: []*Input{in}, JSON: true})
 			continue
 		}
 		isJSON := in.Message != nil || in.Type.Kind == expr.Any
-		name := SnakeForm(in.Name)
+		name := parameterName(in.Name)
 		isRead := func(r *Input) bool { return r.Name == in.Name }
 		if in.IsWrite && slices.ContainsFunc(a.Reads, isRead) {
-			name = "new_" + name
+			name = parameterName("new_" + name)
 		}
 		parameters = append(parameters, &Parameter{Name: name, Inputs: []*Input{in}, JSON: isJSON})
 	}
 	return parameters
+}
+
+// parameterName is the snake form of a name, cut as Postgres cuts the names of
+// parameters: then code may write it in full.
+func parameterName(name string) string {
+	snake := SnakeForm(name)
+	return snake[:min(len(snake), maxColumnName)]
 }
 
 // toManyPrefix returns the path of an implicit input up to its first to-many
