@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -126,15 +127,25 @@ func samples(t testing.TB, m *release.Manifest, a *release.Action) []string {
 	where := s.resolve(properties["where"].(map[string]any))
 	for _, filter := range s.operators(where) {
 		if required, ok := least["where"].(map[string]any); ok {
-			for name, value := range required {
-				if filter[name] == nil {
-					filter[name] = value
-				}
-			}
+			complete(filter, required)
 		}
 		bodies = append(bodies, s.text(map[string]any{"where": filter}))
 	}
 	return bodies
+}
+
+// complete adds to a filter what every request has to give.
+func complete(filter, required map[string]any) {
+	for name, value := range required {
+		below, isObject := filter[name].(map[string]any)
+		more, hasMore := value.(map[string]any)
+		switch {
+		case filter[name] == nil:
+			filter[name] = value
+		case isObject && hasMore:
+			complete(below, more)
+		}
+	}
 }
 
 // sampler makes values of JSON Schemas.
@@ -145,7 +156,7 @@ type sampler struct {
 }
 
 // maxSampled is the depth from which on values have only what is required.
-const maxSampled = 6
+const maxSampled = 10
 
 func (s sampler) body(component string, least bool) string {
 	return s.text(s.value(s.component(component), least))
@@ -203,7 +214,11 @@ func (s sampler) value(schema map[string]any, least bool) any {
 			}
 		}
 		if schema["minProperties"] != nil && len(object) == 0 {
-			object["equals"] = s.value(properties["equals"].(map[string]any), least)
+			name := "equals"
+			if properties[name] == nil {
+				name = slices.Min(slices.Collect(maps.Keys(properties)))
+			}
+			object[name] = s.value(properties[name].(map[string]any), least)
 		}
 		return object
 	case "array":

@@ -1,0 +1,206 @@
+package lower
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// TestCreateDifferential creates rows under random rules, and compares whether they
+// are refused with the interpreter's verdict on the row as it is stored. With the
+// flag -differential it goes on for that long.
+func TestCreateDifferential(t *testing.T) {
+	t.Parallel()
+	calls, outcomes := 0, map[string]int{}
+	forDifferentialTime(t, 2, func(t *testing.T, seed uint64) { compareCreates(t, seed, &calls, outcomes) })
+	t.Logf("%d calls; outcomes: %v", calls, outcomes)
+	for _, outcome := range []string{"refused early", "refused by row", "admitted early", "admitted by row"} {
+		if n := outcomes[outcome]; n < 10 && !t.Failed() {
+			t.Errorf("a create was %s only %d times: this shows little", outcome, n)
+		}
+	}
+}
+
+// compareCreates makes a schema with creates under random rules, and calls them in
+// several worlds.
+func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]int) {
+	r := newRandom(seed)
+	lab := newLaboratory(t, randomModels(r))
+	var rules []*subject
+	for _, s := range lab.randomSubjects(r) {
+		if s.place == ruleOfAction {
+			rules = append(rules, s)
+		}
+	}
+	text := lab.createText(lab.check(t, rules))
+	checked := mustCheck(t, text)
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := install.Install(t.Context(), db.Owner(t), Schema(checked, "test.stern")); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	conn := db.Superuser(t)
+	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; set jit = off"); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
+		tx, err := conn.Begin(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		lab.set(t, tx, w)
+		for _, a := range checked.Actions {
+			body, row := w.newRow(r, a)
+			rule := a.Rules[0].Expression
+			after := *w
+			after.inputs = row.inputs
+			early := expr.Early(after.call(nil), rule)
+			after.rows = map[string][]*testRow{}
+			for model, rows := range w.rows {
+				for _, old := range rows {
+					copied := *old
+					copied.world = &after
+					after.rows[model] = append(after.rows[model], &copied)
+				}
+			}
+			row.testRow.world = &after
+			after.rows[a.Model.Name] = append(after.rows[a.Model.Name], row.testRow)
+			want := "admitted"
+			if early == expr.False || early == expr.Unknown && !expr.Admits(after.call(row.testRow), rule) {
+				want = "refused"
+			}
+			*calls++
+			got := create(t, tx, w, a, body)
+			if got == "conflict" {
+				outcomes[got]++
+				continue
+			}
+			if got != want {
+				t.Fatalf("seed %d: %s of %s under @permission(expression: %s)\nis %s, want %s, by %q\n%s\n%s",
+					seed, a.Name, body, a.Rules[0].Text, got, want, w.identity, modelsText(lab.models), w.sql())
+			}
+			if early == expr.Unknown {
+				outcomes[want+" by row"]++
+			} else {
+				outcomes[want+" early"]++
+			}
+		}
+		if err := tx.Rollback(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// createText is the schema with a create for each rule.
+func (lab *laboratory) createText(subjects []*subject) string {
+	var b strings.Builder
+	b.WriteString(testEnums)
+	for _, m := range lab.models {
+		explicit, reads, _ := m.inputs()
+		mention := "@permission(expression: false && (" + strings.Join(explicit, " == null || ") + " == null))"
+		inputs := []string{"id"}
+		for _, f := range storedFields(modelNamed(lab.schema, m.name)) {
+			switch {
+			case f.Name == "id" || f.Name == "createdAt" || f.Name == "updatedAt" || f.StepWriteOnly():
+			case f.Type.Kind == expr.File || f.Type.Kind == expr.Vector:
+			case f.Optional:
+				inputs = append(inputs, f.Name+"?")
+			default:
+				inputs = append(inputs, f.Name)
+			}
+		}
+		var actions strings.Builder
+		for i, s := range subjects {
+			if s.model == m.name {
+				fmt.Fprintf(&actions, "    create a%d() with (%s, %s) {\n      %s\n      %s\n    }\n", i, strings.Join(inputs, ", "), reads, s.attributes(), mention)
+			}
+		}
+		b.WriteString(m.text("  actions {\n" + actions.String() + "  }\n"))
+	}
+	return b.String()
+}
+
+// createdRow is a row that a request asks for, with the inputs of the request.
+type createdRow struct {
+	*testRow
+	inputs map[string]any
+}
+
+// newRow makes a request for a create, and the row that it stores.
+func (w *world) newRow(r random, a *schema.Action) (string, createdRow) {
+	row := createdRow{&testRow{model: a.Model, values: map[string]any{"id": "new", "createdAt": theNow, "updatedAt": theNow}}, map[string]any{}}
+	body := map[string]any{}
+	for _, f := range storedFields(a.Model) {
+		if _, known := row.values[f.Name]; !known {
+			row.values[f.Name] = nil
+		}
+	}
+	for _, in := range a.Writes {
+		var v any
+		f := a.Model.Field(in.Name)
+		switch {
+		case in.Explicit:
+			given, has := w.inputs[in.Name]
+			if !has {
+				continue
+			}
+			v = given
+		case in.Name == "id":
+			v = "new"
+		case in.Optional && r.chance(20):
+			continue
+		case in.Nullable && r.chance(30):
+			v = nil
+		case f != nil && f.FKOf != nil:
+			targets := w.rows[f.FKOf.Target.Name]
+			v = "x1"
+			if len(targets) > 0 {
+				v = pick(r, targets).ID()
+			}
+		default:
+			v = randomValue(r, in.Type)
+		}
+		row.inputs[in.Name], body[in.Name] = v, wireValue(in.Type, v)
+		if !in.Explicit {
+			row.values[in.Name] = v
+		}
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err)
+	}
+	return string(text), row
+}
+
+// create calls a create and takes it back.
+func create(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body string) string {
+	t.Helper()
+	inner, err := tx.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer inner.Rollback(t.Context())
+	var answer string
+	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", body, w.contextJSON()).Scan(&answer)
+	var raised *pgconn.PgError
+	switch {
+	case err == nil:
+		return "admitted"
+	case errors.As(err, &raised) && raised.Code == "SP403":
+		return "refused"
+	case errors.As(err, &raised) && raised.Code == "23505":
+		return "conflict"
+	}
+	t.Fatalf("call api.%s with %s under @permission(expression: %s) by %q: %v\n%s", a.Function, body, a.Rules[0].Text, w.identity, err, w.sql())
+	return ""
+}
