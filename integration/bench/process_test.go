@@ -2,7 +2,6 @@ package bench
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -108,8 +107,10 @@ func (p *process) load(b *testing.B, postmaster int, request func(int64) call, a
 			})
 		}
 		wait.Wait()
-		if err := errors.Join(errs...); err != nil {
-			b.Fatal(err)
+		for _, err := range errs {
+			if err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 
