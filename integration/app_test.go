@@ -129,6 +129,10 @@ type serving struct {
 	env   []string      // settings
 	store storage.Store // of file contents; nil means a folder that ends with the test
 	debug bool          // whether each request is logged
+
+	// identifier is who tells the callers, given what makes their tokens; nil means
+	// that the server does by itself.
+	identifier func(*auth.Tokens) server.Identifier
 }
 
 // serveWith is serve with more to choose.
@@ -175,11 +179,16 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if how.debug {
 		level = slog.LevelDebug
 	}
+	var identifier server.Identifier
+	if how.identifier != nil {
+		identifier = how.identifier(a.signer)
+	}
 	s, err := server.New(config, server.Options{
-		Log:      slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: level})),
-		Store:    how.store,
-		Listener: listener,
-		Poll:     250 * time.Millisecond,
+		Identifier: identifier,
+		Log:        slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: level})),
+		Store:      how.store,
+		Listener:   listener,
+		Poll:       250 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
