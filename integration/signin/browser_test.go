@@ -11,38 +11,48 @@ import (
 	"testing"
 )
 
-// TestBrowser signs in with Chromium: from a page of another origin, by way of a
-// certified provider, back to the page, and to a call that only those may make who have
-// signed in. What is special about browsers (cookies, CORS, redirects between sites)
-// is as it is there.
+// TestBrowser signs in with Chromium: from the page that the workshop has for its staff,
+// which another origin serves, by way of a certified provider, back to the page, and to
+// a call that only those may make who have signed in. What is special about browsers
+// (cookies, CORS, redirects between sites) is as it is there.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "no browser signs in")
 	chromium := findChromium(t)
-	text, err := os.ReadFile(filepath.Join(modules, "page.html"))
+	const workshop = "../apps/workshop"
+	text, err := os.ReadFile(filepath.Join(workshop, "staff.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	port := freePort(t)
 	s := serve(t, options{
+		app:      workshop,
 		settings: settings("", provider("Main", "http://127.0.0.1:"+port, clientID)),
 		env:      []string{secretOf("MAIN", clientSecret)},
 	})
 	startNode(t, node(t, modules, "oidc-provider.mjs", port, clientID, clientSecret, s.url+"/auth/callback/Main"))
+	const address = "'http://localhost:8080'"
+	if n := strings.Count(string(text), address); n != 1 {
+		t.Fatalf("the page says %d times where the service is, want once", n)
+	}
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html")
-		fmt.Fprint(w, strings.ReplaceAll(string(text), "{{base}}", s.url))
+		fmt.Fprint(w, strings.Replace(string(text), address, "'"+s.url+"'", 1))
 	}))
 	t.Cleanup(page.Close)
 
-	for _, isNew := range []bool{true, false} {
-		program := node(t, modules, "browser.mjs", page.URL+"/page")
+	for _, c := range []struct{ mechanic, welcome string }{{"Mia", "Welcome!"}, {"Max", "Welcome back!"}} {
+		program := node(t, modules, "browser.mjs", page.URL+"/staff.html", s.url, c.mechanic)
 		program.Env = append(os.Environ(), "CHROMIUM="+chromium)
 		out, err := program.CombinedOutput()
-		want := fmt.Sprintf("page: createNote answers 200 from a page; new: %v\ncookies a script may read: 0\n", isNew)
+		want := fmt.Sprintf("page: %s\npage: %s is hired.\nway: page service provider service page\n"+
+			"cookies of the service: 1, of which a script may read 0\n", c.welcome, c.mechanic)
 		if err != nil || string(out) != want {
 			t.Errorf("got  %v %s\nwant %s", err, out, want)
 		}
+	}
+	if got := value[string](t, s, "select string_agg(name, ' ' order by name) from app.mechanic"); got != "Max Mia" {
+		t.Errorf("mechanics: got %s, want Max Mia", got)
 	}
 }
 

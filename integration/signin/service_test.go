@@ -58,6 +58,7 @@ type service struct {
 
 // options say how a service differs from the usual one.
 type options struct {
+	app      string   // the folder of its project; empty means the schema above
 	settings string   // further lines of auth in its sternpost.yaml
 	env      []string // further variables
 	baseURL  string   // that it believes to be at; empty means where it listens
@@ -72,12 +73,19 @@ func provider(name, issuer, clientID string, more ...string) string {
 func serve(t *testing.T, o options) *service {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{Template: pgtest.Template{
-		Name: "signin",
+		Name: "signin" + o.app,
 		Build: func(ctx context.Context, owner *pgx.Conn) error {
-			compiled, errs := sqlgen.Compile(&sqlgen.Project{
+			project := &sqlgen.Project{
 				Files:  []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}},
 				Config: &syntax.Source{Name: sqlgen.ConfigName, Text: []byte(claims)},
-			})
+			}
+			if o.app != "" {
+				var err error
+				if project, err = sqlgen.ReadProject(o.app); err != nil {
+					return err
+				}
+			}
+			compiled, errs := sqlgen.Compile(project)
 			if errs.HasErrors() {
 				return fmt.Errorf("compile: %v", errs)
 			}
@@ -104,6 +112,7 @@ func serve(t *testing.T, o options) *service {
 	c, err := server.LoadConfig(server.Source{File: file, Env: append([]string{
 		"STERNPOST_MODE=development",
 		"STERNPOST_ADMIN_PORT=0",
+		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),
 		"BASE_URL=" + o.baseURL,
 		"DATABASE_URL=" + db.ServerURL(),
 		"STERNPOST_AUTH_SIGNING_KEY=" + string(key),

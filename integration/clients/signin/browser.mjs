@@ -1,28 +1,45 @@
-// Signs in with a real browser, from a page to a call that only those may make who
-// have signed in, and prints what the page says then.
+// Signs in with a real browser, on the workshop's page for its staff, hires somebody there,
+// and prints what the page says.
 //
-//   node browser.mjs PAGE
+//   node browser.mjs PAGE SERVICE NAME
 
 import { chromium } from 'playwright-core'
 
-const [address] = process.argv.slice(2)
+const [address, service, name] = process.argv.slice(2)
 const browser = await chromium.launch({
   executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
   args: ['--no-sandbox'], // tests run as root in containers
 })
 try {
   const page = await browser.newPage()
+  page.setDefaultTimeout(20_000)
   page.on('console', (message) => console.log(`console: ${message.text()}`))
   page.on('pageerror', (error) => console.log(`error: ${error}`))
-  const visited = []
-  page.on('framenavigated', (frame) => visited.push(new URL(frame.url()).origin))
+  const origins = []
+  page.on('request', (request) => {
+    const { origin } = new URL(request.url())
+    if (request.isNavigationRequest() && origins.at(-1) !== origin) origins.push(origin)
+  })
+  const says = async () => (await page.waitForFunction(() => {
+    const said = document.querySelector('#said')
+    const text = said?.textContent
+    if (text) said.textContent = ''
+    return text
+  })).jsonValue()
+
   await page.goto(address)
   await page.click('#sign-in')
-  const said = await page.waitForFunction(() => document.querySelector('#result')?.textContent, null, { timeout: 20_000 })
-  console.log(`page: ${await said.jsonValue()}`)
+  console.log(`page: ${await says()}`)
+  await page.fill('#hire input', name)
+  await page.click('#hire button')
+  console.log(`page: ${await says()}`)
   if (page.url() !== address) throw new Error(`the browser ends at ${page.url()}`)
-  const cookies = await page.context().cookies()
-  console.log(`cookies a script may read: ${cookies.filter((c) => c.name.includes('sternpost') && !c.httpOnly).length}`)
+
+  const here = new URL(address).origin
+  const named = origins.map((origin) => ({ [here]: 'page', [service]: 'service' })[origin] ?? 'provider')
+  console.log(`way: ${named.join(' ')}`)
+  const cookies = (await page.context().cookies()).filter((cookie) => cookie.name.includes('sternpost'))
+  console.log(`cookies of the service: ${cookies.length}, of which a script may read ${cookies.filter((cookie) => !cookie.httpOnly).length}`)
 } finally {
   await browser.close()
 }
