@@ -149,27 +149,15 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 }
 
 func view(v *pg.View) string {
-	columns := make([]pg.Output, len(v.Columns))
-	for i, c := range v.Columns {
-		columns[i] = pg.Output{Value: pg.Lit(pg.Ident(c))}
-	}
 	schema, table, _ := strings.Cut(v.Table, ".")
-	query := &pg.Select{Columns: columns, From: pg.Ref(schema, table)}
+	query := &pg.Select{Columns: v.Columns, From: pg.Ref(schema, table)}
 	return layout(cat("create view ", pg.Qualified(v.Schema, v.Name), " as", hard, selectClausesBroken(query), ";"))
 }
 
 // selectClausesBroken lays out a query with each clause on a line of its own,
 // whatever its length.
 func selectClausesBroken(q *pg.Select) doc {
-	return cat("select", group(nest(line, commaLines(outputs(q.Columns)))), hard, tailDoc(&pg.QueryTail{From: q.From}))
-}
-
-func outputs(list []pg.Output) []doc {
-	docs := make([]doc, len(list))
-	for i, c := range list {
-		docs[i] = expr(c.Value, bindAny)
-	}
-	return docs
+	return cat("select", columns(q.Columns), hard, tailDoc(&pg.QueryTail{From: q.From}))
 }
 
 func policy(t *pg.Table, p *pg.Policy) string {

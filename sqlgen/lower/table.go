@@ -42,11 +42,16 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	return t
 }
 
-// view lowers a model to the view through which generated SQL walks relations.
+// view lowers a model to the view through which generated SQL walks relations. Of a
+// Password or Secret it shows whether there is one: rules ask for no more.
 func (l *lowering) view(m *schema.Model) *pg.View {
 	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: appSchema + "." + m.Table}
 	for _, f := range storedFields(m) {
-		v.Columns = append(v.Columns, f.Column)
+		o := pg.Output{Value: pg.Lit(pg.Ident(f.Column))}
+		if f.StepWriteOnly() {
+			o = pg.Output{Value: &pg.Case{Whens: []pg.When{{Condition: pg.IsNotNull(o.Value), Result: pg.Str("")}}}, As: f.Column}
+		}
+		v.Columns = append(v.Columns, o)
 	}
 	return v
 }

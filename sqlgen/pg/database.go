@@ -161,7 +161,7 @@ type Grant struct {
 type View struct {
 	Schema, Name string
 	Table        string // qualified
-	Columns      []string
+	Columns      []Output
 }
 
 // Volatility is what a function promises the planner.
