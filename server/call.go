@@ -80,8 +80,8 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		statement = form
 	}
 	call := &prepared{input: in.JSON, context: who.context(c, r)}
-	if len(in.Places()) > 0 {
-		if call, err = s.prepare(action, r, who, in, call.context); err != nil {
+	if len(in.Places()) > 0 || len(action.sealed) > 0 {
+		if call, err = s.prepare(c, action, r, who, in, call.context); err != nil {
 			return err
 		}
 	}

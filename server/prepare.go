@@ -1,18 +1,15 @@
 package server
 
 import (
-	"context"
-	"errors"
-	"fmt"
+	"github.com/gofiber/fiber/v2"
 
-	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/input"
 )
 
 // prepared is a call with an input in which everything is as the database holds it.
 type prepared struct {
 	input   []byte
-	context []byte   // names the uploads that the call attaches
+	context []byte   // with the uploads that the call attaches, and what is made of texts
 	keys    []string // of the files; to be discarded if the call fails
 }
 
@@ -20,8 +17,10 @@ type prepared struct {
 // secrets, once it is certain that nothing but the row may refuse the call. Neither
 // storage nor a hash is waited for within a transaction, so they come first; files
 // go again if the call fails.
-func (s *Server) prepare(a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
+func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
 	files := filesOf(a, in)
+	given := in
+	in = hideTexts(a, in)
 	asked, err := in.Replace(func(p input.Place) ([]byte, error) {
 		if isFilePlace(p) {
 			return files[p.Path].placeholder(), nil
@@ -46,9 +45,16 @@ func (s *Server) prepare(a *action, r *served, who *caller, in input.Input, cont
 			list = append(list, files[p.Path])
 			continue
 		}
-		if sealed[p.Path], err = s.seal(p); err != nil {
+		if p.IsFound() {
+			sealed[p.Path] = []byte(`""`)
+			continue
+		}
+		if sealed[p.Path], err = s.seal(p.Format, p.Text(), "the input "+p.Path); err != nil {
 			return nil, err
 		}
+	}
+	if context, err = s.sealTexts(a, c, given, context); err != nil {
+		return nil, err
 	}
 	keys, err := s.storeAll(a, who, list)
 	if err != nil {
@@ -81,24 +87,4 @@ func (s *Server) storeAll(a *action, who *caller, files []*sentFile) ([]string, 
 		return nil, err
 	}
 	return keys, nil
-}
-
-// seal returns what the database holds in place of a password or secret, as JSON.
-// Its errors do not tell the value.
-func (s *Server) seal(p input.Place) ([]byte, error) {
-	switch p.Format {
-	case "password":
-		hash, err := s.passwords.Hash(context.Background(), p.Text())
-		var busy *auth.Error
-		if errors.As(err, &busy) {
-			return nil, unavailable.with(err)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("hash the input %s: %w", p.Path, err)
-		}
-		return quote(nil, hash), nil
-	case "secret":
-		return quote(nil, s.encryption.Encrypt(p.Text())), nil
-	}
-	return nil, fmt.Errorf("the input %s of format %s must be prepared, which this server cannot do", p.Path, p.Format)
 }

@@ -21,7 +21,8 @@ type served struct {
 	manifest    *release.Manifest
 	apis        map[string]*api // by path
 	constraints map[string]release.Constraint
-	headers     []readHeader // that rules read
+	headers     []readHeader // that the database reads
+	sealed      []string     // headers that only this server reads
 	environment []byte       // members of every call's context, each after a comma
 
 	// hasCustomCode tells whether there is code that may ask for the name of a request.
@@ -44,6 +45,7 @@ type action struct {
 	early   statement            // of an action whose input is prepared
 	places  *filePlaces          // of files in its result; nil means none
 	forms   map[string]statement // by operator set
+	sealed  []sealedText         // what it makes of texts
 	metrics *actionMetrics
 }
 
@@ -246,9 +248,16 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 
 	for _, snake := range m.Headers {
 		r.headers = append(r.headers, readHeader{
-			name:   strings.ReplaceAll(snake, "_", "-"),
+			name:   headerName(snake),
 			member: append(quote(nil, snake), ':'),
 		})
+	}
+	for _, a := range m.Actions {
+		for _, sealed := range a.Sealed {
+			if name := headerName(sealed.Header); name != "" && !slices.Contains(m.Headers, sealed.Header) && !slices.Contains(r.sealed, name) {
+				r.sealed = append(r.sealed, name)
+			}
+		}
 	}
 	env, missing := s.environment("env", m.Environment)
 	secrets, more := s.environment("secrets", m.Secrets)
@@ -266,9 +275,13 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
+	sealed, err := s.sealedTexts(a)
+	if err != nil {
+		return nil, err
+	}
 	takesFiles, takesSecrets := reader.TakesFiles(), reader.TakesSecrets()
 	switch {
-	case (takesFiles || takesSecrets || reader.TakesPasswords()) && a.Early == "":
+	case (takesFiles || takesSecrets || reader.TakesPasswords() || len(sealed) > 0) && a.Early == "":
 		return nil, fmt.Errorf("action %s takes files, passwords or secrets and has no early decision", a.Name)
 	case takesSecrets && s.encryption == nil:
 		return nil, fmt.Errorf("action %s: encryption.key is required for secrets", a.Name)
@@ -283,6 +296,7 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 		call:    newStatement(a.Function, readOnly),
 		places:  places,
 		forms:   map[string]statement{},
+		sealed:  sealed,
 		metrics: s.telemetry.action(a.Name),
 	}
 	if a.Early != "" {
@@ -316,14 +330,9 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 	if len(names) == 0 {
 		return nil, nil
 	}
-	values := map[string]string{}
-	for _, v := range s.config.Environ {
-		name, value, _ := strings.Cut(v, "=")
-		values[name] = value
-	}
 	part = append(part, `,"`+member+`":{`...)
 	for i, name := range names {
-		value, ok := values[name]
+		value, ok := s.variable(name)
 		if !ok {
 			missing = append(missing, fmt.Sprintf("the environment has no %s, which the schema reads as ctx.%s.%s", name, member, name))
 		}
@@ -335,4 +344,14 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 		part = quote(part, value)
 	}
 	return append(part, '}'), missing
+}
+
+// variable returns a value of this server's environment.
+func (s *Server) variable(name string) (value string, ok bool) {
+	for _, v := range s.config.Environ {
+		if n, found, _ := strings.Cut(v, "="); n == name {
+			value, ok = found, true // the last one counts
+		}
+	}
+	return value, ok
 }

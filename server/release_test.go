@@ -66,6 +66,15 @@ func TestRefusalToServe(t *testing.T) {
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Sealed", JSON: []byte(`{"type":"object","properties":{"s":{"type":"string","x-format":"secret"}}}`)})
 			m.Actions[1].Input = "Sealed"
 		}, want: "action createNote: encryption.key is required for secrets"},
+		{name: "a text to be encrypted without a key", change: func(m *release.Manifest) {
+			m.Actions[1].Sealed = []release.Sealed{{Name: "s", As: release.Secret, Input: "title"}}
+		}, want: "action createNote: encryption.key is required for secrets"},
+		{name: "a text to be hashed", change: func(m *release.Manifest) {
+			m.Actions[1].Sealed = []release.Sealed{{Name: "p", As: release.Password, Header: "pin"}}
+		}, want: "action createNote takes files, passwords or secrets and has no early decision"},
+		{name: "a text to be signed", change: func(m *release.Manifest) {
+			m.Actions[1].Sealed = []release.Sealed{{Name: "p", As: "signature", Header: "pin"}}
+		}, want: "action createNote: p must be sealed as a signature, which this server cannot do"},
 		{name: "a file", change: func(m *release.Manifest) {
 			m.Schemas[1].JSON = []byte(`{"type":"object","properties":{"f":{"type":"array","items":{"type":"string","x-format":"file"}}}}`)
 		}, want: "action whoAmI takes files, passwords or secrets and has no early decision"},

@@ -69,6 +69,9 @@ func (r *served) headerNames() []string {
 	for _, h := range r.headers {
 		names = append(names, http.CanonicalHeaderKey(h.name))
 	}
+	for _, name := range r.sealed {
+		names = append(names, http.CanonicalHeaderKey(name))
+	}
 	return names
 }
 

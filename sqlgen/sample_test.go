@@ -59,7 +59,7 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 				functions = append(functions, form)
 			}
 			for _, function := range functions {
-				callSample(t, conn, function, string(in.JSON))
+				callSample(t, conn, function, string(in.JSON), sealed(t, a))
 			}
 		}
 	}
@@ -74,7 +74,21 @@ func prepared(p input.Place) ([]byte, error) {
 	return json.Marshal(p.Text())
 }
 
-func callSample(t *testing.T, conn *pgx.Conn, function, body string) {
+// sealed is the context of a call with what a server makes of texts.
+func sealed(t *testing.T, a *release.Action) string {
+	t.Helper()
+	values := map[string]string{}
+	for _, s := range a.Sealed {
+		values[s.Name] = "sample"
+	}
+	text, err := json.Marshal(map[string]any{"identityId": "me", "sealed": values})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
 	t.Helper()
 	tx, err := conn.Begin(t.Context())
 	if err != nil {
@@ -85,7 +99,7 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body string) {
 		t.Fatal(err)
 	}
 	var answer *string // nil where custom code may return any JSON, and returns null
-	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, `{"identityId":"me"}`).Scan(&answer)
+	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, context).Scan(&answer)
 	if err == nil {
 		if answer != nil && !json.Valid([]byte(*answer)) {
 			t.Errorf("api.%s answers %s to %s, which is no JSON", function, *answer, body)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Reader reads the inputs of one action. It may be used concurrently.
@@ -121,10 +123,13 @@ func (in Input) Places() []Place {
 // Place is a text within an input that is replaced before the call.
 type Place struct {
 	Path       string // dotted, as in the field of a problem
-	Format     string // data-url, file, password or secret
+	Format     string // data-url, file, password or secret; text if it was found
 	start, end int    // within Input.JSON
 	json       []byte
 }
+
+// IsFound tells whether the place is one of Find's.
+func (p Place) IsFound() bool { return p.Format == "text" }
 
 // Text returns the value.
 func (p Place) Text() string {
@@ -156,6 +161,37 @@ func (in Input) Replace(replacement func(Place) (json []byte, err error)) (Input
 	in.JSON = append(out, in.JSON[done:]...)
 	in.places = nil
 	return in, nil
+}
+
+// Find returns the text at a path of objects, as a place; false if there is none.
+func (in Input) Find(path string) (Place, bool) {
+	pointer := jsontext.Pointer("/" + strings.ReplaceAll(path, ".", "/"))
+	d := jsontext.NewDecoder(bytes.NewReader(in.JSON))
+	for {
+		if _, err := d.ReadToken(); err != nil {
+			return Place{}, false // the end
+		}
+		if d.StackPointer() != pointer {
+			continue
+		}
+		value, err := d.ReadValue() // which stands behind the name
+		if err != nil || value.Kind() != '"' {
+			return Place{}, false
+		}
+		end := int(d.InputOffset())
+		p := Place{Path: path, Format: "text", start: end - len(value), end: end}
+		p.json = in.JSON[p.start:p.end]
+		return p, true
+	}
+}
+
+// With returns the input with one more place to be replaced.
+func (in Input) With(p Place) Input {
+	at, isThere := slices.BinarySearchFunc(in.places, p.start, func(q Place, start int) int { return q.start - start })
+	if !isThere {
+		in.places = slices.Insert(slices.Clone(in.places), at, p)
+	}
+	return in
 }
 
 // operatorSet joins the operators that were met.

@@ -51,3 +51,53 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("null at places: got %v, %v, want none", in.Places(), err)
 	}
 }
+
+// TestFind finds texts by their paths, and nothing that is no text, nor in an array.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	r := compile(t, `{"X":{"type":"object","properties":{
+	  "values":{"type":["object","null"],"properties":{"word":{"type":["string","null"]},"word2":{"type":"string"},"n":{"type":"integer"}}},
+	  "words":{"type":"array","items":{"type":"string"}},
+	  "word":{"type":"string"},
+	  "token":{"type":"string","x-format":"secret"}
+	}}}`, "X")
+	tests := []struct {
+		body, path, want string // want is empty if there is none
+	}{
+		{`{"word":"a"}`, "word", "a"},
+		{`{"values":{"word2":"word","n":1,"word":"é\n\"}"},"word":"b"}`, "values.word", "é\n\"}"},
+		{`{"values":{"word2":"c","n":1,"word":"b"},"word":"d"}`, "word", "d"},
+		{`{"values":{"word":"word"}}`, "word", ""},
+		{`{"values":{"word":null}}`, "values.word", ""},
+		{`{"values":null}`, "values.word", ""},
+		{`{"values":{"n":7}}`, "values.n", ""},
+		{`{"words":["a"]}`, "words", ""},
+		{`{}`, "word", ""},
+	}
+	for _, test := range tests {
+		in, err := r.Read([]byte(test.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, ok := in.Find(test.path)
+		if ok != (test.want != "") || ok && (p.Text() != test.want || !p.IsFound() || p.Path != test.path) {
+			t.Errorf("%s in %s: got %v, %+v, want %q", test.path, test.body, ok, p, test.want)
+		}
+	}
+
+	body := `{"values":{"word":"a"},"token":"b","word":"c"}`
+	in, err := r.Read([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := in
+	for _, path := range []string{"word", "values.word", "word"} {
+		p, _ := in.Find(path)
+		all = all.With(p)
+	}
+	replaced, err := all.Replace(func(p input.Place) ([]byte, error) { return json.Marshal(p.Path + " " + p.Format) })
+	want := `{"values":{"word":"values.word text"},"token":"token secret","word":"word text"}`
+	if err != nil || string(replaced.JSON) != want || len(in.Places()) != 1 {
+		t.Errorf("replace what was found\n got %s, %v, and %d places in the input itself\nwant %s, 1", replaced.JSON, err, len(in.Places()), want)
+	}
+}

@@ -103,6 +103,9 @@ type Action struct {
 	// failed back to the offending input.
 	Inputs []Input `json:"inputs,omitempty"`
 
+	// Sealed are the passwords and secrets that the action makes of texts.
+	Sealed []Sealed `json:"sealed,omitempty"`
+
 	// Files are the inputs that have an upload route.
 	Files []FileInput `json:"files,omitempty"`
 
@@ -131,6 +134,31 @@ type Input struct {
 	Table string `json:"table"` // without schema
 	Field string `json:"field"` // a to-one by its FK field: authorId
 }
+
+// Sealed is a password or secret that an action writes and that no input brings as
+// such: the server hashes or encrypts a text, and hands the result to the function as
+// a member of "sealed" in its context. The text is one of the following; where it is an
+// input that is absent or null, there is no such member.
+type Sealed struct {
+	Name string `json:"name"` // of the member: the field that is written, as the schema names it
+	As   string `json:"as"`   // password or secret
+
+	Input       string  `json:"input,omitempty"`       // its path, dotted, from the request body's root
+	Header      string  `json:"header,omitempty"`      // its snake form
+	Environment string  `json:"environment,omitempty"` // a name under ctx.env
+	Secret      string  `json:"secret,omitempty"`      // a name under ctx.secrets
+	Text        *string `json:"text,omitempty"`        // a literal
+
+	// Hidden tells that nothing else of the action reads the input, so that the
+	// function is called without its text.
+	Hidden bool `json:"hidden,omitempty"`
+}
+
+// The values of Sealed.As.
+const (
+	Password = "password"
+	Secret   = "secret"
+)
 
 // FileInput is an input that takes files and has an upload route. What it demands of
 // a file is what the field demands that the file is stored in.

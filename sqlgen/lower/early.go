@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -277,6 +278,9 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 // isPrepared tells whether the server prepares inputs of an action before it calls
 // its function: it stores files, hashes passwords and encrypts secrets.
 func isPrepared(a *schema.Action) bool {
+	if slices.ContainsFunc(a.Sets, isSealed) {
+		return true
+	}
 	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
 		switch in.Type.Kind {
 		case expr.File, expr.Password, expr.Secret:

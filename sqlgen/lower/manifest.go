@@ -144,6 +144,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 		r.Forms[f.operators] = f.function
 	}
 	r.Inputs = publishedInputs(a)
+	r.Sealed = publishedSealed(a)
 	r.Files = publishedFiles(a)
 	if len(a.Reads) > 0 && (a.Kind == schema.Get || a.Kind == schema.Update || a.Kind == schema.Delete) {
 		r.LookUp = a.Reads[0].Name
@@ -162,11 +163,12 @@ func nameOfOwner(a *schema.Action) string {
 	return a.Model.Name
 }
 
-// headersRead returns the headers that some expression of the schema mentions.
+// headersRead returns the headers that the database reads. One that is only made a
+// password or secret is none of them.
 func (l *lowering) headersRead() []string {
 	var nodes []expr.Node
 	for _, a := range l.schema.Actions {
-		nodes = append(nodes, expressions(a)...)
+		nodes = append(nodes, expressionsRead(a)...)
 	}
 	for _, m := range l.schema.Models {
 		for _, r := range m.Rules {

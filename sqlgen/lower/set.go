@@ -11,10 +11,18 @@ import (
 func (b *builder) setValue(w write, json pg.Expr, at site) written {
 	target := w.field.Type
 	p, isPath := w.set.Value.(*expr.Path)
+	if !isPath && isSealed(w.set) {
+		return written{value: sealedValue(w.set)}
+	}
 	if !isPath {
 		return written{value: constant(w.set.Value, target)}
 	}
-	value := written{value: convert(b.pathValue(p, at), p.Type(), target)}
+	value := written{}
+	if isSealed(w.set) {
+		value.value = sealedValue(w.set)
+	} else {
+		value.value = convert(b.pathValue(p, at), p.Type(), target)
+	}
 	if in, ok := p.Input.(*schema.Input); ok && in.Optional {
 		if value.given = b.isGivenInput(in); in.IsWrite {
 			value.given = b.isGivenValue(in, json)

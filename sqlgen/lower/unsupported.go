@@ -84,8 +84,9 @@ func (u refusal) action(a *schema.Action) {
 	for _, s := range a.Sets {
 		switch s.Target[len(s.Target)-1].Type.Kind {
 		case expr.Password, expr.Secret:
-			if p, ok := s.Value.(*expr.Path); !ok || p.Root != expr.RootInput || p.Type().Kind == expr.Text {
-				u.refuse(s.Span, "a @set of a Password or Secret field to anything but an input of that type")
+			if p, ok := s.Value.(*expr.Path); ok && (p.Root == expr.RootRow || p.Root == expr.RootIdentity) {
+				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text of a row: "+
+					"the server hashes and encrypts before the database is asked, and does not see it")
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (b *builder) holdSetInputs() {
 	for _, s := range b.action.Sets {
 		p, isPath := s.Value.(*expr.Path)
 		switch {
-		case !isPath:
+		case !isPath, isSealed(s):
 		case p.Root == expr.RootInput:
 			b.inputValue(p.Input)
 		case p.Root == expr.RootRow && b.action.Kind == schema.Create:

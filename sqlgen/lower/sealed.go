@@ -1,0 +1,88 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// isSealed tells whether a @set makes a password or secret of a text. The server does,
+// before the call, so that no database sees the text.
+func isSealed(s *schema.Set) bool {
+	if kind := s.Target[len(s.Target)-1].Type.Kind; kind != expr.Password && kind != expr.Secret {
+		return false
+	}
+	switch v := s.Value.(type) {
+	case *expr.Path:
+		return v.Type().Kind == expr.Text
+	case *expr.Literal:
+		return v.Value != nil
+	}
+	return false
+}
+
+// sealedName is the name under which the server hands over what a @set gives.
+func sealedName(s *schema.Set) string {
+	return strings.Join(namesOf(s.Target), ".")
+}
+
+// sealedValue is what the server has made of the text of a @set.
+func sealedValue(s *schema.Set) pg.Expr {
+	return memberText(context, "sealed", sealedName(s))
+}
+
+// publishedSealed says what the server makes of which texts.
+func publishedSealed(a *schema.Action) []release.Sealed {
+	var list []release.Sealed
+	for _, s := range a.Sets {
+		if !isSealed(s) {
+			continue
+		}
+		sealed := release.Sealed{Name: sealedName(s), As: release.Secret}
+		if s.Target[len(s.Target)-1].Type.Kind == expr.Password {
+			sealed.As = release.Password
+		}
+		switch v := s.Value.(type) {
+		case *expr.Literal:
+			text := v.Value.(string)
+			sealed.Text = &text
+		case *expr.Path:
+			switch v.Root {
+			case expr.RootHeader:
+				sealed.Header = v.Name
+			case expr.RootEnv:
+				sealed.Environment = v.Name
+			case expr.RootSecret:
+				sealed.Secret = v.Name
+			case expr.RootInput:
+				in := v.Input.(*schema.Input)
+				sealed.Input = strings.Join(requestPath(a, in), ".")
+				sealed.Hidden = !isRead(a, in)
+			default:
+				panic("lower: a @set of " + sealed.Name + " to a text of a row was not refused")
+			}
+		}
+		list = append(list, sealed)
+	}
+	return list
+}
+
+// isRead tells whether the functions of an action read an input: it writes a field of
+// its own, looks the row up, or is mentioned by more than what the server seals.
+func isRead(a *schema.Action, in *schema.Input) bool {
+	if !in.Explicit {
+		return true
+	}
+	return slices.Contains(expr.Mentions(expressionsRead(a)...).Inputs, expr.Input(in))
+}
+
+// expressionsRead returns the expressions of an action that its functions evaluate.
+func expressionsRead(a *schema.Action) []expr.Node {
+	other := *a
+	other.Sets = slices.DeleteFunc(slices.Clone(a.Sets), isSealed)
+	return expressions(&other)
+}
