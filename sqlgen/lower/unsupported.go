@@ -2,7 +2,6 @@ package lower
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -80,7 +79,6 @@ func (u refusal) action(a *schema.Action) {
 		u.limit(a.Span, a.Name+" has %d parameters; a function of Postgres can have at most %d", len(a.Parameters()), maxInputs)
 		return
 	}
-	u.members(a.Writes)
 	for _, s := range a.Sets {
 		switch s.Target[len(s.Target)-1].Type.Kind {
 		case expr.Password, expr.Secret:
@@ -94,19 +92,6 @@ func (u refusal) action(a *schema.Action) {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
 	u.pins(a)
-}
-
-// members refuses an input with a type of its own that would be the same member of a
-// request as the object of a relation.
-func (u refusal) members(inputs []*schema.Input) {
-	for _, in := range inputs {
-		isSame := func(other *schema.Input) bool {
-			return !other.Explicit && len(other.Path) > 1 && other.Path[0].Name == in.Name
-		}
-		if in.Explicit && slices.ContainsFunc(inputs, isSame) {
-			u.refuse(in.Span, fmt.Sprintf("the input %s beside inputs below %s", in.Name, in.Name))
-		}
-	}
 }
 
 // pins refuses look-ups that an optional value to be written would pin: the set of

@@ -266,7 +266,8 @@ const (
 	//	model Order { actions { list listOrders(since: Date) } }
 	UnusedInput syntax.Code = "UnusedInput"
 
-	// DuplicateInput: two inputs of one list have one name.
+	// DuplicateInput: two inputs of one list have one name, or would be one member of
+	// a request.
 	//
 	//	model Order { actions { get getOrder(id, id) } }
 	DuplicateInput syntax.Code = "DuplicateInput"

@@ -30,9 +30,30 @@ func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*In
 				continue
 			}
 		}
+		if other := sameMember(a, in, inputs); other != nil {
+			c.report(DuplicateInput, in.Span, oneMember(in, other), note(other.Span, firstHere(other.written())))
+			a.brokenInputs[name] = true
+			continue
+		}
 		inputs = append(inputs, in)
 	}
 	return inputs
+}
+
+// sameMember returns an earlier input that would be the same member of a request as
+// an input: one with a type of its own, called like the relation that the other leads
+// through, where requests are nested. It is nil if there is none.
+func sameMember(a *actionDecl, in *Input, earlier []*Input) *Input {
+	if !in.IsWrite && a.Kind != List {
+		return nil // requests have flat names
+	}
+	isObject := func(in *Input, name string) bool { return !in.Explicit && len(in.Path) > 1 && in.Path[0].Name == name }
+	for _, other := range earlier {
+		if in.Explicit && isObject(other, in.Name) || other.Explicit && isObject(in, other.Name) {
+			return other
+		}
+	}
+	return nil
 }
 
 // inputName returns the name that expressions would call an input by.

@@ -541,6 +541,13 @@ func duplicateInput(name string) string {
 	return fmt.Sprintf("there are two inputs called %s here", name)
 }
 
+func oneMember(a, b *Input) string {
+	if b.Explicit {
+		a, b = b, a
+	}
+	return fmt.Sprintf("in a request %s and %s would be one member", a.Name, b.written())
+}
+
 func builtInTimestamp(name string) string {
 	return fmt.Sprintf("%s is kept by the database and cannot be written", name)
 }
