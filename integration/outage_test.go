@@ -35,6 +35,12 @@ func TestDatabaseAway(t *testing.T) {
 	if _, got := a.send(t, "GET", "/healthz", nil, ""); got != `{"status":"ok"}` {
 		t.Errorf("/healthz without database: got %s", got)
 	}
+	// A person gets a page, and later the one that was asked for.
+	response, got = a.send(t, "GET", "/", nil, "")
+	if response.StatusCode != 503 || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") ||
+		!strings.Contains(got, "database does not answer") || !strings.Contains(got, `http-equiv="refresh"`) {
+		t.Errorf("the page without database: got %d %s %s", response.StatusCode, response.Header.Get("Content-Type"), got)
+	}
 	// What does not take a database is answered all the same.
 	if _, got := a.send(t, "POST", "/api/json/createCustomer", nil, `{}`); !strings.Contains(got, "name is required") {
 		t.Errorf("an invalid input without database: got %s", got)
@@ -43,6 +49,9 @@ func TestDatabaseAway(t *testing.T) {
 	between.mend()
 	a.awaitReady(t, `{"status":"ok"}`)
 	a.await(t, "listCustomers", `{}`, `"name":"Ada"`)
+	if response, got := a.send(t, "GET", "/", nil, ""); response.StatusCode != 200 || !strings.Contains(got, "createCustomer") {
+		t.Errorf("the page with a database again: got %d %s", response.StatusCode, got)
+	}
 
 	// Connections that only broke need no time at all.
 	if _, err := db.Superuser(t).Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity

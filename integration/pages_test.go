@@ -32,7 +32,8 @@ anonymous: 403
 signed in: 200
 after a reload: 200
 search: Mechanic
-search: registerBicycle listBicycles updateBicycle
+search: registerBicycle getBicycle findBicycle listBicycles updateBicycle photographBicycle
+search in SQL: hireMechanic
 search: true
 operations: all
 executed: 200
@@ -43,6 +44,37 @@ complaints: none
 `
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
+	}
+}
+
+// TestLookOfPages looks at the pages of each example app in a wide and a narrow window, in
+// light and dark colours.
+func TestLookOfPages(t *testing.T) {
+	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	t.Parallel()
+	installModules(t, dir, consequence)
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
+	}
+	const want = `wide application: fine, on rgb(255, 255, 255)
+wide all open: fine, on rgb(255, 255, 255)
+wide reference: fine, on rgb(255, 255, 255)
+narrow application: fine, on rgb(255, 255, 255)
+narrow all open: fine, on rgb(255, 255, 255)
+narrow reference: fine, on rgb(255, 255, 255)
+dark application: fine, on rgb(20, 25, 31)
+dark all open: fine, on rgb(20, 25, 31)
+dark reference: fine, on rgb(255, 255, 255)
+` // the reference is light, and turned over as a whole
+	for _, name := range []string{"workshop", "ledger"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := serveApp(t, appDir(name))
+			if got := node(t, dir, []string{"CHROMIUM=" + browser}, "look.mjs", a.url, name); got != want {
+				t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
+			}
+		})
 	}
 }
 

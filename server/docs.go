@@ -29,8 +29,8 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img
 
 // pages are the templates and files of the pages, ready to be sent.
 type pages struct {
-	application, reference *template.Template
-	assets                 map[string]*asset // by name below /docs/
+	application, reference, problem *template.Template
+	assets                          map[string]*asset // by name below /docs/
 }
 
 // asset is a file that pages use.
@@ -49,7 +49,7 @@ func newPages() *pages {
 	parse := func(name string) *template.Template {
 		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, "docs/"+name))
 	}
-	p := &pages{application: parse("application.html"), reference: parse("reference.html"), assets: map[string]*asset{}}
+	p := &pages{application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), assets: map[string]*asset{}}
 	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "token.js"} {
 		text, err := docsFiles.ReadFile("docs/" + name)
 		if err != nil {
@@ -93,11 +93,30 @@ func paragraphs(doc string) []string {
 
 // docsRoutes lists the paths of the pages.
 func (s *Server) docsRoutes(app *fiber.App) {
-	app.All("/", s.page(s.applicationPage))
-	app.All("/docs", s.page(s.referencePage))
+	app.All("/", s.page(s.orProblem(s.applicationPage)))
+	app.All("/docs", s.page(s.orProblem(s.referencePage)))
+	app.All("/docs/sql", s.page(s.allSQL))
 	app.All("/docs/sql/:action", s.page(s.actionSQL))
 	app.All("/docs/table/:table", s.page(s.tableSQL))
 	app.All("/docs/:asset", s.page(s.asset))
+}
+
+// orProblem shows a page also where the service fails, for a person who looks at it in
+// a browser: with the status of what failed.
+func (s *Server) orProblem(show fiber.Handler) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		err := show(c)
+		if err == nil || refuse(err).status < http.StatusInternalServerError {
+			return err
+		}
+		refused := refuse(err)
+		r := requestOf(c)
+		r.answer(c.Context(), refused)
+		return sendPage(c, s.pages.problem, struct {
+			Message, RequestID string
+			IsAway             bool // for a moment
+		}{refused.message, r.id, refused.status != http.StatusInternalServerError})
+	}
 }
 
 // asset answers with a file of the pages.

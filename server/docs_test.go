@@ -35,6 +35,7 @@ func TestDocs(t *testing.T) {
 		{"GET", "/docs/..%2fdocs.go", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/sql/getNote", 200, text, "FUNCTION api.get_note("},
 		{"GET", "/docs/sql/listNotes", 200, text, "FUNCTION api.list_notes__title_equals("},
+		{"GET", "/docs/sql", 200, jsonType, `"getNote":"CREATE OR REPLACE FUNCTION api.get_note(`},
 		{"GET", "/docs/sql/get_note", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/sql/%25", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/table/note", 200, text, "create table app.note ("},
@@ -163,18 +164,22 @@ func TestDocsInputs(t *testing.T) {
 			"kinds":{"type":"array","items":{"$ref":"#/components/schemas/Kind"}},
 			"price":{"type":["number","null"],"format":"decimal"},
 			"note":{"$ref":"#/components/schemas/Kind","description":"a kind"},
+			"lines":{"type":"array","items":{"$ref":"#/components/schemas/Line"},"description":"in order"},
 			"any":{}},"required":["id"]}`)},
+		{Name: "Line", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"below":{"type":"array","items":{"$ref":"#/components/schemas/Line"}}},"required":["text"]}`)},
 		{Name: "Where", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"$ref":"#/components/schemas/TextQueryInput"}},"required":["text"]}`)},
 		{Name: "TextQueryInput", JSON: json.RawMessage(`{"type":"object","properties":{"equals":{"type":"string"},"oneOf":{"type":"array"}}}`)},
 		{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"],"description":"what it is"}`)},
 	}
-	got := schemaReader{schemas}.rows(schemas.Get("X"), "", 0)
-	want := []inputRow{
+	got := schemaReader{schemas}.rows(schemas.Get("X"), "", "X")
+	want := []memberRow{
 		{Path: "where.text", Type: "filter: equals, oneOf", Required: true},
 		{Path: "id", Type: "id", Doc: "which one", Required: true},
 		{Path: "kinds", Type: "list of Rye | Oat"},
 		{Path: "price", Type: "decimal or null"},
 		{Path: "note", Type: "Rye | Oat", Doc: "a kind"},
+		{Path: "lines[].text", Type: "text", Required: true},
+		{Path: "lines[].below", Type: "list of object"},
 		{Path: "any", Type: "any JSON"},
 	}
 	if len(got) != len(want) {

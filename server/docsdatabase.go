@@ -72,17 +72,41 @@ func refuseCatalog(doing string, err error) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// functionsQuery writes the functions of an action: the main one, those of the
+// functionsQuery writes, by name, the functions of actions: the main one, those of the
 // operator sets and the early decision, and the project's own code.
 const functionsQuery = `
-	select coalesce(string_agg(
-		rtrim(pg_get_functiondef(p.oid), E'\n') || ';',
-		E'\n\n' order by n.nspname, length(p.proname), p.proname
-	), '')
-	from pg_catalog.pg_proc as p
-	join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
-	where n.nspname = 'api' and (p.proname = $1 or starts_with(p.proname, $1 || '__'))
-		or n.nspname = 'functions' and p.proname = $1`
+	select coalesce(json_object_agg(action.function, (
+		select coalesce(string_agg(
+			rtrim(pg_get_functiondef(p.oid), E'\n') || ';',
+			E'\n\n' order by n.nspname, length(p.proname), p.proname
+		), '')
+		from pg_catalog.pg_proc as p
+		join pg_catalog.pg_namespace as n on n.oid = p.pronamespace
+		where n.nspname = 'api' and (p.proname = action.function or starts_with(p.proname, action.function || '__'))
+			or n.nspname = 'functions' and p.proname = action.function
+	)), '{}')::text
+	from unnest($1::text[]) as action(function)`
+
+// functionsSQL returns the SQL of the functions of actions, by the actions' names.
+func (s *Server) functionsSQL(actions ...*release.Action) (map[string]string, error) {
+	var names []string
+	for _, a := range actions {
+		names = append(names, a.Function)
+	}
+	var text string
+	if err := s.db.queryRow(functionsQuery, []any{names}, &text); err != nil {
+		return nil, refuseCatalog("read the functions", err)
+	}
+	var byFunction map[string]string
+	if err := json.Unmarshal([]byte(text), &byFunction); err != nil {
+		return nil, fmt.Errorf("read the functions: %w", err)
+	}
+	byAction := map[string]string{}
+	for _, a := range actions {
+		byAction[a.Name] = byFunction[a.Function]
+	}
+	return byAction, nil
+}
 
 // actionSQL answers with the SQL of an action.
 func (s *Server) actionSQL(c *fiber.Ctx) error {
@@ -94,7 +118,30 @@ func (s *Server) actionSQL(c *fiber.Ctx) error {
 	if a == nil {
 		return &actionNotFound
 	}
-	return s.sendSQL(c, functionsQuery, a.Function)
+	functions, err := s.functionsSQL(a)
+	if err != nil {
+		return err
+	}
+	return sendSQL(c, functions[a.Name])
+}
+
+// allSQL answers with the SQL of all actions, for a search in it.
+func (s *Server) allSQL(c *fiber.Ctx) error {
+	r := s.current.Load()
+	if r == nil {
+		return &unavailable
+	}
+	functions, err := s.functionsSQL(r.manifest.Actions...)
+	if err != nil {
+		return err
+	}
+	text, err := encode(functions)
+	if err != nil {
+		return fmt.Errorf("write the functions: %w", err)
+	}
+	c.Set("Content-Type", jsonType)
+	c.Response().SetBodyRaw(text)
+	return nil
 }
 
 // tableQuery writes a table as statements: its columns and constraints, its other
@@ -150,15 +197,15 @@ const tableQuery = `
 
 // tableSQL answers with the SQL of a table.
 func (s *Server) tableSQL(c *fiber.Ctx) error {
-	return s.sendSQL(c, tableQuery, c.Params("table"))
+	var text string
+	if err := s.db.queryRow(tableQuery, []any{c.Params("table")}, &text); err != nil {
+		return refuseCatalog("read the table", err)
+	}
+	return sendSQL(c, text)
 }
 
-// sendSQL answers with the text that a query writes about a name.
-func (s *Server) sendSQL(c *fiber.Ctx, query, name string) error {
-	var text string
-	if err := s.db.queryRow(query, []any{name}, &text); err != nil {
-		return refuseCatalog("read the catalog", err)
-	}
+// sendSQL answers with SQL, unless there is none.
+func sendSQL(c *fiber.Ctx, text string) error {
 	if text == "" {
 		return &actionNotFound
 	}

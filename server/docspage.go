@@ -24,6 +24,7 @@ type modelView struct {
 	Name, Doc string
 	IsUnion   bool
 	Table     *databaseTable // nil for a union
+	Fields    []memberRow    // of a union
 	Actions   []actionView
 }
 
@@ -32,7 +33,8 @@ type actionView struct {
 	*release.Action
 	Path        string   // of its first API, from the root; empty means that none exposes it
 	APIs        []string // names
-	Inputs      []inputRow
+	Inputs      []memberRow
+	Outputs     []memberRow
 	LeastSample string
 	FullSample  string
 	ResultName  string
@@ -64,7 +66,10 @@ func (s *Server) view(r *served, tables []databaseTable) applicationView {
 	shown := map[string]bool{}
 	for _, model := range modelsOf(m) {
 		mv := modelView{Name: model.Name, Doc: model.Doc, IsUnion: model.IsUnion}
-		if !model.IsUnion {
+		if model.IsUnion {
+			r := schemaReader{m.Schemas}
+			mv.Fields = optional(r.rows(m.Schemas.Get(model.Name), "", model.Name))
+		} else {
 			mv.Table = findTable(tables, model.Table)
 			shown[model.Table] = true
 		}
@@ -99,7 +104,8 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 	r := schemaReader{m.Schemas}
 	v := actionView{
 		Action:      a,
-		Inputs:      r.rows(m.Schemas.Get(a.Input), "", 0),
+		Inputs:      r.rows(m.Schemas.Get(a.Input), "", a.Input),
+		Outputs:     optional(r.rows(m.Schemas.Get(a.Result), "", a.Result)),
 		LeastSample: r.sample(a.Input, false),
 		FullSample:  r.sample(a.Input, true),
 		ResultName:  a.Result,
@@ -122,4 +128,12 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 		v.APIs = append(v.APIs, api.Name)
 	}
 	return v
+}
+
+// optional returns rows without saying what is required, which is news of inputs only.
+func optional(rows []memberRow) []memberRow {
+	for i := range rows {
+		rows[i].Required = false
+	}
+	return rows
 }

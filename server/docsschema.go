@@ -93,25 +93,31 @@ func (s *jsonSchema) isID() bool {
 	return s.kind() == "string" && s.Format+s.OwnFormat == "" && s.MaxLength > 0 && len(s.Enum) == 0
 }
 
-// inputRow is an input as the page lists it.
-type inputRow struct {
+// memberRow is a member of an input or answer as the page lists it.
+type memberRow struct {
 	Path, Type, Doc string
 	Required        bool
 }
 
-// maxSchemaDepth is where lists of inputs and samples end, for messages that contain
-// themselves.
+// maxSchemaDepth is where samples end, for messages that contain themselves.
 const maxSchemaDepth = 6
 
-// rows lists the inputs below a schema by their paths.
-func (r schemaReader) rows(raw json.RawMessage, path string, depth int) []inputRow {
+// rows lists the members below a schema by their paths, which lead into lists by [].
+// A component is not listed again below itself; above names those it is in.
+func (r schemaReader) rows(raw json.RawMessage, path string, above ...string) []memberRow {
 	s := r.read(raw)
-	var rows []inputRow
+	var rows []memberRow
 	for _, p := range s.Properties {
 		below := r.read(p.JSON)
-		row := inputRow{Path: path + p.Name, Type: r.typeText(&below), Doc: below.Description, Required: slices.Contains(s.Required, p.Name)}
-		if below.kind() == "object" && !below.isFilter() && depth < maxSchemaDepth {
-			if more := r.rows(p.JSON, path+p.Name+".", depth+1); len(more) > 0 {
+		row := memberRow{Path: path + p.Name, Type: r.typeText(&below), Doc: below.Description, Required: slices.Contains(s.Required, p.Name)}
+		inside, step := p.JSON, "."
+		if below.kind() == "array" {
+			inside, step = below.Items, "[]."
+		}
+		element := r.read(inside)
+		isAgain := element.component != "" && slices.Contains(above, element.component)
+		if element.kind() == "object" && !element.isFilter() && !isAgain {
+			if more := r.rows(inside, row.Path+step, append(slices.Clone(above), element.component)...); len(more) > 0 {
 				rows = append(rows, more...)
 				continue
 			}

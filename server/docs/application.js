@@ -3,9 +3,12 @@
 
 const byID = (id) => document.getElementById(id);
 
-// Search: an action or table stays if its text has all words.
-byID("search").addEventListener("input", (event) => {
-  const words = event.target.value.toLowerCase().split(/\s+/).filter(Boolean);
+// Search: an action or table stays if its text has all words, that of its SQL too.
+byID("search").addEventListener("input", search);
+byID("search").addEventListener("focus", readSQL, { once: true });
+
+function search() {
+  const words = byID("search").value.toLowerCase().split(/\s+/).filter(Boolean);
   const has = (text) => words.every((w) => text.toLowerCase().includes(w));
   let found = words.length === 0;
   for (const section of document.querySelectorAll("section.model")) {
@@ -28,7 +31,49 @@ byID("search").addEventListener("input", (event) => {
     found ||= stays;
   }
   byID("nothing").hidden = found;
-});
+  for (const details of document.querySelectorAll("main details")) {
+    const text = details.textContent.toLowerCase();
+    details.classList.toggle("hit", words.some((w) => text.includes(w)));
+  }
+  mark(words);
+}
+
+/** mark shows where words stand, in browsers that can. */
+function mark(words) {
+  if (!CSS.highlights) {
+    return;
+  }
+  const ranges = [];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (words.length > 0 && texts.nextNode()) {
+    const node = texts.currentNode;
+    const text = node.data.toLowerCase();
+    for (const w of words) {
+      for (let at = text.indexOf(w); at >= 0; at = text.indexOf(w, at + w.length)) {
+        ranges.push(new StaticRange({ startContainer: node, startOffset: at, endContainer: node, endOffset: at + w.length }));
+      }
+    }
+  }
+  CSS.highlights.set("found", new Highlight(...ranges));
+}
+
+/** readSQL gets the SQL of all actions, so that it can be searched. */
+async function readSQL() {
+  const response = await fetch("docs/sql").catch(() => null);
+  if (!response?.ok) {
+    byID("search").addEventListener("focus", readSQL, { once: true });
+    return;
+  }
+  for (const [action, sql] of Object.entries(await response.json())) {
+    document.querySelector(`#action-${action} [data-sql] pre`).textContent = sql;
+  }
+  search();
+}
+
+// In a narrow window the contents would be all there is to see.
+if (matchMedia("(max-width: 50rem)").matches) {
+  byID("contents").open = false;
+}
 
 // SQL is asked for when it is first looked at.
 for (const details of document.querySelectorAll("details[data-sql]")) {

@@ -1,5 +1,5 @@
 // Shows the description of an API with Swagger UI. The requests that it sends go to
-// where the page came from, with the token of the page of the application.
+// where the page came from, and at first with the token of the page of the application.
 "use strict";
 
 const place = document.getElementById("reference");
@@ -12,15 +12,16 @@ async function show() {
     throw new Error(description.message);
   }
   description.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
-  SwaggerUIBundle({
+  const reference = SwaggerUIBundle({
     spec: description,
     domNode: place,
     deepLinking: true,
     defaultModelsExpandDepth: 0,
     validatorUrl: null,
-    requestInterceptor(request) {
-      Object.assign(request.headers, token.header());
-      return request;
+    onComplete() {
+      if (token.get()) {
+        reference.preauthorizeApiKey("bearer", token.get());
+      }
     },
   });
 }

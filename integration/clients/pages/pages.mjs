@@ -56,7 +56,7 @@ console.log("caller:", await page.locator("#who").textContent());
 await picture("application");
 
 await open(action("createCustomer"), "Inputs");
-console.log("inputs:", (await action("createCustomer").locator("tbody tr td:first-child").allTextContents()).join(", "));
+console.log("inputs:", (await action("createCustomer").locator("details[open] tbody tr td:first-child").allTextContents()).join(", "));
 await open(action("createCustomer"), "Try it");
 await action("createCustomer").getByRole("button", { name: "All inputs" }).click();
 const made = await send("createCustomer");
@@ -97,6 +97,9 @@ console.log("search:", (await page.locator("section.model:visible > h2").allText
 await page.fill("#search", "colours");
 console.log("search:", (await page.locator("article:visible").evaluateAll((all) => all.map((a) => a.dataset.action))).join(" "));
 await picture("search");
+await page.fill("#search", "insert into app.mechanic");
+await page.locator("#action-hireMechanic details.hit > summary", { hasText: "SQL" }).waitFor();
+console.log("search in SQL:", (await page.locator("article:visible").evaluateAll((all) => all.map((a) => a.dataset.action))).join(" "));
 await page.fill("#search", "no such thing");
 console.log("search:", await page.locator("#nothing").isVisible());
 
