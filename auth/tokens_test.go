@@ -280,11 +280,12 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	oldKey, newKey, pkcs1Key := newEC(t, elliptic.P256()), newEd25519(t), newRSA(t, 2048)
 	further := pemBlock(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&pkcs1Key.PublicKey), nil)
-	before := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey)})
-	published := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey), VerificationKeys: [][]byte{pkix(t, newKey.Public())}})
+	const remembered = 100 // each remembers what it has verified, but only as long as the key is there
+	before := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey), CacheSize: remembered})
+	published := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey), VerificationKeys: [][]byte{pkix(t, newKey.Public())}, CacheSize: remembered})
 	switched := newTokens(t, TokenOptions{SigningKey: pkcs8(t, newKey),
-		VerificationKeys: [][]byte{pkix(t, oldKey.Public()), pkix(t, newKey.Public()), further}})
-	after := newTokens(t, TokenOptions{SigningKey: pkcs8(t, newKey)})
+		VerificationKeys: [][]byte{pkix(t, oldKey.Public()), pkix(t, newKey.Public()), further}, CacheSize: remembered})
+	after := newTokens(t, TokenOptions{SigningKey: pkcs8(t, newKey), CacheSize: remembered})
 	for _, c := range []struct {
 		name   string
 		issuer *Tokens
@@ -298,7 +299,11 @@ func TestRotation(t *testing.T) {
 		{"new token where the new key is unknown", after, before, ErrInvalid},
 		{"new token", switched, after, nil},
 	} {
-		got, err := c.reader.Identify(t.Context(), []string{"Bearer " + issue(t, c.issuer, "x")})
+		values := []string{"Bearer " + issue(t, c.issuer, "x")}
+		if _, err := c.issuer.Identify(t.Context(), values); err != nil || c.issuer.verified.size() == 0 {
+			t.Errorf("%s: got %v from whoever issued it, which remembers %d", c.name, err, c.issuer.verified.size())
+		}
+		got, err := c.reader.Identify(t.Context(), values)
 		if !errors.Is(err, c.want) || err == nil && got.ID != "x" {
 			t.Errorf("%s: got %v, %v, want error %v", c.name, got, err, c.want)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -166,6 +167,20 @@ func TestPasswordAnswers(t *testing.T) {
 		if got := s.passwords.Computed() - before; got != test.hashes {
 			t.Errorf("%s: got %d hashes, want %d", test.what, got, test.hashes)
 		}
+	}
+
+	// The headers tell no more than the body.
+	header := func(email string) http.Header {
+		resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", email, "password", "wrong-horse", "create_if_not_exists", "false")
+		resp.Header.Del("Date")
+		if resp.Header.Get("X-Request-Id") == "" {
+			t.Error("an answer has no X-Request-Id")
+		}
+		resp.Header.Del("X-Request-Id")
+		return resp.Header
+	}
+	if known, unknown := header("ada@example.com"), header("nobody@example.com"); !reflect.DeepEqual(known, unknown) {
+		t.Errorf("header of a wrong password: %v\nof an unknown address:     %v", known, unknown)
 	}
 }
 
@@ -416,6 +431,23 @@ func TestRefreshGrant(t *testing.T) {
 		}
 	}
 	refuse(next)
+
+	// As JSON. What comes along makes no difference, and an access token cannot be revoked.
+	signedIn := rotating.signUp(t, "di@example.com")
+	for _, token := range []string{signedIn.AccessToken, signedIn.RefreshToken} {
+		resp, body := rotating.do(t, "POST", "/auth/revoke", `{"token":"`+token+`","token_type_hint":"access_token"}`,
+			map[string]string{"Content-Type": "application/json", "Authorization": "Bearer none"})
+		if resp.StatusCode != 200 || body != "{}" {
+			t.Errorf("revoke as JSON: got %d %s", resp.StatusCode, body)
+		}
+		if token == signedIn.AccessToken {
+			signedIn.RefreshToken = refresh(rotating, signedIn.RefreshToken)
+		}
+		if _, err := rotating.tokens.Identify(t.Context(), []string{"Bearer " + signedIn.AccessToken}); err != nil {
+			t.Errorf("the access token after revoking: %v", err)
+		}
+	}
+	refuse(signedIn.RefreshToken)
 
 	// The end of the family, and of the identity.
 	ending := rotating.signUp(t, "bo@example.com").RefreshToken

@@ -83,6 +83,18 @@ func TestSignInThrottle(t *testing.T) {
 	}
 	succeed("2001:db8:0:1::7", "bo@example.com")
 
+	t.Log("each grant counts")
+	reset()
+	for i, grant := range [][]string{
+		{"refresh_token", "refresh_token"}, {"authorization_code", "code"}, {"token_exchange", "subject_token"},
+		{"authorization_code", "code"}, {"token_exchange", "subject_token"}, {"refresh_token", "refresh_token"},
+	} {
+		if resp, body := s.form(t, "/auth/token", "grant_type", grant[0], grant[1], "x"); resp.StatusCode != 400 {
+			t.Errorf("failure %d, %s: got %d %s, want 400", i, grant[0], resp.StatusCode, body)
+		}
+	}
+	s.refused(t, 429, tooMany, "grant_type", "authorization_code", "code", "x")
+
 	t.Log("created identities")
 	reset()
 	for i := range 6 {

@@ -122,6 +122,12 @@ func TestRefresh(t *testing.T) {
 		{"no rotation", []refreshStep{
 			present("newest", "f 0", "", "ok ada 0"),
 			present("the same", "f 0", "", "ok ada 0"),
+			{sql: `select platform.auth_revoke(sha256('f 0'))`},
+			present("revoked", "f 0", "", "refused"),
+			present("unknown", "none", "", "refused"),
+			present("of the other", "other 0", "", "ok ada 0"),
+			{does: "its end comes", sql: `update platform.auth_family set ends_at = now()`},
+			present("of the other", "other 0", "", "refused"),
 		}},
 		{"rotation switched off", []refreshStep{
 			present("newest", "f 0", "f 1", "ok ada 1"),

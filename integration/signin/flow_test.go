@@ -140,8 +140,16 @@ func TestAuthorizeRequest(t *testing.T) {
 		settings: settings("", provider("Main", p.URL, clientID, "scopes: [groups]")),
 		env:      []string{secretOf("MAIN", clientSecret)},
 	})
-	to := newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t)
-	q := to.Query()
+	begun := newBrowser(t).get(t, s.authorizeURL("Main", usual()))
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
+		if got := begun.Header.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if begun.StatusCode != http.StatusFound || begun.Header.Get("X-Request-Id") == "" || begun.body != "" {
+		t.Errorf("got %d %v %q", begun.StatusCode, begun.Header, begun.body)
+	}
+	q := begun.location(t).Query()
 	for name, want := range map[string]string{
 		"response_type": "code", "client_id": clientID, "redirect_uri": s.url + "/auth/callback/Main",
 		"scope": "openid groups", "code_challenge_method": "S256",
@@ -163,10 +171,11 @@ func TestAuthorizeErrors(t *testing.T) {
 	s, p := start(t, "")
 	long := strings.Repeat("s", 1025)
 	for query, want := range map[string]string{
-		"state=a&state=b":                     "invalid_request",
-		"state=" + long:                       "invalid_request",
-		"state=a%00b":                         "invalid_request",
-		"code_challenge=a&code_challenge=b":   "invalid_request",
+		"state=a&state=b":                   "invalid_request",
+		"state=" + long:                     "invalid_request",
+		"state=a%00b":                       "invalid_request",
+		"code_challenge=a&code_challenge=b": "invalid_request",
+		"code_challenge_method=S256&code_challenge_method=S256&code_challenge=" + usual().Get("code_challenge"): "invalid_request",
 		"response_type=code&response_type=id": "invalid_request",
 		"response_type=token":                 "unsupported_response_type",
 		"response_type=code+id_token":         "unsupported_response_type",
@@ -230,7 +239,53 @@ func TestCallbackErrors(t *testing.T) {
 		if got := end.Query().Get("state"); got != "client-state" {
 			t.Errorf("the state comes back as %q", got)
 		}
+		if got := end.Query().Get("iss"); got != s.url {
+			t.Errorf("iss: got %q, want %q", got, s.url)
+		}
 	}
+}
+
+// TestCallbackFailures holds what a client is told when it is this service that fails.
+func TestCallbackFailures(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, "")
+	b := newBrowser(t)
+	back := comeBack(t, s, b)
+	s.exec(t, "alter table platform.auth_code add constraint broken check (expires_at < '2000-01-01') not valid")
+	expectError(t, b.get(t, back).location(t), "server_error")
+	s.exec(t, "alter table platform.auth_code drop constraint broken")
+
+	// As long as it is not known whose browser this is, it is not sent on with an error either.
+	back = comeBack(t, s, b)
+	s.exec(t, "alter table platform.auth_transaction rename to hidden")
+	if p := b.get(t, back); p.StatusCode != http.StatusInternalServerError || p.Header.Get("Location") != "" ||
+		p.body != `{"error":"server_error","error_description":"an internal error occurred"}` {
+		t.Errorf("got %d %s to %q", p.StatusCode, p.body, p.Header.Get("Location"))
+	}
+	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "server_error")
+	s.exec(t, "alter table platform.hidden rename to auth_transaction")
+	if code := b.get(t, back).location(t).Query().Get("code"); code == "" {
+		t.Error("no code once it works again")
+	}
+}
+
+// TestInternalProvider holds that a provider which is listed nowhere signs people in.
+func TestInternalProvider(t *testing.T) {
+	t.Parallel()
+	p := newIssuer(t)
+	s := serve(t, options{
+		settings: settings("", provider("Hidden", p.URL, clientID, "internal: true")),
+		env:      []string{secretOf("HIDDEN", clientSecret)},
+	})
+	for _, path := range []string{"/auth/providers", "/.well-known/oauth-authorization-server"} {
+		if got := newBrowser(t).get(t, s.url+path).body; strings.Contains(got, "Hidden") || strings.Contains(got, "authorization_endpoint") {
+			t.Errorf("%s: got %s", path, got)
+		}
+	}
+	if end := s.signIn(t, newBrowser(t), "Hidden", usual()); end.Query().Get("code") == "" {
+		t.Errorf("the sign-in ends at %s", end)
+	}
+	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
 }
 
 // TestClaims holds what is kept of an ID token.
@@ -320,9 +375,10 @@ func TestProviderAway(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
 	p.Close()
-	got := s.grant(t, exchange(p.idToken(nil)))
-	if got.status != http.StatusServiceUnavailable || got.Error != "temporarily_unavailable" {
-		t.Errorf("token_exchange: got %+v, want 503 temporarily_unavailable", got)
+	got := newBrowser(t).post(t, s.url+"/auth/token", exchange(p.idToken(nil)))
+	if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" ||
+		got.body != `{"error":"temporarily_unavailable","error_description":"the provider is out of reach"}` {
+		t.Errorf("token_exchange: got %d %s, Retry-After %q, want 503", got.StatusCode, got.body, got.Header.Get("Retry-After"))
 	}
 	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "temporarily_unavailable")
 }

@@ -18,6 +18,7 @@ var redirects = []struct {
 	{"http://localhost?next=1", true, false},
 	{"http://127.0.0.1:65535/done", true, false},
 	{"http://[::1]:3000/done", true, false},
+	{"http://localhost/" + strings.Repeat("a", 2048-len("http://localhost/")), true, false},
 	{"http://localhost/native", true, true},
 	{"http://localhost:51004/native", true, true},
 	{"https://app.example.com/done", false, true},
@@ -84,7 +85,7 @@ var redirects = []struct {
 	{"http://localhost/%zz", false, false},
 	{"http://localhost/<script>", false, false},
 	{"http://localhost/\xff", false, false},
-	{"http://localhost/" + strings.Repeat("a", 2048), false, false},
+	{"http://localhost/" + strings.Repeat("a", 2049-len("http://localhost/")), false, false},
 
 	// Other schemes.
 	{"javascript:alert(1)//http://localhost/", false, false},

@@ -27,15 +27,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// schema is an application in which only those act who have signed in.
+// schema is an application in which those who have signed in write notes of their own.
 const schema = `
 model Note {
-  fields { text Text }
+  fields { text Text  author Identity }
   actions {
-    create createNote() with (text)
+    create createNote() with (text) { @set(note.author = ctx.identity) }
     list listNotes()
   }
-  @permission(expression: ctx.isAuthenticated, actions: [create, list])
+  @permission(expression: note.author == ctx.identity, actions: [create, list])
 }
 `
 
