@@ -139,7 +139,7 @@ func (s *SignIns) Begin(ctx context.Context, name, query, cookie string) (Depart
 	case provider == nil:
 		return Departure{}, InvalidRequest("there is no such provider")
 	case !provider.signsIn():
-		return Departure{}, InvalidRequest("the provider cannot be used to sign in by redirect")
+		return Departure{}, InvalidRequest("the provider is configured without a secret, so that only its ID tokens are taken")
 	}
 	parameters, err := url.ParseQuery(query)
 	if err != nil {

@@ -390,7 +390,11 @@ func TestWithoutSecret(t *testing.T) {
 	p := newIssuer(t)
 	s := serve(t, options{settings: settings("", provider("Main", p.URL, clientID))})
 	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
-	expectRefused(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())))
+	begun := newBrowser(t).get(t, s.authorizeURL("Main", usual()))
+	expectRefused(t, begun)
+	if !strings.Contains(begun.body, "without a secret") {
+		t.Errorf("got %s, want that it says what is missing", begun.body)
+	}
 	expectRefused(t, newBrowser(t).get(t, s.url+"/auth/callback/Main?state=x&code=y"))
 }
 

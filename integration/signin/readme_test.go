@@ -1,16 +1,20 @@
 package signin
 
 import (
+	"bytes"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/server"
 )
 
-// TestReadme reads the settings that server/README.md shows.
+// TestReadme reads the settings that server/README.md shows: a sign-in may end where its
+// examples do.
 func TestReadme(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../server/README.md")
@@ -22,7 +26,11 @@ func TestReadme(t *testing.T) {
 		t.Fatal("server/README.md shows no settings of providers")
 	}
 	file := filepath.Join(t.TempDir(), "sternpost.yaml")
-	if err := os.WriteFile(file, block[1], 0o600); err != nil {
+	ios := regexp.MustCompile("(?s)```yaml\n(    - {type: .*?)```").FindSubmatch(readme)
+	if ios == nil {
+		t.Fatal("server/README.md shows no provider of an app's own")
+	}
+	if err := os.WriteFile(file, append(block[1], ios[1]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	config, err := server.LoadConfig(server.Source{File: file, Env: []string{
@@ -35,7 +43,15 @@ func TestReadme(t *testing.T) {
 	for _, p := range config.Providers {
 		secrets = append(secrets, p.ClientSecret)
 	}
-	if want := []string{"a", "b"}; !slices.Equal(secrets, want) {
+	if want := []string{"a", "b", ""}; !slices.Equal(secrets, want) {
 		t.Errorf("secrets of the providers: got %q, want %q", secrets, want)
+	}
+	if len(config.RedirectURIs) != 3 {
+		t.Errorf("redirectUris: got %q, want three", config.RedirectURIs)
+	}
+	for _, uri := range config.RedirectURIs {
+		if n := bytes.Count(readme, []byte(uri)) + bytes.Count(readme, []byte(url.QueryEscape(uri))); n < 2 && !strings.HasPrefix(uri, "http://localhost") {
+			t.Errorf("no example ends at %s", uri)
+		}
 	}
 }
