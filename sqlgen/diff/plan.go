@@ -77,6 +77,11 @@ type (
 		Table string
 		Index *Index
 	}
+	// DropTrigger takes off a trigger that is gone.
+	DropTrigger struct {
+		Table   string
+		Trigger *Trigger
+	}
 	// CreateTrigger makes a trigger; a changed one is replaced.
 	CreateTrigger struct {
 		Table   string
@@ -111,6 +116,7 @@ func (AddConstraint) isStep()    {}
 func (RenameConstraint) isStep() {}
 func (DropIndex) isStep()        {}
 func (CreateIndex) isStep()      {}
+func (DropTrigger) isStep()      {}
 func (CreateTrigger) isStep()    {}
 func (CreateView) isStep()       {}
 func (CreatePolicy) isStep()     {}
@@ -274,9 +280,15 @@ func (p *planner) dropTables() {
 	}
 }
 
-// dropFrom takes off constraints and indexes that are gone or changed. A primary
-// key stays: it can only have lost its name to something else.
+// dropFrom takes off triggers that are gone, and constraints and indexes that are
+// gone or changed. A primary key stays: it can only have lost its name to something
+// else.
 func (p *planner) dropFrom(o, n *Table) {
+	for _, t := range o.Triggers {
+		if find(n.Triggers, t.Name, triggerName) == nil {
+			p.add(DropTrigger{o.Name, t})
+		}
+	}
 	for _, c := range append(append([]*Constraint{}, o.References...), o.Constraints...) {
 		kept := find(append(append([]*Constraint{}, n.References...), n.Constraints...), c.Name, constraintName)
 		switch key := find(n.Constraints, c.Definition, primaryKey); {

@@ -69,6 +69,8 @@ func (w *planWriter) step(s diff.Step) {
 		w.add("drop index %s;", pg.Qualified("app", s.Index.Name))
 	case diff.CreateIndex:
 		w.add("%s", createIndex(s.Table, s.Index))
+	case diff.DropTrigger:
+		w.add("drop trigger %s on %s;", pg.Ident(s.Trigger.Name), pg.Qualified("app", s.Table))
 	case diff.CreateTrigger:
 		if s.Replace {
 			w.add("drop trigger %s on %s;", pg.Ident(s.Trigger.Name), pg.Qualified("app", s.Table))

@@ -308,6 +308,12 @@ var changes = []change{
 		rows: "insert into app.post (title) values ('a')",
 	},
 	{
+		name: "file removed that holds nothing",
+		old:  wrap("title Text cover File? papers File[]?", "", "model Author { fields { portrait File? } }"),
+		new:  wrap("title Text", "", "model Author { fields { portrait File? papers File[]? } }"),
+		rows: "insert into app.post (title) values ('a')",
+	},
+	{
 		name: "required field removed from an empty table",
 		old:  wrap("title Text count Number", "", "") + " model Tag { fields { a Text b Text } @unique([a, b]) @index(b, a) }",
 		new:  wrap("title Text", "", "") + " model Tag { fields { a Text } }",
