@@ -344,13 +344,12 @@ func TestDescribeUploads(t *testing.T) {
 	t.Parallel()
 	m := bakery()
 	bake := m.Action("bake")
-	bake.Access = []string{"always", "always"}
+	bake.AnonymousUploads = true
 	bake.Files = []release.FileInput{
 		{Name: "photo", Path: "photo", Accepts: []string{"image/*", "application/pdf"}, MaxSize: 5000000},
 		{Name: "papers", Path: "papers", Array: true, MaxSize: 100},
 	}
 	change := m.Action("change")
-	change.Access = []string{"depends", "depends"}
 	change.Files = []release.FileInput{{Name: "photo", Path: "values.photo", MaxSize: 1}}
 	m.Action("count").Name, m.APIs[0].Actions[6] = "bakeUploadPapers", "bakeUploadPapers"
 	d := describe(t, m, "Api")

@@ -30,7 +30,7 @@ func (d *describer) upload(a *release.Action, f *release.FileInput) *openAPIOper
 		Description: uploadText(a, f),
 		RequestBody: openAPIBody{Required: true, Content: jsonContent(refTo(uploadRequestName))},
 		Responses:   d.outcomes("Where the file goes.", refTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
-		Security:    security(admitsEveryone(a)),
+		Security:    security(a.AnonymousUploads),
 	}
 }
 
@@ -52,10 +52,4 @@ func uploadText(a *release.Action, f *release.FileInput) string {
 		text += ", of type " + strings.Join(f.Accepts, " or ")
 	}
 	return text + "."
-}
-
-// admitsEveryone tells whether anonymous callers may upload, which they may only if
-// the rules admit them whatever the record.
-func admitsEveryone(a *release.Action) bool {
-	return a.Anonymous && len(a.Access) > 0 && a.Access[0] == "always"
 }

@@ -115,6 +115,10 @@ type Action struct {
 	// Anonymous is false if the action's rules can never admit an anonymous caller.
 	Anonymous bool `json:"anonymous"`
 
+	// AnonymousUploads is true if the rules can admit an anonymous caller who sends a
+	// file ahead of the call, where neither the row nor the inputs are known.
+	AnonymousUploads bool `json:"anonymousUploads,omitempty"`
+
 	// Rules are the permission rules that count, as they are written; one that
 	// admits is enough.
 	Rules []string `json:"rules,omitempty"`
