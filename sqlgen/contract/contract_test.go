@@ -54,6 +54,26 @@ model Customer {
 enum State { Received Mended Returned }
 `
 
+// entryUnion is a union with overlapping arms, which some cases put before the enum.
+const entryUnion = `
+union Entry {
+  fields { text Text  owner Text }
+  arms {
+    big Order {
+      @where(order.size > 10)
+      @set(entry.text = order.title)
+      @set(entry.owner = order.customer.name)
+    }
+    any Order {
+      @set(entry.text = order.title)
+      @set(entry.owner = order.customer.name)
+    }
+  }
+  actions { list listEntries(text?) }
+  @permission(expression: entry.owner == ctx.identity.name, actions: [list])
+}
+enum State`
+
 // TestSchemas edits a schema and compares it with what it was. A case wants all
 // lines that are there, written class | where | what.
 func TestSchemas(t *testing.T) {
@@ -229,6 +249,40 @@ func TestSchemas(t *testing.T) {
 			breaking | deleteCustomer: Order.customer | @onDelete(restrict)`},
 		{name: "a restriction goes", old: []string{"customer Customer\n", "customer Customer @onDelete(restrict)\n"}, want: `
 			compatible | deleteCustomer: Order.customer | @onDelete(cascade), was restrict`},
+
+		{name: "a message becomes any JSON",
+			old: []string{"delete deleteOrder(id)", "read count() returns (Count)", "enum State", "message Count { n Number }\nenum State", "delete]", "read]"},
+			new: []string{"delete deleteOrder(id)", "read count() returns (Any)", "enum State", "message Count { n Number }\nenum State", "delete]", "read]"}, want: `
+			breaking | count: result as a whole | was an object, is any JSON`},
+		{name: "any JSON becomes a message",
+			old: []string{"delete deleteOrder(id)", "read count() returns (Any)", "enum State", "message Count { n Number }\nenum State", "delete]", "read]"},
+			new: []string{"delete deleteOrder(id)", "read count() returns (Count)", "enum State", "message Count { n Number }\nenum State", "delete]", "read]"}, want: `
+			compatible | count: result as a whole | was any JSON, is an object`},
+		{name: "custom code", old: []string{"get getOrder(id) {", "get count(id) {"}, new: []string{"get getOrder(id) {", "get count(id) {\n      @function"}, want: `
+			breaking | count: @function | added`},
+		{name: "no custom code", old: []string{"get getOrder(id) {", "get count(id) {\n      @function"}, new: []string{"get getOrder(id) {", "get count(id) {"}, want: `
+			compatible | count: @function | removed`},
+
+		{name: "another value in an arm",
+			old: []string{"enum State", entryUnion},
+			new: []string{"enum State", fix(entryUnion, "= order.title", "= order.customer.name")}, want: `
+			breaking | listEntries: arm big | text is customer.name, was title`},
+		{name: "another value in an arm that a rule looks at",
+			old: []string{"enum State", entryUnion},
+			new: []string{"enum State", fix(entryUnion, "= order.customer.name", "= order.title")}, want: `
+			breaking | listEntries: arm big | owner is title, was customer.name
+			widening | listEntries: arm big | owner is title, was customer.name`},
+		{name: "a field of an arm renamed",
+			old: []string{"enum State", fix(entryUnion, "= order.title", "= order.note"), "note Text?", "note Text @default"},
+			new: []string{"enum State", fix(entryUnion, "= order.title", "= order.remark"), "note Text?", "remark Text @default @renamed(from: note)", "title, note?", "title, remark?", "size?, note?", "size?, remark?"}, want: `
+			breaking | createOrder: input note | renamed to remark
+			breaking | listOrders: input where.note | renamed to remark
+			breaking | createOrder, listOrders, updateOrder: result Order.note | renamed to remark
+			breaking | getOrder: result note | renamed to remark`},
+		{name: "arms in another order",
+			old: []string{"enum State", entryUnion},
+			new: []string{"enum State", inverted(entryUnion)}, want: `
+			breaking | listEntries: arm any | comes before big`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -237,6 +291,14 @@ func TestSchemas(t *testing.T) {
 			compareLines(t, contract.Compare(old, new), test.want)
 		})
 	}
+}
+
+// inverted puts the second arm of entryUnion before the first.
+func inverted(union string) string {
+	before, rest, _ := strings.Cut(union, "    big Order {")
+	big, rest, _ := strings.Cut(rest, "    any Order {")
+	last, after, _ := strings.Cut(rest, "    }\n")
+	return before + "    any Order {" + last + "    }\n    big Order {" + big + after
 }
 
 // fix replaces parts of a text, each of which is there.

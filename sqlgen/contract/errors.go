@@ -14,6 +14,12 @@ import (
 // files.
 func (c *comparison) errors() {
 	for _, p := range c.pairs() {
+		switch isBuiltIn := p.new.Kind != schema.Read && p.new.Kind != schema.Write; {
+		case isBuiltIn && p.new.Custom && !p.old.Custom:
+			c.found.add(Change{Breaking, OfError, "@function", []string{p.name}, "added", "custom code may refuse what was fine, with 404 and 409 too"})
+		case isBuiltIn && p.old.Custom && !p.new.Custom:
+			c.found.add(Change{Compatible, OfError, "@function", []string{p.name}, "removed", "it refuses nothing of its own any more"})
+		}
 		c.validations("", []string{p.name}, p.old.Validations, p.new.Validations, "400")
 	}
 	for _, m := range c.new.Schema.Models {
@@ -96,7 +102,7 @@ func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "what was accepted still is"})
 	}
 	for _, key := range missing(new, old) {
-		c.found.add(Change{Breaking, OfError, m.Name, actions, key + " must be unique", "values that another row has are refused with 409"})
+		c.found.add(Change{Breaking, OfError, m.Name, actions, key + " must be unique", "values that another row has are refused with 400"})
 	}
 }
 
@@ -148,7 +154,7 @@ func (c *comparison) restrictions(before, m *schema.Model) {
 		}
 		subject := m.Name + "." + f.Name
 		if f.OnDelete == schema.Restrict {
-			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "a row that it points to cannot be deleted, which is refused with 409"})
+			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "a row that it points to cannot be deleted, which is refused with 400"})
 		} else {
 			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("@onDelete(%s), was restrict", f.OnDelete), "what was accepted still is"})
 		}

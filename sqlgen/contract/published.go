@@ -14,21 +14,23 @@ func (c *comparison) inputs() {
 	}
 }
 
-// results compares what answers hold. A delete answers an id, of which nothing is
-// published.
+// results compares what answers hold. Nothing is published of one that may be any JSON,
+// nor of that of a delete, which is an id.
 func (c *comparison) results() {
 	for _, p := range c.pairs() {
-		old, new := c.old.published[p.name], c.new.published[p.name]
-		if old.Result != "" && new.Result != "" {
-			c.walk(p.name, OfResult, old.Result, new.Result)
-		}
+		c.walk(p.name, OfResult, c.old.published[p.name].Result, c.new.published[p.name].Result)
 	}
 }
 
-// walk compares a component of one release with one of the other.
+// walk compares a component of one release with one of the other. No name means any
+// JSON.
 func (c *comparison) walk(action string, area Area, old, new string) {
 	w := &walk{comparison: c, area: area, own: strings.ToUpper(action[:1]) + action[1:] + "Result"}
-	w.compare("", &shape{ref: old}, &shape{ref: new})
+	before, after := &shape{ref: old}, &shape{ref: new}
+	if old == "" || new == "" { // what is any JSON has no name, so that the other one is looked at as it is
+		before, after = w.resolve(c.old, before), w.resolve(c.new, after)
+	}
+	w.compare("", before, after)
 	for _, change := range w.found.list {
 		change.Area, change.Actions = area, []string{action}
 		c.found.add(change)

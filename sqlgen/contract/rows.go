@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -113,6 +115,89 @@ func (c *comparison) arms(old, new *schema.Union) {
 				"rows of " + before.Model.Name + " are not found any more"})
 		default:
 			c.wheres(actions, "arm "+arm.Name, wheresOf(before.Wheres), wheresOf(arm.Wheres))
+			c.mapping(actions, new, before, arm)
+		}
+	}
+	c.precedence(actions, old, new)
+}
+
+// mapping compares what an arm gives to the fields of its union. Rules of the union
+// look at these fields, so another value there is another decision.
+func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *schema.Arm) {
+	for _, v := range arm.Values {
+		i := slices.IndexFunc(before.Values, func(old *schema.ArmValue) bool { return old.Field.Name == v.Field.Name })
+		if i < 0 || isSameValue(before.Values[i].Value, v.Value) {
+			continue
+		}
+		text := v.Field.Name + " is " + valueText(v.Value) + ", was " + valueText(before.Values[i].Value)
+		c.found.add(Change{Breaking, OfRows, "arm " + arm.Name, actions, text, "records hold another value there"})
+		if isRuled(u, v.Field) {
+			c.found.add(Change{Widening, OfRows, "arm " + arm.Name, actions, text, "rules look at it, and may admit what they refused"})
+		}
+	}
+}
+
+// isRuled tells whether a rule that counts for an action of a union looks at a field.
+func isRuled(u *schema.Union, f *schema.UnionField) bool {
+	for _, a := range u.Actions {
+		for _, r := range a.Rules {
+			if r.Expression == nil {
+				continue
+			}
+			for _, p := range expr.Paths(r.Expression) {
+				if p.Root == expr.RootRow && len(p.Steps) > 0 && p.Steps[0].StepName() == f.Name {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isSameValue tells whether two arms give the same to a field, but for fields that are
+// renamed.
+func isSameValue(old, new expr.Node) bool {
+	from, isPath := old.(*expr.Path)
+	to, isPath2 := new.(*expr.Path)
+	if !isPath || !isPath2 || len(from.Steps) != len(to.Steps) {
+		return valueText(old) == valueText(new)
+	}
+	for i, s := range to.Steps {
+		before := from.Steps[i].StepName()
+		if f, ok := s.(*schema.Field); s.StepName() != before && (!ok || f.RenamedFrom != before) {
+			return false
+		}
+	}
+	return true
+}
+
+// valueText words what an arm gives to a field.
+func valueText(n expr.Node) string {
+	switch n := n.(type) {
+	case *expr.Path:
+		var names []string
+		for _, s := range n.Steps {
+			names = append(names, s.StepName())
+		}
+		return strings.Join(names, ".")
+	case *expr.Literal:
+		return fmt.Sprint(n.Value)
+	}
+	return "null"
+}
+
+// precedence compares which of two arms of one model comes first: that one has the rows
+// that both of them take.
+func (c *comparison) precedence(actions []string, old, new *schema.Union) {
+	place := func(u *schema.Union, name string) int {
+		return slices.IndexFunc(u.Arms, func(arm *schema.Arm) bool { return arm.Name == name })
+	}
+	for i, first := range new.Arms {
+		for _, second := range new.Arms[i+1:] {
+			was, wasSecond := place(old, first.Name), place(old, second.Name)
+			if first.Model == second.Model && wasSecond >= 0 && was > wasSecond {
+				c.found.add(Change{Breaking, OfRows, "arm " + first.Name, actions, "comes before " + second.Name, "it has the rows now that both of them take"})
+			}
 		}
 	}
 }
