@@ -16,11 +16,20 @@ type VerifyOptions struct {
 	Role  string        // assumed in the database; empty means the rights of the login
 	Store storage.Store // nil means the one of the configuration
 	Age   time.Duration // objects younger than this may be on their way; 0 means a day
+
+	// Recount has the database count anew which files rows name before anything is
+	// compared.
+	Recount bool
 }
 
+// verifyTimeout is how long each statement of VerifyFiles may take: one reads all
+// tables with files.
+const verifyTimeout = time.Hour
+
 // VerifyFiles compares storage with the database. It returns a sentence for each file
-// that a row names and whose contents are missing, and for each object that is older
-// than a day and unknown. What is being deleted or written is neither.
+// that a row names and whose contents are missing, for each object that is older
+// than a day and unknown, and for each file of which the database counts another
+// number of holders than name it. What is being deleted or written is neither.
 func VerifyFiles(ctx context.Context, config Config, o VerifyOptions) (faults []string, err error) {
 	if o.Store == nil {
 		if missing := config.Storage.faults(); len(missing) > 0 {
@@ -33,6 +42,7 @@ func VerifyFiles(ctx context.Context, config Config, o VerifyOptions) (faults []
 	if o.Age == 0 {
 		o.Age = 24 * time.Hour
 	}
+	config.StatementTimeout = verifyTimeout
 	db, err := openDatabase(&config, o.Role)
 	if err != nil {
 		return nil, err
@@ -40,6 +50,14 @@ func VerifyFiles(ctx context.Context, config Config, o VerifyOptions) (faults []
 	defer db.close()
 
 	v := &verifier{ctx: ctx, store: o.Store, before: time.Now().Add(-o.Age)}
+	if o.Recount {
+		if err := db.queryRow(`select platform.file_recount()`, nil, new(int64)); err != nil {
+			return nil, fmt.Errorf("count the files of the database anew: %w", err)
+		}
+	}
+	if err := v.count(db); err != nil {
+		return nil, err
+	}
 	files := db.keys(`select key, holders > 0 from platform.file_list($1, $2)`)
 	if err := v.compare(storage.Files, files); err != nil {
 		return nil, err
@@ -90,6 +108,18 @@ type verifier struct {
 	store  storage.Store
 	before time.Time
 	faults []string
+}
+
+// count notes files of which the database counts another number of holders than name
+// them. Such a file may be deleted while a row names it, or stay for ever.
+func (v *verifier) count(db *database) error {
+	err := db.queryRow(`select coalesce(array_agg(
+			format('file %s is named by %s fields of rows, and counted as named by %s', key, named, holders)
+		order by key), '{}') from platform.file_miscounted()`, nil, &v.faults)
+	if err != nil {
+		return fmt.Errorf("count the files that rows name: %w", err)
+	}
+	return nil
 }
 
 // compare goes through objects and keys side by side; both come in byte order.

@@ -146,6 +146,54 @@ func TestFilesDue(t *testing.T) {
 	}
 }
 
+// What passes the triggers by is found, and counted anew.
+func TestFilesAreCountedAnew(t *testing.T) {
+	t.Parallel()
+	_, owner := withAlbum(t)
+	fill := func() {
+		exec(t, owner, `
+			alter table app.photo add column if not exists "Odd name" jsonb, add column if not exists more jsonb[];
+			delete from app.photo;
+			update platform.file set holders = 0, released_at = null;
+			insert into app.photo values ('p', null, '`+stored("a")+`', array['`+stored("b")+`', '`+stored("b")+`']::jsonb[]), ('q', null, null, '{}');
+		`)
+	}
+	miscounted := func() string {
+		return strings.Join(values[string](t, owner, `select key || holders || '/' || named from platform.file_miscounted()`), " ")
+	}
+	for _, c := range []struct{ name, statement, miscounted, state string }{
+		{"nothing", `select 1`, "", "a1 b2 c0 d0"},
+		{"a column is dropped", `alter table app.photo drop column more`, "b2/0", "a1 b0* c0 d0"},
+		{"truncate", `truncate app.photo`, "a1/0 b2/0", "a0* b0* c0 d0"},
+		{"rows that came with triggers off", `
+			alter table app.photo disable trigger _200_files;
+			update app.photo set more = array['` + stored("a") + `', '` + stored("c") + `']::jsonb[];
+			alter table app.photo enable trigger _200_files;
+		`, "a1/3 b2/0 c0/2", "a3 b0* c2 d0"},
+		{"a file in use was to be deleted", `update platform.file set holders = 0, released_at = now()`, "a0/1 b0/2", "a1 b2 c0* d0*"},
+		{"a file was forgotten", `delete from platform.file where key = 'b'`, "b0/2", "a1 b2 c0* d0*"},
+		{"the table is dropped", `drop table app.photo`, "a1/0 b2/0", "a0* b0* c0 d0"},
+	} {
+		fill()
+		if c.name == "a file was forgotten" {
+			exec(t, owner, `update platform.file set released_at = now() where holders = 0`)
+		}
+		exec(t, owner, c.statement)
+		if got := miscounted(); got != c.miscounted {
+			t.Errorf("%s: miscounted\n got %s\nwant %s", c.name, got, c.miscounted)
+		}
+		if got, want := value[int](t, owner, `select platform.file_recount()`), len(strings.Fields(c.miscounted)); got != want {
+			t.Errorf("%s: %d counted anew, want %d", c.name, got, want)
+		}
+		if got := state(t, owner); got != c.state {
+			t.Errorf("%s: counted anew\n got %s\nwant %s", c.name, got, c.state)
+		}
+		if got := miscounted(); got != "" {
+			t.Errorf("%s: miscounted after all were counted: %s", c.name, got)
+		}
+	}
+}
+
 func mint(key, who string) string {
 	return fmt.Sprintf(`{"key":%q,"action":"createArticle","field":"cover",%s,"filename":"a.png","contentType":"image/png","size":3}`, key, who)
 }

@@ -26,11 +26,19 @@ func newFilesVerify() *cobra.Command {
 		Use:   "verify",
 		Short: "Check that storage and database agree",
 		Long: `Verify compares the objects in storage with the rows of the database. It prints
-a line for each file whose contents are missing, and for each object that is
-older than a day and belongs to nothing, and then exits with code 1. It changes
-nothing. Configuration is that of serve.`,
+a line for each file whose contents are missing, for each object that is older
+than a day and belongs to nothing, and for each file that another number of
+rows name than is counted, and then exits with code 1. Configuration is that of
+serve.
+
+It changes nothing, unless --recount has it first count anew which files rows
+name. That is needed once a table or column with files was dropped or truncated
+by hand, or rows were restored with triggers off: what nobody names any longer
+is then deleted like any other file, and what a row names is kept.`,
 		Args: cobra.NoArgs,
 	}
+	var recount bool
+	c.Flags().BoolVar(&recount, "recount", false, "count anew which files rows name; writes of files wait meanwhile")
 	c.Flags().StringVar(&flags.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
 	c.Flags().StringVar(&flags.config, "config", "", "configuration file (default sternpost.yaml)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -38,7 +46,7 @@ nothing. Configuration is that of serve.`,
 		if err != nil {
 			return inputError(err)
 		}
-		faults, err := server.VerifyFiles(c.Context(), config, server.VerifyOptions{})
+		faults, err := server.VerifyFiles(c.Context(), config, server.VerifyOptions{Recount: recount})
 		if err != nil {
 			return environmentError(err)
 		}

@@ -280,6 +280,18 @@ func TestFilesVerify(t *testing.T) {
 	if out, want := verify.expect(t, exitInput, ""), "object files/"+key+" is missing, which the database refers to\n"; out != want {
 		t.Errorf("verify\n got %q\nwant %q", out, want)
 	}
+	// Rows that no trigger saw go are counted out when that is asked for.
+	if _, err := p.db.Superuser(t).Exec(t.Context(), `truncate app.photo`); err != nil {
+		t.Fatal(err)
+	}
+	want := "file " + key + " is named by 0 fields of rows, and counted as named by 1\nobject files/" + key + " is missing, which the database refers to\n"
+	if out := verify.expect(t, exitInput, ""); out != want {
+		t.Errorf("verify after truncate\n got %q\nwant %q", out, want)
+	}
+	recount := command{args: []string{"files", "verify", "--recount"}, env: p.env}
+	if out := recount.expect(t, 0, ""); out != "storage and database agree\n" {
+		t.Errorf("verify --recount: got %q", out)
+	}
 	command{args: []string{"files", "verify"}, env: production(t, p.db.ServerURL(), "1")}.expect(t, exitEnvironment, "storage.s3.bucket is required")
 }
 

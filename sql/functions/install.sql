@@ -74,6 +74,8 @@
 {{ template "file_due.sql" . }}
 {{ template "file_forget.sql" . }}
 {{ template "file_list.sql" . }}
+{{ template "file_miscounted.sql" . }}
+{{ template "file_recount.sql" . }}
 {{ template "file_uploads_due.sql" . }}
 {{ template "file_uploads_forget.sql" . }}
 {{ template "file_uploads_list.sql" . }}

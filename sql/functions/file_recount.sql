@@ -1,0 +1,31 @@
+-- Counts anew who holds each file, and returns for how many that was not what had been counted. What nobody holds is thereby queued for
+-- deletion; what a row names is deleted no more. Writes of files wait until the transaction ends.
+create or replace function platform.file_recount() returns bigint
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_count bigint;
+begin
+  -- A write that has been counted has ended after this, so that the next statement sees its row; any other is counted later.
+  lock table platform.file in share row exclusive mode;
+
+  insert into platform.file (key, holders, released_at)
+  select
+    miscounted.key,
+    miscounted.named,
+    case when miscounted.named = 0 then now() end
+  from platform.file_miscounted() as miscounted
+  on conflict (key) do update
+    set holders = excluded.holders,
+        released_at = excluded.released_at;
+
+  get diagnostics v_count = row_count;
+  return v_count;
+end;
+$$;
+
+comment on function platform.file_recount() is 'Counts anew who holds each file.';
+grant execute on function platform.file_recount() to sternpost_server;
