@@ -65,6 +65,11 @@ func TestServingFaults(t *testing.T) {
 			"role $login may select, insert, update, delete, truncate, references, trigger app.post",
 			"role $login owns table app.post",
 		}},
+		{`
+			create table public.a (); create table public.b (); create table public.c (); create table public.d ();
+			alter table public.a owner to $login; alter table public.b owner to $login;
+			alter table public.c owner to $login; alter table public.d owner to $login;
+		`, []string{"role $login owns table public.a, table public.b, table public.c and 1 more"}},
 		{"grant create on schema public to $login", []string{"role $login may create in schema public"}},
 		{"grant create on database $database to $login", []string{"role $login may create schemas in database $database"}},
 		{"grant temporary on database $database to $login", []string{"role $login may create temporary tables in database $database"}},
@@ -137,6 +142,8 @@ func TestServingFaults(t *testing.T) {
 
 		// What is served.
 		{"alter table app.post disable row level security", []string{"table app.post has no row security"}},
+		{"alter table app.post disable row level security, force row level security", []string{"table app.post has no row security"}},
+		{"create table app.draft (id text)", []string{"table app.draft has no row security"}},
 		{"alter function api.list_posts(jsonb, jsonb) security invoker", []string{"function api.list_posts(jsonb,jsonb) is not security definer"}},
 		{"alter function api.list_posts(jsonb, jsonb) owner to $owner", []string{
 			"function api.list_posts(jsonb,jsonb) belongs to $owner, not to sternpost_caller",
