@@ -45,7 +45,8 @@ For get, update and delete the row is the one that the inputs and conditions fin
 the one of --row. For list the first rows are shown. The row of a create is judged
 after it is written; with --row the rules are applied to one that is there. Values of
 Passwords and Secrets are never shown. Filters of lists, constraints and custom code
-are not looked at. ctx.env and ctx.secrets are read from the environment.
+are not looked at. What the action reads of ctx.env and ctx.secrets is taken from the
+environment.
 
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,
@@ -122,10 +123,11 @@ func (f *explainFlags) request(r *contract.Release, name string) (explain.Reques
 		request.Headers[name] = value
 	}
 	var err error
-	if request.Env, err = fromEnvironment(r.Schema.Config.Environment, r.Manifest.Environment); err != nil {
+	mentioned := explain.Mentions(request.Action)
+	if request.Env, err = fromEnvironment(mentioned.Env); err != nil {
 		return request, err
 	}
-	if request.Secrets, err = fromEnvironment(r.Schema.Config.Secrets, r.Manifest.Secrets); err != nil {
+	if request.Secrets, err = fromEnvironment(mentioned.Secrets); err != nil {
 		return request, err
 	}
 	if f.input == "" && f.row != "" {
@@ -135,14 +137,14 @@ func (f *explainFlags) request(r *contract.Release, name string) (explain.Reques
 	return request, err
 }
 
-// fromEnvironment returns the values of names that the schema declares. One that
-// rules read has to be there, as for the server.
-func fromEnvironment(declared, read []string) (map[string]string, error) {
+// fromEnvironment returns the values of names that an action mentions, which have to
+// be there, as for the server.
+func fromEnvironment(names []string) (map[string]string, error) {
 	values := map[string]string{}
-	for _, name := range declared {
+	for _, name := range names {
 		value, ok := os.LookupEnv(name)
-		if !ok && slices.Contains(read, name) {
-			return nil, fmt.Errorf("the environment has no value for %s, which rules read", name)
+		if !ok {
+			return nil, fmt.Errorf("the environment has no value for %s, which the action reads", name)
 		}
 		values[name] = value
 	}

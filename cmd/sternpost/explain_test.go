@@ -88,6 +88,10 @@ func TestExplain(t *testing.T) {
 	command{args: byRow, dir: ahead, env: given}.expect(t, exitEnvironment, "the database holds release 1, which is another than this schema")
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+empty.OwnerURL())}.expect(t, exitEnvironment, "the database holds no release")
 	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "there is no database: sternpost dev has not run")
+
+	// Only what the action itself reads has to be in the environment.
+	command{args: byRow, dir: dir, env: given[1:]}.expect(t, 0, "")
+	byRow[1] = "editNote"
 	command{args: byRow, dir: dir, env: given[1:]}.expect(t, exitInput, "the environment has no value for NOTE_KEY")
 }
 

@@ -25,6 +25,23 @@ type Request struct {
 	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
 }
 
+// Mentions returns what is mentioned by whatever decides on the calls of an action.
+func Mentions(a *schema.Action) expr.Mentioned {
+	var nodes []expr.Node
+	for _, w := range a.Wheres {
+		nodes = append(nodes, w.Expression)
+	}
+	for _, v := range a.Validations {
+		nodes = append(nodes, v.Expression)
+	}
+	for _, r := range a.Rules {
+		if r.Expression != nil {
+			nodes = append(nodes, r.Expression)
+		}
+	}
+	return expr.Mentions(nodes...)
+}
+
 // Explanation is why a call is admitted or refused.
 type Explanation struct {
 	Action      *schema.Action
