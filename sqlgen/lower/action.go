@@ -136,12 +136,7 @@ func expressions(a *schema.Action) []expr.Node {
 	for _, v := range a.Validations {
 		nodes = append(nodes, v.Expression)
 	}
-	for _, r := range a.Rules {
-		if r.Expression != nil {
-			nodes = append(nodes, r.Expression)
-		}
-	}
-	return nodes
+	return append(nodes, expressionsOfRules(a.Rules)...)
 }
 
 var (

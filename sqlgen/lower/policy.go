@@ -29,7 +29,12 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		case schema.Get, schema.List:
 			p.judge(pg.ForSelect, a, decided)
 		case schema.Create:
-			p.judge(pg.ForSelect, a, decided)
+			if writeMayDecide(a) {
+				p.add(pg.ForSelect, a.Name, ruleText(a.Rules)+" of "+a.Name+", or what was decided before it wrote",
+					pg.AnyOf(isNoted(), decided)).cover(a.Kind)
+			} else {
+				p.judge(pg.ForSelect, a, decided)
+			}
 			p.open(pg.ForInsert, a, "a create is judged by the select policy, once all its rows are written")
 		case schema.Update:
 			p.open(pg.ForSelect, a, "an update is judged by the update policy")

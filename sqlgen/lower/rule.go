@@ -85,16 +85,21 @@ func ruleText(rules []*schema.Rule) string {
 	return strings.Join(texts, ", or ")
 }
 
-// ruleInputs returns the inputs that rules mention, each once.
-func ruleInputs(rules []*schema.Rule) []*schema.Input {
+// expressionsOfRules returns the expressions of rules that have one.
+func expressionsOfRules(rules []*schema.Rule) []expr.Node {
 	var nodes []expr.Node
 	for _, r := range rules {
 		if r.Expression != nil {
 			nodes = append(nodes, r.Expression)
 		}
 	}
+	return nodes
+}
+
+// ruleInputs returns the inputs that rules mention, each once.
+func ruleInputs(rules []*schema.Rule) []*schema.Input {
 	var inputs []*schema.Input
-	for _, in := range expr.Mentions(nodes...).Inputs {
+	for _, in := range expr.Mentions(expressionsOfRules(rules)...).Inputs {
 		inputs = append(inputs, in.(*schema.Input))
 	}
 	return inputs
