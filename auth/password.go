@@ -66,6 +66,7 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	defer p.leave()
 	salt := make([]byte, saltLength)
 	_, _ = rand.Read(salt) // never fails
+	p.computed.Add(1)
 	return encodeArgon(salt, argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, hashLength)), nil
 }
 
@@ -77,15 +78,26 @@ func (p *Passwords) Verify(ctx context.Context, hash, password string) (bool, er
 		return false, err
 	}
 	defer p.leave()
-	if isBcrypt(hash) {
-		return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil, nil
-	}
-	matches, err := verifyArgon(hash, password)
+	matches, err := p.compare(hash, password)
 	if err != nil {
-		_, _ = verifyArgon(dummyHash, password)
+		_, _ = p.compare(dummyHash, password)
 		return false, nil
 	}
 	return matches, nil
+}
+
+// compare tells whether a password matches a hash. It computes nothing, and fails, if
+// the hash cannot be read.
+func (p *Passwords) compare(hash, password string) (bool, error) {
+	if !isBcrypt(hash) {
+		return p.compareArgon(hash, password)
+	}
+	err := bcrypt.CompareHashAndPassword([]byte(hash), []byte(password))
+	if err != nil && !errors.Is(err, bcrypt.ErrMismatchedHashAndPassword) {
+		return false, err
+	}
+	p.computed.Add(1)
+	return err == nil, nil
 }
 
 // IsOutdated tells whether a hash should be replaced when its password is known.
@@ -99,7 +111,6 @@ func (p *Passwords) enter(ctx context.Context) error {
 	defer cancel()
 	select {
 	case p.gate <- struct{}{}:
-		p.computed.Add(1)
 		return nil
 	case <-ctx.Done():
 		return unavailable("too many sign-ins are being checked").because(ctx.Err())
@@ -122,9 +133,8 @@ func encodeArgon(salt, hash []byte) string {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(hash))
 }
 
-// verifyArgon compares a password with a hash of argon2id, of whatever cost. It
-// computes nothing if the hash cannot be read.
-func verifyArgon(hash, password string) (bool, error) {
+// compareArgon compares a password with a hash of argon2id, of whatever cost.
+func (p *Passwords) compareArgon(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {
 		return false, errors.New("it is not of argon2id")
@@ -145,6 +155,7 @@ func verifyArgon(hash, password string) (bool, error) {
 	if err != nil || len(want) < 16 || len(want) > 128 {
 		return false, errors.New("the hash itself could not be read")
 	}
+	p.computed.Add(1)
 	got := argon2.IDKey([]byte(password), salt, passes, memory, uint8(threads), uint32(len(want)))
 	return subtle.ConstantTimeCompare(got, want) == 1, nil
 }
