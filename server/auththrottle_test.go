@@ -126,7 +126,7 @@ func TestSignInThrottleTogether(t *testing.T) {
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var all sync.WaitGroup
-	for range 40 {
+	for range 16 { // so many hashes are ready in time on a busy machine, too
 		all.Go(func() {
 			resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "wrong-horse")
 			mu.Lock()
@@ -135,7 +135,7 @@ func TestSignInThrottleTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if statuses[400] != 5 || statuses[429] != 35 {
-		t.Errorf("got %v, want 5 times 400 and 35 times 429", statuses)
+	if statuses[400] != 5 || statuses[429] != 11 {
+		t.Errorf("got %v, want 5 times 400 and 11 times 429", statuses)
 	}
 }
