@@ -3,16 +3,18 @@ package server
 import (
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// listener hands out connections that know their state. It exists for three things
+// listener hands out connections that know their state. It exists for four things
 // that fasthttp does not offer: to see that a client has left, to close connections
-// that never sent a request when the server stops, and to let an answer arrive that
-// was given before the request was read to its end.
+// that never sent a request when the server stops, to let an answer arrive that
+// was given before the request was read to its end, and to know the path of a request
+// whose header is too long.
 type listener struct {
 	net.Listener
 	mu   sync.Mutex
@@ -63,7 +65,12 @@ type connection struct {
 	raw      syscall.RawConn // nil if it has no socket
 	used     atomic.Bool     // something was sent on it
 	linger   atomic.Bool     // the request was not read to its end
+	head     []byte          // the beginning of what was last read into an empty buffer
 }
+
+// headLimit is how much is kept of the beginning of a request: more than the paths
+// need whose answers have another form.
+const headLimit = 256
 
 // Read reads. fasthttp counts a connection as active before anything was sent on it,
 // so that the first bytes are noted here.
@@ -72,7 +79,19 @@ func (c *connection) Read(b []byte) (int, error) {
 	if n > 0 && !c.used.Load() {
 		c.used.Store(true)
 	}
+	if len(b) == headerLimit { // all of the buffer is free
+		c.head = append(c.head[:0], b[:min(max(n, 0), headLimit)]...)
+	}
 	return n, err
+}
+
+// pathOfHead returns the path of the request that was read last, as long as the
+// header is what is being read. It is for the goroutine that reads.
+func (c *connection) pathOfHead() string {
+	_, rest, _ := strings.Cut(string(c.head), " ")
+	path, _, _ := strings.Cut(rest, " ")
+	path, _, _ = strings.Cut(path, "?")
+	return path
 }
 
 // lingerTime is how long a closing connection goes on reading.

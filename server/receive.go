@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"runtime/debug"
@@ -105,6 +106,10 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		refused = headerTooLarge.with(err)
+		// fasthttp has forgotten the path, on which the form of the answer depends.
+		if own, ok := rc.Conn().(*connection); ok {
+			rc.Request.SetRequestURI(own.pathOfHead())
+		}
 	case errors.Is(err, fasthttp.ErrBodyTooLarge) && isUpload(&rc.Request.Header):
 		refused = permissionDenied.with(err) // another length than announced
 		refused.close = true
@@ -118,7 +123,25 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	r.answer(rc, refused)
 	s.headers.write(rc, r.id)
 	s.telemetry.count(nil, refused.status, 0)
-	s.log.Debug("unreadable request", "requestId", r.id, "status", refused.status, "error", err)
+	s.log.Debug("unreadable request", "requestId", r.id, "status", refused.status, "reason", whyUnreadable(err))
+}
+
+// whyUnreadable says what is wrong with a request, for the log. What fasthttp says of it
+// quotes it, and it may hold a token.
+func whyUnreadable(err error) string {
+	var small *fasthttp.ErrSmallBuffer
+	var network net.Error
+	switch {
+	case errors.As(err, &small):
+		return "its header is too long"
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		return "its body is too long"
+	case errors.As(err, &network) && network.Timeout():
+		return "it took too long to arrive"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "it ended early"
+	}
+	return "it is malformed"
 }
 
 // linger lets the answer arrive although the client may still be sending.
