@@ -77,6 +77,36 @@ await step("send a file along", async () => {
   equal(some(some(data, error).receipt).filename, "receipt.pdf");
 });
 
+await step("send a file ahead of the create that takes it", async () => {
+  const minted = await books.POST("/books/json/recordPayment/upload/receipt", {
+    body: { filename: "receipt.png", contentType: "image/png", size: 3 },
+  });
+  const { key, url, headers } = some(minted.data, minted.error);
+  const sent = await fetch(url, { method: "PUT", headers: { "Content-Type": some(headers["Content-Type"]) }, body: new Uint8Array([1, 2, 3]) });
+  equal(sent.status, 200);
+  const body = { invoice: { id: invoice.id }, amount: 10, paidOn: "2026-04-15", method: "Card", receipt: key } as const;
+  const { data, error } = await books.POST("/books/json/recordPayment", { body });
+  const receipt = some(some(data, error).receipt);
+  equal([receipt.filename, receipt.contentType, receipt.size], ["receipt.png", "image/png", 3]);
+  const again = await books.POST("/books/json/recordPayment", { body });
+  equal(some(again.error).data?.errors, [{ field: "receipt", error: "is not an upload key for this input" }]);
+  const large = await books.POST("/books/json/recordPayment/upload/receipt", {
+    body: { filename: "receipt.png", contentType: "image/png", size: 2_000_001 },
+  });
+  equal(some(large.error).data?.errors, [{ field: "size", error: "must be at most 2000000 bytes" }]);
+  const refused = await nobody.POST("/books/json/recordPayment/upload/receipt", {
+    body: { filename: "receipt.png", contentType: "image/png", size: 3 },
+  });
+  equal(refused.error?.code, "ERR_PERMISSION_DENIED");
+});
+
+await step("tell errors apart by their code", async () => {
+  const { error } = await books.POST("/books/json/draftInvoice", {
+    body: { customer: { id: customer.id }, number: "2026-2", issuedOn: "2026-03-02", dueOn: "2026-03-01", lines: [] },
+  });
+  equal([error?.code, error?.data?.errors], ["ERR_CONFLICT", [{ error: "an invoice is due after it is issued" }]]);
+});
+
 await step("embedded records", async () => {
   const { data, error } = await books.POST("/books/json/getInvoice", { body: { id: invoice.id } });
   const lines: Schemas["Line"][] = some(data, error).lines;
