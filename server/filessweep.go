@@ -12,8 +12,11 @@ import (
 )
 
 const (
-	// fileSweepInterval is how often a server looks for contents that are to go.
+	// fileSweepInterval is how often a server looks for contents that are to go, and
+	// fileSweepStart when it first does: also one that runs for moments at a time, as
+	// in development, does its share.
 	fileSweepInterval = time.Minute
+	fileSweepStart    = time.Second
 	// fileSweepBatch is how many it deletes while it holds their rows locked.
 	fileSweepBatch = 20
 )
@@ -22,7 +25,7 @@ const (
 // are attached or have expired, until the context ends. Several servers may do so at
 // the same time. While storage or the database is away, it waits.
 func (s *Server) sweepFiles(ctx context.Context) {
-	tick := time.NewTicker(fileSweepInterval)
+	tick := time.NewTicker(fileSweepStart)
 	defer tick.Stop()
 	for {
 		select {
@@ -33,6 +36,7 @@ func (s *Server) sweepFiles(ctx context.Context) {
 		if s.current.Load() == nil {
 			continue // there is no platform to ask yet
 		}
+		tick.Reset(fileSweepInterval)
 		if err := s.sweepOnce(ctx); err != nil && ctx.Err() == nil {
 			s.log.Warn("delete the contents of files", "error", err)
 		}

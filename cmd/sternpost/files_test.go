@@ -34,8 +34,10 @@ const photoSchema = `model Photo {
   actions {
     create createPhoto() with (title, image?, more?)
     get getPhoto(title)
+    update updatePhoto(title) with (image?)
+    delete deletePhoto(title)
   }
-  @permission(expression: true, actions: [create, get])
+  @permission(expression: true, actions: [create, get, update, delete])
 }
 `
 
