@@ -135,18 +135,21 @@ func (m *Matrix) widens(d *syntax.Diagnostic, row Row, model *schema.Model, kind
 	if d.Code == schema.UnionWidens {
 		w.Message = fmt.Sprintf("%s shows rows of %s, whatever the rules of %s say", row.Action.Name, model.Name, model.Name)
 	}
-	var how []string
+	var how, sometimes []string
 	for i, c := range m.Classes {
 		own := Decide(rules, c).Verdict
 		switch v := row.verdict(i); {
 		case v.Exceeds(own):
 			how = append(how, fmt.Sprintf("%s %s instead of %s", c.Name, v, own))
 		case v == Depends && own == Depends:
-			how = append(how, c.Name+" on other conditions")
+			sometimes = append(sometimes, c.Name)
 		default:
 			continue
 		}
 		w.Gains = append(w.Gains, c.Name)
+	}
+	if len(sometimes) > 0 {
+		how = append(how, fmt.Sprintf("%s where the rules of %s admit them", strings.Join(sometimes, " and "), row.Action.Name))
 	}
 	if len(how) == 0 {
 		w.Message += "; nobody gains by it"
