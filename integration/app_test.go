@@ -149,7 +149,7 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 		log: &logBuffer{},
 		key: key,
 		client: &http.Client{
-			Transport:     newDescribedTransport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}, "http://"+listener.Addr().String()),
+			Transport:     newDescribedTransport(watch.Transport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}), "http://"+listener.Addr().String()),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 			Timeout:       time.Minute,
 		},
@@ -298,6 +298,7 @@ type logBuffer struct {
 }
 
 func (b *logBuffer) Write(p []byte) (int, error) {
+	watch.Look("the log", string(p))
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)

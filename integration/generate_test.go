@@ -193,7 +193,7 @@ func (g requestGenerator) text(s map[string]any) string {
 	case "file":
 		return choose(g, "q8Jw2cX7TfKb0sVnR4mYtA", "x", "data:text/plain;name=a.txt;base64,QQ==")
 	case "password":
-		return choose(g, "correct horse", "é", strings.Repeat("x", 1024))
+		return choose(g, "canary horse", "canaryé", strings.Repeat("canary12", 128))
 	}
 	if s["maxLength"] != nil {
 		return choose(g, "a", "x y", "019d3dc1-bc78-7c3e-8a56-0b1f6c2d7e44", "é😀", "%", strings.Repeat("é", 255))

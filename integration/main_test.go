@@ -7,18 +7,24 @@ package integration
 import (
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
 var update = flag.Bool("update", false, "rewrite the response bodies of the cases in testdata; review them like code")
 
+// watch looks at every response and log for passwords and secrets.
+var watch canary.Watch
+
 func TestMain(m *testing.M) {
 	storagetest.Main()
+	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
 	code := pgtest.Main(m)
 	fmt.Printf("%d responses were compared with the description of their API\n", described.Load())
-	os.Exit(code)
+	os.Exit(watch.Exit(os.Stdout, code))
 }

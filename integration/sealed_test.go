@@ -31,7 +31,7 @@ model Account {
     }
     create openChecked() with (name, word: Text) {
       @set(account.pin = word)
-      @validate(word != "canary-bad", message: "a bad word")
+      @validate(word != "bad", message: "a bad word")
     }
     create openBelow() with (name, parent.name?) { @set(account.note = parentName) }
     create openRefused() with (name, word: Text) {
@@ -104,7 +104,7 @@ func TestSealedTexts(t *testing.T) {
 		{action: "openBy", body: `{"name":"d","word":"canary-w","kids":[]}`, status: 200, account: "d", pin: "canary-w"},
 		{action: "openNamed", body: `{"name":"e"}`, status: 200, account: "e", pin: "e"},
 		{action: "openChecked", body: `{"name":"f","word":"canary-good"}`, status: 200, account: "f", pin: "canary-good"},
-		{action: "openChecked", body: `{"name":"x","word":"canary-bad"}`, status: 400},
+		{action: "openChecked", body: `{"name":"x","word":"bad"}`, status: 400},
 		{action: "openChecked", body: `{"name":"x"}`, status: 400},
 		{action: "openRefused", body: `{"name":"x","word":"canary-refused"}`, status: 403},
 		{action: "openBelow", body: `{"name":"g","parent":{"name":"h"}}`, status: 200, account: "g", note: "h"},

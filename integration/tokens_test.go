@@ -224,7 +224,7 @@ func TestOAuthClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := oauth2.Config{ClientID: "any", Endpoint: oauth2.Endpoint{TokenURL: metadata.Token}}
-	token, err := config.PasswordCredentialsToken(t.Context(), "ada@example.com", "correct-horse")
+	token, err := config.PasswordCredentialsToken(t.Context(), "ada@example.com", "canary-horse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +263,7 @@ func TestOAuthClient(t *testing.T) {
 		t.Errorf("with the fresh token: got %d, want 200", got)
 	}
 
-	_, err = config.PasswordCredentialsToken(t.Context(), "ada@example.com", "wrong-horse")
+	_, err = config.PasswordCredentialsToken(t.Context(), "ada@example.com", "canary-wrong-horse")
 	if refused, ok := err.(*oauth2.RetrieveError); !ok || refused.ErrorCode != "invalid_grant" || refused.ErrorDescription == "" {
 		t.Errorf("wrong password: got %v, want invalid_grant", err)
 	}

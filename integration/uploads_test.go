@@ -319,13 +319,13 @@ func TestFilesAreNotLogged(t *testing.T) {
 		how.debug = true
 		a := serveFiles(t, how)
 		m := a.mint(t, "createArticle/upload/cover", "", "a.png", "image/png", 11)
-		put(t, m, "canary-body")
-		inline := dataURL("text/plain", "canary-name", "canary-inline")
+		put(t, m, "parrot-body")
+		inline := dataURL("text/plain", "parrot-name", "parrot-inline")
 		created := a.ok(t, "createArticle", "", `{"title":"a","cover":"`+m.Key+`","papers":["`+inline+`"]}`)
 		a.post(t, "createArticle", "", `{"title":"a","papers":["`+inline+`"]}`) // a constraint fails
-		a.send(t, "PUT", "/storage/uploads/"+m.Key+"?expires=1&signature=canary-signature", nil, "canary-body")
+		a.send(t, "PUT", "/storage/uploads/"+m.Key+"?expires=1&signature=parrot-signature", nil, "parrot-body")
 		log := a.log.String()
-		for _, secret := range []string{"canary", "ignature", inline, "Y2FuYXJ5", "expires=", read[article](t, created).Cover.URL} {
+		for _, secret := range []string{"parrot", "ignature", inline, "cGFycm90", "expires=", read[article](t, created).Cover.URL} {
 			if strings.Contains(log, secret) {
 				t.Errorf("the log holds %.60s:\n%s", secret, log)
 			}

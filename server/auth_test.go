@@ -69,7 +69,7 @@ func readGranted(t *testing.T, body string) granted {
 // signUp creates an identity and returns its tokens.
 func (s *testServer) signUp(t *testing.T, email string) granted {
 	t.Helper()
-	return s.grant(t, "grant_type", "password", "username", email, "password", "correct-horse")
+	return s.grant(t, "grant_type", "password", "username", email, "password", "canary-horse")
 }
 
 // refused expects a refusal.
@@ -85,7 +85,7 @@ func (s *testServer) refused(t *testing.T, status int, body string, parameters .
 func TestPasswordGrant(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
-	const name, password = "ada@example.com", "correct-horse"
+	const name, password = "ada@example.com", "canary-horse"
 
 	resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", "Ada@Example.com", "password", password)
 	first := readGranted(t, body)
@@ -123,13 +123,13 @@ func TestPasswordAnswers(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *Config) { c.Throttle.PerAddress, c.Throttle.PerAccountAndAddress = 1000, 1000 })
 	s.signUp(t, "ada@example.com")
-	old, err := s.passwords.Hash(t.Context(), "short")
+	old, err := s.passwords.Hash(t.Context(), "canary")
 	if err != nil {
 		t.Fatal(err)
 	}
 	d.exec(t, `insert into app.identity (email, issuer, password) values
 		('old@example.com', 'http://localhost', '`+old+`'),
-		('broken@example.com', 'http://localhost', 'no hash at all'),
+		('broken@example.com', 'http://localhost', 'canary, no hash'),
 		('elsewhere@example.com', 'https://elsewhere', '`+old+`');
 		insert into app.identity (email, issuer) values ('provided@example.com', 'http://localhost')`)
 	const short = `{"error":"invalid_request","error_description":"the password is shorter than 8 characters"}`
@@ -141,23 +141,23 @@ func TestPasswordAnswers(t *testing.T) {
 		body            string // of a refusal
 		hashes          uint64
 	}{
-		{"wrong password", "ada@example.com", "wrong-horse", "false", 400, refusedPasswordBody, 1},
-		{"unknown address", "nobody@example.com", "wrong-horse", "false", 400, refusedPasswordBody, 1},
-		{"wrong password, might create", "ada@example.com", "wrong-horse", "true", 400, refusedPasswordBody, 1},
-		{"short wrong password", "ada@example.com", "wrong", "false", 400, refusedPasswordBody, 1},
-		{"unknown address, short", "nobody@example.com", "wrong", "false", 400, refusedPasswordBody, 1},
-		{"short wrong password, might create", "ada@example.com", "wrong", "true", 400, short, 1},
-		{"unknown address, short, might create", "nobody@example.com", "wrong", "true", 400, short, 1},
-		{"short, by characters", "nobody@example.com", "ééééééé", "true", 400, short, 1},
-		{"an old short password", "old@example.com", "short", "true", 200, "", 1},
-		{"an old short password, not to create", "old@example.com", "short", "false", 200, "", 1},
-		{"a hash that cannot be read", "broken@example.com", "no hash at all", "false", 400, refusedPasswordBody, 1},
-		{"of another issuer", "elsewhere@example.com", "short", "false", 400, refusedPasswordBody, 1},
-		{"of another issuer, might create", "elsewhere@example.com", "long enough", "true", 400, refusedPasswordBody, 2},
-		{"taken by an identity without password", "provided@example.com", "long enough", "true", 400, refusedPasswordBody, 2},
-		{"new", "new@example.com", "12345678", "true", 200, "", 1},
-		{"of 1024 bytes", "long@example.com", strings.Repeat("x", 1024), "true", 200, "", 1},
-		{"of 1025 bytes", "longer@example.com", strings.Repeat("x", 1025), "true", 400, `{"error":"invalid_request","error_description":"the password is longer than 1024 bytes"}`, 0},
+		{"wrong password", "ada@example.com", "canary-wrong-horse", "false", 400, refusedPasswordBody, 1},
+		{"unknown address", "nobody@example.com", "canary-wrong-horse", "false", 400, refusedPasswordBody, 1},
+		{"wrong password, might create", "ada@example.com", "canary-wrong-horse", "true", 400, refusedPasswordBody, 1},
+		{"short wrong password", "ada@example.com", "canary0", "false", 400, refusedPasswordBody, 1},
+		{"unknown address, short", "nobody@example.com", "canary0", "false", 400, refusedPasswordBody, 1},
+		{"short wrong password, might create", "ada@example.com", "canary0", "true", 400, short, 1},
+		{"unknown address, short, might create", "nobody@example.com", "canary0", "true", 400, short, 1},
+		{"short, by characters", "nobody@example.com", "canaryé", "true", 400, short, 1},
+		{"an old short password", "old@example.com", "canary", "true", 200, "", 1},
+		{"an old short password, not to create", "old@example.com", "canary", "false", 200, "", 1},
+		{"a hash that cannot be read", "broken@example.com", "canary, no hash", "false", 400, refusedPasswordBody, 1},
+		{"of another issuer", "elsewhere@example.com", "canary", "false", 400, refusedPasswordBody, 1},
+		{"of another issuer, might create", "elsewhere@example.com", "canary enough", "true", 400, refusedPasswordBody, 2},
+		{"taken by an identity without password", "provided@example.com", "canary enough", "true", 400, refusedPasswordBody, 2},
+		{"new", "new@example.com", "canary12", "true", 200, "", 1},
+		{"of 1024 bytes", "long@example.com", "canary" + strings.Repeat("x", 1018), "true", 200, "", 1},
+		{"of 1025 bytes", "longer@example.com", "canary" + strings.Repeat("x", 1019), "true", 400, `{"error":"invalid_request","error_description":"the password is longer than 1024 bytes"}`, 0},
 	} {
 		before := s.passwords.Computed()
 		resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", test.email, "password", test.password, "create_if_not_exists", test.create)
@@ -187,11 +187,11 @@ func TestPasswordAnswers(t *testing.T) {
 func TestPasswordSettings(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *Config) { c.PasswordSignup = false })
-	s.refused(t, 400, refusedPasswordBody, "grant_type", "password", "username", "ada@example.com", "password", "correct-horse", "create_if_not_exists", "true")
+	s.refused(t, 400, refusedPasswordBody, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse", "create_if_not_exists", "true")
 	off := start(t, d.ServerURL(), func(c *Config) { c.PasswordEnabled = false })
 	off.waitReady(t, "")
 	off.refused(t, 400, `{"error":"unsupported_grant_type","error_description":"the grant type is not supported"}`,
-		"grant_type", "password", "username", "ada@example.com", "password", "correct-horse")
+		"grant_type", "password", "username", "ada@example.com", "password", "canary-horse")
 	if _, body := off.do(t, "GET", "/.well-known/oauth-authorization-server", "", nil); strings.Contains(body, "password") {
 		t.Errorf("metadata: got %s, want no password", body)
 	}
@@ -201,7 +201,7 @@ func TestPasswordSettings(t *testing.T) {
 func TestImportedHash(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
-	made, err := bcrypt.GenerateFromPassword([]byte("correct-horse"), bcrypt.MinCost)
+	made, err := bcrypt.GenerateFromPassword([]byte("canary-horse"), bcrypt.MinCost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,12 +215,12 @@ func TestImportedHash(t *testing.T) {
 			}
 			return text
 		}
-		s.refused(t, 400, refusedPasswordBody, "grant_type", "password", "username", email, "password", "wrong-horse")
+		s.refused(t, 400, refusedPasswordBody, "grant_type", "password", "username", email, "password", "canary-wrong-horse")
 		if got := hash(); !strings.HasPrefix(got, kind) {
 			t.Errorf("%s after a wrong password: got %s", kind, got)
 		}
 		for range 2 {
-			if g := s.grant(t, "grant_type", "password", "username", email, "password", "correct-horse"); g.IdentityCreated {
+			if g := s.grant(t, "grant_type", "password", "username", email, "password", "canary-horse"); g.IdentityCreated {
 				t.Errorf("%s: another identity was created", kind)
 			}
 			if got := hash(); !strings.HasPrefix(got, "$argon2id$v=19$m=19456,t=2,p=1$") {
@@ -255,9 +255,9 @@ func TestTokenErrors(t *testing.T) {
 		{asForm, "grant_type=", invalid("grant_type is required")},
 		{asForm, "&&grant_type=refresh_token&", invalid("refresh_token is required")},
 		{asForm, "grant_type=refresh_token&refresh_token=", invalid("refresh_token is required")},
-		{asForm, "grant_type=password&password=x", invalid("username is required")},
+		{asForm, "grant_type=password&password=canary", invalid("username is required")},
 		{asForm, "grant_type=password&username=ada%40example.com", invalid("password is required")},
-		{asForm, "grant_type=password&username=ada&password=correct-horse", invalid("invalid email address")},
+		{asForm, "grant_type=password&username=ada&password=canary-horse", invalid("invalid email address")},
 		{asForm, "grant_type=authorization_code", invalid("code is required")},
 		{asForm, "grant_type=token_exchange", invalid("subject_token is required")},
 		{asForm, "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Atoken-exchange", invalid("subject_token is required")},
@@ -418,7 +418,7 @@ func TestRefreshGrant(t *testing.T) {
 	rotating.waitLog(t, "a superseded refresh token was used again; its family is revoked")
 
 	// Another family is not touched by that, nor by what is no token.
-	other := rotating.grant(t, "grant_type", "password", "username", "ada@example.com", "password", "correct-horse").RefreshToken
+	other := rotating.grant(t, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse").RefreshToken
 	for _, none := range []string{"x", strings.Repeat("A", 43), other + "A", other[:42], " " + other, strings.Repeat("x", 5000)} {
 		refuse(none)
 	}
@@ -559,7 +559,7 @@ func TestGrantMetrics(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
 	s.signUp(t, "ada@example.com")
-	s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "wrong-horse")
+	s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "canary-wrong-horse")
 	s.form(t, "/auth/token", "grant_type", "urn:ietf:params:oauth:grant-type:token-exchange", "subject_token", "x")
 	s.form(t, "/auth/token", "grant_type", "anything a client may write")
 	s.form(t, "/auth/token")
@@ -587,7 +587,7 @@ func TestSignInWithoutDatabase(t *testing.T) {
 	d := newDatabase(t)
 	s := start(t, d.ServerURL(), nil)
 	s.waitReady(t, reasonSchema)
-	s.refused(t, 503, away, "grant_type", "password", "username", "ada@example.com", "password", "correct-horse")
+	s.refused(t, 503, away, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse")
 	d.install(t, app())
 	s.waitReady(t, "")
 	token := s.signUp(t, "ada@example.com").RefreshToken

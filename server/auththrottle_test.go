@@ -25,7 +25,7 @@ func TestSignInThrottle(t *testing.T) {
 	fail := func(from, email string, times int) {
 		t.Helper()
 		for range times {
-			if resp, body := signIn(from, email, "wrong-horse"); resp.StatusCode != 400 {
+			if resp, body := signIn(from, email, "canary-wrong-horse"); resp.StatusCode != 400 {
 				t.Errorf("%s from %s: got %d %s, want 400", email, from, resp.StatusCode, body)
 			}
 		}
@@ -33,7 +33,7 @@ func TestSignInThrottle(t *testing.T) {
 	throttled := func(from, email string) {
 		t.Helper()
 		before := s.passwords.Computed()
-		resp, body := signIn(from, email, "correct-horse")
+		resp, body := signIn(from, email, "canary-horse")
 		if after := resp.Header.Get("Retry-After"); resp.StatusCode != 429 || body != tooMany || len(after) != 3 || after > "900" {
 			t.Errorf("%s from %s: got %d %s, Retry-After %s; want 429 for 15 minutes", email, from, resp.StatusCode, body, after)
 		}
@@ -43,7 +43,7 @@ func TestSignInThrottle(t *testing.T) {
 	}
 	succeed := func(from, email string) {
 		t.Helper()
-		if resp, body := signIn(from, email, "correct-horse"); resp.StatusCode != 200 {
+		if resp, body := signIn(from, email, "canary-horse"); resp.StatusCode != 200 {
 			t.Errorf("%s from %s: got %d %s, want 200", email, from, resp.StatusCode, body)
 		}
 	}
@@ -98,18 +98,18 @@ func TestSignInThrottle(t *testing.T) {
 	t.Log("created identities")
 	reset()
 	for i := range 6 {
-		if resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", fmt.Sprintf("p%d@example.com", i), "password", "correct-horse"); resp.StatusCode != 200 {
+		if resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", fmt.Sprintf("p%d@example.com", i), "password", "canary-horse"); resp.StatusCode != 200 {
 			t.Errorf("identity %d: got %d %s", i, resp.StatusCode, body)
 		}
 	}
-	s.refused(t, 429, tooMany, "grant_type", "password", "username", "p7@example.com", "password", "correct-horse")
+	s.refused(t, 429, tooMany, "grant_type", "password", "username", "p7@example.com", "password", "canary-horse")
 
 	t.Log("the counts cannot be read")
 	d.exec(t, `revoke execute on function platform.auth_wait(text, text, integer, integer, integer, interval) from sternpost_server;
 		revoke execute on function platform.auth_password(text, text, text, integer, integer, integer, interval) from sternpost_server`)
 	const away = `{"error":"temporarily_unavailable","error_description":"the service is temporarily unavailable"}`
 	for _, parameters := range [][]string{
-		{"grant_type", "password", "username", "bo@example.com", "password", "correct-horse"},
+		{"grant_type", "password", "username", "bo@example.com", "password", "canary-horse"},
 		{"grant_type", "refresh_token", "refresh_token", "x"},
 	} {
 		if resp := s.refused(t, 503, away, parameters...); resp.Header.Get("Retry-After") == "" {
@@ -128,7 +128,7 @@ func TestSignInThrottleTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 { // so many hashes are ready in time on a busy machine, too
 		all.Go(func() {
-			resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "wrong-horse")
+			resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "canary-wrong-horse")
 			mu.Lock()
 			defer mu.Unlock()
 			statuses[resp.StatusCode]++

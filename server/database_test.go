@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"os"
 	"testing"
@@ -13,11 +14,18 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+// watch looks at every response and log for passwords and secrets.
+var watch canary.Watch
+
+func TestMain(m *testing.M) {
+	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
+	os.Exit(watch.Exit(os.Stdout, pgtest.Main(m)))
+}
 
 //go:embed testdata/app.sql
 var appSQL string

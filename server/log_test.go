@@ -13,6 +13,7 @@ type logBuffer struct {
 }
 
 func (l *logBuffer) Write(p []byte) (int, error) {
+	watch.Look("the log", string(p))
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.b.Write(p)

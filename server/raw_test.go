@@ -2,6 +2,7 @@ package server
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -45,6 +46,7 @@ func (c *rawConn) read(t *testing.T, method string) (*http.Response, string) {
 	if err != nil {
 		t.Fatalf("read the response: %v", err)
 	}
+	watch.Look("the response to a request byte for byte", fmt.Sprint(resp.Header, string(body)))
 	return resp, string(body)
 }
 

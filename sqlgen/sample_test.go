@@ -66,10 +66,13 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 }
 
 // prepared is what a server makes of a value before the call: of a file the object
-// that is stored.
+// that is stored; of a password or secret something that must not come out again.
 func prepared(p input.Place) ([]byte, error) {
 	if p.Format == "file" || p.Format == "data-url" {
 		return []byte(`{"key":"sample","filename":"sample","contentType":"text/plain","size":1}`), nil
+	}
+	if p.Format == "password" || p.Format == "secret" {
+		return []byte(`"canary"`), nil
 	}
 	return json.Marshal(p.Text())
 }
@@ -79,7 +82,7 @@ func sealed(t *testing.T, a *release.Action) string {
 	t.Helper()
 	values := map[string]string{}
 	for _, s := range a.Sealed {
-		values[s.Name] = "sample"
+		values[s.Name] = "canary"
 	}
 	text, err := json.Marshal(map[string]any{"identityId": "me", "sealed": values})
 	if err != nil {
@@ -103,6 +106,9 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
 	if err == nil {
 		if answer != nil && !json.Valid([]byte(*answer)) {
 			t.Errorf("api.%s answers %s to %s, which is no JSON", function, *answer, body)
+		}
+		if answer != nil && strings.Contains(*answer, "canary") {
+			t.Errorf("api.%s answers %s to %s, which shows a password or secret", function, *answer, body)
 		}
 		return
 	}

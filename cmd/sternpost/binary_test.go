@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
@@ -22,8 +24,13 @@ import (
 // binary is the command, built by TestMain.
 var binary string
 
+// watch looks at every response and all that the command writes for passwords and
+// secrets.
+var watch canary.Watch
+
 func TestMain(m *testing.M) {
 	storagetest.Main()
+	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
 	os.Exit(buildAndRun(m))
 }
 
@@ -45,7 +52,7 @@ func buildAndRun(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	return pgtest.Main(m)
+	return watch.Exit(os.Stdout, pgtest.Main(m))
 }
 
 // command is a run of the binary.
@@ -89,6 +96,7 @@ func (c command) run(t *testing.T) (stdout, stderr string, code int) {
 	if ctx.Err() != nil {
 		t.Fatalf("sternpost %s does not end; it wrote:\n%s%s", strings.Join(c.args, " "), out.String(), diagnostics.String())
 	}
+	watch.Look("sternpost "+strings.Join(c.args, " "), out.String()+diagnostics.String())
 	return out.String(), diagnostics.String(), cmd.ProcessState.ExitCode()
 }
 
@@ -129,6 +137,7 @@ func (c command) start(t *testing.T) *process {
 		if t.Failed() {
 			t.Logf("sternpost %s wrote:\n%s", strings.Join(c.args, " "), p.out)
 		}
+		watch.Look("sternpost "+strings.Join(c.args, " "), p.out.String())
 	})
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	neturl "net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +26,7 @@ func request(t *testing.T, method, url, body string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 30 * time.Second}
+	client := &http.Client{Transport: watch.Transport(&http.Transport{DisableKeepAlives: true}), Timeout: 30 * time.Second}
 	response, err := client.Do(r)
 	if err != nil {
 		return 0, err.Error()
@@ -96,6 +97,19 @@ func TestServe(t *testing.T) {
 	awaitAnswer(t, "GET", url+"/api/json/listCustomers", "", `"count":1`)
 	if status, body := request(t, "POST", url+"/api/json/hireMechanic", `{"name":"Mia"}`); status != 403 {
 		t.Errorf("a call that takes a token: got %d %s, want 403", status, body)
+	}
+	for _, try := range []struct {
+		password string
+		want     int
+	}{{"canary-horse", 200}, {"canary-mule", 400}} {
+		response, err := http.PostForm(url+"/auth/token", neturl.Values{"grant_type": {"password"}, "username": {"ada@example.com"}, "password": {try.password}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != try.want {
+			t.Errorf("sign in with %s: got %d, %v, want %d", try.password, response.StatusCode, err, try.want)
+		}
+		response.Body.Close()
 	}
 	if err := p.end(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)

@@ -4,12 +4,18 @@
 package signin
 
 import (
+	"net/http"
 	"os"
 	"testing"
 
+	leaks "github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
+// watch looks at every response and log for passwords and secrets.
+var watch leaks.Watch
+
 func TestMain(m *testing.M) {
-	os.Exit(pgtest.Main(m))
+	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
+	os.Exit(watch.Exit(os.Stdout, pgtest.Main(m)))
 }

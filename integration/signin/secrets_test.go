@@ -39,8 +39,8 @@ func secretsInLog(t *testing.T) {
 	s.grant(t, exchange(secrets["forged ID token"]))
 
 	// A provider that refuses a code repeats it.
-	p.with(func(p *issuer) { p.editAnswer = func(back url.Values) { back.Set("code", "refused-code-canary") } })
-	secrets["refused code"] = "refused-code-canary"
+	p.with(func(p *issuer) { p.editAnswer = func(back url.Values) { back.Set("code", "refused-code-0123456789") } })
+	secrets["refused code"] = "refused-code-0123456789"
 	expectError(t, s.signIn(t, newBrowser(t), "Main", usual()), "access_denied")
 	p.with(func(p *issuer) { p.tokenError = http.StatusBadGateway })
 	expectError(t, s.signIn(t, newBrowser(t), "Main", usual()), "temporarily_unavailable")

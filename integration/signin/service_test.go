@@ -252,6 +252,7 @@ func newBrowser(t *testing.T) *browser {
 		t.Fatal(err)
 	}
 	return &browser{&http.Client{
+		Transport:     http.DefaultClient.Transport,
 		Jar:           jar,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Timeout:       30 * time.Second,
