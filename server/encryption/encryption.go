@@ -73,9 +73,12 @@ func (k *Keys) Encrypt(text string) string {
 	aead := k.byID[k.newest]
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails
-	head := prefix + k.newest + ":"
+	head := k.NewestPrefix()
 	return head + base64.RawStdEncoding.EncodeToString(aead.Seal(nonce, nonce, []byte(text), []byte(head)))
 }
+
+// NewestPrefix is what all values begin with that the newest key encrypted.
+func (k *Keys) NewestPrefix() string { return prefix + k.newest + ":" }
 
 // What Decrypt fails with.
 var (

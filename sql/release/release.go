@@ -29,6 +29,7 @@ type Manifest struct {
 	Environment []string              `json:"environment,omitempty"` // names under ctx.env
 	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
 	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
+	Encrypted   []Column              `json:"encrypted,omitempty"`   // of Secret fields
 }
 
 // Action returns the action of that name, or nil.
@@ -45,6 +46,12 @@ func (m *Manifest) Action(name string) *Action {
 type Claim struct {
 	Key    string `json:"key"`    // its name in ID tokens
 	Column string `json:"column"` // of app.identity
+}
+
+// Column is a column of a table in schema app.
+type Column struct {
+	Table  string `json:"table"`
+	Column string `json:"column"`
 }
 
 // API is a set of actions under one path.

@@ -56,6 +56,13 @@ func (l *lowering) manifest() []byte {
 	for _, c := range l.schema.Config.Claims {
 		m.Claims = append(m.Claims, release.Claim{Key: c.Key, Column: schema.SnakeForm(c.Field)})
 	}
+	for _, model := range l.schema.Models {
+		for _, f := range storedFields(model) {
+			if f.Type.Kind == expr.Secret {
+				m.Encrypted = append(m.Encrypted, release.Column{Table: model.Table, Column: f.Column})
+			}
+		}
+	}
 
 	return manifestText(&m)
 }
@@ -116,6 +123,9 @@ func manifestText(m *release.Manifest) []byte {
 	}
 	if len(m.Claims) > 0 {
 		members = append(members, fmt.Appendf(nil, `"claims":%s`, text(m.Claims)))
+	}
+	if len(m.Encrypted) > 0 {
+		members = append(members, fmt.Appendf(nil, `"encrypted":%s`, text(m.Encrypted)))
 	}
 	return block("{", members, "}")
 }

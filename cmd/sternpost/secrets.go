@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/server"
+)
+
+func newSecretsCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "secrets",
+		Short: "Look after what is encrypted",
+		Args:  cobra.NoArgs,
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(newSecretsRotate())
+	return c
+}
+
+func newSecretsRotate() *cobra.Command {
+	flags := &serverFlags{}
+	c := &cobra.Command{
+		Use:   "rotate",
+		Short: "Encrypt the values of Secret fields with the present key",
+		Long: `Rotate encrypts with encryption.key what a key of encryption.previousKeys has
+encrypted, and says for each Secret field how many values those were. Once it
+ends with code 0, the previous keys are not needed any more. A value that no key
+decrypts stays as it is; it is named, and the exit code is 1. Servers may go on,
+provided that all have the new key. Configuration is that of serve, but the
+database login must be the owner of the tables.`,
+		Args: cobra.NoArgs,
+	}
+	c.Flags().StringVar(&flags.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
+	c.Flags().StringVar(&flags.config, "config", "", "configuration file (default sternpost.yaml)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		if err != nil {
+			return inputError(err)
+		}
+		rotated, err := server.RotateSecrets(c.Context(), config)
+		if err != nil {
+			return environmentError(err)
+		}
+		lost := 0
+		for _, r := range rotated {
+			for _, sentence := range r.Lost {
+				fmt.Fprintln(c.OutOrStdout(), sentence)
+			}
+			lost += len(r.Lost)
+			fmt.Fprintf(c.OutOrStdout(), "%s: %d encrypted anew\n", r.Column, r.Encrypted)
+		}
+		if lost > 0 {
+			return inputError(nil)
+		}
+		return nil
+	}
+	return c
+}
