@@ -171,7 +171,7 @@ func TestPasswordAnswers(t *testing.T) {
 
 	// The headers tell no more than the body.
 	header := func(email string) http.Header {
-		resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", email, "password", "wrong-horse", "create_if_not_exists", "false")
+		resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", email, "password", "canary-wrong-horse", "create_if_not_exists", "false")
 		resp.Header.Del("Date")
 		if resp.Header.Get("X-Request-Id") == "" {
 			t.Error("an answer has no X-Request-Id")

@@ -590,7 +590,7 @@ func foreignEndpoints(t *testing.T) {
 
 func otherEmail(t *testing.T) {
 	s, p := start(t, "")
-	owner := s.grant(t, url.Values{"grant_type": {"password"}, "username": {"ada@example.com"}, "password": {"correct-horse"}})
+	owner := s.grant(t, url.Values{"grant_type": {"password"}, "username": {"ada@example.com"}, "password": {"canary-horse"}})
 	expectGrant(t, owner, "")
 	got := s.grant(t, exchange(p.idToken(nil)))
 	expectGrant(t, got, "")
