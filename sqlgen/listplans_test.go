@@ -1,7 +1,6 @@
 package sqlgen_test
 
 import (
-	"fmt"
 	"slices"
 	"testing"
 
@@ -197,24 +196,6 @@ func TestListPlans(t *testing.T) {
 					t.Errorf("api.%s {%s} reads %d rows; through the table: want %t", function, c.where, rows, isThrough)
 				}
 			}
-		}
-	}
-}
-
-// TestDeepPages counts the rows read for a page in the middle of 100,000 rows, of
-// orders with and without a position before every row: it costs what the first does.
-func TestDeepPages(t *testing.T) {
-	t.Parallel()
-	a := newApp(t, "posts", posts)
-	conn := a.db.Superuser(t)
-	if _, err := conn.Exec(t.Context(), postRows); err != nil {
-		t.Fatal(err)
-	}
-	for _, action := range []string{"openPosts", "livePosts", "lastPosts", "titledPosts"} {
-		cursor := readPage(t, a.call(t, action, `{"limit":1,"offset":50000}`, "")).endCursor
-		form := a.action(t, action).Forms[""]
-		if rows := rowsRead(t, conn, form, fmt.Sprintf(`{"first":20,"after":%q}`, cursor)); rows > 200 {
-			t.Errorf("api.%s reads %d rows for 20 in the middle", form, rows)
 		}
 	}
 }

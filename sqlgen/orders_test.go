@@ -23,6 +23,8 @@ model Book {
     list byTitle() { @orderBy(title: desc) }
     list byMany() { @orderBy(read: desc, pages: asc, shelf: asc) }
     list byDay(shelf?) { @orderBy(bought: asc) }
+    list byDayAndPrice() { @orderBy(bought: desc, price: asc) }
+    list byMost() { @orderBy(took: asc, price: desc, bought: asc) }
     list freely(shelf?) {
       @orderBy(pages: desc, id: desc)
       @sortable(title, subtitle, pages, price, read, bought, lent, took, shelf, writerId, id, createdAt)
@@ -38,13 +40,15 @@ enum Shelf { Top Middle Bottom }
 
 // declared are the orders of the actions above, as SQL.
 var declared = map[string]string{
-	"byNothing": "id",
-	"byTime":    "lent desc, id",
-	"byPrice":   "price desc, read, id",
-	"byTitle":   "title desc, id",
-	"byMany":    "read desc, pages, shelf, id",
-	"byDay":     "bought, id",
-	"freely":    "pages desc, id desc",
+	"byNothing":     "id",
+	"byTime":        "lent desc, id",
+	"byPrice":       "price desc, read, id",
+	"byTitle":       "title desc, id",
+	"byMany":        "read desc, pages, shelf, id",
+	"byDay":         "bought, id",
+	"byDayAndPrice": "bought desc, price, id",
+	"byMost":        "took, price desc, bought, id",
+	"freely":        "pages desc, id desc",
 }
 
 // TestOrders walks lists in every declared order and in random requested ones,

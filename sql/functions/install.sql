@@ -39,7 +39,7 @@
 {{ template "cursor.sql" . }}
 {{ template "read_cursor.sql" . }}
 {{ template "order_sql.sql" . }}
-{{ template "beyond_sql.sql" . }}
+{{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
 {{ template "operators.sql" . }}
 {{ template "list_cursor.sql" . }}

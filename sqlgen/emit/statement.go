@@ -29,6 +29,12 @@ func statement(s pg.Statement) doc {
 		return execute(s)
 	case *pg.ForEach:
 		return forEach(s)
+	case *pg.ForElement:
+		return cat(
+			group("foreach ", s.Variable, " in array ", expr(s.Array, bindAny), line, "loop"),
+			nest(hard, statements(s.Body)), hard,
+			"end loop;",
+		)
 	case *pg.Note:
 		return comment(s.Text)
 	}

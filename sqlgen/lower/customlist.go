@@ -20,7 +20,7 @@ func (b *builder) answerRows() {
 		Suffix: " where true",
 	})
 	p.found()
-	picked := b.variable("v_page_rows", rowType(b.model)+"[]", nil)
+	picked := b.variable("v_page_rows", rowType(b.model)+"[]", pg.Str("{}"))
 	using := []pg.Expr{g.where, p.position, rows}
 
 	comment, admitted := "", pg.Expr(nil)
@@ -34,20 +34,21 @@ func (b *builder) answerRows() {
 	}}})
 	g.filter(g.rowExpression(), filters(a))
 	p.countAll(g.sql, using)
-	p.readPosition(func(condition, _ pg.Expr) pg.Expr {
-		return concatenated(
-			pg.Str("select exists (select"), g.sql, pg.Str(" and ("), condition, pg.Str(" or "), p.at(), pg.Str("))"))
-	}, using, &pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), p.beyond())})
-	b.step("One row more than the page tells whether another follows.", &pg.Execute{
+	p.readPosition(func(pg.Expr) pg.Expr {
+		return concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and "), p.rangeOf, pg.Str(")"))
+	}, using)
+	p.pick("", picked, &pg.Execute{
 		Text: concatenated(
-			&pg.Fragment{Prefix: "select array(select ", Value: b.wholeRow()},
+			&pg.Fragment{Prefix: "select $6 || array(select ", Value: b.wholeRow()},
 			g.sql,
+			pg.Str(" and "),
+			p.rangeOf,
 			pg.Str(" order by "),
 			p.inOrder(),
 			pg.Str(" limit $4 offset $5)"),
 		),
 		Into:  "v_page_rows",
-		Using: append(using[:len(using):len(using)], pg.Op(p.size, "+", pg.Lit("1")), p.offset),
+		Using: append(using[:len(using):len(using)], p.missing(picked), p.offset, picked),
 	})
 	p.wasSkipped(g.sql, using)
 

@@ -67,7 +67,7 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	sqlAt := len(b.fn.Variables)
 	g.sql = b.variable("v_sql", "text", nil)
 	p.found()
-	ids := b.variable("v_ids", "text[]", nil)
+	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
 
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -79,21 +79,22 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	p.countAll(g.sql, []pg.Expr{g.where})
 	// Told to begin where the page does, Postgres finds a row before it at once, or that
 	// there is none.
-	p.readPosition(func(condition, order pg.Expr) pg.Expr {
+	p.readPosition(func(nearest pg.Expr) pg.Expr {
 		return concatenated(
-			pg.Str("select exists ((select 1"), g.sql, pg.Str(" and "), condition, pg.Str(" order by "), order,
-			pg.Str(" limit 1) union all (select 1"), g.sql, pg.Str(" and "), p.at(), pg.Str("))"))
-	}, []pg.Expr{g.where, p.position}, &pg.Assign{Variable: "v_sql", Value: concatenated(g.sql, pg.Str(" and "), p.beyond())})
-	b.step("", &pg.Execute{
+			pg.Str("select (select true"), g.sql, pg.Str(" and "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1) is not null"))
+	}, []pg.Expr{g.where, p.position})
+	p.pick("", ids, &pg.Execute{
 		Text: concatenated(
-			&pg.Fragment{Prefix: "select array(select ", Value: pg.Col(b.table, "id")},
+			&pg.Fragment{Prefix: "select $5 || array(select ", Value: pg.Col(b.table, "id")},
 			g.sql,
+			pg.Str(" and "),
+			p.rangeOf,
 			pg.Str(" order by "),
 			p.inOrder(),
 			pg.Str(" limit $3 offset $4)"),
 		),
 		Into:  "v_ids",
-		Using: []pg.Expr{g.where, p.position, pg.Op(p.size, "+", pg.Lit("1")), p.offset},
+		Using: []pg.Expr{g.where, p.position, p.missing(ids), p.offset, ids},
 	})
 	p.wasSkipped(g.sql, []pg.Expr{g.where})
 

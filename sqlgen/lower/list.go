@@ -37,9 +37,22 @@ type operatorSet struct {
 	given  []*schema.Input
 }
 
+// maxNullableKeys is how many keys of an order may be null in a static list: each
+// doubles the statements that read onward from a position.
+const maxNullableKeys = 2
+
 // foreseen returns the operator sets that have a function of their own: what every
 // request must give, and beside it each other input alone.
 func foreseen(a *schema.Action) []operatorSet {
+	nullable := 0
+	for _, k := range ownOrder(a) {
+		if k.field.Optional {
+			nullable++
+		}
+	}
+	if nullable > maxNullableKeys {
+		return nil
+	}
 	var required operatorSet
 	for _, in := range a.Reads {
 		if in.Optional {

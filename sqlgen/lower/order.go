@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -136,6 +137,21 @@ func hasFirst(keys []sortKey) bool {
 	return true
 }
 
+// isOneRange tells whether the rows beyond a position, or all of them, can be read as one
+// range by the first key: if it has a value before all others, and few rows share one.
+func isOneRange(keys []sortKey) bool {
+	return hasFirst(keys) && (len(keys) == 1 || keys[0].field.Type.Kind == expr.Timestamp)
+}
+
+// reverse is the opposite order.
+func reverse(keys []sortKey) []sortKey {
+	reversed := make([]sortKey, len(keys))
+	for i, k := range keys {
+		reversed[i] = sortKey{k.field, !k.descending}
+	}
+	return reversed
+}
+
 // beyond is the condition for rows behind a position, of which values holds the
 // key's values. Its first conjunct is the range of the first key, by which an
 // index finds the place.
@@ -154,28 +170,48 @@ func beyond(keys []sortKey, values []pg.Expr, table string) pg.Expr {
 	)
 }
 
-// beyondAny is beyond where values, and keys, may be null. It is true or not.
-func beyondAny(keys []sortKey, values []pg.Expr, table string) pg.Expr {
-	if len(keys) == 0 {
-		return pg.False()
-	}
+// rangesBeyond reads the rows behind a position range by range of an index, the nearest
+// first: what equals the position by the first keys and lies beyond it by the next one.
+// read is the statement that reads the rows of a range. Which ranges there are depends on
+// which values of the position are null.
+func rangesBeyond(keys []sortKey, values []pg.Expr, table string, read func(within pg.Expr) pg.Statement) []pg.Statement {
+	return rangesWithin(nil, keys, values, table, read)
+}
+
+func rangesWithin(same []pg.Expr, keys []sortKey, values []pg.Expr, table string, read func(within pg.Expr) pg.Statement) []pg.Statement {
 	k, value := keys[0], values[0]
 	column := k.column(table)
-	conditions := []pg.Expr{pg.Op(column, k.beyondOperator(), value)}
-	same := pg.Eq(column, value)
-	if k.field.Optional {
-		// Null is last ascending and first descending.
-		if k.descending {
-			conditions = append(conditions, pg.AllOf(pg.IsNull(value), pg.IsNotNull(column)))
-		} else {
-			conditions = append(conditions, pg.AllOf(pg.IsNull(column), pg.IsNotNull(value)))
+	within := func(condition pg.Expr) pg.Statement { return read(pg.AllOf(append(slices.Clone(same), condition)...)) }
+	beyond := within(pg.Op(column, k.beyondOperator(), value))
+	if len(keys) == 1 {
+		return []pg.Statement{beyond}
+	}
+	nearer := func(equal pg.Expr) []pg.Statement {
+		return rangesWithin(append(slices.Clone(same), equal), keys[1:], values[1:], table, read)
+	}
+	around := append(nearer(pg.Eq(column, value)), beyond)
+	if !k.field.Optional {
+		return around
+	}
+	atNull := nearer(pg.IsNull(column))
+	if k.descending {
+		atNull = append(atNull, within(pg.IsNotNull(column)))
+	} else {
+		around = append(around, within(pg.IsNull(column)))
+	}
+	return []pg.Statement{&pg.If{Branches: []pg.IfBranch{{Condition: pg.IsNull(value), Then: atNull}}, Else: around}}
+}
+
+// at is the condition for the row at a position.
+func at(keys []sortKey, values []pg.Expr, table string) pg.Expr {
+	conditions := make([]pg.Expr, len(keys))
+	for i, k := range keys {
+		conditions[i] = pg.Eq(k.column(table), values[i])
+		if k.field.Optional {
+			conditions[i] = pg.Op(k.column(table), "is not distinct from", values[i])
 		}
-		same = pg.Op(column, "is not distinct from", value)
 	}
-	if later := beyondAny(keys[1:], values[1:], table); !pg.IsFalse(later) {
-		conditions = append(conditions, pg.AllOf(same, later))
-	}
-	return pg.AnyOf(conditions...)
+	return pg.AllOf(conditions...)
 }
 
 // beyondOperator compares a value with that of a row before it in the key's order.

@@ -14,6 +14,7 @@ type page struct {
 
 	isBackwards, size, offset, keys             pg.Expr // variables: what is asked for
 	total, position, rowsBefore, records, count pg.Expr // variables: what is found
+	ranges, rangeOf                             pg.Expr // variables: where the page lies, and the range that is read
 }
 
 // askedFor declares the variables that hold which page a request asks for. If requests
@@ -37,6 +38,8 @@ func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable b
 func (p *page) found() {
 	p.total = p.variable("v_total", "bigint", nil)
 	p.position = p.variable("v_position", "jsonb", nil)
+	p.ranges = p.variable("v_ranges", "text[]", pg.Str("{true}"))
+	p.rangeOf = p.variable("v_range", "text", nil)
 	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
 	p.records = p.variable("v_records", "text[]", nil)
 	p.count = p.variable("v_count", "int", nil)
@@ -54,32 +57,42 @@ func (p *page) wasSkipped(from pg.Expr, using []pg.Expr) {
 		Text: concatenated(pg.Str("select exists (select"), from, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
 }
 
-// readPosition reads the request's cursor, if it has one. before is the statement that
-// yields whether rows lie before the page; what it is given is the condition for them
-// and the order in which the nearest comes first.
-func (p *page) readPosition(before func(condition, order pg.Expr) pg.Expr, using []pg.Expr, then pg.Statement) {
-	backwards := pg.Negate(p.isBackwards)
+// readPosition reads the request's cursor, if it has one, and sees whether rows lie
+// before the page: most often the cursor's own. anyRow is the statement that yields
+// whether there is a row in the range, nearest being the order in which the nearest to
+// the page comes first.
+func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
+	isForwards := pg.Negate(p.isBackwards)
 	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
 		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(p.action.Name), p.keys)},
-		&pg.Execute{
-			Text: before(
-				pg.Fn("platform.beyond_sql", p.keys, backwards, p.position),
-				pg.Fn("platform.order_sql", p.keys, backwards),
-			),
-			Into:  "v_has_rows_before",
-			Using: using,
+		&pg.Assign{Variable: "v_ranges", Value: pg.Fn("platform.ranges_beyond", p.keys, p.isBackwards, p.position)},
+		&pg.ForElement{
+			Variable: "v_range",
+			Array: pg.Op(pg.Fn("platform.at_sql", p.keys, p.position), "||",
+				pg.Fn("platform.ranges_beyond", p.keys, isForwards, p.position)),
+			Body: []pg.Statement{pg.IfThen(pg.Negate(p.rowsBefore), &pg.Execute{
+				Text:  anyRow(pg.Fn("platform.order_sql", p.keys, isForwards)),
+				Into:  "v_has_rows_before",
+				Using: using,
+			})},
 		},
-		then,
 	))
 }
 
-// beyond is the condition for the rows of the page, at is that for the row of the
-// cursor itself, and inOrder the order of the page, which is reversed if it is asked
-// for backwards.
-func (p *page) beyond() pg.Expr {
-	return pg.Fn("platform.beyond_sql", p.keys, p.isBackwards, p.position)
+// pick reads the rows of the page, and one more, which tells whether another follows,
+// range by range: from each what those before it left open.
+func (p *page) pick(comment string, picked pg.Expr, rows *pg.Execute) {
+	p.step(comment, &pg.ForElement{Variable: "v_range", Array: p.ranges, Body: []pg.Statement{
+		pg.IfThen(pg.Op(pg.Fn("cardinality", picked), "<=", p.size), rows),
+	}})
 }
-func (p *page) at() pg.Expr      { return pg.Fn("platform.at_sql", p.keys, p.position) }
+
+// missing is the number of rows that pick has still to read.
+func (p *page) missing(picked pg.Expr) pg.Expr {
+	return pg.Op(pg.Op(p.size, "+", pg.Lit("1")), "-", pg.Fn("cardinality", picked))
+}
+
+// inOrder is the order of the page, which is reversed if it is asked for backwards.
 func (p *page) inOrder() pg.Expr { return pg.Fn("platform.order_sql", p.keys, p.isBackwards) }
 
 // byPlace is the order of a page of which each row has its place in the order asked

@@ -20,7 +20,7 @@ func (l *lowering) staticList(a *schema.Action, name string, set operatorSet) *p
 	s.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint"))
 	s.condition = b.operatorSet(set)
 	s.hasPrevious = b.variable("v_has_previous", "boolean", pg.False())
-	s.ids = b.variable("v_ids", "text[]", nil)
+	s.ids = b.variable("v_ids", "text[]", pg.Str("{}"))
 	s.records = b.variable("v_records", "text[]", nil)
 	s.count = b.variable("v_count", "int", nil)
 	s.pageKeys = s.pageKeyVariables()
@@ -70,7 +70,7 @@ func (b *builder) operatorSet(set operatorSet) pg.Expr {
 // the rules were decided before any row is read, and what they left in the policy
 // cannot keep the conditions from an index.
 func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
-	if b.judgesRows() || !hasFirst(keys) {
+	if b.judgesRows() || !isOneRange(keys) {
 		return false
 	}
 	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
@@ -115,19 +115,21 @@ func (s staticList) readDirectly() {
 	s.answer(&pg.Slice{Array: s.records, From: pg.Lit("1"), To: s.count})
 }
 
-// lookBefore sees whether rows lie before the page. Told to begin where the page does,
-// Postgres finds one at once, or that there is none; left to itself it reads the table
-// from its beginning, where the rows may all lie behind.
+// lookBefore sees whether rows lie before the page.
 func (s staticList) lookBefore(rows pg.From, condition pg.Expr) pg.Statement {
-	reversed := make([]sortKey, len(s.keys))
-	for i, k := range s.keys {
-		reversed[i] = sortKey{k.field, !k.descending}
-	}
+	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
+	return reversed.lookFor(rows, pg.AllOf(upTo(s.keys, s.position, s.table), condition))
+}
+
+// lookFor sees whether a row before the page satisfies a condition. Told to begin where
+// the page does, Postgres finds one at once, or that there is none; left to itself it
+// reads the table from its beginning, where the rows may all lie behind.
+func (s staticList) lookFor(rows pg.From, condition pg.Expr) pg.Statement {
 	return &pg.Assign{Variable: "v_has_previous", Value: pg.IsNotNull(&pg.Subquery{Query: &pg.Select{
 		Columns: []pg.Output{{Value: pg.True()}},
 		From:    rows,
-		Where:   pg.AllOf(upTo(s.keys, s.position, s.table), condition),
-		OrderBy: orderBy(reversed, s.table),
+		Where:   condition,
+		OrderBy: orderBy(s.keys, s.table),
 		Limit:   pg.Lit("1"),
 	}})}
 }
@@ -168,21 +170,29 @@ func (s staticList) pickFirst() {
 // and tells whether rows lie before them.
 func (s staticList) pick(condition pg.Expr) []pg.Statement {
 	size := pg.Op(s.size, "+", pg.Lit("1"))
-	if hasFirst(s.keys) {
+	if isOneRange(s.keys) {
 		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), s.seePrevious(pg.AllOf(upTo(s.keys, s.position, s.table), condition))),
+			pg.IfThen(hasMember(input, "after"), &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
+				From: s.related(), Where: pg.AllOf(upTo(s.keys, s.position, s.table), condition),
+			}}}),
 			&pg.Assign{Variable: "v_ids", Value: s.idsOf(pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
 		}
 	}
+	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
+	look := func(within pg.Expr) pg.Statement {
+		return pg.IfThen(pg.Negate(s.hasPrevious), reversed.lookFor(s.related(), pg.AllOf(within, condition)))
+	}
+	take := func(within pg.Expr) pg.Statement {
+		return pg.IfThen(pg.Op(pg.Fn("cardinality", s.ids), "<=", s.size), &pg.Assign{Variable: "v_ids", Value: pg.Op(
+			s.ids, "||", s.idsOf(pg.AllOf(within, condition), pg.Op(size, "-", pg.Fn("cardinality", s.ids))))})
+	}
+	onward := []pg.Statement{reversed.lookFor(s.related(), pg.AllOf(at(s.keys, s.position, s.table), condition))}
+	onward = append(onward, rangesBeyond(reversed.keys, s.position, s.table, look)...)
+	onward = append(onward, rangesBeyond(s.keys, s.position, s.table, take)...)
 	return []pg.Statement{&pg.If{
-		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: s.pickBeyond(condition, size)}},
+		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: onward}},
 		Else:     []pg.Statement{&pg.Assign{Variable: "v_ids", Value: s.idsOf(condition, size)}},
 	}}
-}
-
-// seePrevious tells whether there are rows that satisfy a condition.
-func (s staticList) seePrevious(condition pg.Expr) pg.Statement {
-	return &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{From: s.related(), Where: condition}}}
 }
 
 // idsOf are the ids of the first rows that satisfy a condition.
@@ -194,41 +204,6 @@ func (s staticList) idsOf(condition, size pg.Expr) pg.Expr {
 		OrderBy: orderBy(s.keys, s.table),
 		Limit:   size,
 	}}
-}
-
-// pickBeyond picks from the rows beyond a position of an order that has none before
-// every row. Where the first key may be null, the rows without value stand at one end,
-// and an index finds its place only among those with one or among those without: so
-// what one part leaves open comes from the other.
-func (s staticList) pickBeyond(condition, size pg.Expr) []pg.Statement {
-	first := s.keys[0]
-	column, value := first.column(s.table), s.position[0]
-	later := beyondAny(s.keys[1:], s.position[1:], s.table)
-	among := func(conditions ...pg.Expr) pg.Expr { return pg.AllOf(append(conditions, condition)...) }
-	take := func(where pg.Expr) pg.Statement {
-		return &pg.Assign{Variable: "v_ids", Value: s.idsOf(where, size)}
-	}
-	// With one key there is nothing later: no row is beyond one of the same value.
-	ranged := take(among(pg.Op(column, first.beyondOperator()+"=", value), pg.AnyOf(pg.Op(column, first.beyondOperator(), value), later)))
-	thenTake := func(where pg.Expr) pg.Statement {
-		missing := pg.Op(size, "-", pg.Fn("cardinality", s.ids))
-		return pg.IfThen(pg.Op(pg.Fn("cardinality", s.ids), "<=", s.size),
-			&pg.Assign{Variable: "v_ids", Value: pg.Op(s.ids, "||", s.idsOf(where, missing))})
-	}
-	statements := []pg.Statement{s.seePrevious(among(&pg.Is{Value: beyondAny(s.keys, s.position, s.table), Test: "not true"}))}
-	if !first.field.Optional {
-		return append(statements, ranged)
-	}
-	withoutValue := take(among(pg.IsNull(column), later))
-	branch := &pg.If{Branches: []pg.IfBranch{{Condition: pg.IsNull(value)}}}
-	if first.descending {
-		branch.Branches[0].Then = []pg.Statement{withoutValue, thenTake(among(pg.IsNotNull(column)))}
-		branch.Else = []pg.Statement{ranged}
-	} else {
-		branch.Branches[0].Then = []pg.Statement{withoutValue}
-		branch.Else = []pg.Statement{ranged, thenTake(among(pg.IsNull(column)))}
-	}
-	return append(statements, branch)
 }
 
 // answer ends the function with the page.
@@ -314,7 +289,7 @@ func (b *builder) firstPosition(keys []sortKey) []pg.Expr {
 	position := make([]pg.Expr, len(keys))
 	for i, k := range keys {
 		first, _ := k.first()
-		if !hasFirst(keys) {
+		if !isOneRange(keys) {
 			first = nil
 		}
 		position[i] = b.variableFor("after_"+k.field.Column, castType(k.field.Type.Kind), first)

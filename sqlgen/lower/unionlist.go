@@ -79,10 +79,9 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		})
 	}
 	p.found()
-	beyond := b.variable("v_beyond", "text", pg.Str(""))
-	ids := b.variable("v_ids", "text[]", nil)
-	numbers := b.variable("v_arms", "bigint[]", nil)
-	positions := b.variable("v_positions", "json[]", nil)
+	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
+	numbers := b.variable("v_arms", "bigint[]", pg.Str("{}"))
+	positions := b.variable("v_positions", "json[]", pg.Str("{}"))
 
 	isAllowed := b.early.holds
 	if b.judgesRows() && !pg.IsFalse(isAllowed) {
@@ -99,32 +98,31 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	p.countAll(everything, []pg.Expr{where})
 	// Told to begin where the page does, Postgres finds a row before it at once, or that
 	// there is none.
-	p.readPosition(func(condition, order pg.Expr) pg.Expr {
-		return concatenated(pg.Str("select exists ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr {
+	p.readPosition(func(nearest pg.Expr) pg.Expr {
+		return concatenated(pg.Str("select exists (select from ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr {
 			return []pg.Expr{
-				pg.Str("(select 1 from ("), source, pg.Str(as + " where "), condition, pg.Str(" order by "), order,
-				pg.Str(" limit 1) union all (select 1 from ("), source, pg.Str(as + " where "), p.at(), pg.Str(")"),
+				pg.Str("(select 1 from ("), source, pg.Str(as + " where "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1)"),
 			}
-		}), pg.Str(")"))
-	}, []pg.Expr{where, p.position}, &pg.Assign{Variable: "v_beyond", Value: concatenated(pg.Str(" and "), p.beyond())})
+		}), pg.Str(") as nearest)"))
+	}, []pg.Expr{where, p.position})
 
-	b.step("Of each arm at most a page, and of all of them the page, with one row more, which tells whether another follows.", &pg.Execute{
+	p.pick("Of each arm at most a page, and of all of them the page, with one row more, which tells whether another follows.", ids, &pg.Execute{
 		Text: concatenated(
 			&pg.Fragment{
-				Prefix: "select array_agg(page.id), array_agg(page." + armColumn + "), array_agg(page.position) from (select " +
+				Prefix: "select $5 || array_agg(page.id), $6 || array_agg(page." + armColumn + "), $7 || array_agg(page.position) from (select " +
 					pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
 				Value:  positionOf(a, alias),
 				Suffix: " as position from (",
 			},
 			ofEachArm(sources, func(source pg.Expr) []pg.Expr {
 				return []pg.Expr{
-					pg.Str("(select * from ("), source, pg.Str(as + " where true"), beyond,
+					pg.Str("(select * from ("), source, pg.Str(as + " where "), p.rangeOf,
 					pg.Str(" order by "), p.inOrder(), pg.Str(" limit $3 + $4)"),
 				}
 			}),
 			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit $3 offset $4) as page")),
 		Into:  "v_ids, v_arms, v_positions",
-		Using: []pg.Expr{where, p.position, pg.Op(p.size, "+", pg.Lit("1")), p.offset},
+		Using: []pg.Expr{where, p.position, p.missing(ids), p.offset, ids, numbers, positions},
 	})
 	p.wasSkipped(everything, []pg.Expr{where})
 

@@ -161,22 +161,30 @@ type ForEach struct {
 	Body      []Statement
 }
 
+// ForElement runs statements for each element of an array.
+type ForElement struct {
+	Variable string
+	Array    Expr
+	Body     []Statement
+}
+
 // Note is a comment between statements.
 type Note struct {
 	Text string
 }
 
-func (*Perform) isStatement() {}
-func (*Assign) isStatement()  {}
-func (*Query) isStatement()   {}
-func (*Insert) isStatement()  {}
-func (*Update) isStatement()  {}
-func (*Delete) isStatement()  {}
-func (*If) isStatement()      {}
-func (*Return) isStatement()  {}
-func (*Execute) isStatement() {}
-func (*ForEach) isStatement() {}
-func (*Note) isStatement()    {}
+func (*Perform) isStatement()    {}
+func (*Assign) isStatement()     {}
+func (*Query) isStatement()      {}
+func (*Insert) isStatement()     {}
+func (*Update) isStatement()     {}
+func (*Delete) isStatement()     {}
+func (*If) isStatement()         {}
+func (*Return) isStatement()     {}
+func (*Execute) isStatement()    {}
+func (*ForEach) isStatement()    {}
+func (*ForElement) isStatement() {}
+func (*Note) isStatement()       {}
 
 // IfThen returns an if with one branch.
 func IfThen(condition Expr, then ...Statement) *If {

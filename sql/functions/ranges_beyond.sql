@@ -1,0 +1,53 @@
+-- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. Each is one range of
+-- an index on the keys: what equals the position by the first keys and lies beyond it by the next one. Of the position it looks only
+-- at which values are null: no value becomes part of the text. Null is last ascending and first descending.
+--
+-- Few rows share an instant, so if the first key is one, the ranges around it are one condition, which saves a statement. Its first
+-- conjunct is what an index finds the place by.
+create or replace function platform.ranges_beyond(keys platform.sort_key[], backwards boolean, place jsonb) returns text[]
+language plpgsql
+immutable
+parallel safe
+security invoker
+as $$
+declare
+  v_key platform.sort_key;
+  v_beyond text;
+  v_value text;
+  v_same text := '';
+  v_ranges text[] := '{}';
+  v_around int;
+begin
+  for i in 1 .. cardinality(keys) loop
+    v_key := keys[i];
+    v_beyond := case when v_key.is_descending <> backwards then ' < ' else ' > ' end;
+    if place->(i - 1) = 'null' then
+      if v_beyond = ' < ' then
+        v_ranges := (v_same || v_key.expression || ' is not null') || v_ranges;
+      end if;
+      v_same := v_same || v_key.expression || ' is null and ';
+    else
+      if v_beyond = ' > ' and v_key.is_nullable then
+        v_ranges := (v_same || v_key.expression || ' is null') || v_ranges;
+      end if;
+      v_value := format('($2->>%s)::%s', i - 1, v_key.type);
+      v_ranges := (v_same || v_key.expression || v_beyond || v_value) || v_ranges;
+      v_same := v_same || v_key.expression || ' = ' || v_value || ' and ';
+    end if;
+  end loop;
+
+  v_key := keys[1];
+  if v_key.type = 'timestamptz' and place->0 <> 'null' then
+    v_beyond := case when v_key.is_descending <> backwards then ' <= ' else ' >= ' end;
+    v_around := cardinality(v_ranges) - case when v_beyond = ' >= ' and v_key.is_nullable then 1 else 0 end;
+    v_ranges := (
+      v_key.expression || v_beyond || format('($2->>0)::%s', v_key.type) || ' and (' || array_to_string(v_ranges[:v_around], ' or ') || ')'
+    ) || v_ranges[v_around + 1:];
+  end if;
+
+  return v_ranges;
+end;
+$$;
+
+comment on function platform.ranges_beyond(platform.sort_key[], boolean, jsonb) is 'The rows beyond a position, as SQL.';
+grant execute on function platform.ranges_beyond(platform.sort_key[], boolean, jsonb) to sternpost_caller;
