@@ -236,7 +236,7 @@ func (g requestGenerator) spoil(value any) any {
 		return list
 	case string:
 		return choose[any](g, v+" ", " "+v, strings.ToUpper(v), strings.Replace(v, "0", "9", 1), strings.Replace(v, "1", "13", 1), "", "\u00a0",
-			nil, true, json.Number("5"), []any{v}, map[string]any{"equals": v}, strings.Repeat(v+"x", 300), "last 0 days", "P", "PT", "2026-02-30",
+			nil, true, json.Number("5"), []any{v}, map[string]any{"equals": v}, strings.Repeat(v+"x", 1+5000/(len(v)+1)), "last 0 days", "P", "PT", "2026-02-30",
 			"2026-03-31T24:00:00Z", "data:;base64,", "0000-01-01", "last 10001 days", "Ⅳ")
 	case json.Number:
 		return choose[any](g, json.Number("-"+strings.TrimPrefix(v.String(), "-")), json.Number("0"), json.Number("0.5"), json.Number("1001"),
@@ -248,10 +248,11 @@ func (g requestGenerator) spoil(value any) any {
 	return choose[any](g, "x", json.Number("1"), false, []any{}, map[string]any{}, map[string]any{"equals": nil})
 }
 
-// request makes the body of a request from a schema; about half of them are spoilt.
+// request makes the body of a request from a schema; about half of them are spoilt, in
+// up to four places, since each may multiply the size.
 func (g requestGenerator) request(schema any) []byte {
 	value := g.value(schema, 0)
-	for g.IntN(2) == 0 {
+	for spoilt := 0; spoilt < 4 && g.IntN(2) == 0; spoilt++ {
 		value = g.spoil(value)
 	}
 	body, err := json.Marshal(value)

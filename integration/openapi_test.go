@@ -267,7 +267,7 @@ func compareVerdicts(t *testing.T, document *apiDocument, m *release.Manifest, a
 // answer is a page or says which input is wrong.
 func TestListsTakeAnything(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"filters", "filters_array", "orders", "relations", "paging", "workshop"} {
+	for _, name := range []string{"filters", "filters_array", "filters_related", "orders", "relations", "paging", "workshop"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := serveCase(t, name)
