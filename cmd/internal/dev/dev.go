@@ -130,8 +130,36 @@ type loop struct {
 	options  Options
 	database *postgres.Server
 	greeted  bool
-	behind   bool   // whether the last turn installed nothing, for a reason it told
-	settings []byte // sternpost.yaml as it was last; nil before the first turn
+	behind   bool             // whether the last turn installed nothing, for a reason it told
+	settings []byte           // sternpost.yaml as it was last; nil before the first turn
+	warned   map[warning]bool // what the last schema without errors was warned of
+}
+
+// warning is what a warning says, wherever the lines around it have moved it to.
+type warning struct {
+	code    syntax.Code
+	message string
+}
+
+// unseen returns what has not been shown already: every error, and the warnings that are
+// new since the last schema without errors. It counts the others.
+func (l *loop) unseen(errs syntax.Errors) (fresh syntax.Errors, known int) {
+	warned := map[warning]bool{}
+	for _, d := range errs {
+		w := warning{d.Code, d.Message}
+		if d.Warning {
+			warned[w] = true
+		}
+		if d.Warning && l.warned[w] {
+			known++
+			continue
+		}
+		fresh = append(fresh, d)
+	}
+	if !errs.HasErrors() { // or what there is to warn of is not all known
+		l.warned = warned
+	}
+	return fresh, known
 }
 
 // adminListener takes the address of the metrics. Nobody who writes a schema waits
@@ -167,7 +195,11 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	}
 	l.settings = settings
 	db, errs := sqlgen.Compile(project)
-	syntax.Render(l.options.Out, errs, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+	fresh, known := l.unseen(errs)
+	syntax.Render(l.options.Out, fresh, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+	if known > 0 {
+		l.say("warnings as before: %d (sternpost check shows them)", known)
+	}
 	if errs.HasErrors() {
 		l.say("the schema has errors; save it again when they are mended")
 		l.behind = true

@@ -1,0 +1,42 @@
+package dev
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// TestUnseen compiles again and again: a warning is shown when it comes, and once more
+// when it comes back.
+func TestUnseen(t *testing.T) {
+	t.Parallel()
+	l := &loop{}
+	for i, turn := range []struct {
+		errs  string // a message each; one in capitals is of an error
+		want  string
+		known int
+	}{
+		{"a b", "a b", 0},
+		{"a b", "", 2},
+		{"b c", "c", 1},
+		{"E", "E", 0},
+		{"E b c d", "E d", 2},
+		{"b c", "", 2},
+		{"", "", 0},
+		{"b", "b", 0},
+	} {
+		var errs syntax.Errors
+		for _, message := range strings.Fields(turn.errs) {
+			errs = append(errs, &syntax.Diagnostic{Code: "Some", Message: message, Warning: message == strings.ToLower(message)})
+		}
+		fresh, known := l.unseen(errs)
+		var got []string
+		for _, d := range fresh {
+			got = append(got, d.Message)
+		}
+		if strings.Join(got, " ") != turn.want || known != turn.known {
+			t.Errorf("turn %d, of %q: got %q and %d as before, want %q and %d", i+1, turn.errs, got, known, turn.want, turn.known)
+		}
+	}
+}
