@@ -19,6 +19,7 @@ type prepared struct {
 // go again if the call fails.
 func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
 	files := filesOf(a, in)
+	in = in.WithoutContents() // which a request is too large to hold twice
 	given := in
 	in = hideTexts(a, in)
 	asked, err := in.Replace(func(p input.Place) ([]byte, error) {

@@ -317,8 +317,8 @@ func TestMemoryOfInlineFiles(t *testing.T) {
 	all.Wait()
 	peak := peakMemory(t, s)
 	t.Logf("ten requests of %.1f MiB at once: the server's memory peaked at %d MiB, from %d MiB", float64(len(contents))/(1<<20), peak>>10, before>>10)
-	if peak>>10 > 512 {
-		t.Errorf("ten requests of 6 MiB took %d MiB, want at most 512", peak>>10)
+	if peak>>10 > 384 {
+		t.Errorf("ten requests of 6 MiB took %d MiB, want at most 384", peak>>10)
 	}
 }
 

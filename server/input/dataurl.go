@@ -77,13 +77,24 @@ func splitDataURL(text []byte) (file File, data []byte, problem string) {
 	return file, text[comma+1:], ""
 }
 
+// isInline tells whether a place holds an inline file.
+func (p Place) isInline() bool {
+	return (p.Format == "data-url" || p.Format == "file") && hasDataScheme(p.text())
+}
+
+// text is the value without a copy, which large files need not have.
+func (p Place) text() []byte {
+	text := p.json[1 : len(p.json)-1]
+	if bytes.IndexByte(text, '\\') >= 0 {
+		text = []byte(p.Text())
+	}
+	return text
+}
+
 // Inline returns the file that the value of a place holds, and false if the value
 // is an upload key. The place has been checked, so that it holds one or the other.
 func (p Place) Inline() (File, bool) {
-	text := p.json[1 : len(p.json)-1]
-	if bytes.IndexByte(text, '\\') >= 0 { // which large files need not have
-		text = []byte(p.Text())
-	}
+	text := p.text()
 	if !hasDataScheme(text) {
 		return File{}, false
 	}

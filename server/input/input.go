@@ -147,7 +147,7 @@ func (p Place) Text() string {
 // returns for it, and without places. It stops at the first error and returns it
 // as it is.
 func (in Input) Replace(replacement func(Place) (json []byte, err error)) (Input, error) {
-	out := make([]byte, 0, len(in.JSON))
+	out := make([]byte, 0, len(in.JSON)+replacementSize*len(in.places))
 	done := 0
 	for _, p := range in.places {
 		value, err := replacement(p)
@@ -162,6 +162,34 @@ func (in Input) Replace(replacement func(Place) (json []byte, err error)) (Input
 	in.places = nil
 	return in, nil
 }
+
+// WithoutContents returns the input with the empty text in each place that holds an
+// inline file. Such an input is small, and who has read the files can let go of the
+// other.
+func (in Input) WithoutContents() Input {
+	out := in
+	out.JSON, out.places = nil, slices.Clone(in.places)
+	done := 0
+	for i, p := range in.places {
+		value := p.json
+		if p.isInline() {
+			value = []byte(`""`)
+		}
+		out.JSON = append(out.JSON, in.JSON[done:p.start]...)
+		out.places[i].start = len(out.JSON)
+		out.JSON = append(out.JSON, value...)
+		out.places[i].end = len(out.JSON)
+		done = p.end
+	}
+	out.JSON = append(out.JSON, in.JSON[done:]...)
+	for i, p := range out.places {
+		out.places[i].json = out.JSON[p.start:p.end]
+	}
+	return out
+}
+
+// replacementSize is room for what stands for a place: a file, or a sealed text.
+const replacementSize = 256
 
 // Find returns the text at a path of objects, as a place; false if there is none.
 func (in Input) Find(path string) (Place, bool) {

@@ -46,6 +46,23 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("the input itself changed: got %s", in.JSON)
 	}
 
+	// Without what inline files hold, all other places are where they were.
+	got = nil
+	small := in.WithoutContents()
+	for _, p := range small.Places() {
+		got = append(got, p.Path+" "+p.Format+" "+p.Text())
+	}
+	want = []string{"token secret té\"\n", "values.pin password p", "values.files.0 data-url ", "values.files.1 data-url ", "values.cover file key"}
+	if strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("places without contents of %s\n got %q\nwant %q", body, got, want)
+	}
+	replaced, err = small.Replace(func(p input.Place) ([]byte, error) {
+		return json.Marshal(map[string]string{"was": p.Path})
+	})
+	if err != nil || string(replaced.JSON) != wantJSON || strings.Contains(string(small.JSON), "data:") {
+		t.Errorf("replace the places without contents\n got %s, %v, from %s\nwant %s", replaced.JSON, err, small.JSON, wantJSON)
+	}
+
 	in, err = r.Read([]byte(`{"values":{"cover":null,"pin":null}}`))
 	if err != nil || len(in.Places()) != 0 {
 		t.Errorf("null at places: got %v, %v, want none", in.Places(), err)
