@@ -34,6 +34,7 @@ var attacks = []struct {
 	{"a page chooses the cookie of a sign-in", chosenCookie},
 	{"a form is posted whose answer stands in the address", answerBesideForm},
 	{"a browser comes back twice", secondUse},
+	{"a browser comes back twenty times at once: one gets a code", racingReturns},
 	{"a browser comes back too late", lateReturn},
 	{"a browser comes back by way of another provider", otherCallback},
 	{"a provider passes on the code of another", otherIssuer},
@@ -362,6 +363,34 @@ func secondUse(t *testing.T) {
 		t.Fatal("no code")
 	}
 	expectRefused(t, b.get(t, back))
+}
+
+func racingReturns(t *testing.T) {
+	s, _ := start(t, "")
+	b := newBrowser(t)
+	back := comeBack(t, s, b)
+	var codes, refusals atomic.Int64
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			response, err := b.Get(back)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			response.Body.Close()
+			switch {
+			case response.StatusCode == http.StatusBadRequest:
+				refusals.Add(1)
+			case strings.Contains(response.Header.Get("Location"), "&code="):
+				codes.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if codes.Load() != 1 || refusals.Load() != 19 {
+		t.Errorf("got %d codes and %d refusals, want 1 and 19", codes.Load(), refusals.Load())
+	}
 }
 
 func lateReturn(t *testing.T) {
