@@ -1,6 +1,8 @@
 package integration
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"os/exec"
 	"strings"
 	"testing"
@@ -75,6 +77,31 @@ dark reference: fine, on rgb(255, 255, 255)
 				t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
 			}
 		})
+	}
+}
+
+// TestPageWaits looks at the page while there is no database, and sees it come by itself.
+func TestPageWaits(t *testing.T) {
+	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	t.Parallel()
+	installModules(t, dir, consequence)
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
+	}
+	db := installApp(t, appDir("workshop"))
+	between := newLine(t, db.ServerURL())
+	a := serve(t, db, appDir("workshop"), between.url)
+	a.await(t, "createCustomer", `{"name":"Ada"}`, `"name":"Ada"`)
+	between.cut()
+	a.awaitReady(t, `{"status":"unavailable","reason":"database"}`)
+
+	// The browser asks for this when it has seen the page, and the database is back.
+	mend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { between.mend() }))
+	t.Cleanup(mend.Close)
+	got := node(t, dir, []string{"CHROMIUM=" + browser}, "wait.mjs", a.url, mend.URL)
+	if want := "503 The application cannot be shown\nthen Your application\n"; got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

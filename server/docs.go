@@ -50,7 +50,7 @@ func newPages() *pages {
 		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, "docs/"+name))
 	}
 	p := &pages{application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), assets: map[string]*asset{}}
-	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "token.js"} {
+	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "problem.js", "token.js"} {
 		text, err := docsFiles.ReadFile("docs/" + name)
 		if err != nil {
 			panic(fmt.Sprintf("server: read %s: %v", name, err)) // it is part of the binary

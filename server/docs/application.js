@@ -178,6 +178,9 @@ function indented(text) {
 function showCaller() {
   const known = token.get();
   byID("sign-out").hidden = !known;
+  for (const form of document.querySelectorAll(".caller form")) {
+    form.hidden = known !== null;
+  }
   byID("who").replaceChildren("Calls below are ", Object.assign(document.createElement("b"), { textContent: known ? callerOf(known) : "anonymous" }), ".");
 }
 
