@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -93,6 +94,7 @@ func serveGateway(ctx context.Context, folder, address string) error {
 // Gateway is object storage that checks signatures, signed headers and expiry.
 type Gateway struct {
 	Endpoint string
+	folder   string
 	command  *exec.Cmd
 	stdin    io.Closer
 }
@@ -126,7 +128,7 @@ func startGateway(folder, address string) (*Gateway, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Gateway{Endpoint: "http://" + address, command: exec.Command(executable)}
+	g := &Gateway{Endpoint: "http://" + address, folder: folder, command: exec.Command(executable)}
 	g.command.Env = append(os.Environ(), gatewayFolder+"="+folder, gatewayAddress+"="+address)
 	g.command.Stderr = os.Stderr
 	if g.stdin, err = g.command.StdinPipe(); err != nil {
@@ -147,11 +149,22 @@ func startGateway(folder, address string) (*Gateway, error) {
 	return nil, errors.New("object storage for tests does not answer")
 }
 
-// Stop ends it, as an outage does.
+// Stop ends it, as an outage does. Its objects stay, which it would remove if only its
+// standard input ended.
 func (g *Gateway) Stop() {
-	_ = g.stdin.Close()
 	_ = g.command.Process.Kill()
 	_ = g.command.Wait()
+	_ = g.stdin.Close()
+}
+
+// Restart starts one that was stopped, at the same address and with the same objects.
+func (g *Gateway) Restart(t testing.TB) {
+	t.Helper()
+	again, err := startGateway(g.folder, strings.TrimPrefix(g.Endpoint, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g.command, g.stdin = again.command, again.stdin
 }
 
 // Options are how a bucket of the gateway is opened.
