@@ -263,6 +263,15 @@ func TestSchemas(t *testing.T) {
 		{name: "no custom code", old: []string{"get getOrder(id) {", "get count(id) {\n      @function"}, new: []string{"get getOrder(id) {", "get count(id) {"}, want: `
 			compatible | count: @function | removed`},
 
+		{name: "files of anybody",
+			old: []string{"create createOrder() with (title, note?, state, size, customer.id, reviewer.id?)", "create createOrder() with (title, state, size, customer.id) { @permission(expression: true) }", "note Text?", "note File?", "size?, note?", "size?"},
+			new: []string{"create createOrder() with (title, note?, state, size, customer.id, reviewer.id?)", "create createOrder() with (title, state, size, customer.id, note?) { @permission(expression: true) }", "note Text?", "note File?", "size?, note?", "size?"}, want: `
+			compatible | createOrder: input note | added
+			widening | createOrder: anonymous | may upload files for note`},
+		{name: "files of whoever is signed in",
+			old: []string{"create createOrder() with (title, note?, state, size, customer.id, reviewer.id?)", "create createOrder() with (title, state, size, customer.id)", "note Text?", "note File?", "size?, note?", "size?"},
+			new: []string{"create createOrder() with (title, note?, state, size, customer.id, reviewer.id?)", "create createOrder() with (title, state, size, customer.id, note?)", "note Text?", "note File?", "size?, note?", "size?"}, want: `
+			compatible | createOrder: input note | added`},
 		{name: "another value in an arm",
 			old: []string{"enum State", entryUnion},
 			new: []string{"enum State", fix(entryUnion, "= order.title", "= order.customer.name")}, want: `

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/access"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -17,7 +18,25 @@ func (c *comparison) permissions() {
 			c.verdicts(a)
 		}
 	}
+	c.uploads()
 	c.widenings()
+}
+
+// uploads compares for which inputs anonymous callers may send files ahead of a call,
+// which fill the storage whether the call follows or not.
+func (c *comparison) uploads() {
+	for _, p := range c.pairs() {
+		old, new := c.old.published[p.name], c.new.published[p.name]
+		if !new.AnonymousUploads {
+			continue
+		}
+		for _, f := range new.Files {
+			couldBefore := old.AnonymousUploads && slices.ContainsFunc(old.Files, func(before release.FileInput) bool { return before.Name == f.Name })
+			if !couldBefore {
+				c.found.add(Change{Widening, OfPermission, "anonymous", []string{p.name}, "may upload files for " + f.Name, "files are stored for whoever asks"})
+			}
+		}
+	}
 }
 
 // roles compares the members of roles that both releases have.
