@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -437,35 +436,94 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 	}
 }
 
-// What a browser would run is never shown by it, whatever the contents begin with.
+// What a browser would run is never shown by it, however it came and whatever the
+// contents begin with. A folder's files are data URLs, which browsers do not open
+// as pages; the service itself hands out none.
 func TestFilesAreNotRun(t *testing.T) {
 	t.Parallel()
-	a := serveFiles(t, onBucket(t))
 	const script = "<script>alert(1)</script>"
-	for i, c := range []struct{ contentType, contents, want string }{
-		{"text/html", script, "attachment"},
-		{"TEXT/HTML;charset=utf-8", script, "attachment"},
-		{"image/svg+xml", `<svg xmlns="http://www.w3.org/2000/svg">` + script + `</svg>`, "attachment"},
-		{"application/xhtml+xml", script, "attachment"},
-		{"text/html", "GIF89a/*" + script + "*/", "attachment"}, // a picture by its first bytes
-		{"application/octet-stream", "%PDF-1.7 " + script, "attachment"},
-		{"image/gif", "GIF89a/*" + script + "*/", "inline"}, // a picture by its type, which is sent with it
-		{"application/pdf", "%PDF-1.7", "inline"},
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg">` + script + `</svg>`
+	eachStore(t, func(t *testing.T, a *filesApp) {
+		for i, c := range []struct{ contentType, contents, want string }{
+			{"text/html", script, "attachment"},
+			{"TEXT/HTML;charset=utf-8", script, "attachment"},
+			{"text/html", "GIF89a/*" + script + "*/", "attachment"}, // a picture by its first bytes
+			{"application/xhtml+xml", script, "attachment"},
+			{"image/svg+xml", svg, "attachment"},
+			{"Image/SVG+XML;charset=utf-8", svg, "attachment"},
+			{"text/xml", svg, "attachment"},
+			{"application/xml", svg, "attachment"},
+			{"text/javascript", "alert(1)", "attachment"},
+			{"multipart/x-mixed-replace;boundary=a", "--a\r\nContent-Type: text/html\r\n\r\n" + script, "attachment"},
+			{"message/rfc822", "Content-Type: text/html\r\n\r\n" + script, "attachment"},
+			{"application/octet-stream", "%PDF-1.7 " + script, "attachment"},
+			{"application/x-shockwave-flash", "FWS", "attachment"},
+			{"text/csv", script, "attachment"},
+
+			// Shown, as what their type says, which is sent with them.
+			{"image/gif", "GIF89a/*" + script + "*/", "inline"},
+			{"image/png", script, "inline"},
+			{"application/pdf", "%PDF-1.7 " + script, "inline"},
+			{"audio/mpeg", script, "inline"},
+			{"video/mp4", script, "inline"},
+			{"text/plain;charset=utf-8", script, "inline"},
+		} {
+			m := a.mint(t, "createArticle/upload/papers", "", `a"b.html`, c.contentType, len(c.contents))
+			if status := put(t, m, c.contents); status != http.StatusOK {
+				t.Fatalf("%s: PUT: status %d", c.contentType, status)
+			}
+			created := read[article](t, a.ok(t, "createArticle", "",
+				fmt.Sprintf(`{"title":"%d","papers":["%s",%q]}`, i, dataURL(c.contentType, "a%22b.html", c.contents), m.Key)))
+			for _, file := range created.Papers {
+				if a.store == nil {
+					if !strings.HasPrefix(file.URL, "data:"+c.contentType+";name=a%22b.html;base64,") {
+						t.Errorf("%s: got %.100s, want a data URL of that type", c.contentType, file.URL)
+					}
+					continue
+				}
+				checkDownload(t, file.URL, c.contentType, c.want, c.contents)
+			}
+			if a.store == nil {
+				a.handsOutNothing(t, m, created.Papers[1].Key)
+			}
+		}
+	})
+}
+
+// checkDownload gets a file and looks at what a browser is told of it.
+func checkDownload(t *testing.T, url, contentType, disposition, contents string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || string(body) != contents {
+		t.Errorf("%s: got %q, %v, want %q", contentType, body, err, contents)
+	}
+	for name, want := range map[string]string{
+		"Content-Type":        contentType,
+		"Content-Disposition": disposition + `; filename="a_b.html"; filename*=UTF-8''a%22b.html`,
+		"Cache-Control":       "private",
 	} {
-		created := read[article](t, a.ok(t, "createArticle", "",
-			fmt.Sprintf(`{"title":"%d","cover":"%s"}`, i, dataURL(c.contentType, "a%22b.html", c.contents))))
-		response, err := http.Get(created.Cover.URL)
-		if err != nil {
-			t.Fatal(err)
+		if got := response.Header.Get(name); got != want {
+			t.Errorf("%s: %s\n got %s\nwant %s", contentType, name, got, want)
 		}
-		contents, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil || !bytes.Equal(contents, []byte(c.contents)) {
-			t.Errorf("%s: got %q, %v", c.contentType, contents, err)
-		}
-		disposition := response.Header.Get("Content-Disposition")
-		if how, _, _ := strings.Cut(disposition, ";"); how != c.want || response.Header.Get("Content-Type") != c.contentType {
-			t.Errorf("%s: got %s as %s, want %s", c.contentType, disposition, response.Header.Get("Content-Type"), c.want)
+	}
+}
+
+// handsOutNothing holds that a folder's contents are at no address of the service.
+func (a *filesApp) handsOutNothing(t *testing.T, m minted, key string) {
+	t.Helper()
+	for path, want := range map[string]int{
+		strings.TrimPrefix(m.URL, a.url): http.StatusMethodNotAllowed,
+		"/storage/uploads/" + m.Key:      http.StatusMethodNotAllowed,
+		"/storage/files/" + key:          http.StatusNotFound,
+	} {
+		response, body := a.send(t, "GET", path, nil, "")
+		if response.StatusCode != want || response.Header.Get("Content-Type") != "application/json" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("GET %s: got %d %s, %v, want %d and nosniff", path, response.StatusCode, body, response.Header, want)
 		}
 	}
 }
