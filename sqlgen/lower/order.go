@@ -52,11 +52,16 @@ func sortable(a *schema.Action) []*schema.Field {
 // column is the column that a key orders by.
 func (k sortKey) column(table string) pg.Expr { return pg.Col(table, k.field.Column) }
 
+// columnText is the column as text of a statement.
+func (k sortKey) columnText(table string) string {
+	return pg.Ident(table) + "." + pg.Ident(k.field.Column)
+}
+
 // row is the key as the platform's functions take it.
 func (k sortKey) row(table string, descending pg.Expr) pg.Expr {
 	return &pg.Row{Values: []pg.Expr{
 		pg.Str(k.field.Name),
-		pg.Str(pg.Ident(table) + "." + pg.Ident(k.field.Column)),
+		pg.Str(k.columnText(table)),
 		pg.Str(castType(k.field.Type.Kind)),
 		boolean(k.field.Optional),
 		descending,
@@ -99,6 +104,18 @@ func orderBy(keys []sortKey, table string) []pg.Order {
 		orders[i] = pg.Order{Value: k.column(table), Descending: k.descending}
 	}
 	return orders
+}
+
+// orderText is an order, or its reverse, as text of a statement.
+func orderText(keys []sortKey, table string, reversed bool) string {
+	texts := make([]string, len(keys))
+	for i, k := range keys {
+		texts[i] = k.columnText(table)
+		if k.descending != reversed {
+			texts[i] += " desc"
+		}
+	}
+	return strings.Join(texts, ", ")
 }
 
 // first returns a value before all others in the key's order, with which one

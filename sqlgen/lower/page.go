@@ -9,8 +9,9 @@ import (
 // and what is answered with it.
 type page struct {
 	*builder
-	order  []sortKey       // the list's own
-	fields []*schema.Field // by which it may be ordered
+	order      []sortKey       // the list's own
+	fields     []*schema.Field // by which it may be ordered
+	isSortable bool            // by requests
 
 	isBackwards, size, offset, keys             pg.Expr // variables: what is asked for
 	total, position, rowsBefore, records, count pg.Expr // variables: what is found
@@ -20,7 +21,7 @@ type page struct {
 // askedFor declares the variables that hold which page a request asks for. If requests
 // may order the list, its keys are known once they are read.
 func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) *page {
-	p := &page{builder: b, order: order, fields: fields}
+	p := &page{builder: b, order: order, fields: fields, isSortable: isSortable}
 	p.isBackwards = b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	p.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
 		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
@@ -71,7 +72,7 @@ func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Exp
 			Array: pg.Op(pg.Fn("platform.at_sql", p.keys, p.position), "||",
 				pg.Fn("platform.ranges_beyond", p.keys, isForwards, p.position)),
 			Body: []pg.Statement{pg.IfThen(pg.Negate(p.rowsBefore), &pg.Execute{
-				Text:  anyRow(pg.Fn("platform.order_sql", p.keys, isForwards)),
+				Text:  anyRow(p.orderedBy(true)),
 				Into:  "v_has_rows_before",
 				Using: using,
 			})},
@@ -93,7 +94,20 @@ func (p *page) missing(picked pg.Expr) pg.Expr {
 }
 
 // inOrder is the order of the page, which is reversed if it is asked for backwards.
-func (p *page) inOrder() pg.Expr { return pg.Fn("platform.order_sql", p.keys, p.isBackwards) }
+func (p *page) inOrder() pg.Expr { return p.orderedBy(false) }
+
+// orderedBy is the order of the page as text, or its reverse. One that no request
+// chooses is known here, and costs nothing.
+func (p *page) orderedBy(reversed bool) pg.Expr {
+	if p.isSortable {
+		backwards := p.isBackwards
+		if reversed {
+			backwards = pg.Negate(backwards)
+		}
+		return pg.Fn("platform.order_sql", p.keys, backwards)
+	}
+	return p.either(pg.Str(orderText(p.order, p.table, !reversed)), pg.Str(orderText(p.order, p.table, reversed)))
+}
 
 // byPlace is the order of a page of which each row has its place in the order asked
 // for.
