@@ -132,7 +132,7 @@ func comparisons(d *data, tokens []string, deepCursor string) []comparison {
 		same("list of 20, foreseen: by author", "≥ 1.0", `"hasNextPage":true`, func(n int64) call {
 			return call{action: "listPosts", body: fmt.Sprintf(`{"where":{"author":{"id":{"equals":%q}}},"first":%d}`, d.authors[n%authors], pageSize)}
 		}),
-		list("list of 20, another operator set", "≥ 0.75", "listPosts", `"where":{"status":{"oneOf":["Live"]},"score":{"greaterThanOrEquals":2}},`),
+		list("list of 20, another operator set", "≥ 0.75", "listPosts", `"where":{"status":{"oneOf":["Live"]},"score":{"lessThanOrEquals":4}},`),
 		same("list of 20, token, rule over a relation", "", `"hasNextPage":true`, func(n int64) call {
 			return call{"listOwnPosts", tokens[n%authors], fmt.Sprintf(`{"first":%d}`, pageSize)}
 		}),

@@ -69,7 +69,7 @@ from app.post `
 
 	handListByStatus = handList + `where post.status = $2` + newestPosts
 	handListByAuthor = handList + `where post.author_id = $2` + newestPosts
-	handListByOthers = handList + `where post.status = any ($2) and post.score >= $3` + newestPosts
+	handListByOthers = handList + `where post.status = any ($2) and post.score <= $3` + newestPosts
 	handListOwn      = handList + `join app.author on author.id = post.author_id where author.identity_id = $2` + newestPosts
 
 	handListEntries = handPage + `select
@@ -252,7 +252,7 @@ func (s *byHand) list(c *fiber.Ctx) error {
 				Equals *string
 				OneOf  []string
 			}
-			Score  struct{ GreaterThanOrEquals *float64 }
+			Score  struct{ LessThanOrEquals *float64 }
 			Author struct{ ID struct{ Equals *string } }
 		}
 		First *int
@@ -266,8 +266,8 @@ func (s *byHand) list(c *fiber.Ctx) error {
 		return s.page(c, *in.First, handListByStatus, *where.Status.Equals)
 	case where.Author.ID.Equals != nil:
 		return s.page(c, *in.First, handListByAuthor, *where.Author.ID.Equals)
-	case where.Status.OneOf != nil && where.Score.GreaterThanOrEquals != nil:
-		return s.page(c, *in.First, handListByOthers, where.Status.OneOf, *where.Score.GreaterThanOrEquals)
+	case where.Status.OneOf != nil && where.Score.LessThanOrEquals != nil:
+		return s.page(c, *in.First, handListByOthers, where.Status.OneOf, *where.Score.LessThanOrEquals)
 	}
 	return fiber.ErrBadRequest
 }
