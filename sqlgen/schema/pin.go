@@ -50,6 +50,10 @@ func (c *checker) findPins(a *actionDecl) {
 			e := p.equalities[i].Equality
 			if e.Input != nil {
 				e.Input.Nullable = false
+			} else {
+				for _, in := range expr.Mentions(e.Where).Inputs {
+					in.(*Input).Nullable = false // several rows may be null there
+				}
 			}
 			pins = append(pins, e)
 		}
