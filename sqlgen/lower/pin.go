@@ -28,7 +28,12 @@ func pinningInputs(a *schema.Action) [][]*schema.Input {
 		if len(needed) == 0 {
 			return nil
 		}
-		sets = append(sets, needed)
+		isSame := func(other []*schema.Input) bool {
+			return len(other) == len(needed) && !slices.ContainsFunc(needed, func(in *schema.Input) bool { return !slices.Contains(other, in) })
+		}
+		if !slices.ContainsFunc(sets, isSame) {
+			sets = append(sets, needed)
+		}
 	}
 	return sets
 }

@@ -242,19 +242,38 @@ func lookUpInput(a *schema.Action) *object {
 	for _, in := range a.Reads {
 		members = append(members, property{in.Name, value(in).described(inputDoc(in)), !in.Optional})
 	}
-	o := objectOf(members)
+	return objectOf(members).withPins(a, false)
+}
+
+// withPins says of the object of read or write inputs which sets of optional ones pin
+// a row: one of them must be given.
+func (o *object) withPins(a *schema.Action, isWrite bool) *object {
 	var sets []*object
 	for _, set := range pinningInputs(a) {
 		var names []string
 		for _, in := range set {
-			names = append(names, in.Name)
+			if in.IsWrite == isWrite {
+				names = append(names, in.Name)
+			}
 		}
-		sets = append(sets, (&object{}).with("required", names))
+		if len(names) > 0 {
+			sets = append(sets, (&object{}).with("required", names))
+		}
 	}
 	if len(sets) > 0 {
 		o.with("anyOf", sets)
 	}
 	return o
+}
+
+// pinsBy tells whether read or write inputs are among those that pin a row.
+func pinsBy(a *schema.Action, isWrite bool) bool {
+	for _, set := range pinningInputs(a) {
+		if slices.ContainsFunc(set, func(in *schema.Input) bool { return in.IsWrite == isWrite }) {
+			return true
+		}
+	}
+	return false
 }
 
 // property is one member of an object that a request holds.
@@ -322,10 +341,10 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 func (p *publisher) updateInput(a *schema.Action) *object {
 	name := upperFirst(a.Name)
 	p.component(name+"Where", func() *object { return lookUpInput(a) })
-	p.component(name+"Values", func() *object { return p.values(name, a) })
+	p.component(name+"Values", func() *object { return p.values(name, a).withPins(a, true) })
 	return objectOf([]property{
-		{"where", ref(name + "Where"), hasRequired(a.Reads) || len(pinningInputs(a)) > 0},
-		{"values", ref(name + "Values"), hasRequired(a.Writes)},
+		{"where", ref(name + "Where"), hasRequired(a.Reads) || pinsBy(a, false)},
+		{"values", ref(name + "Values"), hasRequired(a.Writes) || pinsBy(a, true)},
 	})
 }
 

@@ -94,12 +94,13 @@ func (u refusal) action(a *schema.Action) {
 	u.pins(a)
 }
 
-// pins refuses look-ups that an optional value to be written would pin: the set of
-// inputs that a request has to give would stand in two objects.
+// pins refuses look-ups that inputs would pin of which a request has to give some or
+// others, where these stand in two objects, or below a relation in the object of values.
 func (u refusal) pins(a *schema.Action) {
-	for _, set := range pinningInputs(a) {
+	sets := pinningInputs(a)
+	for _, set := range sets {
 		for _, in := range set {
-			if in.IsWrite {
+			if in.IsWrite && (len(sets) > 1 && pinsBy(a, false) || len(in.Path) > 1) {
 				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
 				return
 			}
