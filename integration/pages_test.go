@@ -26,7 +26,7 @@ caller: Calls below are anonymous.
 inputs: name required, email, phone, newsletter
 create: 200 name true
 create again: 400 must be unique
-sql: as it runs
+sql: as it runs, sql-text true, sql-word true
 list as proposed: 200 1
 columns: id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
 matrix: hireMechanic	never	always

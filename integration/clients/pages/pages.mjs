@@ -65,7 +65,8 @@ const twice = await send("createCustomer");
 console.log("create again:", twice.status, twice.answer.data.errors[0].error);
 await open(action("createCustomer"), "SQL");
 await page.waitForFunction((p) => p.textContent.includes("insert into app.customer"), await action("createCustomer").locator("[data-sql] pre").elementHandle());
-console.log("sql: as it runs");
+const colours = await page.evaluate(() => [...CSS.highlights].map(([name, ranges]) => `${name} ${ranges.size > 0}`).sort());
+console.log("sql: as it runs,", colours.join(", "));
 await picture("action", action("createCustomer"));
 
 const listed = await send("listCustomers");
