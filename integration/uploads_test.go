@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -360,6 +361,27 @@ func TestLocalUploadAcrossOrigins(t *testing.T) {
 		response, _, err := a.try(t.Context(), "PUT", path, header, strings.Repeat("x", size))
 		if err == nil && response.StatusCode != 403 {
 			t.Errorf("PUT of %d bytes: got %d, want 403", size, response.StatusCode)
+		}
+	}
+	// Another signature, a longer life, another key, the key of a file.
+	signed, err := url.Parse(m.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := signed.Query()
+	expires, signature := query.Get("expires"), query.Get("signature")
+	for _, path := range []string{
+		signed.Path,
+		signed.Path + "?expires=" + expires,
+		signed.Path + "?expires=" + expires + "&signature=" + strings.Repeat("A", len(signature)),
+		signed.Path + "?expires=" + expires + "0&signature=" + signature,
+		signed.Path + "?expires=1&signature=" + signature,
+		"/storage/uploads/AAAAAAAAAAAAAAAAAAAAAA?" + signed.RawQuery,
+		"/storage/uploads/..%2Ffiles%2FAAAAAAAAAAAAAAAAAAAAAA?" + signed.RawQuery,
+	} {
+		response, got := a.send(t, "PUT", path, http.Header{"Content-Type": {"image/png"}}, "abc")
+		if want := `{"code":"ERR_PERMISSION_DENIED","message":"not authorized to access"}`; response.StatusCode != 403 || got != want {
+			t.Errorf("PUT %s: got %d %s, want 403 %s", path, response.StatusCode, got, want)
 		}
 	}
 	// An upload may be longer than any other body.
