@@ -22,7 +22,15 @@ func TestIDTokenAlgorithms(t *testing.T) {
 	for _, id := range []string{"rsa", "small", "p256", "p384", "p521", "ed25519"} {
 		p.addKey(t, id, keys[id].Public())
 	}
+	secret := []byte("a secret that is no secret once it has been published")
+	p.addKey(t, "secret", secret)
 	providers := p.providers(t, nil)
+	if _, err := providers.VerifyIDToken(t.Context(), p.token(t, time.Now(), jwa.HS256, "secret", secret)); !errors.Is(err, errIDToken) {
+		t.Errorf("HS256 by a published secret: got %v, want that it is refused", err)
+	}
+	if asked := p.takeAsked(); asked != "" {
+		t.Errorf("asked for %s because of a token that no key can have signed", asked)
+	}
 	for _, c := range []struct {
 		algorithm jwa.SignatureAlgorithm
 		key       string
