@@ -77,6 +77,71 @@ func walkAmongWriters(t *testing.T, a *app, action string, size int, backwards b
 	return met
 }
 
+// TestPositionsBetweenRows asks for the rows around positions at which there is no row,
+// right before and behind each row of every declared order, also those of null: what
+// lies on which side is exact.
+func TestPositionsBetweenRows(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "books", books)
+	a.exec(t, `
+		insert into app.book (id, title, pages, price, read, bought, lent, took, shelf)
+		select
+			'b' || n, 'x', n % 2, nullif(n % 3, 0) * 0.5, n % 2 = 0, '2027-03-01'::date + nullif(n % 3, 1), '2027-03-01Z', nullif(n % 2, 0) * interval '1 h',
+			'Top'
+		from generate_series(1, 9) as n`)
+	for action := range declared {
+		if action == "freely" {
+			continue // its ids descend
+		}
+		all := readPage(t, a.list(t, action, `{}`)).ids
+		for i, id := range all {
+			cursor := readPage(t, a.call(t, action, fmt.Sprintf(`{"limit":1,"offset":%d}`, i), "")).startCursor
+			text, err := base64.RawURLEncoding.DecodeString(cursor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for other, before := range map[string]int{"b": i, id + "x": i + 1} {
+				moved := base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(text), `"`+id+`"`, `"`+other+`"`, 1)))
+				// Among equal rows, one with the id b stands first, and one with the row's id
+				// and more behind it.
+				if other == "b" {
+					before = firstEqual(t, a, action, all, i)
+				}
+				after := readPage(t, a.list(t, action, fmt.Sprintf(`{"first":2,"after":%q}`, moved)))
+				want := all[before:min(before+2, len(all))]
+				if !slices.Equal(after.ids, want) || after.hasPrevious != (before > 0) || after.hasNext != (before+2 < len(all)) {
+					t.Errorf("%s after %s of %q: got %+v, want %q", action, other, all, after, want)
+				}
+				behind := readPage(t, a.list(t, action, fmt.Sprintf(`{"last":2,"before":%q}`, moved)))
+				want = all[max(0, before-2):before]
+				if !slices.Equal(behind.ids, want) || behind.hasNext != (before < len(all)) || behind.hasPrevious != (before > 2) {
+					t.Errorf("%s before %s of %q: got %+v, want %q", action, other, all, behind, want)
+				}
+			}
+		}
+	}
+}
+
+// firstEqual is the place of the first row that equals the row at a place by all keys of
+// a list's order but the id.
+func firstEqual(t *testing.T, a *app, action string, all []string, place int) int {
+	t.Helper()
+	keys := strings.TrimSuffix(strings.TrimSuffix(declared[action], "id"), ", ")
+	if keys == "" {
+		return 0
+	}
+	for _, direction := range []string{" desc", " asc"} {
+		keys = strings.ReplaceAll(keys, direction, "")
+	}
+	var first string
+	if err := a.owner.QueryRow(t.Context(), `
+		select min(id) from app.book
+		where row(`+keys+`) is not distinct from (select row(`+keys+`) from app.book where id = $1)`, all[place]).Scan(&first); err != nil {
+		t.Fatal(err)
+	}
+	return slices.Index(all, first)
+}
+
 // TestForgedCursors puts other values into the cursors of every declared order. Such
 // a cursor is refused or a position, and never an error of the database.
 func TestForgedCursors(t *testing.T) {
