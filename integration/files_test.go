@@ -413,25 +413,27 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 		t.Errorf("refused callers left %s: %v", o.Key, err)
 	}
 
-	// A row that is missing, and a title that is taken.
+	// A row that is missing, a title that is taken, and a row that is somebody else's.
 	key := a.sent(t, "createArticle/upload/cover", "", "image/png", "uploaded")
 	a.ok(t, "createArticle", "", `{"title":"taken"}`)
-	for _, c := range []struct{ action, body, want string }{
-		{"updateArticle", `{"where":{"title":"none"},"values":{"cover":"` + image + `"}}`, "ERR_RECORD_NOT_FOUND"},
-		{"createArticle", `{"title":"taken","cover":"` + key + `"}`, "must be unique"},
+	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // so that a row might admit her
+	for _, c := range []struct{ action, identity, body, want string }{
+		{"updateArticle", "", `{"where":{"title":"none"},"values":{"cover":"` + image + `"}}`, "ERR_RECORD_NOT_FOUND"},
+		{"createArticle", "", `{"title":"taken","cover":"` + key + `"}`, "must be unique"},
+		{"changeOwn", "ada", `{"where":{"title":"taken"},"values":{"cover":"` + image + `"}}`, "ERR_PERMISSION_DENIED"},
 	} {
-		if status, got := a.post(t, c.action, "", c.body); status == http.StatusOK || !strings.Contains(got, c.want) {
+		if status, got := a.post(t, c.action, c.identity, c.body); status == http.StatusOK || !strings.Contains(got, c.want) {
 			t.Errorf("%s %.100s: got %d %s, want %s", c.action, c.body, status, got, c.want)
 		}
 	}
-	if got, want := a.counts(t), "0 held, 2 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "0 held, 3 free, 0 neither"; got != want {
 		t.Errorf("files of calls that failed: %s, want %s", got, want)
 	}
 	created := read[article](t, a.ok(t, "createArticle", "", `{"title":"free","cover":"`+key+`"}`))
 	if got := storagetest.Fetch(t, created.Cover.URL); string(got) != "uploaded" {
 		t.Errorf("the upload after a call that failed: got %q", got)
 	}
-	if got, want := a.counts(t), "1 held, 2 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "1 held, 3 free, 0 neither"; got != want {
 		t.Errorf("files: %s, want %s", got, want)
 	}
 }

@@ -183,6 +183,19 @@ func TestAttachRefused(t *testing.T) {
 	if got, want := a.counts(t), "3 held, 0 free, 0 neither"; got != want {
 		t.Errorf("files: %s, want %s", got, want)
 	}
+
+	// An update attaches like a create, and a key is of its action, whatever the API.
+	a.ok(t, "updateArticle", "", `{"where":{"title":"0"},"values":{"cover":"`+other+`"}}`)
+	a.refuses(t, "updateArticle", "", `{"where":{"title":"0"},"values":{"cover":"`+other+`"}}`, "values.cover", notKey)
+	_, text := a.send(t, "POST", "/small/json/sendArticle/upload/picture", a.as(t, "ada"), anUpload)
+	small := read[minted](t, text)
+	if status := put(t, small, "abc"); status != http.StatusOK {
+		t.Fatalf("PUT: status %d", status)
+	}
+	a.ok(t, "sendArticle", "ada", `{"title":"small","picture":"`+small.Key+`"}`)
+	if got, want := a.counts(t), "4 held, 1 free, 0 neither"; got != want {
+		t.Errorf("files: %s, want %s", got, want)
+	}
 }
 
 // replacing is a store in which an upload is replaced between the look at it and
