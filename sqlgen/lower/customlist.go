@@ -68,8 +68,8 @@ func (b *builder) answerRows() {
 		}},
 		p.countRecords(),
 	)
-	p.answer(picked, func(index pg.Expr) pg.Expr {
-		return p.cursorOf(b.keysOf(&pg.Element{Array: picked, Index: index}))
+	p.answer(picked, func(_, place pg.Expr) pg.Expr {
+		return p.cursorOf(b.keysOf(&pg.Element{Array: picked, Index: place}))
 	})
 }
 

@@ -68,6 +68,10 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	g.sql = b.variable("v_sql", "text", nil)
 	p.found()
 	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
+	var keys pageKeys
+	if !p.isSortable {
+		keys = b.pageKeys(p.order, ids)
+	}
 
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -101,8 +105,8 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	alias := pageAlias(b.table)
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
-			Into:    []string{"v_records"},
+			Columns: append([]pg.Output{{Value: pg.Fn("array_agg", b.recordText())}}, keys.values()...),
+			Into:    append([]string{"v_records"}, keys.names()...),
 			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
 				Columns: b.record(),
 				From: &pg.CallRef{
@@ -115,12 +119,11 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 		}},
 		p.countRecords(),
 	)
-	p.answer(ids, func(index pg.Expr) pg.Expr {
-		id := &pg.Element{Array: ids, Index: index}
-		if len(a.Sortable) > 0 {
-			return p.cursorOf(keysOfRow(a, id))
+	p.answer(ids, func(record, picked pg.Expr) pg.Expr {
+		if p.isSortable {
+			return p.cursorOf(keysOfRow(a, &pg.Element{Array: ids, Index: picked}))
 		}
-		return cursor(a, ownOrder(a), id)
+		return keys.cursor(record, picked)
 	})
 	return b.finish()
 }

@@ -134,14 +134,14 @@ func (p *page) cursorOf(values pg.Expr) pg.Expr {
 }
 
 // answer ends the function with the page. picked is the array of what was picked for
-// it, in the order asked for, with one more if more follows; cursor is that of the
-// element at an index.
-func (p *page) answer(picked pg.Expr, cursor func(index pg.Expr) pg.Expr) {
+// it, in the order asked for, with one more if more follows; cursor is that of a row,
+// of which the places among the records and in picked are told.
+func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Expr) {
 	more := pg.Op(pg.Fn("cardinality", picked), ">", p.size)
 	p.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		p.records,
-		cursor(p.either(p.count, pg.Lit("1"))),
-		cursor(p.either(pg.Lit("1"), p.count)),
+		cursor(pg.Lit("1"), p.either(p.count, pg.Lit("1"))),
+		cursor(p.count, p.either(pg.Lit("1"), p.count)),
 		p.either(p.rowsBefore, more),
 		p.either(more, p.rowsBefore),
 		p.count,

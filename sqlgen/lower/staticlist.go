@@ -23,7 +23,7 @@ func (l *lowering) staticList(a *schema.Action, name string, set operatorSet) *p
 	s.ids = b.variable("v_ids", "text[]", pg.Str("{}"))
 	s.records = b.variable("v_records", "text[]", nil)
 	s.count = b.variable("v_count", "int", nil)
-	s.pageKeys = s.pageKeyVariables()
+	s.pageKeys = b.pageKeys(s.keys, s.ids)
 	s.position = b.firstPosition(s.keys)
 	if set.isReadDirectly(b, s.keys) {
 		s.readDirectly()
@@ -40,9 +40,7 @@ type staticList struct {
 	position  []pg.Expr // a variable per key: where the page begins
 	condition pg.Expr   // of the operator set
 
-	// pageKeys are variables, one for each key: its values in the records of the page,
-	// as they go over the wire. Nil means that the records do not show them all.
-	pageKeys []pg.Expr
+	pageKeys pageKeys
 
 	size, hasPrevious, ids, records, count pg.Expr // variables
 }
@@ -101,8 +99,8 @@ func (s staticList) readDirectly() {
 		Columns: append([]pg.Output{
 			{Value: pg.Fn("array_agg", s.recordText())},
 			{Value: pg.Fn("array_agg", s.recordMember("id"))},
-		}, s.pageKeyValues()...),
-		Into: append([]string{"v_records", "v_ids"}, s.pageKeyNames()...),
+		}, s.pageKeys.values()...),
+		Into: append([]string{"v_records", "v_ids"}, s.pageKeys.names()...),
 		From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
 			Columns: s.record(),
 			From:    s.stored(),
@@ -152,8 +150,8 @@ func (s staticList) pickFirst() {
 	}
 	s.step("The page's rows, under row security.",
 		&pg.Query{Select: &pg.Select{
-			Columns: append([]pg.Output{{Value: pg.Fn("array_agg", s.recordText())}}, s.pageKeyValues()...),
-			Into:    append([]string{"v_records"}, s.pageKeyNames()...),
+			Columns: append([]pg.Output{{Value: pg.Fn("array_agg", s.recordText())}}, s.pageKeys.values()...),
+			Into:    append([]string{"v_records"}, s.pageKeys.names()...),
 			From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
 				Columns: s.record(),
 				From:    s.stored(),
@@ -210,77 +208,12 @@ func (s staticList) idsOf(condition, size pg.Expr) pg.Expr {
 func (s staticList) answer(records pg.Expr) {
 	s.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		records,
-		s.cursorAt(pg.Lit("1")),
-		s.cursorAt(s.count),
+		s.pageKeys.cursor(pg.Lit("1"), pg.Lit("1")),
+		s.pageKeys.cursor(s.count, s.count),
 		pg.Op(pg.Fn("cardinality", s.ids), ">", s.size),
 		s.hasPrevious,
 		s.count,
 	)})
-}
-
-// cursorAt is the cursor of a row of the page.
-func (s staticList) cursorAt(place pg.Expr) pg.Expr {
-	id := &pg.Element{Array: s.ids, Index: place}
-	if s.pageKeys == nil {
-		return cursor(s.action, s.keys, id)
-	}
-	values := []pg.Expr{pg.Lit("1"), pg.Str(mark(s.action, s.keys))}
-	for i := range s.keys {
-		values = append(values, &pg.Element{Array: s.pageKeys[i], Index: place})
-	}
-	return pg.Fn("platform.list_cursor", pg.Fn("json_build_array", values...))
-}
-
-// pageKeyVariables declares the variables of pageKeys. That of the id is v_ids. To
-// gather the values with the records costs a tenth of looking them up by id again. A
-// record does not show a foreign key where it embeds the row.
-func (s staticList) pageKeyVariables() []pg.Expr {
-	shown := map[string]bool{}
-	for _, member := range s.record() {
-		shown[member.As] = true
-	}
-	for _, k := range s.keys {
-		if !shown[k.field.Name] {
-			return nil
-		}
-	}
-	variables := make([]pg.Expr, len(s.keys))
-	for i, k := range s.keys {
-		if k.field.Name == "id" {
-			variables[i] = s.ids
-		} else {
-			variables[i] = s.variableFor("page_"+k.field.Column, wireType(k.field.Type.Kind)+"[]", nil)
-		}
-	}
-	return variables
-}
-
-// pageKeyValues gather what pageKeys hold, but for the id, from the query that makes
-// the records.
-func (s staticList) pageKeyValues() []pg.Output {
-	var values []pg.Output
-	for i, k := range s.keys {
-		if s.pageKeys != nil && s.pageKeys[i] != s.ids {
-			values = append(values, pg.Output{Value: pg.Fn("array_agg", s.recordMember(k.field.Name))})
-		}
-	}
-	return values
-}
-
-// pageKeyNames are the names of the variables that take pageKeyValues.
-func (s staticList) pageKeyNames() []string {
-	var names []string
-	for _, v := range s.pageKeys {
-		if v != s.ids {
-			names = append(names, v.(*pg.Name).Name)
-		}
-	}
-	return names
-}
-
-// recordMember is a member of the record that a query has made.
-func (s staticList) recordMember(name string) pg.Expr {
-	return pg.Lit(s.recordAlias() + `."` + name + `"`)
 }
 
 // firstPosition declares a variable per key, which holds where the page begins: at

@@ -138,7 +138,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		}},
 		p.countRecords(),
 	)
-	p.answer(ids, func(index pg.Expr) pg.Expr { return p.cursorOf(&pg.Element{Array: positions, Index: index}) })
+	p.answer(ids, func(_, picked pg.Expr) pg.Expr { return p.cursorOf(&pg.Element{Array: positions, Index: picked}) })
 	return b.finish()
 }
 
