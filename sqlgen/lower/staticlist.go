@@ -168,15 +168,15 @@ func (s staticList) pickFirst() {
 // and tells whether rows lie before them.
 func (s staticList) pick(condition pg.Expr) []pg.Statement {
 	size := pg.Op(s.size, "+", pg.Lit("1"))
+	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
+	// Most often the cursor's own row is still there.
+	lookAt := reversed.lookFor(s.related(), pg.AllOf(at(s.keys, s.position, s.table), condition))
 	if isOneRange(s.keys) {
 		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), &pg.Assign{Variable: "v_has_previous", Value: &pg.Exists{Query: &pg.Select{
-				From: s.related(), Where: pg.AllOf(upTo(s.keys, s.position, s.table), condition),
-			}}}),
+			pg.IfThen(hasMember(input, "after"), lookAt, pg.IfThen(pg.Negate(s.hasPrevious), s.lookBefore(s.related(), condition))),
 			&pg.Assign{Variable: "v_ids", Value: s.idsOf(pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
 		}
 	}
-	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
 	look := func(within pg.Expr) pg.Statement {
 		return pg.IfThen(pg.Negate(s.hasPrevious), reversed.lookFor(s.related(), pg.AllOf(within, condition)))
 	}
@@ -184,8 +184,7 @@ func (s staticList) pick(condition pg.Expr) []pg.Statement {
 		return pg.IfThen(pg.Op(pg.Fn("cardinality", s.ids), "<=", s.size), &pg.Assign{Variable: "v_ids", Value: pg.Op(
 			s.ids, "||", s.idsOf(pg.AllOf(within, condition), pg.Op(size, "-", pg.Fn("cardinality", s.ids))))})
 	}
-	onward := []pg.Statement{reversed.lookFor(s.related(), pg.AllOf(at(s.keys, s.position, s.table), condition))}
-	onward = append(onward, rangesBeyond(reversed.keys, s.position, s.table, look)...)
+	onward := append([]pg.Statement{lookAt}, rangesBeyond(reversed.keys, s.position, s.table, look)...)
 	onward = append(onward, rangesBeyond(s.keys, s.position, s.table, take)...)
 	return []pg.Statement{&pg.If{
 		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: onward}},
