@@ -28,6 +28,7 @@ func TestManifestText(t *testing.T) {
 		Environment: []string{"E"},
 		Secrets:     []string{"S"},
 		Claims:      []release.Claim{{Key: "team", Column: "team"}},
+		Encrypted:   []release.Column{{Table: "t", Column: "f"}},
 	}
 	set := reflect.ValueOf(m)
 	for i := range set.NumField() {
