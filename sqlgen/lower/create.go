@@ -19,9 +19,6 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	insert := c.insertAll(root)
 	b.variable("v_result", "text", nil)
 	if b.judgesRows() {
-		if writeMayDecide(a) {
-			b.noteForPolicy()
-		}
 		b.step(c.comment(), insert)
 		b.step("Row security judges the new row here, with all that hangs on it.", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), c.ids[root]), "v_result"))
 		b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))

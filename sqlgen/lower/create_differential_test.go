@@ -78,8 +78,10 @@ func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]i
 			}
 			row.testRow.world = &after
 			after.rows[a.Model.Name] = append(after.rows[a.Model.Name], row.testRow)
+			call := after.call(row.testRow)
+			call.Identity = w.call(nil).Identity // the caller is as before
 			want := "admitted"
-			if early == expr.False || early == expr.Unknown && !expr.Admits(after.call(row.testRow), rule) {
+			if early == expr.False || early == expr.Unknown && !expr.Admits(call, rule) {
 				want = "refused"
 			}
 			*calls++

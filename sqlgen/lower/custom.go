@@ -160,9 +160,9 @@ func (b *builder) answerRow() {
 	row := b.variableFor(b.table, rowType(b.model), nil).(*pg.Name)
 	id := pg.Col(row.Name, "id")
 	var isAllowed pg.Expr = pg.False()
-	if writeMayDecide(b.action) {
+	if codeMayDecide(b.action) {
 		isAllowed = b.variable("v_is_allowed", "boolean", nil)
-		b.step(noteComment, &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
+		b.step("What admits the caller whatever the row is asked before the code runs, which may change it.", &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
 	}
 	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
 	switch b.action.Kind {

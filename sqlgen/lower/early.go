@@ -275,59 +275,19 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 	return &pg.Is{Value: e, Test: "true"}
 }
 
-// writeMayDecide tells whether an action has to note, before it writes, whether its
-// rules hold whatever the row. Its row is judged after the write, and what the rules
-// ask of the caller may be another then: who joins is no longer who has not joined.
-func writeMayDecide(a *schema.Action) bool {
-	if !needRow(a.Rules) || !mayChangeCaller(a) {
+// codeMayDecide tells whether an action with custom code has to ask, before the code
+// runs, whether its rules hold whatever the row. Its row is judged afterwards, and what
+// the rules ask of the caller may be another then: nobody knows what code writes.
+func codeMayDecide(a *schema.Action) bool {
+	if !needRow(a.Rules) || a.Kind != schema.Create && (a.Kind != schema.Update || len(a.Pins) > 0) {
+		return false
+	}
+	isOfCaller := func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 }
+	if !slices.ContainsFunc(expr.Paths(expressionsOfRules(a.Rules)...), isOfCaller) {
 		return false
 	}
 	holds := decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules).holds
 	return !pg.IsFalse(holds) && !pg.IsTrue(holds)
-}
-
-// mayChangeCaller tells whether what an action writes before its row is judged may
-// change where a path from the caller leads in its rules. A new row does where the path
-// passes from a row to those that refer to it; what custom code does is not known.
-func mayChangeCaller(a *schema.Action) bool {
-	var inserted []*schema.Model
-	switch {
-	case a.Custom && (a.Kind == schema.Create || a.Kind == schema.Update && len(a.Pins) == 0):
-	case !a.Custom && a.Kind == schema.Create:
-		for _, l := range levels(a).inserted() {
-			inserted = append(inserted, l.model)
-		}
-	default:
-		return false
-	}
-	for _, p := range expr.Paths(expressionsOfRules(a.Rules)...) {
-		if p.Root != expr.RootIdentity {
-			continue
-		}
-		for _, s := range p.Steps {
-			f := field(s)
-			if a.Custom || f.IsRelation() && f.FK == nil && slices.Contains(inserted, f.Target) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-const noteComment = "What admits the caller whatever the row is asked before the write, which may change it."
-
-// earlyNote is the setting by which an action tells its policy that the rules hold
-// whatever the row. No input has two underscores in its name.
-const earlyNote = "early__holds"
-
-// noteForPolicy notes for the policy whether the rules hold whatever the row.
-func (b *builder) noteForPolicy() {
-	b.step(noteComment, &pg.Perform{Value: pg.Fn("platform.bind_input", pg.Str(earlyNote), pg.As(b.early.holds, "text"))})
-}
-
-// isNoted is the condition of a policy that noteForPolicy has noted that they do.
-func isNoted() pg.Expr {
-	return pg.Eq(settled(pg.Fn("platform.input", pg.Str(earlyNote)), inQuery), pg.Str("true"))
 }
 
 // isPrepared tells whether the server prepares inputs of an action before it calls

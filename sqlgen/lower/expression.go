@@ -43,6 +43,10 @@ type expression struct {
 	input   func(expr.Input) pg.Expr
 	aliases map[string]bool
 	chosen  map[string]*place // by prefix; nil means that there is no child
+
+	// written is what the action has inserted when it judges the row, which is a part
+	// of it; nil is nothing. Paths from the caller pass it by.
+	written *level
 }
 
 // newExpression prepares to lower expressions over a row, which may be nil.
@@ -187,7 +191,7 @@ func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 // expression in which one of them is chosen.
 func (x expression) choosing(p expr.Prefix) (*joins, expression) {
 	start, rest := x.start(p.Root, p.Steps)
-	j := newJoins(x.aliases)
+	j := x.joinsFrom(p.Root)
 	at := *start
 	for _, s := range rest {
 		at = j.follow(at, field(s))
@@ -336,7 +340,7 @@ func (x expression) leadsNowhere(p *expr.Path) (pg.Expr, bool) {
 	if start == nil {
 		return nil, false
 	}
-	j := newJoins(x.aliases)
+	j := x.joinsFrom(p.Root)
 	at := *start
 	for _, s := range append(rest[:len(rest):len(rest)], p.Steps[last]) {
 		at = j.follow(at, field(s))

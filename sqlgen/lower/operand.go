@@ -80,7 +80,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.nowhere = true
 		return o
 	}
-	j := newJoins(x.aliases)
+	j := x.joinsFrom(p.Root)
 	at := *start
 	o.nobody = p.Root == expr.RootIdentity && x.logic != validateLogic
 	for i, s := range steps {

@@ -27,6 +27,8 @@ func rowOf(m *schema.Model) place {
 type joins struct {
 	aliases map[string]bool // names taken in this query and those around it
 	list    []pg.Join
+
+	wasThere func(place) pg.Expr // the condition for rows that may be passed; nil means all
 }
 
 func newJoins(aliases map[string]bool) *joins {
@@ -76,7 +78,13 @@ func (j *joins) follow(at place, f *schema.Field) place {
 		at = j.row(at)
 		return place{model: f.Target, id: pg.Col(at.alias, f.FK.Column)}
 	}
-	alias := j.add(f.Target, func(alias string) pg.Expr { return pg.Eq(pg.Col(alias, f.Inverse.FK.Column), at.id) })
+	alias := j.add(f.Target, func(alias string) pg.Expr {
+		refers := pg.Eq(pg.Col(alias, f.Inverse.FK.Column), at.id)
+		if j.wasThere == nil {
+			return refers
+		}
+		return pg.AllOf(refers, j.wasThere(place{model: f.Target, alias: alias, id: pg.Col(alias, "id")}))
+	})
 	return place{model: f.Target, alias: alias, id: pg.Col(alias, "id")}
 }
 

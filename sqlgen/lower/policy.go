@@ -29,9 +29,9 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		case schema.Get, schema.List:
 			p.judge(pg.ForSelect, a, decided)
 		case schema.Create:
-			if writeMayDecide(a) {
-				p.add(pg.ForSelect, a.Name, ruleText(a.Rules)+" of "+a.Name+", or what was decided before it wrote",
-					pg.AnyOf(isNoted(), decided)).cover(a.Kind)
+			if written := writtenBy(a); written != nil {
+				p.add(pg.ForSelect, a.Name, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
+					policyRuleBefore(m, a.Rules, written)).cover(a.Kind)
 			} else {
 				p.judge(pg.ForSelect, a, decided)
 			}

@@ -108,8 +108,16 @@ func ruleInputs(rules []*schema.Rule) []*schema.Input {
 // policyRule lowers rules to the condition of a policy of a model's table. Inputs
 // come to it through settings, as who calls does.
 func policyRule(m *schema.Model, rules []*schema.Rule) pg.Expr {
+	return policyRuleBefore(m, rules, nil)
+}
+
+// policyRuleBefore is policyRule, asking of the caller what was so before rows were
+// written.
+func policyRuleBefore(m *schema.Model, rules []*schema.Rule, written *level) pg.Expr {
 	row := rowOf(m)
-	return newExpression(ruleLogic, inQuery, &row, settingOf).anyRule(rules)
+	x := newExpression(ruleLogic, inQuery, &row, settingOf)
+	x.written = written
+	return x.anyRule(rules)
 }
 
 // settingOf reads an input of the call from its setting.
@@ -121,7 +129,9 @@ func settingOf(in expr.Input) pg.Expr {
 // rowRule is the rules of the action as a condition in a query of its function, in
 // which the row's table stands under its own name.
 func (b *builder) rowRule() pg.Expr {
-	return b.expression(ruleLogic, inQuery).anyRule(b.action.Rules)
+	x := b.expression(ruleLogic, inQuery)
+	x.written = writtenBy(b.action)
+	return x.anyRule(b.action.Rules)
 }
 
 // bindInputs hands the inputs that policies read to them.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -92,6 +93,23 @@ func (u refusal) action(a *schema.Action) {
 		u.limit(a.OrderBy[maxOrder].Span, "this order has %d fields; an index of Postgres can hold at most %d, beside the id and a foreign key", len(a.OrderBy), maxOrder)
 	}
 	u.pins(a)
+	u.strays(a)
+}
+
+// strays refuses rows that an input may hang on another row than the one they are nested
+// in, under rules by which the caller could come upon them: they could not be told from
+// rows that were there before.
+func (u refusal) strays(a *schema.Action) {
+	written := writtenBy(a)
+	if written == nil || !needRow(a.Rules) {
+		return
+	}
+	for _, l := range written.inserted() {
+		if back := l.back(); back != nil && slices.ContainsFunc(l.writes, func(w write) bool { return w.field == back }) {
+			u.refuse(a.Span, fmt.Sprintf("a create that gives %s of a nested row, under a rule that leads from the caller to what it inserts,", back.FKOf.Name))
+			return
+		}
+	}
 }
 
 // pins refuses look-ups that inputs would pin of which a request has to give some or

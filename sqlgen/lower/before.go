@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// A create is judged by its new row, when that and all beside it is stored. What its
+// rules ask of the caller is what was so before: nobody is let in by a row that the call
+// itself has written, as by the membership that it makes, and nobody is kept out by it.
+// So a path from the caller passes by what the action has inserted. That is found by the
+// relations that the inputs lead through, from the new row on.
+
+// writtenBy returns what an action has inserted when its row is judged, as far as a path
+// from the caller in its rules may come upon it; nil if it does not. Of custom code only
+// the row that it returns is known to be new.
+func writtenBy(a *schema.Action) *level {
+	if a.Kind != schema.Create || a.Model == nil {
+		return nil
+	}
+	root := &level{model: a.Model}
+	if !a.Custom {
+		root = levels(a)
+	}
+	for _, s := range referringSteps(a) {
+		if slices.ContainsFunc(root.inserted(), func(l *level) bool { return l.model == s.Target }) {
+			return root
+		}
+	}
+	return nil
+}
+
+// referringSteps returns the steps by which paths from the caller, in the rules of an
+// action, pass from a row to those that refer to it. Other steps lead to no new row:
+// nothing refers to one that was not written with it.
+func referringSteps(a *schema.Action) []*schema.Field {
+	var steps []*schema.Field
+	for _, p := range expr.Paths(expressionsOfRules(a.Rules)...) {
+		if p.Root != expr.RootIdentity {
+			continue
+		}
+		for _, s := range p.Steps {
+			if f := field(s); f.IsRelation() && f.FK == nil {
+				steps = append(steps, f)
+			}
+		}
+	}
+	return steps
+}
+
+// joinsFrom returns the joins for a path from a root.
+func (x expression) joinsFrom(root expr.Root) *joins {
+	j := newJoins(x.aliases)
+	if x.written == nil || root != expr.RootIdentity {
+		return j
+	}
+	j.wasThere = func(at place) pg.Expr {
+		var conditions []pg.Expr
+		for _, l := range x.written.inserted() {
+			if l.model == at.model {
+				conditions = append(conditions, x.isOther(at, l, j.aliases))
+			}
+		}
+		return pg.AllOf(conditions...)
+	}
+	return j
+}
+
+// isOther is the condition that a row is none that was inserted at a level.
+func (x expression) isOther(at place, l *level, aliases map[string]bool) pg.Expr {
+	j := newJoins(aliases)
+	end := *x.row
+	for _, f := range l.path {
+		end = j.follow(end, f)
+	}
+	if len(j.list) == 0 {
+		return pg.Op(at.id, "is distinct from", end.id)
+	}
+	return pg.Negate(&pg.Exists{Query: j.query(nil, pg.Eq(end.id, at.id))})
+}
