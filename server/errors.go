@@ -180,6 +180,18 @@ func refuseCall(err error, action *release.Action, constraints map[string]releas
 	return internal.with(err)
 }
 
+// isMissingRight tells whether code was refused for a right that it does not have, as on
+// the columns that no caller reads. That is a mistake of the code, whoever calls it, other
+// than a new row that a policy does not admit and an exception that the code itself raised.
+func isMissingRight(err error) bool {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) || raised.Code != "42501" {
+		return false
+	}
+	// The routine of Postgres says which it was, whatever the language of messages.
+	return raised.Routine != "ExecWithCheckOptions" && raised.Routine != "exec_stmt_raise"
+}
+
 // refuseAsRaised takes over a refusal of class SP: its message, unless the catalogue
 // fixes it, and the entries in its detail. Custom code may refuse for some reasons only,
 // and in words only.

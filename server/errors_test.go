@@ -99,6 +99,41 @@ func TestRaisedErrors(t *testing.T) {
 	})
 }
 
+// TestMissingRightIsLogged: the caller learns no more than that they are refused, so the
+// log has what the code lacks. A row that a policy does not admit, and an exception that
+// the code raised, are ordinary refusals, of which the log says nothing.
+func TestMissingRightIsLogged(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	refused := func(action, body string, logged int) {
+		t.Helper()
+		if status, got := s.post(t, action, body); status != 403 || got != deniedBody {
+			t.Errorf("%s: got %d %s, want 403 %s", action, status, got, deniedBody)
+		}
+		if got := strings.Count(s.log.String(), `"level":"WARN","msg":"request"`); got != logged {
+			t.Errorf("%s: %d requests are logged as warnings, want %d:\n%s", action, got, logged, s.log)
+		}
+	}
+	refused("fail", `{"code":"42501","message":"raised by the code"}`, 0)
+	refused("snoop", `{}`, 1)
+	if want := "permission denied for table author"; !strings.Contains(s.log.String(), want) {
+		t.Errorf("the log has no %q:\n%s", want, s.log)
+	}
+	d.exec(t, `
+		drop function api.snoop;
+		create table app.guarded (id int);
+		alter table app.guarded enable row level security;
+		grant insert on app.guarded to sternpost_caller;
+		call platform.declare_function('snoop', 'volatile', $$
+		begin
+		  perform platform.enter('snoop', context);
+		  insert into app.guarded values (1);
+		  return 'null';
+		end;
+		$$)`)
+	refused("snoop", `{}`, 1)
+}
+
 func TestIdentityThatDoesNotExist(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)

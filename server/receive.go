@@ -245,6 +245,8 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request, status int, sta
 		level = slog.LevelError
 	case status > fiber.StatusInternalServerError:
 		level = slog.LevelWarn
+	case r.refused != nil && isMissingRight(r.refused.cause): // whoever wrote the code cannot learn of it otherwise
+		level = slog.LevelWarn
 	}
 	if !s.log.Enabled(rc, level) {
 		return
