@@ -16,8 +16,9 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// postgres is where the Postgres of a project runs.
+// postgres is the running Postgres of a project.
 type postgres struct {
+	pid    int
 	socket string
 }
 
@@ -32,7 +33,19 @@ func postgresOf(t *testing.T, project string) postgres {
 	if len(lines) < 5 {
 		t.Fatalf("%s has %d lines", name, len(lines))
 	}
-	return postgres{filepath.Join(lines[4], ".s.PGSQL."+lines[3])}
+	pid, err := strconv.Atoi(lines[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return postgres{pid: pid, socket: filepath.Join(lines[4], ".s.PGSQL."+lines[3])}
+}
+
+// kill ends it as the system does that is short of memory.
+func (p postgres) kill(t *testing.T) {
+	t.Helper()
+	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // answers tells whether somebody listens on the socket.
@@ -212,6 +225,15 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
 	assertNoPostgres(t, dir)
+
+	// Without its Postgres it ends too, and says so.
+	p = dev.start(t)
+	at = p.await(t, 0, "Ctrl-C stops everything")
+	postgresOf(t, dir).kill(t)
+	p.await(t, at, "sternpost: the database is gone, and its data is kept: start again")
+	if err := p.end(t, syscall.SIGCONT); err == nil || p.cmd.ProcessState.ExitCode() != exitEnvironment {
+		t.Errorf("after the end of its Postgres: %v, want exit %d", err, exitEnvironment)
+	}
 }
 
 // printedRequest is a request that dev prints to be tried.

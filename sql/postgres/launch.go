@@ -86,7 +86,10 @@ func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 		}
 		return errors.Join(err, d.release())
 	})
-	return &Server{url: url, describe: describe(inst, d), dataDir: d.dir, stop: stop}, nil
+	ending := func() error {
+		return fmt.Errorf("%s ended: %v; it logged last:\n%s", cmd.Path, cmd.ProcessState, logged.text())
+	}
+	return &Server{url: url, describe: describe(inst, d), dataDir: d.dir, stop: stop, exited: proc.exited, ending: ending}, nil
 }
 
 func describe(inst installation, d *data) string {

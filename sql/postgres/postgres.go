@@ -51,6 +51,8 @@ type Server struct {
 	describe string
 	dataDir  string // empty if the server was given
 	stop     func() error
+	exited   <-chan struct{} // nil if the server was given
+	ending   func() error    // how it ended, once it has exited
 }
 
 // URL is how to connect: as superuser if the server was started here, otherwise as
@@ -68,6 +70,21 @@ func (s *Server) DataDir() string { return s.dataDir }
 // Stop ends the server if it was started here, and returns when it has ended. Later
 // calls do nothing.
 func (s *Server) Stop() error { return s.stop() }
+
+// Exited is closed when the server was started here and has ended, by Stop or by
+// itself. Of a server that was given it is nil.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// Err says how a server that was started here has ended, and what it logged last. It
+// is meant for a server that has exited without Stop, and nil before.
+func (s *Server) Err() error {
+	select {
+	case <-s.exited:
+		return s.ending()
+	default:
+		return nil
+	}
+}
 
 // Start finds or starts a Postgres and returns when it answers. ctx bounds the start
 // only.

@@ -92,7 +92,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 
 	ended := make(chan error, 1)
-	go func() { ended <- serving.Run(ctx) }()
+	serve, stopServing := context.WithCancel(ctx)
+	defer stopServing()
+	go func() { ended <- serving.Run(serve) }()
 	waitReady(ctx, "http://"+serving.Addr().String()+"/readyz")
 	l.greet(config, database, installed)
 	for {
@@ -103,6 +105,10 @@ func Run(ctx context.Context, o Options) error {
 			}
 		case err := <-ended:
 			return err
+		case <-database.Exited(): // killed, say, by a system that is short of memory
+			stopServing()
+			return errors.Join(
+				fmt.Errorf("the database is gone, and its data is kept: start again (%w)", database.Err()), <-ended)
 		}
 	}
 }
