@@ -156,6 +156,8 @@ type builder struct {
 	early        early // what the rules say before any row is read
 	hidesRefused bool  // whether a row that the rules refuse is answered as one that is not there
 
+	asked map[expr.Node]pg.Expr // parts of the rules that are asked before custom code runs: the variables of their answers
+
 	inputs []pg.Variable             // that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // of the inputs that are held
 }

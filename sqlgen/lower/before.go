@@ -6,13 +6,16 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // A create is judged by its new row, when that and all beside it is stored. What its
 // rules ask of the caller is what was so before: nobody is let in by a row that the call
 // itself has written, as by the membership that it makes, and nobody is kept out by it.
 // So a path from the caller passes by what the action has inserted. That is found by the
-// relations that the inputs lead through, from the new row on.
+// relations that the inputs lead through, from the new row on. What custom code writes is
+// not known; there, the parts of the rules that are about the caller alone are asked before
+// it runs.
 
 // writtenBy returns what an action has inserted when its row is judged, as far as a path
 // from the caller in its rules may come upon it; nil if it does not. Of custom code only
@@ -49,6 +52,43 @@ func referringSteps(a *schema.Action) []*schema.Field {
 		}
 	}
 	return steps
+}
+
+// judgesAfterCode tells whether an action with custom code is judged by the row that the
+// code returns, when it may have written anything.
+func judgesAfterCode(a *schema.Action) bool {
+	return a.Custom && needRow(a.Rules) && (a.Kind == schema.Create || a.Kind == schema.Update && len(a.Pins) == 0)
+}
+
+// askOfCaller asks, before custom code runs, the parts of the rules that are about the
+// caller and not the row. What chooses a child together with other parts is left to when
+// the row is judged.
+func (b *builder) askOfCaller() {
+	if !judgesAfterCode(b.action) || !b.judgesRows() {
+		return
+	}
+	b.asked = map[expr.Node]pg.Expr{}
+	var statements []pg.Statement
+	x := newExpression(ruleLogic, inFunction, nil, b.inputValue)
+	for _, rule := range expressionsOfRules(b.action.Rules) {
+		expr.Inspect(rule, func(n expr.Node) bool {
+			if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
+				return true
+			}
+			isOfCaller := slices.ContainsFunc(expr.Paths(n), func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 })
+			if isOfCaller && !expr.Mentions(n).Row && len(expr.Prefixes(n)) == 0 {
+				name := b.names.Take("v_asked")
+				b.asked[n] = b.variable(name, "boolean", nil)
+				statements = append(statements, &pg.Assign{Variable: name, Value: x.holds(n)})
+				return false
+			}
+			_, isCompare := n.(*expr.Compare)
+			return !isCompare
+		})
+	}
+	if len(statements) > 0 {
+		b.step("So is what the rules ask of the caller beside the row.", statements...)
+	}
 }
 
 // joinsFrom returns the joins for a path from a root.

@@ -164,6 +164,7 @@ func (b *builder) answerRow() {
 		isAllowed = b.variable("v_is_allowed", "boolean", nil)
 		b.step("What admits the caller whatever the row is asked before the code runs, which may change it.", &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
 	}
+	b.askOfCaller()
 	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
 	switch b.action.Kind {
 	case schema.Get:

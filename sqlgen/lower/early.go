@@ -279,7 +279,7 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 // runs, whether its rules hold whatever the row. Its row is judged afterwards, and what
 // the rules ask of the caller may be another then: nobody knows what code writes.
 func codeMayDecide(a *schema.Action) bool {
-	if !needRow(a.Rules) || a.Kind != schema.Create && (a.Kind != schema.Update || len(a.Pins) > 0) {
+	if !judgesAfterCode(a) {
 		return false
 	}
 	isOfCaller := func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 }

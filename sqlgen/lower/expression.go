@@ -47,6 +47,9 @@ type expression struct {
 	// written is what the action has inserted when it judges the row, which is a part
 	// of it; nil is nothing. Paths from the caller pass it by.
 	written *level
+
+	// asked are parts of the expression that were asked before: their answers.
+	asked map[expr.Node]pg.Expr
 }
 
 // newExpression prepares to lower expressions over a row, which may be nil.
@@ -61,6 +64,9 @@ func newExpression(l logic, at site, row *place, input func(expr.Input) pg.Expr)
 
 // holds lowers a Boolean expression.
 func (x expression) holds(n expr.Node) pg.Expr {
+	if answer, ok := x.asked[n]; ok {
+		return answer
+	}
 	switch n := n.(type) {
 	case *expr.Logic:
 		if n.Op == syntax.Or {

@@ -130,7 +130,7 @@ func settingOf(in expr.Input) pg.Expr {
 // which the row's table stands under its own name.
 func (b *builder) rowRule() pg.Expr {
 	x := b.expression(ruleLogic, inQuery)
-	x.written = writtenBy(b.action)
+	x.written, x.asked = writtenBy(b.action), b.asked
 	return x.anyRule(b.action.Rules)
 }
 
