@@ -227,8 +227,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	case errors.As(err, &misfit):
-		l.say("%v\nnothing was changed, and what was served before is still served. Give a new required field a @default or make it optional,\n"+
-			"or change the rows", err)
+		l.say("%v\nnothing was changed, and what was served before is still served. %s", err, wayOut(misfit))
 		l.behind = true
 		return nil
 	case err != nil && ctx.Err() != nil:
@@ -280,6 +279,14 @@ func writeNew(name string, text []byte) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Close())
+}
+
+// wayOut says what can be done about rows that do not fit the schema.
+func wayOut(misfit *install.RowsError) string {
+	if misfit.Cause.Code == "23502" { // not null
+		return "Give a new required field a @default or make it optional,\nor change the rows"
+	}
+	return "Put it back, or change the rows"
 }
 
 // startOver says how to come to an empty database, if it is ours to say.
