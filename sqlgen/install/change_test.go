@@ -101,6 +101,13 @@ var changes = []change{
 		misfit: "count",
 	},
 	{
+		name:   "index added to a text that is too long for one",
+		old:    wrap("title Text", "", ""),
+		new:    wrap("title Text @index", "", ""),
+		rows:   "insert into app.post (title) select string_agg(md5(i::text), '') from generate_series(1, 200) i",
+		misfit: "(table app.post, constraint post_title_idx: index row size",
+	},
+	{
 		name: "unique field added",
 		old:  wrap("title Text", "", ""),
 		new:  wrap("title Text code ID @unique @default", "get getPostByCode(code)", ""),

@@ -228,6 +228,10 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) erro
 		switch refused.Code {
 		case "23502", "23503", "23505", "23514": // not null, foreign key, unique, check
 			return &RowsError{Cause: refused}
+		case "54000": // a limit of Postgres; of the entries of an index, if it names the table
+			if refused.TableName != "" {
+				return &RowsError{Cause: refused}
+			}
 		}
 	}
 	if done < len(statements) {
