@@ -44,6 +44,7 @@ type Column struct {
 	NotNull bool   `json:"notNull,omitempty"`
 	Default string `json:"default,omitempty"`
 	Comment string `json:"comment,omitempty"`
+	Sealed  string `json:"sealed,omitempty"` // Password or Secret
 }
 
 // Constraint describes a constraint by what stands behind its name.

@@ -334,6 +334,9 @@ func (p *planner) columns(o, n *Table) {
 			p.add(AlterType{Table: n.Name, Old: was, New: c})
 		case was.Type != c.Type:
 			p.refuse("column app."+n.Name+"."+c.Name, "would change its type from "+was.Type+" to "+c.Type)
+		case was.Sealed != "" && was.Sealed != c.Sealed && p.holds(n.Name, c.Name):
+			// Records would show what is stored, or it would be read as what it is not.
+			p.refuse("column app."+n.Name+"."+c.Name, "would no longer be a "+was.Sealed)
 		case *was != *c:
 			p.add(AlterColumn{Table: n.Name, Old: was, New: c})
 		}

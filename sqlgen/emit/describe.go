@@ -38,7 +38,7 @@ func Describe(db *pg.Database, platform string) *diff.Database {
 func describeTable(t *pg.Table) *diff.Table {
 	d := &diff.Table{Name: t.Name, Origin: t.Origin, Comment: t.Comment, Text: createTable(t)}
 	for _, c := range t.Columns {
-		column := &diff.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Comment: c.Comment}
+		column := &diff.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Comment: c.Comment, Sealed: c.Sealed}
 		if c.Default != nil {
 			column.Default = Expr(c.Default)
 		}

@@ -289,6 +289,26 @@ var changes = []change{
 		refused: "column app.post.title would change its type from text to bigint",
 	},
 	{
+		name:    "a Password that would be shown",
+		old:     wrap("title Text pin Password?", "", ""),
+		new:     wrap("title Text pin Text?", "", ""),
+		rows:    "insert into app.post (title, pin) values ('a', 'hash')",
+		refused: "column app.post.pin would no longer be a Password",
+	},
+	{
+		name:    "a Secret made a Password",
+		old:     wrap("title Text pin Secret?", "", ""),
+		new:     wrap("title Text pin Password?", "", ""),
+		rows:    "insert into app.post (title, pin) values ('a', 'x1:')",
+		refused: "column app.post.pin would no longer be a Secret",
+	},
+	{
+		name: "a Secret that holds nothing made a Text",
+		old:  wrap("title Text pin Secret?", "", ""),
+		new:  wrap("title Text pin Text?", "", ""),
+		rows: "insert into app.post (title) values ('a')",
+	},
+	{
 		name:    "made an array",
 		old:     wrap("title Text", "", ""),
 		new:     wrap("title Text[]", "", ""),

@@ -72,6 +72,12 @@ func column(f *schema.Field) *pg.Column {
 	if f.FKOf != nil {
 		c.Comment = f.FKOf.Doc
 	}
+	switch f.Type.Kind {
+	case expr.Password:
+		c.Sealed = "Password"
+	case expr.Secret:
+		c.Sealed = "Secret"
+	}
 	if d := columnDefault(f); d != nil {
 		c.Default = d
 	}

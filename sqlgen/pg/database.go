@@ -69,6 +69,7 @@ type Column struct {
 	NotNull bool
 	Default Expr   // nil means none
 	Comment string // empty means none
+	Sealed  string // "Password" or "Secret" if the server hashes or encrypts what it holds
 }
 
 // ConstraintKind is the kind of a table constraint.
