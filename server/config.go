@@ -311,7 +311,7 @@ func (s *setting) fromVariable(name string, variables map[string]string) (*given
 	if !isSet || value == "" && !s.isList {
 		return nil, nil
 	}
-	if s.use == ofSchema {
+	if s.ofSchema {
 		return nil, nil
 	}
 	if s.read == nil {

@@ -119,7 +119,7 @@ func isSection(key string) bool {
 
 // setting reads the value of one setting.
 func (f *configFile) setting(s *setting, m *ast.MappingValueNode) {
-	if s.use == ofSchema {
+	if s.ofSchema {
 		return
 	}
 	if s.members != nil {

@@ -106,10 +106,13 @@ func (s *Server) docsRoutes(app *fiber.App) {
 func (s *Server) orProblem(show fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		err := show(c)
-		if err == nil || refuse(err).status < http.StatusInternalServerError {
-			return err
+		if err == nil {
+			return nil
 		}
 		refused := refuse(err)
+		if refused.status < http.StatusInternalServerError {
+			return err
+		}
 		r := requestOf(c)
 		r.answer(c.Context(), refused)
 		return sendPage(c, s.pages.problem, struct {

@@ -24,19 +24,8 @@ type setting struct {
 	development string                         // the default in development
 	isList      bool                           // several values; each is read by itself
 	isSecret    bool                           // may be given as a file; never shown
-	use         use
+	ofSchema    bool                           // takes effect through the release: a server's own copy is not looked at
 }
-
-// use says what the server does with a setting.
-type use int
-
-const (
-	// applied settings take effect in this server.
-	applied use = iota
-	// ofSchema settings take effect through the release. A server's own copy of
-	// them is not looked at.
-	ofSchema
-)
 
 // settings lists every key, in the order of the documentation.
 var settings = []setting{
@@ -51,7 +40,7 @@ var settings = []setting{
 	{key: "database.poolWait", read: seconds(0.001), production: "2", development: "2"},
 	{key: "database.statementTimeout", read: seconds(0.001), production: "10", development: "10"},
 	{key: "database.lockTimeout", read: seconds(0.001), production: "5", development: "5"},
-	{key: "useDefaultApi", use: ofSchema},
+	{key: "useDefaultApi", ofSchema: true},
 	{key: "openapi", read: choice("public", "authenticated", "off"), production: "public", development: "public"},
 	{key: "docs", read: boolean, production: "false", development: "true"},
 	{key: "cors.origins", read: origin, development: "*", isList: true},
@@ -61,7 +50,7 @@ var settings = []setting{
 	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50"},
 	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000"},
 	{key: "pagination.totalCount", read: choice("onRequest", "always"), production: "onRequest", development: "onRequest"},
-	{key: "hideRefusedRows", use: ofSchema},
+	{key: "hideRefusedRows", ofSchema: true},
 	{key: "encryption.key", read: encryptionKey, isSecret: true},
 	{key: "encryption.previousKeys", read: encryptionKey, isList: true, isSecret: true},
 	{key: "auth.signingKey", read: pemBlock, isSecret: true},
@@ -81,9 +70,9 @@ var settings = []setting{
 	{key: "auth.redirectUris", read: redirectURI, isList: true},
 	{key: "auth.pkce", read: choice("optional", "required", "S256"), production: "optional", development: "optional"},
 	{key: "auth.providers", isList: true, members: providerMembers},
-	{key: "auth.claims", use: ofSchema},
-	{key: "environment", use: ofSchema},
-	{key: "secrets", use: ofSchema},
+	{key: "auth.claims", ofSchema: true},
+	{key: "environment", ofSchema: true},
+	{key: "secrets", ofSchema: true},
 	{key: "storage.type", read: choice("s3", "local"), production: "s3", development: "local"},
 	{key: "storage.directory", read: text, production: ".sternpost/files", development: ".sternpost/files"},
 	{key: "storage.s3.bucket", read: text},

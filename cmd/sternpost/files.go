@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -39,12 +38,11 @@ is then deleted like any other file, and what a row names is kept.`,
 	}
 	var recount bool
 	c.Flags().BoolVar(&recount, "recount", false, "count anew which files rows name; writes of files wait meanwhile")
-	c.Flags().StringVar(&flags.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
-	c.Flags().StringVar(&flags.config, "config", "", "configuration file (default sternpost.yaml)")
+	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		config, err := flags.load()
 		if err != nil {
-			return inputError(err)
+			return err
 		}
 		faults, err := server.VerifyFiles(c.Context(), config, server.VerifyOptions{Recount: recount})
 		if err != nil {

@@ -2,13 +2,13 @@ package main
 
 import (
 	"embed"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
@@ -45,7 +45,11 @@ It overwrites nothing: a folder that has one of these files is left as it is.`,
 				return environmentError(err)
 			}
 			for _, f := range newFiles {
-				if err := writeNew(filepath.Join(dir, filepath.FromSlash(f.to)), f.from); err != nil {
+				text, err := newProject.ReadFile(f.from)
+				if err != nil {
+					return environmentError(err)
+				}
+				if err := newfile.Write(filepath.Join(dir, filepath.FromSlash(f.to)), text); err != nil {
 					return environmentError(err)
 				}
 			}
@@ -53,21 +57,4 @@ It overwrites nothing: a folder that has one of these files is left as it is.`,
 			return nil
 		},
 	}
-}
-
-// writeNew writes a file of a new project, which must not be there yet.
-func writeNew(name, from string) error {
-	text, err := newProject.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -33,12 +32,11 @@ provided that all have the new key. Configuration is that of serve, but the
 database login must be the owner of the tables.`,
 		Args: cobra.NoArgs,
 	}
-	c.Flags().StringVar(&flags.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
-	c.Flags().StringVar(&flags.config, "config", "", "configuration file (default sternpost.yaml)")
+	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		config, err := flags.load()
 		if err != nil {
-			return inputError(err)
+			return err
 		}
 		rotated, err := server.RotateSecrets(c.Context(), config)
 		if err != nil {

@@ -23,9 +23,9 @@ database login must be a member of the role sternpost_server and nothing else.`,
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := server.LoadConfig(server.Source{File: flags.file(), Env: append(os.Environ(), flags.environment()...)})
+		config, err := flags.load()
 		if err != nil {
-			return inputError(err)
+			return err
 		}
 		s, err := server.New(config, server.Options{})
 		if err != nil {
@@ -49,8 +49,22 @@ type serverFlags struct {
 
 func (f *serverFlags) add(c *cobra.Command) {
 	c.Flags().IntVar(&f.port, "port", 0, "port to listen on (default 8080)")
+	f.addDatabase(c)
+}
+
+// addDatabase adds the flags of commands that work on what a server uses.
+func (f *serverFlags) addDatabase(c *cobra.Command) {
 	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
 	c.Flags().StringVar(&f.config, "config", "", "configuration file (default sternpost.yaml)")
+}
+
+// load reads the configuration as a server does.
+func (f *serverFlags) load() (server.Config, error) {
+	config, err := server.LoadConfig(server.Source{File: f.file(), Env: append(os.Environ(), f.environment()...)})
+	if err != nil {
+		return config, inputError(err)
+	}
+	return config, nil
 }
 
 // environment returns the flags that were given in the form of os.Environ.

@@ -117,9 +117,8 @@ func paired(left, right Class, ops Comparisons) bool {
 // operand is what the table needs to know of an operand.
 type operand struct {
 	class Class
-	name  string  // of an enum or model
-	elem  Class   // of an array: the class of its elements
-	of    []Class // of a list: the classes of its elements
+	name  string // of an enum or model
+	elem  Class  // of an array: the class of its elements
 }
 
 // canCompare tells whether two operands can be compared by one of the operators.

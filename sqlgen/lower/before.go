@@ -75,8 +75,7 @@ func (b *builder) askOfCaller() {
 			if l, ok := n.(*expr.Logic); ok && l.Op == syntax.And {
 				return true
 			}
-			isOfCaller := slices.ContainsFunc(expr.Paths(n), func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 })
-			if isOfCaller && !expr.Mentions(n).Row && len(expr.Prefixes(n)) == 0 {
+			if asksCaller(n) && !expr.Mentions(n).Row && len(expr.Prefixes(n)) == 0 {
 				name := b.names.Take("v_asked")
 				b.asked[n] = b.variable(name, "boolean", nil)
 				statements = append(statements, &pg.Assign{Variable: name, Value: x.holds(n)})

@@ -10,9 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -36,22 +34,9 @@ func TestCreateDifferential(t *testing.T) {
 func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]int) {
 	r := newRandom(seed)
 	lab := newLaboratory(t, randomModels(r))
-	var rules []*subject
-	for _, s := range lab.randomSubjects(r) {
-		if s.place == ruleOfAction {
-			rules = append(rules, s)
-		}
-	}
-	text := lab.createText(lab.check(t, rules))
+	text := lab.createText(lab.check(t, lab.randomRules(r)))
 	checked := mustCheck(t, text)
-	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), Schema(checked, "test.stern")); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	conn := db.Superuser(t)
-	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; set jit = off"); err != nil {
-		t.Fatal(err)
-	}
+	conn := installed(t, checked, text)
 	for range 4 {
 		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
 		tx, err := conn.Begin(t.Context())

@@ -79,16 +79,7 @@ func (b *builder) wholeRow() pg.Expr {
 	return pg.As(&pg.Row{Values: []pg.Expr{&pg.AllFields{Value: pg.Var(pg.Ident(b.table))}}}, rowType(b.model))
 }
 
-// keysOf are the values by which the list can be ordered, of a row that is held, as a
-// JSON object.
+// keysOf are the values by which the list can be ordered, of a row that is held.
 func (b *builder) keysOf(row pg.Expr) pg.Expr {
-	alias := rowAlias("keys", b.action)
-	var members []pg.Output
-	for _, f := range sortable(b.action) {
-		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(b.table, f.Column)), As: f.Name, Quote: true})
-	}
-	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var(alias))}},
-		From:    &pg.SubqueryRef{Alias: alias, Query: &pg.Select{Columns: members, From: b.heldRow(row)}},
-	}}
+	return keysObject(b.action, sortable(b.action), b.table, &pg.Select{From: b.heldRow(row)})
 }

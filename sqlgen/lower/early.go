@@ -282,12 +282,22 @@ func codeMayDecide(a *schema.Action) bool {
 	if !judgesAfterCode(a) {
 		return false
 	}
-	isOfCaller := func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 }
-	if !slices.ContainsFunc(expr.Paths(expressionsOfRules(a.Rules)...), isOfCaller) {
+	if !asksCaller(expressionsOfRules(a.Rules)...) {
 		return false
 	}
-	holds := decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules).holds
+	holds := decideOf(a).holds
 	return !pg.IsFalse(holds) && !pg.IsTrue(holds)
+}
+
+// asksCaller tells whether expressions follow a path from the caller.
+func asksCaller(nodes ...expr.Node) bool {
+	return slices.ContainsFunc(expr.Paths(nodes...), func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 })
+}
+
+// decideOf decides the rules of an action early, whatever its inputs, for what is asked
+// of them outside of its functions.
+func decideOf(a *schema.Action) early {
+	return decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules)
 }
 
 // isPrepared tells whether the server prepares inputs of an action before it calls

@@ -171,11 +171,6 @@ func conjunctsOf(n expr.Node) []expr.Node {
 	return []expr.Node{n}
 }
 
-// sharing groups expressions that are conjuncts of one by the children they share.
-func (x expression) sharing(conjuncts []expr.Node) [][]expr.Node {
-	return sharing(x, conjuncts, func(n expr.Node) []expr.Prefix { return expr.Prefixes(n) })
-}
-
 // choose lowers conjuncts that mention a prefix: they hold with some child there,
 // or without one, when what they say of it is false.
 func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {

@@ -171,6 +171,11 @@ func compareRandom(t *testing.T, seed uint64, total *tally) {
 	}
 }
 
+// randomRules returns those of random expressions that are rules of actions.
+func (lab *laboratory) randomRules(r random) []*subject {
+	return slices.DeleteFunc(lab.randomSubjects(r), func(s *subject) bool { return s.place != ruleOfAction })
+}
+
 // randomSubjects returns random expressions for all models and places.
 func (lab *laboratory) randomSubjects(r random) []*subject {
 	var subjects []*subject

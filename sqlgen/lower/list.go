@@ -131,9 +131,6 @@ func (s operatorSet) counts(w *schema.Where) bool {
 // dotted is a path of the filter as its operators are named.
 func dotted(path []string) string { return strings.Join(path, ".") }
 
-// inputPath is the dotted path of an implicit input.
-func inputPath(in *schema.Input) string { return dotted(filterPath(in)) }
-
 // pageAlias is the alias of the ids of a page. A model may be called Page, and an
 // alias must not hide its table.
 func pageAlias(table string) string {

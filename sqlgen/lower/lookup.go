@@ -144,7 +144,3 @@ func variableType(t expr.Type) string {
 	}
 	return name
 }
-
-// ownField returns the field of the action's model that an implicit input
-// stands for: the field itself, or for f.id the to-one f.
-func ownField(in *schema.Input) *schema.Field { return in.Path[0] }

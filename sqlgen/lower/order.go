@@ -273,22 +273,22 @@ func cursor(a *schema.Action, keys []sortKey, id pg.Expr) pg.Expr {
 	}})
 }
 
-// keysOfRow are the values by which a list can be ordered, of the row with an id,
-// as a JSON object: what platform.cursor takes where the request names the order.
+// keysOfRow are the values by which a list can be ordered, of the row with an id.
 func keysOfRow(a *schema.Action, id pg.Expr) pg.Expr {
 	table := a.Model.Table
+	return keysObject(a, sortable(a), table, &pg.Select{From: pg.Ref(relatedSchema, table), Where: pg.Eq(pg.Col(table, "id"), id)})
+}
+
+// keysObject are the values of fields of a row as a JSON object: what platform.cursor
+// takes where the request names the order. The query finds the row, under an alias.
+func keysObject(a *schema.Action, fields []*schema.Field, row string, query *pg.Select) pg.Expr {
 	alias := rowAlias("keys", a)
-	var members []pg.Output
-	for _, f := range sortable(a) {
-		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(table, f.Column)), As: f.Name, Quote: true})
+	for _, f := range fields {
+		query.Columns = append(query.Columns, pg.Output{Value: wire(f.Type, pg.Col(row, f.Column)), As: f.Name, Quote: true})
 	}
 	return &pg.Subquery{Query: &pg.Select{
 		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var(alias))}},
-		From: &pg.SubqueryRef{Alias: alias, Query: &pg.Select{
-			Columns: members,
-			From:    pg.Ref(relatedSchema, table),
-			Where:   pg.Eq(pg.Col(table, "id"), id),
-		}},
+		From:    &pg.SubqueryRef{Alias: alias, Query: query},
 	}}
 }
 

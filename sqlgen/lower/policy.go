@@ -73,7 +73,7 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 // isClosed tells whether the rules of an action refuse every call before any row is
 // read. Rules that only admit no row do not: its lists are empty then.
 func isClosed(a *schema.Action) bool {
-	return pg.IsTrue(decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules).fails)
+	return pg.IsTrue(decideOf(a).fails)
 }
 
 // customCode is the one name under which all custom code runs: the plans of its

@@ -7,23 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
-
-// ruled is an action under a random rule.
-type ruled struct {
-	kind    schema.Kind
-	subject *subject
-	action  *schema.Action
-}
 
 // namesWriteInput finds the mention of an implicit input, of which only updates have
 // any: a name that no path leads to.
@@ -35,17 +25,7 @@ var namesWriteInput = regexp.MustCompile(`(^|[^.\w])\w+Maybe\b`)
 func TestRuleDifferential(t *testing.T) {
 	t.Parallel()
 	calls, outcomes := 0, map[string]int{}
-	seed, start := *differentialSeed, time.Now()
-	if seed == 0 && *differential > 0 {
-		seed = uint64(start.UnixNano())
-	}
-	end := start.Add(*differential)
-	if deadline, ok := t.Deadline(); ok && deadline.Add(-time.Minute).Before(end) {
-		end = deadline.Add(-time.Minute)
-	}
-	for n := uint64(0); (n < 4 || time.Now().Before(end)) && !t.Failed(); n++ {
-		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { callRuled(t, seed+n, &calls, outcomes) })
-	}
+	forDifferentialTime(t, 4, func(t *testing.T, seed uint64) { callRuled(t, seed, &calls, outcomes) })
 	t.Logf("%d calls; what they were answered: %v", calls, outcomes)
 	for _, kind := range []schema.Kind{schema.Get, schema.Update, schema.Delete} {
 		for _, outcome := range []string{"admitted", "refused", "missing"} {
@@ -61,22 +41,9 @@ func TestRuleDifferential(t *testing.T) {
 func callRuled(t *testing.T, seed uint64, calls *int, outcomes map[string]int) {
 	r := newRandom(seed)
 	lab := newLaboratory(t, randomModels(r))
-	var written []*subject
-	for _, s := range lab.randomSubjects(r) {
-		if s.place == ruleOfAction {
-			written = append(written, s)
-		}
-	}
-	text := lab.ruledText(lab.check(t, written))
+	text := lab.ruledText(lab.check(t, lab.randomRules(r)))
 	checked := mustCheck(t, text)
-	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), Schema(checked, "test.stern")); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	conn := db.Superuser(t)
-	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; set jit = off"); err != nil {
-		t.Fatal(err)
-	}
+	conn := installed(t, checked, text)
 	for range 4 {
 		w := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
 		tx, err := conn.Begin(t.Context())

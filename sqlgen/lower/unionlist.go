@@ -111,7 +111,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 			&pg.Fragment{
 				Prefix: "select $5 || array_agg(page.id), $6 || array_agg(page." + armColumn + "), $7 || array_agg(page.position) from (select " +
 					pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
-				Value:  positionOf(a, alias),
+				Value:  keysObject(a, unionSortable(a), alias, &pg.Select{}),
 				Suffix: " as position from (",
 			},
 			ofEachArm(sources, func(source pg.Expr) []pg.Expr {
@@ -176,19 +176,6 @@ func (a arm) source(action *schema.Action) pg.Expr {
 		fragment.Select.Where = &pg.And{Operands: []pg.Expr{condition}} // more follows behind and
 	}
 	return fragment
-}
-
-// positionOf is what a cursor needs of a row, as a JSON object.
-func positionOf(a *schema.Action, alias string) pg.Expr {
-	members := make([]pg.Output, 0, len(a.OrderBy)+2)
-	keys := rowAlias("keys", a)
-	for _, f := range unionSortable(a) {
-		members = append(members, pg.Output{Value: wire(f.Type, pg.Col(alias, f.Column)), As: f.Name, Quote: true})
-	}
-	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var(keys))}},
-		From:    &pg.SubqueryRef{Alias: keys, Query: &pg.Select{Columns: members}},
-	}}
 }
 
 // ofArm adds what a list of a union asks of an arm's rows to the query of these.

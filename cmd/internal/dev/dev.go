@@ -19,6 +19,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/encryption"
@@ -260,25 +261,12 @@ func (l *loop) readProject() (*sqlgen.Project, error) {
 	}
 	for _, f := range missing {
 		name := filepath.Join(l.options.Dir, filepath.FromSlash(f.Name))
-		if err := writeNew(name, f.Text); err != nil {
+		if err := newfile.Write(name, f.Text); err != nil {
 			return nil, fmt.Errorf("write custom code: %w", err)
 		}
 		l.say("wrote %s: its function is yours to write", name)
 	}
 	return sqlgen.ReadProject(l.options.Dir)
-}
-
-// writeNew writes a file that must not be there yet.
-func writeNew(name string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	return errors.Join(err, f.Close())
 }
 
 // wayOut says what can be done about rows that do not fit the schema.
