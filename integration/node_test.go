@@ -6,9 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
+
+// installing is held by who installs modules: several tests share a folder, and the
+// first of them does it for all.
+var installing sync.Mutex
 
 // installModules installs what the lock of a folder names, unless that is there. The
 // test is skipped where there is no Node.js, with what that means.
@@ -19,6 +24,8 @@ func installModules(t *testing.T, dir, consequence string) {
 			t.Skipf("SKIPPED: %s: there is no %s here", consequence, tool)
 		}
 	}
+	installing.Lock()
+	defer installing.Unlock()
 	installed, err1 := os.Stat(filepath.Join(dir, "node_modules/.package-lock.json"))
 	locked, err2 := os.Stat(filepath.Join(dir, "package-lock.json"))
 	if err1 == nil && err2 == nil && !installed.ModTime().Before(locked.ModTime()) {

@@ -28,7 +28,8 @@ begin
   if v_outstanding >= most then
     raise exception 'too many uploads outstanding' using
       errcode = 'SP429',
-      detail = json_build_object('retryAfter', ceil(extract(epoch from v_oldest - now())));
+      -- By the clock: who had to wait for a turn began before the oldest was noted.
+      detail = json_build_object('retryAfter', greatest(ceil(extract(epoch from v_oldest - clock_timestamp())), 1));
   end if;
 
   insert into platform.file_upload (key, action, field, identity_id, minter, filename, content_type, size, expires_at)
