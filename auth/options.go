@@ -31,7 +31,7 @@ type ProviderOptions struct {
 	Scopes       []string     // openid first
 	RedirectURL  string       // where its sign-ins end; empty means the one for all
 	ResponseMode ResponseMode // how the provider sends the browser back
-	IsInternal   bool         // it works, but is listed nowhere
+	IsInternal   bool         // it works, but is not offered to users
 }
 
 // ResponseMode says how a provider hands its answer to the browser.

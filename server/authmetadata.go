@@ -43,11 +43,16 @@ func (c *Config) listedProviders() []listedProvider {
 		listed = append(listed, listedProvider{
 			Name:         p.Name,
 			Type:         p.Type,
-			AuthorizeURL: c.BaseURL + "/auth/authorize/" + p.Name,
+			AuthorizeURL: c.authorizeURL(p.Name),
 			CallbackURL:  c.BaseURL + "/auth/callback/" + p.Name,
 		})
 	}
 	return listed
+}
+
+// authorizeURL is where sign-ins at a provider begin.
+func (c *Config) authorizeURL(name string) string {
+	return c.BaseURL + "/auth/authorize/" + name
 }
 
 // serverMetadata describes the endpoints as they are configured.
@@ -70,15 +75,15 @@ func (c *Config) serverMetadata() serverMetadata {
 	if c.PKCE != auth.PKCES256 {
 		m.ChallengeMethods = append(m.ChallengeMethods, "plain")
 	}
-	listed := c.listedProviders()
-	for _, p := range listed {
-		m.AuthorizationEndpoints = append(m.AuthorizationEndpoints, p.AuthorizeURL)
-	}
-	if len(listed) > 0 {
+	// The one is for whoever knows nothing of this service, the list for clients that
+	// may also know its internal providers.
+	if listed := c.listedProviders(); len(listed) > 0 {
 		m.AuthorizationEndpoint = listed[0].AuthorizeURL
 	}
-	if len(listed) == 1 {
-		m.AuthorizationEndpoints = nil
+	if len(c.Providers) > 1 {
+		for _, p := range c.Providers {
+			m.AuthorizationEndpoints = append(m.AuthorizationEndpoints, c.authorizeURL(p.Name))
+		}
 	}
 	return m
 }

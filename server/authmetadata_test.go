@@ -13,6 +13,7 @@ func TestAuthDocuments(t *testing.T) {
 	google := auth.ProviderOptions{Type: "google", Name: "google", ClientID: "c"}
 	work := auth.ProviderOptions{Type: "oidc", Name: "Work", ClientID: "c", IssuerURL: "https://id.example.com"}
 	hidden := auth.ProviderOptions{Type: "slack", Name: "hidden", ClientID: "c", IsInternal: true}
+	secret := auth.ProviderOptions{Type: "slack", Name: "secret", ClientID: "c", IsInternal: true}
 	const base = `"token_endpoint":"http://localhost/auth/token","revocation_endpoint":"http://localhost/auth/revoke",` +
 		`"jwks_uri":"http://localhost/.well-known/jwks.json","response_types_supported":["code"],` +
 		`"grant_types_supported":["authorization_code","refresh_token","password","token_exchange"],`
@@ -29,11 +30,17 @@ func TestAuthDocuments(t *testing.T) {
 	}{
 		{"none", nil, auth.PKCEOptional, issuer + base + anyMethod + rest, "[]"},
 		{"internal ones only", []auth.ProviderOptions{hidden}, auth.PKCERequired, issuer + base + anyMethod + rest, "[]"},
-		{"one", []auth.ProviderOptions{hidden, google}, auth.PKCES256,
+		{"one", []auth.ProviderOptions{google}, auth.PKCES256,
 			issuer + `"authorization_endpoint":"http://localhost/auth/authorize/google",` + base + s256 + rest, "[" + listedGoogle + "]"},
-		{"two", []auth.ProviderOptions{hidden, work, google}, auth.PKCEOptional,
+		{"several internal ones", []auth.ProviderOptions{hidden, secret}, auth.PKCEOptional,
+			issuer + `"authorization_endpoints":["http://localhost/auth/authorize/hidden","http://localhost/auth/authorize/secret"],` + base + anyMethod + rest, "[]"},
+		{"one beside an internal one", []auth.ProviderOptions{hidden, google}, auth.PKCEOptional,
+			issuer + `"authorization_endpoint":"http://localhost/auth/authorize/google",` +
+				`"authorization_endpoints":["http://localhost/auth/authorize/hidden","http://localhost/auth/authorize/google"],` + base + anyMethod + rest,
+			"[" + listedGoogle + "]"},
+		{"several", []auth.ProviderOptions{work, hidden, google}, auth.PKCEOptional,
 			issuer + `"authorization_endpoint":"http://localhost/auth/authorize/Work",` +
-				`"authorization_endpoints":["http://localhost/auth/authorize/Work","http://localhost/auth/authorize/google"],` + base + anyMethod + rest,
+				`"authorization_endpoints":["http://localhost/auth/authorize/Work","http://localhost/auth/authorize/hidden","http://localhost/auth/authorize/google"],` + base + anyMethod + rest,
 			"[" + listedWork + "," + listedGoogle + "]"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

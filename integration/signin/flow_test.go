@@ -269,7 +269,7 @@ func TestCallbackFailures(t *testing.T) {
 	}
 }
 
-// TestInternalProvider holds that a provider which is listed nowhere signs people in.
+// TestInternalProvider holds that a provider which is not offered to users signs people in.
 func TestInternalProvider(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
