@@ -12,20 +12,24 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/sternpost/sternpost/server/pipeline"
 )
 
 // database is the way to Postgres.
 type database struct {
 	pool    *pgxpool.Pool
-	size    int32
+	shared  *pipeline.Pool // of the reads that ride together; nil if there are too few connections to share
+	size    int            // how many connections there may be, the shared ones included
 	wait    time.Duration
 	running *calls
 }
 
 // statement is the call of one function. It is prepared once per connection.
 type statement struct {
-	name string // on the connection
-	sql  string
+	name   string // on the connection
+	sql    string
+	shared bool // it may ride with others, and be made twice
 }
 
 // newStatement builds the call of a function of schema api.
@@ -61,7 +65,8 @@ func openDatabase(c *Config, role string) (*database, error) {
 		return nil, fmt.Errorf("read database.url: %w", err)
 	}
 	configureSession(pc.ConnConfig, c)
-	pc.MaxConns = int32(c.PoolSize)
+	shared := sharedConnections(c.PoolSize)
+	pc.MaxConns = int32(c.PoolSize - shared)
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		return assumeRole(ctx, conn, role)
 	}
@@ -69,8 +74,42 @@ func openDatabase(c *Config, role string) (*database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
-	return &database{pool: pool, size: pc.MaxConns, wait: c.PoolWait, running: &calls{limit: c.StatementTimeout}}, nil
+	d := &database{pool: pool, size: c.PoolSize, wait: c.PoolWait, running: &calls{limit: c.StatementTimeout}}
+	if shared > 0 {
+		d.shared = pipeline.New(pipeline.Options{
+			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
+			HasLeft: hasLeft,
+			Connect: func(ctx context.Context) (*pgconn.PgConn, error) { return connectShared(ctx, pool, role) },
+		})
+	}
+	return d, nil
 }
+
+// sharedConnections returns how many connections of so many reads share: half of them,
+// but four do for two cores as well as more.
+func sharedConnections(size int) int {
+	return min(4, size/2)
+}
+
+// sharedDepth is how many reads are on their way on one connection.
+const sharedDepth = 8
+
+// connectShared opens a connection that reads share.
+func connectShared(ctx context.Context, pool *pgxpool.Pool, role string) (*pgconn.PgConn, error) {
+	conn, err := pgconn.ConnectConfig(ctx, &pool.Config().ConnConfig.Config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	if role != "" {
+		if err := conn.Exec(ctx, setRole(role)).Close(); err != nil {
+			conn.Close(ctx)
+			return nil, fmt.Errorf("assume the role %s: %w", role, err)
+		}
+	}
+	return conn, nil
+}
+
+func setRole(role string) string { return "set role " + pgx.Identifier{role}.Sanitize() }
 
 // configureSession sets what every connection begins with.
 func configureSession(cc *pgx.ConnConfig, c *Config) {
@@ -97,7 +136,7 @@ func assumeRole(ctx context.Context, conn *pgx.Conn, role string) error {
 	if role == "" {
 		return nil
 	}
-	if _, err := conn.Exec(ctx, "set role "+pgx.Identifier{role}.Sanitize()); err != nil {
+	if _, err := conn.Exec(ctx, setRole(role)); err != nil {
 		return fmt.Errorf("assume the role %s: %w", role, err)
 	}
 	return nil
@@ -110,6 +149,11 @@ const maxRetries = 3
 // valid during that call only, and counts only if the error is nil: a statement may
 // still fail when its transaction ends. A client that leaves ends the statement.
 func (d *database) call(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+	if st.shared && d.shared != nil {
+		if err := d.callShared(client, st, input, callContext, answer); err != pipeline.ErrElsewhere {
+			return err
+		}
+	}
 	for attempt := 0; ; attempt++ {
 		err := d.attempt(client, st, input, callContext, answer)
 		if err == nil || attempt == maxRetries || !isRepeatable(err) {
@@ -118,6 +162,38 @@ func (d *database) call(client net.Conn, st statement, input, callContext []byte
 		// Those that were in each other's way must not meet again.
 		time.Sleep(time.Duration(1+rand.IntN(10<<attempt)) * time.Millisecond)
 	}
+}
+
+// callShared makes a call on a connection that reads share, or returns
+// pipeline.ErrElsewhere.
+func (d *database) callShared(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+	params := [][]byte{input, callContext}
+	if !pipeline.Takes(params) {
+		return pipeline.ErrElsewhere
+	}
+	err := d.shared.Do(&pipeline.Query{SQL: st.sql, Params: params, Client: client, Row: func(columns [][]byte) {
+		answerFirst(columns, answer)
+	}})
+	switch {
+	case err == nil || err == pipeline.ErrElsewhere:
+		return err
+	case err == pipeline.ErrBusy:
+		return timeout.with(err)
+	case err == pipeline.ErrLeft:
+		return timeout.with(errClientLeft)
+	case isRepeatable(err):
+		return pipeline.ErrElsewhere
+	}
+	return err
+}
+
+// answerFirst passes the one value of a row on.
+func answerFirst(columns [][]byte, answer func([]byte)) {
+	value := columns[0]
+	if value == nil {
+		value = []byte("null")
+	}
+	answer(value)
 }
 
 // isRepeatable tells whether a call did nothing and may do better next time.
@@ -186,11 +262,7 @@ func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, answer 
 	}
 	rows := pg.ExecStatement(context.Background(), prepared, [][]byte{input, callContext}, nil, nil)
 	for rows.NextRow() {
-		value := rows.Values()[0]
-		if value == nil {
-			value = []byte("null")
-		}
-		answer(value)
+		answerFirst(rows.Values(), answer)
 	}
 	_, err = rows.Close()
 	return err
@@ -218,11 +290,60 @@ func (d *database) acquire() (*pgxpool.Conn, error) {
 	switch {
 	case err == nil:
 		return conn, nil
-	case errors.Is(err, context.DeadlineExceeded) && d.pool.Stat().AcquiredConns() == d.size:
+	case errors.Is(err, context.DeadlineExceeded) && d.isFull():
 		return nil, timeout.with(fmt.Errorf("wait for a connection: %w", err))
 	default:
 		return nil, unavailable.with(fmt.Errorf("connect to the database: %w", err))
 	}
+}
+
+// connections counts connections.
+type connections struct {
+	open, inUse, max int
+}
+
+func (d *database) connections() connections {
+	stat := d.pool.Stat()
+	c := connections{open: int(stat.TotalConns()), inUse: int(stat.AcquiredConns()), max: d.size}
+	if d.shared != nil {
+		open, busy := d.shared.Connections()
+		c.open, c.inUse = c.open+open, c.inUse+busy
+	}
+	return c
+}
+
+// watch looks after the calls that run or wait, until the context ends.
+func (d *database) watch(ctx context.Context) {
+	if d.shared != nil {
+		go d.shared.Watch(ctx)
+	}
+	ticker := time.NewTicker(watchInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-ticker.C:
+			d.running.look(now)
+			if d.shared != nil {
+				d.shared.Look(now)
+			}
+		}
+	}
+}
+
+// cancelAll cancels whatever is still running.
+func (d *database) cancelAll() {
+	d.running.cancelAll()
+	if d.shared != nil {
+		d.shared.CancelAll()
+	}
+}
+
+// isFull tells whether every connection of the pool runs a call.
+func (d *database) isFull() bool {
+	stat := d.pool.Stat()
+	return stat.AcquiredConns() == stat.MaxConns()
 }
 
 // closedContext has ended, so that closing a connection with it does not wait.
@@ -234,6 +355,9 @@ func closedContext() context.Context {
 
 // close closes the pool. It waits for connections in use, but not for long.
 func (d *database) close() {
+	if d.shared != nil {
+		d.shared.Close()
+	}
 	closed := make(chan struct{})
 	go func() {
 		d.pool.Close()

@@ -89,20 +89,6 @@ func (l *calls) hasLeft(c *runningCall) bool {
 	return c.left
 }
 
-// watch cancels the statements of clients that have left, until the context ends.
-func (l *calls) watch(ctx context.Context) {
-	ticker := time.NewTicker(watchInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-ticker.C:
-			l.look(now)
-		}
-	}
-}
-
 // look goes through the calls that take longer. A call leaves the list before its
 // handler returns, so that under the lock its client is still the one that called.
 func (l *calls) look(now time.Time) {

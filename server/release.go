@@ -302,8 +302,11 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 	if a.Early != "" {
 		built.early = newStatement(a.Early, true)
 	}
+	built.call.shared = a.Kind == release.Get && !a.Custom
 	for set, function := range a.Forms {
-		built.forms[set] = newStatement(function, readOnly)
+		form := newStatement(function, readOnly)
+		form.shared = a.Kind == release.List && !a.Custom
+		built.forms[set] = form
 	}
 	return built, nil
 }

@@ -131,7 +131,7 @@ func New(config Config, options Options) (*Server, error) {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
-	s.telemetry, err = newTelemetry(context.Background(), s.db.pool.Stat, running, config.Environ)
+	s.telemetry, err = newTelemetry(context.Background(), s.db.connections, running, config.Environ)
 	if err == nil {
 		s.signIns, err = s.newSignIns()
 	}
@@ -227,7 +227,7 @@ func (s *Server) Run(ctx context.Context) error {
 	defer stopBackground()
 	ended := make(chan error, 3)
 
-	go s.db.running.watch(background)
+	go s.db.watch(background)
 	go s.sweepSignIns(background)
 	go s.sweepFiles(background)
 	followed := make(chan struct{})
@@ -285,7 +285,7 @@ func (s *Server) stop() {
 	s.waitIdle(grace)
 	if n := s.inFlight.Load(); n > 0 {
 		s.log.Warn("requests outlast the shutdown grace", "inFlight", n)
-		s.db.running.cancelAll()
+		s.db.cancelAll()
 		late, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 		defer cancel()
 		s.waitIdle(late)

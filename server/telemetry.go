@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -56,7 +55,7 @@ type actionMetrics struct {
 	duration  prometheus.Observer
 }
 
-func newTelemetry(ctx context.Context, pool func() *pgxpool.Stat, running prometheus.GaugeFunc, environ []string) (*telemetry, error) {
+func newTelemetry(ctx context.Context, database func() connections, running prometheus.GaugeFunc, environ []string) (*telemetry, error) {
 	t := &telemetry{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -75,16 +74,16 @@ func newTelemetry(ctx context.Context, pool func() *pgxpool.Stat, running promet
 			Name: "sternpost_ready", Help: "1 while requests should be sent here.",
 		}),
 	}
-	poolGauge := func(name, help string, value func(*pgxpool.Stat) int32) prometheus.Collector {
+	gauge := func(name, help string, value func(connections) int) prometheus.Collector {
 		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			return float64(value(pool()))
+			return float64(value(database()))
 		})
 	}
 	t.registry.MustRegister(
 		t.requests, t.duration, t.release, t.ready, running,
-		poolGauge("sternpost_database_connections", "Connections of the pool.", (*pgxpool.Stat).TotalConns),
-		poolGauge("sternpost_database_connections_in_use", "Connections that run a statement.", (*pgxpool.Stat).AcquiredConns),
-		poolGauge("sternpost_database_connections_max", "Connections that the pool may have.", (*pgxpool.Stat).MaxConns),
+		gauge("sternpost_database_connections", "Connections to the database.", func(c connections) int { return c.open }),
+		gauge("sternpost_database_connections_in_use", "Connections that run a statement.", func(c connections) int { return c.inUse }),
+		gauge("sternpost_database_connections_max", "Connections that there may be.", func(c connections) int { return c.max }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -1,0 +1,403 @@
+package pipeline
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+// connection is one connection with the queries that are on their way on it.
+type connection struct {
+	pool   *Pool
+	pg     *pgconn.PgConn // gave the connection away; it still knows how to cancel
+	net    net.Conn
+	opened time.Time
+	load   int // places taken; guarded by the pool
+
+	retired   atomic.Bool  // takes no more queries
+	headSince atomic.Int64 // when the oldest query began, in nanoseconds; 0 means that there is none
+
+	mu         sync.Mutex
+	queue      []*query // in the order of their answers
+	out        []byte   // to be written
+	spare      []byte
+	writing    bool
+	reading    bool              // somebody reads, or is told to
+	err        error             // why the connection is broken
+	statements map[string]string // names by text
+	prepared   int               // how many were named
+	cancelled  chan struct{}     // closed when the request to cancel has been sent; nil without one
+
+	// For the one who reads.
+	in     []byte
+	r, w   int    // in[r:w] has arrived and was not looked at
+	head   *query // that the rows are for; nil if it was not looked up, or nobody waits
+	values [][]byte
+}
+
+// query is a query on its way.
+type query struct {
+	*Query
+	err    error
+	brings bool      // it prepares its statement
+	moved  bool      // nobody waits for it here any more
+	left   bool      // it is cancelled because its client has left
+	turn   chan turn // holds one
+}
+
+// turn is what a waiting caller is told.
+type turn int
+
+const (
+	isDone  turn = iota // the query has ended
+	mayRead             // it is the oldest now: read
+)
+
+const (
+	readBuffer = 16 << 10 // of a connection
+	keptBuffer = 64 << 10 // larger ones are not kept
+)
+
+// open opens a connection.
+func open(ctx context.Context, p *Pool) (*connection, error) {
+	pg, err := p.options.Connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hijacked, err := pg.Hijack()
+	if err != nil {
+		pg.Close(ctx)
+		return nil, fmt.Errorf("take over a connection: %w", err)
+	}
+	return &connection{
+		pool: p, pg: pg, net: hijacked.Conn, opened: time.Now(),
+		statements: map[string]string{}, in: make([]byte, readBuffer),
+	}, nil
+}
+
+// isSlow tells whether the statement that runs has been running for long.
+func (n *connection) isSlow(now time.Time) bool {
+	since := n.headSince.Load()
+	return since != 0 && now.UnixNano()-since > int64(slow)
+}
+
+// queries keeps those that have ended.
+var queries = sync.Pool{New: func() any { return &query{turn: make(chan turn, 1)} }}
+
+// do sends a query and waits for its end.
+func (n *connection) do(q *Query) error {
+	c := queries.Get().(*query)
+	c.Query, c.err, c.brings, c.moved, c.left = q, nil, false, false, false
+
+	mayReadNow, err := n.send(c)
+	if err != nil {
+		n.pool.leave(n)
+		return ErrElsewhere
+	}
+	if mayReadNow || <-c.turn == mayRead {
+		n.read(c)
+	}
+	if c.moved { // it is still in the queue
+		return ErrElsewhere
+	}
+	err = c.err
+	if c.left {
+		err = ErrLeft
+	}
+	c.Query = nil
+	queries.Put(c)
+	return err
+}
+
+// send puts a query on its way. A caller that finds nobody writing writes for all. It
+// tells whether this caller is the one who reads.
+func (n *connection) send(c *query) (mayReadNow bool, err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.err != nil {
+		return false, n.err
+	}
+	if n.out, err = n.appendQuery(n.out, c); err != nil {
+		return false, err
+	}
+	n.queue = append(n.queue, c)
+	if len(n.queue) == 1 {
+		n.headSince.Store(time.Now().UnixNano())
+	}
+	if !n.reading {
+		n.reading, mayReadNow = true, true
+	}
+	if !n.writing {
+		n.write()
+	}
+	return mayReadNow, nil
+}
+
+// write writes what there is to write, also what is added meanwhile. The lock is held
+// before and after, and not while the network is waited for.
+func (n *connection) write() {
+	n.writing = true
+	for len(n.out) > 0 && n.err == nil {
+		out := n.out
+		n.out = n.spare[:0]
+		n.mu.Unlock()
+		_, err := n.net.Write(out)
+		n.mu.Lock()
+		if n.spare = out; cap(out) > keptBuffer {
+			n.spare = nil
+		}
+		if err != nil {
+			n.net.Close() // which the one who reads finds out
+			break
+		}
+	}
+	n.writing = false
+}
+
+// appendQuery writes the messages of a query: Parse the first time, then Bind to the
+// unnamed portal, Execute and Sync (Postgres 15, chapter 55.2.3).
+func (n *connection) appendQuery(b []byte, c *query) ([]byte, error) {
+	name, isKnown := n.statements[c.SQL]
+	if !isKnown {
+		n.prepared++
+		name, c.brings = "q"+strconv.Itoa(n.prepared), true
+		n.statements[c.SQL] = name
+		parsed, err := (&pgproto3.Parse{Name: name, Query: c.SQL}).Encode(b)
+		if err != nil {
+			return b, fmt.Errorf("write a statement: %w", err)
+		}
+		b = parsed
+	}
+	bound, err := (&pgproto3.Bind{PreparedStatement: name, Parameters: c.Params, ResultFormatCodes: c.Formats}).Encode(b)
+	if err != nil {
+		return b, fmt.Errorf("write parameters: %w", err)
+	}
+	b = append(bound, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0)
+	return append(b, 'S', 0, 0, 0, 4), nil
+}
+
+// read reads until the answer to own, the oldest query, is complete, delivers what else
+// has arrived, and hands the reading on.
+func (n *connection) read(own *query) {
+	for done := false; !done || n.hasMessage(); {
+		kind, body, err := n.message()
+		if err != nil {
+			n.fail(own, err)
+			break
+		}
+		if ended := n.take(kind, body); ended == own {
+			done = true
+		} else if ended != nil && !ended.moved {
+			ended.turn <- isDone
+		}
+	}
+	n.handOn()
+}
+
+// handOn lets the caller of the oldest query read.
+func (n *connection) handOn() {
+	if len(n.in) > keptBuffer && n.r == n.w {
+		n.in, n.r, n.w = make([]byte, readBuffer), 0, 0
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	switch {
+	case len(n.queue) == 0:
+		n.reading = false
+		if n.retired.Load() {
+			go n.end()
+		}
+	case n.queue[0].moved:
+		go n.read(n.queue[0]) // nobody waits for the answer, but it has to be read
+	default:
+		n.queue[0].turn <- mayRead
+	}
+}
+
+// take deals with one message, and returns the query that it ends (Postgres 15, chapter
+// 55.7). What is not about a query, such as notices, is passed over.
+func (n *connection) take(kind byte, body []byte) (ended *query) {
+	switch kind {
+	case 'D': // DataRow
+		if n.head == nil {
+			n.head = n.oldest()
+		}
+		if n.head != nil {
+			n.values = splitRow(n.values[:0], body)
+			n.head.Row(n.values)
+		}
+	case 'E': // ErrorResponse
+		n.refused(body)
+	case 'Z': // ReadyForQuery
+		n.head = nil
+		return n.finish()
+	}
+	return nil
+}
+
+// oldest returns the oldest query, or nil if nobody waits for it. One whose rows have
+// begun to arrive does not move.
+func (n *connection) oldest() *query {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.queue) == 0 || n.queue[0].moved {
+		return nil
+	}
+	return n.queue[0]
+}
+
+// refused notes what the database says of the oldest query. A connection that is about
+// to end, or has lost its prepared statements, takes no more.
+func (n *connection) refused(body []byte) {
+	var message pgproto3.ErrorResponse
+	if err := message.Decode(body); err != nil {
+		n.retired.Store(true)
+		return
+	}
+	raised := pgconn.ErrorResponseToPgError(&message)
+	isLost := raised.Code == "26000" || message.SeverityUnlocalized == "FATAL"
+	if isLost {
+		n.retired.Store(true)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.queue) == 0 {
+		return
+	}
+	c := n.queue[0]
+	if c.err = raised; isLost {
+		c.err = ErrElsewhere
+	}
+	if c.brings {
+		delete(n.statements, c.SQL) // it may not have been prepared
+	}
+}
+
+// finish takes the oldest query out of the queue.
+func (n *connection) finish() *query {
+	n.mu.Lock()
+	if len(n.queue) == 0 {
+		n.mu.Unlock()
+		return nil
+	}
+	c := n.queue[0]
+	n.queue = slices.Delete(n.queue, 0, 1)
+	if len(n.queue) == 0 {
+		n.headSince.Store(0)
+	} else {
+		n.headSince.Store(time.Now().UnixNano())
+	}
+	n.mu.Unlock()
+	n.pool.leave(n)
+	return c
+}
+
+// fail ends all queries of a connection that is broken. own is that of the one who reads.
+func (n *connection) fail(own *query, cause error) {
+	n.mu.Lock()
+	n.err = cause
+	n.retired.Store(true)
+	queue := n.queue
+	n.queue = nil
+	n.headSince.Store(0)
+	for _, c := range queue {
+		c.err = ErrElsewhere
+		if c != own && !c.moved {
+			c.turn <- isDone
+		}
+	}
+	n.mu.Unlock()
+	for range queue {
+		n.pool.leave(n)
+	}
+}
+
+// end closes a connection on which nothing is on its way, after a request to cancel has
+// been sent: that strikes whatever runs on the connection then.
+func (n *connection) end() {
+	n.mu.Lock()
+	cancelled := n.cancelled
+	n.mu.Unlock()
+	if cancelled != nil {
+		<-cancelled
+	}
+	n.pool.remove(n)
+	_, _ = n.net.Write([]byte{'X', 0, 0, 0, 4}) // Terminate
+	n.net.Close()
+}
+
+// hasMessage tells whether a whole message has arrived.
+func (n *connection) hasMessage() bool {
+	return n.w-n.r >= 5 && n.w-n.r >= n.length()
+}
+
+// length returns the length of the next message, whose head has arrived.
+func (n *connection) length() int {
+	return 1 + int(binary.BigEndian.Uint32(n.in[n.r+1:]))
+}
+
+// message waits for the next message. Its body is valid until the next call.
+func (n *connection) message() (kind byte, body []byte, err error) {
+	for !n.hasMessage() {
+		if n.r == n.w {
+			n.r, n.w = 0, 0
+		}
+		need := 5
+		if n.w-n.r >= 5 {
+			if need = n.length(); need < 5 || need > maxMessage {
+				return 0, nil, fmt.Errorf("a message of %d bytes", need)
+			}
+		}
+		n.makeRoom(need)
+		read, err := n.net.Read(n.in[n.w:])
+		if n.w += read; err != nil {
+			return 0, nil, err
+		}
+	}
+	end := n.r + n.length()
+	kind, body = n.in[n.r], n.in[n.r+5:end]
+	n.r = end
+	return kind, body, nil
+}
+
+// maxMessage is the most that Postgres makes of one value, 1 GiB.
+const maxMessage = 1 << 30
+
+// makeRoom makes room for a message of so many bytes that begins at n.r.
+func (n *connection) makeRoom(need int) {
+	if len(n.in)-n.r >= need && n.w < len(n.in) {
+		return
+	}
+	in := n.in
+	if need > len(in) {
+		in = make([]byte, max(need, 2*len(in)))
+	}
+	n.w = copy(in, n.in[n.r:n.w])
+	n.in, n.r = in, 0
+}
+
+// splitRow returns the columns of a DataRow.
+func splitRow(values [][]byte, body []byte) [][]byte {
+	count := int(binary.BigEndian.Uint16(body))
+	body = body[2:]
+	for range count {
+		size := int(int32(binary.BigEndian.Uint32(body)))
+		body = body[4:]
+		if size < 0 {
+			values = append(values, nil)
+			continue
+		}
+		values = append(values, body[:size:size])
+		body = body[size:]
+	}
+	return values
+}

@@ -1,0 +1,343 @@
+package pipeline_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server/pipeline"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// clients are callers that can leave.
+type client struct {
+	net.Conn
+	left atomic.Bool
+}
+
+func hasLeft(c net.Conn) bool { return c.(*client).left.Load() }
+
+// start makes a pool on a database of its own, and makes sure that it has connected.
+func start(t *testing.T, change func(*pipeline.Options)) (*pipeline.Pool, *pgtest.DB) {
+	t.Helper()
+	db := pgtest.New(t, pgtest.Options{})
+	options := pipeline.Options{
+		Connections: 1, Depth: 8, Wait: 10 * time.Second, Limit: 20 * time.Second, HasLeft: hasLeft,
+		Connect: func(ctx context.Context) (*pgconn.PgConn, error) { return pgconn.Connect(ctx, db.SuperuserURL()) },
+	}
+	if change != nil {
+		change(&options)
+	}
+	p := pipeline.New(options)
+	ctx, stop := context.WithCancel(context.Background())
+	go p.Watch(ctx)
+	go func() {
+		for ctx.Err() == nil {
+			p.Look(time.Now())
+			time.Sleep(20 * time.Millisecond)
+		}
+	}()
+	t.Cleanup(func() { stop(); p.Close() })
+	connect(t, p, options.Connections)
+	return p, db
+}
+
+// connect waits until there are so many connections.
+func connect(t *testing.T, p *pipeline.Pool, want int) {
+	t.Helper()
+	for range 1000 {
+		if n, _ := p.Connections(); n == want {
+			return
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { _, _ = text(p, nil, "select pg_sleep(0.002)::text || $1", "") })
+		}
+		all.Wait()
+		time.Sleep(2 * time.Millisecond)
+	}
+	t.Fatalf("there are not %d connections", want)
+}
+
+// text runs a statement and returns the first column of all rows, joined.
+func text(p *pipeline.Pool, c *client, sql string, params ...string) (string, error) {
+	q := pipeline.Query{SQL: sql}
+	for _, param := range params {
+		q.Params = append(q.Params, []byte(param))
+	}
+	if c != nil {
+		q.Client = c
+	}
+	var got []string
+	q.Row = func(columns [][]byte) { got = append(got, string(columns[0])) }
+	err := p.Do(&q)
+	return strings.Join(got, ","), err
+}
+
+func sqlstate(err error) string {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) {
+		return raised.Code
+	}
+	return ""
+}
+
+// TestEachGetsItsOwn has many callers with many kinds of statements on two connections.
+// Whatever happens to one of them, the others get exactly what they asked for.
+func TestEachGetsItsOwn(t *testing.T) {
+	t.Parallel()
+	p, db := start(t, func(o *pipeline.Options) {
+		o.Connections = 2
+		connect := o.Connect
+		o.Connect = func(ctx context.Context) (*pgconn.PgConn, error) {
+			conn, err := connect(ctx)
+			if err == nil {
+				_, err = conn.Exec(ctx, "set statement_timeout = '150ms'").ReadAll()
+			}
+			return conn, err
+		}
+	})
+	if _, err := db.Superuser(t).Exec(t.Context(), `create function fail(text) returns text language plpgsql as $$
+		begin perform set_config('test.own', $1, true); raise exception '%', $1 using errcode = 'SP403'; end $$`); err != nil {
+		t.Fatal(err)
+	}
+	const callers, each = 24, 120
+	var answered, refused, ended, elsewhere, left atomic.Int64
+	var all sync.WaitGroup
+	for caller := range callers {
+		all.Go(func() {
+			random := rand.New(rand.NewPCG(7, uint64(caller)))
+			for call := 0; call < each; {
+				own := fmt.Sprintf("%d.%d", caller, call)
+				c := &client{}
+				var got, want string
+				var err error
+				switch kind := random.IntN(100); {
+				case kind < 50:
+					want = own + "/"
+					got, err = text(p, c, "select $1 || '/' || coalesce(current_setting('test.own', true), '')", own)
+				case kind < 70:
+					want = own
+					got, err = text(p, c, "select set_config('test.own', $1, true)", own)
+				case kind < 85:
+					n := random.IntN(2000)
+					want = own + strings.Repeat(","+own, n)
+					got, err = text(p, c, "select $1::text from generate_series(0, $2::int)", own, strconv.Itoa(n))
+				case kind < 97:
+					_, err = text(p, c, "select fail($1)", own)
+					if raised := (*pgconn.PgError)(nil); errors.As(err, &raised) && raised.Code == "SP403" {
+						refused.Add(1)
+						if raised.Message != own {
+							t.Errorf("caller %s got the error of %s", own, raised.Message)
+						}
+						call++
+						continue
+					}
+				case kind < 99:
+					_, err = text(p, c, "select pg_sleep(1)::text || $1", own)
+					if sqlstate(err) == "57014" {
+						ended.Add(1)
+						call++
+						continue
+					}
+				default:
+					time.AfterFunc(20*time.Millisecond, func() { c.left.Store(true) })
+					_, err = text(p, c, "select pg_sleep(0.12)::text || $1", own)
+					if err == pipeline.ErrLeft {
+						left.Add(1)
+						call++
+						continue
+					}
+				}
+				switch {
+				case err == pipeline.ErrElsewhere:
+					elsewhere.Add(1)
+					time.Sleep(time.Millisecond)
+					continue
+				case err != nil:
+					t.Errorf("caller %s: %v", own, err)
+				case want != "" && got != want:
+					t.Errorf("caller %s got %.60q, want %.60q", own, got, want)
+				default:
+					answered.Add(1)
+				}
+				call++
+			}
+		})
+	}
+	all.Wait()
+	t.Logf("answered %d, refused %d, ended by time %d, left %d, elsewhere %d",
+		answered.Load(), refused.Load(), ended.Load(), left.Load(), elsewhere.Load())
+	for what, n := range map[string]int64{"answered": answered.Load(), "refused": refused.Load(), "elsewhere": elsewhere.Load()} {
+		if n == 0 {
+			t.Errorf("no call was %s: the test did not try what it is for", what)
+		}
+	}
+}
+
+func TestMovesFromBehindASlowOne(t *testing.T) {
+	t.Parallel()
+	p, db := start(t, nil)
+	var slow sync.WaitGroup
+	slow.Go(func() {
+		if _, err := text(p, nil, "select pg_sleep(20)::text || $1", ""); sqlstate(err) != "57014" {
+			t.Errorf("the slow one: got %v, want that it was cancelled in the end", err)
+		}
+	})
+	waitSleeping(t, db)
+	// While it runs nobody is answered here, whether behind it or for want of a place.
+	for range 20 {
+		if _, err := text(p, nil, "select $1", "x"); err != pipeline.ErrElsewhere {
+			t.Errorf("got %v, want ErrElsewhere", err)
+		}
+	}
+	p.CancelAll()
+	slow.Wait()
+	connect(t, p, 1)
+	if got, err := text(p, nil, "select $1", "after"); err != nil || got != "after" {
+		t.Errorf("afterwards: got %q, %v", got, err)
+	}
+}
+
+func TestClientLeaves(t *testing.T) {
+	t.Parallel()
+	p, db := start(t, nil)
+	gone := &client{}
+	var left sync.WaitGroup
+	left.Go(func() {
+		if _, err := text(p, gone, "select pg_sleep(20)::text || $1", ""); err != pipeline.ErrLeft {
+			t.Errorf("got %v, want ErrLeft", err)
+		}
+	})
+	waitSleeping(t, db)
+	gone.left.Store(true)
+	left.Wait()
+	connect(t, p, 1)
+	if got, err := text(p, nil, "select $1", "after"); err != nil || got != "after" {
+		t.Errorf("afterwards: got %q, %v", got, err)
+	}
+}
+
+func TestForgottenTimeLimit(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, func(o *pipeline.Options) { o.Limit = 50 * time.Millisecond })
+	if _, err := text(p, nil, "select pg_sleep(30)::text || $1", ""); sqlstate(err) != "57014" {
+		t.Errorf("got %v, want that it was cancelled", err)
+	}
+}
+
+func TestBrokenConnection(t *testing.T) {
+	t.Parallel()
+	p, db := start(t, nil)
+	terminate := func() {
+		t.Helper()
+		if _, err := db.Superuser(t).Exec(t.Context(),
+			"select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Run("while it runs", func(t *testing.T) {
+		var run sync.WaitGroup
+		run.Go(func() {
+			if _, err := text(p, nil, "select pg_sleep(20)::text || $1", ""); err != pipeline.ErrElsewhere {
+				t.Errorf("got %v, want ErrElsewhere", err)
+			}
+		})
+		waitSleeping(t, db)
+		terminate()
+		run.Wait()
+	})
+	t.Run("while it idles", func(t *testing.T) {
+		connect(t, p, 1)
+		terminate()
+		if got, err := text(p, nil, "select $1", "x"); err != pipeline.ErrElsewhere && (err != nil || got != "x") {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+	connect(t, p, 1)
+	if got, err := text(p, nil, "select $1", "after"); err != nil || got != "after" {
+		t.Errorf("afterwards: got %q, %v", got, err)
+	}
+}
+
+func TestStatementThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	p, db := start(t, nil)
+	for range 2 {
+		if _, err := text(p, nil, "select later($1)", "x"); sqlstate(err) != "42883" {
+			t.Fatalf("got %v, want an undefined function", err)
+		}
+	}
+	if _, err := db.Superuser(t).Exec(t.Context(), "create function later(text) returns text language sql as 'select $1'"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := text(p, nil, "select later($1)", "x"); err != nil || got != "x" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestLargeAnswers(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, nil)
+	for _, size := range []int{1, 8 << 10, 16<<10 - 7, 16 << 10, 100_000, 5 << 20} {
+		got, err := text(p, nil, "select repeat('x', $1::int)", strconv.Itoa(size))
+		if err != nil || len(got) != size {
+			t.Errorf("%d: got %d, %v", size, len(got), err)
+		}
+	}
+	got, err := text(p, nil, "select i from generate_series(1, $1::int) i", "50000")
+	if err != nil || !strings.HasSuffix(got, ",49999,50000") {
+		t.Errorf("many rows: got …%q, %v", got[max(0, len(got)-20):], err)
+	}
+}
+
+func TestFormatsAndNulls(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, nil)
+	var rows [][]string
+	err := p.Do(&pipeline.Query{
+		SQL: "select null, '', 258::int8, $1::text", Params: [][]byte{nil}, Formats: []int16{0, 0, 1, 0},
+		Row: func(columns [][]byte) {
+			row := make([]string, len(columns))
+			for i, c := range columns {
+				row[i] = fmt.Sprintf("%v %q", c == nil, c)
+			}
+			rows = append(rows, row)
+		},
+	})
+	want := `[[true "" false "" false "\x00\x00\x00\x00\x00\x00\x01\x02" true ""]]`
+	if got := fmt.Sprint(rows); err != nil || got != want {
+		t.Errorf("got %s, %v, want %s", got, err, want)
+	}
+}
+
+// waitSleeping waits until a statement sleeps in the database.
+func waitSleeping(t *testing.T, db *pgtest.DB) {
+	t.Helper()
+	conn := db.Superuser(t)
+	for range 1000 {
+		var sleeps bool
+		err := conn.QueryRow(t.Context(), "select exists (select from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep')").Scan(&sleeps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sleeps {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("nothing sleeps")
+}
