@@ -195,10 +195,14 @@ func (g requestGenerator) text(s map[string]any) string {
 	case "password":
 		return choose(g, "canary horse", "canaryé", strings.Repeat("canary12", 128))
 	}
-	if s["maxLength"] != nil {
+	if s["minLength"] != nil {
 		return choose(g, "a", "x y", "019d3dc1-bc78-7c3e-8a56-0b1f6c2d7e44", "é😀", "%", strings.Repeat("é", 255))
 	}
-	return choose(g, "", "a", "Ada", "O'Neill; drop table app.note; --", "%_\\", "{{ . }} $$ $1", "\u0001\n\t", "İıſK", "😀", strings.Repeat("long ", 60), "null")
+	text := []rune(choose(g, "", "a", "Ada", "O'Neill; drop table app.note; --", "%_\\", "{{ . }} $$ $1", "\u0001\n\t", "İıſK", "😀", strings.Repeat("long ", 60), "null"))
+	if most, ok := s["maxLength"].(float64); ok {
+		text = text[:min(len(text), int(most))]
+	}
+	return string(text)
 }
 
 // spoil changes a value in one place, near to what is still accepted or far from it.

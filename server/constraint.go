@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -44,6 +45,14 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return inputInvalid.with(raised).
 			saying("the values for the unique composite fields %s must be unique", fields).
 			listing(entry{where(), fields + " must be unique"})
+	case c.Kind == release.MaxLength:
+		return inputInvalid.with(raised).
+			saying("the value of field '%s' is too long", first).
+			listing(entry{where(), input.TooLong(c.Limit)})
+	case c.Kind == release.MaxItems:
+		return inputInvalid.with(raised).
+			saying("the value of field '%s' has too many items", first).
+			listing(entry{where(), input.TooManyItems(c.Limit)})
 	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return inputInvalid.with(raised).
 			saying("the record is referenced by other records").

@@ -23,6 +23,7 @@ type jsonSchema struct {
 	Items         json.RawMessage   `json:"items"`
 	MinItems      int               `json:"minItems"`
 	MinProperties int               `json:"minProperties"`
+	MinLength     int               `json:"minLength"`
 	MaxLength     int               `json:"maxLength"`
 	Description   string            `json:"description"`
 
@@ -90,7 +91,7 @@ func (s *jsonSchema) isFilter() bool { return strings.HasSuffix(s.component, "Qu
 
 // isID tells whether the schema is an id's.
 func (s *jsonSchema) isID() bool {
-	return s.kind() == "string" && s.Format+s.OwnFormat == "" && s.MaxLength > 0 && len(s.Enum) == 0
+	return s.kind() == "string" && s.Format+s.OwnFormat == "" && s.MinLength > 0 && s.MaxLength > 0 && len(s.Enum) == 0
 }
 
 // memberRow is a member of an input or answer as the page lists it.
@@ -205,7 +206,11 @@ func (r schemaReader) sampleOf(s *jsonSchema, name string, all bool, depth int) 
 	case "number":
 		return "1.5"
 	case "string":
-		return string(quote(nil, sampleText(s.Format+s.OwnFormat, name)))
+		text := []rune(sampleText(s.Format+s.OwnFormat, name))
+		if s.MaxLength > 0 {
+			text = text[:min(len(text), s.MaxLength)]
+		}
+		return string(quote(nil, string(text)))
 	}
 	return "{}"
 }

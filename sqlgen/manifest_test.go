@@ -39,6 +39,10 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		from pg_constraint join pg_class on pg_class.oid = conrelid
 		where connamespace = 'app'::regnamespace and contype = 'c' and conname ~ '_validate_[0-9]+$'
 		union all
+		select case when pg_get_constraintdef(pg_constraint.oid) ~ 'cardinality' then 'maxItems ' else 'maxLength ' end || pg_class.relname || ' ' || conname
+		from pg_constraint join pg_class on pg_class.oid = conrelid
+		where connamespace = 'app'::regnamespace and contype = 'c' and pg_get_constraintdef(pg_constraint.oid) ~ 'char_length|platform.longest|cardinality'
+		union all
 		select 'unique ' || table_of.relname || ' ' || pg_class.relname
 		from pg_index
 		join pg_class on pg_class.oid = indexrelid

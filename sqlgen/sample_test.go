@@ -262,6 +262,9 @@ func (s sampler) value(schema map[string]any, least bool) any {
 		case "relative-period":
 			return "last 3 days"
 		}
+		if most, ok := schema["maxLength"].(float64); ok {
+			return "sample"[:min(6, int(most))]
+		}
 		return "sample"
 	default:
 		s.t.Fatalf("no sample for a schema of type %q: %v", kind, schema)

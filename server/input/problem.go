@@ -1,6 +1,7 @@
 package input
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -79,6 +80,9 @@ func tooShort(bound, unit string) string {
 	return "String length must be at least " + bound + unit
 }
 
+// TooLong says that a text has more characters than a limit.
+func TooLong(limit int64) string { return tooLong(strconv.FormatInt(limit, 10), "") }
+
 func tooLong(bound, unit string) string {
 	return "String length must be at most " + bound + unit
 }
@@ -86,6 +90,9 @@ func tooLong(bound, unit string) string {
 func tooFew(bound, unit string) string {
 	return "Must have at least " + bound + " " + unit
 }
+
+// TooManyItems says that an array has more elements than a limit.
+func TooManyItems(limit int64) string { return tooMany(strconv.FormatInt(limit, 10), "items") }
 
 func tooMany(bound, unit string) string {
 	return "Must have at most " + bound + " " + unit

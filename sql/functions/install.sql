@@ -34,6 +34,7 @@
 {{ template "tg_sign_out.sql" . }}
 {{ template "is_file.sql" . }}
 {{ template "is_file_array.sql" . }}
+{{ template "longest.sql" . }}
 
 {{ template "list_mark.sql" . }}
 {{ template "cursor.sql" . }}

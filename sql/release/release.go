@@ -190,6 +190,8 @@ const (
 	Reference ConstraintKind = "reference"
 	Required  ConstraintKind = "required"
 	Validate  ConstraintKind = "validate"
+	MaxLength ConstraintKind = "maxLength"
+	MaxItems  ConstraintKind = "maxItems"
 )
 
 // Constraint is a database constraint as callers know it.
@@ -198,6 +200,7 @@ type Constraint struct {
 	Table   string         `json:"table"`
 	Fields  []string       `json:"fields,omitempty"`  // a to-one by its FK field
 	Message string         `json:"message,omitempty"` // of Validate
+	Limit   int64          `json:"limit,omitempty"`   // of MaxLength, in characters, and MaxItems
 }
 
 // Schemas is a list of named JSON Schemas that keeps its order, and that of the

@@ -127,6 +127,19 @@ func TestSchemas(t *testing.T) {
 
 		{name: "an input added", new: []string{"(title, note?,", "(title, note?, price?,"}, want: `
 			compatible | createOrder: input price | added`},
+		{name: "a limit added", new: []string{"title Text", "title Text @maxLength(20)", "tags Text[]", "tags Text[] @maxItems(3)", "(title, note?,", "(title, tags, note?,"}, old: []string{"(title, note?,", "(title, tags, note?,"}, want: `
+			breaking | createOrder: input title | has maxLength 20
+			breaking | createOrder: input tags | has maxItems 3
+			breaking | updateOrder: input values.title | has maxLength 20`},
+		{name: "a limit narrowed", old: []string{"title Text", "title Text @maxLength(20)"}, new: []string{"title Text", "title Text @maxLength(10)"}, want: `
+			breaking | createOrder: input title | maxLength was 20, is 10
+			breaking | updateOrder: input values.title | maxLength was 20, is 10`},
+		{name: "a limit widened", old: []string{"title Text", "title Text @maxLength(20)"}, new: []string{"title Text", "title Text @maxLength(30)"}, want: `
+			compatible | createOrder: input title | maxLength was 20, is 30
+			compatible | updateOrder: input values.title | maxLength was 20, is 30`},
+		{name: "a limit dropped", old: []string{"title Text", "title Text @maxLength(20)"}, want: `
+			compatible | createOrder: input title | has no maxLength any more
+			compatible | updateOrder: input values.title | has no maxLength any more`},
 		{name: "a required input added", new: []string{"(title, note?,", "(title, note?, price,"}, want: `
 			breaking | createOrder: input price | added, and required`},
 		{name: "an input removed", new: []string{"(title, note?,", "(title,"}, want: `

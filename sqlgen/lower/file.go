@@ -68,7 +68,7 @@ func publishedFiles(a *schema.Action) []release.FileInput {
 // One that is stored in several takes what all of them do.
 func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {
 	maxSize = defaultMaxSize
-	for i, f := range fileTargets(a, in) {
+	for i, f := range storedIn(a, in) {
 		if i == 0 {
 			accepts, maxSize = f.Accepts, f.MaxSize
 			continue
@@ -78,9 +78,13 @@ func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize i
 	return accepts, maxSize
 }
 
-// fileTargets returns the fields in which an action stores an input.
-func fileTargets(a *schema.Action, in *schema.Input) []*schema.Field {
+// storedIn returns the fields in which an action stores an input. What an implicit one
+// looks up or filters by is not stored.
+func storedIn(a *schema.Action, in *schema.Input) []*schema.Field {
 	if !in.Explicit {
+		if !in.IsWrite {
+			return nil
+		}
 		return []*schema.Field{in.Path[len(in.Path)-1]}
 	}
 	var fields []*schema.Field
@@ -117,29 +121,19 @@ func acceptedByBoth(a, b []string) []string {
 	return both
 }
 
-// fileSchema is the schema of an input that is a file or several. Only one with an
-// upload route takes upload keys.
-func fileSchema(in *schema.Input) *object {
-	one := func(nullable bool) *object {
-		o := scalar(expr.Type{Kind: expr.File}, nil, nullable)
-		if !takesUploads(in) {
-			return o
-		}
-		o = typed("string")
-		if nullable {
-			o = (&object{}).with("type", []string{"string", "null"})
-		}
-		return o.with("x-format", "file").described(
-			"A file: the key of an upload, or a data URL of the form data:<content type>;name=<file name>;base64,<data>.")
+// fileSchema is the schema of one file of an input. Only an input with an upload route
+// takes upload keys.
+func fileSchema(in *schema.Input, nullable bool) *object {
+	o := scalar(expr.Type{Kind: expr.File}, nil, nullable)
+	if !takesUploads(in) {
+		return o
 	}
-	if !in.Type.Array {
-		return one(in.Nullable)
+	o = typed("string")
+	if nullable {
+		o = (&object{}).with("type", []string{"string", "null"})
 	}
-	var kind any = "array"
-	if in.Nullable {
-		kind = []string{"array", "null"}
-	}
-	return (&object{}).with("type", kind).with("items", one(false)).with("maxItems", maxFiles)
+	return o.with("x-format", "file").described(
+		"A file: the key of an upload, or a data URL of the form data:<content type>;name=<file name>;base64,<data>.")
 }
 
 // attachUploads marks the uploads that the call attaches. Whoever may not do so any

@@ -196,20 +196,58 @@ func fieldDoc(f *schema.Field) string {
 	return f.Doc
 }
 
-// value is the schema of an input's plain value.
-func value(in *schema.Input) *object {
+// value is the schema of an input's plain value, with the limits of what the action
+// stores it in.
+func value(a *schema.Action, in *schema.Input) *object {
+	maxLength, maxItems := valueLimits(a, in)
 	in = asPublished(in)
-	if in.Type.Kind == expr.File {
-		return fileSchema(in)
+	one := func(nullable bool) *object {
+		if in.Type.Kind == expr.File {
+			return fileSchema(in, nullable)
+		}
+		return scalar(in.Type, in.Enum, nullable).bounded("maxLength", maxLength)
 	}
 	if !in.Type.Array {
-		return scalar(in.Type, in.Enum, in.Nullable)
+		return one(in.Nullable)
 	}
 	var kind any = "array"
 	if in.Nullable {
 		kind = []string{"array", "null"}
 	}
-	return (&object{}).with("type", kind).with("items", scalar(in.Type, in.Enum, false))
+	list := (&object{}).with("type", kind).with("items", one(false))
+	if in.Type.Kind == expr.File {
+		list.with("maxItems", maxFiles)
+	}
+	return list.bounded("maxItems", maxItems)
+}
+
+// bounded adds an upper bound, or lowers it; 0 is none. It returns the object.
+func (o *object) bounded(keyword string, limit int64) *object {
+	if limit == 0 {
+		return o
+	}
+	for i, m := range o.members {
+		if m.name == keyword {
+			o.members[i].value = min(int64(m.value.(int)), limit)
+			return o
+		}
+	}
+	return o.with(keyword, limit)
+}
+
+// valueLimits returns the least @maxLength and @maxItems of the fields in which an
+// action stores an input; 0 is none.
+func valueLimits(a *schema.Action, in *schema.Input) (maxLength, maxItems int64) {
+	least := func(limit, other int64) int64 {
+		if limit == 0 || other == 0 {
+			return limit + other
+		}
+		return min(limit, other)
+	}
+	for _, f := range storedIn(a, in) {
+		maxLength, maxItems = least(maxLength, f.MaxLength), least(maxItems, f.MaxItems)
+	}
+	return maxLength, maxItems
 }
 
 // input publishes the schema of an action's request body.
@@ -240,7 +278,7 @@ func (p *publisher) input(a *schema.Action) string {
 func lookUpInput(a *schema.Action) *object {
 	var members []property
 	for _, in := range a.Reads {
-		members = append(members, property{in.Name, value(in).described(inputDoc(in)), !in.Optional})
+		members = append(members, property{in.Name, value(a, in).described(inputDoc(in)), !in.Optional})
 	}
 	return objectOf(members).withPins(a, false)
 }
@@ -302,12 +340,12 @@ func objectOf(members []property) *object {
 
 // nested returns the members for inputs that share their first depth steps. An
 // object is required unless all inputs below it are optional.
-func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, leaf func(*schema.Input) *object) []property {
+func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Input, depth int, leaf func(*schema.Input) *object) []property {
 	var members []property
 	seen := map[*schema.Field]bool{}
 	for _, in := range inputs {
 		if in.Explicit {
-			members = append(members, property{in.Name, value(in), !in.Optional})
+			members = append(members, property{in.Name, value(a, in), !in.Optional})
 			continue
 		}
 		if in.Union != nil {
@@ -330,7 +368,7 @@ func (p *publisher) nested(prefix string, inputs []*schema.Input, depth int, lea
 			}
 		}
 		name := prefix + upperFirst(step.Name)
-		inner := objectOf(p.nested(name, below, depth+1, leaf))
+		inner := objectOf(p.nested(name, a, below, depth+1, leaf))
 		p.component(name+"Input", func() *object { return inner })
 		members = append(members, property{step.Name, ref(name + "Input"), hasRequired(below)})
 	}
@@ -361,7 +399,7 @@ func hasRequired(inputs []*schema.Input) bool {
 func (p *publisher) listInput(a *schema.Action) *object {
 	name := upperFirst(a.Name)
 	p.component(name+"Where", func() *object {
-		return objectOf(p.nested(name, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
+		return objectOf(p.nested(name, a, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
 	})
 	count := func(least, most int) *object {
 		return typed("integer").with("minimum", least).with("maximum", most)

@@ -18,7 +18,7 @@ func (p *publisher) values(prefix string, a *schema.Action) *object {
 			l.demands(demanded)
 		}
 	}
-	return objectOf(p.valuesBelow(prefix, a.Writes, 0, demanded))
+	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, demanded))
 }
 
 // demands notes the optional inputs without which a row that is always inserted
@@ -45,7 +45,7 @@ func (l *level) demands(demanded map[*schema.Input]bool) {
 // valuesBelow returns the members for inputs that share their first depth steps. An
 // object or array is required unless all inputs below it are optional; the object of
 // an optional to-one may be null.
-func (p *publisher) valuesBelow(prefix string, inputs []*schema.Input, depth int, demanded map[*schema.Input]bool) []property {
+func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schema.Input, depth int, demanded map[*schema.Input]bool) []property {
 	var members []property
 	below := map[*schema.Field][]*schema.Input{}
 	for _, in := range inputs {
@@ -55,7 +55,7 @@ func (p *publisher) valuesBelow(prefix string, inputs []*schema.Input, depth int
 	}
 	for _, in := range inputs {
 		if in.Explicit || len(in.Path) == depth+1 {
-			members = append(members, property{stepName(in, depth), value(in).described(inputDoc(in)), !in.Optional || demanded[in]})
+			members = append(members, property{stepName(in, depth), value(a, in).described(inputDoc(in)), !in.Optional || demanded[in]})
 			continue
 		}
 		step := in.Path[depth]
@@ -64,7 +64,7 @@ func (p *publisher) valuesBelow(prefix string, inputs []*schema.Input, depth int
 			continue // it stands with the first of them
 		}
 		name := prefix + upperFirst(step.Name)
-		inner := objectOf(p.valuesBelow(name, list, depth+1, demanded))
+		inner := objectOf(p.valuesBelow(name, a, list, depth+1, demanded))
 		isRequired := slices.ContainsFunc(list, func(in *schema.Input) bool { return !in.Optional })
 		nested := ref(name + "Input")
 		switch {

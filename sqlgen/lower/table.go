@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -26,6 +27,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	}
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
+	t.Constraints = append(t.Constraints, l.limits(m)...)
 	t.Constraints = append(t.Constraints, l.validations(m)...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
@@ -287,6 +289,35 @@ func check(f *schema.Field) pg.Expr {
 		return nil
 	}
 	return pg.AllOf(whole, element)
+}
+
+// limits lowers @maxLength and @maxItems. Each is a check of its own, by whose name the
+// server knows what to answer.
+func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
+	var checks []*pg.Constraint
+	add := func(f *schema.Field, kind release.ConstraintKind, suffix string, size pg.Expr, limit int64) {
+		if limit == 0 {
+			return
+		}
+		c := &pg.Constraint{
+			Name:      l.names.Take(m.Table + "_" + f.Column + suffix),
+			Kind:      pg.Check,
+			Columns:   []string{f.Column},
+			Condition: pg.Op(size, "<=", pg.Lit(strconv.FormatInt(limit, 10))),
+		}
+		checks = append(checks, c)
+		l.constraint(c.Name, release.Constraint{Kind: kind, Table: m.Table, Fields: []string{f.Name}, Limit: limit})
+	}
+	for _, f := range storedFields(m) {
+		column := pg.Lit(pg.Ident(f.Column))
+		length := pg.Fn("char_length", column)
+		if f.Type.Array {
+			length = pg.Fn("platform.longest", column)
+		}
+		add(f, release.MaxLength, "_max_length_check", length, f.MaxLength)
+		add(f, release.MaxItems, "_max_items_check", pg.Fn("cardinality", column), f.MaxItems)
+	}
+	return checks
 }
 
 // references lowers the to-ones that have a column to foreign keys.

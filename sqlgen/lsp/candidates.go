@@ -91,41 +91,52 @@ func clauses(s *spot) []*symbol {
 // attributes returns the attributes that can stand at a place, with the @ that
 // is not there yet.
 func (x *index) attributes(s *spot) []*symbol {
-	bearer := x.bearerOf(s)
+	bearers := x.bearersOf(s)
 	var allowed words
 	for _, w := range attributeWords {
-		if w.isOn(bearer) {
+		if w.isOn(bearers...) {
 			allowed = append(allowed, w)
 		}
 	}
 	return attributeSymbols(allowed, s.afterAt)
 }
 
-// bearerOf returns what an attribute at a place would stand on, in the words of
+// bearersOf returns what an attribute at a place would stand on, in the words of
 // the attributes' table.
-func (x *index) bearerOf(s *spot) string {
+func (x *index) bearersOf(s *spot) []string {
 	switch {
 	case s.block == "model", s.block == "union":
-		return s.block
+		return []string{s.block}
 	case s.block == "enum":
-		return "enumValue"
+		return []string{"enumValue"}
 	case s.block == "arms":
-		return "arm"
+		return []string{"arm"}
 	case s.block == "actions" && s.keyword == "union":
-		return map[string]string{"get": "unionGet", "list": "unionList"}[s.name(0)]
+		return []string{map[string]string{"get": "unionGet", "list": "unionList"}[s.name(0)]}
 	case s.block == "actions":
-		return s.name(0)
+		return []string{s.name(0)}
 	case s.block != "fields" || s.keyword == "union":
-		return ""
-	case s.name(1) == "File":
-		return "file"
-	case !x.isModel(s.name(1)):
-		return "scalar"
+		return nil
 	}
-	if f := x.walkPath(ownerName(s), []string{s.name(0)}); f != nil && f.array {
-		return "toMany"
+	f := x.walkPath(ownerName(s), []string{s.name(0)})
+	isArray := f != nil && f.array
+	if x.isModel(s.name(1)) {
+		if isArray {
+			return []string{"toMany"}
+		}
+		return []string{"toOne"}
 	}
-	return "toOne"
+	bearers := []string{"scalar"}
+	switch s.name(1) {
+	case "File":
+		bearers = []string{"file"}
+	case "Text", "Markdown":
+		bearers = append(bearers, "text")
+	}
+	if isArray {
+		bearers = append(bearers, "array")
+	}
+	return bearers
 }
 
 // fieldTypes returns the types that a field or labelled input can have.

@@ -100,12 +100,15 @@ func TestCompletion(t *testing.T) {
 		{"type without brackets behind", "model A { fields { title ¦", "… Text Person"},
 		{"type in a message", "message M { total ¦ }", "… Text Totals Person Any"},
 		{"type in a union", "union U { fields { total ¦ } }", "… Text State"},
-		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @renamed"},
+		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @renamed @maxLength"},
 		{"next line behind a type", "model A { fields {\n  title Text\n  ¦\n} }", ""},
-		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default renamed"},
-		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default renamed"},
-		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default renamed"},
-		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @renamed"},
+		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default renamed maxLength"},
+		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default renamed maxLength"},
+		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default renamed maxLength"},
+		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @renamed @maxLength"},
+		{"attribute of a number", "model A { fields {\n  size Number @¦\n} }", "unique index default renamed"},
+		{"attribute of an array", "model A { fields { sizes Number[] @¦ } }", "unique index default renamed maxItems"},
+		{"attribute of an array of texts", "model A { fields { tags Markdown[]? @¦ } }", "unique index default renamed maxLength maxItems"},
 		{"attribute of a File", "model A { fields { f File? @¦ } }", "unique index renamed accepts maxSize"},
 		{"attribute of a to-one", "model A { fields { p Person @¦ } }", "unique index relation onDelete renamed"},
 		{"attribute of a to-many", "model A { fields { p Person[] @¦ } }", "unique index renamed"},
@@ -577,29 +580,31 @@ func TestExamples(t *testing.T) {
 func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 	t.Parallel()
 	bearers := map[string]string{
-		"scalar":     "model M { fields { x Text @# } }",
-		"file":       "model M { fields { x File @# } }",
-		"toOne":      "model N { fields { a Text } } model M { fields { x N @# } }",
-		"toMany":     "model N { fields { m M } } model M { fields { x N[] @# } }",
-		"model":      "model M { @# }",
-		"union":      "union U { @# }",
-		"enumValue":  "enum E { A @# }",
-		"arm":        "model M { fields { a Text } } union U { arms { m M @# } }",
-		"get":        "model M { actions { get a() @# } }",
-		"list":       "model M { actions { list a() @# } }",
-		"create":     "model M { actions { create a() @# } }",
-		"update":     "model M { actions { update a() @# } }",
-		"delete":     "model M { actions { delete a() @# } }",
-		"read":       "model M { actions { read a() returns (Any) @# } }",
-		"write":      "model M { actions { write a() returns (Any) @# } }",
-		"unionGet":   "union U { actions { get a() @# } }",
-		"unionList":  "union U { actions { list a() @# } }",
-		"messages":   "message M { x Text @# }",
-		"unionField": "union U { fields { x Text @# } }",
+		"scalar":       "model M { fields { x Number @# } }",
+		"scalar text":  "model M { fields { x Markdown @# } }",
+		"scalar array": "model M { fields { x Number[] @# } }",
+		"file":         "model M { fields { x File @# } }",
+		"toOne":        "model N { fields { a Text } } model M { fields { x N @# } }",
+		"toMany":       "model N { fields { m M } } model M { fields { x N[] @# } }",
+		"model":        "model M { @# }",
+		"union":        "union U { @# }",
+		"enumValue":    "enum E { A @# }",
+		"arm":          "model M { fields { a Text } } union U { arms { m M @# } }",
+		"get":          "model M { actions { get a() @# } }",
+		"list":         "model M { actions { list a() @# } }",
+		"create":       "model M { actions { create a() @# } }",
+		"update":       "model M { actions { update a() @# } }",
+		"delete":       "model M { actions { delete a() @# } }",
+		"read":         "model M { actions { read a() returns (Any) @# } }",
+		"write":        "model M { actions { write a() returns (Any) @# } }",
+		"unionGet":     "union U { actions { get a() @# } }",
+		"unionList":    "union U { actions { list a() @# } }",
+		"messages":     "message M { x Text @# }",
+		"unionField":   "union U { fields { x Text @# } }",
 	}
 	// Codes by which the compiler says that an attribute is out of place there.
 	misplaced := []syntax.Code{schema.MisplacedAttribute, schema.UnknownAttribute, schema.DefaultNotAllowed, schema.FunctionAttribute,
-		schema.BadRelation, schema.OnDeleteMisplaced}
+		schema.BadRelation, schema.OnDeleteMisplaced, schema.BadLimit}
 	for bearer, template := range bearers {
 		for _, w := range attributeWords {
 			argument := ""
@@ -608,6 +613,8 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 				argument = "(nothing)"
 			case "onDelete":
 				argument = "(cascade)"
+			case "maxLength", "maxItems":
+				argument = "(3)"
 			}
 			text := strings.Replace(template, "@#", "@"+w.name+argument, 1)
 			_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})
@@ -615,8 +622,8 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 			if w.name == "relation" && bearer == "toOne" {
 				refused = false // only its argument is
 			}
-			if w.isOn(bearer) == refused {
-				t.Errorf("@%s on %s: offered %v, refused %v: %s", w.name, bearer, w.isOn(bearer), refused, text)
+			if offered := w.isOn(strings.Fields(bearer)...); offered == refused {
+				t.Errorf("@%s on %s: offered %v, refused %v: %s", w.name, bearer, offered, refused, text)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ type word struct {
 	name    string
 	text    string // a sentence or two
 	example string // in the language; "" means none
-	on      string // of an attribute: its bearers, as bearerOf names them
+	on      string // of an attribute: its bearers, as bearersOf names them
 }
 
 type words []word
@@ -39,9 +39,9 @@ func (w words) only(names ...string) words {
 	return kept
 }
 
-// isOn tells whether an attribute can stand on a bearer.
-func (w word) isOn(bearer string) bool {
-	return slices.Contains(strings.Fields(w.on), bearer)
+// isOn tells whether an attribute can stand on any of several bearers.
+func (w word) isOn(bearers ...string) bool {
+	return slices.ContainsFunc(strings.Fields(w.on), func(on string) bool { return slices.Contains(bearers, on) })
 }
 
 // The words of the language. The examples are compiled by a test: those of
@@ -126,6 +126,10 @@ var attributeWords = words{
 		text: "The content types that an upload may have. Without it, any."},
 	{name: "maxSize", on: "file", example: "scan File? @maxSize(\"2.5 MiB\")",
 		text: "The size that an upload may have. Without it, 100 MB."},
+	{name: "maxLength", on: "text", example: "subtitle Text? @maxLength(200)",
+		text: "The number of characters that a text may have, or each text of an array. Without it, any that a request can bring."},
+	{name: "maxItems", on: "array", example: "labels Text[] @maxItems(20) @default",
+		text: "The number of elements that an array may have. Without it, any that a request can bring."},
 	{name: "permission", on: "model union" + anyAction, example: "@permission(expression: ctx.isAuthenticated, actions: [get, list])",
 		text: "A rule that allows. With `expression` and `roles` both must hold. If an action has rules, only those count."},
 	{name: "validate", on: "model" + anyAction, example: "@validate(post.title != \"\", message: \"a post needs a title\")",

@@ -50,7 +50,8 @@ func modelActions() []bearer {
 func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
 
 // attributeRules lists the attributes. @relation and @onDelete have codes of
-// their own for a relation that cannot bear them, @where and @set for custom code.
+// their own for a relation that cannot bear them, @maxLength and @maxItems for a type
+// that they do not bound, @where and @set for custom code.
 func attributeRules() []attributeRule {
 	return []attributeRule{
 		{"unique", append(anyField(), onModel), true, "@unique on a field, @unique([a, b]) on a model"},
@@ -61,6 +62,8 @@ func attributeRules() []attributeRule {
 		{"renamed", append(anyField(), onModel, onUnion, onEnumValue), false, "@renamed(from: oldName)"},
 		{"accepts", []bearer{onFile, onUntyped}, false, `@accepts(["image/*", "application/pdf"])`},
 		{"maxSize", []bearer{onFile, onUntyped}, false, `@maxSize("10 MB")`},
+		{"maxLength", anyField(), false, "@maxLength(200)"},
+		{"maxItems", anyField(), false, "@maxItems(20)"},
 		{"permission", append(anyAction(), onModel, onUnion), true, "@permission(expression: condition, roles: [Role], actions: [kind])"},
 		{"validate", append(anyAction(), onModel), true, `@validate(condition, message: "text")`},
 		{"where", []bearer{onGet, onList, onUpdate, onDelete, onRead, onWrite, onUnionGet, onUnionList, onArm}, true, "@where(condition)"},

@@ -204,6 +204,13 @@ const (
 	//
 	//	model Order { fields { scan File @maxSize("1 TB") } }
 	BadSize syntax.Code = "BadSize"
+
+	// BadLimit: a @maxLength stands on something else than Text and Markdown, or a
+	// @maxItems on something else than an array; one of them is no positive integer; a
+	// @default or @set goes beyond it.
+	//
+	//	model Order { fields { number Text @maxLength(3) @default("none") } }
+	BadLimit syntax.Code = "BadLimit"
 )
 
 // Actions.

@@ -110,6 +110,12 @@ func (d *dumper) field(f *Field) {
 	if f.Type.Kind == expr.File {
 		s += fmt.Sprintf(" max %d accepts %v", f.MaxSize, f.Accepts)
 	}
+	if f.MaxLength > 0 {
+		s += fmt.Sprintf(" max length %d", f.MaxLength)
+	}
+	if f.MaxItems > 0 {
+		s += fmt.Sprintf(" max items %d", f.MaxItems)
+	}
 	d.line(1, "%s%s%s", s, renamed(f.RenamedFrom), doc(f.Doc))
 }
 

@@ -3,7 +3,9 @@ package schema
 import (
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -14,6 +16,9 @@ const (
 	maxFileSize     = 5_000_000_000
 	defaultFileSize = 100_000_000
 )
+
+// maxLimit bounds @maxLength and @maxItems: what Postgres can count.
+const maxLimit = 2_147_483_647
 
 // checkFieldAttrs reads the attributes of fields; @unique and @relation were read
 // with the field.
@@ -30,6 +35,7 @@ func (c *checker) checkFieldAttrs() {
 			for _, a := range f.attrs {
 				c.checkFieldAttr(f, a, &r)
 			}
+			c.checkDefaultLimits(f)
 		}
 	}
 }
@@ -50,6 +56,11 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 		c.checkAccepts(f, a)
 	case "maxSize":
 		c.checkMaxSize(f, a)
+	case "maxLength":
+		isText := f.Type.Kind == expr.Text || f.Type.Kind == expr.Markdown
+		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
+	case "maxItems":
+		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
 	}
 }
 
@@ -205,6 +216,61 @@ func (c *checker) checkMaxSize(f *fieldDecl, a *syntax.Attribute) {
 		return
 	}
 	f.MaxSize = size
+}
+
+// limit reads a @maxLength or @maxItems, of which unsuited says why it cannot bound a
+// field of another type. It is 0 if it is in error.
+func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int64 {
+	if !isSuited {
+		c.report(BadLimit, a.Name.Span(), unsuited)
+		return 0
+	}
+	value := c.oneArgument(a)
+	if value == nil {
+		return 0
+	}
+	number, ok := value.(*syntax.Number)
+	if !ok {
+		c.badArguments(a, value.Span())
+		return 0
+	}
+	n, err := strconv.ParseInt(number.Text, 10, 64)
+	if !number.IsInteger || err != nil || n < 1 || n > maxLimit {
+		c.report(BadLimit, number.Span(), badLimit(number.Text))
+		return 0
+	}
+	return n
+}
+
+// checkDefaultLimits reports a @default that is longer than the field may be.
+func (c *checker) checkDefaultLimits(f *fieldDecl) {
+	if f.Default == nil || f.Default.Bare {
+		return
+	}
+	if problem := beyondLimits(f.Field, f.Default.Value); problem != "" {
+		c.report(BadLimit, f.Default.Value.Span(), problem)
+	}
+}
+
+// beyondLimits says how a constant is longer than a field may be, "" if it is not.
+func beyondLimits(f *Field, value expr.Node) string {
+	elements := []expr.Node{value}
+	if list, ok := value.(*expr.List); ok {
+		if elements = list.Elements; f.MaxItems > 0 && int64(len(elements)) > f.MaxItems {
+			return tooManyItems(f, len(elements))
+		}
+	}
+	for _, e := range elements {
+		l, ok := e.(*expr.Literal)
+		if !ok {
+			continue
+		}
+		text, ok := l.Value.(string)
+		if length := utf8.RuneCountInString(text); ok && f.MaxLength > 0 && int64(length) > f.MaxLength {
+			return tooLong(f, length)
+		}
+	}
+	return ""
 }
 
 // parseSize reads a size such as "2.5 MiB", rounded down to bytes. The problem is

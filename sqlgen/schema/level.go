@@ -241,6 +241,10 @@ func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*Set, setKey) {
 		}
 		return nil, setKey{}
 	}
+	if problem := beyondLimits(last, node); problem != "" {
+		c.report(BadLimit, value.Span(), problem)
+		return nil, setKey{}
+	}
 	return &Set{Target: path, Value: node, Span: at.Span()}, key
 }
 

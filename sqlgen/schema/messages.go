@@ -395,6 +395,37 @@ func sizeOutOfRange(size string) string {
 	return fmt.Sprintf("%q is out of range: a size is from 1 byte to 5 GB", size)
 }
 
+func maxLengthNeedsText(f *Field) string {
+	return fmt.Sprintf("@maxLength bounds the characters of Text and Markdown, but %s is %s", f.Name, typeName(f.Type))
+}
+
+func maxItemsNeedsArray(f *Field) string {
+	if f.IsToMany() {
+		return fmt.Sprintf("@maxItems bounds the elements of an array, but %s stands for the rows of %s", f.Name, f.Target.Name)
+	}
+	return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is one %s", f.Name, typeName(f.Type))
+}
+
+func badLimit(number string) string {
+	return fmt.Sprintf("%s cannot be a limit: write a whole number from 1 to %d", number, maxLimit)
+}
+
+func tooLong(f *Field, length int) string {
+	return fmt.Sprintf("%s holds at most %s, this text has %d", f.Name, counted(f.MaxLength, "character"), length)
+}
+
+func tooManyItems(f *Field, items int) string {
+	return fmt.Sprintf("%s holds at most %s, this list has %d", f.Name, counted(f.MaxItems, "element"), items)
+}
+
+// counted words a number of things.
+func counted(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // Rules.
 
 func emptyRule() string { return "a rule needs an expression or roles" }

@@ -77,6 +77,7 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		Type       json.RawMessage `json:"type"`
 		Format     string          `json:"format"`
 		Enum       []any           `json:"enum"`
+		MinLength  int             `json:"minLength"`
 		MaxLength  int             `json:"maxLength"`
 		MinItems   int             `json:"minItems"`
 		Items      json.RawMessage `json:"items"`
@@ -131,8 +132,12 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		return `"2026-03-31T09:00:00Z"`, true
 	case s.Format == "duration":
 		return `"PT1H"`, true
-	case s.Format == "" && s.MaxLength > 0:
+	case s.Format == "" && s.MinLength > 0:
 		return "", false // an id
 	}
-	return quote("a " + name), true
+	text := []rune("a " + name)
+	if s.MaxLength > 0 {
+		text = text[:min(len(text), s.MaxLength)]
+	}
+	return quote(string(text)), true
 }
