@@ -160,7 +160,7 @@ func TestDocsInputs(t *testing.T) {
 	schemas := release.Schemas{
 		{Name: "X", JSON: json.RawMessage(`{"type":"object","properties":{
 			"where":{"$ref":"#/components/schemas/Where"},
-			"id":{"type":"string","maxLength":255,"description":"which one"},
+			"id":{"type":"string","minLength":1,"maxLength":255,"description":"which one"},
 			"kinds":{"type":"array","items":{"$ref":"#/components/schemas/Kind"}},
 			"price":{"type":["number","null"],"format":"decimal"},
 			"note":{"$ref":"#/components/schemas/Kind","description":"a kind"},
