@@ -32,8 +32,8 @@ fmt: ## Format Go files and the example schemas
 	gofmt -w $$(git ls-files '*.go')
 	$(GO) run ./cmd/sternpost fmt -w integration/apps
 
-bench: ensure-postgres ## Compare requests per CPU second with the same SQL written by hand
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 20m ./integration/bench
+bench: ensure-postgres ## Compare the cost of requests with the same API written by hand (QUICK=1: one round)
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 20m ./integration/bench -args $(if $(QUICK),-quick)
 
 fuzz: ## Fuzz the language and the request reader, a minute each
 	@for package in $$($(GO) list ./sqlgen/... ./server/input); do \

@@ -6,8 +6,13 @@
 //
 // Both servers run as processes of their own against one Postgres, in the same
 // run, in rounds whose order changes, under the same bounded load from this
-// process. What is compared is CPU per request, of the server and of Postgres
-// together: on a shared machine it is repeatable to a few per cent, where requests
-// per second are not. `make bench` prints the table, each row with the goal that the
-// project has set itself. One run proves little: a goal is missed if two runs miss it.
+// process. The server written by hand logs in as an ordinary role that rules do not
+// bind. What is compared, of the server and of Postgres together, is the number of
+// instructions and CPU per request. Instructions repeat to one or two in a hundred even
+// on a busy machine, but do not see wake-ups and cold caches; CPU does, and moves by ten.
+// Where the processor does not count for this machine, the column is empty.
+//
+// `make bench` prints the table, each row with the goal that the project has set itself;
+// `make bench QUICK=1` makes one round in a minute. One run proves little: a goal is
+// missed if two runs miss it.
 package bench

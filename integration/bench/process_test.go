@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -49,7 +50,7 @@ func start(b *testing.B, kind, databaseURL, key string) *process {
 		command.Process.Signal(syscall.SIGKILL)
 		command.Wait()
 	})
-	p := &process{pid: command.Process.Pid, url: "http://" + address + "/api/json/", client: &fasthttp.Client{MaxConnsPerHost: clients}}
+	p := &process{pid: command.Process.Pid, url: "http://" + address + "/api/json/", client: &fasthttp.Client{MaxConnsPerHost: maxClients}}
 	for time.Since(began) < 10*time.Second {
 		if status, _, err := p.post("getPost", "", `{"id":"none"}`); err == nil && (status == 200 || status == 404) {
 			p.firstAfter = time.Since(began)
@@ -57,7 +58,8 @@ func start(b *testing.B, kind, databaseURL, key string) *process {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	b.Fatalf("the %s server does not answer", kind)
+	status, body, err := p.post("getPost", "", `{"id":"none"}`)
+	b.Fatalf("the %s server does not answer: %d %s %v", kind, status, body, err)
 	return nil
 }
 
@@ -83,7 +85,7 @@ type call struct {
 
 // load sends requests from several clients and returns what each cost. Answers are
 // checked by what they hold at least.
-func (p *process) load(b *testing.B, postmaster int, request func(int64) call, answers string) cost {
+func (p *process) load(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
 	b.Helper()
 	send := func(n int64) error {
 		c := request(n)
@@ -93,16 +95,18 @@ func (p *process) load(b *testing.B, postmaster int, request func(int64) call, a
 		}
 		return err
 	}
-	run := func(requests int) {
+	run := func(requests int) (took []time.Duration) {
 		var next atomic.Int64
 		next.Store(rand.Int64N(posts))
 		end := next.Load() + int64(requests)
-		errs := make([]error, clients)
+		errs, each := make([]error, clients), make([][]time.Duration, clients)
 		var wait sync.WaitGroup
 		for i := range clients {
 			wait.Go(func() {
 				for n := next.Add(1); n <= end && errs[i] == nil; n = next.Add(1) {
+					began := time.Now()
 					errs[i] = send(n)
+					each[i] = append(each[i], time.Since(began))
 				}
 			})
 		}
@@ -112,14 +116,32 @@ func (p *process) load(b *testing.B, postmaster int, request func(int64) call, a
 				b.Fatal(err)
 			}
 		}
+		return slices.Concat(each...)
 	}
 
 	run(warmUp)
-	serverBefore, databaseBefore := cpu(b, p.pid), childrenCPU(b, postmaster)
-	run(requests)
+	count, err := countInstructions(append(children(b, postmaster), p.pid))
+	if err != nil {
+		warnOnce(fmt.Sprintf("instructions are not counted: %v", err))
+		count = &instructions{}
+	}
+	defer count.close()
+	serverBefore, databaseBefore, before := cpu(b, p.pid), childrenCPU(b, postmaster), count.count()
+	took := run(requests)
+	slices.Sort(took)
 	return cost{
-		server:   (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,
-		database: (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / requests,
+		server:       (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,
+		database:     (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / requests,
+		instructions: float64(count.count()-before) / 1e3 / requests,
+		halfWithin:   took[len(took)/2].Seconds() * 1e6,
+	}
+}
+
+var warned sync.Map
+
+func warnOnce(text string) {
+	if _, was := warned.LoadOrStore(text, true); !was {
+		fmt.Fprintln(os.Stderr, text)
 	}
 }
 
