@@ -239,7 +239,14 @@ func orders(keys []pg.Order) []doc {
 }
 
 // comment writes text as a line comment. Text of a schema may hold line ends,
-// which would end the comment.
+// which would end the comment, and what tern takes for its own.
 func comment(text string) string {
-	return "-- " + strings.Join(strings.Fields(text), " ")
+	text = strings.Join(strings.Fields(text), " ")
+	for !pg.IsPlainText(text) {
+		text = apart.Replace(text)
+	}
+	return "-- " + text
 }
+
+// apart spaces what tern reads even in comments.
+var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")

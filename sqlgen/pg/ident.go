@@ -39,21 +39,48 @@ func Qualified(schema, name string) string {
 }
 
 // Quote writes a text literal. One with a backslash takes the E form, so that it
-// means the same whatever standard_conforming_strings says.
+// means the same whatever standard_conforming_strings says; so does one that holds
+// what a reader of files would take for its own (see IsPlainText).
 func Quote(value string) string {
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
-	if strings.Contains(value, `\`) {
-		return "E" + strings.ReplaceAll(quoted, `\`, `\\`)
+	if strings.Contains(value, `\`) || !IsPlainText(value) {
+		return "E" + escapes.Replace(quoted)
 	}
 	return quoted
 }
 
-// DollarQuote writes text between dollar quotes whose tag does not occur in it.
+// DollarQuote writes text between dollar quotes whose tag does not occur in it, or
+// as a literal where it is not plain.
 func DollarQuote(tag, text string) string {
+	if !IsPlainText(text) {
+		return Quote(text)
+	}
 	for strings.Contains(text, "$"+tag+"$") || strings.HasSuffix(text, "$"+tag) {
 		tag += "_"
 	}
 	return "$" + tag + "$" + text + "$" + tag + "$"
+}
+
+// What tern reads in a migration, even inside of literals: the beginning of a template's
+// action, the line between up and down, and the line that turns transactions off. A
+// carriage return is what an editor or version control may take away.
+var escapes = strings.NewReplacer(
+	`\`, `\\`,
+	"{{", `{\x7b`,
+	"---- create above / drop below ----", `---\x2d create above / drop below ----`,
+	"---- tern: disable-tx ----", `---\x2d tern: disable-tx ----`,
+	"\r", `\r`,
+)
+
+// IsPlainText tells whether a text can be in a migration as it is. If not, it has to
+// be in a literal of the E form, which Quote writes.
+func IsPlainText(text string) bool {
+	for _, mark := range []string{"{{", "---- create above / drop below ----", "---- tern: disable-tx ----", "\r"} {
+		if strings.Contains(text, mark) {
+			return false
+		}
+	}
+	return true
 }
 
 func isPlain(name string) bool {

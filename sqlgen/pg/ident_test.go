@@ -36,13 +36,20 @@ func TestIdent(t *testing.T) {
 func TestQuote(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":              "''",
-		"it's":          "'it''s'",
-		"''":            "''''''",
-		`a\b`:           `E'a\\b'`,
-		`\'`:            `E'\\'''`,
-		"two\nlines":    "'two\nlines'",
-		"$$ {{ }} -- 日": "'$$ {{ }} -- 日'",
+		"":                                    "''",
+		"it's":                                "'it''s'",
+		"''":                                  "''''''",
+		`a\b`:                                 `E'a\\b'`,
+		`\'`:                                  `E'\\'''`,
+		"two\nlines":                          "'two\nlines'",
+		"$$ }} -- 日":                          "'$$ }} -- 日'",
+		"{{ }} {{{{":                          `E'{\x7b }} {\x7b{\x7b'`,
+		"{{{":                                 `E'{\x7b{'`,
+		`\{{'`:                                `E'\\{\x7b'''`,
+		"a\r\n":                               "E'a\\r\n'",
+		"----":                                "'----'",
+		"x\n---- tern: disable-tx ----\ny":    "E'x\n---\\x2d tern: disable-tx ----\ny'",
+		"---- create above / drop below ----": `E'---\x2d create above / drop below ----'`,
 	} {
 		if got := pg.Quote(text); got != want {
 			t.Errorf("Quote(%q) = %s, want %s", text, got, want)
@@ -62,6 +69,8 @@ func TestDollarQuote(t *testing.T) {
 		{"json", "$json$", "$json_$$json$$json_$"},
 		{"json", "x$json", "$json_$x$json$json_$"},
 		{"", "", "$$$$"},
+		{"", "'{{1}}'::int[]", `E'''{\x7b1}}''::int[]'`},
+		{"json", `{"a":"\n{{"}`, `E'{"a":"\\n{\x7b"}'`},
 	} {
 		if got := pg.DollarQuote(c.tag, c.text); got != c.want {
 			t.Errorf("DollarQuote(%q, %q) = %s, want %s", c.tag, c.text, got, c.want)
