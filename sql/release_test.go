@@ -87,3 +87,103 @@ func TestInstallReleasesAtTheSameTime(t *testing.T) {
 		t.Errorf("numbers %v, want 1 to %d", got, installers*each)
 	}
 }
+
+func TestSpliced(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
+	for _, c := range []struct {
+		base, pieces, want string
+	}{
+		{"abcdef", "'{}'", "abcdef"},
+		{"", "array[['0','0','x']]", "x"},
+		{"abcdef", "array[['0','0','x']]", "xabcdef"},
+		{"abcdef", "array[['6','6','x']]", "abcdefx"},
+		{"abcdef", "array[['0','6','']]", ""},
+		{"abcdef", "array[['1','2','BB'],['2','2','-'],['4','5','']]", "aBB-cdf"},
+		{"äöü", "array[['2','4','日']]", "ä日ü"},
+	} {
+		if got := value[string](t, owner, "select platform.spliced($1, "+c.pieces+")", c.base); got != c.want {
+			t.Errorf("spliced(%q, %s) = %q, want %q", c.base, c.pieces, got, c.want)
+		}
+	}
+}
+
+func TestInstallReleaseChange(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
+	digest := func(manifest, description string) string {
+		return value[string](t, owner, "select platform.release_digest($1, $2)", manifest, description)
+	}
+	const change = "select platform.install_release_change('b.stern', $1, $2, array[['6','7','3']], '{}')"
+	before, after := digest(`{"a": 1}`, `{}`), digest(`{"a": 3}`, `{}`)
+
+	refused := func(hint string, args ...any) {
+		t.Helper()
+		_, err := owner.Exec(t.Context(), change, args...)
+		var pgErr *pgconn.PgError
+		if !errors.As(err, &pgErr) || pgErr.Code != "55000" {
+			t.Errorf("%s: %v", hint, err)
+		}
+	}
+	refused("no release", before, after)
+	exec(t, owner, `select platform.install_release('a.stern', '{"a": 1}', '{}')`)
+	refused("another release before", after, after)
+	refused("another release after", before, before)
+	if got := value[int64](t, owner, change, before, after); got != 2 {
+		t.Errorf("the release has number %d, want 2", got)
+	}
+	if got := value[string](t, owner, "select source || manifest || description from platform.release where number = 2"); got != `b.stern{"a": 3}{}` {
+		t.Errorf("the release is %s", got)
+	}
+	refused("the same again", before, after)
+}
+
+func TestDrift(t *testing.T) {
+	t.Parallel()
+	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
+	drift := func() []string {
+		return values[string](t, owner, "select object || ' ' || change from platform.drift()")
+	}
+	if got := drift(); len(got) > 0 {
+		t.Errorf("without a release: %q", got)
+	}
+	exec(t, owner, `
+		create table app.post (id text primary key, title text, gone text);
+		alter table app.post enable row level security;
+		create policy post_select on app.post for select to sternpost_caller using (title = 'a');
+		create index post_title_idx on app.post (title);
+	`+installRelease+`;`+installRelease)
+	if got := value[int](t, owner, "select count(*) from platform.release where catalog is not null"); got != 1 {
+		t.Errorf("%d catalogs are kept, want that of the newest release", got)
+	}
+	exec(t, owner, "alter table app.post add column more text; grant select on app.post to current_user; alter table app.post drop column more")
+	if got := drift(); len(got) > 0 {
+		t.Errorf("nothing has changed, and it says %q", got)
+	}
+	exec(t, owner, `
+		alter table app.post rename column title to headline;
+		alter table app.post drop column gone;
+		drop policy post_select on app.post;
+		alter table app.post disable row level security;
+		grant select on app.post to public;
+		create function api.extra() returns int language sql as 'select 1';
+		drop function platform.spliced(text, text[]);
+	`)
+	got := drift()
+	for _, want := range []string{
+		"column app.post.title is gone", "column app.post.headline was made by hand", "column app.post.gone is gone",
+		"policy post_select on app.post is gone", "table app.post was changed by hand", "index app.post_title_idx was changed by hand",
+		"function api.extra() was made by hand", "function platform.spliced(text,text[]) is gone",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("it does not say %q: %q", want, got)
+		}
+	}
+	if len(got) != 8 {
+		t.Errorf("it says %q", got)
+	}
+	exec(t, owner, installRelease)
+	if got := drift(); len(got) > 0 {
+		t.Errorf("after another release: %q", got)
+	}
+}

@@ -46,7 +46,12 @@
 {{ template "list_cursor.sql" . }}
 {{ template "list_page.sql" . }}
 
+{{ template "catalog.sql" . }}
+{{ template "drift.sql" . }}
+{{ template "spliced.sql" . }}
+{{ template "release_digest.sql" . }}
 {{ template "install_release.sql" . }}
+{{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
 
 {{ template "auth_wait.sql" . }}

@@ -1,0 +1,165 @@
+-- What is installed in the schemas of Sternpost, one object per row, as Postgres tells it: two databases of one schema say
+-- the same. The place of a column in its table is left out, since a column that is added later comes last; so are the names
+-- of owners, and the grants to roles of the house, which are not ours. Nobody is granted this.
+create or replace function platform.catalog() returns table (object text, fact text)
+language sql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  with schemas as (
+    select pg_namespace.oid, pg_namespace.nspname, pg_namespace.nspowner, pg_namespace.nspacl
+    from pg_namespace
+    where pg_namespace.nspname in ('platform', 'app', 'related', 'functions', 'api')
+  ),
+  relations as (
+    select pg_class.*, pg_class.oid::regclass::text as called
+    from pg_class
+    join schemas on schemas.oid = pg_class.relnamespace
+  ),
+  routines as (
+    select pg_proc.*, pg_proc.oid::regprocedure::text as called
+    from pg_proc
+    join schemas on schemas.oid = pg_proc.pronamespace
+  ),
+  acls as (
+    select 'schema' as kind, schemas.oid, 0 as place, schemas.nspacl as acl from schemas
+    union all
+    select 'relation', relations.oid, 0, relations.relacl from relations
+    union all
+    select 'relation', pg_attribute.attrelid, pg_attribute.attnum, pg_attribute.attacl
+    from relations
+    join pg_attribute on pg_attribute.attrelid = relations.oid
+    where pg_attribute.attacl is not null
+    union all
+    select 'routine', routines.oid, 0, coalesce(routines.proacl, acldefault('f', routines.proowner)) from routines
+  ),
+  grants as (
+    select
+      acls.kind,
+      acls.oid,
+      acls.place,
+      string_agg(
+        format(
+          '%s%s to %s',
+          lower(entry.privilege_type),
+          case when entry.is_grantable then ' with grant option' else '' end,
+          case when entry.grantee = 0 then 'public' else entry.grantee::regrole::text end
+        ),
+        ', '
+        order by entry.grantee = 0, entry.grantee::regrole::text collate "C", entry.privilege_type collate "C"
+      ) as text
+    from acls
+    cross join aclexplode(acls.acl) as entry
+    where entry.grantee in (0, to_regrole('sternpost_caller'), to_regrole('sternpost_server'))
+    group by acls.kind, acls.oid, acls.place
+  ),
+  owner as (
+    select schemas.nspowner as oid from schemas where schemas.nspname = 'app'
+  )
+  select
+    format('schema %I', schemas.nspname),
+    format(
+      'owner %s grants %s',
+      case when schemas.nspowner = owner.oid then 'the owner' else schemas.nspowner::regrole::text end,
+      grants.text
+    )
+  from schemas
+  cross join owner
+  left join grants on grants.kind = 'schema' and grants.oid = schemas.oid
+  union all
+  select
+    format(
+      '%s %s',
+      case relations.relkind when 'v' then 'view' when 'c' then 'type' when 'S' then 'sequence' else 'table' end,
+      relations.called
+    ),
+    format(
+      'kind %s owner %s row security %s %s grants %s comment %L definition %s',
+      relations.relkind,
+      case when relations.relowner = owner.oid then 'the owner' else relations.relowner::regrole::text end,
+      relations.relrowsecurity,
+      relations.relforcerowsecurity,
+      grants.text,
+      obj_description(relations.oid, 'pg_class'),
+      case when relations.relkind in ('v', 'm') then pg_get_viewdef(relations.oid) end
+    )
+  from relations
+  cross join owner
+  left join grants on grants.kind = 'relation' and grants.oid = relations.oid and grants.place = 0
+  where relations.relkind not in ('i', 'I', 't')
+  union all
+  select
+    format('column %s.%I', relations.called, pg_attribute.attname),
+    format(
+      '%s collation %s not null %s default %L comment %L grants %s',
+      format_type(pg_attribute.atttypid, pg_attribute.atttypmod),
+      pg_attribute.attcollation::regcollation,
+      pg_attribute.attnotnull,
+      pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid),
+      col_description(pg_attribute.attrelid, pg_attribute.attnum),
+      grants.text
+    )
+  from relations
+  join pg_attribute on pg_attribute.attrelid = relations.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
+  left join pg_attrdef on pg_attrdef.adrelid = pg_attribute.attrelid and pg_attrdef.adnum = pg_attribute.attnum
+  left join grants on grants.kind = 'relation' and grants.oid = relations.oid and grants.place = pg_attribute.attnum
+  where relations.relkind not in ('i', 'I', 't')
+  union all
+  -- From PostgreSQL 18 on a column that is not null has a constraint of its own, which the column tells.
+  select
+    format('constraint %I on %s', pg_constraint.conname, relations.called),
+    format(
+      '%s validated %s comment %L',
+      pg_get_constraintdef(pg_constraint.oid),
+      pg_constraint.convalidated,
+      obj_description(pg_constraint.oid, 'pg_constraint')
+    )
+  from relations
+  join pg_constraint on pg_constraint.conrelid = relations.oid
+  where pg_constraint.contype <> 'n'
+  union all
+  select
+    format('index %s', relations.called),
+    format('%s valid %s comment %L', pg_get_indexdef(pg_index.indexrelid), pg_index.indisvalid, obj_description(relations.oid, 'pg_class'))
+  from relations
+  join pg_index on pg_index.indexrelid = relations.oid
+  union all
+  select
+    format('trigger %I on %s', pg_trigger.tgname, relations.called),
+    format('%s enabled %s', pg_get_triggerdef(pg_trigger.oid), pg_trigger.tgenabled)
+  from relations
+  join pg_trigger on pg_trigger.tgrelid = relations.oid
+  where not pg_trigger.tgisinternal
+  union all
+  select
+    format('policy %I on %s', pg_policy.polname, relations.called),
+    format(
+      '%s permissive %s for %s to %s using %s check %s comment %L',
+      pg_policy.polname,
+      pg_policy.polpermissive,
+      pg_policy.polcmd,
+      (select string_agg(case when role = 0 then 'public' else role::regrole::text end, ', ' order by role::regrole::text collate "C")
+       from unnest(pg_policy.polroles) as role),
+      pg_get_expr(pg_policy.polqual, pg_policy.polrelid),
+      pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid),
+      obj_description(pg_policy.oid, 'pg_policy')
+    )
+  from relations
+  join pg_policy on pg_policy.polrelid = relations.oid
+  union all
+  select
+    format('function %s', routines.called),
+    format(
+      'owner %s grants %s comment %L %s',
+      case when routines.proowner = owner.oid then 'the owner' else routines.proowner::regrole::text end,
+      grants.text,
+      obj_description(routines.oid, 'pg_proc'),
+      case when routines.prokind <> 'a' then pg_get_functiondef(routines.oid) end
+    )
+  from routines
+  cross join owner
+  left join grants on grants.kind = 'routine' and grants.oid = routines.oid
+$$;
+
+comment on function platform.catalog() is 'What is installed in the schemas of Sternpost, one object per row.';

@@ -1,0 +1,42 @@
+-- What was changed since the newest release was installed, by anything but a release. It says nothing where the catalog was
+-- not kept, or by another major version of Postgres, which tells the same objects in other words. Nobody is granted this.
+create or replace function platform.drift() returns table (object text, change text)
+language sql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  with newest as (
+    select release.catalog
+    from platform.release
+    order by release.number desc
+    limit 1
+  ),
+  kept as (
+    select entry.key as object, entry.value as digest
+    from newest
+    cross join json_each_text(newest.catalog -> 'objects') as entry
+  ),
+  present as (
+    select catalog.object, md5(catalog.fact) as digest
+    from platform.catalog() as catalog
+  )
+  select
+    coalesce(kept.object, present.object),
+    case
+      when present.object is null then 'is gone'
+      when kept.object is null then 'was made by hand'
+      else 'was changed by hand'
+    end
+  from kept
+  full join present on present.object = kept.object
+  where kept.digest is distinct from present.digest
+    and exists (
+      select
+      from newest
+      where newest.catalog ->> 'postgres' = (current_setting('server_version_num')::int / 10000)::text
+    )
+  order by 1
+$$;
+
+comment on function platform.drift() is 'What was changed since the newest release, by anything but a release.';

@@ -1,0 +1,53 @@
+-- Makes a release the newest by what differs from the one before: the last step of a migration that follows another one.
+-- `before` and `after` are the digests of what the two releases say, `manifest` and `description` the pieces that
+-- platform.spliced takes. Nobody is granted this.
+create or replace function platform.install_release_change(
+  source text,
+  before text,
+  after text,
+  manifest text[],
+  description text[]
+) returns bigint
+language plpgsql
+volatile
+security invoker
+as $$
+declare
+  v_manifest text;
+  v_description text;
+begin
+  -- As platform.install_release: the newest release has to stay the newest.
+  lock table platform.release in share row exclusive mode;
+
+  select
+    release.manifest::text,
+    release.description::text
+  into
+    v_manifest,
+    v_description
+  from platform.release
+  order by release.number desc
+  limit 1;
+
+  if before is distinct from platform.release_digest(v_manifest, v_description) then
+    raise exception 'the installed release is not the one that this migration follows' using
+      errcode = 'object_not_in_prerequisite_state',
+      detail = format('It follows the release with the digest %s; the newest one has %s.',
+        before, coalesce(platform.release_digest(v_manifest, v_description), 'none')),
+      hint = 'A release was installed from outside of the migrations. Run: sternpost migrate status';
+  end if;
+
+  v_manifest := platform.spliced(v_manifest, manifest);
+  v_description := platform.spliced(v_description, description);
+  if after is distinct from platform.release_digest(v_manifest, v_description) then
+    raise exception 'the release that this migration makes is not the one that it names' using
+      errcode = 'object_not_in_prerequisite_state',
+      hint = 'The record of the release in the file was changed. Make the migration again: sternpost migrate rebase';
+  end if;
+
+  return platform.install_release(source, v_manifest::json, v_description::json);
+end;
+$$;
+
+comment on function platform.install_release_change(text, text, text, text[], text[]) is
+  'Makes a release the newest by what differs from the one before; returns its number.';

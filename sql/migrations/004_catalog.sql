@@ -1,0 +1,5 @@
+-- What the catalog held when a release was installed, so that a change by hand can be found before the next migration meets it.
+
+alter table platform.release add column catalog json;
+
+comment on column platform.release.catalog is 'Digests of what platform.catalog said when it was installed; kept for the newest release.';
