@@ -213,6 +213,14 @@ func (w *writer) code(files []*diff.CodeFile) {
 
 const grantCode = "grant execute on all functions in schema functions to sternpost_caller;"
 
+// FileText writes a statement for a file that tern or psql applies.
+func FileText(s Statement) string {
+	if s.Code == "" {
+		return s.Text
+	}
+	return comment(s.Code) + "\n" + codeText(s.Text)
+}
+
 // codeText writes a file of the project's own SQL so that tern and psql run exactly
 // what it says. One that holds what tern takes for its own is run from a literal.
 func codeText(text string) string {

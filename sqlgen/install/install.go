@@ -31,6 +31,13 @@ func Script(db *pg.Database) string {
 	return emit.Script(release(db), sql.Script())
 }
 
+// Record returns the two documents of a release: what a server reads, and the compiled
+// database.
+func Record(db *pg.Database) (manifest, description []byte) {
+	r := release(db)
+	return r.Manifest, r.Description
+}
+
 func release(db *pg.Database) emit.Release {
 	described := emit.Describe(db, sql.Hash())
 	text, err := json.Marshal(described)

@@ -1,0 +1,163 @@
+package migrate_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/migrate"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+func TestMain(m *testing.M) {
+	code := pgtest.Main(m)
+	if ternDir != "" {
+		os.RemoveAll(ternDir)
+	}
+	os.Exit(code)
+}
+
+var (
+	ternDir   string
+	buildTern = sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "tern")
+		if err != nil {
+			return "", err
+		}
+		ternDir = dir
+		path := filepath.Join(dir, "tern")
+		out, err := exec.Command("go", "build", "-o", path, "github.com/jackc/tern/v2").CombinedOutput()
+		return path + string(out), err
+	})
+)
+
+// tern runs tern's own command line on a folder of migrations.
+func tern(t testing.TB, url, dir string, args ...string) (string, error) {
+	t.Helper()
+	path, err := buildTern()
+	if err != nil {
+		t.Fatalf("build tern: %v: %s", err, path)
+	}
+	c := exec.CommandContext(t.Context(), path, append([]string{"migrate", "--conn-string", url, "--migrations", dir}, args...)...)
+	c.Dir = t.TempDir() // without a tern.conf
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+func mustTern(t testing.TB, url, dir string, args ...string) {
+	t.Helper()
+	if out, err := tern(t, url, dir, args...); err != nil {
+		t.Fatalf("tern migrate %v: %v\n%s", args, err, tail(out))
+	}
+}
+
+// tail returns the end of what tern prints, which is the whole migration first.
+func tail(text string) string { return text[max(0, len(text)-3000):] }
+
+// compile compiles a schema, with files of custom code by name.
+func compile(t testing.TB, schema string, functions ...[2]string) *pg.Database {
+	t.Helper()
+	project := &sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}}
+	for _, f := range functions {
+		project.Functions = append(project.Functions, &syntax.Source{Name: f[0], Text: []byte(f[1])})
+	}
+	db, errs := sqlgen.Compile(project)
+	if db == nil {
+		var b bytes.Buffer
+		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, b.String())
+	}
+	return db
+}
+
+// folder reads the migrations of a project.
+func folder(t testing.TB, project string) *migrate.Folder {
+	t.Helper()
+	f, err := migrate.ReadFolder(project)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// mustNew writes the next migration.
+func mustNew(t testing.TB, project, name string, db *pg.Database) []*migrate.File {
+	t.Helper()
+	files, err := migrate.New(folder(t, project), name, db)
+	if err != nil {
+		t.Fatalf("migrate new %s: %v", name, err)
+	}
+	return files
+}
+
+func value[T any](t testing.TB, conn *pgx.Conn, statement string, args ...any) T {
+	t.Helper()
+	var got T
+	if err := conn.QueryRow(t.Context(), statement, args...).Scan(&got); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return got
+}
+
+func mustExec(t testing.TB, conn *pgx.Conn, statement string) {
+	t.Helper()
+	if _, err := conn.Exec(t.Context(), statement); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// catalog returns all that is installed, a line per object.
+func catalog(t testing.TB, conn *pgx.Conn) []string {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), `select object || ': ' || fact from platform.catalog() order by object`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	facts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(facts) < 100 {
+		t.Fatalf("the catalog is nearly empty: %q", facts)
+	}
+	return facts
+}
+
+// checkSame reports what only one of two lists has.
+func checkSame(t testing.TB, what string, got, want []string) {
+	t.Helper()
+	there := map[string]int{}
+	for _, line := range got {
+		there[line]++
+	}
+	for _, line := range want {
+		there[line]--
+	}
+	for line, n := range there {
+		if n > 0 {
+			t.Errorf("%s: is there and should not be:\n%s", what, line)
+		} else if n < 0 {
+			t.Errorf("%s: should be there and is not:\n%s", what, line)
+		}
+	}
+}
+
+// newestRelease returns what the newest release says: manifest and description.
+func newestRelease(t testing.TB, conn *pgx.Conn) (texts [2]string) {
+	t.Helper()
+	err := conn.QueryRow(t.Context(), "select manifest::text, description::text from platform.release order by number desc limit 1").Scan(&texts[0], &texts[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return texts
+}

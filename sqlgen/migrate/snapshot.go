@@ -1,0 +1,95 @@
+package migrate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql"
+)
+
+// SnapshotName is the name of the file, beside the migrations, that says what a
+// database holds when all of them are applied.
+const SnapshotName = "snapshot.json"
+
+// snapshotFormat is the version of the snapshot's form.
+const snapshotFormat = 1
+
+// snapshot is what a database holds when all migrations are applied: what the next one
+// is computed from.
+type snapshot struct {
+	Format      int       `json:"format"`
+	Version     int       `json:"version"` // of the last migration that Sternpost wrote
+	Digest      string    `json:"digest"`  // of the release
+	Platform    sql.State `json:"platform"`
+	Source      string    `json:"source"`
+	Manifest    document  `json:"manifest"`
+	Description document  `json:"description"`
+}
+
+// document is a JSON text that is kept to the byte, in pieces by which version control
+// shows what changed in it.
+type document []string
+
+func newDocument(text []byte) document {
+	var d document
+	for _, c := range chunks(string(text)) {
+		d = append(d, c.text)
+	}
+	return d
+}
+
+func (d document) text() []byte { return []byte(strings.Join(d, "")) }
+
+// readSnapshot reads the snapshot of a folder of migrations, and nil if there is none.
+func readSnapshot(dir string) (*snapshot, error) {
+	name := filepath.Join(dir, SnapshotName)
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the snapshot: %w", err)
+	}
+	s := &snapshot{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("read %s: %w (if version control left its marks of a conflict in it, run: sternpost migrate rebase)", name, err)
+	}
+	if s.Format > snapshotFormat {
+		return nil, fmt.Errorf("%s was written by a newer Sternpost: use that one", name)
+	}
+	if s.record().digest() != s.Digest {
+		return nil, fmt.Errorf("%s was changed by hand or by a merge: its digest is not that of its contents; run: sternpost migrate rebase", name)
+	}
+	return s, nil
+}
+
+// newSnapshot makes the snapshot of a release.
+func newSnapshot(version int, platform sql.State, r record) *snapshot {
+	return &snapshot{
+		Format: snapshotFormat, Version: version, Digest: r.digest(), Platform: platform,
+		Source: r.source, Manifest: newDocument(r.manifest), Description: newDocument(r.description),
+	}
+}
+
+// record returns the release of the snapshot.
+func (s *snapshot) record() record {
+	return record{s.Source, s.Manifest.text(), s.Description.text()}
+}
+
+// text writes the snapshot.
+func (s *snapshot) text() []byte {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(s); err != nil {
+		panic(fmt.Sprintf("migrate: write a snapshot: %v", err))
+	}
+	return b.Bytes()
+}
