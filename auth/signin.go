@@ -23,30 +23,19 @@ const (
 // maxState is how long the state of a client may be, in bytes.
 const maxState = 1024
 
-// Transaction is a browser that was sent to a provider.
-type Transaction struct {
-	Hash            []byte // SHA-256 of the state that the provider sends back
-	Provider        string
-	Target          string // where the browser goes in the end
-	IsDynamic       bool   // whether the client named the target
-	State           string // of the client; empty means that it sent none
-	Challenge       string // of the client; empty means that it sent none
-	ChallengeMethod string // S256 or plain, with a challenge
-	Nonce           string
-	Verifier        string // ours, towards the provider
-	CookieHash      []byte // SHA-256 of the browser's cookie
-}
-
 // SignInStore keeps sign-ins between the requests that they are made of, and finds
 // the identities that providers vouch for. Every moment it speaks of is that of its
 // own clock. An error that is an ErrStoreUnavailable says that it may do better soon.
 type SignInStore interface {
-	// Begin keeps a transaction for a lifetime.
-	Begin(ctx context.Context, t *Transaction, lifetime time.Duration) error
+	// Now returns what its clock says.
+	Now(ctx context.Context) (time.Time, error)
 
-	// Take returns the transaction of a state and forgets it. It returns nil if there
-	// is none, or its time is over.
-	Take(ctx context.Context, stateHash []byte) (*Transaction, error)
+	// Take notes that the browser of a transaction is back. It is not taken if it was
+	// before, or if its time is over.
+	Take(ctx context.Context, t *Transaction) (isTaken bool, err error)
+
+	// Forget forgets that the browser of a transaction was taken.
+	Forget(ctx context.Context, t *Transaction) error
 
 	// Finish finds or creates the identity that a provider vouches for, and keeps a
 	// code for it for a lifetime. It keeps none unless the outcome is Found or Created.
@@ -106,6 +95,7 @@ type SignInOptions struct {
 	RedirectURL  string   // where sign-ins of providers end that have no address of their own; empty means none
 	RedirectURIs []string // where they may end if there is none; empty means on the client's own machine
 	PKCE         PKCE
+	SigningKey   []byte // PEM; seals what browsers keep while they are away
 	Providers    *Providers
 	Store        SignInStore
 	Log          *slog.Logger
@@ -114,26 +104,40 @@ type SignInOptions struct {
 // SignIns are sign-ins by redirect: the browser goes to a provider and comes back with
 // a code, which its client trades for tokens.
 type SignIns struct {
-	options   SignInOptions
-	redirects redirects
+	options    SignInOptions
+	redirects  redirects
+	departures *departures
 }
 
-// NewSignIns makes sign-ins.
-func NewSignIns(options SignInOptions) *SignIns {
-	return &SignIns{options: options, redirects: redirects{options.RedirectURIs}}
+// NewSignIns makes sign-ins. It fails on a signing key that cannot be read.
+func NewSignIns(options SignInOptions) (*SignIns, error) {
+	departures, err := newDepartures(options.SigningKey, options.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	return &SignIns{options: options, redirects: redirects{options.RedirectURIs}, departures: departures}, nil
 }
 
 // Departure is where a browser goes to sign in.
 type Departure struct {
 	Location      string
-	Cookie        string // to be set; empty means none
-	FromOtherSite bool   // whether the cookie must come with a form that the provider's page posts
+	Cookies       []Cookie // to be set, for as long as CookieLifetime
+	FromOtherSite bool     // whether they must come with a form that the provider's page posts
+}
+
+// CookieLifetime is how long a browser keeps the cookies of a departure.
+const CookieLifetime = transactionLifetime
+
+// Return is how a sign-in ends for a browser.
+type Return struct {
+	Location string   // empty with an error
+	Cookies  []Cookie // to be taken away
 }
 
 // Begin begins a sign-in at the provider of that name. query is the query string of
-// the request, cookie what the browser has of an earlier sign-in. An *Error is for a
+// the request, brought what the browser has of other sign-ins. An *Error is for a
 // request that must not be answered by a redirect, since it is not known where to.
-func (s *SignIns) Begin(ctx context.Context, name, query, cookie string) (Departure, error) {
+func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cookie) (Departure, error) {
 	provider := s.options.Providers.Find(name)
 	switch {
 	case provider == nil:
@@ -160,16 +164,18 @@ func (s *SignIns) Begin(ctx context.Context, name, query, cookie string) (Depart
 
 	state := NewSecret()
 	t.Hash, t.Nonce, t.Verifier = HashSecret(state), NewSecret(), oauth2.GenerateVerifier()
-	if !isSecret(cookie) {
-		cookie = NewSecret()
-	}
-	t.CookieHash = HashSecret(cookie)
 
 	config, err := provider.config(ctx, s.callbackURL(name))
 	if err != nil {
 		return Departure{Location: s.failedAt(ctx, t, provider, "begin a sign-in", err)}, nil
 	}
-	if err := s.options.Store.Begin(ctx, t, transactionLifetime); err != nil {
+	now, err := s.options.Store.Now(ctx)
+	if err != nil {
+		return Departure{Location: s.failedAt(ctx, t, provider, "begin a sign-in", err)}, nil
+	}
+	t.Ends = now.Add(transactionLifetime)
+	cookies, err := s.departures.depart(t, brought, now)
+	if err != nil {
 		return Departure{Location: s.failedAt(ctx, t, provider, "begin a sign-in", err)}, nil
 	}
 	isForm := provider.options.ResponseMode == ResponseFormPost
@@ -177,7 +183,7 @@ func (s *SignIns) Begin(ctx context.Context, name, query, cookie string) (Depart
 	if isForm {
 		extra = append(extra, oauth2.SetAuthURLParam("response_mode", string(ResponseFormPost)))
 	}
-	return Departure{Location: config.AuthCodeURL(state, extra...), Cookie: cookie, FromOtherSite: isForm}, nil
+	return Departure{Location: config.AuthCodeURL(state, extra...), Cookies: cookies, FromOtherSite: isForm}, nil
 }
 
 // setTarget finds where the sign-in ends. What a client asks for counts only where
@@ -262,54 +268,75 @@ func (s *SignIns) failedAt(ctx context.Context, t *Transaction, provider *Provid
 }
 
 // Finish ends a sign-in: the browser is back from the provider of that name, with
-// these parameters, its cookie, and from that address. It returns where the browser
-// goes. An *Error is for a request that must not be answered by a redirect, since it is
-// not known whose browser this is; any other error is one of the store.
-func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values, cookie, address string) (location string, err error) {
+// these parameters, what it brought of its sign-ins, and from that address. An *Error is
+// for a request that must not be answered by a redirect, since it is not known whose
+// browser this is; any other error is one of the store.
+func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values, brought []Cookie, address string) (Return, error) {
 	provider := s.options.Providers.Find(name)
 	if provider == nil || !provider.signsIn() {
-		return "", InvalidRequest("there is no such provider")
+		return Return{}, InvalidRequest("there is no such provider")
 	}
 	for _, name := range []string{"state", "code", "error", "iss"} {
 		if len(parameters[name]) > 1 {
-			return "", InvalidRequest("%s is given more than once", name)
+			return Return{}, InvalidRequest("%s is given more than once", name)
 		}
 	}
 	state := parameters.Get("state")
 	if !isSecret(state) {
-		return "", errUnknownSignIn
+		return Return{}, errUnknownSignIn
 	}
-	t, err := s.options.Store.Take(ctx, HashSecret(state))
+	departed := s.departures.find(brought, HashSecret(state))
+	over := Return{Cookies: departed.over()} // whatever comes of it
+	t := departed.transaction
+	if t == nil || t.Provider != name {
+		return over, errUnknownSignIn
+	}
+	isTaken, err := s.options.Store.Take(ctx, t)
 	if err != nil {
-		return "", fmt.Errorf("take up a sign-in: %w", err)
+		return Return{}, fmt.Errorf("take up a sign-in: %w", err)
 	}
-	if t == nil || t.Provider != name || subtle.ConstantTimeCompare(t.CookieHash, HashSecret(cookie)) != 1 {
-		return "", errUnknownSignIn
+	if !isTaken {
+		return over, errUnknownSignIn
 	}
 
-	if code := parameters.Get("error"); code != "" {
-		if code == errAccessDenied {
-			return s.failed(t, errAccessDenied, "the sign-in was refused"), nil
-		}
-		s.options.Log.WarnContext(ctx, "sign-in failed", "provider", name, "doing", "sign in at the provider", "error", errorCode(code))
-		return s.failed(t, errServer, "the provider could not complete the sign-in"), nil
+	token, failed := s.hear(ctx, provider, t, parameters)
+	if token != nil {
+		over.Location = s.complete(ctx, provider, t, token, address)
+		return over, nil
 	}
-	return s.complete(ctx, provider, t, parameters, address), nil
+	// Nobody was vouched for, so this may have been sent by the thousand.
+	if err := s.options.Store.Forget(ctx, t); err != nil {
+		s.options.Log.WarnContext(ctx, "forget a sign-in that failed", "provider", name, "error", err)
+	}
+	over.Location = failed
+	return over, nil
 }
 
 var errUnknownSignIn = InvalidRequest("the sign-in is unknown, was completed already, or began in another browser or too long ago")
 
-// complete asks the provider who has signed in, and mints a code for that.
-func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transaction, parameters url.Values, address string) string {
+// hear takes the provider's answer: whom it vouches for or, without a token, where the
+// browser goes.
+func (s *SignIns) hear(ctx context.Context, provider *Provider, t *Transaction, parameters url.Values) (token *IDToken, failed string) {
+	if code := parameters.Get("error"); code != "" {
+		if code == errAccessDenied {
+			return nil, s.failed(t, errAccessDenied, "the sign-in was refused")
+		}
+		s.options.Log.WarnContext(ctx, "sign-in failed", "provider", t.Provider, "doing", "sign in at the provider", "error", errorCode(code))
+		return nil, s.failed(t, errServer, "the provider could not complete the sign-in")
+	}
 	token, err := s.identify(ctx, provider, t, parameters)
 	switch {
 	case isUnreachable(err):
-		return s.failedAt(ctx, t, provider, "ask the provider who has signed in", err)
+		return nil, s.failedAt(ctx, t, provider, "ask the provider who has signed in", err)
 	case err != nil:
 		s.options.Log.WarnContext(ctx, "sign-in failed", "provider", t.Provider, "doing", "ask the provider who has signed in", "error", err)
-		return s.failed(t, errAccessDenied, "the provider's answer was refused")
+		return nil, s.failed(t, errAccessDenied, "the provider's answer was refused")
 	}
+	return token, ""
+}
 
+// complete mints a code for whom the provider vouches for.
+func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transaction, token *IDToken, address string) string {
 	code := NewSecret()
 	vouched := Vouched{Token: token, MayCreate: true, Address: address}
 	outcome, err := s.options.Store.Finish(ctx, vouched, t, HashSecret(code), codeLifetime)

@@ -217,7 +217,7 @@ func (s *Server) revoke(c *fiber.Ctx) error {
 
 const (
 	sweepInterval = time.Minute
-	sweepMost     = 1000
+	sweepMost     = 1000 // rows of a kind in one transaction
 )
 
 // sweepSignIns deletes rows that have had their time, now and then, until the context
@@ -234,8 +234,18 @@ func (s *Server) sweepSignIns(ctx context.Context) {
 		if s.current.Load() == nil {
 			continue
 		}
-		if err := s.authStore().sweep(sweepMost); err != nil {
+		if err := s.sweepAllSignIns(ctx, sweepMost); err != nil {
 			s.log.Warn("delete old rows of sign-ins", "error", err)
 		}
 	}
+}
+
+// sweepAllSignIns deletes batches until none is full.
+func (s *Server) sweepAllSignIns(ctx context.Context, most int) error {
+	for ctx.Err() == nil {
+		if isMore, err := s.authStore().sweep(most); err != nil || !isMore {
+			return err
+		}
+	}
+	return nil
 }

@@ -579,6 +579,21 @@ func TestGrantMetrics(t *testing.T) {
 	}
 }
 
+// A sweep goes on until nothing is left that has had its time.
+func TestSweepSignIns(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	d.exec(t, `insert into platform.auth_return (hash, ends_at)
+		select sha256(i::text::bytea), now() + case when i > 105 then interval '1 hour' else interval '-1 second' end from generate_series(1, 107) as i`)
+	if err := s.sweepAllSignIns(t.Context(), 10); err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	if err := d.Superuser(t).QueryRow(t.Context(), `select count(*) from platform.auth_return`).Scan(&left); err != nil || left != 2 {
+		t.Errorf("got %d rows, %v, want 2", left, err)
+	}
+}
+
 // Without a release there is nobody to sign in, and nobody can while the database is
 // away.
 func TestSignInWithoutDatabase(t *testing.T) {

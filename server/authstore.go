@@ -116,9 +116,11 @@ func (s *authStore) Revoke(_ context.Context, tokenHash []byte) error {
 	return s.db.queryRow(`select platform.auth_revoke($1)::text`, []any{tokenHash}, new(*string))
 }
 
-// sweep deletes rows that have had their time, up to most of each kind.
-func (s *authStore) sweep(most int) error {
-	return s.db.queryRow(`select platform.auth_sweep($1, $2)`, []any{s.throttle.Window, int32(most)}, new(int32))
+// sweep deletes rows that have had their time, up to most of each kind, and tells
+// whether some are left.
+func (s *authStore) sweep(most int) (isMore bool, err error) {
+	err = s.db.queryRow(`select platform.auth_sweep($1, $2)`, []any{s.throttle.Window, int32(most)}, &isMore)
+	return isMore, err
 }
 
 // queryRow runs a statement that returns one row. It is not prepared: a call that

@@ -3,8 +3,10 @@ package server
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -21,13 +23,11 @@ func (s *Server) authorize(c *fiber.Ctx) error {
 	if s.current.Load() == nil { // there are no identities without a release
 		return &unavailable
 	}
-	departure, err := s.signIns.Begin(c.UserContext(), strings.Clone(c.Params("name")), string(c.Request().URI().QueryString()), s.readCookie(c))
+	departure, err := s.signIns.Begin(c.UserContext(), strings.Clone(c.Params("name")), string(c.Request().URI().QueryString()), s.readCookies(c))
 	if err != nil {
 		return refuseOAuth(err)
 	}
-	if departure.Cookie != "" {
-		s.writeCookie(c, departure)
-	}
+	s.writeCookies(c, departure.Cookies, departure.FromOtherSite)
 	return redirect(c, http.StatusFound, departure.Location)
 }
 
@@ -57,11 +57,12 @@ func (s *Server) callback(c *fiber.Ctx) error {
 	if err != nil {
 		return refuseOAuth(auth.InvalidRequest("the parameters could not be read"))
 	}
-	location, err := s.signIns.Finish(c.UserContext(), strings.Clone(c.Params("name")), parameters, s.readCookie(c), s.clientAddress(c))
+	back, err := s.signIns.Finish(c.UserContext(), strings.Clone(c.Params("name")), parameters, s.readCookies(c), s.clientAddress(c))
+	s.writeCookies(c, back.Cookies, false)
 	if err != nil {
 		return refuseOAuth(err)
 	}
-	return redirect(c, status, location)
+	return redirect(c, status, back.Location)
 }
 
 func redirect(c *fiber.Ctx, status int, location string) error {
@@ -73,31 +74,46 @@ func redirect(c *fiber.Ctx, status int, location string) error {
 	return nil
 }
 
-// cookieName is the cookie that ties a sign-in to the browser that began it. Browsers
-// take the prefix from nobody but this host over TLS.
-func (s *Server) cookieName() string {
+// cookiePrefix begins the names of the cookies by which a browser that is sent to a
+// provider is known again. Browsers take __Host- from nobody but this host over TLS.
+func (s *Server) cookiePrefix() string {
 	if s.headers.strictTransport {
-		return "__Host-sternpost-signin"
+		return "__Host-sternpost-signin-"
 	}
-	return "sternpost-signin"
+	return "sternpost-signin-"
 }
 
-func (s *Server) readCookie(c *fiber.Ctx) string {
-	return string(c.Request().Header.Cookie(s.cookieName()))
+var isCookieName = regexp.MustCompile(`^[0-9a-f]{12}(-[0-9])?$`).MatchString
+
+func (s *Server) readCookies(c *fiber.Ctx) []auth.Cookie {
+	var cookies []auth.Cookie
+	c.Request().Header.VisitAllCookie(func(name, value []byte) {
+		if rest, isOurs := strings.CutPrefix(string(name), s.cookiePrefix()); isOurs && isCookieName(rest) {
+			cookies = append(cookies, auth.Cookie{Name: rest, Value: string(value)})
+		}
+	})
+	return cookies
 }
 
-func (s *Server) writeCookie(c *fiber.Ctx, d auth.Departure) {
-	b := []byte(s.cookieName() + "=" + d.Cookie + "; Path=/; Max-Age=600")
-	if s.headers.strictTransport {
-		b = append(b, "; Secure"...)
+// writeCookies sets cookies, and takes away those without a value.
+func (s *Server) writeCookies(c *fiber.Ctx, cookies []auth.Cookie, fromOtherSite bool) {
+	for _, cookie := range cookies {
+		age := auth.CookieLifetime
+		if cookie.Value == "" {
+			age = 0
+		}
+		b := fmt.Appendf(nil, "%s%s=%s; Path=/; Max-Age=%d", s.cookiePrefix(), cookie.Name, cookie.Value, int(age.Seconds()))
+		if s.headers.strictTransport {
+			b = append(b, "; Secure"...)
+		}
+		b = append(b, "; HttpOnly; SameSite="...)
+		if fromOtherSite {
+			b = append(b, "None"...)
+		} else {
+			b = append(b, "Lax"...)
+		}
+		c.Response().Header.AddBytesV("Set-Cookie", b)
 	}
-	b = append(b, "; HttpOnly; SameSite="...)
-	if d.FromOtherSite {
-		b = append(b, "None"...)
-	} else {
-		b = append(b, "Lax"...)
-	}
-	c.Set("Set-Cookie", string(b))
 }
 
 // isOutsideCORS tells whether a path is a page that browsers go to and that scripts

@@ -28,15 +28,20 @@ func (s *Server) newSignIns() (*auth.SignIns, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth.providers: %w", err)
 	}
-	return auth.NewSignIns(auth.SignInOptions{
+	signIns, err := auth.NewSignIns(auth.SignInOptions{
 		BaseURL:      s.config.BaseURL,
 		RedirectURL:  s.config.RedirectURL,
 		RedirectURIs: s.config.RedirectURIs,
 		PKCE:         s.config.PKCE,
+		SigningKey:   []byte(s.config.SigningKey),
 		Providers:    providers,
 		Store:        &signInStore{db: s.db, throttle: s.config.Throttle, claims: s.claims},
 		Log:          s.log,
-	}), nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("auth.signingKey: %w", err)
+	}
+	return signIns, nil
 }
 
 // claims returns which claims the current release keeps with identities.
@@ -49,25 +54,21 @@ func (s *Server) claims() []release.Claim {
 
 var _ auth.SignInStore = (*signInStore)(nil)
 
-// Begin keeps a transaction.
-func (s *signInStore) Begin(_ context.Context, t *auth.Transaction, lifetime time.Duration) error {
-	return s.query(`select platform.auth_signin_begin($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)::text`,
-		[]any{t.Hash, t.Provider, t.Target, t.IsDynamic, orNull(t.State), orNull(t.Challenge), orNull(t.ChallengeMethod),
-			t.Nonce, t.Verifier, t.CookieHash, lifetime},
-		new(*string))
+// Now asks the clock of the database.
+func (s *signInStore) Now(context.Context) (now time.Time, err error) {
+	err = s.query(`select now()`, nil, &now)
+	return now, err
 }
 
-// Take takes a transaction.
-func (s *signInStore) Take(_ context.Context, stateHash []byte) (*auth.Transaction, error) {
-	t := &auth.Transaction{Hash: stateHash}
-	var state, challenge, method *string
-	err := s.query(`select * from platform.auth_signin_take($1)`, []any{stateHash},
-		&t.Provider, &t.Target, &t.IsDynamic, &state, &challenge, &method, &t.Nonce, &t.Verifier, &t.CookieHash)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	t.State, t.Challenge, t.ChallengeMethod = orEmpty(state), orEmpty(challenge), orEmpty(method)
-	return t, err
+// Take notes that a browser is back.
+func (s *signInStore) Take(_ context.Context, t *auth.Transaction) (isTaken bool, err error) {
+	err = s.query(`select platform.auth_signin_take($1, $2)`, []any{t.Hash, t.Ends}, &isTaken)
+	return isTaken, err
+}
+
+// Forget forgets that.
+func (s *signInStore) Forget(_ context.Context, t *auth.Transaction) error {
+	return s.query(`select platform.auth_signin_forget($1)::text`, []any{t.Hash}, new(*string))
 }
 
 // Finish finds or creates an identity and keeps a code for it.

@@ -120,3 +120,31 @@ func TestRedeemTogether(t *testing.T) {
 		t.Errorf("families that are not revoked: got %d, want none", n)
 	}
 }
+
+// A browser comes back once, in time, unless it is forgotten.
+func TestTake(t *testing.T) {
+	t.Parallel()
+	db := newAuthDatabase(t)
+	conn := db.Server(t)
+	take := func(name, end string) bool {
+		t.Helper()
+		return value[bool](t, conn, `select platform.auth_signin_take($1, now() + $2::text::interval)`, hash(name), end)
+	}
+	if take("late", "0") || take("later", "-1 second") || !take("in time", "1 second") {
+		t.Error("whether a browser is taken does not follow from its end")
+	}
+	pool := newPool(t, db, 20)
+	got := together(t, 60, func(int) (answer string, err error) {
+		err = pool.QueryRow(t.Context(), `select platform.auth_signin_take($1, now() + '1 minute')::text`, hash("one")).Scan(&answer)
+		return answer, err
+	})
+	if got[58] != "false" || got[59] != "true" {
+		t.Errorf("at once: got %v, want one true", got)
+	}
+	if _, err := conn.Exec(t.Context(), `select platform.auth_signin_forget($1)`, hash("one")); err != nil {
+		t.Fatal(err)
+	}
+	if !take("one", "1 minute") || take("one", "1 minute") {
+		t.Error("one that was forgotten is not taken once more")
+	}
+}

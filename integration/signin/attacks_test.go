@@ -1,6 +1,8 @@
 package signin
 
 import (
+	"crypto/rand"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -42,6 +44,9 @@ var attacks = []struct {
 	{"a provider vouches for the user of another", otherProvidersUser},
 	{"an ID token of an earlier sign-in is used again", reusedNonce},
 	{"an ID token has no nonce", missingNonce},
+	{"sign-ins are begun by the thousand", manyDepartures},
+	{"browsers come back by the hundred whom no provider vouches for", manyReturns},
+	{"the cookies of sign-ins fill the header", manyCookies},
 	{"headers name another host", spoofedHost},
 	{"an ID token names an issuer that is not configured", unknownIssuer},
 	{"an ID token points to keys of its own", ownKeys},
@@ -300,7 +305,13 @@ func redirectBesideProviders(t *testing.T) {
 // comeBack lets a browser sign in up to the moment at which the provider sends it back.
 func comeBack(t *testing.T, s *service, b *browser) string {
 	t.Helper()
-	atProvider := b.get(t, s.authorizeURL("Main", usual())).location(t)
+	return comeBackFrom(t, s, b, usual())
+}
+
+// comeBackFrom is comeBack for a sign-in with these parameters.
+func comeBackFrom(t *testing.T, s *service, b *browser, parameters url.Values) string {
+	t.Helper()
+	atProvider := b.get(t, s.authorizeURL("Main", parameters)).location(t)
 	return b.get(t, atProvider.String()).location(t).String()
 }
 
@@ -309,11 +320,22 @@ func otherBrowser(t *testing.T) {
 	victim, attacker := newBrowser(t), newBrowser(t)
 	back := comeBack(t, s, attacker)
 	expectRefused(t, victim.get(t, back)) // which has no cookie
-	expectRefused(t, attacker.get(t, back))
-
-	back = comeBack(t, s, attacker)
 	comeBack(t, s, victim)
 	expectRefused(t, victim.get(t, back)) // which has another
+
+	// Nor with the attacker's cookies under the names of the victim's, cut, or changed.
+	own, foreign := cookiesOf(t, s, victim), cookiesOf(t, s, attacker)
+	back = comeBack(t, s, newBrowser(t))
+	for _, value := range []string{own[0].Value, foreign[0].Value, foreign[0].Value[1:], foreign[0].Value + "A", "A" + foreign[0].Value[1:], ""} {
+		for _, name := range []string{own[0].Name, foreign[0].Name} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request.Header.Set("Cookie", name+"="+value)
+			expectRefused(t, newBrowser(t).do(t, request))
+		}
+	}
 	if got := value[int](t, s, "select count(*)::int from app.identity"); got != 0 {
 		t.Errorf("%d identities, want none", got)
 	}
@@ -322,16 +344,30 @@ func otherBrowser(t *testing.T) {
 	}
 }
 
+// cookiesOf returns what a browser keeps of its sign-ins.
+func cookiesOf(t *testing.T, s *service, b *browser) []*http.Cookie {
+	t.Helper()
+	origin, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Jar.Cookies(origin)
+}
+
 func chosenCookie(t *testing.T) {
 	s, _ := start(t, "")
-	for _, chosen := range []string{"chosen", strings.Repeat("=", 43), strings.Repeat("a", 44)} {
+	b := newBrowser(t)
+	comeBack(t, s, b)
+	name := cookiesOf(t, s, b)[0].Name
+	for _, chosen := range []string{"chosen", strings.Repeat("=", 43), strings.Repeat("a", 400)} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.authorizeURL("Main", usual()), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Cookie", "sternpost-signin="+chosen)
-		if got := newBrowser(t).do(t, request).Header.Get("Set-Cookie"); got == "" || strings.Contains(got, chosen) {
-			t.Errorf("with the cookie %s: got %q, want one of ours", chosen, got)
+		request.Header.Set("Cookie", name+"="+chosen)
+		set := newBrowser(t).do(t, request).Cookies()
+		if len(set) != 2 || set[0].Name == name || set[0].Value == "" || set[1].Name != name || set[1].MaxAge >= 0 {
+			t.Errorf("with the cookie %s: got %v, want one of ours, and that one to go", chosen, set)
 		}
 	}
 }
@@ -359,10 +395,24 @@ func secondUse(t *testing.T) {
 	s, _ := start(t, "")
 	b := newBrowser(t)
 	back := comeBack(t, s, b)
+	kept := cookiesOf(t, s, b)
 	if code := b.get(t, back).location(t).Query().Get("code"); code == "" {
 		t.Fatal("no code")
 	}
+	if left := cookiesOf(t, s, b); len(left) > 0 {
+		t.Errorf("the browser still has %v", left)
+	}
 	expectRefused(t, b.get(t, back))
+
+	// One that does not forget its cookies is refused, too.
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cookie := range kept {
+		request.AddCookie(cookie)
+	}
+	expectRefused(t, newBrowser(t).do(t, request))
 }
 
 func racingReturns(t *testing.T) {
@@ -396,12 +446,100 @@ func racingReturns(t *testing.T) {
 func lateReturn(t *testing.T) {
 	s, _ := start(t, "")
 	b := newBrowser(t)
-	back := comeBack(t, s, b)
-	if got := value[float64](t, s, "select extract(epoch from expires_at - now())::float8 from platform.auth_transaction"); got > 600 {
-		t.Errorf("the transaction is good for %.0f s more, want 600 at most", got)
+	if code := b.get(t, comeBack(t, s, b)).location(t).Query().Get("code"); code == "" {
+		t.Fatal("no code")
 	}
-	s.exec(t, "update platform.auth_transaction set expires_at = now()")
+	if left := value[float64](t, s, "select extract(epoch from ends_at - now())::float8 from platform.auth_return"); left > 600 {
+		t.Errorf("the browser could have come back %.0f s later, want 600 at most", left)
+	}
+
+	// Now the database's clock is ten minutes ahead, as far as this goes. The browser,
+	// which should have forgotten its cookie by then, has not.
+	back := comeBack(t, s, b)
+	s.exec(t, `create schema ahead;
+		alter function platform.auth_signin_take(bytea, timestamptz) set schema ahead;
+		create function platform.auth_signin_take(hash bytea, ends_at timestamptz) returns boolean
+		language sql volatile security definer set search_path = pg_catalog, pg_temp
+		as $$ select ahead.auth_signin_take(hash, ends_at - interval '10 minutes') $$;
+		grant execute on function platform.auth_signin_take(bytea, timestamptz) to sternpost_server`)
 	expectRefused(t, b.get(t, back))
+	if n := value[int](t, s, "select count(*)::int from platform.auth_return"); n != 1 {
+		t.Errorf("%d returns are kept, want 1", n)
+	}
+}
+
+// rowsOfPlatform counts what is kept of sign-ins.
+const rowsOfPlatform = `select (select count(*) from platform.auth_return) + (select count(*) from platform.auth_code)
+	+ (select count(*) from platform.auth_family) + (select count(*) from platform.auth_failure)`
+
+func manyDepartures(t *testing.T) {
+	s, _ := start(t, "")
+	address := s.authorizeURL("Main", usual())
+	b := newBrowser(t)
+	b.Jar = nil
+	for range 1000 {
+		if p := b.get(t, address); p.StatusCode != http.StatusFound || len(p.Cookies()) != 1 {
+			t.Fatalf("got %d %v", p.StatusCode, p.Cookies())
+		}
+	}
+	if n := value[int](t, s, rowsOfPlatform); n != 0 {
+		t.Errorf("%d rows are kept, want none", n)
+	}
+}
+
+func manyReturns(t *testing.T) {
+	s, p := start(t, "")
+	for i := range 100 {
+		p.with(func(p *issuer) {
+			p.editAnswer = func(back url.Values) {
+				if back.Set("code", "junk"); i%2 == 0 {
+					back.Set("error", "access_denied")
+				}
+			}
+		})
+		expectError(t, s.signIn(t, newBrowser(t), "Main", usual()), "access_denied")
+	}
+	if n := value[int](t, s, rowsOfPlatform); n != 0 {
+		t.Errorf("%d rows are kept, want none", n)
+	}
+}
+
+func manyCookies(t *testing.T) {
+	s, _ := start(t, "")
+	b := newBrowser(t)
+	long := usual()
+	long.Set("redirect_uri", target+"&"+random(t, 2047-len(target)))
+	long.Set("state", strings.ReplaceAll(random(t, 1024), "_", "\x01"))
+	for _, parameters := range []url.Values{usual(), long, usual(), long, long} {
+		back := ""
+		for range 12 {
+			back = comeBackFrom(t, s, b, parameters)
+			total := 0
+			for _, cookie := range cookiesOf(t, s, b) {
+				if len(cookie.Name)+len(cookie.Value) > 4096 {
+					t.Errorf("the cookie %s is longer than browsers keep", cookie.Name)
+				}
+				total += len(cookie.String()) + len("; ")
+			}
+			if total > 5120 {
+				t.Errorf("the browser has %d bytes of cookies, want 5120 at most", total)
+			}
+		}
+		end := b.get(t, back).location(t)
+		if end.Query().Get("code") == "" || end.Query().Get("state") != parameters.Get("state") || !strings.HasPrefix(end.String(), parameters.Get("redirect_uri")) {
+			t.Errorf("the latest sign-in ends at %s", end)
+		}
+	}
+}
+
+// random returns that many characters that cannot be compressed by much.
+func random(t *testing.T, length int) string {
+	t.Helper()
+	bits := make([]byte, length)
+	if _, err := rand.Read(bits); err != nil {
+		t.Fatal(err)
+	}
+	return base64.RawURLEncoding.EncodeToString(bits)[:length]
 }
 
 // startTwo serves an application with two providers.

@@ -46,7 +46,7 @@ func TestBrowser(t *testing.T) {
 		program.Env = append(os.Environ(), "CHROMIUM="+chromium)
 		out, err := program.CombinedOutput()
 		want := fmt.Sprintf("page: %s\npage: %s is hired.\nway: page service provider service page\n"+
-			"cookies of the service: 1, of which a script may read 0\n", c.welcome, c.mechanic)
+			"cookies of the service: 1 set, 1 taken away, 0 left; a script may read 0\n", c.welcome, c.mechanic)
 		if err != nil || string(out) != want {
 			t.Errorf("got  %v %s\nwant %s", err, out, want)
 		}

@@ -94,13 +94,13 @@ func TestFormPost(t *testing.T) {
 	expectRefused(t, b.post(t, s.url+"/auth/callback/Main", url.Values{"state": {answer.Get("state"), "x"}}))
 }
 
-// TestCookie holds the form of the cookie, and that one serves sign-ins side by side.
+// TestCookie holds the form of the cookie, and that sign-ins run side by side.
 func TestCookie(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
 	for base, want := range map[string]*regexp.Regexp{
-		"":                        regexp.MustCompile(`^sternpost-signin=[\w-]{43}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax$`),
-		"https://api.example.com": regexp.MustCompile(`^__Host-sternpost-signin=[\w-]{43}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$`),
+		"":                        regexp.MustCompile(`^sternpost-signin-[0-9a-f]{12}=[\w-]{300,700}; Path=/; Max-Age=600; HttpOnly; SameSite=Lax$`),
+		"https://api.example.com": regexp.MustCompile(`^__Host-sternpost-signin-[0-9a-f]{12}=[\w-]{300,700}; Path=/; Max-Age=600; Secure; HttpOnly; SameSite=Lax$`),
 	} {
 		s := serve(t, options{
 			settings: settings("", provider("Main", p.URL, clientID)),
@@ -108,28 +108,57 @@ func TestCookie(t *testing.T) {
 			baseURL:  base,
 		})
 		first := newBrowser(t).get(t, s.authorizeURL("Main", usual()))
-		cookie := first.Header.Get("Set-Cookie")
-		if !want.MatchString(cookie) {
-			t.Errorf("with base URL %q: got %q, want %s", base, cookie, want)
-		}
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.authorizeURL("Main", usual()), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		request.Header.Set("Cookie", strings.SplitN(cookie, ";", 2)[0])
-		if again := newBrowser(t).do(t, request).Header.Get("Set-Cookie"); again != cookie {
-			t.Errorf("with base URL %q: a second sign-in of the browser sets %q, want %q", base, again, cookie)
+		if cookies := first.Header.Values("Set-Cookie"); len(cookies) != 1 || !want.MatchString(cookies[0]) {
+			t.Errorf("with base URL %q: got %q, want %s", base, cookies, want)
 		}
 	}
 
 	s, _ := start(t, "")
 	b := newBrowser(t)
-	one, two := comeBack(t, s, b), comeBack(t, s, b)
-	for _, back := range []string{one, two} {
-		if end := b.get(t, back).location(t); end.Query().Get("code") == "" {
-			t.Errorf("side by side: the sign-in ends at %s", end)
+	var backs []string
+	for range 6 {
+		backs = append(backs, comeBack(t, s, b))
+	}
+	for _, i := range []int{3, 0, 5, 1, 2, 4} {
+		if end := b.get(t, backs[i]).location(t); end.Query().Get("code") == "" {
+			t.Errorf("side by side: sign-in %d ends at %s", i, end)
 		}
 	}
+	if left := cookiesOf(t, s, b); len(left) > 0 {
+		t.Errorf("the browser still has %v", left)
+	}
+}
+
+// TestLongestDeparture holds that the longest that a client may ask for arrives, of
+// characters that do not get shorter in any form.
+func TestLongestDeparture(t *testing.T) {
+	t.Parallel()
+	s, _ := start(t, "")
+	parameters := url.Values{
+		"redirect_uri":          {target + "&" + random(t, 2047-len(target))},
+		"state":                 {random(t, 1024)},
+		"code_challenge":        {random(t, 128)},
+		"code_challenge_method": {"plain"},
+	}
+	b := newBrowser(t)
+	back := comeBackFrom(t, s, b, parameters)
+	if cookies := cookiesOf(t, s, b); len(cookies) != 2 {
+		t.Errorf("got %d cookies, want 2", len(cookies))
+	}
+	end := b.get(t, back).location(t)
+	if end.Query().Get("state") != parameters.Get("state") || !strings.HasPrefix(end.String(), parameters.Get("redirect_uri")+"&") {
+		t.Fatalf("the sign-in ends at %s", end)
+	}
+	expectGrant(t, s.redeem(t, end.Query().Get("code"), "code_verifier", parameters.Get("code_challenge"), "redirect_uri", parameters.Get("redirect_uri")), "")
+
+	// With one of the two cookies it is not known whose browser this is.
+	back = comeBackFrom(t, s, b, parameters)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.AddCookie(cookiesOf(t, s, b)[0])
+	expectRefused(t, newBrowser(t).do(t, request))
 }
 
 // TestAuthorizeRequest holds what the provider is asked.
@@ -257,13 +286,12 @@ func TestCallbackFailures(t *testing.T) {
 
 	// As long as it is not known whose browser this is, it is not sent on with an error either.
 	back = comeBack(t, s, b)
-	s.exec(t, "alter table platform.auth_transaction rename to hidden")
+	s.exec(t, "alter table platform.auth_return rename to hidden")
 	if p := b.get(t, back); p.StatusCode != http.StatusInternalServerError || p.Header.Get("Location") != "" ||
 		p.body != `{"error":"server_error","error_description":"an internal error occurred"}` {
 		t.Errorf("got %d %s to %q", p.StatusCode, p.body, p.Header.Get("Location"))
 	}
-	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "server_error")
-	s.exec(t, "alter table platform.hidden rename to auth_transaction")
+	s.exec(t, "alter table platform.hidden rename to auth_return")
 	if code := b.get(t, back).location(t).Query().Get("code"); code == "" {
 		t.Error("no code once it works again")
 	}

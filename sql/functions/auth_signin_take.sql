@@ -1,41 +1,20 @@
--- What is known of a browser that comes back from a provider. Being looked up deletes it, whatever comes of it, so that a state
--- is good for one use; no row if it is unknown or its time is over. Whether the browser is the one that left is for the server to
--- compare, since it has the cookie.
-create or replace function platform.auth_signin_take(state_hash bytea)
-returns table (
-  provider text,
-  target text,
-  is_dynamic boolean,
-  state text,
-  challenge text,
-  challenge_method text,
-  nonce text,
-  verifier text,
-  cookie_hash bytea
-)
+-- Notes that a browser has come back from a provider, known by the SHA-256 of its state. False, and nothing is noted, if it came
+-- back before, or after its end. Whether it is the browser that left is for the server to know, since it has the cookie.
+create or replace function platform.auth_signin_take(hash bytea, ends_at timestamptz) returns boolean
 language sql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
   with taken as (
-    delete from platform.auth_transaction
-    where auth_transaction.hash = state_hash
-    returning auth_transaction.*
+    insert into platform.auth_return (hash, ends_at)
+    select auth_signin_take.hash, auth_signin_take.ends_at
+    where auth_signin_take.ends_at > now()
+    on conflict do nothing
+    returning auth_return.hash
   )
-  select
-    taken.provider,
-    taken.target,
-    taken.is_dynamic,
-    taken.state,
-    taken.challenge,
-    taken.challenge_method,
-    taken.nonce,
-    taken.verifier,
-    taken.cookie_hash
-  from taken
-  where taken.expires_at > now();
+  select exists (select from taken);
 $$;
 
-comment on function platform.auth_signin_take(bytea) is 'What is known of a browser that comes back from a provider, once.';
-grant execute on function platform.auth_signin_take(bytea) to sternpost_server;
+comment on function platform.auth_signin_take(bytea, timestamptz) is 'Notes that a browser has come back from a provider; false if it may not.';
+grant execute on function platform.auth_signin_take(bytea, timestamptz) to sternpost_server;

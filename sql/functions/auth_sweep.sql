@@ -1,13 +1,14 @@
--- Deletes rows that have had their time, at most so many of each kind; several servers may sweep at once. span is how long
--- failures are counted. Returns how many rows were deleted, not counting those that go with a family.
-create or replace function platform.auth_sweep(span interval, most integer) returns integer
+-- Deletes rows that have had their time, at most so many of each kind, so that no transaction lasts long; several servers may sweep
+-- at once. span is how long failures are counted. Returns whether it left some of a kind, for which it should be called again.
+create or replace function platform.auth_sweep(span interval, most integer) returns boolean
 language plpgsql
 volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_total integer := 0;
+  v_most_families integer := greatest(most / 10, 1); -- each brings its tokens along
+  v_is_more boolean := false;
   v_count integer;
   v_first bigint;
 begin
@@ -20,18 +21,18 @@ begin
     for update skip locked
   );
   get diagnostics v_count = row_count;
-  v_total := v_total + v_count;
+  v_is_more := v_is_more or v_count = most;
 
-  delete from platform.auth_transaction
-  where auth_transaction.hash in (
+  delete from platform.auth_return
+  where auth_return.hash in (
     select old.hash
-    from platform.auth_transaction as old
-    where old.expires_at < now()
+    from platform.auth_return as old
+    where old.ends_at < now()
     limit most
     for update skip locked
   );
   get diagnostics v_count = row_count;
-  v_total := v_total + v_count;
+  v_is_more := v_is_more or v_count = most;
 
   -- A code that has begun a family goes with it.
   delete from platform.auth_code
@@ -44,20 +45,20 @@ begin
     for update skip locked
   );
   get diagnostics v_count = row_count;
-  v_total := v_total + v_count;
+  v_is_more := v_is_more or v_count = most;
 
-  -- Each brings its tokens along. Revoked ones are kept for a day, for whoever looks into a theft.
+  -- Revoked ones are kept for a day, for whoever looks into a theft.
   delete from platform.auth_family
   where auth_family.id in (
     select old.id
     from platform.auth_family as old
     where old.ends_at < now()
       or old.revoked_at < now() - interval '1 day'
-    limit most / 10
+    limit v_most_families
     for update skip locked
   );
   get diagnostics v_count = row_count;
-  v_total := v_total + v_count;
+  v_is_more := v_is_more or v_count = v_most_families;
 
   -- Families of identities that are gone are refused when they are used; most are not used again. Looking at some of them, in
   -- another place each time, finds them all in the end.
@@ -78,12 +79,10 @@ begin
       ) as sample
       where not exists (select from app.identity where identity.id = sample.identity_id)
     );
-    get diagnostics v_count = row_count;
-    v_total := v_total + v_count;
   end if;
-  return v_total;
+  return v_is_more;
 end;
 $$;
 
-comment on function platform.auth_sweep(interval, integer) is 'Deletes rows of sign-ins that have had their time, a bounded number of them.';
+comment on function platform.auth_sweep(interval, integer) is 'Deletes rows of sign-ins that have had their time, a bounded number of them; true if some are left.';
 grant execute on function platform.auth_sweep(interval, integer) to sternpost_server;

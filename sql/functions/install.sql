@@ -62,8 +62,8 @@
 {{ template "auth_password_accept.sql" . }}
 {{ template "auth_password_create.sql" . }}
 {{ template "auth_identity.sql" . }}
-{{ template "auth_signin_begin.sql" . }}
 {{ template "auth_signin_take.sql" . }}
+{{ template "auth_signin_forget.sql" . }}
 {{ template "auth_signin_finish.sql" . }}
 {{ template "auth_signin_redeem.sql" . }}
 {{ template "auth_family_key.sql" . }}

@@ -16,6 +16,10 @@ try {
   page.on('console', (message) => console.log(`console: ${message.text()}`))
   page.on('pageerror', (error) => console.log(`error: ${error}`))
   const origins = []
+  const responses = []
+  page.on('response', (response) => {
+    if (response.url().startsWith(`${service}/auth/`)) responses.push(response)
+  })
   page.on('request', (request) => {
     const { origin } = new URL(request.url())
     if (request.isNavigationRequest() && origins.at(-1) !== origin) origins.push(origin)
@@ -38,8 +42,12 @@ try {
   const here = new URL(address).origin
   const named = origins.map((origin) => ({ [here]: 'page', [service]: 'service' })[origin] ?? 'provider')
   console.log(`way: ${named.join(' ')}`)
-  const cookies = (await page.context().cookies()).filter((cookie) => cookie.name.includes('sternpost'))
-  console.log(`cookies of the service: ${cookies.length}, of which a script may read ${cookies.filter((cookie) => !cookie.httpOnly).length}`)
+  const headers = (await Promise.all(responses.map((response) => response.headersArray()))).flat()
+  const changes = headers.filter(({ name }) => name.toLowerCase() === 'set-cookie').map(({ value }) => value)
+  const left = (await page.context().cookies()).filter((cookie) => cookie.name.includes('sternpost'))
+  console.log(`cookies of the service: ${changes.filter((c) => c.includes('Max-Age=600')).length} set, ` +
+    `${changes.filter((c) => c.includes('Max-Age=0')).length} taken away, ${left.length} left; ` +
+    `a script may read ${changes.filter((c) => !c.includes('HttpOnly')).length}`)
 } finally {
   await browser.close()
 }
