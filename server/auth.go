@@ -13,7 +13,6 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/auth"
 )
@@ -63,17 +62,6 @@ func (s *Server) newGrants() *auth.Grants {
 
 // authBodyLimit is how long the body of a request to /auth may be, in bytes.
 const authBodyLimit = 64 << 10
-
-// limitBody says how long the body of a request may be, when its header has been
-// read; without a limit the one of the configuration holds. A body whose length is
-// not declared is left to the handler: when one becomes too long while it is read,
-// fasthttp forgets the path, on which the form of the answer depends.
-func limitBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if header.ContentLength() >= 0 && strings.HasPrefix(string(header.RequestURI()), "/auth/") {
-		return fasthttp.RequestConfig{MaxRequestBodySize: authBodyLimit}
-	}
-	return fasthttp.RequestConfig{}
-}
 
 // isOAuth tells whether a path is one of the endpoints whose errors have the form of
 // RFC 6749.

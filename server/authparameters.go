@@ -29,12 +29,11 @@ func (s *Server) readParameters(c *fiber.Ctx) (map[string]string, error) {
 	if s.current.Load() == nil { // there are no identities without a release
 		return nil, &unavailable
 	}
-	body := c.Request().Body()
-	if len(body) > authBodyLimit {
-		return nil, &bodyTooLarge
+	body, err := s.readBody(c)
+	if err != nil {
+		return nil, err
 	}
 	var parameters map[string]string
-	var err error
 	switch bodyForm(&c.Request().Header) {
 	case formBody:
 		parameters, err = readForm(string(body))

@@ -70,7 +70,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if action != nil {
 		who.request.action = action.metrics
 	}
-	in, err := read(c, action)
+	in, err := s.read(c, action)
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 // read reads the input of an action; action is nil if there is none of that name.
 // What cannot be read at all is refused before the action, what does not fit the
 // schema after it.
-func read(c *fiber.Ctx, action *action) (input.Input, error) {
+func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
 	byQuery := c.Method() == fiber.MethodGet
 	if !byQuery && !isJSON(&c.Request().Header) {
 		return input.Input{}, &unsupportedMediaType
@@ -132,7 +132,11 @@ func read(c *fiber.Ctx, action *action) (input.Input, error) {
 	if byQuery {
 		in, err = reader.ReadQuery(string(c.Request().URI().QueryString()))
 	} else {
-		in, err = reader.Read(c.Request().Body())
+		body, unread := s.readBody(c)
+		if unread != nil {
+			return input.Input{}, unread
+		}
+		in, err = reader.Read(body)
 	}
 
 	switch {

@@ -41,7 +41,8 @@ type Config struct {
 	Docs             bool // whether there are pages for developers
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
-	BodyLimit        int
+	BodyLimit        int // of one request
+	BodiesLimit      int // of all requests together; 0 means a part of the memory
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	SigningKey       string   // PEM
@@ -208,6 +209,8 @@ func assemble(mode Mode, values map[string]any) Config {
 	c.SigningKey, _ = values["auth.signingKey"].(string)
 	c.EncryptionKey, _ = values["encryption.key"].(string)
 
+	c.BodiesLimit, _ = values["limits.bodies"].(int)
+
 	var isSet bool
 	if c.PoolSize, isSet = values["database.poolSize"].(int); !isSet {
 		c.PoolSize = max(4, 4*runtime.GOMAXPROCS(0))
@@ -239,6 +242,9 @@ func (c *Config) check() error {
 	}
 	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
 		problems = append(problems, errors.New("encryption.previousKeys needs encryption.key"))
+	}
+	if c.BodiesLimit != 0 && c.BodiesLimit < c.BodyLimit {
+		problems = append(problems, errors.New("limits.bodies must be at least limits.body"))
 	}
 	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
 		problems = append(problems, errors.New("pagination.defaultSize must be at most pagination.maxSize"))

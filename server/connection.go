@@ -65,6 +65,7 @@ type connection struct {
 	raw      syscall.RawConn // nil if it has no socket
 	used     atomic.Bool     // something was sent on it
 	linger   atomic.Bool     // the request was not read to its end
+	ended    bool            // nothing more will come; for the goroutine that reads
 	head     []byte          // the beginning of what was last read into an empty buffer
 }
 
@@ -78,6 +79,9 @@ func (c *connection) Read(b []byte) (int, error) {
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.used.Load() {
 		c.used.Store(true)
+	}
+	if err == io.EOF {
+		c.ended = true
 	}
 	if len(b) == headerLimit { // all of the buffer is free
 		c.head = append(c.head[:0], b[:min(max(n, 0), headLimit)]...)

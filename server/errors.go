@@ -67,6 +67,7 @@ var (
 	rateLimited          = refusal{status: http.StatusTooManyRequests, code: "ERR_RATE_LIMITED", message: "too many uploads outstanding"}
 	internal             = refusal{status: http.StatusInternalServerError, code: "ERR_INTERNAL", message: "an internal error occurred"}
 	unavailable          = refusal{status: http.StatusServiceUnavailable, code: "ERR_UNAVAILABLE", message: "the service is temporarily unavailable"}
+	overloaded           = refusal{status: http.StatusServiceUnavailable, code: "ERR_UNAVAILABLE", message: "the service is overloaded"}
 	timeout              = refusal{status: http.StatusGatewayTimeout, code: "ERR_TIMEOUT", message: "the action took too long"}
 )
 

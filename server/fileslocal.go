@@ -30,8 +30,12 @@ func (s *Server) receiveUpload(c *fiber.Ctx) error {
 	case !admitsUpload(store, &c.Request().Header):
 		return &permissionDenied
 	}
+	contents, err := s.readBody(c)
+	if err != nil {
+		return err
+	}
 	contentType := string(c.Request().Header.Peek("Content-Type"))
-	if err := store.Put(c.Context(), storage.Uploads+c.Params("key"), contentType, c.Request().Body()); err != nil {
+	if err := store.Put(c.Context(), storage.Uploads+c.Params("key"), contentType, contents); err != nil {
 		return fmt.Errorf("receive an upload: %w", err)
 	}
 	return nil
@@ -54,18 +58,4 @@ func admitsUpload(store *local.Store, header *fasthttp.RequestHeader) bool {
 	length, lengthErr := strconv.ParseInt(string(header.Peek("Content-Length")), 10, 64)
 	return ok && err == nil && lengthErr == nil && isFileKey(key) &&
 		store.Admits(storage.Uploads+key, values.Get("expires"), values.Get("signature"), string(header.Peek("Content-Type")), length)
-}
-
-// limitUpload allows an upload to local storage the length that was announced for
-// it, which is decided before its body is read.
-func (s *Server) limitUpload(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
-	if store, isLocal := s.store.(*local.Store); isLocal && string(header.Method()) == fiber.MethodPut && admitsUpload(store, header) {
-		return fasthttp.RequestConfig{MaxRequestBodySize: max(1, header.ContentLength())}
-	}
-	return limitBody(header)
-}
-
-// isUpload tells whether a request goes where local storage takes uploads.
-func isUpload(header *fasthttp.RequestHeader) bool {
-	return strings.HasPrefix(string(header.RequestURI()), uploadPath)
 }

@@ -114,7 +114,11 @@ func (s *Server) readUpload(c *fiber.Ctx, exists bool) (*uploadRequest, error) {
 	if !isJSON(&c.Request().Header) {
 		return nil, &unsupportedMediaType
 	}
-	in, err := s.uploads.Read(c.Request().Body())
+	body, err := s.readBody(c)
+	if err != nil {
+		return nil, err
+	}
+	in, err := s.uploads.Read(body)
 	switch {
 	case isMalformed(err):
 		return nil, err

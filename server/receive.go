@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,8 @@ import (
 type request struct {
 	id      string
 	client  net.Conn
+	body    body
+	held    *heldBytes     // of the budget for bodies; nil for nothing
 	action  *actionMetrics // nil until it is known
 	scratch []byte         // for the context of the call
 	refused *refusal       // nil for a success
@@ -45,11 +46,15 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 
 		r := requests.Get().(*request)
 		*r = request{id: requestID(rc), client: rc.Conn(), scratch: r.scratch[:0]}
-		defer requests.Put(r)
+		defer func() {
+			*r = request{scratch: r.scratch}
+			requests.Put(r)
+		}()
 		rc.SetUserValue(requestKey, r)
 		span := s.telemetry.startSpan(rc, r.id)
 
 		s.handle(rc, r, next)
+		s.closeBody(rc, r)
 		s.headers.write(rc, r.id)
 
 		status := rc.Response.StatusCode()
@@ -75,15 +80,16 @@ func (s *Server) handle(rc *fasthttp.RequestCtx, r *request, next fasthttp.Reque
 			r.answer(rc, &internal)
 		}
 	}()
+	var err error
+	r.body, err = s.openBody(rc)
 	switch {
 	case s.stopping.Load() && !isProbe(rc.URI().PathOriginal()):
 		turnedAway := unavailable
 		turnedAway.close = true
 		r.answer(rc, &turnedAway)
 		return
-	case isAmbiguous(&rc.Request.Header):
-		linger(rc)
-		r.answer(rc, unreadableRequest(errors.New("its length is given in two ways")))
+	case err != nil:
+		r.answer(rc, refuse(err))
 		return
 	case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
 		// Fiber answers a method it does not know in its own words. For us it is one
@@ -110,11 +116,6 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 		if own, ok := rc.Conn().(*connection); ok {
 			rc.Request.SetRequestURI(own.pathOfHead())
 		}
-	case errors.Is(err, fasthttp.ErrBodyTooLarge) && isUpload(&rc.Request.Header):
-		refused = permissionDenied.with(err) // another length than announced
-		refused.close = true
-	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		refused = bodyTooLarge.with(err)
 	default: // also if the client is too slow
 		refused = unreadableRequest(err)
 	}
@@ -130,18 +131,20 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 // quotes it, and it may hold a token.
 func whyUnreadable(err error) string {
 	var small *fasthttp.ErrSmallBuffer
-	var network net.Error
 	switch {
 	case errors.As(err, &small):
 		return "its header is too long"
-	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		return "its body is too long"
-	case errors.As(err, &network) && network.Timeout():
+	case isTimeout(err):
 		return "it took too long to arrive"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "it ended early"
 	}
 	return "it is malformed"
+}
+
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }
 
 // linger lets the answer arrive although the client may still be sending.
@@ -196,43 +199,6 @@ func sendJSON(c *fiber.Ctx, status int, body string) error {
 	}
 	c.Response().SetBodyString(body)
 	return nil
-}
-
-// isAmbiguous tells whether the header says in more than one way where the body
-// ends (RFC 9112, section 6.3). fasthttp takes one of them; a proxy in front may
-// have taken another, and then what follows is a request that nobody sent.
-func isAmbiguous(in *fasthttp.RequestHeader) bool {
-	lengths, encodings := 0, 0
-	for rest := in.RawHeaders(); len(rest) > 0; {
-		line := rest
-		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
-			line, rest = rest[:end], rest[end+1:]
-		} else {
-			rest = nil
-		}
-		if len(line) < len("content-length:") {
-			continue
-		}
-		switch line[0] | 0x20 {
-		case 'c':
-			if hasName(line, "content-length:") {
-				lengths++
-			}
-		case 't':
-			if hasName(line, "transfer-encoding:") {
-				encodings++
-				value := bytes.TrimSpace(line[len("transfer-encoding:"):])
-				if !bytes.EqualFold(value, []byte("chunked")) {
-					return true
-				}
-			}
-		}
-	}
-	return lengths+encodings > 1
-}
-
-func hasName(line []byte, name string) bool {
-	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
 // logRequest writes one line for a request, and for one that failed on our side all

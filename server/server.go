@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/encryption"
@@ -39,6 +40,7 @@ type Server struct {
 	store      storage.Store    // nil where files are not configured
 	encryption *encryption.Keys // of secrets; nil where there is no key
 	uploads    *input.Reader    // of the bodies of upload routes
+	bodies     *bodyBudget
 	telemetry  *telemetry
 	poll       time.Duration
 
@@ -120,6 +122,7 @@ func New(config Config, options Options) (*Server, error) {
 	s.unready.Store(&unreadiness{reason: reasonDatabase})
 
 	s.uploads = uploadRequestReader()
+	s.bodies = newBodyBudget(&config)
 	if s.store = options.Store; s.store == nil {
 		if s.store, err = openStore(&config); err != nil {
 			return nil, err
@@ -189,6 +192,7 @@ func (s *Server) AdminAddr() net.Addr {
 
 const (
 	headerLimit  = 16 << 10         // request line and headers
+	keptBuffer   = 64 << 10         // of an answer, for the next one; a larger one is given back
 	readTimeout  = 60 * time.Second // for one request; 6 MiB at 1 Mbit/s take 50
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second // longer than the minute that proxies keep connections
@@ -199,7 +203,7 @@ func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		CaseSensitive:                true,
 		StrictRouting:                true,
-		BodyLimit:                    s.config.BodyLimit,
+		StreamRequestBody:            true,
 		ReadBufferSize:               headerLimit,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
@@ -211,10 +215,11 @@ func (s *Server) newApp() *fiber.App {
 	})
 	s.routes(app)
 
+	fasthttp.SetBodySizePoolLimit(keptBuffer, keptBuffer)
 	inner := app.Server()
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
-	inner.HeaderReceived = s.limitUpload
+	inner.HeaderReceived = withholdBody
 	return app
 }
 

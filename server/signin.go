@@ -40,13 +40,14 @@ func (s *Server) callback(c *fiber.Ctx) error {
 	case fiber.MethodGet, fiber.MethodHead:
 		text = string(c.Request().URI().QueryString())
 	case fiber.MethodPost:
-		if len(c.Request().Body()) > authBodyLimit {
-			return &bodyTooLarge
-		}
 		if bodyForm(&c.Request().Header) != formBody {
 			return refuseOAuth(auth.InvalidRequest("the content type is not application/x-www-form-urlencoded"))
 		}
-		text, status = string(c.Request().Body()), http.StatusSeeOther
+		body, err := s.readBody(c)
+		if err != nil {
+			return err
+		}
+		text, status = string(body), http.StatusSeeOther
 	default:
 		return notAllowed("GET, HEAD, POST")
 	}

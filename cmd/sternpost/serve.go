@@ -4,6 +4,7 @@ import (
 	"os"
 	"strconv"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/server"
@@ -27,6 +28,9 @@ database login must be a member of the role sternpost_server and nothing else.`,
 		if err != nil {
 			return err
 		}
+		// What a container may use is what Go should keep to, unless GOMEMLIMIT says
+		// something else. Outside of a container there is nothing to be found.
+		_, _ = memlimit.Set()
 		s, err := server.New(config, server.Options{})
 		if err != nil {
 			return environmentError(err)

@@ -1,0 +1,20 @@
+package server
+
+import "testing"
+
+// TestAttacksOnAvailability is the table of what was found to take the service down, or to
+// keep others from it, scaled down. The attacks run one after the other and alone, since
+// some of them look at what the process holds.
+func TestAttacksOnAvailability(t *testing.T) {
+	for _, test := range []struct {
+		attack string
+		run    func(*testing.T)
+	}{
+		{"61 bytes announce a body of megabytes", attackByAnnouncing},
+		{"a body is sent to where none is wanted", attackWithRefusedBodies},
+		{"bodies use up the memory", attackWithManyBodies},
+		{"a body takes for ever", attackWithSlowBodies},
+	} {
+		t.Run(test.attack, test.run)
+	}
+}
