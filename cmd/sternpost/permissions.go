@@ -24,7 +24,8 @@ members of each role without further roles:
 
 Behind the matrix stands what should be meant: exposed actions that anonymous
 callers reach, actions that nobody can call, and actions whose rules show or
-write rows that the rules of those rows' own models would not.
+write rows that the rules of those rows' own models would not, or tell about
+them. What an @allow says to be meant is listed by itself.
 
 As JSON:
 
@@ -37,6 +38,7 @@ As JSON:
   warnings[] code, action, message, callers (for whom access is widened), file, line,
              column; the codes are
              ReachedAnonymously, ClosedForAll and those of the compiler
+  allowed[]  likewise, those of the compiler that an @allow says to be meant
 
 Further members may come. It exits with 1 if the schema has errors.`,
 		Args: cobra.MaximumNArgs(1),

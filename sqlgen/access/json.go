@@ -14,6 +14,7 @@ type (
 		Callers  []string      `json:"callers"` // anonymous, authenticated, then roles
 		Actions  []jsonAction  `json:"actions"`
 		Warnings []jsonWarning `json:"warnings"`
+		Allowed  []jsonWarning `json:"allowed"` // those that an @allow says to be meant
 	}
 	jsonAction struct {
 		Action  string                  `json:"action"`
@@ -47,7 +48,7 @@ type (
 
 // JSON returns a matrix and its warnings for scripts.
 func JSON(m *Matrix, warnings []Warning) []byte {
-	j := jsonMatrix{Callers: []string{}, Actions: []jsonAction{}, Warnings: []jsonWarning{}}
+	j := jsonMatrix{Callers: []string{}, Actions: []jsonAction{}, Warnings: []jsonWarning{}, Allowed: []jsonWarning{}}
 	for _, c := range m.Classes {
 		j.Callers = append(j.Callers, c.Name)
 	}
@@ -55,7 +56,11 @@ func JSON(m *Matrix, warnings []Warning) []byte {
 		j.Actions = append(j.Actions, m.action(row))
 	}
 	for _, w := range warnings {
-		j.Warnings = append(j.Warnings, jsonWarning{
+		list := &j.Warnings
+		if w.Allowed {
+			list = &j.Allowed
+		}
+		*list = append(*list, jsonWarning{
 			Code: w.Code, Action: w.Action.Name, Message: w.Message, Callers: append([]string{}, w.Gains...),
 			File: w.Span.File.Name, Line: w.Span.Start.Line, Column: w.Span.Start.Column,
 		})

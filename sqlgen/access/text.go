@@ -33,18 +33,31 @@ func Text(m *Matrix, warnings []Warning) string {
 	if len(m.Rows) == 0 {
 		b.WriteString("\nthere are no actions\n")
 	}
-	if len(warnings) > 0 {
+	if slices.ContainsFunc(warnings, func(w Warning) bool { return !w.Allowed }) {
 		b.WriteString("\nMake sure that this is meant:\n")
 	}
 	writeNames(&b, "without signing in one can call", m.names(warnings, ReachedAnonymously, Always))
 	writeNames(&b, "without signing in one can call, if a rule above holds,", m.names(warnings, ReachedAnonymously, Depends))
 	writeNames(&b, "nobody can call", m.names(warnings, ClosedForAll, Never))
 	for _, w := range warnings {
-		if w.Code != ReachedAnonymously && w.Code != ClosedForAll {
-			fmt.Fprintf(&b, "  %s:%d:%d: %s\n", w.Span.File.Name, w.Span.Start.Line, w.Span.Start.Column, w.Message)
+		if w.Code != ReachedAnonymously && w.Code != ClosedForAll && !w.Allowed {
+			writeWarning(&b, w)
+		}
+	}
+	if slices.ContainsFunc(warnings, func(w Warning) bool { return w.Allowed }) {
+		b.WriteString("\nThis is meant, says an @allow:\n")
+	}
+	for _, w := range warnings {
+		if w.Allowed {
+			writeWarning(&b, w)
 		}
 	}
 	return b.String()
+}
+
+// writeWarning writes a warning with its place.
+func writeWarning(b *strings.Builder, w Warning) {
+	fmt.Fprintf(b, "  %s:%d:%d: %s\n", w.Span.File.Name, w.Span.Start.Line, w.Span.Start.Column, w.Message)
 }
 
 // names returns the actions of which there is a warning of a code, and that have

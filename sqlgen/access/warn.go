@@ -25,11 +25,13 @@ type Warning struct {
 	Span    syntax.Span
 	Message string
 	Gains   []string // of one that access is widened: the classes of callers for whom it is
+	Allowed bool     // whether an @allow of the action says that it is meant
 }
 
 // Warnings returns what should be meant about a matrix: which exposed actions
 // anonymous callers reach, which actions are closed for everyone, and of each
-// warning of the compiler that an action widens access, for whom it does.
+// warning of the compiler that an action widens access, for whom it does. Those that
+// an action allows come last.
 func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
@@ -47,9 +49,24 @@ func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 		if len(kinds) == 0 {
 			continue
 		}
-		model := ownerOfRule(s, d.Notes[0].Span)
-		for _, row := range widening(s, m, d) {
-			warnings = append(warnings, m.widens(d, row, model, kinds))
+		for _, row := range widening(m, d) {
+			warnings = append(warnings, m.widens(s, d, row, kinds))
+		}
+	}
+	return append(warnings, allowed(s, m)...)
+}
+
+// allowed returns the warnings that actions allow.
+func allowed(s *schema.Schema, m *Matrix) []Warning {
+	var warnings []Warning
+	for _, row := range m.Rows {
+		for _, d := range row.Action.Allowed {
+			w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
+			if kinds := widened(d.Code); len(kinds) > 0 {
+				w = m.widens(s, d, row, kinds)
+			}
+			w.Allowed = true
+			warnings = append(warnings, w)
 		}
 	}
 	return warnings
@@ -82,7 +99,7 @@ func alternatives(rules []*schema.Rule) string {
 // none if the warning is about something else.
 func widened(code syntax.Code) []schema.Kind {
 	switch code {
-	case schema.EmbedWidens, schema.LinkWidens, schema.UnionWidens:
+	case schema.EmbedWidens, schema.FilterWidens, schema.LinkWidens, schema.UnionWidens:
 		return []schema.Kind{schema.Get, schema.List}
 	case schema.NestedWidens:
 		return []schema.Kind{schema.Create}
@@ -101,15 +118,16 @@ func ownerOfRule(s *schema.Schema, at syntax.Span) *schema.Model {
 }
 
 // widening returns the actions that a warning is about: those of a union of which
-// it blames an arm, else the one in which it stands, which is the last before it.
-func widening(s *schema.Schema, m *Matrix, d *syntax.Diagnostic) []Row {
+// it blames an arm, but for those that allow it, else the one in which it stands, which
+// is the last before it.
+func widening(m *Matrix, d *syntax.Diagnostic) []Row {
 	var rows []Row
 	var last *Row
 	for i, row := range m.Rows {
 		a := row.Action
 		switch {
 		case d.Code == schema.UnionWidens:
-			if a.Union != nil && slices.ContainsFunc(a.Union.Arms, func(arm *schema.Arm) bool { return arm.Span == d.Span }) {
+			if a.Union != nil && slices.ContainsFunc(a.Union.Arms, func(arm *schema.Arm) bool { return arm.Span == d.Span }) && !allows(a, d) {
 				rows = append(rows, row)
 			}
 		case a.Span.File != d.Span.File || a.Span.Start.Offset > d.Span.Start.Offset:
@@ -123,8 +141,15 @@ func widening(s *schema.Schema, m *Matrix, d *syntax.Diagnostic) []Row {
 	return rows
 }
 
-// widens says for whom an action goes past the rules of a model.
-func (m *Matrix) widens(d *syntax.Diagnostic, row Row, model *schema.Model, kinds []schema.Kind) Warning {
+// allows tells whether an action allows a warning.
+func allows(a *schema.Action, d *syntax.Diagnostic) bool {
+	return slices.ContainsFunc(a.Allowed, func(w *syntax.Diagnostic) bool { return w.Code == d.Code && w.Span == d.Span })
+}
+
+// widens says for whom an action goes past the rules of a model, which the notes of the
+// warning point to.
+func (m *Matrix) widens(s *schema.Schema, d *syntax.Diagnostic, row Row, kinds []schema.Kind) Warning {
+	model := ownerOfRule(s, d.Notes[0].Span)
 	var rules []*schema.Rule
 	for _, r := range model.Rules {
 		if slices.ContainsFunc(kinds, func(k schema.Kind) bool { return slices.Contains(r.Kinds, k) }) {

@@ -214,6 +214,17 @@ func TestSchemas(t *testing.T) {
 		{name: "another embed", new: []string{"@embed(customer)", "@embed(customer, reviewer)"}, want: `
 			breaking | getOrder: result reviewerId | removed
 			compatible | getOrder: result reviewer | added`},
+		{name: "a filter that widens", new: []string{"note?) {", "note?, customer.name?) {", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
+			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
+			compatible | listOrders: input where.customer | added
+			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, whatever the rules of Customer say`},
+		{name: "a filter that is allowed to widen", new: []string{"note?) {", "note?, customer.name?) {\n @allow(FilterWidens)", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
+			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
+			compatible | listOrders: input where.customer | added
+			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, whatever the rules of Customer say`},
+		{name: "a filter that has widened before",
+			old: []string{"note?) {", "note?, customer.name?) {\n", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
+			new: []string{"note?) {", "note?, customer.name?) {\n @allow(FilterWidens)", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: ""},
 		{name: "an embed that widens", new: []string{"@embed(customer)", "@embed(customer, reviewer)", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
 			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
 			breaking | getOrder: result reviewerId | removed

@@ -145,7 +145,8 @@ func textsOf(rules []*schema.Rule) []string {
 	return texts
 }
 
-// widenings compares where actions go past the rules of other models.
+// widenings compares where actions go past the rules of other models, be it allowed
+// there or not: that it is meant does not tell that it was so before.
 func (c *comparison) widenings() {
 	old := map[string]bool{}
 	for _, w := range access.Warnings(c.old.Schema, c.old.matrix, c.old.Warnings) {

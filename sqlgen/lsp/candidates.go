@@ -254,6 +254,8 @@ func (x *index) arguments(s *spot) []*symbol {
 		return bare("asc", "desc")
 	case s.attribute == "relation":
 		return x.relationFields(s)
+	case s.attribute == "allow":
+		return wordSymbols(warningWords, classValue)
 	case s.attribute == "onDelete":
 		return bare("cascade", "restrict", "setNull")
 	case at == "renamed ":

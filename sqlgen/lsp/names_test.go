@@ -132,10 +132,10 @@ func TestCompletion(t *testing.T) {
 		{"behind a read", actions("read count() ¦"), "… returns @permission"},
 		{"write input", actions("create addPost() with (¦"), postFields},
 		{"message", actions("read count() returns (¦)"), "… Totals Any"},
-		{"attribute of a list", actions("list listPosts() { @¦ }"), "permission validate where orderBy sortable embed function"},
-		{"attribute without braces", actions("create addPost() with (title) @¦"), "permission validate set function"},
-		{"second attribute of an action", actions("get getPost(id) {\n @where(post.title == \"\")\n @¦ }"), "permission validate where embed function"},
-		{"attribute of a list of a union", union("actions { list listEvents() { @¦ } }"), "permission validate where orderBy sortable"},
+		{"attribute of a list", actions("list listPosts() { @¦ }"), "permission validate where orderBy sortable embed function allow"},
+		{"attribute without braces", actions("create addPost() with (title) @¦"), "permission validate set function allow"},
+		{"second attribute of an action", actions("get getPost(id) {\n @where(post.title == \"\")\n @¦ }"), "permission validate where embed function allow"},
+		{"attribute of a list of a union", union("actions { list listEvents() { @¦ } }"), "permission validate where orderBy sortable allow"},
 		{"expression", actions("list listPosts(top: Boolean) { @where(¦) }"), "post top ctx " + values + " expression"},
 		{"expression behind an operator", actions("get getPost(id) { @where(post.title == ¦) }"), "post id ctx " + values},
 		{"expression in brackets", actions("get getPost(id) { @where(!(post.title in [¦])) }"), "post id ctx " + values},
@@ -165,6 +165,8 @@ func TestCompletion(t *testing.T) {
 		{"default of an enum", "model A { fields { s State @default(¦) } }", "true false null State ctx"},
 		{"default of a time", "model A { fields { s Timestamp @default(ctx.¦) } }", "now"},
 		{"relation", "model Post { fields { author Person @relation(¦) } }", "posts"},
+		{"what is allowed", actions("list listPosts() { @allow(¦) }"), "NoRule EmbedWidens FilterWidens LinkWidens NestedWidens UnionWidens"},
+		{"what else is allowed", actions("list listPosts() { @allow(NoRule, Em¦) }"), "NoRule EmbedWidens FilterWidens LinkWidens NestedWidens UnionWidens"},
 		{"deletion", "model A { fields { p Person @onDelete(¦) } }", "cascade restrict setNull"},
 		{"former name", "model A { fields { p Text @renamed(¦) } }", "from"},
 		{"model of an arm", union("arms { written ¦ }"), "… Post Person"},
@@ -257,6 +259,7 @@ func TestHover(t *testing.T) {
 		{"Identity", "model A { fields { a Iden¦tity } }", []string{"app.identity"}},
 		{"attribute", "model A { fields { a Text @uni¦que } }", []string{"@unique", "No two rows"}},
 		{"argument", "model A { fields { a Person @onDelete(cas¦cade) } }", []string{"Deletes this row too"}},
+		{"warning", actions("list listPosts() { @allow(FilterWid¦ens) }"), []string{"find out what is in them by trial"}},
 		{"kind", actions("li¦st listPosts()"), []string{"Reads a page of rows"}},
 		{"attribute out of place", "enum E { A @emb¦ed }", []string{"related records"}},
 		{"field on the next line", "model A { fields {\n  broken\n  ti¦tle Text\n} }", []string{"title Text"}},
@@ -576,6 +579,35 @@ func TestExamples(t *testing.T) {
 	}
 }
 
+// The warnings that are offered to an @allow are those that the compiler takes.
+func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
+	t.Parallel()
+	message := func(name string) string {
+		text := "model M { actions { get a(id) { @allow(" + name + ") } } }"
+		_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})
+		for _, e := range errs {
+			if e.Code == schema.AttributeArguments {
+				return e.Message
+			}
+		}
+		return ""
+	}
+	_, list, _ := strings.Cut(message("Nothing"), "there are ")
+	taken := strings.FieldsFunc(strings.ReplaceAll(list, " and ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
+	var offered []string
+	for _, w := range warningWords {
+		offered = append(offered, w.name)
+		if refused := message(w.name); refused != "" {
+			t.Errorf("@allow(%s) is offered, and refused: %s", w.name, refused)
+		}
+	}
+	slices.Sort(taken)
+	slices.Sort(offered)
+	if !slices.Equal(taken, offered) {
+		t.Errorf("offered %q, taken %q", offered, taken)
+	}
+}
+
 // An attribute is offered where the compiler takes it, and nowhere else.
 func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 	t.Parallel()
@@ -613,6 +645,8 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 				argument = "(nothing)"
 			case "onDelete":
 				argument = "(cascade)"
+			case "allow":
+				argument = "(NoRule)"
 			case "maxLength", "maxItems":
 				argument = "(3)"
 			}

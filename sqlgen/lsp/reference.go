@@ -146,6 +146,18 @@ var attributeWords = words{
 		text: "Shows related records in full instead of their ids."},
 	{name: "function", on: "get list create update delete read write", example: "update renamePost(id, name: Text) @function",
 		text: "The body is custom code: a SQL function in `functions/`."},
+	{name: "allow", on: strings.TrimSpace(anyAction), example: "list listAll() { @allow(NoRule) }",
+		text: "Says that a warning about the action is meant: it is not given there, and `sternpost permissions` lists it."},
+}
+
+// warningWords are the warnings that an action can allow.
+var warningWords = words{
+	{name: "NoRule", text: "No rule covers the action, so every call is refused."},
+	{name: "EmbedWidens", text: "The action shows rows of a model whose own rules it does not ask."},
+	{name: "FilterWidens", text: "Callers can ask about rows of a model whose own rules the action does not ask, and so find out what is in them by trial."},
+	{name: "LinkWidens", text: "The action points to rows of a model whose own rules it does not ask."},
+	{name: "NestedWidens", text: "The action inserts rows of a model whose own rules it does not ask."},
+	{name: "UnionWidens", text: "The union shows rows of a model whose own rules it does not ask."},
 }
 
 // argumentWords are the labels and bare words in the arguments of attributes.

@@ -26,6 +26,7 @@ type actionDecl struct {
 	embedded       clashes         // paths of @embed
 	embedSpans     []embedSpan
 	setKeys        []setKey
+	allowances     []*allowance // in the order of its @allow
 }
 
 // owner returns the name of the action's model or union.
@@ -296,6 +297,8 @@ func (c *checker) scopeOf(a *actionDecl, place expr.Place) *scope {
 
 func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 	switch at.Name.Name {
+	case "allow":
+		c.checkAllow(a, at)
 	case "where":
 		c.checkWhere(a, at)
 	case "set":

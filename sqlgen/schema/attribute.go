@@ -72,6 +72,7 @@ func attributeRules() []attributeRule {
 		{"sortable", []bearer{onList, onUnionList}, false, "@sortable(field, other)"},
 		{"embed", []bearer{onGet, onList}, true, "@embed(relation, relation.deeper)"},
 		{"function", modelActions(), false, "@function"},
+		{"allow", anyAction(), false, "@allow(FilterWidens)"},
 	}
 }
 

@@ -336,6 +336,11 @@ const (
 	//	}
 	SetReadsNewRow syntax.Code = "SetReadsNewRow"
 
+	// NothingToAllow: an @allow names a warning that its action does not have.
+	//
+	//	model Order { actions { get getOrder(id) { @allow(LinkWidens) @permission(expression: true) } } }
+	NothingToAllow syntax.Code = "NothingToAllow"
+
 	// OrderNotAllowed: no list can be ordered by that field.
 	//
 	//	model Order { fields { tags Text[] }  actions { list listOrders() { @orderBy(tags: asc) } } }
@@ -496,6 +501,19 @@ const (
 	//	}
 	//	model Customer { @permission(expression: ctx.isAuthenticated, actions: [get]) }
 	EmbedWidens syntax.Code = "EmbedWidens"
+
+	// FilterWidens: callers of an action can ask about rows of a model whose own rules
+	// the action does not ask.
+	//
+	//	model Order {
+	//	  fields { customer Customer }
+	//	  actions { list listOrders(customer.name?) { @permission(expression: true) } }
+	//	}
+	//	model Customer {
+	//	  fields { name Text }
+	//	  @permission(expression: ctx.isAuthenticated, actions: [get])
+	//	}
+	FilterWidens syntax.Code = "FilterWidens"
 
 	// NestedWidens: a create inserts rows of a model whose own rules the action does
 	// not ask.

@@ -703,6 +703,27 @@ func embedWidens(action, path, model string) string {
 	return fmt.Sprintf("whoever may call %s sees %s, whatever the rules of %s say", action, path, model)
 }
 
+func filterWidens(action, path, model string) string {
+	return fmt.Sprintf("callers of %s can find out %s by trial, whatever the rules of %s say", action, path, model)
+}
+
+func noActionWarning(name string) string {
+	var names []string
+	for _, code := range actionWarnings() {
+		names = append(names, string(code))
+	}
+	return fmt.Sprintf("@allow takes warnings that an action can have, such as @allow(FilterWidens), not %q%s: there are %s",
+		name, didYouMean(syntax.Suggest(name, names)), listed(names))
+}
+
+func nothingToAllow(action string, code syntax.Code) string {
+	return fmt.Sprintf("%s has no warning %s: remove it from @allow", action, code)
+}
+
+func allowedTwice(code syntax.Code) string {
+	return fmt.Sprintf("@allow names %s twice", code)
+}
+
 func nestedWidens(action, model string) string {
 	return fmt.Sprintf("whoever may call %s creates a %s, whatever the rules of %s say", action, model, model)
 }

@@ -78,9 +78,10 @@ func (c *checker) warnAccess() {
 		}
 		for _, e := range a.embedSpans {
 			if target := e.path[len(e.path)-1].Target; widens(a, target, Get, List) {
-				c.warn(EmbedWidens, e.span, embedWidens(a.Name, pathName(e.path), target.Name), ruleNotes(target, Get, List)...)
+				c.warnAction(a, EmbedWidens, e.span, embedWidens(a.Name, pathName(e.path), target.Name), ruleNotes(target, Get, List)...)
 			}
 		}
+		c.warnFilters(a)
 		if !a.Custom && a.root != nil {
 			c.warnLevels(a, a.root)
 		}
@@ -97,6 +98,7 @@ func (c *checker) warnAccess() {
 			c.warnArm(u, arm)
 		}
 	}
+	c.checkAllowances()
 }
 
 func (c *checker) warnNoRule(a *actionDecl) {
@@ -108,7 +110,7 @@ func (c *checker) warnNoRule(a *actionDecl) {
 		covered = a.model.ruleCount[a.Kind] || a.model.tree.Incomplete()
 	}
 	if !isOwn && !covered && !a.tree.Incomplete() {
-		c.warn(NoRule, a.Span, noRule(a.Name, a.owner(), a.Kind))
+		c.warnAction(a, NoRule, a.Span, noRule(a.Name, a.owner(), a.Kind))
 	}
 }
 
@@ -127,20 +129,88 @@ func linkedBy(in *Input) *Field {
 	return nil
 }
 
+// warnFilters warns of what callers can find out of related rows by trial: by implicit
+// inputs that look a row up or filter, and by those conditions that compare a related
+// row with what the caller chooses. What custom code does with its inputs is not known,
+// but for the filters of its list.
+func (c *checker) warnFilters(a *actionDecl) {
+	for _, in := range a.Reads {
+		if len(in.Path) > 1 && (!a.Custom || a.Kind == List) {
+			c.warnFilter(a, in.Path, in.Span)
+		}
+	}
+	for _, w := range a.Wheres {
+		expr.Inspect(w.Expression, func(n expr.Node) bool {
+			if compare, ok := n.(*expr.Compare); ok {
+				c.warnCompared(a, compare.Left, compare.Right)
+				c.warnCompared(a, compare.Right, compare.Left)
+			}
+			return true
+		})
+	}
+}
+
+// warnCompared is warnFilters for one side of a comparison.
+func (c *checker) warnCompared(a *actionDecl, n, with expr.Node) {
+	if m := expr.Mentions(with); len(m.Inputs) == 0 && len(m.Headers) == 0 {
+		return
+	}
+	for _, p := range expr.Paths(n) {
+		if p.Root == expr.RootRow {
+			c.warnFilter(a, fieldsOf(p), p.Span())
+		}
+	}
+}
+
+// warnFilter warns of each model that a path from the action's row reads.
+func (c *checker) warnFilter(a *actionDecl, path []*Field, span syntax.Span) {
+	var seen []*Model
+	for i, f := range path {
+		if i == 0 || !readsRelated(path[i-1], f) || slices.Contains(seen, f.Model) {
+			continue
+		}
+		seen = append(seen, f.Model)
+		if widens(a, f.Model, Get, List) {
+			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, pathName(path), f.Model.Name), ruleNotes(f.Model, Get, List)...)
+		}
+	}
+}
+
+// readsRelated tells whether a step behind a relation reads a field of the related row.
+// The id of one that a foreign key points to is the key, and a relation without column
+// reads a field of the row behind it.
+func readsRelated(relation, step *Field) bool {
+	if step.IsRelation() {
+		return step.FK != nil
+	}
+	return step.Name != "id" || relation.FK == nil
+}
+
+// fieldsOf returns the fields that a path of a model's row passes.
+func fieldsOf(p *expr.Path) []*Field {
+	var fields []*Field
+	for _, step := range p.Steps {
+		fields = append(fields, step.(*Field))
+	}
+	return fields
+}
+
 // warnLevels warns of the rows that a create inserts and links below its root.
 func (c *checker) warnLevels(a *actionDecl, l *level) {
 	for _, in := range l.inputs {
-		if last := in.Path[len(in.Path)-1]; last.FKOf != nil {
+		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.path, []*Field{last.FKOf})) {
 			c.warnLink(a, last.FKOf, in)
 		}
 	}
 	for _, child := range l.children {
 		switch {
 		case child.isLink():
-			c.warnLink(a, child.field, child.first)
+			if !asksLinked(a, child.path) {
+				c.warnLink(a, child.field, child.first)
+			}
 			continue
 		case widens(a, child.model, Create):
-			c.warn(NestedWidens, child.first.Span, nestedWidens(a.Name, child.model.Name), ruleNotes(child.model, Create)...)
+			c.warnAction(a, NestedWidens, child.first.Span, nestedWidens(a.Name, child.model.Name), ruleNotes(child.model, Create)...)
 		}
 		c.warnLevels(a, child)
 	}
@@ -148,18 +218,49 @@ func (c *checker) warnLevels(a *actionDecl, l *level) {
 
 func (c *checker) warnLink(a *actionDecl, f *Field, in *Input) {
 	if widens(a, f.Target, Get, List) {
-		c.warn(LinkWidens, in.Span, linkWidens(a.Name, f.Target.Name), ruleNotes(f.Target, Get, List)...)
+		c.warnAction(a, LinkWidens, in.Span, linkWidens(a.Name, f.Target.Name), ruleNotes(f.Target, Get, List)...)
 	}
 }
 
-// warnArm warns of an arm whose rows are shown by the union's rules, once, for
-// the first action for which that widens access.
-func (c *checker) warnArm(u *unionDecl, arm *Arm) {
-	for _, a := range c.actions {
-		if a.union == u && widens(a, arm.Model, Get, List) {
-			c.warn(UnionWidens, arm.Span, unionWidens(u.Name, arm.Model.Name), ruleNotes(arm.Model, Get, List)...)
-			return
+// asksLinked tells whether each rule of a create asks something of the row that is
+// linked at a path, as review.booking.guest == ctx.identity does of the booking. The
+// rules see the new row, so what they ask is asked of the row that the caller names.
+// Those of an update see the row as it was. Below a to-many they ask of one row only.
+func asksLinked(a *actionDecl, path []*Field) bool {
+	if slices.ContainsFunc(path, (*Field).IsToMany) {
+		return false
+	}
+	return len(a.Rules) > 0 && !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !asks(r.Expression, path) })
+}
+
+// asks tells whether an expression can only be true if a comparison holds that begins
+// at a path of the row.
+func asks(n expr.Node, path []*Field) bool {
+	switch n := n.(type) {
+	case *expr.Logic:
+		if n.Op == syntax.And {
+			return asks(n.Left, path) || asks(n.Right, path)
 		}
+		return asks(n.Left, path) && asks(n.Right, path)
+	case *expr.Compare:
+		isNullTest := n.Left.Type().Kind == expr.NullKind || n.Right.Type().Kind == expr.NullKind
+		return !isNullTest && (asks(n.Left, path) || asks(n.Right, path))
+	case *expr.Path:
+		return n.Root == expr.RootRow && len(n.Steps) >= len(path) && slices.Equal(fieldsOf(n)[:len(path)], path)
+	}
+	return false
+}
+
+// warnArm warns of an arm whose rows are shown by the union's rules, once, for
+// the first action for which that widens access and that does not allow it.
+func (c *checker) warnArm(u *unionDecl, arm *Arm) {
+	warned := false
+	for _, a := range c.actions {
+		if a.union != u || !widens(a, arm.Model, Get, List) || warned && a.allows(UnionWidens) == nil {
+			continue
+		}
+		warned = warned || a.allows(UnionWidens) == nil
+		c.warnAction(a, UnionWidens, arm.Span, unionWidens(u.Name, arm.Model.Name), ruleNotes(arm.Model, Get, List)...)
 	}
 }
 
