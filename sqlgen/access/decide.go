@@ -132,7 +132,9 @@ func (e *evaluator) unknown(n expr.Node) expr.Truth {
 		OnEnvironment: len(m.Env)+len(m.Secrets) > 0,
 		OnTime:        m.Now,
 	} {
-		e.on[subject] = e.on[subject] || is
+		if is {
+			e.on[subject] = true
+		}
 	}
 	return expr.Unknown
 }
