@@ -43,11 +43,27 @@ func isSecret(text string) bool {
 	return err == nil && len(bits) == 32
 }
 
-// successor returns the refresh token that follows on one. Requests that race with
-// the same token all find the same successor, and nobody finds it who has only what
-// the database keeps.
+// markSize is how many bytes of a token all of its family begin with.
+const markSize = 16
+
+// markOf returns what is kept of that beginning: SHA-256. A token that is no longer
+// kept itself is known by it, so that its family is revoked when it comes back. Nobody
+// knows the beginning who never had a token of the family.
+func markOf(token string) []byte {
+	bits, _ := base64.RawURLEncoding.DecodeString(token)
+	hash := sha256.Sum256(bits[:min(markSize, len(bits))])
+	return hash[:]
+}
+
+// successor returns the refresh token that follows on one: the same beginning, and
+// then an HMAC of it, 128 bits that nobody guesses. Requests that race with the same
+// token all find the same successor, and nobody finds it who has only what the
+// database keeps.
 func successor(key []byte, token string) string {
+	bits, _ := base64.RawURLEncoding.DecodeString(token)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(token))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+	next := mac.Sum(nil)
+	copy(next, bits[:min(markSize, len(bits))])
+	return base64.RawURLEncoding.EncodeToString(next)
 }

@@ -106,7 +106,7 @@ func (g *Grants) Revoke(ctx context.Context, token string) error {
 	if !isSecret(token) {
 		return nil
 	}
-	return g.store.Revoke(ctx, HashSecret(token))
+	return g.store.Revoke(ctx, HashSecret(token), markOf(token))
 }
 
 // refusals of credentials: one for each grant, whatever the cause.
@@ -130,7 +130,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 	var key []byte
 	if isSecret(token) {
 		var err error
-		if key, err = g.store.FamilyKey(ctx, HashSecret(token)); err != nil {
+		if key, err = g.store.FamilyKey(ctx, HashSecret(token), markOf(token)); err != nil {
 			return nil, err
 		}
 	}
@@ -141,7 +141,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 	if g.options.IsRotating {
 		next = HashSecret(successor(key, token))
 	}
-	refreshed, err := g.store.Refresh(ctx, HashSecret(token), next, g.options.RefreshTokenGrace)
+	refreshed, err := g.store.Refresh(ctx, HashSecret(token), next, markOf(token), g.options.RefreshTokenGrace)
 	if err != nil {
 		return nil, err
 	}

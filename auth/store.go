@@ -39,15 +39,16 @@ type Store interface {
 	Start(ctx context.Context, identityID string, family Family) (isStarted bool, err error)
 
 	// FamilyKey returns the key of the family of a refresh token, nil if it is
-	// unknown.
-	FamilyKey(ctx context.Context, tokenHash []byte) ([]byte, error)
+	// unknown. mark is what is kept of the beginning that its family has in common.
+	FamilyKey(ctx context.Context, tokenHash, mark []byte) ([]byte, error)
 
 	// Refresh judges a refresh token that is presented. A successor supersedes it if
-	// it is the newest of its family; nil means that tokens are not rotated.
-	Refresh(ctx context.Context, tokenHash, successorHash []byte, grace time.Duration) (Refreshed, error)
+	// it is the newest of its family, unless too many were superseded within the grace;
+	// nil means that tokens are not rotated.
+	Refresh(ctx context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (Refreshed, error)
 
 	// Revoke revokes the family of a refresh token, if it has one.
-	Revoke(ctx context.Context, tokenHash []byte) error
+	Revoke(ctx context.Context, tokenHash, mark []byte) error
 }
 
 // Attempt is who tries to sign in, from where.

@@ -89,18 +89,18 @@ func (s *authStore) Start(_ context.Context, identityID string, f auth.Family) (
 }
 
 // FamilyKey looks a key up.
-func (s *authStore) FamilyKey(_ context.Context, tokenHash []byte) (key []byte, err error) {
-	err = s.db.queryRow(`select platform.auth_family_key($1)`, []any{tokenHash}, &key)
+func (s *authStore) FamilyKey(_ context.Context, tokenHash, mark []byte) (key []byte, err error) {
+	err = s.db.queryRow(`select platform.auth_family_key($1, $2)`, []any{tokenHash, mark}, &key)
 	return key, err
 }
 
 // Refresh judges a refresh token.
-func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash []byte, grace time.Duration) (auth.Refreshed, error) {
+func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (auth.Refreshed, error) {
 	var outcome string
 	var identityID *string
 	var steps *int32
-	err := s.db.queryRow(`select outcome, identity_id, steps from platform.auth_refresh($1, $2, $3)`,
-		[]any{tokenHash, successorHash, grace}, &outcome, &identityID, &steps)
+	err := s.db.queryRow(`select outcome, identity_id, steps from platform.auth_refresh($1, $2, $3, $4)`,
+		[]any{tokenHash, successorHash, mark, grace}, &outcome, &identityID, &steps)
 	if err != nil {
 		return auth.Refreshed{}, err
 	}
@@ -112,8 +112,8 @@ func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash []byte, 
 }
 
 // Revoke revokes a family.
-func (s *authStore) Revoke(_ context.Context, tokenHash []byte) error {
-	return s.db.queryRow(`select platform.auth_revoke($1)::text`, []any{tokenHash}, new(*string))
+func (s *authStore) Revoke(_ context.Context, tokenHash, mark []byte) error {
+	return s.db.queryRow(`select platform.auth_revoke($1, $2)::text`, []any{tokenHash, mark}, new(*string))
 }
 
 // sweep deletes rows that have had their time, up to most of each kind, and tells

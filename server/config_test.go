@@ -174,6 +174,7 @@ func TestConfigProblems(t *testing.T) {
 		{"storage: {type: local}", "BASE_URL=https://x", "storage.type must be s3 in production"},
 		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
 		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
+		{"auth: {tokens: {refreshTokenExpiry: 31536001}}", ok, "is more than 31536000 seconds"},
 		{"storage: {deleteDelay: 60}", ok, "is less than 3600 seconds"},
 		{"encryption: {previousKeys: [AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=]}", ok, "encryption.previousKeys needs encryption.key"},
 

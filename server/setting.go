@@ -57,7 +57,7 @@ var settings = []setting{
 	{key: "auth.signingKey", read: pemBlock, isSecret: true},
 	{key: "auth.verificationKeys", read: pemBlock, isList: true, isSecret: true},
 	{key: "auth.tokens.accessTokenExpiry", read: seconds(1), production: "3600", development: "3600"},
-	{key: "auth.tokens.refreshTokenExpiry", read: seconds(1), production: "7776000", development: "7776000"},
+	{key: "auth.tokens.refreshTokenExpiry", read: secondsUpTo(1, longestSignIn), production: "7776000", development: "7776000"},
 	{key: "auth.tokens.refreshTokenRotationEnabled", read: boolean, production: "true", development: "true"},
 	{key: "auth.tokens.refreshTokenGrace", read: seconds(0), production: "60", development: "60"},
 	{key: "auth.password.enabled", read: boolean, production: "true", development: "true"},
@@ -206,6 +206,21 @@ func seconds(low float64) func(string) (any, error) {
 			return nil, fmt.Errorf("is less than %s seconds", strconv.FormatFloat(low, 'f', -1, 64))
 		}
 		return time.Duration(n * float64(time.Second)), nil
+	}
+}
+
+// longestSignIn is how long the database lets a sign-in last at most, in seconds.
+const longestSignIn = 365 * 24 * 60 * 60
+
+// secondsUpTo reads a duration that has an upper limit, too.
+func secondsUpTo(low, high float64) func(string) (any, error) {
+	read := seconds(low)
+	return func(text string) (any, error) {
+		v, err := read(text)
+		if err == nil && v.(time.Duration).Seconds() > high {
+			return nil, fmt.Errorf("is more than %s seconds", strconv.FormatFloat(high, 'f', -1, 64))
+		}
+		return v, err
 	}
 }
 

@@ -78,7 +78,13 @@ func refreshed(t *testing.T, conn *pgx.Conn, token, successor, grace string) str
 	}
 	return value[string](t, conn, `
 		select concat_ws(' ', outcome, case when outcome = 'ok' then identity_id end, steps)
-		from platform.auth_refresh($1, $2, $3::text::interval)`, hash(token), next, grace)
+		from platform.auth_refresh($1, $2, $3, $4::text::interval)`, hash(token), next, markOf(token), grace)
+}
+
+// markOf is the hash of what tokens of a family begin with, which is its name.
+func markOf(token string) []byte {
+	family, _, _ := strings.Cut(token, " ")
+	return hash("mark of " + family)
 }
 
 // refreshStep is a statement of a server, or one of whoever changes the world around it.
@@ -96,6 +102,10 @@ func TestRefresh(t *testing.T) {
 		return refreshStep{does: does, with: [3]string{token, successor, "60 seconds"}, want: want}
 	}
 	const later = `update platform.auth_refresh_token set superseded_at = superseded_at - interval '61 seconds'`
+	kept := func(want string) string {
+		return `do $$ begin assert (select string_agg(position::text, ', ' order by position desc) from platform.auth_refresh_token
+			where family_id = 1) = '` + want + `', 'other tokens are kept'; end $$`
+	}
 	for _, test := range []struct {
 		name  string
 		steps []refreshStep
@@ -115,6 +125,43 @@ func TestRefresh(t *testing.T) {
 			present("again", "f 0", "f 1", "refused"),
 			present("the newest is revoked, too", "f 2", "f 3", "refused"),
 		}},
+		{"reuse of a token that is no longer kept", []refreshStep{
+			present("newest", "f 0", "f 1", "ok ada 1"),
+			{does: "time passes", sql: later},
+			present("newest", "f 1", "f 2", "ok ada 1"),
+			{does: "the first is kept, since the successor of its successor was not used", sql: kept("2, 1, 0")},
+			{does: "time passes", sql: later},
+			present("newest", "f 2", "f 3", "ok ada 1"),
+			{does: "the first is gone", sql: kept("3, 2, 1")},
+			present("reuse", "f 0", "f 1", "reused"),
+			present("the newest is revoked, too", "f 3", "f 4", "refused"),
+			present("the other's is not", "other 0", "other 1", "ok ada 1"),
+		}},
+		{"what begins like tokens of a family", []refreshStep{
+			present("a family that never superseded one", "f 9", "f 10", "refused"),
+			present("newest", "f 0", "f 1", "ok ada 1"),
+			present("one that was never given out", "f 9", "f 10", "reused"),
+			present("newest", "f 1", "f 2", "refused"),
+		}},
+		{"revoked by one that is no longer kept", []refreshStep{
+			present("newest", "f 0", "f 1", "ok ada 1"),
+			{does: "it goes", sql: `delete from platform.auth_refresh_token where hash = sha256('f 0')`},
+			{sql: `select platform.auth_revoke(sha256('f 0'), sha256('mark of f'))`},
+			present("newest", "f 1", "f 2", "refused"),
+		}},
+		{"a family from before marks", []refreshStep{
+			{does: "three tokens, each random", sql: `update platform.auth_refresh_token set superseded_at = now() - interval '1 day' where hash = sha256('f 0');
+				insert into platform.auth_refresh_token select sha256('a 1'), family_id, 1, now() - interval '1 day' from platform.auth_refresh_token where hash = sha256('f 0');
+				insert into platform.auth_refresh_token select sha256('b 2'), family_id, 2 from platform.auth_refresh_token where hash = sha256('f 0')`},
+			present("newest", "b 2", "b 3", "ok ada 1"),
+			present("newest", "b 3", "b 4", "ok ada 1"),
+			{does: "time passes", sql: later},
+			present("newest", "b 4", "b 5", "ok ada 1"),
+			{does: "time passes", sql: later},
+			present("newest", "b 5", "b 6", "ok ada 1"),
+			{does: "those that the mark does not tell of stay", sql: kept("6, 5, 4, 1, 0")},
+			present("reuse", "f 0", "f 1", "reused"),
+		}},
 		{"no grace", []refreshStep{
 			{does: "newest", with: [3]string{"f 0", "f 1", "0"}, want: "ok ada 1"},
 			{does: "reuse", with: [3]string{"f 0", "f 1", "0"}, want: "reused"},
@@ -122,7 +169,7 @@ func TestRefresh(t *testing.T) {
 		{"no rotation", []refreshStep{
 			present("newest", "f 0", "", "ok ada 0"),
 			present("the same", "f 0", "", "ok ada 0"),
-			{sql: `select platform.auth_revoke(sha256('f 0'))`},
+			{sql: `select platform.auth_revoke(sha256('f 0'), sha256('mark of f'))`},
 			present("revoked", "f 0", "", "refused"),
 			present("unknown", "none", "", "refused"),
 			present("of the other", "other 0", "", "ok ada 0"),
@@ -145,16 +192,16 @@ func TestRefresh(t *testing.T) {
 		}},
 		{"revoked by the newest", []refreshStep{
 			present("newest", "f 0", "f 1", "ok ada 1"),
-			{sql: `select platform.auth_revoke(sha256('f 1'))`},
+			{sql: `select platform.auth_revoke(sha256('f 1'), sha256('mark of f'))`},
 			present("newest", "f 1", "f 2", "refused"),
 		}},
 		{"revoked by a superseded one", []refreshStep{
 			present("newest", "f 0", "f 1", "ok ada 1"),
-			{sql: `select platform.auth_revoke(sha256('f 0'))`},
+			{sql: `select platform.auth_revoke(sha256('f 0'), sha256('mark of f'))`},
 			present("newest", "f 1", "f 2", "refused"),
 		}},
 		{"something else revoked", []refreshStep{
-			{sql: `select platform.auth_revoke(sha256('other 0')), platform.auth_revoke(sha256('nothing'))`},
+			{sql: `select platform.auth_revoke(sha256('other 0'), sha256('mark of other')), platform.auth_revoke(sha256('nothing'), sha256('mark of nothing'))`},
 			present("newest", "f 0", "f 1", "ok ada 1"),
 			present("of the other", "other 0", "other 1", "refused"),
 		}},
@@ -181,6 +228,71 @@ func TestRefresh(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whoever supersedes one token after the other keeps a bounded number of rows, and is
+// served all the same.
+func TestRefreshFlood(t *testing.T) {
+	t.Parallel()
+	db := newAuthDatabase(t)
+	conn, owner := db.Server(t), db.Owner(t)
+	startFamily(t, conn, "ada", "f")
+	rows := func() int { return value[int](t, owner, `select count(*) from platform.auth_refresh_token`) }
+	position := 0
+	for range 100 {
+		token, next := fmt.Sprint("f ", position), fmt.Sprint("f ", position+1)
+		switch got := refreshed(t, conn, token, next, "60 seconds"); got {
+		case "ok ada 1":
+			position++
+		case "ok ada 0":
+		default:
+			t.Fatalf("%s: got %s", token, got)
+		}
+	}
+	if position != 30 || rows() != 31 {
+		t.Errorf("got %d successors and %d rows, want 30 and 31", position, rows())
+	}
+	if got := refreshed(t, conn, "f 0", "f 1", "60 seconds"); got != "ok ada 30" {
+		t.Errorf("within the grace: got %s, want ok ada 30", got)
+	}
+	exec(t, owner, `update platform.auth_refresh_token set superseded_at = superseded_at - interval '61 seconds'`)
+	if got := refreshed(t, conn, "f 30", "f 31", "60 seconds"); got != "ok ada 1" || rows() != 3 {
+		t.Errorf("after the grace: got %s and %d rows, want ok ada 1 and 3", got, rows())
+	}
+}
+
+// An identity has a hundred families at most, also if many begin at once, and none of
+// them lasts longer than a year.
+func TestStartMost(t *testing.T) {
+	t.Parallel()
+	db := newAuthDatabase(t)
+	conn, owner := db.Server(t), db.Owner(t)
+	for i := range 99 {
+		startFamily(t, conn, "ada", fmt.Sprint("f", i))
+	}
+	startFamily(t, conn, "provided", "other")
+	exec(t, owner, `update platform.auth_family set revoked_at = now() where id = 50`)
+	startFamily(t, conn, "ada", "f99") // in all a hundred
+	startFamily(t, conn, "ada", "f100")
+	ids := `select string_agg(id::text, ' ' order by id) from platform.auth_family where identity_id = 'ada' and id < 60 and id not between 3 and 48`
+	if got := value[string](t, owner, ids); got != "1 2 49 51 52 53 54 55 56 57 58 59" {
+		t.Errorf("got %s, want all but the one that was revoked", got)
+	}
+	pool := newPool(t, db, 20)
+	together(t, 40, func(i int) (string, error) {
+		_, err := pool.Exec(t.Context(), `select platform.auth_start('ada', $1, $2, '1000 years')`, hash(fmt.Sprint("g", i)), []byte(key))
+		return "", err
+	})
+	if got := value[string](t, owner, `select concat_ws(' ', count(*), min(id), (select count(*) from platform.auth_refresh_token))
+		from platform.auth_family where identity_id = 'ada'`); got != "100 41 101" {
+		t.Errorf("got families, oldest and tokens %s, want 100 41 101", got)
+	}
+	if got := value[string](t, owner, `select max(ends_at - created_at)::text from platform.auth_family`); got != "365 days" {
+		t.Errorf("the longest family: got %s, want 365 days", got)
+	}
+	if got := refreshed(t, conn, "f0 0", "f0 1", "60 seconds"); got != "refused" {
+		t.Errorf("the oldest: got %s, want refused", got)
 	}
 }
 
@@ -232,8 +344,8 @@ func TestRefreshTogether(t *testing.T) {
 	startFamily(t, conn, "ada", "f")
 	pool := newPool(t, db, 20)
 	got := together(t, 100, func(int) (answer string, err error) {
-		err = pool.QueryRow(t.Context(), `select concat_ws(' ', outcome, identity_id, steps) from platform.auth_refresh($1, $2, '60 seconds')`,
-			hash("f 0"), hash("f 1")).Scan(&answer)
+		err = pool.QueryRow(t.Context(), `select concat_ws(' ', outcome, identity_id, steps) from platform.auth_refresh($1, $2, $3, '60 seconds')`,
+			hash("f 0"), hash("f 1"), markOf("f 0")).Scan(&answer)
 		return answer, err
 	})
 	if got[0] != "ok ada 1" || got[99] != "ok ada 1" {
@@ -620,8 +732,8 @@ func TestAuthRights(t *testing.T) {
 		select proname from pg_proc
 		where pronamespace = 'platform'::regnamespace and proname like 'auth\_%'
 			and (has_function_privilege('sternpost_caller', oid, 'execute')
-				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname <> 'auth_lock')
-				or prosecdef <> (proname <> 'auth_lock')
+				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname not in ('auth_lock', 'auth_family_id'))
+				or prosecdef <> (proname not in ('auth_lock', 'auth_family_id'))
 				or proconfig is null)`); len(got) > 0 {
 		t.Errorf("functions with other rights: got %v, want none", got)
 	}

@@ -1,16 +1,15 @@
 -- The key under which a refresh token makes its successor; null if the token is unknown. A server asks for it before
--- platform.auth_refresh: it has the token, which the database never sees.
-create or replace function platform.auth_family_key(token_hash bytea) returns bytea
+-- platform.auth_refresh: it has the token, which the database never sees. mark is the SHA-256 of what the token begins with.
+create or replace function platform.auth_family_key(token_hash bytea, mark bytea) returns bytea
 language sql
 stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
   select auth_family.key
-  from platform.auth_refresh_token
-  join platform.auth_family on auth_family.id = auth_refresh_token.family_id
-  where auth_refresh_token.hash = token_hash;
+  from platform.auth_family
+  where auth_family.id = platform.auth_family_id(token_hash, auth_family_key.mark);
 $$;
 
-comment on function platform.auth_family_key(bytea) is 'The key under which a refresh token makes its successor.';
-grant execute on function platform.auth_family_key(bytea) to sternpost_server;
+comment on function platform.auth_family_key(bytea, bytea) is 'The key under which a refresh token makes its successor.';
+grant execute on function platform.auth_family_key(bytea, bytea) to sternpost_server;

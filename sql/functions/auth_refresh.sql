@@ -1,14 +1,19 @@
 -- Judges a refresh token that is presented, and supersedes it. successor_hash is that of its successor, null if tokens are not
--- rotated.
+-- rotated; mark is the SHA-256 of what both begin with.
 --
 --   ok        the answer is the family's newest token, as many steps after the presented one as `steps` says
 --   refused   unknown, revoked, at its end, or of an identity that is gone
 --   reused    superseded longer than the grace ago. Somebody has it who should not, so the family is revoked
 --
--- Of several requests that present the newest token at once, one supersedes it; the others find it superseded just now.
+-- Of several requests that present the newest token at once, one supersedes it; the others find it superseded just now. Whoever
+-- supersedes one after the other gets the newest as it is, once many were superseded within the grace.
+--
+-- A token is kept until the grace has passed and the successor of its successor is used. Later its family is known by the mark,
+-- which is in no other token. So a token with the mark of a family that does not keep it was superseded long ago.
 create or replace function platform.auth_refresh(
   token_hash bytea,
   successor_hash bytea,
+  mark bytea,
   grace interval,
   out outcome text,
   out identity_id text,
@@ -20,17 +25,20 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_most_superseded constant integer := 30; -- within the grace
   v_family_id bigint;
   v_position integer;
   v_superseded_at timestamptz;
 begin
   outcome := 'refused';
+
+  -- Requests with tokens of one family take turns.
   select auth_family.id, auth_family.identity_id
-  from platform.auth_refresh_token
-  join platform.auth_family on auth_family.id = auth_refresh_token.family_id
-  where auth_refresh_token.hash = token_hash
+  from platform.auth_family
+  where auth_family.id = platform.auth_family_id(token_hash, auth_refresh.mark)
     and auth_family.revoked_at is null
     and auth_family.ends_at > now()
+  for update
   into v_family_id, identity_id;
   if not found then
     return;
@@ -43,42 +51,62 @@ begin
     return;
   end if;
 
-  if successor_hash is not null then
-    update platform.auth_refresh_token
-    set superseded_at = clock_timestamp()
-    where auth_refresh_token.hash = token_hash
-      and auth_refresh_token.superseded_at is null
-    returning auth_refresh_token.position into v_position;
-    if found then
-      insert into platform.auth_refresh_token (hash, family_id, position)
-      values (successor_hash, v_family_id, v_position + 1);
-      outcome := 'ok';
-      steps := 1;
-      return;
-    end if;
-  end if;
-
   select auth_refresh_token.position, auth_refresh_token.superseded_at
   from platform.auth_refresh_token
   where auth_refresh_token.hash = token_hash
   into v_position, v_superseded_at;
 
-  if v_superseded_at < now() - grace then
+  if not found or v_superseded_at < now() - grace then
     update platform.auth_family
     set revoked_at = now()
-    where auth_family.id = v_family_id
-      and auth_family.revoked_at is null;
+    where auth_family.id = v_family_id;
     outcome := 'reused';
     return;
   end if;
 
-  select max(auth_refresh_token.position) - v_position
-  from platform.auth_refresh_token
-  where auth_refresh_token.family_id = v_family_id
-  into steps;
   outcome := 'ok';
+  if v_superseded_at is not null then
+    select max(auth_refresh_token.position) - v_position
+    from platform.auth_refresh_token
+    where auth_refresh_token.family_id = v_family_id
+    into steps;
+    return;
+  end if;
+
+  steps := 0;
+  if successor_hash is null or v_most_superseded <= (
+    select count(*)
+    from platform.auth_refresh_token
+    where auth_refresh_token.family_id = v_family_id
+      and auth_refresh_token.superseded_at > now() - grace
+  ) then
+    return;
+  end if;
+
+  steps := 1;
+  update platform.auth_refresh_token
+  set superseded_at = clock_timestamp()
+  where auth_refresh_token.hash = token_hash;
+
+  insert into platform.auth_refresh_token (hash, family_id, position)
+  values (successor_hash, v_family_id, v_position + 1);
+
+  update platform.auth_family
+  set
+    mark = auth_refresh.mark,
+    marked_from = v_position
+  where auth_family.id = v_family_id
+    and auth_family.mark is null;
+
+  delete from platform.auth_refresh_token
+  using platform.auth_family
+  where auth_family.id = v_family_id
+    and auth_refresh_token.family_id = v_family_id
+    and auth_refresh_token.position between auth_family.marked_from and v_position - 2
+    and auth_refresh_token.superseded_at < now() - grace;
 end;
 $$;
 
-comment on function platform.auth_refresh(bytea, bytea, interval) is 'Judges a refresh token that is presented, and supersedes it.';
-grant execute on function platform.auth_refresh(bytea, bytea, interval) to sternpost_server;
+comment on function platform.auth_refresh(bytea, bytea, bytea, interval) is
+  'Judges a refresh token that is presented, and supersedes it.';
+grant execute on function platform.auth_refresh(bytea, bytea, bytea, interval) to sternpost_server;

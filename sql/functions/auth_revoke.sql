@@ -1,5 +1,5 @@
--- Revokes the family of a refresh token, be it the newest or a superseded one. An unknown token changes nothing.
-create or replace function platform.auth_revoke(token_hash bytea) returns void
+-- Revokes the family of a refresh token, be it the newest or a superseded one, kept or not. An unknown token changes nothing.
+create or replace function platform.auth_revoke(token_hash bytea, mark bytea) returns void
 language sql
 volatile
 security definer
@@ -7,11 +7,9 @@ set search_path = pg_catalog, pg_temp
 as $$
   update platform.auth_family
   set revoked_at = now()
-  from platform.auth_refresh_token
-  where auth_refresh_token.hash = token_hash
-    and auth_family.id = auth_refresh_token.family_id
+  where auth_family.id = platform.auth_family_id(token_hash, auth_revoke.mark)
     and auth_family.revoked_at is null;
 $$;
 
-comment on function platform.auth_revoke(bytea) is 'Revokes the family of a refresh token.';
-grant execute on function platform.auth_revoke(bytea) to sternpost_server;
+comment on function platform.auth_revoke(bytea, bytea) is 'Revokes the family of a refresh token.';
+grant execute on function platform.auth_revoke(bytea, bytea) to sternpost_server;

@@ -1,6 +1,9 @@
 -- Begins a family of refresh tokens with its first token, for somebody whose credential has been checked. False, and nothing is
 -- begun, if the identity does not exist, or if the code that it comes from is not consumed, has been presented again since, or
 -- has begun a family already. code_hash is null for all grants but authorization_code.
+--
+-- No family lasts longer than a year, and no identity has more than a hundred of them: then the oldest ends, of those that are
+-- of no use any more first.
 create or replace function platform.auth_start(
   identity_id text,
   token_hash bytea,
@@ -14,6 +17,8 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
+  v_most_families constant integer := 100;
+  v_longest constant interval := interval '365 days';
   v_family_id bigint;
 begin
   -- The table is generated, so it is not there yet when this function is installed.
@@ -35,8 +40,20 @@ begin
     end if;
   end if;
 
+  -- Until this transaction ends, no other begins a family of this identity.
+  perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));
+
+  delete from platform.auth_family
+  where auth_family.id in (
+    select old.id
+    from platform.auth_family as old
+    where old.identity_id = auth_start.identity_id
+    order by (old.revoked_at is null and old.ends_at > now()) desc, old.id desc
+    offset v_most_families - 1
+  );
+
   insert into platform.auth_family (identity_id, key, ends_at)
-  values (auth_start.identity_id, auth_start.key, now() + lifetime)
+  values (auth_start.identity_id, auth_start.key, now() + least(lifetime, v_longest))
   returning auth_family.id into v_family_id;
 
   insert into platform.auth_refresh_token (hash, family_id, position)

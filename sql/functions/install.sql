@@ -66,6 +66,7 @@
 {{ template "auth_signin_forget.sql" . }}
 {{ template "auth_signin_finish.sql" . }}
 {{ template "auth_signin_redeem.sql" . }}
+{{ template "auth_family_id.sql" . }}
 {{ template "auth_family_key.sql" . }}
 {{ template "auth_refresh.sql" . }}
 {{ template "auth_revoke.sql" . }}
