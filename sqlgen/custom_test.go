@@ -1,7 +1,6 @@
 package sqlgen_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -10,7 +9,6 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -202,35 +200,5 @@ func TestReadmeCode(t *testing.T) {
 	}
 	if shown == 0 {
 		t.Error("README.md shows no custom code")
-	}
-}
-
-func TestUnguardedCode(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		code string
-		want []string // what the warnings point to
-	}{
-		{`select * from app.order`, nil},
-		{`-- not from related.order, nor platform.enter`, nil},
-		{`/* not from related.order */ select 'unrelated. Platform.entered'`, nil},
-		{`select * from related.order join related . customer on true`, []string{"related.", "related ."}},
-		{`execute 'select * from "related"."order"'`, []string{`related".`}},
-		{"select * from RELATED.order; -- related.order\nselect platform.enter('x', '{}')", []string{"RELATED.", "platform.enter"}},
-		{`select platform . "enter"('x', '{}')`, []string{`platform . "enter`}},
-		{`select platform.enter_caller('{}')`, nil},
-	} {
-		p := projectFrom("model Order { actions { read code() returns (Any) }  @permission(expression: true, actions: [read]) }")
-		p.Functions = []*syntax.Source{{Name: "functions/code.sql", Text: []byte(c.code)}}
-		_, errs := sqlgen.Check(p)
-		var got []string
-		for _, d := range errs {
-			if d.Code == schema.FunctionUnguarded && d.Warning && d.Span.File == p.Functions[0] {
-				got = append(got, c.code[d.Span.Start.Offset:d.Span.End.Offset])
-			}
-		}
-		if !slices.Equal(got, c.want) || len(got) != len(errs) {
-			t.Errorf("%s\ngot  %q\nwant %q\n%s", c.code, got, c.want, rendered(t, errs))
-		}
 	}
 }

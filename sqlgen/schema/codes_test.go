@@ -89,7 +89,7 @@ func TestCodeExamples(t *testing.T) {
 }
 
 // codesOfFunctions lists the codes of what is found in the files of custom code.
-const codesOfFunctions = "FunctionSignature FunctionStatement FunctionSearchPath FunctionUnguarded"
+const codesOfFunctions = "FunctionSignature FunctionStatement FunctionSetting FunctionSearchPath FunctionUnguarded"
 
 // specified is the closed list of codes that a schema can be reported for.
 const specified = `

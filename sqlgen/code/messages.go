@@ -1,0 +1,77 @@
+package code
+
+import "strings"
+
+func fileIsNotUTF8() string { return "the file is not UTF-8" }
+
+func fileHoldsNull() string { return "the file holds the character U+0000" }
+
+func noCommands() string {
+	return "the file is SQL, which has no commands of psql: remove the backslash"
+}
+
+func isVariable(name string) string {
+	return "psql takes :" + name + " for a variable of its own: put a space behind the colon"
+}
+
+func holdsFunctionsOnly(what string) string {
+	return "schema functions holds functions only, and this is " + what + ": write a function, and what holds rows as a model"
+}
+
+func otherSchema(name []string) string {
+	last := name[len(name)-1]
+	return "custom code makes functions in schema functions only: call it functions." + last
+}
+
+func untrusted(language string) string {
+	return "custom code is written in a trusted language, such as sql or plpgsql, and " + language + " is not one"
+}
+
+// otherStatement says what to do instead of a statement, by the node of the grammar.
+func otherStatement(kind string) string {
+	const only = "custom code makes functions in schema functions, and nothing else: "
+	switch kind {
+	case "CompositeTypeStmt", "CreateEnumStmt", "CreateRangeStmt", "CreateDomainStmt":
+		return holdsFunctionsOnly("a type")
+	case "CreateStmt", "CreateTableAsStmt", "ViewStmt", "CreateSeqStmt":
+		return only + "tables, and what is like them, come from the models"
+	case "DefineStmt":
+		return only + "write a function"
+	case "CreateTrigStmt", "RuleStmt", "CreatePolicyStmt", "AlterTableStmt", "IndexStmt", "RenameStmt", "DropStmt":
+		return only + "tables, with their rules and indexes, come from the schema"
+	case "GrantStmt", "GrantRoleStmt", "AlterDefaultPrivilegesStmt", "AlterOwnerStmt":
+		return only + "rights come from the schema, and the actions may execute every function of the project"
+	case "TransactionStmt":
+		return only + "all files are installed in one transaction, which is not theirs to end"
+	case "VariableSetStmt":
+		return only + "give the function a set clause"
+	case "SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CopyStmt", "TruncateStmt":
+		return only + "put what reads or changes rows into an action"
+	}
+	return only + "remove the statement, or put it into a function"
+}
+
+func setsOurs(name string) string {
+	return "the settings sternpost.… are the platform's, and the code sets " + strings.ToLower(name) +
+		": the rules would be those of another call; use a setting of another name, or a parameter"
+}
+
+func setsAll() string {
+	return "reset all takes away the settings of the call, by which rules decide: reset a setting by its name"
+}
+
+func setsUnknown() string {
+	return "set_config takes its name from an expression: write the name as a text, so that it can be seen not to be one of sternpost.…"
+}
+
+func updatesSettings() string {
+	return "an update of pg_settings changes settings that cannot be seen here: write set_config, with the name as a text"
+}
+
+func enters(function string) string {
+	return function + " enters a call of its own: what follows would run by the rules of that call; share code as a function of schema functions"
+}
+
+func readsRelated() string {
+	return "the views of schema related show all rows, whoever calls: read the tables of schema app"
+}
