@@ -43,7 +43,7 @@ func Migrate(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 
-	unlock, err := lockMigrator(ctx, conn)
+	unlock, err := Lock(ctx, conn, nil)
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,9 @@ func isCurrent(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return version == Version() && hash == Hash(), nil
 }
 
-// lockMigrator waits for the advisory lock. The lock ends with unlock or the session.
-func lockMigrator(ctx context.Context, conn *pgx.Conn) (unlock func(), err error) {
+// Lock waits until nobody else migrates the database, and keeps others out until unlock
+// is called or the session ends. waiting, if there is one, is called once before it waits.
+func Lock(ctx context.Context, conn *pgx.Conn, waiting func()) (unlock func(), err error) {
 	for {
 		var locked bool
 		if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", migratorLock).Scan(&locked); err != nil {
@@ -100,6 +101,10 @@ func lockMigrator(ctx context.Context, conn *pgx.Conn) (unlock func(), err error
 				// A connection on which this fails is broken, and its session has ended the lock.
 				_, _ = conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", migratorLock)
 			}, nil
+		}
+		if waiting != nil {
+			waiting()
+			waiting = nil
 		}
 		select {
 		case <-ctx.Done():

@@ -48,6 +48,7 @@
 
 {{ template "catalog.sql" . }}
 {{ template "drift.sql" . }}
+{{ template "keep_catalog.sql" . }}
 {{ template "spliced.sql" . }}
 {{ template "release_digest.sql" . }}
 {{ template "install_release.sql" . }}

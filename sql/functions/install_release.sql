@@ -11,26 +11,16 @@ begin
   -- Readers go on; a second installer waits, and then sees this one's number.
   lock table platform.release in share row exclusive mode;
 
-  update platform.release
-  set catalog = null
-  where release.catalog is not null;
-
-  insert into platform.release (number, source, manifest, description, catalog)
+  insert into platform.release (number, source, manifest, description)
   select
     coalesce(max(release.number), 0) + 1,
     install_release.source,
     install_release.manifest,
-    install_release.description,
-    (
-      select json_build_object(
-        'postgres', current_setting('server_version_num')::int / 10000,
-        'objects', json_object_agg(catalog.object, md5(catalog.fact))
-      )
-      from platform.catalog() as catalog
-    )
+    install_release.description
   from platform.release
   returning release.number into v_number;
 
+  perform platform.keep_catalog();
   perform pg_notify('sternpost_release', v_number::text);
   return v_number;
 end;

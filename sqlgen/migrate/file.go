@@ -19,8 +19,8 @@ type File struct {
 	// "nothing" for the first one. Both are empty for a file that was written by hand.
 	From, To string
 
-	// Part and Parts tell files that make one change together: the release comes with
-	// the last of them.
+	// Part and Parts tell files that make one change together: the first one brings the
+	// release, and the others what cannot run in its transaction.
 	Part, Parts int
 
 	digest string // of what Sternpost wrote behind the header
@@ -32,7 +32,7 @@ const nothing = "nothing"
 // IsByHand tells whether the file was written by hand, and so leaves the release as it is.
 func (f *File) IsByHand() bool { return f.To == "" }
 
-// IsLast tells whether a release is installed at the end of the file, or was before it.
+// IsLast tells whether a change is complete with the file.
 func (f *File) IsLast() bool { return f.Part == f.Parts }
 
 // InTransaction tells whether tern runs the file in a transaction.

@@ -1,0 +1,23 @@
+-- Notes what the catalog holds as what the newest release wants: at the end of an installation, and once more of what
+-- follows it, such as indexes that are made concurrently. From then on platform.drift tells what else has changed. Nobody is
+-- granted this.
+create or replace function platform.keep_catalog() returns void
+language sql
+volatile
+security invoker
+as $$
+  update platform.release
+  set catalog = case
+    when release.number = (select max(newest.number) from platform.release as newest) then (
+      select json_build_object(
+        'postgres', current_setting('server_version_num')::int / 10000,
+        'objects', json_object_agg(catalog.object, md5(catalog.fact))
+      )
+      from platform.catalog() as catalog
+    )
+  end
+  where release.catalog is not null
+    or release.number = (select max(newest.number) from platform.release as newest);
+$$;
+
+comment on function platform.keep_catalog() is 'Notes what the catalog holds as what the newest release wants.';

@@ -1,0 +1,89 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// CheckError is returned by Check for migrations that do not lead to the schema.
+type CheckError struct {
+	Differences []Difference
+}
+
+// Error lists in what a database differs from the schema.
+func (e *CheckError) Error() string {
+	return "the migrations do not lead to the schema; after all of them\n" + lines(e.Differences) +
+		"\nstatements by hand change rows, and nothing that the schema describes"
+}
+
+// Check proves that the migrations lead to the schema: it applies them to an empty
+// database of a scratch Postgres (at scratchURL, or one that it starts), installs the
+// schema in another one, and compares both. It looks at the files first.
+func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL string) (err error) {
+	if err := folder.files(); err != nil {
+		return err
+	}
+	last, err := folder.current()
+	switch {
+	case err != nil:
+		return err
+	case last == nil:
+		return fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
+	}
+	switch _, _, err := next(last, 1, "check", db); {
+	case err == nil:
+		return errors.New("the schema has changed since the last migration: write the next one with sternpost migrate new NAME")
+	case !errors.Is(err, ErrNothingChanged):
+		return fmt.Errorf("the schema has changed since the last migration: %w", err)
+	}
+
+	server, err := newScratch(ctx, scratchURL)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := server.close(ctx); err == nil {
+			err = failed
+		}
+	}()
+	var migrated, fresh map[string]string
+	err = server.replay(ctx, folder.Files, func(conn *pgx.Conn) error {
+		r, _, err := readRelease(ctx, conn)
+		if err != nil {
+			return err
+		}
+		if r.digest() != last.Digest {
+			return fmt.Errorf("the migrations make another release than %s has", SnapshotName)
+		}
+		migrated, err = readCatalog(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	url, err := server.database(ctx)
+	if err != nil {
+		return err
+	}
+	conn, err := connect(ctx, url, 0)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := install.Install(ctx, conn, db); err != nil {
+		return err
+	}
+	if fresh, err = readCatalog(ctx, conn); err != nil {
+		return err
+	}
+	if differences := compare(migrated, fresh, "is there, and the schema does not have it", "is missing", "is not as the schema has it"); len(differences) > 0 {
+		return &CheckError{differences}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql"
+)
+
+// versionTable is where tern's command line counts migrations, unless it is told
+// otherwise.
+const versionTable = "public.schema_version"
+
+// connect connects as somebody who migrates. Settings are parameters of the start, since
+// tern resets all others after each migration.
+func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	config.RuntimeParams["application_name"] = "sternpost migrate"
+	config.RuntimeParams["statement_timeout"] = "0"
+	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
+	if lockTimeout > 0 {
+		config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	return conn, nil
+}
+
+// RoleError is returned for a role that cannot migrate.
+type RoleError struct {
+	Role, Owner, Database string
+	IsServer              bool // whether it is the login of a server
+}
+
+// Error says who can.
+func (e *RoleError) Error() string {
+	text := fmt.Sprintf("role %s does not own database %s", e.Role, e.Database)
+	if e.IsServer {
+		text += ": it is the login of a server, which may only call what is installed"
+	}
+	return text + fmt.Sprintf("; migrate as its owner, %s", e.Owner)
+}
+
+// checkOwner returns an error unless the role of a connection may migrate.
+func checkOwner(ctx context.Context, conn *pgx.Conn) error {
+	e := &RoleError{}
+	var isOwner bool
+	err := conn.QueryRow(ctx, `
+		select
+			current_user,
+			pg_get_userbyid(datdba),
+			datname,
+			pg_has_role(current_user, datdba, 'usage'),
+			coalesce((select pg_has_role(current_user, oid, 'member') from pg_roles where rolname = 'sternpost_server'), false)
+		from pg_database
+		where datname = current_database()`).Scan(&e.Role, &e.Owner, &e.Database, &isOwner, &e.IsServer)
+	if err != nil {
+		return fmt.Errorf("look who owns the database: %w", err)
+	}
+	if !isOwner {
+		return e
+	}
+	return nil
+}
+
+// state is how far a database is.
+type state struct {
+	version  int    // of the migrations
+	counted  bool   // whether there is a version at all
+	release  int64  // the newest; 0 means none
+	digest   string // of the newest release; empty means none
+	platform int    // its version; 0 means none
+}
+
+// readState reads how far a database is. It changes nothing.
+func readState(ctx context.Context, conn *pgx.Conn) (state, error) {
+	var s state
+	var hasPlatform, hasReleases, hasDigest bool
+	err := conn.QueryRow(ctx, `
+		select
+			to_regclass('public.schema_version') is not null,
+			to_regclass('platform.schema_version') is not null,
+			to_regclass('platform.release') is not null,
+			to_regprocedure('platform.release_digest(text, text)') is not null`).Scan(&s.counted, &hasPlatform, &hasReleases, &hasDigest)
+	ask := func(when bool, query string, to ...any) {
+		if err == nil && when {
+			if err = conn.QueryRow(ctx, query).Scan(to...); errors.Is(err, pgx.ErrNoRows) {
+				err = nil
+			}
+		}
+	}
+	ask(s.counted, "select version from public.schema_version", &s.version)
+	ask(hasPlatform, "select version from platform.schema_version", &s.platform)
+	ask(hasReleases, "select coalesce(max(number), 0) from platform.release", &s.release)
+	ask(hasReleases && hasDigest, `
+		select platform.release_digest(manifest::text, description::text)
+		from platform.release
+		order by number desc
+		limit 1`, &s.digest)
+	if err != nil {
+		return s, fmt.Errorf("read how far the database is: %w", err)
+	}
+	return s, nil
+}
+
+// Difference is an object that is not as it should be.
+type Difference struct {
+	Object string // column app.post.title
+	Change string // is gone
+}
+
+// readDrift returns what was changed by hand since the newest release.
+func readDrift(ctx context.Context, conn *pgx.Conn) ([]Difference, error) {
+	var can bool
+	if err := conn.QueryRow(ctx, "select to_regprocedure('platform.drift()') is not null").Scan(&can); err != nil || !can {
+		return nil, err
+	}
+	rows, err := conn.Query(ctx, "select object, change from platform.drift()")
+	if err != nil {
+		return nil, fmt.Errorf("look what was changed by hand: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Difference])
+	if err != nil {
+		return nil, fmt.Errorf("look what was changed by hand: %w", err)
+	}
+	return list, nil
+}
+
+// where finds how far a database is within a folder, and says what is wrong if it
+// cannot go on from there.
+func (f *Folder) where(s state) error {
+	switch n := len(f.Files); {
+	case s.platform > sql.Version():
+		return fmt.Errorf("%w (version %d, known up to %d): use the Sternpost that migrated it, or a newer one",
+			sql.ErrNewerPlatform, s.platform, sql.Version())
+	case s.version > n:
+		return fmt.Errorf("the database is at migration %d, and the last one here is %d: it was migrated from a newer version of the project", s.version, n)
+	case s.version == 0 && s.platform > 0:
+		return errors.New("an application is installed in the database, and no migration was: " +
+			"it was installed by build or dev. Take it under the migrations: sternpost migrate adopt")
+	}
+	want := f.releaseAt(s.version)
+	if s.digest != want {
+		return fmt.Errorf("the newest release in the database (%d) is not the one of migration %d: it was installed by dev or by hand. "+
+			"If the database is as a migration leaves it, run: sternpost migrate adopt", s.release, s.version)
+	}
+	return nil
+}
+
+// releaseAt returns the digest of the release that a database has at a version; empty
+// means none.
+func (f *Folder) releaseAt(version int) string {
+	digest := ""
+	for _, file := range f.Files[:version] {
+		if !file.IsByHand() {
+			digest = file.To
+		}
+	}
+	return digest
+}

@@ -1,0 +1,73 @@
+package migrate
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// How long a migration runs before it is said what it does, and how often from then on.
+const (
+	firstProgress = 3 * time.Second
+	nextProgress  = 10 * time.Second
+)
+
+// progressSQL says what a backend is doing: building an index, or waiting.
+const progressSQL = `
+select coalesce(
+  (
+    select format(
+      'index %s: %s%s',
+      coalesce(index_relid::regclass::text, ''),
+      phase,
+      coalesce(', ' || floor(100.0 * coalesce(nullif(blocks_done, 0), tuples_done) / nullif(coalesce(nullif(blocks_total, 0), tuples_total), 0)) || ' %', '')
+    )
+    from pg_stat_progress_create_index
+    where pid = $1
+  ),
+  (
+    select case
+      when cardinality(pg_blocking_pids(pid)) > 0 then 'waiting for process ' || array_to_string(pg_blocking_pids(pid), ', ')
+      else 'at work'
+    end
+    from pg_stat_activity
+    where pid = $1
+  )
+)`
+
+// watch says what a long migration is doing, by a connection of its own, until done is
+// called.
+func (o *UpOptions) watch(ctx context.Context, pid uint32, name string) (done func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	began := time.Now()
+	go func() {
+		defer close(ended)
+		var conn *pgx.Conn
+		for pause := firstProgress; ; pause = nextProgress {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(pause):
+			}
+			if conn == nil {
+				var err error
+				if conn, err = connect(ctx, o.URL, 0); err != nil {
+					return // the migration itself tells what is wrong
+				}
+				defer conn.Close(context.WithoutCancel(ctx))
+			}
+			var doing *string
+			if err := conn.QueryRow(ctx, progressSQL, int32(pid)).Scan(&doing); err != nil || doing == nil {
+				continue
+			}
+			o.say("%s: %s", name, fmt.Sprintf("%d s, %s", int(time.Since(began).Seconds()), *doing))
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}

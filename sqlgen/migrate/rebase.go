@@ -1,0 +1,178 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// Rebased tells what Rebase did.
+type Rebased struct {
+	Removed []*File
+	Written []*File
+	Kept    []*File // whose statements by hand are at the end of what was written, as comments
+}
+
+// Rebase puts one migration behind all others, and plans it again from there to the
+// schema as it is now: what a merge of two branches needs that both added one. Without a
+// name it only makes the snapshot of the files that there are. It applies the other
+// migrations on a scratch Postgres (at scratchURL, or one that it starts), so that the
+// snapshot, which such a merge tears, is not needed.
+func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, scratchURL string) (*Rebased, error) {
+	moved, rest, err := folder.split(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := rest.files(); err != nil {
+		return nil, err
+	}
+	if len(rest.Files) == 0 {
+		return nil, errors.New("there is no other migration: sternpost migrate new writes it again, once it is removed")
+	}
+	last, err := rest.remake(ctx, scratchURL)
+	if err != nil {
+		return nil, err
+	}
+	outcome := &Rebased{Removed: moved}
+	after := last
+	number := rest.Files[len(rest.Files)-1].Number + 1
+	switch {
+	case len(moved) == 0:
+	case moved[0].IsByHand():
+		f := *moved[0]
+		f.Number, f.Name = number, renumbered(f.Name, number)
+		outcome.Written = []*File{&f}
+	default:
+		outcome.Written, after, err = next(last, number, baseName(moved), db)
+		if errors.Is(err, ErrNothingChanged) {
+			after, err = last, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		outcome.keepByHand(number, baseName(moved))
+	}
+	return outcome, replace(folder.Dir, moved, outcome.Written, after)
+}
+
+// split takes the files of the change out to which a file belongs.
+func (f *Folder) split(name string) (moved []*File, rest *Folder, err error) {
+	rest = &Folder{Dir: f.Dir, Files: f.Files}
+	if name == "" {
+		return nil, rest, nil
+	}
+	at := slices.IndexFunc(f.Files, func(file *File) bool { return file.Name == filepath.Base(name) })
+	if at < 0 {
+		return nil, nil, fmt.Errorf("there is no migration %s in %s", name, f.Dir)
+	}
+	chosen := f.Files[at]
+	rest.Files = nil
+	for _, file := range f.Files {
+		if file == chosen || (chosen.Parts > 1 && file.From == chosen.From && file.To == chosen.To && file.Parts == chosen.Parts) {
+			moved = append(moved, file)
+		} else {
+			rest.Files = append(rest.Files, file)
+		}
+	}
+	return moved, rest, nil
+}
+
+// remake makes the snapshot of the files by applying them.
+func (f *Folder) remake(ctx context.Context, scratchURL string) (s *snapshot, err error) {
+	server, err := newScratch(ctx, scratchURL)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failed := server.close(ctx); err == nil {
+			err = failed
+		}
+	}()
+	err = server.replay(ctx, f.Files, func(conn *pgx.Conn) error {
+		r, platform, err := readRelease(ctx, conn)
+		if err != nil {
+			return err
+		}
+		s = newSnapshot(f.last().Number, platform, r)
+		return nil
+	})
+	return s, err
+}
+
+var (
+	numberPrefix = regexp.MustCompile(`\A\d+_`)
+	partSuffix   = regexp.MustCompile(`_\d+\z`)
+)
+
+// baseName is the name that the files of a change were given.
+func baseName(files []*File) string {
+	name := strings.TrimSuffix(numberPrefix.ReplaceAllString(files[0].Name, ""), ".sql")
+	if files[0].Parts > 1 {
+		name = partSuffix.ReplaceAllString(name, "")
+	}
+	return name
+}
+
+func renumbered(name string, number int) string {
+	return fmt.Sprintf("%03d_%s", number, numberPrefix.ReplaceAllString(name, ""))
+}
+
+// isEdited tells whether somebody changed what Sternpost wrote.
+func (f *File) isEdited() bool {
+	at := writtenLine.FindStringIndex(f.Text)
+	return at == nil || digestOf(strings.TrimPrefix(f.Text[at[1]:], "\n")) != f.digest
+}
+
+// keepByHand adds files that hold statements by hand to the end of what was written, as
+// comments: whether they still fit nobody but their author can tell.
+func (r *Rebased) keepByHand(number int, name string) {
+	for _, f := range r.Removed {
+		if !f.isEdited() {
+			continue
+		}
+		r.Kept = append(r.Kept, f)
+		text := "\n-- What was in " + f.Name + ", which was changed by hand. Take over what is still needed, and remove the rest.\n"
+		for line := range strings.Lines(f.Text) {
+			text += "-- | " + strings.TrimRight(line, "\r\n") + "\n"
+		}
+		if len(r.Written) == 0 { // nothing is left to plan, and the text must not be lost
+			r.Written = []*File{parseFile(number, fmt.Sprintf("%03d_%s.sql", number, name), "select; -- a migration needs a statement\n")}
+		}
+		last := *r.Written[len(r.Written)-1]
+		last.Text += apart.Replace(text)
+		r.Written[len(r.Written)-1] = &last
+	}
+}
+
+// apart spaces what tern reads even in comments.
+var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")
+
+// replace puts files in the place of others, or leaves all as it was.
+func replace(dir string, old, new []*File, after *snapshot) error {
+	for _, f := range old {
+		if err := os.Remove(filepath.Join(dir, f.Name)); err != nil {
+			return errors.Join(fmt.Errorf("take a migration away: %w", err), restore(dir, old))
+		}
+	}
+	if err := write(dir, new, after); err != nil {
+		return errors.Join(err, restore(dir, old))
+	}
+	return nil
+}
+
+func restore(dir string, files []*File) error {
+	var errs []error
+	for _, f := range files {
+		errs = append(errs, os.WriteFile(filepath.Join(dir, f.Name), []byte(f.Text), 0o666))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,322 @@
+package migrate_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/migrate"
+)
+
+// schemas are three that follow one another.
+var schemas = []string{
+	schemaOf("title Text", ""),
+	schemaOf("title Text prio Number @default(1)", "model Tag { fields { name Text @unique } }"),
+	schemaOf("title Text @unique prio Number @default(1) tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }"),
+}
+
+func schemaOf(fields, rest string) string {
+	return "model Task { fields { " + fields + " } actions { get getTask(id) create createTask() with (title) list listTasks(title?) } " +
+		"@permission(expression: true, actions: [get, list, create]) } " + rest
+}
+
+// threeMigrations writes the migrations of the three schemas.
+func threeMigrations(t testing.TB) (project string) {
+	t.Helper()
+	project = t.TempDir()
+	for i, name := range []string{"first", "second", "third"} {
+		mustNew(t, project, name, compile(t, schemas[i]))
+	}
+	return project
+}
+
+// letServerIn gives the login of a server what it needs in a database that was empty.
+func letServerIn(t testing.TB, db *pgtest.DB) {
+	t.Helper()
+	u, err := url.Parse(db.ServerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	login := pgx.Identifier{u.User.Username()}.Sanitize()
+	mustExec(t, db.Superuser(t), "grant sternpost_server to "+login+"; grant connect on database "+db.Name()+" to "+login)
+}
+
+func mustUp(t testing.TB, project, url string) int {
+	t.Helper()
+	n, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: url})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Tern's command line and ours apply the same files from any version, and take each
+// other's.
+func TestUpFromEachVersion(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	dir := filepath.Join(project, migrate.DirName)
+	last := len(folder(t, project).Files)
+	fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	if _, err := install.Install(t.Context(), fresh, compile(t, schemas[2])); err != nil {
+		t.Fatal(err)
+	}
+	want := catalog(t, fresh)
+	for version := range last + 1 {
+		for name, up := range map[string]func(url string){
+			"tern":      func(url string) { mustTern(t, url, dir) },
+			"sternpost": func(url string) { mustUp(t, project, url) },
+		} {
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			if version > 0 {
+				mustTern(t, db.OwnerURL(), dir, "-d", string(rune('0'+version)))
+				mustExec(t, db.Owner(t), "insert into app.task (title) values ('kept')")
+			}
+			up(db.OwnerURL())
+			conn := db.Owner(t)
+			checkSame(t, name, catalog(t, conn), want)
+			if got := value[int](t, conn, "select version from public.schema_version"); got != last {
+				t.Errorf("%s from %d: the version is %d, want %d", name, version, got, last)
+			}
+			if got := value[int](t, conn, "select count(*) from app.task where title = 'kept'"); got != min(version, 1) {
+				t.Errorf("%s from %d: %d rows are left", name, version, got)
+			}
+			if got := value[int](t, conn, "select count(*) from platform.drift()"); got > 0 {
+				t.Errorf("%s from %d: %d objects are other than the release wants", name, version, got)
+			}
+			letServerIn(t, db)
+			server := db.Server(t)
+			if got := value[int](t, server, "select count(*) from platform.serving_faults()"); got > 0 {
+				t.Errorf("%s from %d: the database has faults", name, version)
+			}
+			if n := mustUp(t, project, db.OwnerURL()); n != 0 {
+				t.Errorf("%s from %d: %d migrations are applied twice", name, version, n)
+			}
+		}
+	}
+}
+
+func TestUpManyAtOnce(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	var total [5]int
+	var errs [5]error
+	var group sync.WaitGroup
+	for i := range total {
+		group.Go(func() {
+			total[i], errs[i] = migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL()})
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	sum := 0
+	for _, n := range total {
+		sum += n
+	}
+	if want := len(folder(t, project).Files); sum != want {
+		t.Errorf("%v migrations were applied, want %d", total, want)
+	}
+}
+
+// While somebody holds a lock, a migration waits for it in short turns, so that others
+// get theirs in between; and then it is applied.
+func TestUpWaitsForLocks(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+	holder, reader := db.Owner(t), db.Owner(t)
+	mustExec(t, holder, "begin; insert into app.task (title) values ('a')")
+
+	said := make(chan string, 1000)
+	result := make(chan error, 1)
+	go func() {
+		_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
+			URL: db.OwnerURL(), LockTimeout: 200 * time.Millisecond, Say: func(line string) { said <- line },
+		})
+		result <- err
+	}()
+	for tries := 0; tries < 3; {
+		select {
+		case line := <-said:
+			if strings.Contains(line, "is tried again") {
+				tries++
+				// Between the turns everybody else goes on, under a time-out that is not the migration's.
+				mustExec(t, reader, "select from app.task; insert into app.task (title) values (gen_random_uuid()::text)")
+			}
+		case err := <-result:
+			t.Fatalf("it ended while the lock was held: %v", err)
+		}
+	}
+	mustExec(t, holder, "commit")
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if got := value[int](t, reader, "select count(*) from app.task"); got != 4 {
+		t.Errorf("there are %d rows, want 4", got)
+	}
+}
+
+func TestUpLosesPatience(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+	mustExec(t, db.Owner(t), "begin; insert into app.task (title) values ('a')")
+	_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
+		URL: db.OwnerURL(), LockTimeout: 50 * time.Millisecond, Patience: -1,
+	})
+	var failed *migrate.ApplyError
+	if !errors.As(err, &failed) || failed.Cause.Code != "55P03" {
+		t.Errorf("Up = %v, want that it did not get its lock", err)
+	}
+}
+
+func TestUpRefuses(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	dir := filepath.Join(project, migrate.DirName)
+	at := func(version string) *pgtest.DB {
+		db := pgtest.New(t, pgtest.Options{Empty: true})
+		mustTern(t, db.OwnerURL(), dir, "-d", version)
+		return db
+	}
+	up := func(url string) error {
+		_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: url})
+		return err
+	}
+	cases := []struct {
+		name string
+		db   func() string
+		want string
+	}{
+		{"the login of a server", func() string {
+			db := at("1")
+			letServerIn(t, db)
+			return db.ServerURL()
+		}, "login of a server"},
+		{"a newer database", func() string {
+			db := at("1")
+			mustExec(t, db.Owner(t), "update public.schema_version set version = 99")
+			return db.OwnerURL()
+		}, "newer version of the project"},
+		{"a newer platform", func() string {
+			db := at("1")
+			mustExec(t, db.Owner(t), "update platform.schema_version set version = 99")
+			return db.OwnerURL()
+		}, "newer than this build"},
+		{"an application that was installed without migrations", func() string {
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			if _, err := install.Install(t.Context(), db.Owner(t), compile(t, schemas[0])); err != nil {
+				t.Fatal(err)
+			}
+			return db.OwnerURL()
+		}, "migrate adopt"},
+		{"a release from elsewhere", func() string {
+			db := at("1")
+			mustExec(t, db.Owner(t), "select platform.install_release('x', '{}', '{}')")
+			return db.OwnerURL()
+		}, "is not the one of migration 1"},
+		{"a change by hand", func() string {
+			db := at("1")
+			mustExec(t, db.Owner(t), "drop policy task_select on app.task; alter table app.task rename column title to headline")
+			return db.OwnerURL()
+		}, "policy task_select on app.task is gone"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			if err := up(c.db()); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("Up = %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+// An error of Postgres is told with file and line, and leaves the migrations before it.
+func TestUpTellsWhereItFails(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	files := folder(t, project).Files
+	name := filepath.Join(project, migrate.DirName, files[1].Name)
+	text := files[1].Text
+	at := strings.Index(text, "\n\n")
+	if err := os.WriteFile(name, []byte(text[:at]+"\n\nselect nothing_such();"+text[at:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	n, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL()})
+	var failed *migrate.ApplyError
+	want := strings.Count(text[:at], "\n") + 3
+	if !errors.As(err, &failed) || n != 1 || failed.File != files[1].Name || failed.Line != want {
+		t.Errorf("Up = %d, %v; want an error in line %d of %s", n, err, want, files[1].Name)
+	}
+	if got := value[int](t, db.Owner(t), "select version from public.schema_version"); got != 1 {
+		t.Errorf("the version is %d, want 1", got)
+	}
+}
+
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	adopt := func(db *pgtest.DB) (int, error) {
+		return migrate.Adopt(context.WithoutCancel(t.Context()), folder(t, project), db.OwnerURL(), db.SuperuserURL())
+	}
+	for version, schema := range schemas {
+		db := pgtest.New(t, pgtest.Options{Empty: true})
+		conn := db.Owner(t)
+		if version == 1 { // by dev, in steps of its own
+			if _, err := install.Install(t.Context(), conn, compile(t, schemas[0])); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if version == 2 { // by build | psql
+			mustExec(t, conn, install.Script(compile(t, schema)))
+		} else if _, err := install.Install(t.Context(), conn, compile(t, schema)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := adopt(db)
+		if err != nil || got != version+1 {
+			t.Errorf("Adopt = %d, %v, want version %d", got, err, version+1)
+			continue
+		}
+		mustUp(t, project, db.OwnerURL())
+		if n := mustUp(t, project, db.OwnerURL()); n != 0 {
+			t.Errorf("%d migrations are left", n)
+		}
+		if _, err := adopt(db); err == nil || !strings.Contains(err.Error(), "already") {
+			t.Errorf("adopted twice: %v", err)
+		}
+	}
+
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	if _, err := adopt(db); err == nil || !strings.Contains(err.Error(), "nothing is installed") {
+		t.Errorf("an empty database: %v", err)
+	}
+	conn := db.Owner(t)
+	if _, err := install.Install(t.Context(), conn, compile(t, schemas[1])); err != nil {
+		t.Fatal(err)
+	}
+	mustExec(t, conn, "alter table app.task add column extra text; drop policy task_select on app.task")
+	_, err := adopt(db)
+	var differs *migrate.AdoptError
+	if !errors.As(err, &differs) || differs.Nearest != 2 || len(differs.Differences) != 2 {
+		t.Errorf("a database that was changed by hand: %v", err)
+	}
+	if got := value[bool](t, conn, "select to_regclass('public.schema_version') is null"); !got {
+		t.Error("a database that was refused has a version")
+	}
+}
