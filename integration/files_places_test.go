@@ -18,6 +18,7 @@ model Photo {
   actions {
     write addPhoto(NewPhoto) returns (Added)
     read album() returns (Album)
+    write keepPhoto(Kept) returns (Kept)
     create importPhoto() with (title, image) {
       @function
     }
@@ -48,6 +49,17 @@ message Album {
 message Page {
   caption Text
   images File[]
+}
+
+/// Both sent and answered: with its contents, then with where they lie.
+message Kept {
+  title Text
+  image File
+  notes KeptNote[]
+}
+
+message KeptNote {
+  scan File?
 }
 
 union Picture {
@@ -83,6 +95,21 @@ as $$
     array(select jsonb_array_elements(coalesce(nullif(input #> '{details,more}', 'null'), '[]')))
   )
   returning jsonb_build_object('image', photo.image);
+$$;
+`,
+	"functions/keepPhoto.sql": `
+create function functions.keep_photo(input jsonb) returns jsonb
+language sql
+volatile
+security invoker
+as $$
+  insert into app.photo (title, image, more)
+  values (
+    input->>'title',
+    input->'image',
+    array(select note->'scan' from jsonb_array_elements(input->'notes') as note where note->>'scan' is not null)
+  )
+  returning input;
 $$;
 `,
 	"functions/album.sql": `
@@ -141,6 +168,18 @@ func TestFilesOfCustomCodeAndUnions(t *testing.T) {
 		t.Errorf("importPhoto: got %+v", imported.Image)
 	}
 
+	// One that is sent and answered is so at every depth.
+	kept := read[struct {
+		Image file
+		Notes []struct{ Scan *file }
+	}](t, a.ok(t, "keepPhoto", "", `{"title":"c","image":"`+dataURL("image/png", "c.png", "kept")+`","notes":[{"scan":"`+page+`"},{"scan":null},{}]}`))
+	if len(kept.Notes) != 3 || kept.Notes[0].Scan == nil || kept.Notes[1].Scan != nil || string(storagetest.Fetch(t, kept.Image.URL)) != "kept" ||
+		string(storagetest.Fetch(t, kept.Notes[0].Scan.URL)) != "page" {
+		t.Errorf("keepPhoto: got %+v", kept)
+	}
+	a.refuses(t, "keepPhoto", "", `{"title":"d","image":"`+image+`","notes":[{"scan":"x"}]}`, "notes.0.scan",
+		"is not a data URL with a type, a name and base64 data")
+
 	// Each file of a result has its url, at every depth.
 	album := read[struct {
 		Cover, None *file
@@ -152,7 +191,7 @@ func TestFilesOfCustomCodeAndUnions(t *testing.T) {
 			More  []file
 		}
 	}](t, a.ok(t, "listPictures", "", `{}`))
-	if album.Cover == nil || album.None != nil || len(album.Pages) != 2 || len(album.Pages[0].Images) != 2 || len(pictures.Results) != 2 || len(pictures.Results[0].More) != 1 {
+	if album.Cover == nil || album.None != nil || len(album.Pages) != 3 || len(album.Pages[0].Images) != 2 || len(pictures.Results) != 3 || len(pictures.Results[0].More) != 1 {
 		t.Fatalf("got the album %+v and the pictures %+v", album, pictures)
 	}
 	for _, c := range []struct {
@@ -170,7 +209,7 @@ func TestFilesOfCustomCodeAndUnions(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, contents, c.want)
 		}
 	}
-	if got, want := a.counts(t), "3 held, 0 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "5 held, 0 free, 0 neither"; got != want {
 		t.Errorf("files: %s, want %s", got, want)
 	}
 }

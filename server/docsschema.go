@@ -86,8 +86,9 @@ func (s *jsonSchema) kind() string {
 	return ""
 }
 
-// isFilter tells whether the schema is a filter's: an object of operators.
-func (s *jsonSchema) isFilter() bool { return strings.HasSuffix(s.component, "QueryInput") }
+// isFilter tells whether the schema is a filter's: an object of operators, of which there
+// must be one.
+func (s *jsonSchema) isFilter() bool { return s.component != "" && s.MinProperties > 0 }
 
 // isID tells whether the schema is an id's.
 func (s *jsonSchema) isID() bool {

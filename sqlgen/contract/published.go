@@ -25,7 +25,10 @@ func (c *comparison) results() {
 // walk compares a component of one release with one of the other. No name means any
 // JSON.
 func (c *comparison) walk(action string, area Area, old, new string) {
-	w := &walk{comparison: c, area: area, own: strings.ToUpper(action[:1]) + action[1:] + "Result"}
+	w := &walk{comparison: c, area: area}
+	if own := strings.ToUpper(action[:1]) + action[1:] + "Result"; strings.TrimRight(new, "0123456789") == own {
+		w.own = new
+	}
 	before, after := &shape{ref: old}, &shape{ref: new}
 	if old == "" || new == "" { // what is any JSON has no name, so that the other one is looked at as it is
 		before, after = w.resolve(c.old, before), w.resolve(c.new, after)
@@ -118,7 +121,7 @@ func (w *walk) enter(at string, old, new *shape) {
 	w.below = append(w.below, names)
 	defer func() { w.below = w.below[:len(w.below)-1] }()
 
-	if w.isInput() && old.ref != new.ref && strings.HasSuffix(old.ref, querySuffix) && strings.HasSuffix(new.ref, querySuffix) {
+	if w.isInput() && old.ref != new.ref && isFilter(w.resolve(w.old, old)) && isFilter(w.resolve(w.new, new)) {
 		w.compareFilters(at, old, new)
 		return
 	}
@@ -486,8 +489,13 @@ func (w *walk) compareUnexamined(at string, old, new *shape) {
 	}
 }
 
-// querySuffix ends the names of the components that are conditions of lists.
+// querySuffix ends the names of the components that are conditions of lists, but for a
+// number that tells it apart from another one.
 const querySuffix = "QueryInput"
+
+// isFilter tells whether a shape is the conditions of a list for a field: an object with
+// one member at least.
+func isFilter(s *shape) bool { return s.bound("minProperties") != nil }
 
 // compareFilters compares the conditions that a list takes for a field of another
 // type. They are one change, however many operators they have.
@@ -511,7 +519,7 @@ func (w *walk) compareFilters(at string, old, new *shape) {
 
 // queried names the type of the field that conditions are for.
 func queried(ref string) string {
-	name := strings.TrimSuffix(ref, querySuffix)
+	name := strings.TrimSuffix(strings.TrimRight(ref, "0123456789"), querySuffix)
 	if plain, isNullable := strings.CutPrefix(name, "Nullable"); isNullable {
 		return plain + "?"
 	}

@@ -41,7 +41,7 @@ func (l *lowering) manifest() []byte {
 	}
 	for _, u := range l.schema.Unions {
 		for _, f := range u.Fields {
-			if enum := sourceEnum(f); enum != nil && len(u.Actions) > 0 {
+			if enum := p.sourceEnum(f); enum != nil && len(u.Actions) > 0 {
 				p.enum(enum)
 			}
 		}

@@ -74,11 +74,18 @@ func ref(component string) *object { return (&object{}).with("$ref", componentRe
 type publisher struct {
 	list     release.Schemas
 	known    map[string]bool
+	derived  derivedNames
 	received map[*schema.Message]bool // that a request may hold
+	split    map[*schema.Message]bool // those that are another schema where they are sent than where they are answered
 }
 
 func newPublisher(s *schema.Schema) *publisher {
-	return &publisher{known: map[string]bool{}, received: receivedMessages(s)}
+	return &publisher{
+		known:    map[string]bool{},
+		derived:  newDerivedNames(s),
+		received: receivedMessages(s),
+		split:    splitMessages(s),
+	}
 }
 
 func (p *publisher) schemas() release.Schemas { return p.list }
@@ -198,9 +205,9 @@ func fieldDoc(f *schema.Field) string {
 
 // value is the schema of an input's plain value, with the limits of what the action
 // stores it in.
-func value(a *schema.Action, in *schema.Input) *object {
+func (p *publisher) value(a *schema.Action, in *schema.Input) *object {
 	maxLength, maxItems := valueLimits(a, in)
-	in = asPublished(in)
+	in = p.asPublished(in)
 	one := func(nullable bool) *object {
 		if in.Type.Kind == expr.File {
 			return fileSchema(in, nullable)
@@ -252,11 +259,11 @@ func valueLimits(a *schema.Action, in *schema.Input) (maxLength, maxItems int64)
 
 // input publishes the schema of an action's request body.
 func (p *publisher) input(a *schema.Action) string {
-	name := upperFirst(a.Name)
 	if len(a.Reads) == 1 && a.Reads[0].Message != nil {
-		return p.message(a.Reads[0].Message)
+		return p.message(a.Reads[0].Message, true)
 	}
-	return p.component(name+"Input", func() *object {
+	name := upperFirst(a.Name)
+	return p.component(p.derived.part(a, "Input"), func() *object {
 		switch a.Kind {
 		case schema.List:
 			return p.listInput(a)
@@ -269,16 +276,16 @@ func (p *publisher) input(a *schema.Action) string {
 				return &object{}
 			}
 		}
-		return lookUpInput(a)
+		return p.lookUpInput(a)
 	})
 }
 
 // lookUpInput is the schema of look-up inputs: one member each, by flat name. If only
 // optional ones pin a row, it says of which sets one must be given.
-func lookUpInput(a *schema.Action) *object {
+func (p *publisher) lookUpInput(a *schema.Action) *object {
 	var members []property
 	for _, in := range a.Reads {
-		members = append(members, property{in.Name, value(a, in).described(inputDoc(in)), !in.Optional})
+		members = append(members, property{in.Name, p.value(a, in).described(inputDoc(in)), !in.Optional})
 	}
 	return objectOf(members).withPins(a, false)
 }
@@ -345,7 +352,7 @@ func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Inp
 	seen := map[*schema.Field]bool{}
 	for _, in := range inputs {
 		if in.Explicit {
-			members = append(members, property{in.Name, value(a, in), !in.Optional})
+			members = append(members, property{in.Name, p.value(a, in), !in.Optional})
 			continue
 		}
 		if in.Union != nil {
@@ -368,21 +375,22 @@ func (p *publisher) nested(prefix string, a *schema.Action, inputs []*schema.Inp
 			}
 		}
 		name := prefix + upperFirst(step.Name)
+		component := p.derived.nested(name, a, in.Path[:depth+1])
 		inner := objectOf(p.nested(name, a, below, depth+1, leaf))
-		p.component(name+"Input", func() *object { return inner })
-		members = append(members, property{step.Name, ref(name + "Input"), hasRequired(below)})
+		p.component(component, func() *object { return inner })
+		members = append(members, property{step.Name, ref(component), hasRequired(below)})
 	}
 	return members
 }
 
 // updateInput is the schema of an update's body.
 func (p *publisher) updateInput(a *schema.Action) *object {
-	name := upperFirst(a.Name)
-	p.component(name+"Where", func() *object { return lookUpInput(a) })
-	p.component(name+"Values", func() *object { return p.values(name, a).withPins(a, true) })
+	where, values := p.derived.part(a, "Where"), p.derived.part(a, "Values")
+	p.component(where, func() *object { return p.lookUpInput(a) })
+	p.component(values, func() *object { return p.values(upperFirst(a.Name), a).withPins(a, true) })
 	return objectOf([]property{
-		{"where", ref(name + "Where"), hasRequired(a.Reads) || pinsBy(a, false)},
-		{"values", ref(name + "Values"), hasRequired(a.Writes) || pinsBy(a, true)},
+		{"where", ref(where), hasRequired(a.Reads) || pinsBy(a, false)},
+		{"values", ref(values), hasRequired(a.Writes) || pinsBy(a, true)},
 	})
 }
 
@@ -397,15 +405,15 @@ func hasRequired(inputs []*schema.Input) bool {
 
 // listInput is the schema of a list's body.
 func (p *publisher) listInput(a *schema.Action) *object {
-	name := upperFirst(a.Name)
-	p.component(name+"Where", func() *object {
-		return objectOf(p.nested(name, a, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
+	where := p.derived.part(a, "Where")
+	p.component(where, func() *object {
+		return objectOf(p.nested(upperFirst(a.Name), a, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
 	})
 	count := func(least, most int) *object {
 		return typed("integer").with("minimum", least).with("maximum", most)
 	}
 	properties := []property{
-		{"where", ref(name + "Where"), hasRequired(a.Reads)},
+		{"where", ref(where), hasRequired(a.Reads)},
 		{"first", count(1, maxPageSize), false},
 		{"after", typed("string"), false},
 		{"last", count(1, maxPageSize), false},
@@ -451,7 +459,7 @@ func pagingRules() *object {
 // query publishes the query object of a filter input and returns its name. Its
 // operands are nullable if the field is optional or behind an optional to-one.
 func (p *publisher) query(in *schema.Input) string {
-	in = asPublished(in)
+	in = p.asPublished(in)
 	nullable := passesOptional(in)
 	base := typeName(in)
 	prefix := ""
@@ -459,9 +467,9 @@ func (p *publisher) query(in *schema.Input) string {
 		prefix = "Nullable"
 	}
 	if in.Type.Array {
-		return p.arrayQuery(prefix+base+"ArrayQueryInput", base, in, nullable)
+		return p.arrayQuery(p.derived.filter(prefix, base, "Array"), base, in, nullable)
 	}
-	return p.component(prefix+base+"QueryInput", func() *object {
+	return p.component(p.derived.filter(prefix, base, ""), func() *object {
 		return queryObject(operatorsOf(in.Type.Kind), in, nullable)
 	})
 }
@@ -469,7 +477,7 @@ func (p *publisher) query(in *schema.Input) string {
 // arrayQuery publishes the query object of an array field.
 func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable bool) string {
 	return p.component(name, func() *object {
-		element := p.component(base+"ElementQueryInput", func() *object {
+		element := p.component(p.derived.filter("", base, "Element"), func() *object {
 			return queryObject(elementOperatorsOf(in.Type.Kind), in, false)
 		})
 		var kind any = "array"
@@ -539,16 +547,15 @@ func typeName(in *schema.Input) string {
 // result publishes the schema of an action's answer; a delete answers a string. A
 // record with embeds is the action's own.
 func (p *publisher) result(a *schema.Action) string {
-	own := upperFirst(a.Name) + "Result"
 	switch {
 	case a.Kind == schema.Delete:
 		return ""
 	case a.Returns != nil && a.Returns.Message == nil:
 		return "" // any JSON
 	case a.Returns != nil:
-		return p.message(a.Returns.Message)
+		return p.message(a.Returns.Message, false)
 	case a.Kind == schema.List:
-		return p.component(own, func() *object {
+		return p.component(p.derived.part(a, "Result"), func() *object {
 			var item *object
 			if a.Union != nil {
 				item = ref(p.unionRecord(a.Union))
@@ -563,7 +570,7 @@ func (p *publisher) result(a *schema.Action) string {
 	case a.Union != nil:
 		return p.unionRecord(a.Union)
 	case len(a.Embeds) > 0:
-		return p.component(own, func() *object { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
+		return p.component(p.derived.part(a, "Result"), func() *object { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
 	}
 	return p.record(a.Model)
 }

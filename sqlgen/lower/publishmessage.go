@@ -1,6 +1,8 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -38,15 +40,48 @@ func addMessages(set map[*schema.Message]bool, m *schema.Message) {
 	}
 }
 
-// message publishes the schema of a message. One that a request may hold has no
-// further members; to one that is only answered, later releases may add some.
-func (p *publisher) message(m *schema.Message) string {
-	return p.component(m.Name, func() *object {
+// splitMessages returns the messages that are both sent and answered and hold a File, or
+// a message that does: a client sends the content, and is answered where it lies.
+func splitMessages(s *schema.Schema) map[*schema.Message]bool {
+	received, answered := receivedMessages(s), answeredMessages(s)
+	split := map[*schema.Message]bool{}
+	for _, m := range s.Messages {
+		if received[m] && answered[m] && holdsFile(m, map[*schema.Message]bool{}) {
+			split[m] = true
+		}
+	}
+	return split
+}
+
+// holdsFile tells whether a message has a File, or a message that does. It looks into
+// each message once.
+func holdsFile(m *schema.Message, seen map[*schema.Message]bool) bool {
+	if seen[m] {
+		return false
+	}
+	seen[m] = true
+	return slices.ContainsFunc(m.Fields, func(f *schema.MessageField) bool {
+		return f.Type.Kind == expr.File || f.Message != nil && holdsFile(f.Message, seen)
+	})
+}
+
+// message publishes the schema of a message as it is sent or answered. One that a
+// request may hold has no further members; to one that is only answered, later releases
+// may add some.
+func (p *publisher) message(m *schema.Message, isSent bool) string {
+	name := m.Name
+	switch {
+	case p.split[m] && isSent:
+		name = p.derived.take("sent "+m.Name, m.Name+"Input")
+	case !p.split[m]:
+		isSent = p.received[m]
+	}
+	return p.component(name, func() *object {
 		var members []property
 		for _, f := range m.Fields {
-			members = append(members, property{f.Name, p.messageMember(m, f).described(f.Doc), !f.Optional})
+			members = append(members, property{f.Name, p.messageMember(f, isSent).described(f.Doc), !f.Optional})
 		}
-		if p.received[m] {
+		if isSent {
 			return objectOf(members).described(m.Doc)
 		}
 		return resultObject(members).described(m.Doc)
@@ -55,18 +90,18 @@ func (p *publisher) message(m *schema.Message) string {
 
 // messageMember is the schema of a field of a message. An optional one may also be
 // null.
-func (p *publisher) messageMember(m *schema.Message, f *schema.MessageField) *object {
+func (p *publisher) messageMember(f *schema.MessageField, isSent bool) *object {
 	if !f.Type.Array {
-		return p.messageValue(m, f, f.Optional)
+		return p.messageValue(f, isSent, f.Optional)
 	}
 	var kind any = "array"
 	if f.Optional {
 		kind = []string{"array", "null"}
 	}
-	return (&object{}).with("type", kind).with("items", p.messageValue(m, f, false))
+	return (&object{}).with("type", kind).with("items", p.messageValue(f, isSent, false))
 }
 
-func (p *publisher) messageValue(m *schema.Message, f *schema.MessageField, nullable bool) *object {
+func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) *object {
 	component := ""
 	switch f.Type.Kind {
 	case expr.Any:
@@ -79,9 +114,9 @@ func (p *publisher) messageValue(m *schema.Message, f *schema.MessageField, null
 	case expr.Model:
 		component = p.record(f.Model)
 	case expr.Message:
-		component = p.message(f.Message)
+		component = p.message(f.Message, isSent)
 	case expr.File:
-		if p.received[m] {
+		if isSent {
 			return scalar(expr.Type{Kind: expr.File}, nil, nullable)
 		}
 		component = p.file()

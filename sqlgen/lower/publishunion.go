@@ -11,7 +11,7 @@ func (p *publisher) unionRecord(u *schema.Union) string {
 		var members []property
 		for _, f := range u.Fields {
 			as := &schema.Field{Name: f.Name, Type: f.Type, Optional: f.Optional, Enum: f.Enum}
-			if enum := sourceEnum(f); enum != nil {
+			if enum := p.sourceEnum(f); enum != nil {
 				as.Type, as.Enum = expr.Type{Kind: expr.Enum, Name: enum.Name}, enum
 			}
 			members = append(members, property{f.Name, p.recordMember(as).described(f.Doc), true})
@@ -21,11 +21,12 @@ func (p *publisher) unionRecord(u *schema.Union) string {
 }
 
 // sourceEnum is what a union's sourceModel or sourceArm can be; nil of other fields.
-func sourceEnum(f *schema.UnionField) *schema.Enum {
+func (p *publisher) sourceEnum(f *schema.UnionField) *schema.Enum {
 	if !f.BuiltIn || f.Name == "id" {
 		return nil
 	}
-	e := &schema.Enum{Name: f.Union.Name + upperFirst(f.Name)}
+	name := f.Union.Name + upperFirst(f.Name)
+	e := &schema.Enum{Name: p.derived.take("source "+name, name)}
 	seen := map[string]bool{}
 	for _, arm := range f.Union.Arms {
 		name := arm.Name
@@ -42,11 +43,11 @@ func sourceEnum(f *schema.UnionField) *schema.Enum {
 
 // asPublished is an input as callers see it: what names the source of a union's rows
 // is an enum for them.
-func asPublished(in *schema.Input) *schema.Input {
+func (p *publisher) asPublished(in *schema.Input) *schema.Input {
 	if in.Union == nil {
 		return in
 	}
-	enum := sourceEnum(in.Union)
+	enum := p.sourceEnum(in.Union)
 	if enum == nil {
 		return in
 	}

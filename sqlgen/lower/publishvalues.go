@@ -55,7 +55,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 	}
 	for _, in := range inputs {
 		if in.Explicit || len(in.Path) == depth+1 {
-			members = append(members, property{stepName(in, depth), value(a, in).described(inputDoc(in)), !in.Optional || demanded[in]})
+			members = append(members, property{stepName(in, depth), p.value(a, in).described(inputDoc(in)), !in.Optional || demanded[in]})
 			continue
 		}
 		step := in.Path[depth]
@@ -64,9 +64,10 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 			continue // it stands with the first of them
 		}
 		name := prefix + upperFirst(step.Name)
+		component := p.derived.nested(name, a, in.Path[:depth+1])
 		inner := objectOf(p.valuesBelow(name, a, list, depth+1, demanded))
 		isRequired := slices.ContainsFunc(list, func(in *schema.Input) bool { return !in.Optional })
-		nested := ref(name + "Input")
+		nested := ref(component)
 		switch {
 		case step.IsToMany():
 			nested = typed("array").with("items", nested).with("maxItems", maxNested)
@@ -75,7 +76,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 		default:
 			isRequired = isRequired || slices.ContainsFunc(list, func(in *schema.Input) bool { return demanded[in] })
 		}
-		p.component(name+"Input", func() *object { return inner })
+		p.component(component, func() *object { return inner })
 		members = append(members, property{step.Name, nested, isRequired})
 	}
 	return members

@@ -26,7 +26,6 @@ func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 			u.refuse(un.RenamedAt, "@renamed")
 		}
 	}
-	u.messages(s)
 	for _, e := range s.Enums {
 		for _, v := range e.Values {
 			if v.RenamedFrom != "" {
@@ -121,19 +120,6 @@ func (u refusal) pins(a *schema.Action) {
 			if in.IsWrite && (len(sets) > 1 && pinsBy(a, false) || len(in.Path) > 1) {
 				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
 				return
-			}
-		}
-	}
-}
-
-// messages refuses files in what is both sent and answered: a client sends the
-// content, and is answered where it lies.
-func (u refusal) messages(s *schema.Schema) {
-	received, answered := receivedMessages(s), answeredMessages(s)
-	for _, m := range s.Messages {
-		for _, f := range m.Fields {
-			if f.Type.Kind == expr.File && received[m] && answered[m] {
-				u.refuse(f.Span, "a File in a message that is both sent and answered")
 			}
 		}
 	}

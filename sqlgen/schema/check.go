@@ -30,7 +30,6 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.checkModelAttrs() // composites, indexes, @validate, rules
 	c.checkUnions()     // fields, arms, rules
 	c.checkActions()    // inputs, attributes, pinning, levels
-	c.checkComponents() // names that the API description needs for itself
 	c.checkAPIs()       // what is exposed where
 	c.warnIndexes()     // redundant indexes
 	c.warnAccess()      // rules that are missing or widened; @allow

@@ -131,27 +131,6 @@ func reservedLabel(name string) string {
 	return fmt.Sprintf("an input cannot be called %q: in expressions that means something else", name)
 }
 
-func reservedComponent(name, action string) string {
-	return fmt.Sprintf("%s is the name under which clients see a part of action %s", name, action)
-}
-
-func componentClash(part, other *component) string {
-	return fmt.Sprintf("clients would see %s and %s under one name, %s", part.what(), other.what(), part.name)
-}
-
-func componentHere(part *component) string { return part.what() + " stands here" }
-
-// what says what a component is of.
-func (c *component) what() string {
-	switch {
-	case c.shared:
-		return "a filter of action " + c.action.Name
-	case c.part != "":
-		return fmt.Sprintf("%s of action %s", c.part, c.action.Name)
-	}
-	return "a part of action " + c.action.Name
-}
-
 func nameTooLong(name, snake string, limit int) string {
 	return fmt.Sprintf("%s is too long: in the database it is called %s, which takes %d of at most %d bytes", name, snake, len(snake), limit)
 }

@@ -142,10 +142,14 @@ func isReservedUnionField(name string) bool {
 	return name == "id" || name == "sourceModel" || name == "sourceArm"
 }
 
-// isReservedAction tells whether the name belongs to an action of Identity.
+// isReservedAction tells whether the name belongs to an action of Identity, built yet
+// or not.
 func isReservedAction(name string) bool {
-	snake := SnakeForm(name)
-	return snake == "request_password_reset" || snake == "reset_password"
+	switch SnakeForm(name) {
+	case "request_password_reset", "reset_password", "request_email_verification", "verify_email", "change_password", "change_email", "sign_out_everywhere":
+		return true
+	}
+	return false
 }
 
 // isReservedAPI tells whether the api's path is one of the server's own.
