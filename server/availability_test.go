@@ -10,6 +10,9 @@ func TestAttacksOnAvailability(t *testing.T) {
 		attack string
 		run    func(*testing.T)
 	}{
+		{"connections use up the descriptors", attackOnDescriptors},
+		{"idle connections keep others out", attackWithConnections},
+		{"a connection is opened and left alone", attackBySilence},
 		{"61 bytes announce a body of megabytes", attackByAnnouncing},
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},

@@ -45,6 +45,7 @@ type Config struct {
 	BodiesLimit      int // of all requests together; 0 means a part of the memory
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
+	MaxConnections   int      // 0 means what descriptors and memory allow
 	SigningKey       string   // PEM
 	VerificationKeys []string // PEM
 
@@ -210,6 +211,7 @@ func assemble(mode Mode, values map[string]any) Config {
 	c.EncryptionKey, _ = values["encryption.key"].(string)
 
 	c.BodiesLimit, _ = values["limits.bodies"].(int)
+	c.MaxConnections, _ = values["server.maxConnections"].(int)
 
 	var isSet bool
 	if c.PoolSize, isSet = values["database.poolSize"].(int); !isSet {

@@ -4,69 +4,32 @@ import (
 	"io"
 	"net"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// listener hands out connections that know their state. It exists for four things
-// that fasthttp does not offer: to see that a client has left, to close connections
-// that never sent a request when the server stops, to let an answer arrive that
-// was given before the request was read to its end, and to know the path of a request
-// whose header is too long.
-type listener struct {
-	net.Listener
-	mu   sync.Mutex
-	open map[*connection]struct{}
-}
-
-func newListener(l net.Listener) *listener {
-	return &listener{Listener: l, open: map[*connection]struct{}{}}
-}
-
-// Accept waits for the next connection.
-func (l *listener) Accept() (net.Conn, error) {
-	inner, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	c := &connection{Conn: inner, listener: l}
-	if s, ok := inner.(syscall.Conn); ok {
-		if raw, err := s.SyscallConn(); err == nil {
-			c.raw = raw
-		}
-	}
-	l.mu.Lock()
-	l.open[c] = struct{}{}
-	l.mu.Unlock()
-	return c, nil
-}
-
-// closeUnused closes the connections on which nothing was ever sent.
-func (l *listener) closeUnused() {
-	l.mu.Lock()
-	var unused []*connection
-	for c := range l.open {
-		if !c.used.Load() {
-			unused = append(unused, c)
-		}
-	}
-	l.mu.Unlock()
-	for _, c := range unused {
-		c.Close()
-	}
-}
-
 // connection is a client's connection.
 type connection struct {
 	net.Conn
 	listener *listener
+	peer     string          // by whom it is counted; empty if by nobody
 	raw      syscall.RawConn // nil if it has no socket
+	waiting  atomic.Int64    // since when for a request, in Unix nanoseconds; 0 while one is answered
 	used     atomic.Bool     // something was sent on it
 	linger   atomic.Bool     // the request was not read to its end
 	ended    bool            // nothing more will come; for the goroutine that reads
 	head     []byte          // the beginning of what was last read into an empty buffer
+}
+
+// waits notes that the next request is waited for.
+func (c *connection) waits(now time.Time) {
+	c.waiting.Store(now.UnixNano())
+}
+
+// works notes that a request is answered.
+func (c *connection) works() {
+	c.waiting.Store(0)
 }
 
 // headLimit is how much is kept of the beginning of a request: more than the paths
@@ -105,10 +68,7 @@ const lingerTime = 2 * time.Second
 // would reset the connection, and the answer might be lost with it. So it is told
 // that nothing more will come, and what it sends is dropped for a while.
 func (c *connection) Close() error {
-	c.listener.mu.Lock()
-	delete(c.listener.open, c)
-	c.listener.mu.Unlock()
-
+	defer c.listener.forget(c)
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Swap(false) {
 		if half.CloseWrite() == nil && c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.Copy(io.Discard, c.Conn)

@@ -23,6 +23,10 @@ func (s *testServer) dial(t *testing.T) *rawConn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newRawConn(t, c)
+}
+
+func newRawConn(t *testing.T, c net.Conn) *rawConn {
 	t.Cleanup(func() { c.Close() })
 	c.SetDeadline(time.Now().Add(30 * time.Second))
 	return &rawConn{c, bufio.NewReader(c)}

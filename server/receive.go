@@ -51,6 +51,9 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 			requests.Put(r)
 		}()
 		rc.SetUserValue(requestKey, r)
+		if own, ok := r.client.(*connection); ok {
+			own.works()
+		}
 		span := s.telemetry.startSpan(rc, r.id)
 
 		s.handle(rc, r, next)
@@ -105,15 +108,21 @@ func (s *Server) answerError(c *fiber.Ctx, err error) error {
 	return nil
 }
 
-// unreadable answers what fasthttp could not read as a request.
+// unreadable answers what fasthttp could not read as a request. Where nothing was sent,
+// there is nothing to answer.
 func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
+	own, _ := rc.Conn().(*connection)
+	if own != nil && !own.used.Load() {
+		own.Close()
+		return
+	}
 	var small *fasthttp.ErrSmallBuffer
 	var refused *refusal
 	switch {
 	case errors.As(err, &small):
 		refused = headerTooLarge.with(err)
 		// fasthttp has forgotten the path, on which the form of the answer depends.
-		if own, ok := rc.Conn().(*connection); ok {
+		if own != nil {
 			rc.Request.SetRequestURI(own.pathOfHead())
 		}
 	default: // also if the client is too slow

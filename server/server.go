@@ -155,6 +155,10 @@ func New(config Config, options Options) (*Server, error) {
 
 // listen takes the addresses.
 func (s *Server) listen(options Options) error {
+	limits, err := newConnectionLimits(&s.config)
+	if err != nil {
+		return err
+	}
 	public := options.Listener
 	if public == nil {
 		l, err := net.Listen("tcp", s.config.address())
@@ -163,7 +167,7 @@ func (s *Server) listen(options Options) error {
 		}
 		public = l
 	}
-	s.public = newListener(public)
+	s.public = newListener(public, limits, s.log)
 
 	s.admin = options.AdminListener
 	if s.admin == nil && s.config.AdminPort != 0 {
@@ -193,7 +197,7 @@ func (s *Server) AdminAddr() net.Addr {
 const (
 	headerLimit  = 16 << 10         // request line and headers
 	keptBuffer   = 64 << 10         // of an answer, for the next one; a larger one is given back
-	readTimeout  = 60 * time.Second // for one request; 6 MiB at 1 Mbit/s take 50
+	headTimeout  = 10 * time.Second // for the header of a request, from the connection or its first byte on
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second // longer than the minute that proxies keep connections
 )
@@ -205,9 +209,10 @@ func (s *Server) newApp() *fiber.App {
 		StrictRouting:                true,
 		StreamRequestBody:            true,
 		ReadBufferSize:               headerLimit,
-		ReadTimeout:                  readTimeout,
+		ReadTimeout:                  headTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
+		Concurrency:                  2 * s.public.limits.all, // never reached: fasthttp would answer in its own words
 		DisableDefaultContentType:    true,
 		DisablePreParseMultipartForm: true,
 		DisableStartupMessage:        true,
@@ -220,7 +225,15 @@ func (s *Server) newApp() *fiber.App {
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
 	inner.HeaderReceived = withholdBody
+	inner.ConnState = noteState
 	return app
+}
+
+// noteState notes when a connection begins to wait for the next request.
+func noteState(c net.Conn, state fasthttp.ConnState) {
+	if own, ok := c.(*connection); ok && state == fasthttp.StateIdle {
+		own.waits(time.Now())
+	}
 }
 
 // Run serves until the context ends, then stops gracefully: requests in flight end
@@ -247,7 +260,7 @@ func (s *Server) Run(ctx context.Context) error {
 			ended <- fmt.Errorf("serve: %w", err)
 		}
 	}()
-	admin := &http.Server{Handler: s.adminHandler(), ReadTimeout: readTimeout, WriteTimeout: writeTimeout}
+	admin := &http.Server{Handler: s.adminHandler(), ReadTimeout: headTimeout, WriteTimeout: writeTimeout, IdleTimeout: idleTimeout}
 	if s.admin != nil {
 		go func() {
 			if err := admin.Serve(s.admin); !errors.Is(err, http.ErrServerClosed) {
@@ -255,7 +268,8 @@ func (s *Server) Run(ctx context.Context) error {
 			}
 		}()
 	}
-	s.log.Info("listening", "address", s.Addr().String(), "baseUrl", s.config.BaseURL)
+	s.log.Info("listening", "address", s.Addr().String(), "baseUrl", s.config.BaseURL,
+		"maxConnections", s.public.limits.all, "maxBodies", s.bodies.limit)
 
 	var err error
 	select {

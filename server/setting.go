@@ -45,6 +45,7 @@ var settings = []setting{
 	{key: "docs", read: boolean, production: "false", development: "true"},
 	{key: "cors.origins", read: origin, development: "*", isList: true},
 	{key: "server.trustedProxies", read: network, isList: true},
+	{key: "server.maxConnections", read: integer(16, math.MaxInt32)},
 	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
 	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
 	{key: "limits.bodies", read: integer(1, math.MaxInt)},
