@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/code"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -33,6 +34,7 @@ func Compile(p *Project) (*pg.Database, syntax.Errors) {
 	for _, f := range slices.SortedStableFunc(slices.Values(p.Functions), byName) {
 		db.Code = append(db.Code, &pg.CodeFile{Name: f.Name, Text: string(f.Text)})
 	}
+	emit.RenderCode(db)
 	return db, errs
 }
 

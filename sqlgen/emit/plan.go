@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -9,173 +10,237 @@ import (
 
 // Statement is a statement of a plan, or a whole file of the project's own SQL.
 type Statement struct {
-	Text string
-	Code string // the name of the file; empty for a statement of ours
+	Text  string
+	Code  string     // the name of the file; empty for a statement of ours
+	Step  *diff.Step // that it belongs to; nil for what follows from several
+	Alone bool       // whether it must run outside of any transaction
 }
 
 // Plan writes the steps of a plan as statements, in order.
 func Plan(p *diff.Plan) []Statement {
 	var w planWriter
-	for _, s := range p.Steps {
+	for i, s := range p.Steps {
+		if s.Later && (i == 0 || !p.Steps[i-1].Later) {
+			w.finish() // with the transaction
+		}
+		w.current = s
 		w.step(s)
 	}
-	return w.finish()
+	w.finish()
+	return w.statements
 }
 
 // planWriter gathers statements, and the functions whose ownership passes at the
 // end, all together.
 type planWriter struct {
 	statements []Statement
-	created    []*diff.Function
+	current    *diff.Step
+	created    bool
 	viewsMade  bool
 }
 
 func (w *planWriter) add(format string, args ...any) {
-	w.statements = append(w.statements, Statement{Text: fmt.Sprintf(format, args...)})
+	w.statements = append(w.statements, Statement{Text: fmt.Sprintf(format, args...), Step: w.current})
 }
 
-func (w *planWriter) step(s diff.Step) {
-	switch s := s.(type) {
+// alter changes a table.
+func (w *planWriter) alter(t *pg.Table, format string, args ...any) {
+	w.add("alter table %s %s;", pg.Qualified(t.Schema, t.Name), fmt.Sprintf(format, args...))
+}
+
+// alterColumn changes a column.
+func (w *planWriter) alterColumn(t *pg.Table, c *pg.Column, format string, args ...any) {
+	w.alter(t, "alter column %s %s", pg.Ident(c.Name), fmt.Sprintf(format, args...))
+}
+
+func (w *planWriter) step(s *diff.Step) {
+	switch c := s.Change.(type) {
 	case diff.DropPolicy:
-		w.add("drop policy %s on %s;", pg.Ident(s.Policy.Name), pg.Qualified("app", s.Policy.Table))
+		w.add("drop policy %s on %s;", pg.Ident(c.Policy.Name), pg.Qualified(c.Table.Schema, c.Table.Name))
 	case diff.DropView:
-		w.add("drop view %s;", pg.Qualified("related", s.View.Name))
+		w.add("drop view %s;", pg.Qualified(c.View.Schema, c.View.Name))
 	case diff.DropFunction:
-		w.add("drop function %s;", signature(s.Function))
+		w.add("drop function %s;", signature(c.Function))
 	case diff.CreateTable:
-		w.createTable(s.Table)
-	case diff.AddColumn:
-		w.add("alter table %s add column %s;", pg.Qualified("app", s.Table), columnDefinition(s.Column))
-		if s.Column.Comment != "" {
-			w.commentColumn(s.Table, s.Column)
-		}
+		w.createTable(c.Table)
 	case diff.DropTable:
-		w.add("drop table %s;", pg.Qualified("app", s.Table))
+		w.add("drop table %s;", pg.Qualified(c.Table.Schema, c.Table.Name))
+	case diff.RenameTable:
+		w.alter(c.Old, "rename to %s", pg.Ident(c.New.Name))
+	case diff.RenameColumn:
+		w.alter(c.Table, "rename column %s to %s", pg.Ident(c.Old), pg.Ident(c.Column.Name))
+	case diff.AddColumn:
+		w.alter(c.Table, "add column %s", columnDefinition(c.Column, c.Optional))
 	case diff.DropColumn:
-		w.add("alter table %s drop column %s;", pg.Qualified("app", s.Table), pg.Ident(s.Column))
+		w.alter(c.Table, "drop column %s", pg.Ident(c.Column.Name))
 	case diff.AlterType:
-		w.alterType(s)
-	case diff.AlterColumn:
-		w.alterColumn(s)
+		w.alterType(c)
+	case diff.AlterDefault:
+		w.alterDefault(c.Table, c.Column)
+	case diff.SetNotNull:
+		w.alterColumn(c.Table, c.Column, "set not null")
+	case diff.DropNotNull:
+		w.alterColumn(c.Table, c.Column, "drop not null")
+	case diff.UpdateRows:
+		w.updateRows(c)
 	case diff.CommentTable:
-		w.add("%s", commentOn("table "+pg.Qualified("app", s.Table), s.Comment))
+		w.add("%s", commentTable(c.Table))
+	case diff.CommentColumn:
+		w.add("%s", commentColumn(c.Table, c.Column))
 	case diff.DropConstraint:
-		w.add("alter table %s drop constraint %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name))
+		w.alter(c.Table, "drop constraint %s", pg.Ident(c.Name))
 	case diff.AddConstraint:
-		w.add("alter table %s add constraint %s %s;", pg.Qualified("app", s.Table), pg.Ident(s.Constraint.Name), s.Constraint.Definition)
+		w.addConstraint(c)
+	case diff.AddReference:
+		w.alter(c.Table, "add constraint %s foreign key (%s) references %s%s",
+			pg.Ident(c.Reference.Name), pg.Ident(c.Reference.Column), target(c.Reference), notValid(c.NotValid))
+	case diff.Validate:
+		w.alter(c.Table, "validate constraint %s", pg.Ident(c.Name))
 	case diff.RenameConstraint:
-		w.add("alter table %s rename constraint %s to %s;", pg.Qualified("app", s.Table), pg.Ident(s.Old), pg.Ident(s.New))
+		w.alter(c.Table, "rename constraint %s to %s", pg.Ident(c.Old), pg.Ident(c.New))
+	case diff.RenameIndex:
+		w.add("alter index %s rename to %s;", pg.Qualified("app", c.Old), pg.Ident(c.New))
 	case diff.DropIndex:
-		w.add("drop index %s;", pg.Qualified("app", s.Index.Name))
+		w.add("drop index %s;", pg.Qualified("app", c.Name))
 	case diff.CreateIndex:
-		w.add("%s", createIndex(s.Table, s.Index))
+		w.build(c.Concurrently, createIndex(c.Table, c.Index, concurrently(c.Concurrently)))
+	case diff.CreateUnique:
+		w.build(c.Concurrently, createUnique(c.Table, c.Constraint, concurrently(c.Concurrently)))
 	case diff.DropTrigger:
-		w.add("drop trigger %s on %s;", pg.Ident(s.Trigger.Name), pg.Qualified("app", s.Table))
+		w.add("drop trigger %s on %s;", pg.Ident(c.Name), pg.Qualified(c.Table.Schema, c.Table.Name))
 	case diff.CreateTrigger:
-		if s.Replace {
-			w.add("drop trigger %s on %s;", pg.Ident(s.Trigger.Name), pg.Qualified("app", s.Table))
-		}
-		w.add("%s", s.Trigger.Text)
+		w.add("%s", c.Trigger.Text)
 	case diff.CreateView:
-		w.add("%s", s.View.Text)
+		w.add("%s", replacing(c.Replace, view(c.View)))
 		w.viewsMade = true
 	case diff.CreatePolicy:
-		w.add("%s", s.Policy.Text)
+		w.add("%s", c.Policy.Text)
 	case diff.SetGrants:
-		// Privileges on columns go with those on the table.
-		w.add("revoke all on %s from sternpost_caller;", pg.Qualified("app", s.Grants.Table))
-		for _, grant := range s.Grants.Texts {
-			w.add("%s", grant)
+		for _, role := range c.From { // privileges on columns go with those on the table
+			w.add("revoke all on %s from %s;", pg.Qualified(c.Table.Schema, c.Table.Name), role)
+		}
+		for _, text := range grants(c.Table) {
+			w.add("%s", text)
 		}
 	case diff.CreateFunction:
-		w.add("%s\n%s", comment(s.Function.Title), s.Function.Text)
-		w.add("%s", commentFunction(s.Function))
-		w.created = append(w.created, s.Function)
+		w.add("%s\n%s", comment(c.Function.Title), replacing(c.Replace, c.Function.Text))
+		w.add("%s", commentFunction(c.Function))
+		w.created = w.created || !c.Replace
 	case diff.ClearCode:
-		w.statements = append(w.statements, clearCode()...)
+		w.clearCode()
 	case diff.RunCode:
-		for _, f := range s.Files {
-			w.statements = append(w.statements, Statement{Text: f.Text, Code: f.Name})
+		for _, f := range c.Files {
+			w.statements = append(w.statements, Statement{Text: f.Text, Code: f.Name, Step: w.current})
 		}
 		w.add("%s", grantCode)
 	default:
-		panic(fmt.Sprintf("emit: no statement for step %T", s))
+		panic(fmt.Sprintf("emit: no statement for change %T", c))
 	}
 }
 
-func (w *planWriter) createTable(t *diff.Table) {
-	w.add("%s", t.Text)
+// build adds the statement that makes an index. Postgres makes one concurrently only
+// outside of a transaction.
+func (w *planWriter) build(alone bool, text string) {
+	w.add("%s", text)
+	w.statements[len(w.statements)-1].Alone = alone
+}
+
+func concurrently(is bool) string {
+	if is {
+		return "concurrently"
+	}
+	return ""
+}
+
+func notValid(is bool) string {
+	if is {
+		return " not valid"
+	}
+	return ""
+}
+
+// replacing turns the statement that makes an object into one that puts it in place of
+// the one that there is.
+func replacing(is bool, text string) string {
+	if is {
+		return "create or replace" + strings.TrimPrefix(text, "create")
+	}
+	return text
+}
+
+func (w *planWriter) createTable(t *pg.Table) {
+	w.add("%s", createTable(t))
 	w.add("%s", enableRowSecurity(t.Name))
 	if t.Comment != "" {
-		w.add("%s", commentOn("table "+pg.Qualified("app", t.Name), t.Comment))
+		w.add("%s", commentTable(t))
 	}
 	for _, c := range t.Columns {
 		if c.Comment != "" {
-			w.commentColumn(t.Name, c)
+			w.add("%s", commentColumn(t, c))
 		}
 	}
 }
 
-func (w *planWriter) commentColumn(table string, c *diff.Column) {
-	w.add("%s", commentOn("column "+pg.Qualified("app", table)+"."+pg.Ident(c.Name), c.Comment))
+// alterType changes the type of a column. The old default need not fit the new type, so
+// it comes off first.
+func (w *planWriter) alterType(c diff.AlterType) {
+	if c.Old.Default != "" {
+		w.alterColumn(c.Table, c.New, "drop default")
+	}
+	if c.Old.Type == c.New.Type {
+		w.updateRows(diff.UpdateRows{Table: c.Table, Column: c.New, Value: c.Using})
+		return
+	}
+	w.alterColumn(c.Table, c.New, "type %s using %s", c.New.Type, c.Using)
 }
 
-// alterType changes the type of a column. The old
-// default need not fit the new type, so it comes off first.
-func (w *planWriter) alterType(s diff.AlterType) {
-	alter := "alter table " + pg.Qualified("app", s.Table) + " alter column " + pg.Ident(s.New.Name)
-	if s.Old.Default != "" {
-		w.add("%s drop default;", alter)
+func (w *planWriter) alterDefault(t *pg.Table, c *pg.Column) {
+	if c.Default == "" {
+		w.alterColumn(t, c, "drop default")
+	} else {
+		w.alterColumn(t, c, "set default %s", c.Default)
 	}
-	using := "null"
-	if s.Keep {
-		using = pg.Ident(s.New.Name) + "::" + s.New.Type
-	}
-	w.add("%s type %s using %s;", alter, s.New.Type, using)
-	without := *s.Old
-	without.Default = ""
-	w.alterColumn(diff.AlterColumn{Table: s.Table, Old: &without, New: s.New})
 }
 
-func (w *planWriter) alterColumn(s diff.AlterColumn) {
-	alter := "alter table " + pg.Qualified("app", s.Table) + " alter column " + pg.Ident(s.New.Name)
-	if s.Old.Default != s.New.Default {
-		if s.New.Default == "" {
-			w.add("%s drop default;", alter)
-		} else {
-			w.add("%s set default %s;", alter, s.New.Default)
-		}
+// updateRows gives rows a value. That is no change by anybody who uses the application,
+// so it leaves updated_at alone.
+func (w *planWriter) updateRows(c diff.UpdateRows) {
+	w.alter(c.Table, "disable trigger _100_touch")
+	text := "update " + pg.Qualified(c.Table.Schema, c.Table.Name) + "\nset " + pg.Ident(c.Column.Name) + " = " + c.Value
+	if c.Where != "" {
+		text += "\nwhere " + c.Where
 	}
-	if s.Old.NotNull != s.New.NotNull {
-		if s.New.NotNull {
-			w.add("%s set not null;", alter)
-		} else {
-			w.add("%s drop not null;", alter)
-		}
+	w.add("%s;", text)
+	w.alter(c.Table, "enable trigger _100_touch")
+}
+
+func (w *planWriter) addConstraint(c diff.AddConstraint) {
+	name := pg.Ident(c.Constraint.Name)
+	if c.FromIndex {
+		w.alter(c.Table, "add constraint %s %s using index %s", name, c.Constraint.Kind, name)
+		return
 	}
-	if s.Old.Comment != s.New.Comment {
-		w.commentColumn(s.Table, s.New)
-	}
+	w.alter(c.Table, "add constraint %s %s%s", name, oneLine(constraintDoc(c.Constraint)), notValid(c.NotValid))
 }
 
 // clearCode makes schema functions anew, as the platform does at first.
-func clearCode() []Statement {
-	return []Statement{
-		{Text: "drop schema functions cascade;"},
-		{Text: "create schema functions;"},
-		{Text: "comment on schema functions is 'Custom code of the project.';"},
-		{Text: "grant usage on schema functions to sternpost_caller;"},
-	}
+func (w *planWriter) clearCode() {
+	w.add("drop schema functions cascade;")
+	w.add("create schema functions;")
+	w.add("comment on schema functions is 'Custom code of the project.';")
+	w.add("grant usage on schema functions to sternpost_caller;")
 }
 
-func (w *planWriter) finish() []Statement {
+// finish adds what follows from several steps.
+func (w *planWriter) finish() {
+	w.current = nil
 	if w.viewsMade {
 		w.add("%s", grantViews)
 	}
-	if len(w.created) > 0 {
+	if w.created {
 		for _, statement := range ownership {
 			w.add("%s", statement)
 		}
 	}
-	return w.statements
+	w.viewsMade, w.created = false, false
 }

@@ -3,7 +3,6 @@ package explain
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/sql"
-	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -32,9 +31,12 @@ func Installed(ctx context.Context, tx pgx.Tx, db *pg.Database) (number int64, i
 	case err != nil:
 		return 0, false, fmt.Errorf("read the installed release: %w", err)
 	}
-	wanted, err := json.Marshal(emit.Describe(db, sql.Hash()))
-	if err != nil {
-		return 0, false, fmt.Errorf("describe the schema: %w", err)
+	old, err := pg.ReadDescription(description)
+	if errors.Is(err, pg.ErrDescriptionFormat) {
+		return number, false, nil
 	}
-	return number, bytes.Equal(manifest, db.Manifest) && bytes.Equal(description, wanted), nil
+	if err != nil {
+		return 0, false, fmt.Errorf("read the installed release: %w", err)
+	}
+	return number, bytes.Equal(manifest, db.Manifest) && old.Platform == sql.Hash() && diff.Between(old, db, diff.Options{}).IsEmpty(), nil
 }

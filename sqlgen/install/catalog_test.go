@@ -11,7 +11,7 @@ import (
 )
 
 // catalogSQL describes all that is installed but the platform: one line per fact,
-// sorted. The place of a column in its table is left out, since a column that is
+// sorted. The place of a column in its table or view is left out, since a column that is
 // added later comes last.
 const catalogSQL = `
 with relations as (
@@ -56,7 +56,10 @@ select fact from (
   select format('index %s valid %s', pg_get_indexdef(oid), (select indisvalid from pg_index where indexrelid = relations.oid))
   from relations where relkind = 'i'
   union all
-  select format('view %s %s', called, pg_get_viewdef(oid)) from relations where relkind = 'v'
+  select format('view %s %s', called, (
+      select string_agg(btrim(part, E' \n;'), ', ' order by btrim(part, E' \n;') collate "C")
+      from regexp_split_to_table(pg_get_viewdef(oid), E',\n|SELECT|FROM') as part
+    )) from relations where relkind = 'v'
   union all
   select format('trigger %s %s', pg_get_triggerdef(pg_trigger.oid), pg_trigger.tgenabled)
   from relations join pg_trigger on pg_trigger.tgrelid = relations.oid where not pg_trigger.tgisinternal

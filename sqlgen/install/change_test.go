@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
@@ -18,6 +19,12 @@ type change struct {
 	rows     string // statements that fill the old tables
 	refused  string // in the RefusedError; empty means none
 	misfit   string // in the RowsError; empty means none
+	same     bool   // whether there is nothing to do
+
+	allow     []string
+	backfills []diff.Backfill
+	asks      string // a query after the change, for what is not kept under its old name
+	answers   string // its one text
 }
 
 // ruled is a schema with rules of a model.
@@ -51,11 +58,11 @@ var changes = []change{
 		new:  wrap("title Text author Author", "", "model Author {}"),
 	},
 	{
-		name:   "required relation added to rows",
-		old:    wrap("title Text", "", ""),
-		new:    wrap("title Text author Author", "", "model Author {}"),
-		rows:   "insert into app.post (title) values ('a')",
-		misfit: "author_id",
+		name:    "required relation added to rows",
+		old:     wrap("title Text", "", ""),
+		new:     wrap("title Text author Author", "", "model Author {}"),
+		rows:    "insert into app.post (title) values ('a')",
+		refused: "column app.post.author_id would be required, and the rows that are there have no value for it (1 row)",
 	},
 	{
 		name: "rules of the model added to rows that fit, changed, reordered and taken away",
@@ -64,11 +71,11 @@ var changes = []change{
 		rows: "insert into app.post (title, stars) values ('a', 1), ('b', null)",
 	},
 	{
-		name:   "rule of the model added to rows that break it",
-		old:    ruled(`@validate(post.title != "")`),
-		new:    ruled(`@validate(post.title != "") @validate(post.stars > 0, message: "a post has stars")`),
-		rows:   "insert into app.post (title, stars) values ('a', 0)",
-		misfit: "(table app.post, constraint post_validate_02: @validate, a post has stars)",
+		name:    "rule of the model added to rows that break it",
+		old:     ruled(`@validate(post.title != "")`),
+		new:     ruled(`@validate(post.title != "") @validate(post.stars > 0, message: "a post has stars")`),
+		rows:    "insert into app.post (title, stars) values ('a', 0)",
+		refused: "constraint post_validate_02 on table app.post would be broken by rows (1 row)",
 	},
 	{
 		name: "rules of the model taken away",
@@ -94,11 +101,11 @@ var changes = []change{
 		new:  wrap("title Text count Number", "", ""),
 	},
 	{
-		name:   "required field added to rows",
-		old:    wrap("title Text", "", ""),
-		new:    wrap("title Text count Number", "", ""),
-		rows:   "insert into app.post (title) values ('a')",
-		misfit: "count",
+		name:    "required field added to rows",
+		old:     wrap("title Text", "", ""),
+		new:     wrap("title Text count Number", "", ""),
+		rows:    "insert into app.post (title) values ('a')",
+		refused: "column app.post.count would be required, and the rows that are there have no value for it (1 row)",
 	},
 	{
 		name:   "index added to a text that is too long for one",
@@ -126,11 +133,11 @@ var changes = []change{
 		rows: "insert into app.post (title) values ('a')",
 	},
 	{
-		name:   "field made required, rows lack it",
-		old:    wrap("title Text?", "", ""),
-		new:    wrap("title Text", "", ""),
-		rows:   "insert into app.post (title) values ('a'), (null)",
-		misfit: "title",
+		name:    "field made required, rows lack it",
+		old:     wrap("title Text?", "", ""),
+		new:     wrap("title Text", "", ""),
+		rows:    "insert into app.post (title) values ('a'), (null)",
+		refused: "column app.post.title would be required, and rows have no value for it (1 row)",
 	},
 	{
 		name: "relation made required",
@@ -163,11 +170,11 @@ var changes = []change{
 		rows: "insert into app.post (state, states) values ('On', '{On,Off}')",
 	},
 	{
-		name:   "enum value removed, rows have it",
-		old:    wrap("state State", "", "enum State { On Broken Off }"),
-		new:    wrap("state State", "", "enum State { On Off }"),
-		rows:   "insert into app.post (state) values ('Broken')",
-		misfit: "post_state_check",
+		name:    "enum value removed, rows have it",
+		old:     wrap("state State", "", "enum State { On Broken Off }"),
+		new:     wrap("state State", "", "enum State { On Off }"),
+		rows:    "insert into app.post (state) values ('Broken')",
+		refused: "value Broken of column app.post.state is gone from the enum, and rows hold it (1 value), for example \"Broken\"",
 	},
 	{
 		name: "unique added",
@@ -176,11 +183,11 @@ var changes = []change{
 		rows: "insert into app.post (title, count) values ('a', 1), ('b', 1)",
 	},
 	{
-		name:   "unique added, rows conflict",
-		old:    wrap("title Text", "", ""),
-		new:    wrap("title Text @unique", "", ""),
-		rows:   "insert into app.post (title) values ('a'), ('a')",
-		misfit: "post_title_key",
+		name:    "unique added, rows conflict",
+		old:     wrap("title Text", "", ""),
+		new:     wrap("title Text @unique", "", ""),
+		rows:    "insert into app.post (title) values ('a'), ('a')",
+		refused: "key post_title_key on table app.post would be broken by rows that have the same values (2 values), for example \"a\", \"a\"",
 	},
 	{
 		name: "unique of a relation added and its index gone",
@@ -239,6 +246,7 @@ var changes = []change{
 	},
 	{
 		name: "models in another order",
+		same: true,
 		old:  wrap("title Text author Author?", "", "model Author {} model Tag {}"),
 		new:  "model Tag {} model Author {}\n" + wrap("title Text author Author?", "", ""),
 		rows: "insert into app.author (id) values ('a'); insert into app.post (title, author_id) values ('a', 'a')",
@@ -285,22 +293,22 @@ var changes = []change{
 		name:    "type changed",
 		old:     wrap("title Text", "", ""),
 		new:     wrap("title Number", "", ""),
-		rows:    "insert into app.post (title) values ('1')",
-		refused: "column app.post.title would change its type from text to bigint",
+		rows:    "insert into app.post (title) values ('1'), ('one'), ('007')",
+		refused: "column app.post.title would change its type from text to bigint, and values that cannot be read as one would be lost (2 values), for example ",
 	},
 	{
 		name:    "a Password that would be shown",
 		old:     wrap("title Text pin Password?", "", ""),
 		new:     wrap("title Text pin Text?", "", ""),
 		rows:    "insert into app.post (title, pin) values ('a', 'hash')",
-		refused: "column app.post.pin would no longer be a Password",
+		refused: "column app.post.pin would change its type from Password to text, and its values would be lost (1 value)",
 	},
 	{
 		name:    "a Secret made a Password",
 		old:     wrap("title Text pin Secret?", "", ""),
 		new:     wrap("title Text pin Password?", "", ""),
 		rows:    "insert into app.post (title, pin) values ('a', 'x1:')",
-		refused: "column app.post.pin would no longer be a Secret",
+		refused: "column app.post.pin would change its type from Secret to Password, and its values would be lost (1 value)",
 	},
 	{
 		name: "a Secret that holds nothing made a Text",
@@ -309,11 +317,11 @@ var changes = []change{
 		rows: "insert into app.post (title) values ('a')",
 	},
 	{
-		name:    "made an array",
-		old:     wrap("title Text", "", ""),
-		new:     wrap("title Text[]", "", ""),
-		rows:    "insert into app.post (title) values ('1')",
-		refused: "column app.post.title would change its type from text to text[]",
+		name:    "made no array any more",
+		old:     wrap("title Text[]", "", ""),
+		new:     wrap("title Text", "", ""),
+		rows:    "insert into app.post (title) values ('{a}'), ('{a,b}'), ('{}')",
+		refused: "column app.post.title would change its type from text[] to text, and values would be cut off (2 values)",
 	},
 	{
 		name:    "model removed",
@@ -369,11 +377,186 @@ var changes = []change{
 		rows: "insert into app.post (title) values ('a')",
 	},
 	{
+		name:    "field renamed, with all that depends on it",
+		old:     wrap("title Text @unique count Number @index", "list listPosts(title?, count?)", ""),
+		new:     wrap("headline Text @unique @renamed(from: title) rank Number @index @renamed(from: count)", "list listPosts(headline?, rank?)", ""),
+		rows:    "insert into app.post (title, count) values ('a', 1), ('b', 2)",
+		asks:    "select string_agg(headline || rank, ' ' order by headline) from app.post",
+		answers: "a1 b2",
+	},
+	{
+		name:    "relation renamed",
+		old:     wrap("title Text writer Author?", "list listPosts(writer.id?)", "model Author {}"),
+		new:     wrap("title Text author Author? @renamed(from: writer)", "list listPosts(author.id?)", "model Author {}"),
+		rows:    "insert into app.author (id) values ('x'); insert into app.post (title, writer_id) values ('a', 'x')",
+		asks:    "select author_id from app.post",
+		answers: "x",
+	},
+	{
+		name: "model renamed, with rows that point to it",
+		old: wrap("title Text @unique body Text @index files File[]?", "list listPosts(title?)",
+			"model Note { fields { post Post  text Text } actions { list listNotes(post.id?) } @permission(expression: note.post.title != \"\", actions: [list]) }"),
+		new: strings.ReplaceAll(wrap("title Text @unique body Text @index files File[]?", "list listPosts(title?)",
+			"model Note { fields { post Article  text Text } actions { list listNotes(post.id?) } @permission(expression: note.post.title != \"\", actions: [list]) }"),
+			"model Post {", "model Article {\n  @renamed(from: Post)\n"),
+		rows:    "insert into app.post (id, title, body) values ('p', 'a', 'b'); insert into app.note (post_id, text) values ('p', 'n')",
+		asks:    "select article.title || note.text from app.note join app.article on article.id = note.post_id",
+		answers: "an",
+	},
+	{
+		name:    "model renamed whose table takes the name of another's key",
+		old:     "model Foo { fields { bar Text @unique } } model Baz { fields { a Text } }",
+		new:     "model Foo { fields { baz Text @unique @renamed(from: bar) } } model FooBarKey { fields { a Text } @renamed(from: Baz) }",
+		rows:    "insert into app.foo (bar) values ('x'); insert into app.baz (a) values ('y')",
+		asks:    "select foo.baz || foo_bar_key.a from app.foo, app.foo_bar_key",
+		answers: "xy",
+	},
+	{
+		name:    "enum value renamed, in rows, arrays and defaults",
+		old:     wrap("title Text state State @default(State.Draft) states State[]", "list listPosts(state?)", "enum State { Draft Public }"),
+		new:     wrap("title Text state State @default(State.Sketch) states State[]", "list listPosts(state?)", "enum State { Sketch @renamed(from: Draft) Public }"),
+		rows:    "insert into app.post (title, states, updated_at) values ('a', '{Draft,Public}', '2020-01-01')",
+		asks:    "select state || states::text || (updated_at > '2020-01-02') from app.post",
+		answers: "Sketch{Sketch,Public}false",
+	},
+	{
+		name: "a @renamed that has had its effect",
+		old:  wrap("headline Text", "", ""),
+		new:  wrap("headline Text @renamed(from: title)", "", ""),
+		rows: "insert into app.post (headline) values ('a')",
+		same: true,
+	},
+	{
+		name:    "field removed, and allowed",
+		old:     wrap("title Text subtitle Text?", "", ""),
+		new:     wrap("title Text", "", ""),
+		rows:    "insert into app.post (title, subtitle) values ('a', 'b')",
+		allow:   []string{"drop:post.subtitle"},
+		asks:    "select title from app.post",
+		answers: "a",
+	},
+	{
+		name:    "field removed beside one of its type",
+		old:     wrap("title Text subtitle Text?", "", ""),
+		new:     wrap("title Text lead Text?", "", ""),
+		rows:    "insert into app.post (title, subtitle) values ('a', 'b')",
+		refused: "perhaps a rename? Then write: lead Text? @renamed(from: subtitle)",
+	},
+	{
+		name:    "model removed beside one like it",
+		old:     wrap("title Text", "", "model Tag { fields { name Text } }"),
+		new:     wrap("title Text", "", "model Label { fields { name Text } }"),
+		rows:    "insert into app.tag (name) values ('a')",
+		refused: "perhaps a rename? Then write: model Label { … @renamed(from: Tag) }",
+	},
+	{
+		name:    "model removed, and allowed",
+		old:     wrap("title Text", "", "model Tag { fields { name Text } }"),
+		new:     wrap("title Text", "", ""),
+		rows:    "insert into app.tag (name) values ('a')",
+		allow:   []string{"drop:tag"},
+		asks:    "select count(*)::text from app.post",
+		answers: "0",
+	},
+	{
+		name:      "required field added to rows, with a value for them",
+		old:       wrap("title Text", "", ""),
+		new:       wrap("title Text slug Text @unique", "", ""),
+		rows:      "insert into app.post (title) values ('A b'), ('C')",
+		backfills: []diff.Backfill{{Table: "post", Column: "slug", Value: "lower(replace(title, ' ', '-'))"}},
+		asks:      "select string_agg(slug, ' ' order by slug) from app.post",
+		answers:   "a-b c",
+	},
+	{
+		name:      "field made required, with a value for rows that lack it",
+		old:       wrap("title Text?", "", ""),
+		new:       wrap("title Text", "", ""),
+		rows:      "insert into app.post (title) values ('a'), (null)",
+		backfills: []diff.Backfill{{Table: "post", Column: "title", Value: "'untitled'"}},
+		asks:      "select string_agg(title, ' ' order by title) from app.post",
+		answers:   "a untitled",
+	},
+	{
+		name:    "text made a number, all rows read as one",
+		old:     wrap("title Text @default(\"7\") @unique", "list listPosts(title?)", ""),
+		new:     wrap("title Number @default(7) @unique", "list listPosts(title?)", ""),
+		rows:    "insert into app.post (title) values ('1'), ('-20')",
+		asks:    "select string_agg((title + 1)::text, ' ' order by title) from app.post",
+		answers: "-19 2",
+	},
+	{
+		name:    "text made a number, what does not read as one is lost, and allowed",
+		old:     wrap("title Text?", "", ""),
+		new:     wrap("title Number?", "", ""),
+		rows:    "insert into app.post (title) values ('1'), ('one'), (null)",
+		allow:   []string{"type:post.title"},
+		asks:    "select count(*) || ' ' || sum(title) from app.post",
+		answers: "3 1",
+	},
+	{
+		name:      "text made a number, with how to read it",
+		old:       wrap("title Text", "", ""),
+		new:       wrap("title Number", "", ""),
+		rows:      "insert into app.post (title) values ('1'), ('one')",
+		backfills: []diff.Backfill{{Table: "post", Column: "title", Value: "case title when 'one' then 1 else title::bigint end + 1"}},
+		asks:      "select sum(title)::text from app.post",
+		answers:   "4",
+	},
+	{
+		name:    "number made a text",
+		old:     wrap("count Number @default(1) counts Number[]", "list listPosts(count?)", ""),
+		new:     wrap("count Text @default(\"1\") counts Text[]", "list listPosts(count?)", ""),
+		rows:    "insert into app.post (count, counts) values (7, '{1,2}')",
+		asks:    "select count || counts::text from app.post",
+		answers: "7{1,2}",
+	},
+	{
+		name:    "made an array",
+		old:     wrap("title Text", "", ""),
+		new:     wrap("title Text[]", "", ""),
+		rows:    "insert into app.post (title) values ('1')",
+		asks:    "select title::text from app.post",
+		answers: "{1}",
+	},
+	{
+		name:    "enum value removed that rows hold, and allowed",
+		old:     wrap("state State? states State[]", "", "enum State { On Broken Off }"),
+		new:     wrap("state State? states State[]", "", "enum State { On Off }"),
+		rows:    "insert into app.post (state, states) values ('Broken', '{On,Broken}'), ('On', '{}')",
+		allow:   []string{"enum:post.state.Broken", "enum:post.states.Broken"},
+		asks:    "select string_agg(coalesce(state, '-') || states::text, ' ' order by state) from app.post",
+		answers: "On{} -{On}",
+	},
+	{
+		name:      "enum value removed that rows hold, with another for them",
+		old:       wrap("state State", "", "enum State { On Broken Off }"),
+		new:       wrap("state State", "", "enum State { On Off }"),
+		rows:      "insert into app.post (state) values ('Broken'), ('On')",
+		backfills: []diff.Backfill{{Table: "post", Column: "state", Value: "'Off'"}},
+		asks:      "select string_agg(state, ' ' order by state) from app.post",
+		answers:   "Off On",
+	},
+	{
+		name:    "text made an enum",
+		old:     wrap("state Text", "", "enum State { On Off }"),
+		new:     wrap("state State", "", "enum State { On Off }"),
+		rows:    "insert into app.post (state) values ('Broken'), ('On')",
+		refused: "column app.post.state would be an enum, and rows hold what is not one of its values (1 value), for example \"Broken\"",
+	},
+	{
+		name: "reference to another model",
+		old:  wrap("author Author?", "", "model Author {} model Writer {}"),
+		new:  wrap("author Writer?", "", "model Author {} model Writer {}"),
+		rows: "insert into app.author (id) values ('a'); insert into app.post (author_id) values ('a')",
+		refused: "reference post_author_id_fkey on table app.post would be broken by rows that point to nothing in app.writer (1 value), " +
+			"for example \"a\"",
+	},
+	{
 		name:    "much at once",
 		old:     wrap("title Text subtitle Text?", "", "model Author {}"),
 		new:     wrap("title Text? count Number @default", "list listPosts()", ""),
 		rows:    "insert into app.author (id) values ('x'); insert into app.post (title, subtitle) values ('a', 'b')",
-		refused: "table app.author would be dropped with all its rows\n  column app.post.subtitle",
+		refused: "table app.author would be dropped with all its rows (1 row)\n    because of model Author is gone\n  column app.post.subtitle",
 	},
 }
 
@@ -392,7 +575,7 @@ func TestChange(t *testing.T) {
 			}
 			rows, facts := contents(t, conn), catalog(t, conn)
 
-			outcome, err := install.Install(t.Context(), conn, compile(t, c.new))
+			outcome, err := install.InstallWith(t.Context(), conn, compile(t, c.new), install.Options{Allow: c.allow, Backfills: c.backfills})
 			if c.refused != "" || c.misfit != "" {
 				checkRefused(t, c, err)
 				checkCatalog(t, catalog(t, conn), facts)
@@ -406,10 +589,20 @@ func TestChange(t *testing.T) {
 			if err != nil {
 				t.Fatalf("from\n%s\nto\n%s\n%v", c.old, c.new, err)
 			}
-			if !outcome.Changed || outcome.Release != 2 {
-				t.Errorf("got %+v, want release 2, changed", outcome)
+			if outcome.Changed == c.same {
+				t.Errorf("got %+v, want another release: %v", outcome, !c.same)
 			}
-			checkKept(t, rows, contents(t, conn))
+			if len(outcome.Plan.Unused) > 0 {
+				t.Errorf("allowed for nothing: %q", outcome.Plan.Unused)
+			}
+			if c.asks == "" {
+				checkKept(t, rows, contents(t, conn))
+			} else {
+				var got string
+				if err := conn.QueryRow(t.Context(), c.asks).Scan(&got); err != nil || got != c.answers {
+					t.Errorf("%s: got %q, %v, want %q", c.asks, got, err, c.answers)
+				}
+			}
 			checkCatalog(t, catalog(t, conn), fresh(t, c.new))
 			mustInstallNothing(t, conn, c.new)
 			checkServing(t, conn)

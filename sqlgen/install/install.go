@@ -28,43 +28,21 @@ import (
 // Script returns the whole application, platform included, as one SQL text for
 // an empty database, to be run in one transaction. Equal input gives equal text.
 func Script(db *pg.Database) string {
-	return emit.Script(release(db), sql.Script())
+	return emit.Script(OverPlatform(db), sql.Script())
 }
 
-// Record returns the two documents of a release: what a server reads, and the compiled
-// database.
-func Record(db *pg.Database) (manifest, description []byte) {
-	r := release(db)
-	return r.Manifest, r.Description
-}
-
-func release(db *pg.Database) emit.Release {
-	described := emit.Describe(db, sql.Hash())
-	text, err := json.Marshal(described)
-	if err != nil {
-		panic(fmt.Sprintf("install: write a description: %v", err))
-	}
-	return emit.Release{Source: db.Source, Manifest: db.Manifest, Description: text, Database: described}
+// OverPlatform returns a database as one that stands on the platform of this build.
+func OverPlatform(db *pg.Database) *pg.Database {
+	over := *db
+	over.Platform = sql.Hash()
+	return &over
 }
 
 // Outcome tells what Install did.
 type Outcome struct {
-	Release int64 // the release that is installed now
-	Changed bool  // whether it is new
-}
-
-// RefusedError is returned for changes that would lose rows or values.
-type RefusedError struct {
-	Refused []diff.Refusal
-}
-
-// Error lists the changes.
-func (e *RefusedError) Error() string {
-	lines := []string{"the schema cannot be installed: data would be lost"}
-	for _, r := range e.Refused {
-		lines = append(lines, "  "+r.Object+" "+r.Change)
-	}
-	return strings.Join(lines, "\n")
+	Release int64      // the release that is installed now
+	Changed bool       // whether it is new
+	Plan    *diff.Plan // what had to change
 }
 
 // RowsError is returned when rows that are there do not fit what the schema now
@@ -93,9 +71,21 @@ func (e *RowsError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *RowsError) Unwrap() error { return e.Cause }
 
+// Options say what an installation may do. The zero value refuses whatever would lose
+// rows or values.
+type Options struct {
+	Allow     []string        // what would be lost and may be: drop:post.subtitle
+	Backfills []diff.Backfill // values for rows that are there
+}
+
 // Install brings the database behind conn, whose role is or becomes the owner, to
 // the state that db describes. It does nothing when that is installed already.
 func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, error) {
+	return InstallWith(ctx, conn, db, Options{})
+}
+
+// InstallWith does so with options.
+func InstallWith(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Options) (Outcome, error) {
 	if err := sql.Migrate(ctx, conn); err != nil {
 		return Outcome{}, fmt.Errorf("install the platform: %w", err)
 	}
@@ -105,22 +95,21 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
-	wanted := release(db)
+	wanted := OverPlatform(db)
 	installed, old, err := newest(ctx, tx)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if installed.number > 0 && bytes.Equal(installed.manifest, wanted.Manifest) && bytes.Equal(installed.description, wanted.Description) {
-		return Outcome{Release: installed.number}, nil
-	}
-
-	h := holder{ctx: ctx, tx: tx}
-	plan := diff.Between(old, wanted.Database, h.holds)
-	if h.err != nil {
-		return Outcome{}, h.err
-	}
-	if len(plan.Refused) > 0 {
-		return Outcome{}, &RefusedError{plan.Refused}
+	counted := counter{ctx: ctx, tx: tx}
+	plan := diff.Between(old, wanted, diff.Options{Allow: options.Allow, Backfills: options.Backfills, Rows: counted.rows})
+	outcome := Outcome{Release: installed.number, Plan: plan}
+	switch {
+	case counted.err != nil:
+		return Outcome{}, counted.err
+	case len(plan.Refused) > 0:
+		return Outcome{}, refusedError(ctx, tx, plan.Refused)
+	case old != nil && plan.IsEmpty() && bytes.Equal(installed.manifest, wanted.Manifest) && old.Platform == wanted.Platform:
+		return outcome, nil
 	}
 	if err := checkSource(db); err != nil {
 		return Outcome{}, err
@@ -131,45 +120,44 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 	if err := checkCode(ctx, tx, db); err != nil {
 		return Outcome{}, err
 	}
-	var number int64
 	err = tx.QueryRow(ctx, "select platform.install_release($1, $2, $3)",
-		wanted.Source, string(wanted.Manifest), string(wanted.Description)).Scan(&number)
+		wanted.Source, string(wanted.Manifest), string(plan.Result.Description())).Scan(&outcome.Release)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("record a release: %w", err)
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return Outcome{}, fmt.Errorf("install a release: %w", err)
 	}
-	return Outcome{Release: number, Changed: true}, nil
+	outcome.Changed = true
+	return outcome, nil
 }
 
-// holder looks what tables hold.
-type holder struct {
+// counter looks what tables hold.
+type counter struct {
 	ctx context.Context
 	tx  pgx.Tx
 	err error
 }
 
-// holds tells whether a table holds rows, or a column values. Nobody can write to
-// the table from then on, so that what it says stays true.
-func (h *holder) holds(table, column string) bool {
+// rows counts the rows of a table that satisfy a condition. Nobody can write to the
+// table from then on, so that what it says stays true.
+func (c *counter) rows(table, condition string) int64 {
 	name := pg.Qualified("app", table)
-	query := "select exists (select from " + name + ")"
-	if column != "" {
-		query = "select exists (select from " + name + " where " + pg.Ident(column) + " is not null)"
+	query := "select count(*) from " + name
+	if condition != "" {
+		query += " where " + condition
 	}
-	held := true
-	if h.err == nil {
-		_, h.err = h.tx.Exec(h.ctx, "lock table "+name+" in access exclusive mode")
+	var count int64
+	if c.err == nil {
+		_, c.err = c.tx.Exec(c.ctx, "lock table "+name+" in access exclusive mode")
 	}
-	if h.err == nil {
-		h.err = h.tx.QueryRow(h.ctx, query).Scan(&held)
+	if c.err == nil {
+		c.err = c.tx.QueryRow(c.ctx, query).Scan(&count)
 	}
-	if h.err != nil {
-		h.err = fmt.Errorf("look what table %s holds: %w", name, h.err)
-		return true
+	if c.err != nil {
+		c.err = fmt.Errorf("look what table %s holds: %w", name, c.err)
 	}
-	return held
+	return count
 }
 
 // installedRelease is the newest row of platform.release.
@@ -179,8 +167,8 @@ type installedRelease struct {
 }
 
 // newest reads the newest release under a lock, so that two installations follow
-// each other, and the description of the database it left; an empty one without.
-func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *diff.Database, error) {
+// each other, and the database it left; nil without one.
+func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *pg.Database, error) {
 	var r installedRelease
 	if _, err := tx.Exec(ctx, "lock table platform.release in share row exclusive mode"); err != nil {
 		return r, nil, fmt.Errorf("lock the releases: %w", err)
@@ -189,16 +177,20 @@ func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *diff.Database, e
 		"select number, manifest::text, description::text from platform.release order by number desc limit 1",
 	).Scan(&r.number, &r.manifest, &r.description)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return r, &diff.Database{}, nil
+		return r, nil, nil
 	}
 	if err != nil {
 		return r, nil, fmt.Errorf("read the installed release: %w", err)
 	}
-	var description diff.Database
-	if err := json.Unmarshal(r.description, &description); err != nil {
-		return r, nil, fmt.Errorf("read the description of release %d: %w", r.number, err)
+	old, err := pg.ReadDescription(r.description)
+	if errors.Is(err, pg.ErrDescriptionFormat) {
+		return r, nil, fmt.Errorf("release %d was installed by another version of Sternpost: %w. "+
+			"In development, start over with an empty database: sternpost reset", r.number, err)
 	}
-	return r, &description, nil
+	if err != nil {
+		return r, nil, fmt.Errorf("release %d: %w", r.number, err)
+	}
+	return r, old, nil
 }
 
 // run runs the statements of a plan: ours in as few round trips as may be, each file
@@ -233,7 +225,8 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) erro
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch refused.Code {
-		case "23502", "23503", "23505", "23514": // not null, foreign key, unique, check
+		case "23502", "23503", "23505", "23514", // not null, foreign key, unique, check
+			"22P02", "22003", "22007", "22008": // a text that does not read as the new type, a number or moment out of its range
 			return &RowsError{Cause: refused}
 		case "54000": // a limit of Postgres; of the entries of an index, if it names the table
 			if refused.TableName != "" {

@@ -203,6 +203,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 		Schema:      apiSchema,
 		Name:        name,
 		Title:       title,
+		Origin:      pg.Origin{Of: "action " + a.Name + " of " + ownerOf(a), Place: placeOf(a.Span)},
 		Comment:     a.Doc,
 		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
 		Returns:     "text",

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -36,6 +37,7 @@ func Schema(s *schema.Schema, source string) *pg.Database {
 		l.secure(db.Tables[i], m) // policies and grants, for the actions that reach the table
 	}
 	db.Manifest = l.manifest()
+	emit.Render(db) // policies, triggers and functions → their texts
 	return db
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -15,9 +16,9 @@ const maxNumber = "9007199254740991"
 
 // table lowers a model to its table, without policies and grants.
 func (l *lowering) table(m *schema.Model) *pg.Table {
-	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: "model " + m.Name, Comment: m.Doc}
-	if m.IsIdentity {
-		t.Origin += " (built in)"
+	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: originOf(m), Comment: m.Doc}
+	if m.RenamedFrom != "" {
+		t.RenamedFrom, t.RenamedAt = schema.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
 	}
 	for _, f := range storedFields(m) {
 		t.Columns = append(t.Columns, column(f))
@@ -47,13 +48,14 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 // view lowers a model to the view through which generated SQL walks relations. Of a
 // Password or Secret it shows whether there is one: rules ask for no more.
 func (l *lowering) view(m *schema.Model) *pg.View {
-	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: appSchema + "." + m.Table}
+	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: m.Table}
 	for _, f := range storedFields(m) {
-		o := pg.Output{Value: pg.Lit(pg.Ident(f.Column))}
+		c := pg.ViewColumn{Name: f.Column}
 		if f.StepWriteOnly() {
-			o = pg.Output{Value: &pg.Case{Whens: []pg.When{{Condition: pg.IsNotNull(o.Value), Result: pg.Str("")}}}, As: f.Column}
+			isThere := pg.IsNotNull(pg.Lit(pg.Ident(f.Column)))
+			c.Value = emit.Expr(&pg.Case{Whens: []pg.When{{Condition: isThere, Result: pg.Str("")}}})
 		}
-		v.Columns = append(v.Columns, o)
+		v.Columns = append(v.Columns, c)
 	}
 	return v
 }
@@ -70,7 +72,9 @@ func storedFields(m *schema.Model) []*schema.Field {
 }
 
 func column(f *schema.Field) *pg.Column {
-	c := &pg.Column{Name: f.Column, Type: columnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
+	c := &pg.Column{Name: f.Column, Origin: originOfField(f), Type: columnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
+	c.Origin.Of = "" // its table says so
+	c.RenamedFrom, c.RenamedAt = renamedFrom(f)
 	if f.FKOf != nil {
 		c.Comment = f.FKOf.Doc
 	}
@@ -81,7 +85,15 @@ func column(f *schema.Field) *pg.Column {
 		c.Sealed = "Secret"
 	}
 	if d := columnDefault(f); d != nil {
-		c.Default = d
+		c.Default = emit.Expr(d)
+	}
+	if f.Enum != nil {
+		for _, v := range f.Enum.Values {
+			c.Values = append(c.Values, v.Name)
+			if v.RenamedFrom != "" {
+				c.Renames = append(c.Renames, pg.ValueRename{Old: v.RenamedFrom, New: v.Name, At: placeOf(v.RenamedAt)})
+			}
+		}
 	}
 	return c
 }
@@ -187,31 +199,31 @@ func constant(value expr.Node, target expr.Type) pg.Expr {
 
 // keys lowers the primary key and the unique constraints.
 func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
-	primary := &pg.Constraint{Name: l.names.Take(m.Table + "_pkey"), Kind: pg.PrimaryKey, Columns: []string{"id"}}
+	primary := &pg.Constraint{Name: l.names.Take(m.Table + "_pkey"), Kind: pg.PrimaryKey, Origin: originOf(m), Columns: []string{"id"}}
 	l.constraint(primary.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: []string{"id"}})
 
 	keys := []*pg.Constraint{primary}
-	add := func(fields []*schema.Field, where pg.Expr) {
+	add := func(origin pg.Origin, fields []*schema.Field, where string) {
 		stored := make([]*schema.Field, len(fields))
 		for i, f := range fields {
 			stored[i] = storedAs(f)
 		}
-		c := &pg.Constraint{Kind: pg.Unique, Columns: columnsOf(stored), Where: where}
+		c := &pg.Constraint{Kind: pg.Unique, Origin: origin, Columns: columnsOf(stored), Where: where}
 		c.Name = l.names.Take(m.Table + "_" + strings.Join(c.Columns, "_") + "_key")
 		keys = append(keys, c)
 		l.constraint(c.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: namesOf(stored)})
 	}
 	for _, f := range storedFields(m) {
 		if f.Unique && f.Name != "id" {
-			add([]*schema.Field{f}, nil)
+			add(originOfField(f), []*schema.Field{f}, "")
 		}
 	}
 	for _, u := range m.Uniques {
-		add(u.Fields, nil)
+		add(originAt(m, u.Span), u.Fields, "")
 	}
 	if m.IsIdentity {
 		// The e-mail is the name under which a password is asked for.
-		add([]*schema.Field{m.Field("email")}, pg.IsNotNull(pg.Lit("password")))
+		add(originOf(m), []*schema.Field{m.Field("email")}, emit.Expr(pg.IsNotNull(pg.Lit("password"))))
 	}
 	return keys
 }
@@ -245,15 +257,24 @@ func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
 	for _, f := range storedFields(m) {
 		if condition := check(f); condition != nil {
-			checks = append(checks, &pg.Constraint{
-				Name:      l.names.Take(m.Table + "_" + f.Column + "_check"),
-				Kind:      pg.Check,
-				Columns:   []string{f.Column},
-				Condition: condition,
-			})
+			c := newCheck(l.names.Take(m.Table+"_"+f.Column+"_check"), originOfField(f), []string{f.Column}, condition)
+			c.OfType = true
+			checks = append(checks, c)
 		}
 	}
 	return checks
+}
+
+// newCheck returns a check that mentions some columns.
+func newCheck(name string, origin pg.Origin, columns []string, condition pg.Expr) *pg.Constraint {
+	return &pg.Constraint{
+		Name:      name,
+		Kind:      pg.Check,
+		Origin:    origin,
+		Columns:   columns,
+		Condition: emit.Expr(condition),
+		Layout:    condition,
+	}
 }
 
 func check(f *schema.Field) pg.Expr {
@@ -299,12 +320,8 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 		if limit == 0 {
 			return
 		}
-		c := &pg.Constraint{
-			Name:      l.names.Take(m.Table + "_" + f.Column + suffix),
-			Kind:      pg.Check,
-			Columns:   []string{f.Column},
-			Condition: pg.Op(size, "<=", pg.Lit(strconv.FormatInt(limit, 10))),
-		}
+		c := newCheck(l.names.Take(m.Table+"_"+f.Column+suffix), originOfField(f), []string{f.Column},
+			pg.Op(size, "<=", pg.Lit(strconv.FormatInt(limit, 10))))
 		checks = append(checks, c)
 		l.constraint(c.Name, release.Constraint{Kind: kind, Table: m.Table, Fields: []string{f.Name}, Limit: limit})
 	}
@@ -329,6 +346,7 @@ func (l *lowering) references(m *schema.Model) []*pg.Reference {
 		}
 		r := &pg.Reference{
 			Name:     l.names.Take(m.Table + "_" + f.FK.Column + "_fkey"),
+			Origin:   originOfField(f),
 			Column:   f.FK.Column,
 			Schema:   appSchema,
 			Table:    f.Target.Table,
@@ -357,13 +375,13 @@ func onDelete(how schema.OnDelete) string {
 func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	leading := map[string]bool{}
 	for _, k := range keys {
-		if k.Kind != pg.Check && k.Where == nil {
+		if k.Kind != pg.Check && k.Where == "" {
 			leading[k.Columns[0]] = true
 		}
 	}
 	var further []*pg.Index
 	for _, i := range m.Indexes {
-		further = append(further, l.index(m, i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+		further = append(further, l.index(m, originAt(m, i.Span), i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
 	}
 	known := map[string]bool{}
 	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
@@ -376,6 +394,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	for _, f := range foldedFields(l.schema, m) {
 		further = append(further, &pg.Index{
 			Name:    l.names.Take(m.Table + "_" + f.Column + "_fold_idx"),
+			Origin:  originOfField(f),
 			Keys:    []pg.IndexKey{{Column: f.Column, Function: "platform.fold"}},
 			Comment: "startsWith of lists on " + f.Name,
 		})
@@ -387,7 +406,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	var indexes []*pg.Index
 	for _, f := range m.Fields {
 		if f.FK != nil && !leading[f.FK.Column] {
-			indexes = append(indexes, l.index(m, []*schema.Field{f.FK}, ""))
+			indexes = append(indexes, l.index(m, originOfField(f), []*schema.Field{f.FK}, ""))
 		}
 	}
 	return append(indexes, further...)
@@ -395,7 +414,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 
 // index returns the index for the order of a list, under the name it should have.
 func (o orderIndex) index(m *schema.Model) *pg.Index {
-	i := &pg.Index{Name: m.Table}
+	i := &pg.Index{Name: m.Table, Origin: pg.Origin{Of: "action " + o.action.Name + " of model " + m.Name, Place: placeOf(o.action.Span)}}
 	add := func(f *schema.Field, descending bool) {
 		i.Keys = append(i.Keys, pg.IndexKey{Column: f.Column, Descending: descending})
 		i.Name += "_" + f.Column
@@ -421,8 +440,8 @@ func (o orderIndex) index(m *schema.Model) *pg.Index {
 	return i
 }
 
-func (l *lowering) index(m *schema.Model, fields []*schema.Field, comment string) *pg.Index {
-	i := &pg.Index{Comment: comment}
+func (l *lowering) index(m *schema.Model, origin pg.Origin, fields []*schema.Field, comment string) *pg.Index {
+	i := &pg.Index{Origin: origin, Comment: comment}
 	name := m.Table
 	for _, f := range fields {
 		c := storedAs(f).Column

@@ -21,18 +21,6 @@ const (
 // stage cannot lower, yet or because of a limit of Postgres. After it Schema has nothing left to refuse.
 func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
-	for _, un := range s.Unions {
-		if un.RenamedFrom != "" {
-			u.refuse(un.RenamedAt, "@renamed")
-		}
-	}
-	for _, e := range s.Enums {
-		for _, v := range e.Values {
-			if v.RenamedFrom != "" {
-				u.refuse(v.RenamedAt, "@renamed")
-			}
-		}
-	}
 	for _, m := range s.Models {
 		u.model(m)
 	}
@@ -63,14 +51,6 @@ func (u refusal) model(m *schema.Model) {
 	}
 	for _, index := range m.Indexes {
 		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), maxKeys)
-	}
-	if m.RenamedFrom != "" {
-		u.refuse(m.RenamedAt, "@renamed")
-	}
-	for _, f := range m.Fields {
-		if f.RenamedFrom != "" {
-			u.refuse(f.RenamedAt, "@renamed")
-		}
 	}
 }
 

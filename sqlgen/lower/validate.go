@@ -29,11 +29,15 @@ func (l *lowering) validations(m *schema.Model) []*pg.Constraint {
 	names := l.validationNames(m)
 	var checks []*pg.Constraint
 	for i, v := range m.Validations {
-		checks = append(checks, &pg.Constraint{
-			Name:      names[i],
-			Kind:      pg.Check,
-			Condition: newExpression(validateLogic, inFunction, &row, nil).holds(v.Expression),
-		})
+		condition := newExpression(validateLogic, inFunction, &row, nil).holds(v.Expression)
+		mentioned := pg.Mentions(condition)
+		var columns []string
+		for _, f := range storedFields(m) {
+			if mentioned.Column(f.Column) {
+				columns = append(columns, f.Column)
+			}
+		}
+		checks = append(checks, newCheck(names[i], originAt(m, v.Span), columns, condition))
 		l.constraint(names[i], release.Constraint{Kind: release.Validate, Table: m.Table, Message: v.Message})
 	}
 	return checks

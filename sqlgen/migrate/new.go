@@ -1,7 +1,7 @@
 package migrate
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -60,26 +60,28 @@ func New(folder *Folder, name string, db *pg.Database) ([]*File, error) {
 // next makes the files that follow a snapshot, nil if there is none, and the snapshot
 // after them.
 func next(last *snapshot, number int, name string, db *pg.Database) ([]*File, *snapshot, error) {
-	wanted := recordOf(db)
+	db = install.OverPlatform(db)
 	if last == nil {
+		wanted := recordOf(db)
 		file := newFile(number, name, nothing, wanted.digest(), 1, 1, lockTimeoutSQL+"\n"+install.Script(db))
 		return []*File{file}, newSnapshot(number, sql.Current(), wanted), nil
 	}
 	before := last.record()
-	if before.digest() == wanted.digest() {
+	old, err := pg.ReadDescription(before.description)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read the description in the snapshot: %w", err)
+	}
+	plan := diff.Between(old, db, diff.Options{})
+	if plan.IsEmpty() && bytes.Equal(before.manifest, db.Manifest) && old.Platform == db.Platform {
 		return nil, nil, ErrNothingChanged
 	}
+	if len(plan.Refused) > 0 {
+		return nil, nil, &install.RefusedError{Refused: plan.Refused}
+	}
+	wanted := recordOf(plan.Result)
 	platform, err := sql.Upgrade(last.Platform)
 	if err != nil {
 		return nil, nil, err
-	}
-	var old diff.Database
-	if err := json.Unmarshal(before.description, &old); err != nil {
-		return nil, nil, fmt.Errorf("read the description in the snapshot: %w", err)
-	}
-	plan := diff.Between(&old, emit.Describe(db, sql.Hash()), func(string, string) bool { return true })
-	if len(plan.Refused) > 0 {
-		return nil, nil, &install.RefusedError{Refused: plan.Refused}
 	}
 	body := []string{lockTimeoutSQL}
 	if platform != "" {
@@ -95,8 +97,7 @@ func next(last *snapshot, number int, name string, db *pg.Database) ([]*File, *s
 
 // recordOf returns what the release of a database says.
 func recordOf(db *pg.Database) record {
-	manifest, description := install.Record(db)
-	return record{strings.Join(strings.Fields(db.Source), " "), manifest, description}
+	return record{strings.Join(strings.Fields(db.Source), " "), db.Manifest, db.Description()}
 }
 
 // lockTimeoutSQL bounds how long the migration waits for a lock, since whoever queues

@@ -4,20 +4,49 @@ import "strings"
 
 // Database is everything that one schema becomes, in the order in which it is
 // printed and installed.
+//
+// As JSON it is the description that a release keeps of what it installed, from which
+// the next change is planned. There, what is altered in place is told in full, and what
+// is replaced by its identity, by what it stands on and by a digest of its text.
+// Expressions, texts and what only a compilation knows are left out. Description and
+// ReadDescription write and read that form.
 type Database struct {
-	Source    string // the names of the schema files, for the first line
-	Tables    []*Table
-	Views     []*View
-	Code      []*CodeFile  // the project's own SQL, in the order in which it runs
-	Expected  []*Signature // the functions that Code has to define
-	Functions []*Function
-	Manifest  []byte // JSON: what a server reads of the release
+	Source    string       `json:"-"`        // the names of the schema files, for the first line
+	Platform  string       `json:"platform"` // digest of the hand-written functions that it was installed over
+	Tables    []*Table     `json:"tables"`
+	Views     []*View      `json:"views"`
+	Code      []*CodeFile  `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
+	Expected  []*Signature `json:"-"`              // the functions that Code has to define
+	Functions []*Function  `json:"functions"`
+	Manifest  []byte       `json:"-"` // JSON: what a server reads of the release
+}
+
+// Origin is what in a schema asks for an object.
+type Origin struct {
+	Of    string `json:"of,omitempty"`    // model Post; empty means that of the table
+	Field string `json:"field,omitempty"` // subtitle; empty means all of it
+	Place string `json:"-"`               // blog.stern:12:5; empty of what was read back or is not written anywhere
+	Line  string `json:"-"`               // how the schema declares it: subtitle Text?
+}
+
+// String writes the origin with its place: model Post, field subtitle, blog.stern:12:5.
+func (o Origin) String() string {
+	text := o.Of
+	if o.Field != "" {
+		text += ", field " + o.Field
+	}
+	if o.Place != "" {
+		text += ", " + o.Place
+	}
+	return text
 }
 
 // CodeFile is a file of the project's own SQL, which is run as it is.
 type CodeFile struct {
-	Name string // functions/closeVisit.sql
-	Text string
+	Name     string   `json:"name"` // functions/closeVisit.sql
+	Text     string   `json:"-"`
+	Digest   string   `json:"digest"`
+	Mentions []string `json:"mentions,omitempty"` // the tables whose names stand in it
 }
 
 // Signature is a function as a caller needs it. Further parameters must have
@@ -50,26 +79,41 @@ func (s *Signature) Result() string {
 
 // Table is a table with all that hangs on it.
 type Table struct {
-	Schema, Name string
-	Origin       string // what it was made from: model Patient
-	Comment      string // empty means none
-	Columns      []*Column
-	Constraints  []*Constraint // primary key, unique, check; in this order
-	References   []*Reference
-	Indexes      []*Index
-	Triggers     []*Trigger
-	Policies     []*Policy
-	Grants       []*Grant
+	Schema      string        `json:"schema"`
+	Name        string        `json:"name"`
+	RenamedFrom string        `json:"-"` // its name before; empty means none
+	RenamedAt   string        `json:"-"` // the place that says so
+	Origin      Origin        `json:"origin"`
+	Comment     string        `json:"comment,omitempty"` // empty means none
+	Columns     []*Column     `json:"columns"`
+	Constraints []*Constraint `json:"constraints"` // primary key, unique, check; in this order
+	References  []*Reference  `json:"references,omitempty"`
+	Indexes     []*Index      `json:"indexes,omitempty"`
+	Triggers    []*Trigger    `json:"triggers,omitempty"`
+	Policies    []*Policy     `json:"policies,omitempty"`
+	Grants      []*Grant      `json:"grants,omitempty"`
 }
 
 // Column is a column of a table.
 type Column struct {
-	Name    string
-	Type    string // as Postgres spells it, collation included
-	NotNull bool
-	Default Expr   // nil means none
-	Comment string // empty means none
-	Sealed  string // "Password" or "Secret" if the server hashes or encrypts what it holds
+	Name        string `json:"name"`
+	RenamedFrom string `json:"-"` // its name before; empty means none
+	RenamedAt   string `json:"-"` // the place that says so
+	Origin      Origin `json:"origin"`
+	Type        string `json:"type"` // as Postgres spells it, collation included
+	NotNull     bool   `json:"notNull,omitempty"`
+	Default     string `json:"default,omitempty"` // an SQL expression; empty means none
+	Comment     string `json:"comment,omitempty"` // empty means none
+	Sealed      string `json:"sealed,omitempty"`  // "Password" or "Secret" if the server hashes or encrypts what it holds
+
+	Values  []string      `json:"values,omitempty"` // of an enum: what it may hold; a constraint says the same
+	Renames []ValueRename `json:"-"`                // of an enum: values that had another name before
+}
+
+// ValueRename says that rows hold the old name of a value until they are changed.
+type ValueRename struct {
+	Old, New string
+	At       string // the place that says so
 }
 
 // ConstraintKind is the kind of a table constraint.
@@ -84,43 +128,50 @@ const (
 
 // Constraint is a primary key, a unique constraint or a check.
 type Constraint struct {
-	Name      string
-	Kind      ConstraintKind
-	Columns   []string // of a key
-	Condition Expr     // of a check
-	Where     Expr     // of a unique that binds some rows only, which makes it an index; nil means all
+	Name      string         `json:"name"`
+	Kind      ConstraintKind `json:"kind"`
+	Origin    Origin         `json:"-"`
+	Columns   []string       `json:"columns,omitempty"`   // of a key, or that a check mentions
+	Condition string         `json:"condition,omitempty"` // of a check
+	Where     string         `json:"where,omitempty"`     // of a unique that binds some rows only, which makes it an index; empty means all
+	OfType    bool           `json:"-"`                   // whether a check says what its column's type does not say by itself
+	Layout    Expr           `json:"-"`                   // Condition as it was before it became text; nil of one that was read back
 }
 
 // Reference is a foreign key.
 type Reference struct {
-	Name     string
-	Column   string
-	Schema   string // of the table pointed to, whose primary key is meant
-	Table    string
-	OnDelete string // cascade, restrict or set null
+	Name     string `json:"name"`
+	Origin   Origin `json:"-"`
+	Column   string `json:"column"`
+	Schema   string `json:"schema"` // of the table pointed to, whose primary key is meant
+	Table    string `json:"table"`
+	OnDelete string `json:"onDelete"` // cascade, restrict or set null
 }
 
 // Index is an index that is no constraint.
 type Index struct {
-	Name    string
-	Keys    []IndexKey
-	Comment string // why it is there; empty means the reference of its column
+	Name    string     `json:"name"`
+	Origin  Origin     `json:"-"`
+	Keys    []IndexKey `json:"keys"`
+	Comment string     `json:"comment,omitempty"` // why it is there; empty means the reference of its column
 }
 
 // IndexKey is one column of an index, or what a function makes of it.
 type IndexKey struct {
-	Column     string
-	Function   string // qualified, of text, which is then ordered by code point; empty means the column as it is
-	Descending bool
+	Column     string `json:"column"`
+	Function   string `json:"function,omitempty"` // qualified, of text, which is then ordered by code point; empty means the column as it is
+	Descending bool   `json:"descending,omitempty"`
 }
 
 // Trigger is a row trigger.
 type Trigger struct {
-	Name      string
-	Timing    string // before update
-	When      Expr   // nil means always
-	Function  string // qualified
-	Arguments []string
+	Name      string   `json:"name"`
+	Timing    string   `json:"-"` // before update
+	When      Expr     `json:"-"` // nil means always
+	Function  string   `json:"-"` // qualified
+	Arguments []string `json:"-"`
+	Text      string   `json:"-"` // the statement that makes it
+	Digest    string   `json:"digest"`
 }
 
 // Command is a command that a policy governs.
@@ -137,11 +188,15 @@ const (
 // Policy is a permissive row-security policy. Branches are its conditions by
 // action; an action without branch is refused.
 type Policy struct {
-	Name     string
-	Command  Command
-	Role     string
-	Branches []*Branch
-	Check    []*Branch // of an update: what the new row must satisfy; an action without branch is free
+	Name     string    `json:"name"`
+	Command  Command   `json:"command"`
+	Role     string    `json:"role"`
+	Branches []*Branch `json:"-"`
+	Check    []*Branch `json:"-"`                 // of an update: what the new row must satisfy; an action without branch is free
+	Columns  []string  `json:"columns,omitempty"` // of its own table, that it mentions
+	Views    []string  `json:"views,omitempty"`   // that it reads
+	Text     string    `json:"-"`                 // the statement that makes it
+	Digest   string    `json:"digest"`
 }
 
 // Branch is what a policy demands during some actions.
@@ -153,16 +208,23 @@ type Branch struct {
 
 // Grant is what a role may do with a table.
 type Grant struct {
-	Privilege string   // select, insert, update, delete
-	Columns   []string // empty means the whole table
-	Role      string
+	Privilege string   `json:"privilege"`         // select, insert, update, delete
+	Columns   []string `json:"columns,omitempty"` // empty means the whole table
+	Role      string   `json:"role"`
 }
 
 // View is a view over one table, row for row.
 type View struct {
-	Schema, Name string
-	Table        string // qualified
-	Columns      []Output
+	Schema  string       `json:"schema"`
+	Name    string       `json:"name"`
+	Table   string       `json:"table"` // in schema app
+	Columns []ViewColumn `json:"columns"`
+}
+
+// ViewColumn is a column of a view, with what it shows.
+type ViewColumn struct {
+	Name  string `json:"name"`
+	Value string `json:"value,omitempty"` // an SQL expression over the columns of the table; empty means the one of that name
 }
 
 // Volatility is what a function promises the planner.
@@ -177,21 +239,26 @@ const (
 
 // Function is a PL/pgSQL function.
 type Function struct {
-	Schema, Name string
-	Title        string // the line above it: action getPatient
-	Comment      string
-	Arguments    []Argument
-	Returns      string
-	Volatility   Volatility
-	Settings     []Setting // beyond the pinned search_path
-	UseVariable  bool      // where a column has the name of a variable, the variable is meant
-	Variables    []Variable
-	Body         []Paragraph
+	Schema      string      `json:"schema"`
+	Name        string      `json:"name"`
+	Title       string      `json:"title"` // the line above it: action getPatient
+	Origin      Origin      `json:"-"`
+	Comment     string      `json:"-"`
+	Arguments   []Argument  `json:"arguments"`
+	Returns     string      `json:"returns"`
+	Volatility  Volatility  `json:"-"`
+	Settings    []Setting   `json:"-"` // beyond the pinned search_path
+	UseVariable bool        `json:"-"` // where a column has the name of a variable, the variable is meant
+	Variables   []Variable  `json:"-"`
+	Body        []Paragraph `json:"-"`
+	Text        string      `json:"-"` // the statement that makes it
+	Digest      string      `json:"digest"`
 }
 
 // Argument is a parameter of a function.
 type Argument struct {
-	Name, Type string
+	Name string `json:"name"`
+	Type string `json:"type"`
 }
 
 // Setting is a configuration parameter that a function sets while it runs.

@@ -1,86 +1,63 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
-	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Describe turns a database into its description: the text of each object, by
-// name. platform is the digest of the hand-written functions that the database
-// is compiled for.
-func Describe(db *pg.Database, platform string) *diff.Database {
-	d := &diff.Database{Platform: platform}
+// Render gives each object that is replaced as a whole its text and a digest of it,
+// and notes what it stands on. It ends the lowering of a schema: a database without
+// texts is half done.
+func Render(db *pg.Database) {
 	for _, t := range db.Tables {
-		d.Tables = append(d.Tables, describeTable(t))
-		if g := describeGrants(t); g != nil {
-			d.Grants = append(d.Grants, g)
+		for _, g := range t.Triggers {
+			g.Text = trigger(t, g)
+			g.Digest = pg.DigestOf(trigger(&pg.Table{Schema: t.Schema}, g)) // it follows its table through renames
 		}
 		for _, p := range t.Policies {
-			text := policy(t, p)
-			d.Policies = append(d.Policies, &diff.Policy{Table: t.Name, Name: p.Name, Text: text, Digest: diff.DigestOf(text)})
+			renderPolicy(db, t, p)
+		}
+	}
+	for _, f := range db.Functions {
+		f.Text = function(f)
+		f.Digest = pg.DigestOf(f.Text, f.Title, f.Comment)
+	}
+	RenderCode(db)
+}
+
+// RenderCode does so for the project's own SQL.
+func RenderCode(db *pg.Database) {
+	for _, f := range db.Code {
+		f.Digest = pg.DigestOf(f.Text)
+		f.Mentions = nil
+		for _, t := range db.Tables {
+			if strings.Contains(f.Text, t.Name) { // wherever it stands: SQL may be put together from texts
+				f.Mentions = append(f.Mentions, t.Name)
+			}
+		}
+	}
+}
+
+func renderPolicy(db *pg.Database, t *pg.Table, p *pg.Policy) {
+	var conditions []pg.Expr
+	for _, b := range slices.Concat(p.Branches, p.Check) {
+		conditions = append(conditions, b.Condition)
+	}
+	mentioned := pg.Mentions(conditions...)
+	for _, c := range t.Columns {
+		if mentioned.Column(c.Name) {
+			p.Columns = append(p.Columns, c.Name)
 		}
 	}
 	for _, v := range db.Views {
-		text := view(v)
-		d.Views = append(d.Views, &diff.View{Name: v.Name, Text: text, Digest: diff.DigestOf(text)})
-	}
-	for _, f := range db.Code {
-		d.Code = append(d.Code, &diff.CodeFile{Name: f.Name, Text: f.Text, Digest: diff.DigestOf(f.Text)})
-	}
-	for _, f := range db.Functions {
-		d.Functions = append(d.Functions, describeFunction(f))
-	}
-	return d
-}
-
-func describeTable(t *pg.Table) *diff.Table {
-	d := &diff.Table{Name: t.Name, Origin: t.Origin, Comment: t.Comment, Text: createTable(t)}
-	for _, c := range t.Columns {
-		column := &diff.Column{Name: c.Name, Type: c.Type, NotNull: c.NotNull, Comment: c.Comment, Sealed: c.Sealed}
-		if c.Default != nil {
-			column.Default = Expr(c.Default)
+		if mentioned.Relation(v.Schema, v.Name) {
+			p.Views = append(p.Views, v.Name)
 		}
-		d.Columns = append(d.Columns, column)
 	}
-	for _, c := range t.Constraints {
-		if c.Where != nil {
-			d.Indexes = append(d.Indexes, &diff.Index{
-				Name:   c.Name,
-				Unique: true,
-				Keys:   identList(c.Columns),
-				Where:  Expr(c.Where),
-			})
-			continue
-		}
-		d.Constraints = append(d.Constraints, &diff.Constraint{Name: c.Name, Definition: constraint(c), Columns: c.Columns})
-	}
-	for _, r := range t.References {
-		d.References = append(d.References, &diff.Constraint{
-			Name: r.Name,
-			Definition: "foreign key (" + pg.Ident(r.Column) + ") references " + pg.Qualified(r.Schema, r.Table) +
-				" on delete " + r.OnDelete,
-			Columns: []string{r.Column},
-		})
-	}
-	for _, i := range t.Indexes {
-		keys := make([]string, len(i.Keys))
-		for n, k := range i.Keys {
-			keys[n] = pg.Ident(k.Column)
-			if k.Function != "" {
-				keys[n] = k.Function + "(" + keys[n] + `) collate "C"`
-			}
-			if k.Descending {
-				keys[n] += " desc"
-			}
-		}
-		d.Indexes = append(d.Indexes, &diff.Index{Name: i.Name, Keys: strings.Join(keys, ", "), Comment: i.Comment})
-	}
-	for _, g := range t.Triggers {
-		d.Triggers = append(d.Triggers, &diff.Trigger{Name: g.Name, Text: trigger(t, g)})
-	}
-	return d
+	p.Text = policy(t, p)
+	p.Digest = pg.DigestOf(p.Text)
 }
 
 // createTable writes the statement that makes a table. What it says of a column
@@ -92,25 +69,29 @@ func createTable(t *pg.Table) string {
 		if c.NotNull {
 			line = cat(line, " not null")
 		}
-		if c.Default != nil {
-			line = cat(line, " default ", expr(c.Default, bindAny))
+		if c.Default != "" {
+			line = cat(line, " default ", c.Default)
 		}
 		lines = append(lines, line)
 	}
 	for _, c := range t.Constraints {
-		if c.Where == nil { // else it is an index
+		if c.Where == "" { // else it is an index
 			lines = append(lines, cat("constraint ", pg.Ident(c.Name), " ", constraintDoc(c)))
 		}
 	}
 	return layout(cat(
-		comment(t.Origin), hard,
+		comment(t.Origin.Of), hard,
 		"create table ", pg.Qualified(t.Schema, t.Name), " (", nest(hard, join(cat(",", hard), lines)), hard, ");",
 	))
 }
 
 func constraintDoc(c *pg.Constraint) doc {
 	if c.Kind == pg.Check {
-		return cat("check ", group("(", nest(soft, expr(c.Condition, bindAny)), soft, ")"))
+		condition := doc(c.Condition)
+		if c.Layout != nil {
+			condition = expr(c.Layout, bindAny)
+		}
+		return cat("check ", group("(", nest(soft, condition), soft, ")"))
 	}
 	return cat(string(c.Kind), " ", identifiers(c.Columns))
 }
@@ -128,14 +109,6 @@ func constraint(c *pg.Constraint) string {
 	return oneLine(constraintDoc(c))
 }
 
-func identList(names []string) string {
-	quoted := make([]string, len(names))
-	for i, n := range names {
-		quoted[i] = pg.Ident(n)
-	}
-	return strings.Join(quoted, ", ")
-}
-
 func trigger(t *pg.Table, g *pg.Trigger) string {
 	d := cat("create trigger ", pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name), nest(hard, "for each row "))
 	if g.When != nil {
@@ -149,15 +122,22 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 }
 
 func view(v *pg.View) string {
-	schema, table, _ := strings.Cut(v.Table, ".")
-	query := &pg.Select{Columns: v.Columns, From: pg.Ref(schema, table)}
-	return layout(cat("create view ", pg.Qualified(v.Schema, v.Name), " as", hard, selectClausesBroken(query), ";"))
-}
-
-// selectClausesBroken lays out a query with each clause on a line of its own,
-// whatever its length.
-func selectClausesBroken(q *pg.Select) doc {
-	return cat("select", columns(q.Columns), hard, tailDoc(&pg.QueryTail{From: q.From}))
+	columns := make([]doc, len(v.Columns))
+	for i, c := range v.Columns {
+		columns[i] = pg.Ident(c.Name)
+		if c.Value != "" {
+			columns[i] = cat(c.Value, " as ", pg.Ident(c.Name))
+		}
+	}
+	list := group(nest(line, commaLines(columns)))
+	if len(columns) == 1 {
+		list = groupDoc{inner: cat(" ", columns[0])}
+	}
+	return layout(cat(
+		"create view ", pg.Qualified(v.Schema, v.Name), " as", hard,
+		"select", list, hard,
+		"from ", pg.Qualified("app", v.Table), ";",
+	))
 }
 
 func policy(t *pg.Table, p *pg.Policy) string {
@@ -206,36 +186,12 @@ func actionTest(actions []string) doc {
 	return expr(&pg.In{Value: pg.Fn("platform.action"), List: list}, bindAny)
 }
 
-func describeGrants(t *pg.Table) *diff.Grants {
-	if len(t.Grants) == 0 {
-		return nil
+func grant(t *pg.Table, g *pg.Grant) string {
+	what := doc(g.Privilege)
+	if len(g.Columns) > 0 {
+		what = cat(g.Privilege, " ", identifiers(g.Columns))
 	}
-	d := &diff.Grants{Table: t.Name}
-	for _, g := range t.Grants {
-		what := doc(g.Privilege)
-		if len(g.Columns) > 0 {
-			what = cat(g.Privilege, " ", identifiers(g.Columns))
-		}
-		d.Texts = append(d.Texts, layout(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";"))))
-	}
-	d.Digest = diff.DigestOf(d.Texts...)
-	return d
-}
-
-func describeFunction(f *pg.Function) *diff.Function {
-	types := make([]string, len(f.Arguments))
-	for i, a := range f.Arguments {
-		types[i] = a.Type
-	}
-	text := function(f)
-	return &diff.Function{
-		Name:      f.Name,
-		Arguments: strings.Join(types, ", "),
-		Title:     f.Title,
-		Text:      text,
-		Digest:    diff.DigestOf(text, f.Title, f.Comment),
-		Comment:   f.Comment,
-	}
+	return layout(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";")))
 }
 
 func function(f *pg.Function) string {

@@ -1,0 +1,194 @@
+package diff
+
+import "github.com/sternpost/sternpost/sqlgen/pg"
+
+// Change is what a step does. It is one of the types below. Tables are those of the
+// new database, but where a change takes away.
+type Change interface {
+	isChange()
+}
+
+type (
+	// DropPolicy, DropView and DropFunction take off what is gone or made anew below.
+	DropPolicy struct {
+		Table  *pg.Table // the old one
+		Policy *pg.Policy
+	}
+	DropView     struct{ View *pg.View }
+	DropFunction struct{ Function *pg.Function }
+
+	// CreateTable makes a table with row security, without references, indexes, triggers,
+	// policies and grants.
+	CreateTable struct{ Table *pg.Table }
+	// DropTable drops a table with its rows.
+	DropTable struct{ Table *pg.Table }
+	// RenameTable and RenameColumn follow @renamed; Column is the new one.
+	RenameTable  struct{ Old, New *pg.Table }
+	RenameColumn struct {
+		Table  *pg.Table
+		Old    string
+		Column *pg.Column
+	}
+	// AddColumn adds a column at the end of a table. With Optional it may be null for now,
+	// until its rows have values.
+	AddColumn struct {
+		Table    *pg.Table
+		Column   *pg.Column
+		Optional bool
+	}
+	// DropColumn drops a column with its values.
+	DropColumn struct {
+		Table  *pg.Table // the new one
+		Column *pg.Column
+	}
+	// AlterType changes the type of a column. Using is an expression over the column.
+	AlterType struct {
+		Table    *pg.Table
+		Old, New *pg.Column
+		Using    string
+	}
+	// AlterDefault sets or drops the default of a column.
+	AlterDefault struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	// SetNotNull and DropNotNull say whether a column may be null.
+	SetNotNull struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	DropNotNull struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	// UpdateRows gives a column of some rows a value. An empty condition means all.
+	UpdateRows struct {
+		Table  *pg.Table
+		Column *pg.Column
+		Value  string
+		Where  string
+	}
+	// CommentTable and CommentColumn set a comment; an empty one takes it off.
+	CommentTable  struct{ Table *pg.Table }
+	CommentColumn struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+
+	// DropConstraint takes a key, a check or a reference off the old table.
+	DropConstraint struct {
+		Table *pg.Table
+		Name  string
+	}
+	// AddConstraint adds a key or a check. With NotValid rows that are there are not looked
+	// at; with FromIndex a key takes the index of its name.
+	AddConstraint struct {
+		Table      *pg.Table
+		Constraint *pg.Constraint
+		NotValid   bool
+		FromIndex  bool
+	}
+	// AddReference adds a foreign key, likewise.
+	AddReference struct {
+		Table     *pg.Table
+		Reference *pg.Reference
+		NotValid  bool
+	}
+	// Validate looks at the rows that were there before a constraint.
+	Validate struct {
+		Table *pg.Table
+		Name  string
+	}
+	// RenameConstraint renames a check or reference.
+	RenameConstraint struct {
+		Table    *pg.Table
+		Old, New string
+	}
+	// RenameIndex renames an index, or a key, whose index is called like it.
+	RenameIndex struct{ Old, New string }
+
+	// DropIndex and CreateIndex are about indexes that are no constraint, and
+	// CreateUnique about the index of a key: of one that binds some rows only, or of
+	// one that takes it afterwards.
+	DropIndex   struct{ Name string }
+	CreateIndex struct {
+		Table        *pg.Table
+		Index        *pg.Index
+		Concurrently bool
+	}
+	CreateUnique struct {
+		Table        *pg.Table
+		Constraint   *pg.Constraint
+		Concurrently bool
+	}
+
+	// DropTrigger takes a trigger off, CreateTrigger makes one.
+	DropTrigger struct {
+		Table *pg.Table
+		Name  string
+	}
+	CreateTrigger struct {
+		Table   *pg.Table
+		Trigger *pg.Trigger
+	}
+
+	// CreateView makes a view; with Replace in place of one that shows less.
+	CreateView struct {
+		View    *pg.View
+		Replace bool
+	}
+	CreatePolicy struct {
+		Table  *pg.Table
+		Policy *pg.Policy
+	}
+	// SetGrants takes all privileges on a table from the roles that had any and gives
+	// those of the table. From are the roles.
+	SetGrants struct {
+		Table *pg.Table
+		From  []string
+	}
+	// CreateFunction makes a function; with Replace in place of one that is called alike.
+	CreateFunction struct {
+		Function *pg.Function
+		Replace  bool
+	}
+
+	// ClearCode empties schema functions, and RunCode runs the project's own SQL,
+	// which fills it.
+	ClearCode struct{}
+	RunCode   struct{ Files []*pg.CodeFile }
+)
+
+func (DropPolicy) isChange()       {}
+func (DropView) isChange()         {}
+func (DropFunction) isChange()     {}
+func (CreateTable) isChange()      {}
+func (DropTable) isChange()        {}
+func (RenameTable) isChange()      {}
+func (RenameColumn) isChange()     {}
+func (AddColumn) isChange()        {}
+func (DropColumn) isChange()       {}
+func (AlterType) isChange()        {}
+func (AlterDefault) isChange()     {}
+func (SetNotNull) isChange()       {}
+func (DropNotNull) isChange()      {}
+func (UpdateRows) isChange()       {}
+func (CommentTable) isChange()     {}
+func (CommentColumn) isChange()    {}
+func (DropConstraint) isChange()   {}
+func (AddConstraint) isChange()    {}
+func (AddReference) isChange()     {}
+func (Validate) isChange()         {}
+func (RenameConstraint) isChange() {}
+func (RenameIndex) isChange()      {}
+func (DropIndex) isChange()        {}
+func (CreateIndex) isChange()      {}
+func (CreateUnique) isChange()     {}
+func (DropTrigger) isChange()      {}
+func (CreateTrigger) isChange()    {}
+func (CreateView) isChange()       {}
+func (CreatePolicy) isChange()     {}
+func (SetGrants) isChange()        {}
+func (CreateFunction) isChange()   {}
+func (ClearCode) isChange()        {}
+func (RunCode) isChange()          {}

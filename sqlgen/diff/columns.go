@@ -1,0 +1,390 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// alter changes the columns of the tables that stay.
+func (p *planner) alter() {
+	for _, pr := range p.pairs {
+		if pr.old != nil && pr.new != nil {
+			p.addColumns(pr)
+		}
+	}
+	for _, pr := range p.pairs {
+		if pr.old == nil || pr.new == nil {
+			continue
+		}
+		if pr.old.Comment != pr.new.Comment {
+			p.step(CommentTable{pr.new}, pr.new, pr.new.Origin.String(), ShareUpdateExclusive)
+		}
+		for _, n := range pr.new.Columns {
+			if o := pr.was(n.Name); o != nil {
+				p.alterColumn(pr, o, n)
+			}
+		}
+		p.dropColumns(pr)
+	}
+}
+
+// addColumns adds columns. One that is required and has no default gets a value in the
+// rows that are there; where there are any, somebody has to say which.
+func (p *planner) addColumns(pr *pair) {
+	for _, n := range pr.new.Columns {
+		if pr.was(n.Name) != nil {
+			continue
+		}
+		reason := originOf(pr.new, n).String()
+		value, given := p.backfill(pr.new.Name, n.Name)
+		needed := n.NotNull && n.Default == ""
+		if !given && needed {
+			if rows := p.rows(pr.old.Name, ""); rows != 0 {
+				p.refuse(&Refusal{
+					Object: "column app." + pr.new.Name + "." + n.Name, Change: "would be required, and the rows that are there have no value for it",
+					Reason: reason, Backfill: pr.new.Name + "." + n.Name, Table: pr.old.Name, Rows: rows,
+				})
+				continue
+			}
+		}
+		var hazards []Hazard
+		if isVolatile(n.Default) {
+			hazards = []Hazard{Rewrites, LocksReads, LocksWrites, Long}
+		}
+		p.step(AddColumn{pr.new, n, given && n.NotNull}, pr.new, reason, AccessExclusive, hazards...)
+		if n.Comment != "" {
+			p.step(CommentColumn{pr.new, n}, pr.new, reason, ShareUpdateExclusive)
+		}
+		if given {
+			p.step(UpdateRows{pr.new, n, value, ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long)
+			if n.NotNull {
+				p.require(pr, n, reason, MayFail)
+			}
+		}
+	}
+}
+
+// isVolatile tells whether a default has another value for each row, so that adding a
+// column with it writes the whole table.
+func isVolatile(expression string) bool { return strings.Contains(expression, "platform.new_id") }
+
+// require makes a column required.
+func (p *planner) require(pr *pair, n *pg.Column, reason string, hazards ...Hazard) {
+	if !p.options.Concurrent {
+		p.step(SetNotNull{pr.new, n}, pr.new, reason, AccessExclusive, append(hazards, LocksReads, LocksWrites, Long)...)
+		return
+	}
+	check := &pg.Constraint{
+		Name:      pg.Shorten(pr.new.Name+"_"+n.Name, pg.MaxIdent-len("_not_null")) + "_not_null",
+		Kind:      pg.Check,
+		Columns:   []string{n.Name},
+		Condition: pg.Ident(n.Name) + " is not null",
+	}
+	p.step(AddConstraint{Table: pr.new, Constraint: check, NotValid: true}, pr.new, reason, AccessExclusive)
+	p.afterwards(Validate{pr.new, check.Name}, pr.new, reason, ShareUpdateExclusive, append(hazards, Long)...)
+	p.afterwards(SetNotNull{pr.new, n}, pr.new, reason, AccessExclusive)
+	p.afterwards(DropConstraint{pr.new, check.Name}, pr.new, reason, AccessExclusive)
+}
+
+// dropColumns drops columns that hold nothing, or that may be dropped.
+func (p *planner) dropColumns(pr *pair) {
+	for _, o := range pr.old.Columns {
+		if _, ok := pr.columns[o.Name]; ok {
+			continue
+		}
+		reason := pr.gone("field " + fieldOf(o))
+		allow := "drop:" + pr.old.Name + "." + o.Name
+		condition := pg.Ident(o.Name) + " is not null"
+		rows := p.rows(pr.old.Name, condition)
+		if rows != 0 && !p.allows(allow) {
+			p.refuse(&Refusal{
+				Object: "column app." + pr.old.Name + "." + o.Name, Change: "would be dropped with its values", Reason: reason,
+				Allow: allow, Renames: pr.columnRenames(o),
+				Table: pr.old.Name, Column: o.Name, Condition: condition, Rows: rows, Sealed: o.Sealed != "",
+			})
+			continue
+		}
+		s := p.step(DropColumn{pr.new, o}, pr.new, reason, AccessExclusive)
+		if s.Rows = rows; rows != 0 {
+			s.Hazards = []Hazard{LosesData}
+		}
+	}
+}
+
+// fieldOf is the name of the field that a column was made from.
+func fieldOf(c *pg.Column) string {
+	if c.Origin.Field != "" {
+		return c.Origin.Field
+	}
+	return c.Name
+}
+
+// columnRenames returns the lines that would keep the values of a column: for each new
+// field of its type.
+func (pr *pair) columnRenames(o *pg.Column) []string {
+	var lines []string
+	for _, n := range pr.new.Columns {
+		if pr.was(n.Name) == nil && n.Type == o.Type && n.Sealed == o.Sealed && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
+			lines = append(lines, n.Origin.Line+" @renamed(from: "+fieldOf(o)+")")
+		}
+	}
+	return lines
+}
+
+// alterColumn changes a column that stays. Its values come first: their names, where
+// they are those of an enum, then their type, then whether there must be one.
+func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
+	reason := originOf(pr.new, n).String()
+	had := o.Default
+	if o.Type == n.Type && o.Sealed == n.Sealed {
+		p.alterValues(pr, o, n, reason)
+	} else if p.alterType(pr, o, n, reason) {
+		had = "" // it came off with the old type
+	}
+	if had != n.Default {
+		p.step(AlterDefault{pr.new, n}, pr.new, reason, AccessExclusive)
+	}
+	if o.NotNull && !n.NotNull {
+		p.step(DropNotNull{pr.new, n}, pr.new, reason, AccessExclusive)
+	}
+	if n.NotNull && !o.NotNull {
+		p.fill(pr, o, n, reason)
+	}
+	if o.Comment != n.Comment {
+		p.step(CommentColumn{pr.new, n}, pr.new, reason, ShareUpdateExclusive)
+	}
+}
+
+// fill makes a column required whose rows may lack it.
+func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
+	missing := pg.Ident(o.Name) + " is null"
+	if value, ok := p.backfill(pr.new.Name, n.Name); ok && o.Type == n.Type {
+		p.step(UpdateRows{pr.new, n, value, pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long)
+		p.require(pr, n, reason, MayFail)
+		return
+	}
+	r := &Refusal{
+		Object: "column app." + pr.new.Name + "." + n.Name, Change: "would be required, and rows have no value for it",
+		Reason: reason, Allow: "require:" + pr.new.Name + "." + n.Name, Backfill: pr.new.Name + "." + n.Name,
+		Table: pr.old.Name, Condition: missing,
+	}
+	switch r.Rows = p.rows(pr.old.Name, missing); {
+	case r.Rows == 0:
+		p.require(pr, n, reason)
+	case r.Rows > 0:
+		r.Allow = "" // Postgres would not allow it
+		p.refuse(r)
+	case p.allows(r.Allow):
+		p.require(pr, n, reason, MayFail)
+	default:
+		r.Change = "would be required, and rows may have no value for it"
+		p.refuse(r)
+	}
+}
+
+// alterType changes the type of a column, or whether the server seals what it holds. It
+// tells whether a step does.
+func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
+	c := ConversionOf(o, n)
+	column := pg.Ident(o.Name)
+	alter := func(using string, hazards ...Hazard) *Step {
+		if !c.InPlace {
+			hazards = append(hazards, Rewrites, LocksReads, LocksWrites, Long)
+		}
+		return p.step(AlterType{pr.new, o, n, using}, pr.new, reason, AccessExclusive, hazards...)
+	}
+	using := c.using(pg.Ident(n.Name))
+	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
+		alter(value, MayFail)
+		return true
+	}
+	if c.Keeps == Exactly {
+		alter(using)
+		return true
+	}
+	r := &Refusal{
+		Object: "column app." + pr.new.Name + "." + n.Name, Change: "would change its type from " + typeOf(o) + " to " + typeOf(n) + ", and " + c.consequence(),
+		Reason: reason, Allow: "type:" + pr.new.Name + "." + n.Name, Backfill: pr.new.Name + "." + n.Name,
+		Table: pr.old.Name, Column: o.Name, Condition: c.unfit(column), Sealed: o.Sealed != "",
+	}
+	r.Rows = p.rows(pr.old.Name, r.Condition)
+	switch {
+	case r.Rows == 0 && o.Type == n.Type:
+		return false // only what the server does with it changes
+	case r.Rows == 0:
+		alter(using)
+		return true
+	}
+	left := "null" // of what has no place in the new type
+	if n.NotNull {
+		left = n.Default
+	}
+	if left == "" && c.Keeps != Rounded && r.Rows > 0 {
+		r.Allow = "" // the column needs values
+		p.refuse(r)
+		return true
+	}
+	if !p.allows(r.Allow) {
+		p.refuse(r)
+		return true
+	}
+	hazards := []Hazard{LosesData}
+	switch c.Keeps {
+	case Rounded:
+		hazards = append(hazards, MayFail)
+	case Readable:
+		if left != "" {
+			using = "case when " + c.unfit(pg.Ident(n.Name)) + " then " + left + " else " + using + " end"
+		}
+		hazards = append(hazards, MayFail)
+	case Nothing:
+		if using = left; left == "" {
+			using = "null"
+			hazards = append(hazards, MayFail)
+		}
+	}
+	s := alter(using, hazards...)
+	s.Rows = r.Rows
+	return true
+}
+
+// typeOf names a type as a reader of the schema's tables knows it.
+func typeOf(c *pg.Column) string {
+	if c.Sealed != "" {
+		return c.Sealed
+	}
+	return c.Type
+}
+
+// renames returns the values of an enum that rows hold under another name.
+func renames(o, n *pg.Column) []pg.ValueRename {
+	var list []pg.ValueRename
+	for _, r := range n.Renames {
+		if slices.Contains(o.Values, r.Old) && !slices.Contains(o.Values, r.New) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// alterValues renames the values of an enum in the rows, and looks after rows that hold
+// what the enum has no more.
+func (p *planner) alterValues(pr *pair, o, n *pg.Column, reason string) {
+	if len(n.Values) == 0 {
+		return
+	}
+	isArray := strings.HasSuffix(n.Type, "[]")
+	column := pg.Ident(n.Name)
+	if len(o.Values) == 0 {
+		p.narrow(pr, o, n, reason, isArray)
+		return
+	}
+	renamed := renames(o, n)
+	for _, r := range n.Renames {
+		if !slices.Contains(o.Values, r.Old) && !slices.Contains(o.Values, r.New) {
+			p.warn(r.At, r.New+" was never called "+r.Old+" in the database: its @renamed has no effect")
+		}
+	}
+	for _, r := range renamed {
+		value, where := pg.Quote(r.New), column+" = "+pg.Quote(r.Old)
+		if isArray {
+			value = "array_replace(" + column + ", " + pg.Quote(r.Old) + ", " + pg.Quote(r.New) + ")"
+			where = pg.Quote(r.Old) + " = any (" + column + ")"
+		}
+		p.step(UpdateRows{pr.new, n, value, where}, pr.new, "value "+r.New+", "+r.At+": @renamed", RowExclusive, Long)
+	}
+	for _, v := range o.Values {
+		if !slices.Contains(n.Values, v) && !slices.ContainsFunc(renamed, func(r pg.ValueRename) bool { return r.Old == v }) {
+			p.dropValue(pr, o, n, v, reason, isArray)
+		}
+	}
+}
+
+// dropValue looks after the rows that hold a value that an enum has no more.
+func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray bool) {
+	holds := func(column string) string {
+		if isArray {
+			return pg.Quote(v) + " = any (" + column + ")"
+		}
+		return column + " = " + pg.Quote(v)
+	}
+	name := pr.new.Name + "." + n.Name
+	r := &Refusal{
+		Object: "value " + v + " of column app." + name, Change: "is gone from the enum, and rows hold it", Reason: reason,
+		Allow: "enum:" + name + "." + v, Backfill: name,
+		Table: pr.old.Name, Column: o.Name, Condition: holds(pg.Ident(o.Name)),
+	}
+	if r.Rows = p.rows(pr.old.Name, r.Condition); r.Rows == 0 {
+		return
+	}
+	if r.Rows == Unknown {
+		r.Change = "is gone from the enum, and rows may hold it"
+	}
+	for _, added := range n.Values {
+		if !slices.Contains(o.Values, added) && !slices.ContainsFunc(n.Renames, func(r pg.ValueRename) bool { return r.New == added }) {
+			r.Renames = append(r.Renames, added+" @renamed(from: "+v+")")
+		}
+	}
+	instead, given := p.backfill(pr.new.Name, n.Name)
+	switch {
+	case given:
+	case isArray:
+		instead = "array_remove(" + pg.Ident(n.Name) + ", " + pg.Quote(v) + ")"
+	case !n.NotNull:
+		instead = "null"
+	default:
+		instead = n.Default
+	}
+	if instead == "" {
+		r.Allow = "" // the rows need some value
+	}
+	if instead == "" || !given && !p.allows(r.Allow) {
+		p.refuse(r)
+		return
+	}
+	s := p.step(UpdateRows{pr.new, n, instead, holds(pg.Ident(n.Name))}, pr.new, reason+": value "+v+" is gone", RowExclusive, LosesData, Long)
+	s.Rows = r.Rows
+}
+
+// narrow looks after a text that becomes an enum.
+func (p *planner) narrow(pr *pair, o, n *pg.Column, reason string, isArray bool) {
+	values := make([]string, len(n.Values))
+	for i, v := range n.Values {
+		values[i] = pg.Quote(v)
+	}
+	unfit := func(column string) string {
+		if isArray {
+			return "not " + column + " <@ array[" + strings.Join(values, ", ") + "]"
+		}
+		return column + " not in (" + strings.Join(values, ", ") + ")"
+	}
+	name := pr.new.Name + "." + n.Name
+	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
+		p.step(UpdateRows{pr.new, n, value, unfit(pg.Ident(n.Name))}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long)
+		return
+	}
+	r := &Refusal{
+		Object: "column app." + name, Change: "would be an enum, and rows hold what is not one of its values", Reason: reason,
+		Allow: "type:" + name, Backfill: name, Table: pr.old.Name, Column: o.Name, Condition: unfit(pg.Ident(o.Name)),
+	}
+	if r.Rows = p.rows(pr.old.Name, r.Condition); r.Rows == 0 {
+		return
+	}
+	instead := "null"
+	if n.NotNull {
+		instead = n.Default
+	}
+	if instead == "" && r.Rows > 0 {
+		r.Allow = ""
+	}
+	if r.Allow == "" || !p.allows(r.Allow) {
+		p.refuse(r)
+		return
+	}
+	if instead != "" {
+		s := p.step(UpdateRows{pr.new, n, instead, unfit(pg.Ident(n.Name))}, pr.new, reason, RowExclusive, LosesData, Long)
+		s.Rows = r.Rows
+	}
+}

@@ -1,0 +1,187 @@
+package diff
+
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// Keeps is what a change of type leaves of a column's values.
+type Keeps int
+
+// What a change of type leaves.
+const (
+	Nothing  Keeps = iota // no value has a place in the new type: it starts empty
+	Readable              // values that read as one of the new type; others have no place there
+	Rounded               // values come as near as the new type allows: what it cannot hold is cut off
+	Exactly               // every value, so that nothing is lost
+)
+
+// String names it.
+func (k Keeps) String() string {
+	return [...]string{"nothing", "what can be read", "rounded", "exactly"}[k]
+}
+
+// Conversion is what becomes of values when a column changes its type.
+type Conversion struct {
+	Keeps   Keeps
+	Using   string // SQL with $ for the column: the new value
+	Unfit   string // SQL with $ for the column: whether a value is lost, or not kept exactly; empty if none is
+	InPlace bool   // whether the stored values stay as they are, so that nothing is rewritten
+}
+
+func (c Conversion) using(column string) string { return strings.ReplaceAll(c.Using, "$", column) }
+
+func (c Conversion) unfit(column string) string { return strings.ReplaceAll(c.Unfit, "$", column) }
+
+// consequence says what would become of the values.
+func (c Conversion) consequence() string {
+	switch c.Keeps {
+	case Rounded:
+		return "values would be cut off"
+	case Readable:
+		return "values that cannot be read as one would be lost"
+	}
+	return "its values would be lost"
+}
+
+// Types are the types of columns that there are, of one value each. Any of them but
+// real[] may come as an array.
+var Types = []string{
+	"text", `text collate "C"`, "bigint", "numeric", "boolean", "timestamptz(3)", "date", "interval", "jsonb", "real[]",
+}
+
+// maxInteger is the greatest integer that a Number may be.
+const maxInteger = "9007199254740991"
+
+// The forms in which texts are read as other values: those in which the values
+// themselves are written, so that the text comes back the same.
+var (
+	integerForm   = pg.Quote(`^(0|-?[1-9][0-9]{0,15})\Z`)
+	decimalForm   = pg.Quote(`^-?(0|[1-9][0-9]*)([.][0-9]+)?\Z`)
+	timestampForm = pg.Quote(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9][.][0-9]{3}Z\Z`)
+	dateForm      = pg.Quote(`^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\Z`)
+	durationForm  = pg.Quote(`^P([0-9]+Y)?([0-9]+M)?([0-9]+W)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]+)?S)?)?\Z`)
+)
+
+// conversions is the table of changes between types of one value. What is not in it
+// keeps nothing.
+var conversions = map[[2]string]Conversion{
+	{"text", "bigint"}:         {Readable, "$::bigint", "case when $ ~ " + integerForm + " then $::numeric not between -" + maxInteger + " and " + maxInteger + " else $ is not null end", false},
+	{"text", "numeric"}:        {Readable, "$::numeric", "$ !~ " + decimalForm, false},
+	{"text", "boolean"}:        {Readable, "$::boolean", "$ not in ('true', 'false')", false},
+	{"text", "timestamptz(3)"}: {Readable, "$::timestamptz(3)", "$ !~ " + timestampForm, false},
+	{"text", "date"}:           {Readable, "$::date", "$ !~ " + dateForm, false},
+	{"text", "interval"}:       {Readable, "$::interval", "$ !~ " + durationForm, false},
+
+	{"bigint", "text"}:         {Exactly, "$::text", "", false},
+	{"numeric", "text"}:        {Exactly, "trim_scale($)::text", "", false},
+	{"boolean", "text"}:        {Exactly, "$::text", "", false},
+	{"timestamptz(3)", "text"}: {Exactly, "platform.iso($)", "", false},
+	{"date", "text"}:           {Exactly, "to_char($, 'YYYY-MM-DD')", "", false},
+	{"interval", "text"}:       {Exactly, "platform.iso_duration($)", "", false},
+
+	{"bigint", "numeric"}:  {Exactly, "$::numeric", "", false},
+	{"bigint", "boolean"}:  {Rounded, "$ <> 0", "$ not in (0, 1)", false},
+	{"numeric", "bigint"}:  {Rounded, "$::bigint", "$ <> trunc($) or abs($) > " + maxInteger, false},
+	{"numeric", "boolean"}: {Rounded, "$ <> 0", "$ not in (0, 1)", false},
+	{"boolean", "bigint"}:  {Exactly, "$::integer::bigint", "", false},
+	{"boolean", "numeric"}: {Exactly, "$::integer::numeric", "", false},
+
+	{"date", "timestamptz(3)"}: {Exactly, "$::timestamp at time zone 'UTC'", "", false},
+	{"timestamptz(3)", "date"}: {Rounded, "($ at time zone 'UTC')::date", "$ at time zone 'UTC' <> date_trunc('day', $ at time zone 'UTC')", false},
+}
+
+// ConversionOf tells what becomes of the values of a column. What the server has hashed
+// or encrypted is neither readable as anything else nor the same as a text.
+func ConversionOf(o, n *pg.Column) Conversion {
+	if o.Sealed != n.Sealed {
+		return Conversion{Nothing, "null", "$ is not null", false}
+	}
+	return Convert(o.Type, n.Type)
+}
+
+// Convert tells what becomes of values of one type in a column of another.
+func Convert(from, to string) Conversion {
+	if from == to {
+		return Conversion{Exactly, "$", "", true}
+	}
+	one, many := elementOf(from)
+	other, toMany := elementOf(to)
+	switch {
+	case !many && !toMany:
+		return convertOne(one, other)
+	case !many && toMany:
+		c := convertOne(one, other)
+		return c.within("case when $ is not null then array["+c.Using+"] end", c.Unfit)
+	case many && !toMany:
+		c := convertOne(one, other)
+		c.Using = strings.ReplaceAll(c.Using, "$", "$[1]")
+		unfit := "cardinality($) <> 1"
+		if c.Unfit != "" {
+			unfit += " or " + strings.ReplaceAll("("+c.Unfit+")", "$", "$[1]")
+		}
+		c.Keeps = min(c.Keeps, Rounded)
+		return c.within(c.Using, unfit)
+	}
+	return convertMany(one, other, to)
+}
+
+// within is a conversion that goes on with what another has made, if it keeps anything.
+func (c Conversion) within(using, unfit string) Conversion {
+	if c.Keeps == Nothing {
+		return c
+	}
+	return Conversion{c.Keeps, using, unfit, false}
+}
+
+// elementOf returns the type of the elements of an array, and whether it is one.
+func elementOf(t string) (string, bool) {
+	if t == "real[]" {
+		return t, false
+	}
+	bare, sorted := strings.CutSuffix(t, ` collate "C"`)
+	element, isArray := strings.CutSuffix(bare, "[]")
+	if sorted {
+		element += ` collate "C"`
+	}
+	return element, isArray
+}
+
+// convertOne tells what becomes of single values. Texts that sort otherwise are texts.
+func convertOne(from, to string) Conversion {
+	from, fromSorted := strings.CutSuffix(from, ` collate "C"`)
+	to, toSorted := strings.CutSuffix(to, ` collate "C"`)
+	if from == to {
+		return Conversion{Exactly, "$", "", fromSorted == toSorted || from == "text"}
+	}
+	if c, ok := conversions[[2]string{from, to}]; ok {
+		return c
+	}
+	return Conversion{Nothing, "null", "$ is not null", false}
+}
+
+// convertMany tells what becomes of the elements of arrays. Where Postgres has a cast for
+// whole arrays that writes elements as ours does, it is taken.
+func convertMany(from, to, array string) Conversion {
+	c := convertOne(from, to)
+	array, _ = strings.CutSuffix(array, ` collate "C"`)
+	switch {
+	case c.Keeps == Nothing:
+		return c
+	case from == "timestamptz(3)" && strings.HasPrefix(to, "text"):
+		c.Using = "platform.iso($)"
+	case from == "interval" && strings.HasPrefix(to, "text"):
+		c.Using = "platform.iso_duration($)"
+	case from == "date" && to == "timestamptz(3)", from == "timestamptz(3)" && to == "date",
+		from == "boolean" && to != "text", to == "boolean" && !strings.HasPrefix(from, "text"):
+		return Conversion{Nothing, "null", "$ is not null", false} // Postgres has no cast that does it
+	default:
+		c.Using = "$::" + array
+	}
+	unfit := ""
+	if c.Unfit != "" {
+		unfit = "exists (select from unnest($) as element_of (value) where " + strings.ReplaceAll(c.Unfit, "$", "element_of.value") + ")"
+	}
+	return Conversion{c.Keeps, c.Using, unfit, c.InPlace}
+}

@@ -1,0 +1,399 @@
+package diff
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// takeAway takes triggers that are gone, references, constraints and indexes off the tables that
+// stay, where they are gone or others.
+func (p *planner) takeAway() {
+	for _, pr := range p.pairs {
+		if pr.old == nil || pr.new == nil {
+			continue
+		}
+		for _, t := range pr.old.Triggers {
+			if triggerOf(pr.new, t.Name) == nil {
+				p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
+			}
+		}
+		for _, r := range pr.old.References {
+			if n := p.keptReference(pr, r); n != nil {
+				pr.kept[r] = n
+			} else {
+				p.step(DropConstraint{pr.old, r.Name}, pr.old, pr.gone("reference "+r.Name), AccessExclusive)
+			}
+		}
+		for _, c := range pr.old.Constraints {
+			switch n := pr.keptConstraint(c); {
+			case n != nil:
+				pr.kept[c] = n
+			case c.Where != "":
+				p.step(DropIndex{c.Name}, pr.old, pr.gone("key "+c.Name), AccessExclusive)
+			default:
+				p.step(DropConstraint{pr.old, c.Name}, pr.old, pr.gone("constraint "+c.Name), AccessExclusive)
+			}
+		}
+		for _, i := range pr.old.Indexes {
+			if n := pr.keptIndex(i); n != nil {
+				pr.kept[i] = n
+			} else {
+				p.step(DropIndex{i.Name}, pr.old, pr.gone("index "+i.Name), AccessExclusive)
+			}
+		}
+	}
+}
+
+func triggerOf(t *pg.Table, name string) *pg.Trigger {
+	for _, g := range t.Triggers {
+		if g.Name == name {
+			return g
+		}
+	}
+	return nil
+}
+
+// best returns what in the new list an old thing becomes, or nil: one that is the same
+// and called alike, else one that is the same and not yet spoken for.
+func best[T any](pr *pair, list []*T, same func(*T) bool, called func(*T) bool) *T {
+	claimed := map[any]bool{}
+	for _, n := range pr.kept {
+		claimed[n] = true
+	}
+	var other *T
+	for _, n := range list {
+		if !same(n) || claimed[n] {
+			continue
+		}
+		if called(n) {
+			return n
+		}
+		if other == nil {
+			other = n
+		}
+	}
+	return other
+}
+
+func (p *planner) keptReference(pr *pair, o *pg.Reference) *pg.Reference {
+	target := o.Table
+	if to := p.pairOf(o.Table); to != nil && to.new != nil {
+		target = to.new.Name
+	}
+	column := pr.renamed([]string{o.Column})[0]
+	return best(pr, pr.new.References, func(n *pg.Reference) bool {
+		return n.Column == column && n.Table == target && n.Schema == o.Schema && n.OnDelete == o.OnDelete
+	}, func(n *pg.Reference) bool { return n.Name == o.Name })
+}
+
+func (pr *pair) keptConstraint(o *pg.Constraint) *pg.Constraint {
+	if o.Kind == pg.Check && slices.ContainsFunc(o.Columns, func(c string) bool { return pr.retyped[c] }) {
+		return nil // with two such columns it would not stand between the two changes
+	}
+	columns := pr.renamed(o.Columns)
+	condition, where := pg.Renamed(o.Condition, pr.names), pg.Renamed(o.Where, pr.names)
+	return best(pr, pr.new.Constraints, func(n *pg.Constraint) bool {
+		return n.Kind == o.Kind && n.Condition == condition && n.Where == where && (n.Kind == pg.Check || slices.Equal(n.Columns, columns))
+	}, func(n *pg.Constraint) bool { return n.Name == o.Name })
+}
+
+func (pr *pair) keptIndex(o *pg.Index) *pg.Index {
+	keys := slices.Clone(o.Keys)
+	for i := range keys {
+		keys[i].Column = pr.renamed([]string{keys[i].Column})[0]
+	}
+	return best(pr, pr.new.Indexes, func(n *pg.Index) bool { return slices.Equal(n.Keys, keys) },
+		func(n *pg.Index) bool { return n.Name == o.Name })
+}
+
+// dropTables drops the tables that are gone, if they hold nothing or it is allowed:
+// first the references between them, then the tables.
+func (p *planner) dropTables() {
+	var gone []*Step
+	for _, pr := range p.pairs {
+		if pr.new != nil {
+			continue
+		}
+		o := pr.old
+		rows := p.rows(o.Name, "")
+		if rows != 0 && !p.allows("drop:"+o.Name) {
+			p.refuse(&Refusal{
+				Object: "table app." + o.Name, Change: "would be dropped with all its rows", Reason: pr.gone(""),
+				Allow: "drop:" + o.Name, Renames: p.tableRenames(o), Table: o.Name, Rows: rows,
+			})
+			continue
+		}
+		s := &Step{Change: DropTable{o}, Table: o.Name, Reason: pr.gone(""), Lock: AccessExclusive, Rows: rows}
+		if rows != 0 {
+			s.Hazards = []Hazard{LosesData}
+		}
+		gone = append(gone, s)
+		for _, r := range o.References {
+			p.step(DropConstraint{o, r.Name}, o, pr.gone(""), AccessExclusive)
+		}
+	}
+	p.plan.Steps = append(p.plan.Steps, gone...)
+}
+
+// tableRenames returns what could be written to keep the rows of a table: for each new
+// model that has most of its columns.
+func (p *planner) tableRenames(o *pg.Table) []string {
+	var lines []string
+	for _, pr := range p.pairs {
+		if pr.old != nil || pr.new.RenamedFrom != "" {
+			continue
+		}
+		alike := 0
+		for _, c := range o.Columns {
+			if n := pr.new.Column(c.Name); n != nil && n.Type == c.Type {
+				alike++
+			}
+		}
+		if builtIn := 3; (alike-builtIn)*2 >= len(o.Columns)-builtIn {
+			lines = append(lines, pr.new.Origin.Line+" { … @renamed(from: "+strings.TrimPrefix(o.Origin.Of, "model ")+") }")
+		}
+	}
+	return lines
+}
+
+// create makes the tables that are new.
+func (p *planner) create() {
+	for _, pr := range p.pairs {
+		if pr.old == nil {
+			p.step(CreateTable{pr.new}, pr.new, pr.new.Origin.String(), NoLock)
+		}
+	}
+}
+
+// addUp adds the constraints, indexes, references and triggers that are new or changed;
+// keys come before the references that may need them.
+func (p *planner) addUp() {
+	var references []func()
+	for _, pr := range p.pairs {
+		if pr.new == nil {
+			continue
+		}
+		kept := map[any]bool{}
+		for _, n := range pr.kept {
+			kept[n] = true
+		}
+		for _, c := range pr.new.Constraints {
+			if !kept[c] && (pr.old != nil || c.Where != "") { // a new table has its own from the start
+				p.addConstraint(pr, c)
+			}
+		}
+		for _, i := range pr.new.Indexes {
+			if !kept[i] {
+				p.addIndex(pr, i)
+			}
+		}
+		for _, r := range pr.new.References {
+			if !kept[r] {
+				references = append(references, func() { p.addReference(pr, r) })
+			}
+		}
+	}
+	for _, add := range references {
+		add()
+	}
+	for _, pr := range p.pairs {
+		if pr.new == nil {
+			continue
+		}
+		for _, t := range pr.new.Triggers {
+			var o *pg.Trigger
+			if pr.old != nil {
+				o = triggerOf(pr.old, t.Name)
+			}
+			if o != nil && o.Digest == t.Digest {
+				continue
+			}
+			if o != nil {
+				p.step(DropTrigger{pr.new, t.Name}, pr.new, pr.new.Origin.String(), AccessExclusive)
+			}
+			p.step(CreateTrigger{pr.new, t}, pr.new, pr.new.Origin.String(), ShareRowExclusive)
+		}
+	}
+}
+
+func (p *planner) addIndex(pr *pair, i *pg.Index) {
+	switch {
+	case pr.old == nil:
+		p.step(CreateIndex{Table: pr.new, Index: i}, pr.new, i.Origin.String(), Share)
+	case p.options.Concurrent:
+		p.afterwards(CreateIndex{pr.new, i, true}, pr.new, i.Origin.String(), ShareUpdateExclusive, Long)
+	default:
+		p.step(CreateIndex{Table: pr.new, Index: i}, pr.new, i.Origin.String(), Share, LocksWrites, Long)
+	}
+}
+
+// addConstraint adds a key or check to a table that was there, if its rows satisfy it
+// or it is allowed to find out.
+func (p *planner) addConstraint(pr *pair, c *pg.Constraint) {
+	reason := c.Origin.String()
+	if pr.old == nil {
+		p.step(CreateUnique{Table: pr.new, Constraint: c}, pr.new, reason, Share)
+		return
+	}
+	hazards := p.mayAdd(pr, c)
+	if c.Kind == pg.Check {
+		if p.options.Concurrent {
+			p.step(AddConstraint{Table: pr.new, Constraint: c, NotValid: true}, pr.new, reason, AccessExclusive)
+			p.afterwards(Validate{pr.new, c.Name}, pr.new, reason, ShareUpdateExclusive, append(hazards, Long)...)
+			return
+		}
+		p.step(AddConstraint{Table: pr.new, Constraint: c}, pr.new, reason, AccessExclusive, append(hazards, LocksReads, LocksWrites, Long)...)
+		return
+	}
+	switch {
+	case p.options.Concurrent:
+		p.afterwards(CreateUnique{pr.new, c, true}, pr.new, reason, ShareUpdateExclusive, append(hazards, Long)...)
+		if c.Where == "" {
+			p.afterwards(AddConstraint{Table: pr.new, Constraint: c, FromIndex: true}, pr.new, reason, AccessExclusive)
+		}
+	case c.Where != "":
+		p.step(CreateUnique{Table: pr.new, Constraint: c}, pr.new, reason, Share, append(hazards, LocksWrites, Long)...)
+	default:
+		p.step(AddConstraint{Table: pr.new, Constraint: c}, pr.new, reason, AccessExclusive, append(hazards, LocksReads, LocksWrites, Long)...)
+	}
+}
+
+// mayAdd refuses a constraint that rows break, or may break without anybody to ask. It
+// returns the hazard of adding it.
+func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
+	if pr.isLookedAt(c) {
+		return nil
+	}
+	was, known := pr.before(c.Columns)
+	if !known { // a column is new, or its values change on the way: only Postgres can tell
+		if c.Kind != pg.Check && slices.ContainsFunc(c.Columns, func(name string) bool {
+			return pr.was(name) == nil && pr.new.Column(name).Default == "" && !pr.new.Column(name).NotNull
+		}) {
+			return nil // it holds null in every row
+		}
+		return []Hazard{MayFail}
+	}
+	table := pg.Qualified(pr.old.Schema, pr.old.Name)
+	r := &Refusal{Reason: c.Origin.String(), Table: pr.old.Name}
+	if c.Kind == pg.Check {
+		back := map[string]string{pr.new.Name: pr.old.Name}
+		for i, name := range c.Columns {
+			back[name] = was[i]
+		}
+		r.Condition = "(" + pg.Renamed(c.Condition, back) + ") is false"
+		r.Object, r.Change = "constraint "+c.Name+" on table app."+pr.new.Name, "would be broken by rows"
+		r.Allow = "check:" + pr.new.Name + "." + c.Name
+	} else {
+		list := make([]string, len(was))
+		for i, name := range was {
+			list[i] = pg.Ident(name)
+		}
+		columns := strings.Join(list, ", ")
+		bound := ""
+		if c.Where != "" {
+			bound = " where " + c.Where
+			r.Condition = c.Where + " and "
+		}
+		r.Condition += "(" + columns + ") in (select " + columns + " from " + table + bound + " group by " + columns + " having count(*) > 1)"
+		r.Object, r.Change = "key "+c.Name+" on table app."+pr.new.Name, "would be broken by rows that have the same values"
+		r.Allow = "unique:" + pr.new.Name + "." + strings.Join(c.Columns, ",")
+		if len(was) == 1 {
+			r.Column = was[0]
+			r.Sealed = pr.old.Column(was[0]).Sealed != ""
+		}
+	}
+	return p.mayBreak(r)
+}
+
+// mayBreak refuses what rows break, or may break without anybody to ask.
+func (p *planner) mayBreak(r *Refusal) []Hazard {
+	switch r.Rows = p.rows(r.Table, r.Condition); {
+	case r.Rows == 0:
+		return nil
+	case r.Rows > 0:
+		r.Allow = "" // Postgres would not allow it
+		p.refuse(r)
+	case !p.allows(r.Allow):
+		r.Change = strings.Replace(r.Change, "would be broken", "may be broken", 1)
+		p.refuse(r)
+	}
+	return []Hazard{MayFail}
+}
+
+// isLookedAt tells whether a check follows from the type of a column that is new, or
+// whose values are looked at with it: what an enum or another type has no place for.
+func (pr *pair) isLookedAt(c *pg.Constraint) bool {
+	if !c.OfType {
+		return false
+	}
+	n := pr.new.Column(c.Columns[0])
+	o := pr.was(n.Name)
+	return o == nil || len(n.Values) > 0 || o.Type != n.Type
+}
+
+// was returns the old column that became the one of that name, or nil.
+func (pr *pair) was(name string) *pg.Column {
+	if pr.old == nil {
+		return nil
+	}
+	for _, c := range pr.old.Columns {
+		if pr.columns[c.Name] == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// before returns what some columns are called now, if they hold now what they will.
+func (pr *pair) before(columns []string) (names []string, known bool) {
+	for _, name := range columns {
+		o, n := pr.was(name), pr.new.Column(name)
+		if o == nil || o.Type != n.Type || len(renames(o, n)) > 0 {
+			return nil, false
+		}
+		names = append(names, o.Name)
+	}
+	return names, true
+}
+
+func (p *planner) addReference(pr *pair, r *pg.Reference) {
+	reason := r.Origin.String()
+	if pr.old == nil {
+		p.step(AddReference{Table: pr.new, Reference: r}, pr.new, reason, ShareRowExclusive)
+		return
+	}
+	var hazards []Hazard
+	if o := pr.was(r.Column); o != nil && !p.referred(pr, o, r) {
+		hazards = p.mayRefer(pr, o, r)
+	}
+	if p.options.Concurrent {
+		p.step(AddReference{pr.new, r, true}, pr.new, reason, ShareRowExclusive)
+		p.afterwards(Validate{pr.new, r.Name}, pr.new, reason, ShareUpdateExclusive, append(hazards, Long)...)
+		return
+	}
+	p.step(AddReference{Table: pr.new, Reference: r}, pr.new, reason, ShareRowExclusive, append(hazards, LocksWrites, Long)...)
+}
+
+// referred tells whether a column has pointed to the same table before.
+func (p *planner) referred(pr *pair, o *pg.Column, r *pg.Reference) bool {
+	return slices.ContainsFunc(pr.old.References, func(was *pg.Reference) bool {
+		to := p.pairOf(was.Table)
+		return was.Column == o.Name && to != nil && to.new != nil && to.new.Name == r.Table
+	})
+}
+
+func (p *planner) mayRefer(pr *pair, o *pg.Column, r *pg.Reference) []Hazard {
+	at := slices.IndexFunc(p.pairs, func(to *pair) bool { return to.new != nil && to.new.Name == r.Table })
+	column := pg.Ident(pr.old.Name) + "." + pg.Ident(o.Name)
+	condition := column + " is not null"
+	if target := p.pairs[at].old; target != nil {
+		condition += " and not exists (select from " + pg.Qualified(target.Schema, target.Name) + " as target_row where target_row.id = " + column + ")"
+	}
+	return p.mayBreak(&Refusal{
+		Object: "reference " + r.Name + " on table app." + pr.new.Name, Change: "would be broken by rows that point to nothing in app." + r.Table,
+		Reason: r.Origin.String(), Allow: "reference:" + pr.new.Name + "." + r.Column,
+		Table: pr.old.Name, Column: o.Name, Condition: condition,
+	})
+}

@@ -1,0 +1,66 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// originOf is a model as what asks for objects.
+func originOf(m *schema.Model) pg.Origin {
+	o := pg.Origin{Of: "model " + m.Name, Place: placeOf(m.Span), Line: "model " + m.Name}
+	if m.IsIdentity {
+		o.Of += " (built in)"
+	}
+	return o
+}
+
+// originOfField is a field as what asks for objects; a foreign key is asked for by its
+// to-one.
+func originOfField(f *schema.Field) pg.Origin {
+	if f.FKOf != nil {
+		f = f.FKOf
+	}
+	o := originOf(f.Model)
+	o.Field, o.Line = f.Name, declaration(f)
+	if !f.BuiltIn {
+		o.Place = placeOf(f.Span)
+	}
+	return o
+}
+
+// originAt is a part of a model that has no name.
+func originAt(m *schema.Model, span syntax.Span) pg.Origin {
+	o := originOf(m)
+	o.Place = placeOf(span)
+	return o
+}
+
+// declaration writes a field as its model declares it, without attributes.
+func declaration(f *schema.Field) string {
+	text := f.Name + " " + f.Type.String()
+	if f.Optional {
+		text += "?"
+	}
+	return text
+}
+
+// renamedFrom returns the column that a field had under its former name, and the place
+// that tells it; none without @renamed.
+func renamedFrom(f *schema.Field) (column, place string) {
+	switch {
+	case f.FKOf != nil && f.FKOf.RenamedFrom != "":
+		return schema.SnakeForm(f.FKOf.RenamedFrom + "Id"), placeOf(f.FKOf.RenamedAt)
+	case f.FKOf == nil && f.RenamedFrom != "":
+		return schema.SnakeForm(f.RenamedFrom), placeOf(f.RenamedAt)
+	}
+	return "", ""
+}
+
+// placeOf writes a place as diagnostics do; empty for what no file says.
+func placeOf(s syntax.Span) string {
+	if s.File == nil {
+		return ""
+	}
+	return s.File.Name + ":" + s.Start.String()
+}

@@ -1,0 +1,145 @@
+package pg
+
+import "fmt"
+
+// Mentioned is what an expression stands on.
+type Mentioned struct {
+	columns   map[string]bool // names, of whatever table
+	relations map[string]bool // schema.name
+}
+
+// Mentions returns what some expressions mention, their sub-selects included. Text that
+// is printed as it is counts word by word, so it may find more than there is, and
+// never less.
+func Mentions(list ...Expr) *Mentioned {
+	m := &Mentioned{columns: map[string]bool{}, relations: map[string]bool{}}
+	m.exprs(list)
+	return m
+}
+
+// Column tells whether a column of that name is mentioned.
+func (m *Mentioned) Column(name string) bool { return m.columns[name] }
+
+// Relation tells whether a table or view is mentioned.
+func (m *Mentioned) Relation(schema, name string) bool { return m.relations[schema+"."+name] }
+
+func (m *Mentioned) exprs(list []Expr) {
+	for _, e := range list {
+		m.expr(e)
+	}
+}
+
+func (m *Mentioned) expr(e Expr) {
+	switch e := e.(type) {
+	case nil, *Text:
+	case *ColumnRef:
+		m.columns[e.Name] = true
+	case *Name:
+		m.words(e.Name)
+	case *Raw:
+		m.words(e.SQL)
+	case *Call:
+		m.exprs(e.Args)
+	case *Param:
+		m.expr(e.Value)
+	case *Binary:
+		m.exprs([]Expr{e.Left, e.Right})
+	case *Cast:
+		m.expr(e.Value)
+	case *Is:
+		m.expr(e.Value)
+	case *Not:
+		m.expr(e.Operand)
+	case *And:
+		m.exprs(e.Operands)
+	case *Or:
+		m.exprs(e.Operands)
+	case *In:
+		m.expr(e.Value)
+		m.exprs(e.List)
+	case *Any:
+		m.exprs([]Expr{e.Value, e.Array})
+	case *Case:
+		m.exprs([]Expr{e.Value, e.Else})
+		for _, w := range e.Whens {
+			m.exprs([]Expr{w.Condition, w.Result})
+		}
+	case *Subquery:
+		m.query(e.Query)
+	case *Exists:
+		m.query(e.Query)
+	case *ArrayOf:
+		m.query(e.Query)
+	case *Array:
+		m.exprs(e.Elements)
+	case *Slice:
+		m.exprs([]Expr{e.Array, e.From, e.To})
+	case *Element:
+		m.exprs([]Expr{e.Array, e.Index})
+	case *Field:
+		m.columns[e.Name] = true
+		m.expr(e.Value)
+	case *AllFields:
+		m.expr(e.Value)
+	case *Row:
+		m.exprs(e.Values)
+	case *RowNumber:
+		m.orders(e.OrderBy)
+	case *Fragment:
+		m.words(e.Prefix + " " + e.Suffix)
+		m.expr(e.Value)
+		m.query(e.Select)
+		if e.Query != nil {
+			m.query(&Select{From: e.Query.From, Joins: e.Query.Joins, Where: e.Query.Where})
+		}
+	default:
+		panic(fmt.Sprintf("pg: no walk through expression %T", e))
+	}
+}
+
+func (m *Mentioned) query(q *Select) {
+	if q == nil {
+		return
+	}
+	for _, o := range q.Columns {
+		m.expr(o.Value)
+	}
+	m.from(q.From)
+	for _, j := range q.Joins {
+		m.from(j.With)
+		m.expr(j.On)
+	}
+	m.exprs([]Expr{q.Where, q.Limit, q.Offset})
+	for _, u := range q.UnionAll {
+		m.query(u)
+	}
+	m.orders(q.OrderBy)
+}
+
+func (m *Mentioned) from(f From) {
+	switch f := f.(type) {
+	case nil:
+	case *TableRef:
+		m.relations[f.Schema+"."+f.Name] = true
+	case *SubqueryRef:
+		m.query(f.Query)
+	case *CallRef:
+		m.expr(f.Call)
+	default:
+		panic(fmt.Sprintf("pg: no walk through source of rows %T", f))
+	}
+}
+
+func (m *Mentioned) orders(list []Order) {
+	for _, o := range list {
+		m.expr(o.Value)
+	}
+}
+
+func (m *Mentioned) words(sql string) {
+	for _, t := range tokens(sql) {
+		if t.ident {
+			m.columns[t.name] = true
+		}
+	}
+}
