@@ -159,8 +159,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	lost := strings.Replace(good, "title Text\n", "", 1)
 	lost = strings.Replace(lost, "with (title, dueOn?)", "with (dueOn?)", 1)
 	replaceFile(t, schema, strings.Replace(lost, "(title?, state?", "(state?", 1))
-	at = p.await(t, at, "data would be lost")
-	at = p.await(t, at, "app.task.title")
+	at = p.await(t, at, "column app.task.title would be dropped with its values")
 	at = p.await(t, at, "still served")
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 
@@ -301,7 +300,7 @@ func TestDevBeginsBroken(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "more.stern")); err != nil {
 		t.Fatal(err)
 	}
-	at = p.await(t, at, "data would be lost")
+	at = p.await(t, at, "table app.leaf would be dropped with all its rows")
 
 	// It says how to start over, and that works.
 	data := filepath.Join(dir, ".sternpost", "postgres")
