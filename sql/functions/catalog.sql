@@ -1,5 +1,5 @@
 -- What is installed in the schemas of Sternpost, one object per row, as Postgres tells it: two databases of one schema say
--- the same. The place of a column in its table is left out, since a column that is added later comes last; so are the names
+-- the same. The place of a column in its table or view is left out, since a column that is added later comes last; so are the names
 -- of owners, and the grants to roles of the house, which are not ours. Nobody is granted this.
 create or replace function platform.catalog() returns table (object text, fact text)
 language sql
@@ -82,7 +82,13 @@ as $$
       relations.relforcerowsecurity,
       grants.text,
       obj_description(relations.oid, 'pg_class'),
-      case when relations.relkind in ('v', 'm') then pg_get_viewdef(relations.oid) end
+      case
+        when relations.relkind in ('v', 'm') then (
+          -- Its columns in alphabetical order: what a view shows since later comes last, too.
+          select string_agg(btrim(part.text, E' \n;'), ', ' order by btrim(part.text, E' \n;') collate "C")
+          from regexp_split_to_table(pg_get_viewdef(relations.oid), E',\n|SELECT|FROM') as part (text)
+        )
+      end
     )
   from relations
   cross join owner

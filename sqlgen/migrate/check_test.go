@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	t.Run("a schema that has changed", func(t *testing.T) {
 		t.Parallel()
 		project := threeMigrations(t)
-		err := check(t, project, compile(t, schemaOf("title Text @unique prio Number @default(1) tag Tag? more Text?", "model Tag { fields { name Text @unique tasks Task[] } }")))
+		err := check(t, project, compile(t, schemaOf("title Text @index prio Number @default(1) tag Tag? more Text?", "model Tag { fields { name Text @unique tasks Task[] } }")))
 		if err == nil || !strings.Contains(err.Error(), "sternpost migrate new") {
 			t.Errorf("Check = %v", err)
 		}

@@ -22,7 +22,7 @@ import (
 var schemas = []string{
 	schemaOf("title Text", ""),
 	schemaOf("title Text prio Number @default(1)", "model Tag { fields { name Text @unique } }"),
-	schemaOf("title Text @unique prio Number @default(1) tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }"),
+	schemaOf("title Text @index prio Number @default(1) tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }"),
 }
 
 func schemaOf(fields, rest string) string {
