@@ -74,3 +74,101 @@ model Note {
 	}
 	a.await(t, "bump", `{"by":2}`, fmt.Sprint(2*versions))
 }
+
+// leaving is a project whose code hides what it sets from the compiler: names put together
+// when it runs.
+var leaving = map[string]string{
+	"schema.stern": `
+model Note {
+  fields { text Text  owner Identity }
+  actions {
+    list allNotes() { @permission(expression: true) }
+    read count() returns (Any)
+    read session() returns (Any)
+    write enterAnother(how: Text) returns (Any)
+    write set(name: Text, value: Text) returns (Any)
+    create addNote() with (text, owner.id)
+  }
+  @permission(expression: note.owner == ctx.identity, actions: [get, list])
+  @permission(expression: true, actions: [create, read, write])
+}
+`,
+	"functions/count.sql": `
+create function functions.seen() returns bigint language plpgsql stable as $$
+begin
+  return (select count(*) from app.note);
+end;
+$$;
+create function functions.count() returns jsonb language plpgsql stable as 'begin return to_jsonb(functions.seen()); end';
+`,
+	"functions/session.sql": `
+create function functions.session() returns jsonb language sql stable as $$
+  select jsonb_build_array(
+    current_setting('default_transaction_read_only'), current_setting('TimeZone'), current_setting('statement_timeout'),
+    current_setting('my.own', true)
+  );
+$$;
+`,
+	"functions/enterAnother.sql": `
+create function functions.enter_another(how text) returns jsonb language plpgsql volatile as $$
+begin
+  execute format('select %s(%L, %L, true)', 'set_' || 'config', 'stern' || 'post.action', 'allNotes');
+  perform functions.seen();
+  case how
+    when 'fails' then raise exception 'no more' using errcode = 'SP409';
+    else return to_jsonb(functions.seen());
+  end case;
+end;
+$$;
+`,
+	"functions/set.sql": `
+create function functions.set(name text, value text) returns jsonb language plpgsql volatile as $$
+begin
+  execute format('set session %s = %L', name, value);
+  return '"set"';
+end;
+$$;
+`,
+}
+
+// TestCodeLeavesNothing holds that a call of custom code leaves nothing to the next one on
+// its connection: no plan that was made for another action, and no setting.
+func TestCodeLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := writeProject(t, leaving)
+	db := installApp(t, dir)
+	if _, err := db.Superuser(t).Exec(t.Context(), `
+		insert into app.identity (id) values ('ann');
+		insert into app.note (text, owner_id) values ('one', 'ann'), ('two', 'ann')`); err != nil {
+		t.Fatal(err)
+	}
+	// One connection, which no call shares.
+	a := serveWith(t, db, dir, db.ServerURL(), serving{env: []string{"STERNPOST_DATABASE_POOL_SIZE=1"}})
+	ask := func(action, body string) string {
+		t.Helper()
+		response, got := a.send(t, "POST", "/api/json/"+action, nil, body)
+		return fmt.Sprintf("%d %s", response.StatusCode, got)
+	}
+	fresh := ask("session", `{}`)
+	for _, c := range []struct{ what, action, body, want string }{
+		{"another action", "enterAnother", `{"how":"returns"}`, "500"},
+		{"another action, and a refusal", "enterAnother", `{"how":"fails"}`, "409"},
+		{"read only", "set", `{"name":"default_transaction_read_only","value":"on"}`, "200"},
+		{"a time zone", "set", `{"name":"TimeZone","value":"Asia/Tokyo"}`, "200"},
+		{"no limit", "set", `{"name":"statement_timeout","value":"0"}`, "200"},
+		{"a setting of its own", "set", `{"name":"my.own","value":"x"}`, "200"},
+	} {
+		if got := ask(c.action, c.body); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: got %s, want %s", c.what, got, c.want)
+		}
+		if got := ask("count", `{}`); got != "200 0" {
+			t.Errorf("after %s, a stranger sees %s notes, want none", c.what, got)
+		}
+		if got := ask("session", `{}`); got != strings.Replace(fresh, "null", `""`, 1) && got != fresh {
+			t.Errorf("after %s, the session has %s, want %s", c.what, got, fresh)
+		}
+		if got := ask("addNote", `{"text":"x","owner":{"id":"ann"}}`); !strings.HasPrefix(got, "200") {
+			t.Errorf("after %s, a create answers %s", c.what, got)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type statement struct {
 	name   string // on the connection
 	sql    string
 	shared bool // it may ride with others, and be made twice
+	custom bool // it runs code of the project, which may leave something behind
 }
 
 // newStatement builds the call of a function of schema api.
@@ -244,11 +245,19 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 		// The others are most likely as dead: do not find out one by one.
 		d.pool.Reset()
 		return unavailable.with(err)
-	case sqlstate(err) == unpreparedStatement:
+	case sqlstate(err) == unpreparedStatement, sqlstate(err) == enteredAnother:
 		_ = pg.Close(closedContext())
+	case st.custom:
+		// What the code set is undone with its transaction, but not what it has planned.
+		if pg.Exec(context.Background(), "discard plans").Close() != nil {
+			_ = pg.Close(closedContext())
+		}
 	}
 	return err
 }
+
+// enteredAnother is what platform.leave raises of code that has entered another action.
+const enteredAnother = "SP500"
 
 // errClientLeft is why a statement was cancelled for whose answer nobody waits.
 var errClientLeft = errors.New("the client has left")
@@ -256,6 +265,9 @@ var errClientLeft = errors.New("the client has left")
 // execute works one level below pgx: of the answer it needs one column of one row
 // as it came, and no decoding.
 func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, answer func([]byte)) error {
+	if st.custom {
+		return executeCustom(pg, st, input, callContext, answer)
+	}
 	prepared, err := prepare(pg, st)
 	if err != nil {
 		return err
@@ -266,6 +278,37 @@ func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, answer 
 	}
 	_, err = rows.Close()
 	return err
+}
+
+// What follows each call of custom code, in its transaction: the question whether the code
+// has entered another action, and the end of all settings that would outlive the call.
+var afterCustom = [...]statement{
+	{name: "leave", sql: "select platform.leave()"},
+	{name: "reset", sql: "reset all"},
+}
+
+// executeCustom is execute for custom code.
+func executeCustom(pg *pgconn.PgConn, st statement, input, callContext []byte, answer func([]byte)) error {
+	var batch pgconn.Batch
+	params := [][]byte{input, callContext}
+	for _, each := range append([]statement{st}, afterCustom[:]...) {
+		prepared, err := prepare(pg, each)
+		if err != nil {
+			return err
+		}
+		batch.ExecStatement(prepared, params, nil, nil)
+		params = nil
+	}
+	results := pg.ExecBatch(context.Background(), &batch)
+	for first := true; results.NextResult(); first = false {
+		rows := results.ResultReader()
+		for rows.NextRow() {
+			if first {
+				answerFirst(rows.Values(), answer)
+			}
+		}
+	}
+	return results.Close()
 }
 
 // prepare returns the statement as the connection knows it.

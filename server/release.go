@@ -303,9 +303,11 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 		built.early = newStatement(a.Early, true)
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
+	built.call.custom = a.Custom
 	for set, function := range a.Forms {
 		form := newStatement(function, readOnly)
 		form.shared = a.Kind == release.List && !a.Custom
+		form.custom = a.Custom
 		built.forms[set] = form
 	}
 	return built, nil

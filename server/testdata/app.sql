@@ -152,7 +152,7 @@ $$);
 
 call platform.declare_function('who_am_i', 'stable', $$
 begin
-  perform platform.enter('whoAmI', context);
+  perform platform.enter('custom code', context);
   return context::text;
 end;
 $$);

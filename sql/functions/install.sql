@@ -12,6 +12,7 @@
 {{ template "input.sql" . }}
 {{ template "enter_caller.sql" . }}
 {{ template "enter.sql" . }}
+{{ template "leave.sql" . }}
 
 {{ template "refuse.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
