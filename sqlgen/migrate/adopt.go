@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 func sortedKeys(all ...map[string]string) []string {
@@ -114,30 +117,20 @@ func likeness(ctx context.Context, folder *Folder, there map[string]string, scra
 			err = failed
 		}
 	}()
-	for version := len(folder.Files); version > 0; version-- {
-		if !folder.isComplete(version) {
+	url, err := server.database(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for version := range len(folder.Files) + 1 {
+		if version == 0 || !folder.isComplete(version) {
 			continue
 		}
-		err := server.replay(ctx, folder.Files[:version], func(conn *pgx.Conn) error {
-			l := &like{version: version}
-			catalog, err := readCatalog(ctx, conn)
-			if err != nil {
-				return err
-			}
-			l.differences = compare(there, catalog, "is not in it", "is missing", "is other")
-			if l.release, _, err = readRelease(ctx, conn); err != nil {
-				return err
-			}
-			if best == nil || len(l.differences) < len(best.differences) {
-				best = l
-			}
-			return conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&l.major)
-		})
+		l, err := likeVersion(ctx, &Folder{Dir: folder.Dir, Files: folder.Files[:version]}, url, there)
 		if err != nil {
 			return nil, err
 		}
-		if len(best.differences) == 0 {
-			return best, nil
+		if best == nil || len(l.differences) <= len(best.differences) {
+			best = l
 		}
 	}
 	if best == nil {
@@ -146,8 +139,32 @@ func likeness(ctx context.Context, folder *Folder, there map[string]string, scra
 	return best, nil
 }
 
+// likeVersion applies migrations to a scratch database and compares a catalog with what
+// they leave.
+func likeVersion(ctx context.Context, folder *Folder, url string, there map[string]string) (*like, error) {
+	if _, err := Up(ctx, folder, UpOptions{URL: url}); err != nil {
+		return nil, err
+	}
+	conn, err := connect(ctx, url, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	l := &like{version: len(folder.Files)}
+	catalog, err := readCatalog(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
+	l.differences = compare(there, catalog, "is not in it", "is missing", "is other")
+	if l.release, _, err = readRelease(ctx, conn); err != nil {
+		return nil, err
+	}
+	return l, conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&l.major)
+}
+
 // adopt notes the version, and the release as migrations make it: the next one changes
-// its very text.
+// its very text. Views may show their columns in another order than after the
+// migrations, which the next one could not replace: they are made anew.
 func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, statement := range []string{
@@ -159,15 +176,84 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 				return err
 			}
 		}
-		_, err := tx.Exec(ctx, `
-			select platform.install_release($1, $2::json, $3::json)
-			where $4 is distinct from (
-				select platform.release_digest(manifest::text, description::text) from platform.release order by number desc limit 1
-			)`, found.release.source, string(found.release.manifest), string(found.release.description), found.release.digest())
+		installed, _, err := readRelease(ctx, tx)
+		if err != nil || installed.digest() == found.release.digest() {
+			return err
+		}
+		if err := alignViews(ctx, tx, installed, found.release); err != nil {
+			return err
+		}
+		_, err = tx.Exec(ctx, "select platform.install_release($1, $2::json, $3::json)",
+			found.release.source, string(found.release.manifest), string(found.release.description))
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("note the version: %w", err)
+		return fmt.Errorf("take the database under the migrations: %w", err)
 	}
 	return nil
+}
+
+// alignViews makes the views anew, with what stands on them, if two releases of one
+// catalog show columns in another order.
+func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error {
+	old, err := pg.ReadDescription(installed.description)
+	if err != nil {
+		return err
+	}
+	new, err := pg.ReadDescription(wanted.description)
+	if err != nil {
+		return err
+	}
+	same := slices.EqualFunc(old.Views, new.Views, func(a, b *pg.View) bool {
+		return a.Name == b.Name && slices.Equal(a.Columns, b.Columns)
+	})
+	if same {
+		return nil
+	}
+	// Policies stand on views. A release does not keep their texts, but the catalog does.
+	policies, err := readPolicies(ctx, tx)
+	if err != nil {
+		return err
+	}
+	plan := &diff.Plan{}
+	for _, v := range new.Views {
+		plan.Steps = append(plan.Steps, &diff.Step{Change: diff.DropView{View: v}})
+	}
+	for _, v := range new.Views {
+		plan.Steps = append(plan.Steps, &diff.Step{Change: diff.CreateView{View: v}})
+	}
+	var statements []string
+	for _, p := range policies {
+		statements = append(statements, p.Drop)
+	}
+	for _, s := range emit.Plan(plan) {
+		statements = append(statements, s.Text)
+	}
+	for _, p := range policies {
+		statements = append(statements, p.Create)
+	}
+	for _, statement := range statements {
+		if _, err := tx.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// policyText is the statements that take a policy off and put it back.
+type policyText struct{ Drop, Create string }
+
+func readPolicies(ctx context.Context, tx pgx.Tx) ([]policyText, error) {
+	rows, err := tx.Query(ctx, `
+		select
+			format('drop policy %I on %I.%I', policyname, schemaname, tablename),
+			format('create policy %I on %I.%I as %s for %s to %s', policyname, schemaname, tablename, permissive, cmd,
+				(select string_agg(quote_ident(role), ', ') from unnest(roles) as role))
+				|| coalesce(' using (' || qual || ')', '') || coalesce(' with check (' || with_check || ')', '')
+		from pg_policies
+		where schemaname = 'app'`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByPos[policyText])
 }

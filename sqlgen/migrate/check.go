@@ -36,7 +36,7 @@ func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL stri
 	case last == nil:
 		return fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
 	}
-	switch _, _, err := next(last, 1, "check", db); {
+	switch _, err := next(last, 1, "check", db, PlanOptions{}); {
 	case err == nil:
 		return errors.New("the schema has changed since the last migration: write the next one with sternpost migrate new NAME")
 	case !errors.Is(err, ErrNothingChanged):

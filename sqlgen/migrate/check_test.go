@@ -72,10 +72,10 @@ func TestCheck(t *testing.T) {
 			})
 		}, "the release that this migration makes is not the one that it names"},
 		{"a schema without migration", func(t *testing.T, project string) {
-			for _, f := range folder(t, project).Files[2:] {
+			for _, f := range folder(t, project).Files[3:] {
 				os.Remove(filepath.Join(project, migrate.DirName, f.Name))
 			}
-		}, "belongs to migration 003"},
+		}, "belongs to migration 005"},
 		{"a snapshot that was changed", func(t *testing.T, project string) {
 			name := filepath.Join(project, migrate.DirName, migrate.SnapshotName)
 			text, err := os.ReadFile(name)
@@ -88,10 +88,10 @@ func TestCheck(t *testing.T) {
 		}, "changed by hand or by a merge"},
 		{"a gap", func(t *testing.T, project string) {
 			dir := filepath.Join(project, migrate.DirName)
-			if err := os.Rename(filepath.Join(dir, "002_second.sql"), filepath.Join(dir, "009_second.sql")); err != nil {
+			if err := os.Rename(filepath.Join(dir, "005_third_2.sql"), filepath.Join(dir, "009_third_2.sql")); err != nil {
 				t.Fatal(err)
 			}
-		}, "there is no number 002"},
+		}, "there is no number 005"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +106,7 @@ func TestCheck(t *testing.T) {
 	t.Run("a schema that has changed", func(t *testing.T) {
 		t.Parallel()
 		project := threeMigrations(t)
-		err := check(t, project, compile(t, schemaOf("title Text @index prio Number @default(1) tag Tag? more Text?", "model Tag { fields { name Text @unique tasks Task[] } }")))
+		err := check(t, project, compile(t, schemaOf("title Text @unique prio Number @default(1) tag Tag? more Text?", "model Tag { fields { name Text @unique tasks Task[] } }")))
 		if err == nil || !strings.Contains(err.Error(), "sternpost migrate new") {
 			t.Errorf("Check = %v", err)
 		}
@@ -117,7 +117,7 @@ func TestNewWithoutChange(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
 	before := folder(t, project)
-	_, err := migrate.New(before, "again", compile(t, schemas[2]))
+	_, err := migrate.New(before, "again", compile(t, schemas[2]), migrate.PlanOptions{})
 	if !errors.Is(err, migrate.ErrNothingChanged) {
 		t.Errorf("New = %v, want that nothing has changed", err)
 	}
@@ -126,7 +126,7 @@ func TestNewWithoutChange(t *testing.T) {
 	}
 	for _, name := range []string{"", "../x", "a b", "a.sql", "-x", "ä"} {
 		var bad *migrate.NameError
-		if _, err := migrate.New(before, name, compile(t, schemas[0])); !errors.As(err, &bad) {
+		if _, err := migrate.New(before, name, compile(t, schemas[0]), migrate.PlanOptions{}); !errors.As(err, &bad) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
@@ -137,8 +137,8 @@ func TestNewWithoutChange(t *testing.T) {
 func TestRebase(t *testing.T) {
 	t.Parallel()
 	const tag = "model Tag { fields { name Text } }"
-	base, ours, theirs := schemaOf("title Text", ""), schemaOf("title Text", tag), schemaOf("title Text prio Number @default(1)", "")
-	merged := compile(t, schemaOf("title Text prio Number @default(1)", tag))
+	base, ours, theirs := schemaOf("title Text", ""), schemaOf("title Text", tag), schemaOf("title Text prio Text?", "")
+	merged := compile(t, schemaOf("title Text prio Text?", tag))
 	for _, byHand := range []bool{false, true} {
 		project := t.TempDir()
 		dir := filepath.Join(project, migrate.DirName)
@@ -165,7 +165,7 @@ func TestRebase(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "the same number") || !strings.Contains(err.Error(), "sternpost migrate rebase 002_theirs.sql") {
 			t.Errorf("Check = %v, want that two files have one number", err)
 		}
-		outcome, err := migrate.Rebase(t.Context(), folder(t, project), "002_ours.sql", merged, scratchURL(t))
+		outcome, err := migrate.Rebase(t.Context(), folder(t, project), "002_ours.sql", merged, migrate.PlanOptions{}, scratchURL(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +194,7 @@ func TestRebaseOfTheSnapshot(t *testing.T) {
 	if err := check(t, project, compile(t, schemas[2])); err == nil || !strings.Contains(err.Error(), "migrate rebase") {
 		t.Errorf("Check = %v, want what makes the snapshot", err)
 	}
-	if _, err := migrate.Rebase(t.Context(), folder(t, project), "", compile(t, schemas[2]), scratchURL(t)); err != nil {
+	if _, err := migrate.Rebase(t.Context(), folder(t, project), "", compile(t, schemas[2]), migrate.PlanOptions{}, scratchURL(t)); err != nil {
 		t.Fatal(err)
 	}
 	after, err := os.ReadFile(name)

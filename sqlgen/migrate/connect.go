@@ -25,6 +25,7 @@ func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.C
 	}
 	config.RuntimeParams["application_name"] = "sternpost migrate"
 	config.RuntimeParams["statement_timeout"] = "0"
+	config.RuntimeParams["standard_conforming_strings"] = "on"
 	config.RuntimeParams["idle_in_transaction_session_timeout"] = "0"
 	if lockTimeout > 0 {
 		config.RuntimeParams["lock_timeout"] = strconv.FormatInt(lockTimeout.Milliseconds(), 10)

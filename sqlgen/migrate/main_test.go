@@ -91,13 +91,16 @@ func folder(t testing.TB, project string) *migrate.Folder {
 }
 
 // mustNew writes the next migration.
-func mustNew(t testing.TB, project, name string, db *pg.Database) []*migrate.File {
+func mustNew(t testing.TB, project, name string, db *pg.Database, allowed ...string) []*migrate.File {
 	t.Helper()
-	files, err := migrate.New(folder(t, project), name, db)
+	written, err := migrate.New(folder(t, project), name, db, migrate.PlanOptions{Allow: allowed})
 	if err != nil {
 		t.Fatalf("migrate new %s: %v", name, err)
 	}
-	return files
+	if len(written.Warnings) > 0 {
+		t.Errorf("migrate new %s warns: %q", name, written.Warnings)
+	}
+	return written.Files
 }
 
 func value[T any](t testing.TB, conn *pgx.Conn, statement string, args ...any) T {

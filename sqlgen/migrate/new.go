@@ -11,7 +11,6 @@ import (
 
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sqlgen/diff"
-	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -32,10 +31,22 @@ func (e *NameError) Error() string {
 
 var namePattern = regexp.MustCompile(`\A[A-Za-z0-9_][A-Za-z0-9_-]*\z`)
 
+// PlanOptions say what a migration may do.
+type PlanOptions struct {
+	Allow     []string        // what may be lost or fail: drop:post.subtitle
+	Backfills []diff.Backfill // values for rows that are there
+}
+
+// Written is what New has written.
+type Written struct {
+	Files    []*File
+	Warnings []string // what the schema says and has no effect, and options that nothing asked for
+}
+
 // New writes the files that bring a database from the last migration to db, and the
 // snapshot. It needs no database, so it takes it that tables hold rows. Nothing is
 // written when there is nothing to do, and then it returns ErrNothingChanged.
-func New(folder *Folder, name string, db *pg.Database) ([]*File, error) {
+func New(folder *Folder, name string, db *pg.Database, o PlanOptions) (*Written, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &NameError{name}
 	}
@@ -50,79 +61,93 @@ func New(folder *Folder, name string, db *pg.Database) ([]*File, error) {
 	if n := len(folder.Files); n > 0 {
 		number = folder.Files[n-1].Number + 1
 	}
-	files, after, err := next(last, number, name, db)
+	change, err := next(last, number, name, db, o)
 	if err != nil {
 		return nil, err
 	}
-	return files, write(folder.Dir, files, after)
+	return &Written{change.files, change.warnings}, write(folder.Dir, change.files, change.after)
 }
 
-// next makes the files that follow a snapshot, nil if there is none, and the snapshot
-// after them.
-func next(last *snapshot, number int, name string, db *pg.Database) ([]*File, *snapshot, error) {
+// change is the files of one change, and what there is after them.
+type change struct {
+	files    []*File
+	after    *snapshot
+	warnings []string
+}
+
+// next makes the change that follows a snapshot, nil if there is none.
+func next(last *snapshot, number int, name string, db *pg.Database, o PlanOptions) (*change, error) {
 	db = install.OverPlatform(db)
 	if last == nil {
 		wanted := recordOf(db)
-		file := newFile(number, name, nothing, wanted.digest(), 1, 1, lockTimeoutSQL+"\n"+install.Script(db))
-		return []*File{file}, newSnapshot(number, sql.Current(), wanted), nil
+		file := &draft{body: []string{lockTimeoutSQL, strings.TrimSpace(install.Script(db))}}
+		return &change{
+			files: []*File{file.file(number, name, nothing, wanted.digest(), 1, 1)},
+			after: newSnapshot(number, sql.Current(), wanted),
+		}, nil
 	}
 	before := last.record()
 	old, err := pg.ReadDescription(before.description)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the description in the snapshot: %w", err)
+		return nil, fmt.Errorf("read the description in the snapshot: %w", err)
 	}
-	plan := diff.Between(old, db, diff.Options{})
+	plan := diff.Between(old, db, diff.Options{Allow: o.Allow, Backfills: o.Backfills, Concurrent: true})
 	if plan.IsEmpty() && bytes.Equal(before.manifest, db.Manifest) && old.Platform == db.Platform {
-		return nil, nil, ErrNothingChanged
+		return nil, ErrNothingChanged
 	}
 	if len(plan.Refused) > 0 {
-		return nil, nil, &install.RefusedError{Refused: plan.Refused}
+		return nil, &RefusedError{plan.Refused}
 	}
-	wanted := recordOf(plan.Result)
 	platform, err := sql.Upgrade(last.Platform)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	body := []string{lockTimeoutSQL}
-	if platform != "" {
-		body = append(body, "-- The platform of this version of Sternpost\n\n"+platform)
+	wanted := recordOf(plan.Result)
+	c := &change{warnings: warningsOf(plan)}
+	drafts := draftsOf(plan, platform, wanted.changeSQL(before))
+	for i, d := range drafts {
+		c.files = append(c.files, d.file(number+i, name, before.digest(), wanted.digest(), i+1, len(drafts)))
 	}
-	for _, s := range emit.Plan(plan) {
-		body = append(body, emit.FileText(s))
+	c.after = newSnapshot(number+len(drafts)-1, sql.Current(), wanted)
+	return c, nil
+}
+
+// RefusedError is returned for a change that would lose rows or values, or that may fail
+// on those that are there. Nothing was written.
+type RefusedError struct {
+	Refused []*diff.Refusal
+}
+
+// Error lists the changes, each with what can be done about it.
+func (e *RefusedError) Error() string {
+	text := "the change is refused until it is said what becomes of the rows:"
+	installed := &install.RefusedError{Refused: e.Refused}
+	for _, r := range e.Refused {
+		text += "\n  " + strings.ReplaceAll(installed.Describe(r), "\n", "\n  ")
+		if r.Backfill != "" {
+			text += "\n    to give the rows a value: --backfill '" + r.Backfill + " = …'"
+		}
+		if r.Allow != "" {
+			text += "\n    to go on all the same: --allow " + r.Allow
+		}
 	}
-	body = append(body, "-- Release\n"+wanted.changeSQL(before))
-	file := newFile(number, name, before.digest(), wanted.digest(), 1, 1, strings.Join(body, "\n\n"))
-	return []*File{file}, newSnapshot(number, sql.Current(), wanted), nil
+	return text
+}
+
+func warningsOf(plan *diff.Plan) []string {
+	var list []string
+	for _, w := range plan.Warnings {
+		list = append(list, strings.TrimPrefix(w.Place+": "+w.Message, ": "))
+	}
+	for _, name := range plan.Unused {
+		list = append(list, name+": nothing in this change asks for it")
+	}
+	return list
 }
 
 // recordOf returns what the release of a database says.
 func recordOf(db *pg.Database) record {
 	return record{strings.Join(strings.Fields(db.Source), " "), db.Manifest, db.Description()}
-}
-
-// lockTimeoutSQL bounds how long the migration waits for a lock, since whoever queues
-// behind it waits as well. Who applies it may have said how long.
-const lockTimeoutSQL = `do $$
-begin
-  if current_setting('lock_timeout') = '0' then
-    set local lock_timeout = '5s';
-  end if;
-end;
-$$;`
-
-// newFile makes a file around what it does.
-func newFile(number int, name, from, to string, part, parts int, body string) *File {
-	written := digestOf(body + "\n")
-	release := fmt.Sprintf("-- Release: from %s to %s", from, to)
-	if parts > 1 {
-		name += fmt.Sprintf("_%d", part)
-		release += fmt.Sprintf(", part %d of %d", part, parts)
-	}
-	text := "-- Code generated by sternpost migrate new.\n" +
-		"-- Statements of your own may stand above the release. Once it has been applied anywhere, leave it as it is.\n" +
-		release + "\n" +
-		"-- Written: " + written + "\n\n" + body + "\n"
-	return parseFile(number, fmt.Sprintf("%03d_%s.sql", number, name), text)
 }
 
 // write writes files and the snapshot, or nothing.

@@ -27,7 +27,7 @@ type Rebased struct {
 // name it only makes the snapshot of the files that there are. It applies the other
 // migrations on a scratch Postgres (at scratchURL, or one that it starts), so that the
 // snapshot, which such a merge tears, is not needed.
-func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, scratchURL string) (*Rebased, error) {
+func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, o PlanOptions, scratchURL string) (*Rebased, error) {
 	moved, rest, err := folder.split(name)
 	if err != nil {
 		return nil, err
@@ -52,11 +52,11 @@ func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, s
 		f.Number, f.Name = number, renumbered(f.Name, number)
 		outcome.Written = []*File{&f}
 	default:
-		outcome.Written, after, err = next(last, number, baseName(moved), db)
-		if errors.Is(err, ErrNothingChanged) {
-			after, err = last, nil
-		}
-		if err != nil {
+		c, err := next(last, number, baseName(moved), db, o)
+		switch {
+		case err == nil:
+			outcome.Written, after = c.files, c.after
+		case !errors.Is(err, ErrNothingChanged):
 			return nil, err
 		}
 		outcome.keepByHand(number, baseName(moved))
@@ -152,9 +152,6 @@ func (r *Rebased) keepByHand(number int, name string) {
 		r.Written[len(r.Written)-1] = &last
 	}
 }
-
-// apart spaces what tern reads even in comments.
-var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")
 
 // replace puts files in the place of others, or leaves all as it was.
 func replace(dir string, old, new []*File, after *snapshot) error {

@@ -105,9 +105,14 @@ func compare(got, want map[string]string, extra, missing, other string) []Differ
 	return list
 }
 
+// asker is a connection or a transaction.
+type asker interface {
+	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
+}
+
 // readRelease reads the newest release of a database to which migrations were applied,
 // and the state of its platform.
-func readRelease(ctx context.Context, conn *pgx.Conn) (record, sql.State, error) {
+func readRelease(ctx context.Context, conn asker) (record, sql.State, error) {
 	var r record
 	platform := sql.State{}
 	var manifest, description, hash string

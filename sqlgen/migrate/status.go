@@ -2,6 +2,11 @@ package migrate
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/jackc/pgx/v5"
 )
 
 // Status is how far a database is.
@@ -12,6 +17,22 @@ type Status struct {
 	Drift    []Difference // what was changed by hand since then
 	Halfway  bool         // whether the last change is not complete
 	Obstacle error        // why the pending files cannot be applied; nil means they can
+	Rows     []TableRows  // of the tables that the pending files are about
+}
+
+// TableRows is how many rows a table holds.
+type TableRows struct {
+	Table     string // app.post
+	Rows      int64
+	Estimated bool // whether Postgres only estimates it, of a large table
+}
+
+// Count writes the number.
+func (r TableRows) Count() string {
+	if r.Estimated {
+		return fmt.Sprintf("about %d", r.Rows)
+	}
+	return fmt.Sprint(r.Rows)
 }
 
 // IsCurrent tells whether all is applied and nothing was changed by hand.
@@ -42,7 +63,46 @@ func ReadStatus(ctx context.Context, folder *Folder, url string) (*Status, error
 		status.Halfway = !folder.isComplete(s.version)
 	}
 	if !status.Halfway {
-		status.Drift, err = readDrift(ctx, conn)
+		if status.Drift, err = readDrift(ctx, conn); err != nil {
+			return nil, err
+		}
 	}
+	status.Rows, err = countRows(ctx, conn, status.Pending)
 	return status, err
+}
+
+// tableName matches a table of ours in the plan of a file.
+var tableName = regexp.MustCompile(`\bapp\.("[^"]+"|[a-z_][a-z_0-9]*)`)
+
+// large is from how many rows on Postgres is asked for its estimate: to count takes
+// reading them all.
+const large = 100_000
+
+// countRows counts the rows of the tables that files are about and that are there.
+func countRows(ctx context.Context, conn *pgx.Conn, files []*File) ([]TableRows, error) {
+	var list []TableRows
+	seen := map[string]bool{}
+	for _, f := range files {
+		for _, name := range tableName.FindAllString(f.Plan(), -1) {
+			if seen[name] {
+				continue
+			}
+			seen[name] = true
+			r := TableRows{Table: name}
+			err := conn.QueryRow(ctx, "select reltuples::bigint from pg_class where oid = to_regclass($1) and relkind = 'r'", name).Scan(&r.Rows)
+			switch {
+			case errors.Is(err, pgx.ErrNoRows):
+				continue // it is an index, or not there yet
+			case err == nil && r.Rows >= large:
+				r.Estimated = true
+			case err == nil:
+				err = conn.QueryRow(ctx, "select count(*) from "+name).Scan(&r.Rows)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("count the rows of %s: %w", name, err)
+			}
+			list = append(list, r)
+		}
+	}
+	return list, nil
 }

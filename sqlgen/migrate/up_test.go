@@ -22,7 +22,7 @@ import (
 var schemas = []string{
 	schemaOf("title Text", ""),
 	schemaOf("title Text prio Number @default(1)", "model Tag { fields { name Text @unique } }"),
-	schemaOf("title Text @index prio Number @default(1) tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }"),
+	schemaOf("title Text @unique prio Number @default(1) tag Tag?", "model Tag { fields { name Text @unique tasks Task[] } }"),
 }
 
 func schemaOf(fields, rest string) string {
@@ -34,9 +34,9 @@ func schemaOf(fields, rest string) string {
 func threeMigrations(t testing.TB) (project string) {
 	t.Helper()
 	project = t.TempDir()
-	for i, name := range []string{"first", "second", "third"} {
-		mustNew(t, project, name, compile(t, schemas[i]))
-	}
+	mustNew(t, project, "first", compile(t, schemas[0]))
+	mustNew(t, project, "second", compile(t, schemas[1]))
+	mustNew(t, project, "third", compile(t, schemas[2]), "unique:task.title")
 	return project
 }
 
@@ -272,8 +272,19 @@ func TestUpTellsWhereItFails(t *testing.T) {
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
+	fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	if _, err := install.Install(t.Context(), fresh, compile(t, schemas[2])); err != nil {
+		t.Fatal(err)
+	}
+	want := catalog(t, fresh)
 	adopt := func(db *pgtest.DB) (int, error) {
 		return migrate.Adopt(context.WithoutCancel(t.Context()), folder(t, project), db.OwnerURL(), db.SuperuserURL())
+	}
+	complete := []int{} // the last file of each change
+	for _, f := range folder(t, project).Files {
+		if f.IsLast() {
+			complete = append(complete, f.Number)
+		}
 	}
 	for version, schema := range schemas {
 		db := pgtest.New(t, pgtest.Options{Empty: true})
@@ -289,14 +300,15 @@ func TestAdopt(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := adopt(db)
-		if err != nil || got != version+1 {
-			t.Errorf("Adopt = %d, %v, want version %d", got, err, version+1)
+		if err != nil || got != complete[version] {
+			t.Errorf("Adopt = %d, %v, want version %d", got, err, complete[version])
 			continue
 		}
 		mustUp(t, project, db.OwnerURL())
 		if n := mustUp(t, project, db.OwnerURL()); n != 0 {
 			t.Errorf("%d migrations are left", n)
 		}
+		checkSame(t, "adopted and migrated", catalog(t, conn), want)
 		if _, err := adopt(db); err == nil || !strings.Contains(err.Error(), "already") {
 			t.Errorf("adopted twice: %v", err)
 		}
@@ -313,7 +325,7 @@ func TestAdopt(t *testing.T) {
 	mustExec(t, conn, "alter table app.task add column extra text; drop policy task_select on app.task")
 	_, err := adopt(db)
 	var differs *migrate.AdoptError
-	if !errors.As(err, &differs) || differs.Nearest != 2 || len(differs.Differences) != 2 {
+	if !errors.As(err, &differs) || differs.Nearest != complete[1] || len(differs.Differences) != 2 {
 		t.Errorf("a database that was changed by hand: %v", err)
 	}
 	if got := value[bool](t, conn, "select to_regclass('public.schema_version') is null"); !got {

@@ -1,0 +1,214 @@
+package migrate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// draft is a file before it has a number.
+type draft struct {
+	alone bool     // whether it runs outside of a transaction
+	plan  []string // what it does to tables, for those who read it or apply it
+	body  []string // paragraphs
+}
+
+// lockTimeoutSQL bounds how long a migration waits for a lock, since whoever queues
+// behind it waits as well. Whoever applies it may have said how long.
+const lockTimeoutSQL = `do $$
+begin
+  if current_setting('lock_timeout') = '0' then
+    set local lock_timeout = '5s';
+  end if;
+end;
+$$;`
+
+// draftsOf writes a plan as one file, or as two: what would keep others waiting for as
+// long as it takes to look at all rows follows the release, outside of a transaction.
+func draftsOf(plan *diff.Plan, platform, release string) []*draft {
+	first := &draft{body: []string{lockTimeoutSQL}}
+	if platform != "" {
+		first.body = append(first.body, "-- The platform of this version of Sternpost\n\n"+platform)
+	}
+	later := &draft{alone: true}
+	var current *diff.Step
+	for _, s := range emit.Plan(plan) {
+		begins := s.Step != nil && s.Step != current
+		current = s.Step
+		if s.Step == nil || !s.Step.Later {
+			first.add(s, begins, emit.FileText(s))
+			continue
+		}
+		later.add(s, begins, resumable(s))
+	}
+	first.body = append(first.body, "-- Release\n"+release)
+	if len(later.body) == 0 {
+		return []*draft{first}
+	}
+	later.body = append(later.body, "-- What the release wants is complete.\nselect platform.keep_catalog();")
+	return []*draft{first, later}
+}
+
+// add adds a statement, under what there is to know of its step.
+func (d *draft) add(s emit.Statement, begins bool, text string) {
+	if note := noteOf(s.Step); begins && note != "" {
+		d.plan = append(d.plan, firstLine(s.Text), "  "+note)
+		text = "-- " + note + "\n" + text
+	}
+	d.body = append(d.body, text)
+}
+
+// noteOf says why a step is there and what it puts at risk. Steps that replace what
+// holds no rows speak for themselves.
+func noteOf(s *diff.Step) string {
+	if s == nil || (s.Lock == diff.NoLock && len(s.Hazards) == 0) {
+		return ""
+	}
+	note := s.Reason
+	if s.Lock != diff.NoLock {
+		note += "; lock " + string(s.Lock)
+	}
+	if len(s.Hazards) > 0 {
+		words := make([]string, len(s.Hazards))
+		for i, h := range s.Hazards {
+			words[i] = string(h)
+		}
+		note += "; " + strings.Join(words, ", ")
+	}
+	return plainLine(note)
+}
+
+// firstLine says in one line what a statement does.
+func firstLine(text string) string {
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			return plainLine(line)
+		}
+	}
+	return ""
+}
+
+// plainLine makes a comment of a text that tern takes for nothing else. A backslash
+// would hide the end of the line from it.
+func plainLine(text string) string {
+	return apart.Replace(strings.Join(strings.Fields(strings.ReplaceAll(text, `\`, "/")), " "))
+}
+
+// apart spaces what tern reads even in comments.
+var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")
+
+// resumable writes a statement of a file without transaction so that it can be run again,
+// whether it did all, some or nothing the time before.
+func resumable(s emit.Statement) string {
+	if s.Alone {
+		return concurrent(s)
+	}
+	text := strings.TrimSuffix(strings.TrimSpace(s.Text), ";")
+	condition := ""
+	switch c := s.Step.Change.(type) {
+	case diff.Validate:
+		condition = fmt.Sprintf("exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s and not convalidated)", regclass(c.Table), pg.Quote(c.Name))
+	case diff.DropConstraint:
+		condition = fmt.Sprintf("exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Name))
+	case diff.AddConstraint:
+		condition = fmt.Sprintf("not exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Constraint.Name))
+	case diff.SetNotNull:
+		return shortWaits + "\n" + s.Text // which does nothing the second time
+	default:
+		panic(fmt.Sprintf("migrate: a step %T cannot run outside of a transaction", c))
+	}
+	return shortWaits + "\ndo $$\nbegin\n  if " + condition + " then\n    " + text + ";\n  end if;\nend;\n$$;"
+}
+
+// regclass writes the name of a table inside of a literal.
+func regclass(t *pg.Table) string {
+	return strings.ReplaceAll(pg.Qualified(t.Schema, t.Name), "'", "''")
+}
+
+// concurrent writes the making of an index. What is left of an attempt that was stopped
+// is dropped first. Postgres waits for the transactions of others meanwhile, and nobody
+// waits for it, so it may take its time.
+func concurrent(s emit.Statement) string {
+	var name string
+	switch c := s.Step.Change.(type) {
+	case diff.CreateIndex:
+		name = c.Index.Name
+	case diff.CreateUnique:
+		name = c.Constraint.Name
+	default:
+		panic(fmt.Sprintf("migrate: a step %T cannot be concurrent", c))
+	}
+	index := pg.Qualified("app", name)
+	return shortWaits + fmt.Sprintf(`
+do $$
+begin
+  if exists (select from pg_index where indexrelid = to_regclass(%s) and not indisvalid) then
+    drop index %s;
+  end if;
+end;
+$$;
+set lock_timeout = '0';
+%s`, pg.Quote(index), index, strings.Replace(s.Text, " index concurrently ", " index concurrently if not exists ", 1))
+}
+
+// shortWaits goes back to short waits for locks, in a file without transaction.
+const shortWaits = `reset lock_timeout;
+do $$
+begin
+  if current_setting('lock_timeout') = '0' then
+    perform set_config('lock_timeout', '5s', false);
+  end if;
+end;
+$$;`
+
+// file makes a file of the draft.
+func (d *draft) file(number int, name, from, to string, part, parts int) *File {
+	release := fmt.Sprintf("-- Release: from %s to %s", from, to)
+	if parts > 1 {
+		name += fmt.Sprintf("_%d", part)
+		release += fmt.Sprintf(", part %d of %d", part, parts)
+	}
+	header := []string{"-- Code generated by sternpost migrate new."}
+	if d.alone {
+		header = append(header, "-- It runs outside of a transaction, and goes on where it was when it is applied again.")
+	} else {
+		header = append(header, "-- Statements of your own may stand above the release. Once it has been applied anywhere, leave it as it is.")
+	}
+	body := slices.Clone(d.body)
+	if d.alone {
+		body = append([]string{"---- tern: disable-tx ----"}, body...)
+	}
+	text := strings.Join(body, "\n\n") + "\n"
+	header = append(header, release)
+	if len(d.plan) > 0 {
+		header = append(header, planLine)
+		for _, line := range d.plan {
+			header = append(header, "--   "+line)
+		}
+	}
+	header = append(header, "-- Written: "+digestOf(text))
+	return parseFile(number, fmt.Sprintf("%03d_%s.sql", number, name), strings.Join(header, "\n")+"\n\n"+text)
+}
+
+// planLine announces what a file does to tables.
+const planLine = "-- Plan:"
+
+// Plan returns what the file does to tables, step by step, as its header says.
+func (f *File) Plan() string {
+	_, plan, found := strings.Cut(headerOf(f.Text), planLine+"\n")
+	if !found {
+		return ""
+	}
+	var b strings.Builder
+	for line := range strings.Lines(plan) {
+		if !strings.HasPrefix(line, "--   ") {
+			break
+		}
+		b.WriteString("  " + strings.TrimPrefix(line, "--   "))
+	}
+	return b.String()
+}
