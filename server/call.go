@@ -119,7 +119,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 // schema after it.
 func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
 	byQuery := c.Method() == fiber.MethodGet
-	if !byQuery && !isJSON(&c.Request().Header) {
+	if !byQuery && !s.takesBody(c) {
 		return input.Input{}, &unsupportedMediaType
 	}
 	reader := anyInput

@@ -222,11 +222,15 @@ func sqlstate(err error) string {
 }
 
 func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+	asked := time.Now()
 	conn, err := d.acquire()
 	if err != nil {
 		return err
 	}
 	defer conn.Release() // closes it if something is still running on it, so after a panic too
+	if time.Since(asked) > queueTime && hasLeft(client) {
+		return timeout.with(errClientLeft)
+	}
 
 	pg := conn.Conn().PgConn()
 	call := d.running.begin(client, pg)
@@ -259,7 +263,11 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 // enteredAnother is what platform.leave raises of code that has entered another action.
 const enteredAnother = "SP500"
 
-// errClientLeft is why a statement was cancelled for whose answer nobody waits.
+// queueTime is how long a call waits for a connection before its client is looked at.
+const queueTime = time.Millisecond
+
+// errClientLeft is why a statement was cancelled, or not sent, for whose answer nobody
+// waits.
 var errClientLeft = errors.New("the client has left")
 
 // execute works one level below pgx: of the answer it needs one column of one row

@@ -160,6 +160,40 @@ func TestClientThatLeaves(t *testing.T) {
 	})
 }
 
+// A call whose client leaves while it waits for a connection is never sent.
+func attackByLeaving(t *testing.T) {
+	s, d := startReady(t, func(c *Config) { c.PoolSize, c.PoolWait, c.StatementTimeout = 1, time.Minute, time.Minute })
+	slow := s.dial(t)
+	slow.write(t, "POST /api/json/hold HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n{\"id\":\"n1\", \"seconds\":500}")
+	d.waitSleeping(t, 1)
+	create := func(title string) *rawConn {
+		c := s.dial(t)
+		before := s.inFlight.Load()
+		c.write(t, fmt.Sprintf("POST /api/json/createNote HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{\"title\":%q}", len(title)+12, title))
+		until(t, "the call waits", func() bool { return s.inFlight.Load() > before })
+		return c
+	}
+	for range 3 {
+		create("left").Close()
+	}
+	stays := create("stays")
+	slow.Close()
+	if resp, body := stays.read(t, "POST"); resp.StatusCode != 200 {
+		t.Errorf("the one that stays: got %d %s", resp.StatusCode, body)
+	}
+	until(t, "all calls have ended", func() bool { return s.inFlight.Load() == 0 })
+	var left int
+	if err := d.Superuser(t).QueryRow(t.Context(), "select count(*) from app.note where title = 'left'").Scan(&left); err != nil {
+		t.Fatal(err)
+	}
+	if left != 0 {
+		t.Errorf("%d calls were made for clients that had left", left)
+	}
+	if n := strings.Count(s.log.String(), `"status":499`); n != 4 {
+		t.Errorf("%d calls are logged as left, want 4", n)
+	}
+}
+
 // A connection that has lost its prepared statements does not stay broken.
 func TestLostStatements(t *testing.T) {
 	t.Parallel()

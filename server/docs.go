@@ -93,12 +93,13 @@ func paragraphs(doc string) []string {
 
 // docsRoutes lists the paths of the pages.
 func (s *Server) docsRoutes(app *fiber.App) {
-	app.All("/", s.page(s.orProblem(s.applicationPage)))
-	app.All("/docs", s.page(s.orProblem(s.referencePage)))
-	app.All("/docs/sql", s.page(s.allSQL))
-	app.All("/docs/sql/:action", s.page(s.actionSQL))
-	app.All("/docs/table/:table", s.page(s.tableSQL))
-	app.All("/docs/:asset", s.page(s.asset))
+	page := func(show fiber.Handler) fiber.Handler { return s.forDevelopers(s.page(show)) }
+	app.All("/", page(s.orProblem(s.applicationPage)))
+	app.All("/docs", page(s.orProblem(s.referencePage)))
+	app.All("/docs/sql", page(s.allSQL))
+	app.All("/docs/sql/:action", page(s.actionSQL))
+	app.All("/docs/table/:table", page(s.tableSQL))
+	app.All("/docs/:asset", page(s.asset))
 }
 
 // orProblem shows a page also where the service fails, for a person who looks at it in

@@ -111,7 +111,7 @@ func (a *api) uploadInput(actionName, field string) (*action, *release.FileInput
 // readUpload reads the body. What cannot be read at all is refused before the
 // route, what does not fit after it.
 func (s *Server) readUpload(c *fiber.Ctx, exists bool) (*uploadRequest, error) {
-	if !isJSON(&c.Request().Header) {
+	if !s.takesBody(c) {
 		return nil, &unsupportedMediaType
 	}
 	body, err := s.readBody(c)

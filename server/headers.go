@@ -17,6 +17,7 @@ const jsonType = "application/json"
 // headers writes what stands on every response.
 type headers struct {
 	strictTransport bool
+	own             string   // the origin of our own pages
 	origins         []string // that may read responses in a browser
 	anyOrigin       bool
 }
@@ -24,6 +25,7 @@ type headers struct {
 func newHeaders(c *Config) headers {
 	return headers{
 		strictTransport: strings.HasPrefix(c.BaseURL, "https://"),
+		own:             ownOrigin(c),
 		origins:         c.CORSOrigins,
 		anyOrigin:       slices.Contains(c.CORSOrigins, "*"),
 	}

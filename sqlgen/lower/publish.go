@@ -429,14 +429,16 @@ func (p *publisher) listInput(a *schema.Action) *object {
 }
 
 // orderInput is the schema of the order that a request names: objects with one key
-// each, the direction.
+// each, the direction. More of them than there are fields say nothing new.
 func orderInput(a *schema.Action) *object {
 	keys := &object{}
-	for _, name := range sortableNames(a) {
+	names := sortableNames(a)
+	for _, name := range names {
 		keys.with(name, typed("string").with("enum", []string{"asc", "desc"}))
 	}
 	return typed("array").with("items", typed("object").
-		with("properties", keys).with("minProperties", 1).with("maxProperties", 1).with("additionalProperties", false))
+		with("properties", keys).with("minProperties", 1).with("maxProperties", 1).with("additionalProperties", false)).
+		with("maxItems", len(names))
 }
 
 // pagingRules says which paging inputs exclude each other.

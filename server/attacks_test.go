@@ -2,10 +2,10 @@ package server
 
 import "testing"
 
-// TestAttacksOnAvailability is the table of what was found to take the service down, or to
-// keep others from it, scaled down. The attacks run one after the other and alone, since
+// TestAttacks is the table of what was found to take the service down, to keep others
+// from it, or to reach it through the browser of somebody else, scaled down. The attacks run one after the other and alone, since
 // some of them look at what the process holds.
-func TestAttacksOnAvailability(t *testing.T) {
+func TestAttacks(t *testing.T) {
 	for _, test := range []struct {
 		attack string
 		run    func(*testing.T)
@@ -17,6 +17,9 @@ func TestAttacksOnAvailability(t *testing.T) {
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},
 		{"a body takes for ever", attackWithSlowBodies},
+		{"calls queue up whose clients have left", attackByLeaving},
+		{"a name leads the pages of others to those of development", attackByName},
+		{"a foreign page sends a body that no browser asks about", attackByForeignBody},
 	} {
 		t.Run(test.attack, test.run)
 	}
