@@ -77,6 +77,10 @@ const (
 
 // Token answers a request to the token endpoint. The parameters are those of the
 // body, without empty ones; address is that of the client. A refusal is an *Error.
+//
+// Passwords can be guessed, so that those who failed too often are turned away before
+// theirs is looked at. The other credentials cannot: they are looked at first, and only
+// what is refused is counted.
 func (g *Grants) Token(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
 	mayCreate := true
 	switch text, isGiven := parameters["create_if_not_exists"]; {
@@ -123,9 +127,6 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 		return nil, InvalidRequest("refresh_token is required")
 	}
 	attempt := Attempt{Address: address}
-	if err := g.mayTry(ctx, attempt); err != nil {
-		return nil, err
-	}
 
 	var key []byte
 	if isSecret(token) {
@@ -174,9 +175,6 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 		return nil, unsupportedTokenType("requested_token_type")
 	}
 	attempt := Attempt{Address: address}
-	if err := g.mayTry(ctx, attempt); err != nil {
-		return nil, err
-	}
 	subject, err := g.subjects.ExchangeToken(ctx, token, mayCreate, address)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedIDToken)
@@ -207,20 +205,12 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 		return nil, InvalidRequest("code is required")
 	}
 	attempt := Attempt{Address: address}
-	if err := g.mayTry(ctx, attempt); err != nil {
-		return nil, err
-	}
 	family := newFamily(g.options.RefreshTokenExpiry)
 	subject, err := g.subjects.RedeemCode(ctx, code, parameters["code_verifier"], parameters["redirect_uri"], family)
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
 	}
 	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
-}
-
-// mayTry refuses a client that has failed too often.
-func (g *Grants) mayTry(ctx context.Context, attempt Attempt) error {
-	return mustWait(g.store.Wait(ctx, attempt))
 }
 
 // mustWait refuses a client that the store lets wait. Nobody passes whose failures
@@ -287,6 +277,14 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 	}
 	mayCreate = mayCreate && g.options.IsSignupEnabled
 	attempt := Attempt{Account: email, Address: address}
+
+	// From here on the client's address has one place, so that no more is counted, and
+	// looked up, than is tried.
+	leave, err := g.passwords.Enter(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 
 	wait, identityID, hash, err := g.store.Password(ctx, attempt)
 	if err := mustWait(wait, err); err != nil {

@@ -2,12 +2,13 @@ package auth
 
 import "time"
 
-// ThrottleOptions say how many failed sign-ins are too many.
+// ThrottleOptions say how many sign-ins are too many.
 type ThrottleOptions struct {
-	PerAccountAndAddress int           // failures of one account from one client address
-	PerAccount           int           // failures of one account from anywhere
-	PerAddress           int           // failures of one client address, whatever the account
-	Window               time.Duration // how far back they are counted
+	PerAccountAndAddress      int           // failures of one account from one client address
+	PerAccount                int           // failures of one account from anywhere
+	PerAddress                int           // failures of one client address, whatever the account
+	TriesPerAccountAndAddress int           // of one account from one client address, also those that succeed
+	Window                    time.Duration // how far back they are counted
 }
 
 // PKCE says what is asked of clients that sign somebody in by redirect (RFC 7636).

@@ -35,15 +35,16 @@ const (
 // which no password matches that anybody will find.
 var dummyHash = encodeArgon(make([]byte, saltLength), make([]byte, hashLength))
 
-// gateWait is how long a password waits for its turn. Whoever signs in has given up
-// by then.
+// gateWait is how long a password waits for its turn, and then for a processor. Whoever
+// signs in has given up by then.
 const gateWait = 10 * time.Second
 
 // Passwords hashes and verifies passwords. At most one hash per processor is
 // computed at a time, so that sign-ins cannot starve other requests of processor
 // or memory.
 type Passwords struct {
-	gate     chan struct{}
+	lines    lines
+	gate     chan struct{} // those that wait for it get it in the order in which they came
 	computed atomic.Uint64
 }
 
@@ -105,16 +106,33 @@ func (p *Passwords) IsOutdated(hash string) bool {
 	return isBcrypt(hash)
 }
 
-// enter waits until it is this password's turn.
+// Enter waits for the turn of a client address, which has one place: whoever works on
+// a password from there takes it before, and leaves it afterwards. It fails with an
+// *Error if too many others wait, or if the context ends before; that one is because of
+// the cause of the context.
+func (p *Passwords) Enter(ctx context.Context, address string) (leave func(), err error) {
+	ctx, cancel := context.WithTimeout(ctx, gateWait)
+	defer cancel()
+	if leave, err = p.lines.enter(ctx, address); err != nil {
+		return nil, unavailable("too many sign-ins are being checked").because(err)
+	}
+	return leave, nil
+}
+
+var errTooManyWait = errors.New("too many wait already")
+
+// enter waits until there is a processor for this password.
 func (p *Passwords) enter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, gateWait)
 	defer cancel()
-	select {
-	case p.gate <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return unavailable("too many sign-ins are being checked").because(ctx.Err())
+	if ctx.Err() == nil {
+		select {
+		case p.gate <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+		}
 	}
+	return unavailable("too many sign-ins are being checked").because(context.Cause(ctx))
 }
 
 func (p *Passwords) leave() {

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"golang.org/x/crypto/bcrypt"
 )
@@ -120,6 +122,85 @@ func TestPasswordGate(t *testing.T) {
 	waiting.Wait()
 	if got := p.Computed(); got != 5 || len(p.gate) != 0 {
 		t.Errorf("afterwards: got %d computed and %d places taken, want 5 and none", got, len(p.gate))
+	}
+}
+
+// A client address has one place, and those that wait for it get it in turn, unless
+// they leave or are too many.
+func TestPasswordLines(t *testing.T) {
+	t.Parallel()
+	p := NewPasswords()
+	ctx := t.Context()
+	hold, err := p.Enter(ctx, "10.0.0.1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	join := func(ctx context.Context, into chan<- int, i int) {
+		go func() {
+			leave, err := p.Enter(ctx, "10.0.0.1")
+			if err != nil {
+				into <- -1
+				return
+			}
+			into <- i
+			leave()
+		}()
+	}
+	await := func(members int) {
+		t.Helper()
+		for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+			p.lines.mutex.Lock()
+			got := p.lines.members
+			p.lines.mutex.Unlock()
+			if got == members {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("got %d members, want %d", got, members)
+			}
+		}
+	}
+	served := make(chan int, maxLine+1)
+	leaving, cancel := context.WithCancelCause(ctx)
+	left := errors.New("it has left")
+	for i := range maxLine {
+		c := ctx
+		if i%2 == 1 {
+			c = leaving
+		}
+		join(c, served, i)
+		await(i + 2)
+	}
+	var refused *Error
+	if _, err := p.Enter(ctx, "10.0.0.1"); !errors.As(err, &refused) || refused.Status != http.StatusServiceUnavailable {
+		t.Errorf("one more than may wait: got %v, want an *Error of status 503", err)
+	}
+
+	// Another address has its place at once.
+	leave, err := p.Enter(ctx, "10.0.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+
+	cancel(left)
+	await(maxLine/2 + 1)
+	if _, err := p.Enter(leaving, "10.0.0.1"); !errors.Is(err, left) {
+		t.Errorf("after it has left: got %v", err)
+	}
+	hold()
+	var order []int
+	for range maxLine {
+		if i := <-served; i >= 0 {
+			order = append(order, i)
+		}
+	}
+	if !slices.IsSorted(order) || len(order) != maxLine/2 {
+		t.Errorf("got their turns: %v, want all that stayed, in order", order)
+	}
+	await(0)
+	if len(p.lines.byAddress) != 0 {
+		t.Errorf("lines that are left: %v", p.lines.byAddress)
 	}
 }
 

@@ -12,21 +12,19 @@ import (
 // Where a result is a wait, it is 0, or the client has failed too often and everything
 // else in the result means nothing.
 type Store interface {
-	// Wait tells whether a client may try.
-	Wait(ctx context.Context, attempt Attempt) (wait time.Duration, err error)
-
-	// Fail counts a try that failed. With a wait it did not count, and the client
-	// must not learn how the try went.
+	// Fail counts a try that failed: of a password, or without an account of what is
+	// counted apart from those. With a wait it did not count, and the client must not
+	// learn how the try went.
 	Fail(ctx context.Context, attempt Attempt) (wait time.Duration, err error)
 
-	// Password returns who signs in with an e-mail address, which is the account of
-	// the attempt, and the hash that the password has to match. Both are empty for
-	// nobody.
+	// Password counts a try, and returns who signs in with an e-mail address, which is
+	// the account of the attempt, and the hash that the password has to match. Both
+	// are empty for nobody.
 	Password(ctx context.Context, attempt Attempt) (wait time.Duration, identityID, hash string, err error)
 
 	// AcceptPassword begins a family for an identity whose password matched a hash,
-	// replaces the hash unless the new one is empty, and clears the failures of
-	// this account at this address. It is not accepted if the identity has gone or
+	// replaces the hash unless the new one is empty, clears the failures of this
+	// account at this address, and remembers the address. It is not accepted if the identity has gone or
 	// has another hash by now.
 	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family) (wait time.Duration, isAccepted bool, err error)
 

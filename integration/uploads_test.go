@@ -140,6 +140,25 @@ func TestUploadsOutstanding(t *testing.T) {
 	}
 }
 
+// Uploads of strangers are counted by client address, of IPv6 by its network.
+func TestUploadsOutstandingByAddress(t *testing.T) {
+	t.Parallel()
+	a := serveFiles(t, serving{env: []string{"STERNPOST_UPLOADS_MAX_OUTSTANDING_ANONYMOUS=2", "STERNPOST_SERVER_TRUSTED_PROXIES=127.0.0.0/8"}})
+	for _, c := range []struct {
+		from string
+		want int
+	}{
+		{"2001:db8::1", 200}, {"2001:db8:0:0:ffff::2", 200}, {"[2001:db8::3]:4711", 429}, {"2001:db8:0:1::1", 200},
+		{"203.0.113.1", 200}, {"::ffff:203.0.113.1", 200}, {"203.0.113.1:4711", 429}, {"203.0.113.2", 200},
+	} {
+		header := a.as(t, "")
+		header.Set("X-Forwarded-For", c.from)
+		if response, body := a.send(t, "POST", "/api/json/createArticle/upload/cover", header, anUpload); response.StatusCode != c.want {
+			t.Errorf("from %s: got %d %s, want %d", c.from, response.StatusCode, body, c.want)
+		}
+	}
+}
+
 func TestAttachRefused(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, onBucket(t))

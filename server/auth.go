@@ -158,7 +158,13 @@ func (s *Server) token(c *fiber.Ctx) error {
 	if err != nil || parameters == nil {
 		return err
 	}
-	response, err := s.grants.Token(c.UserContext(), parameters, s.clientAddress(c))
+	ctx := c.UserContext()
+	if parameters["grant_type"] == "password" {
+		var stop func()
+		ctx, stop = whileThere(ctx, requestOf(c).client)
+		defer stop()
+	}
+	response, err := s.grants.Token(ctx, parameters, s.clientAddress(c))
 	s.countGrant(parameters["grant_type"], err)
 	if err != nil {
 		return refuseOAuth(err)

@@ -548,7 +548,7 @@ func (d *testDatabase) allPlatformText(t *testing.T) (text string) {
 	t.Helper()
 	err := d.Superuser(t).QueryRow(t.Context(), `select concat(
 		(select json_agg(t) from platform.auth_family t), (select json_agg(t) from platform.auth_refresh_token t),
-		(select json_agg(t) from platform.auth_failure t), (select json_agg(t) from app.identity t))`).Scan(&text)
+		(select json_agg(t) from platform.auth_failure t), (select json_agg(t) from platform.auth_try t), (select json_agg(t) from platform.auth_known_address t), (select json_agg(t) from app.identity t))`).Scan(&text)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,17 @@ func (s *Server) clientAddress(c *fiber.Ctx) string {
 	for _, value := range c.Request().Header.PeekAll("X-Forwarded-For") {
 		hops = append(hops, strings.Split(string(value), ",")...)
 	}
+	if len(hops) > 0 && !isTrusted(peer.Unmap(), s.config.TrustedProxies) {
+		s.untrusted.Do(func() {
+			s.log.Warn("X-Forwarded-For comes from a peer that is not in server.trustedProxies, so that it is not believed; "+
+				"if the peer is a proxy, all its clients count as one", "peer", peer.Unmap().String())
+		})
+	}
 	return networkOf(nearest(peer, hops, s.config.TrustedProxies))
+}
+
+func isTrusted(a netip.Addr, trusted []netip.Prefix) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // nearest goes back from the peer of a connection, hop by hop, as long as the
@@ -27,7 +37,7 @@ func (s *Server) clientAddress(c *fiber.Ctx) string {
 func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr {
 	at := peer.Unmap()
 	for _, hop := range slices.Backward(hops) {
-		if !slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(at) }) {
+		if !isTrusted(at, trusted) {
 			break
 		}
 		before, ok := parseHop(hop)

@@ -17,7 +17,7 @@ server: {trustedProxies: [10.0.0.0/8, "fd00::/8"]}
 auth:
   tokens: {accessTokenExpiry: 60, refreshTokenExpiry: 86400, refreshTokenRotationEnabled: false, refreshTokenGrace: 0}
   password: {enabled: true, signup: false, minLength: 12}
-  throttle: {perAccountAndAddress: 1, perAccount: 2, perAddress: 3, window: 4}
+  throttle: {perAccountAndAddress: 1, perAccount: 2, perAddress: 3, triesPerAccountAndAddress: 5, window: 4}
   redirectUrl: https://app.example.com/done
   redirectUris: [https://app.example.com/done, "http://127.0.0.1/done", "com.example.app:/done"]
   pkce: S256
@@ -55,7 +55,7 @@ auth:
 		{"rotation", c.RefreshTokenRotation, false},
 		{"grace", c.RefreshTokenGrace, time.Duration(0)},
 		{"password", []any{c.PasswordEnabled, c.PasswordSignup, c.PasswordMinLength}, []any{true, false, 12}},
-		{"throttle", c.Throttle, auth.ThrottleOptions{PerAccountAndAddress: 1, PerAccount: 2, PerAddress: 3, Window: 4 * time.Second}},
+		{"throttle", c.Throttle, auth.ThrottleOptions{PerAccountAndAddress: 1, PerAccount: 2, PerAddress: 3, TriesPerAccountAndAddress: 5, Window: 4 * time.Second}},
 		{"redirectUrl", c.RedirectURL, "https://app.example.com/done"},
 		{"redirectUris", len(c.RedirectURIs), 3},
 		{"pkce", c.PKCE, auth.PKCES256},

@@ -22,7 +22,7 @@ func (s *Server) authStore() *authStore {
 
 var _ auth.Store = (*authStore)(nil)
 
-// limits are the last arguments of functions that look at the counts.
+// limits are the last arguments of functions that look at the failures.
 func (s *authStore) limits() []any {
 	t := s.throttle
 	return []any{int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), t.Window}
@@ -30,14 +30,6 @@ func (s *authStore) limits() []any {
 
 func inSeconds(n int32) time.Duration {
 	return time.Duration(n) * time.Second
-}
-
-// Wait asks the counts.
-func (s *authStore) Wait(_ context.Context, a auth.Attempt) (time.Duration, error) {
-	var wait int32
-	err := s.db.queryRow(`select platform.auth_wait($1, $2, $3, $4, $5, $6)`,
-		append([]any{orNull(a.Account), a.Address}, s.limits()...), &wait)
-	return inSeconds(wait), err
 }
 
 // Fail counts a failure.
@@ -50,10 +42,11 @@ func (s *authStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, erro
 
 // Password looks an e-mail address up.
 func (s *authStore) Password(_ context.Context, a auth.Attempt) (time.Duration, string, string, error) {
+	t := s.throttle
 	var wait int32
 	var identityID, hash *string
-	err := s.db.queryRow(`select wait, identity_id, password from platform.auth_password($1, $2, $3, $4, $5, $6, $7)`,
-		append([]any{a.Account, s.issuer, a.Address}, s.limits()...), &wait, &identityID, &hash)
+	err := s.db.queryRow(`select wait, identity_id, password from platform.auth_password($1, $2, $3, $4, $5, $6, $7, $8)`,
+		[]any{a.Account, s.issuer, a.Address, int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), int32(t.TriesPerAccountAndAddress), t.Window}, &wait, &identityID, &hash)
 	return inSeconds(wait), orEmpty(identityID), orEmpty(hash), err
 }
 

@@ -3,6 +3,7 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 func TestSignInThrottle(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *Config) {
-		c.Throttle = auth.ThrottleOptions{PerAccountAndAddress: 2, PerAccount: 4, PerAddress: 6, Window: 15 * time.Minute}
+		c.Throttle = auth.ThrottleOptions{PerAccountAndAddress: 2, PerAccount: 4, PerAddress: 6, TriesPerAccountAndAddress: 12, Window: 15 * time.Minute}
 		c.TrustedProxies = trusted("127.0.0.0/8")
 	})
 	const tooMany = `{"error":"temporarily_unavailable","error_description":"too many failed attempts"}`
@@ -47,7 +48,9 @@ func TestSignInThrottle(t *testing.T) {
 			t.Errorf("%s from %s: got %d %s, want 200", email, from, resp.StatusCode, body)
 		}
 	}
-	reset := func() { d.exec(t, `delete from platform.auth_failure`) }
+	reset := func() {
+		d.exec(t, `delete from platform.auth_failure; delete from platform.auth_try; delete from platform.auth_known_address`)
+	}
 	s.signUp(t, "ada@example.com")
 	s.signUp(t, "bo@example.com")
 	reset()
@@ -61,39 +64,51 @@ func TestSignInThrottle(t *testing.T) {
 	succeed("10.0.0.1", "bo@example.com")
 	succeed("10.0.0.2", "ada@example.com")
 
-	t.Log("per account, which a success does not clear")
+	t.Log("per account, which a success does not clear; but where the account was signed in to, it does not count")
 	fail("10.0.0.2", "ada@example.com", 1)
 	throttled("10.0.0.3", "ada@example.com")
+	throttled("10.0.0.1", "ada@example.com") // for its own failures
+	succeed("10.0.0.2", "ada@example.com")
 	succeed("10.0.0.3", "bo@example.com")
 
-	t.Log("per address, whatever the account and the grant; IPv6 by network")
+	t.Log("per address, whatever the account; IPv6 by network")
 	reset()
-	for i := range 5 {
+	for i := range 6 {
 		fail(fmt.Sprintf("[2001:db8::%d]:4711", i), fmt.Sprintf("nobody%d@example.com", i), 1)
 	}
-	header := map[string]string{"X-Forwarded-For": "2001:db8::ffff"}
-	if resp, body := s.formFrom(t, "/auth/token", header, "grant_type", "refresh_token", "refresh_token", "x"); resp.StatusCode != 400 {
-		t.Errorf("the sixth: got %d %s", resp.StatusCode, body)
-	}
 	throttled("2001:db8::7", "bo@example.com")
-	for _, grant := range [][]string{{"refresh_token", "refresh_token"}, {"authorization_code", "code"}, {"token_exchange", "subject_token"}} {
-		if resp, body := s.formFrom(t, "/auth/token", header, "grant_type", grant[0], grant[1], "x"); resp.StatusCode != 429 || body != tooMany {
-			t.Errorf("%s: got %d %s, want 429", grant[0], resp.StatusCode, body)
-		}
-	}
 	succeed("2001:db8:0:1::7", "bo@example.com")
 
-	t.Log("each grant counts")
-	reset()
-	for i, grant := range [][]string{
-		{"refresh_token", "refresh_token"}, {"authorization_code", "code"}, {"token_exchange", "subject_token"},
-		{"authorization_code", "code"}, {"token_exchange", "subject_token"}, {"refresh_token", "refresh_token"},
-	} {
-		if resp, body := s.form(t, "/auth/token", "grant_type", grant[0], grant[1], "x"); resp.StatusCode != 400 {
-			t.Errorf("failure %d, %s: got %d %s, want 400", i, grant[0], resp.StatusCode, body)
+	t.Log("other grants are counted apart, and what is right is looked at first")
+	const refused, isRefused = "invalid_grant", 400
+	token := s.signUp(t, "cy@example.com").RefreshToken
+	header := map[string]string{"X-Forwarded-For": "2001:db8::ffff"}
+	grants := [][]string{{"refresh_token", "refresh_token"}, {"authorization_code", "code"}, {"token_exchange", "subject_token"}}
+	for i := range 9 {
+		grant := grants[i%3]
+		resp, body := s.formFrom(t, "/auth/token", header, "grant_type", grant[0], grant[1], "x")
+		if i < 6 && (resp.StatusCode != isRefused || !strings.Contains(body, refused)) || i >= 6 && (resp.StatusCode != 429 || body != tooMany) {
+			t.Errorf("refusal %d, %s: got %d %s", i, grant[0], resp.StatusCode, body)
 		}
 	}
-	s.refused(t, 429, tooMany, "grant_type", "authorization_code", "code", "x")
+	if resp, body := s.formFrom(t, "/auth/token", header, "grant_type", "refresh_token", "refresh_token", token); resp.StatusCode != 200 {
+		t.Errorf("a right one after that: got %d %s", resp.StatusCode, body)
+	}
+	reset()
+	for range 8 {
+		s.formFrom(t, "/auth/token", header, "grant_type", "refresh_token", "refresh_token", "x")
+	}
+	succeed("2001:db8::ffff", "bo@example.com")
+
+	t.Log("tries that succeed")
+	reset()
+	for range 12 {
+		succeed("10.0.0.4", "ada@example.com")
+	}
+	throttled("10.0.0.4", "ada@example.com")
+	succeed("10.0.0.4", "bo@example.com")
+	succeed("10.0.0.5", "ada@example.com")
+	reset()
 
 	t.Log("created identities")
 	reset()
@@ -105,8 +120,8 @@ func TestSignInThrottle(t *testing.T) {
 	s.refused(t, 429, tooMany, "grant_type", "password", "username", "p7@example.com", "password", "canary-horse")
 
 	t.Log("the counts cannot be read")
-	d.exec(t, `revoke execute on function platform.auth_wait(text, text, integer, integer, integer, interval) from sternpost_server;
-		revoke execute on function platform.auth_password(text, text, text, integer, integer, integer, interval) from sternpost_server`)
+	d.exec(t, `revoke execute on function platform.auth_fail(text, text, integer, integer, integer, interval) from sternpost_server;
+		revoke execute on function platform.auth_password(text, text, text, integer, integer, integer, integer, interval) from sternpost_server`)
 	const away = `{"error":"temporarily_unavailable","error_description":"the service is temporarily unavailable"}`
 	for _, parameters := range [][]string{
 		{"grant_type", "password", "username", "bo@example.com", "password", "canary-horse"},
@@ -115,6 +130,59 @@ func TestSignInThrottle(t *testing.T) {
 		if resp := s.refused(t, 503, away, parameters...); resp.Header.Get("Retry-After") == "" {
 			t.Errorf("%q: there is no Retry-After", parameters)
 		}
+	}
+	if resp, body := s.form(t, "/auth/token", "grant_type", "refresh_token", "refresh_token", token); resp.StatusCode != 200 {
+		t.Errorf("a right refresh token: got %d %s", resp.StatusCode, body)
+	}
+}
+
+// Passwords of clients that have left are not looked at.
+func TestPasswordOfClientThatLeft(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, nil)
+	s.signUp(t, "ada@example.com")
+	before := s.passwords.Computed()
+	leave, err := s.passwords.Enter(t.Context(), "127.0.0.1") // somebody is at work
+	if err != nil {
+		t.Fatal(err)
+	}
+	const form = "grant_type=password&username=ada%40example.com&password=canary-horse"
+	for range 5 {
+		c := s.dial(t)
+		c.write(t, fmt.Sprintf("POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", formBody, len(form), form))
+		defer c.Close()
+		time.AfterFunc(200*time.Millisecond, func() { c.Close() })
+	}
+	s.waitLogTimes(t, `"status":499`, 5)
+	leave()
+	if got := s.passwords.Computed(); got != before {
+		t.Errorf("%d hashes were computed for nobody", got-before)
+	}
+	var tries int
+	if err := d.Superuser(t).QueryRow(t.Context(), `select count(*) from platform.auth_try`).Scan(&tries); err != nil || tries != 1 {
+		t.Errorf("got %d tries, %v, want that of the beginning alone", tries, err)
+	}
+	if resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", "ada@example.com", "password", "canary-horse"); resp.StatusCode != 200 {
+		t.Errorf("afterwards: got %d %s", resp.StatusCode, body)
+	}
+}
+
+// The log tells once of a proxy that is not named.
+func TestUntrustedProxy(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, nil)
+	for range 3 {
+		s.formFrom(t, "/auth/token", map[string]string{"X-Forwarded-For": "10.0.0.1"}, "grant_type", "refresh_token", "refresh_token", "x")
+	}
+	s.waitLog(t, "server.trustedProxies")
+	if n := strings.Count(s.log.String(), "server.trustedProxies"); n != 1 {
+		t.Errorf("got %d warnings, want 1", n)
+	}
+
+	trusting, _ := startReady(t, func(c *Config) { c.TrustedProxies = trusted("127.0.0.0/8") })
+	trusting.formFrom(t, "/auth/token", map[string]string{"X-Forwarded-For": "10.0.0.1"}, "grant_type", "refresh_token", "refresh_token", "x")
+	if strings.Contains(trusting.log.String(), "server.trustedProxies") {
+		t.Error("a trusted proxy is warned of")
 	}
 }
 

@@ -178,10 +178,11 @@ func assemble(mode Mode, values map[string]any) Config {
 		PasswordSignup:       values["auth.password.signup"].(bool),
 		PasswordMinLength:    values["auth.password.minLength"].(int),
 		Throttle: auth.ThrottleOptions{
-			PerAccountAndAddress: values["auth.throttle.perAccountAndAddress"].(int),
-			PerAccount:           values["auth.throttle.perAccount"].(int),
-			PerAddress:           values["auth.throttle.perAddress"].(int),
-			Window:               values["auth.throttle.window"].(time.Duration),
+			PerAccountAndAddress:      values["auth.throttle.perAccountAndAddress"].(int),
+			PerAccount:                values["auth.throttle.perAccount"].(int),
+			PerAddress:                values["auth.throttle.perAddress"].(int),
+			TriesPerAccountAndAddress: values["auth.throttle.triesPerAccountAndAddress"].(int),
+			Window:                    values["auth.throttle.window"].(time.Duration),
 		},
 		Storage: StorageConfig{
 			Type:        values["storage.type"].(string),

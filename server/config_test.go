@@ -41,7 +41,7 @@ func TestConfigDefaults(t *testing.T) {
 		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
-		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
+		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, PKCE: auth.PKCEOptional,
 		Storage: StorageConfig{Directory: ".sternpost/files", DeleteDelay: time.Hour},
 		Uploads: UploadConfig{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},

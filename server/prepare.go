@@ -50,7 +50,7 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 			sealed[p.Path] = []byte(`""`)
 			continue
 		}
-		if sealed[p.Path], err = s.seal(p.Format, p.Text(), "the input "+p.Path); err != nil {
+		if sealed[p.Path], err = s.seal(c, p.Format, p.Text(), "the input "+p.Path); err != nil {
 			return nil, err
 		}
 	}

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -70,7 +69,7 @@ func (s *Server) sealTexts(a *action, c *fiber.Ctx, in input.Input, context []by
 		if !ok {
 			continue
 		}
-		value, err := s.seal(t.As, text, t.Name)
+		value, err := s.seal(c, t.As, text, t.Name)
 		if err != nil {
 			return nil, err
 		}
@@ -110,10 +109,10 @@ func hideTexts(a *action, in input.Input) input.Input {
 
 // seal returns what the database holds in place of a password or secret, as JSON. Its
 // errors tell what it is for, not the value.
-func (s *Server) seal(as, text, what string) ([]byte, error) {
+func (s *Server) seal(c *fiber.Ctx, as, text, what string) ([]byte, error) {
 	switch as {
 	case release.Password:
-		hash, err := s.passwords.Hash(context.Background(), text)
+		hash, err := s.hashPassword(c, text)
 		var busy *auth.Error
 		if errors.As(err, &busy) {
 			return nil, unavailable.with(err)
@@ -126,6 +125,18 @@ func (s *Server) seal(as, text, what string) ([]byte, error) {
 		return quote(nil, s.encryption.Encrypt(text)), nil
 	}
 	return nil, fmt.Errorf("%s of format %s must be prepared, which this server cannot do", what, as)
+}
+
+// hashPassword hashes a password in the turn of the client's address.
+func (s *Server) hashPassword(c *fiber.Ctx, password string) (string, error) {
+	ctx, stop := whileThere(c.UserContext(), requestOf(c).client)
+	defer stop()
+	leave, err := s.passwords.Enter(ctx, s.clientAddress(c))
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return s.passwords.Hash(ctx, password)
 }
 
 // headerName is the name of a header that a schema reads, as it is sent.

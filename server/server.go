@@ -48,11 +48,12 @@ type Server struct {
 	admin  net.Listener // nil if there is none
 	app    *fiber.App
 
-	loading  sync.Mutex                  // held while a release is loaded
-	current  atomic.Pointer[served]      // nil until one is
-	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
-	stopping atomic.Bool
-	inFlight atomic.Int64
+	loading   sync.Mutex                  // held while a release is loaded
+	current   atomic.Pointer[served]      // nil until one is
+	unready   atomic.Pointer[unreadiness] // nil means that the newest release is served
+	stopping  atomic.Bool
+	untrusted sync.Once // what is warned of when X-Forwarded-For is not believed
+	inFlight  atomic.Int64
 }
 
 // Options are what a server takes that is no configuration.

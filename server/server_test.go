@@ -52,7 +52,7 @@ func testConfig(databaseURL string, change func(*Config)) Config {
 		SigningKey: anyKey(), AccessTokenExpiry: time.Hour, RefreshTokenExpiry: 24 * time.Hour,
 		RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
-		Throttle: auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, Window: 15 * time.Minute},
+		Throttle: auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		PKCE:     auth.PKCEOptional,
 	}
 	if change != nil {
@@ -167,11 +167,17 @@ func (s *testServer) post(t *testing.T, action, body string) (int, string) {
 // waitLog waits until a text stands in the log.
 func (s *testServer) waitLog(t *testing.T, text string) {
 	t.Helper()
+	s.waitLogTimes(t, text, 1)
+}
+
+// waitLogTimes waits until a text stands in the log that many times.
+func (s *testServer) waitLogTimes(t *testing.T, text string, times int) {
+	t.Helper()
 	for range 400 {
-		if strings.Contains(s.log.String(), text) {
+		if strings.Count(s.log.String(), text) >= times {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	t.Errorf("the log has no %s", text)
+	t.Errorf("the log does not have %s %d times", text, times)
 }

@@ -67,6 +67,7 @@ var settings = []setting{
 	{key: "auth.throttle.perAccountAndAddress", read: integer(1, math.MaxInt32), production: "10", development: "10"},
 	{key: "auth.throttle.perAccount", read: integer(1, math.MaxInt32), production: "200", development: "200"},
 	{key: "auth.throttle.perAddress", read: integer(1, math.MaxInt32), production: "100", development: "100"},
+	{key: "auth.throttle.triesPerAccountAndAddress", read: integer(1, math.MaxInt32), production: "100", development: "100"},
 	{key: "auth.throttle.window", read: seconds(1), production: "900", development: "900"},
 	{key: "auth.redirectUrl", read: redirectURL},
 	{key: "auth.redirectUris", read: redirectURI, isList: true},

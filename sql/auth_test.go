@@ -357,7 +357,10 @@ func TestRefreshTogether(t *testing.T) {
 }
 
 // limits of the throttle in tests.
-const limits = `3, 5, 7, '15 minutes'`
+const (
+	limits        = `3, 5, 7, '15 minutes'`
+	limitsOfTries = `3, 5, 7, 10, '15 minutes'`
+)
 
 func TestThrottle(t *testing.T) {
 	t.Parallel()
@@ -365,6 +368,9 @@ func TestThrottle(t *testing.T) {
 	type attempt struct {
 		account, address string
 		want             string
+	}
+	known := func(account, address, ago string) string {
+		return fmt.Sprintf(`insert into platform.auth_known_address values (platform.auth_address_hash('%s', '%s'), 'ada', now() - interval '%s');`, account, address, ago)
 	}
 	fails := func(account, address string, times int) (list []attempt) {
 		for range times {
@@ -384,8 +390,13 @@ func TestThrottle(t *testing.T) {
 		{"one below", fails("ada", "10.0.0.1", 2), "", []attempt{{"ada", "10.0.0.1", passes}}},
 		{"account", slices.Concat(fails("ada", "10.0.0.1", 2), fails("ada", "10.0.0.2", 2), fails("ada", "10.0.0.3", 1)), "",
 			[]attempt{{"ada", "10.0.0.4", waits}, {"bo", "10.0.0.1", passes}}},
-		{"address", slices.Concat(fails("ada", "10.0.0.1", 3), fails("bo", "10.0.0.1", 2), fails("", "10.0.0.1", 2)), "",
-			[]attempt{{"", "10.0.0.1", waits}, {"cy", "10.0.0.1", waits}, {"", "10.0.0.2", passes}}},
+		{"account, which was signed in to there", slices.Concat(fails("ada", "10.0.0.1", 2), fails("ada", "10.0.0.2", 3)),
+			known("ada", "10.0.0.4", "29 days") + known("ada", "10.0.0.5", "30 days") + known("bo", "10.0.0.6", "0") + known("ada", "10.0.0.2", "0"),
+			[]attempt{{"ada", "10.0.0.4", passes}, {"ada", "10.0.0.5", waits}, {"ada", "10.0.0.6", waits}, {"ada", "10.0.0.2", waits}}},
+		{"address", slices.Concat(fails("ada", "10.0.0.1", 3), fails("bo", "10.0.0.1", 2), fails("dy", "10.0.0.1", 2)), "",
+			[]attempt{{"", "10.0.0.1", passes}, {"cy", "10.0.0.1", waits}, {"cy", "10.0.0.2", passes}}},
+		{"address, what names no account", fails("", "10.0.0.1", 7), "",
+			[]attempt{{"", "10.0.0.1", waits}, {"ada", "10.0.0.1", passes}, {"", "10.0.0.2", passes}}},
 		{"the window passes", fails("ada", "10.0.0.1", 3), `update platform.auth_failure set failed_at = failed_at - interval '15 minutes'`,
 			[]attempt{{"ada", "10.0.0.1", passes}}},
 		{"the oldest leaves the window", fails("ada", "10.0.0.1", 3),
@@ -424,7 +435,7 @@ func TestThrottleWait(t *testing.T) {
 	db := newAuthDatabase(t)
 	conn, owner := db.Server(t), db.Owner(t)
 	for _, age := range []int{800, 500, 200} {
-		exec(t, owner, fmt.Sprintf(`insert into platform.auth_failure (account, address, failed_at) values ('ada', '10.0.0.1', now() - interval '%d seconds')`, age))
+		exec(t, owner, fmt.Sprintf(`insert into platform.auth_failure (account, address, kind, failed_at) values ('ada', '10.0.0.1', 'password', now() - interval '%d seconds')`, age))
 	}
 	for _, test := range []struct {
 		perPair, want int
@@ -469,7 +480,7 @@ func TestPasswordLookUp(t *testing.T) {
 		{"provided@example.com", "https://api", "0"}, // without password
 		{"nobody@example.com", "https://api", "0"},
 	} {
-		got := value[string](t, conn, `select concat_ws(' ', wait, identity_id, password) from platform.auth_password($1, $2, '10.0.0.1', `+limits+`)`,
+		got := value[string](t, conn, `select concat_ws(' ', wait, identity_id, password) from platform.auth_password($1, $2, '10.0.0.1', `+limitsOfTries+`)`,
 			test.email, test.issuer)
 		if got != test.want {
 			t.Errorf("%s of %s: got %q, want %q", test.email, test.issuer, got, test.want)
@@ -481,8 +492,31 @@ func TestPasswordLookUp(t *testing.T) {
 		value[int](t, conn, `select platform.auth_fail('ada@example.com', '10.0.0.1', `+limits+`)`)
 	}
 	if known := value[bool](t, conn, `select wait = 0 or identity_id is not null or password is not null
-		from platform.auth_password('ada@example.com', 'https://api', '10.0.0.1', `+limits+`)`); known {
+		from platform.auth_password('ada@example.com', 'https://api', '10.0.0.1', `+limitsOfTries+`)`); known {
 		t.Error("behind the limit: got an answer, want a wait alone")
+	}
+}
+
+// All tries of an account at an address are counted, also if many come at once.
+func TestTries(t *testing.T) {
+	t.Parallel()
+	db := newAuthDatabase(t)
+	pool := newPool(t, db, 20)
+	got := together(t, 40, func(i int) (answer string, err error) {
+		err = pool.QueryRow(t.Context(), `select case when wait = 0 then 'may try' when wait <= 900 then 'waits' end
+			from platform.auth_password($1, 'https://api', $2, `+limitsOfTries+`)`, []string{"ada@example.com", "bo@example.com"}[i%2], "10.0.0.1").Scan(&answer)
+		return answer, err
+	})
+	if got[19] != "may try" || got[20] != "waits" {
+		t.Errorf("got %v, want 20 that may try", got)
+	}
+	if n := value[int](t, db.Owner(t), `select count(*) from platform.auth_try`); n != 20 {
+		t.Errorf("got %d rows, want 20", n)
+	}
+	for address, want := range map[string]bool{"10.0.0.1": true, "10.0.0.2": false} {
+		if got := value[bool](t, db.Server(t), `select wait > 0 from platform.auth_password('ada@example.com', 'https://api', $1, `+limitsOfTries+`)`, address); got != want {
+			t.Errorf("%s: waits: got %t, want %t", address, got, want)
+		}
 	}
 }
 
@@ -526,12 +560,26 @@ func TestAcceptPassword(t *testing.T) {
 		t.Errorf("failures: got %s", got)
 	}
 
+	// The address is remembered, one row however often; of others only the latest are.
+	if got := value[int](t, owner, `select count(*) from platform.auth_known_address
+		where identity_id = 'ada' and hash = platform.auth_address_hash('ada@example.com', '10.0.0.1')`); got != 1 {
+		t.Errorf("known addresses: got %d, want 1", got)
+	}
+	exec(t, owner, `insert into platform.auth_known_address
+		select platform.auth_address_hash('ada@example.com', '10.0.1.' || i), 'ada', now() - interval '1 hour' * i from generate_series(1, 30) as i`)
+	if got := accept("ada", "newer hash", nil, "c 0"); got != "f t" {
+		t.Errorf("matches: got %s, want f t", got)
+	}
+	if got := value[string](t, owner, `select concat_ws(' ', count(*), min(signed_in_at) > now() - interval '20 hours') from platform.auth_known_address`); got != "20 t" {
+		t.Errorf("known addresses: got %s, want the latest 20", got)
+	}
+
 	// Behind the limit a right password is not accepted either.
-	for range 2 {
+	for range 3 {
 		fail("10.0.0.1")
 	}
 	if got := accept("ada", "newer hash", nil, "b 0"); got != "t f" {
-		t.Errorf("behind the limit of the account: got %s, want t f", got)
+		t.Errorf("behind the limit of account and address: got %s, want t f", got)
 	}
 }
 
@@ -628,7 +676,9 @@ func TestIdentity(t *testing.T) {
 		}
 	}
 
-	// Five were created at this address.
+	// Five were created at this address. Failures do not count.
+	exec(t, owner, `insert into platform.auth_failure (account, address, kind)
+		select 'ada', '10.0.0.1', kind from unnest('{password,token}'::text[]) as kind, generate_series(1, 10)`)
 	for i, want := range []string{"created", "created", "wait"} {
 		got := value[string](t, conn, `select outcome from platform.auth_identity('https://r', $1, '{}', true, '10.0.0.1', 7, '15 minutes')`, fmt.Sprint(i))
 		if got != want {
@@ -661,8 +711,12 @@ func TestSweep(t *testing.T) {
 	db := newAuthDatabase(t)
 	conn, owner := db.Server(t), db.Owner(t)
 	exec(t, owner, `
-		insert into platform.auth_failure (account, address, failed_at)
+		insert into platform.auth_failure (account, address, kind, failed_at)
+		select 'ada', 'a', 'password', now() - interval '1 minute' * i from generate_series(1, 30) as i;
+		insert into platform.auth_try (account, address, tried_at)
 		select 'ada', 'a', now() - interval '1 minute' * i from generate_series(1, 30) as i;
+		insert into platform.auth_known_address (hash, identity_id, signed_in_at)
+		select sha256(i::text::bytea), 'ada', now() - interval '1 day' * i from generate_series(1, 50) as i;
 		insert into platform.auth_return (hash, ends_at)
 		select sha256(i::text::bytea), now() + interval '1 minute' * i from generate_series(-2, 3) as i;
 		insert into platform.auth_family (identity_id, key, ends_at, revoked_at) values
@@ -682,6 +736,8 @@ func TestSweep(t *testing.T) {
 	`)
 	const rest = `select concat_ws(' ',
 		(select count(*) from platform.auth_failure),
+		(select count(*) from platform.auth_try),
+		(select count(*) from platform.auth_known_address),
 		(select count(*) from platform.auth_return),
 		(select string_agg(identity_id || id, ',' order by id) from platform.auth_family),
 		(select count(*) from platform.auth_refresh_token),
@@ -690,8 +746,8 @@ func TestSweep(t *testing.T) {
 	// Failures older than 15 minutes are 15.
 	for sweeps := 1; ; sweeps++ {
 		if isMore := value[bool](t, conn, `select platform.auth_sweep('15 minutes', 10)`); !isMore {
-			if sweeps < 2 || sweeps > 4 {
-				t.Errorf("got %d sweeps until none is left, want 2 for the failures, and one more for each old family", sweeps)
+			if sweeps < 3 || sweeps > 5 {
+				t.Errorf("got %d sweeps until none is left, want 3 for the addresses, and more for each old family", sweeps)
 			}
 			break
 		}
@@ -702,14 +758,14 @@ func TestSweep(t *testing.T) {
 			break
 		}
 	}
-	if got, want := value[string](t, owner, rest), "14 3 ada1,ada3 2 2"; got != want {
+	if got, want := value[string](t, owner, rest), "14 14 29 3 ada1,ada3 2 2"; got != want {
 		t.Errorf("rest: got %s, want %s", got, want)
 	}
 
 	// Without a release there are no identities to compare with.
 	exec(t, owner, `drop table app.identity`)
 	value[bool](t, conn, `select platform.auth_sweep('15 minutes', 10)`)
-	if got, want := value[string](t, owner, rest), "14 3 ada1,ada3 2 2"; got != want {
+	if got, want := value[string](t, owner, rest), "14 14 29 3 ada1,ada3 2 2"; got != want {
 		t.Errorf("without identities: got %s, want %s", got, want)
 	}
 }
@@ -732,8 +788,8 @@ func TestAuthRights(t *testing.T) {
 		select proname from pg_proc
 		where pronamespace = 'platform'::regnamespace and proname like 'auth\_%'
 			and (has_function_privilege('sternpost_caller', oid, 'execute')
-				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname not in ('auth_lock', 'auth_family_id'))
-				or prosecdef <> (proname not in ('auth_lock', 'auth_family_id'))
+				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
+				or prosecdef <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
 				or proconfig is null)`); len(got) > 0 {
 		t.Errorf("functions with other rights: got %v, want none", got)
 	}

@@ -201,7 +201,20 @@ func (s *service) grant(t *testing.T, parameters url.Values) tokens {
 
 // tryGrant is grant for goroutines, which must not end the test.
 func (s *service) tryGrant(parameters url.Values) (tokens, error) {
-	response, err := http.PostForm(s.url+"/auth/token", parameters)
+	return s.tryGrantFrom("", parameters)
+}
+
+// tryGrantFrom is tryGrant for a request that names its address, unless it is empty.
+func (s *service) tryGrantFrom(address string, parameters url.Values) (tokens, error) {
+	request, err := http.NewRequest(http.MethodPost, s.url+"/auth/token", strings.NewReader(parameters.Encode()))
+	if err != nil {
+		return tokens{}, err
+	}
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if address != "" {
+		request.Header.Set("X-Forwarded-For", address)
+	}
+	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return tokens{}, err
 	}

@@ -1,5 +1,5 @@
--- Counts a failed grant. It returns 0, or, if a limit has been reached in the meantime, the seconds to wait: then nothing is
--- counted, and the client must not learn how its try went. account is null for grants that have none.
+-- Counts a failed grant: a password of an account or, without an account, a token that names none. It returns 0 or, if a
+-- limit has been reached, the seconds to wait: then nothing is counted, and the client must not learn how its try went.
 create or replace function platform.auth_fail(
   account text,
   address text,
@@ -19,8 +19,8 @@ begin
   perform platform.auth_lock(account, address);
   v_wait := platform.auth_wait(account, address, per_account_and_address, per_account, per_address, span);
   if v_wait = 0 then
-    insert into platform.auth_failure (account, address, failed_at)
-    values (auth_fail.account, auth_fail.address, clock_timestamp());
+    insert into platform.auth_failure (account, address, kind)
+    values (auth_fail.account, auth_fail.address, case when account is null then 'token' else 'password' end);
   end if;
   return v_wait;
 end;

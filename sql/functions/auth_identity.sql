@@ -8,7 +8,8 @@
 --   refused   another identity has a value that must be unique
 --   wait      too many identities were created at this client address: come back after so many seconds
 --
--- address is where the count of created identities is kept; null counts nothing.
+-- address is where the count of created identities is kept; null counts nothing. Failures do not count here: whom a provider
+-- vouches for is kept out by none.
 create or replace function platform.auth_identity(
   issuer text,
   external_id text,
@@ -80,7 +81,18 @@ begin
 
       if address is not null then
         perform platform.auth_lock(null, address);
-        wait := platform.auth_wait(null, address, 1, 1, per_address, span);
+        select platform.auth_wait_for(max(filling.failed_at), span)
+        from (
+          select auth_failure.failed_at
+          from platform.auth_failure
+          where auth_failure.address = auth_identity.address
+            and auth_failure.kind = 'identity'
+            and auth_failure.failed_at > now() - span
+          order by auth_failure.failed_at desc
+          offset per_address - 1
+          limit 1
+        ) as filling
+        into wait;
         if wait > 0 then
           outcome := 'wait';
           return;
@@ -97,8 +109,8 @@ begin
       outcome := 'created';
 
       if address is not null then
-        insert into platform.auth_failure (address, is_cleared, failed_at)
-        values (auth_identity.address, true, clock_timestamp());
+        insert into platform.auth_failure (address, kind, is_cleared)
+        values (auth_identity.address, 'identity', true);
       end if;
       return;
     exception

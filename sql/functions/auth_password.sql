@@ -1,5 +1,6 @@
 -- The first half of a sign-in by password: whether the client may try at all (wait is 0), and who has this e-mail address among
--- the identities that sign in here, with the hash of their password. Nobody has it if identity_id is null.
+-- the identities that sign in here, with the hash of their password. Nobody has it if identity_id is null. The try is counted
+-- before it is known how it goes: tries limits those of an account at a client address, right ones included.
 create or replace function platform.auth_password(
   email text,
   issuer text,
@@ -7,21 +8,41 @@ create or replace function platform.auth_password(
   per_account_and_address integer,
   per_account integer,
   per_address integer,
+  tries integer,
   span interval,
   out wait integer,
   out identity_id text,
   out password text
 )
 language plpgsql
-stable
+volatile
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+  perform platform.auth_lock(email, address);
   wait := platform.auth_wait(email, address, per_account_and_address, per_account, per_address, span);
   if wait > 0 then
     return;
   end if;
+
+  select platform.auth_wait_for(max(filling.tried_at), span)
+  from (
+    select auth_try.tried_at
+    from platform.auth_try
+    where auth_try.account = auth_password.email
+      and auth_try.address = auth_password.address
+      and auth_try.tried_at > now() - span
+    order by auth_try.tried_at desc
+    offset tries - 1
+    limit 1
+  ) as filling
+  into wait;
+  if wait > 0 then
+    return;
+  end if;
+  insert into platform.auth_try (account, address)
+  values (auth_password.email, auth_password.address);
 
   select identity.id, identity.password
   from app.identity
@@ -32,6 +53,6 @@ begin
 end;
 $$;
 
-comment on function platform.auth_password(text, text, text, integer, integer, integer, interval) is
+comment on function platform.auth_password(text, text, text, integer, integer, integer, integer, interval) is
   'Whether a password may be tried, and the hash that it has to match.';
-grant execute on function platform.auth_password(text, text, text, integer, integer, integer, interval) to sternpost_server;
+grant execute on function platform.auth_password(text, text, text, integer, integer, integer, integer, interval) to sternpost_server;

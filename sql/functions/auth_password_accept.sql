@@ -1,5 +1,5 @@
 -- The second half of a sign-in by password that matched: begins a family, replaces the hash if a newer form of it is given, and
--- clears the count of this account at this address. It counts once more before: of requests sent at once, those that come
+-- clears the count of this account at this address, which is remembered. It looks once more before: of requests sent at once, those that come
 -- after a limit has been reached must not learn that their password was right. is_accepted is false if they have to wait, or
 -- if the identity has gone or has another password by now.
 create or replace function platform.auth_password_accept(
@@ -52,6 +52,8 @@ begin
   where auth_failure.account = auth_password_accept.account
     and auth_failure.address = auth_password_accept.address
     and not auth_failure.is_cleared;
+
+  perform platform.auth_remember(identity_id, account, address);
 end;
 $$;
 

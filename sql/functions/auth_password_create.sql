@@ -39,8 +39,9 @@ begin
   end if;
   is_created := platform.auth_start(identity_id, token_hash, key, lifetime);
 
-  insert into platform.auth_failure (account, address, is_cleared, failed_at)
-  values (auth_password_create.email, auth_password_create.address, true, clock_timestamp());
+  insert into platform.auth_failure (account, address, kind, is_cleared)
+  values (auth_password_create.email, auth_password_create.address, 'identity', true);
+  perform platform.auth_remember(identity_id, email, address);
 end;
 $$;
 

@@ -1,5 +1,5 @@
 -- Deletes rows that have had their time, at most so many of each kind, so that no transaction lasts long; several servers may sweep
--- at once. span is how long failures are counted. Returns whether it left some of a kind, for which it should be called again.
+-- at once. span is how long failures and tries are counted. Returns whether it left some of a kind, for which it should be called again.
 create or replace function platform.auth_sweep(span interval, most integer) returns boolean
 language plpgsql
 volatile
@@ -23,11 +23,33 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = most;
 
+  delete from platform.auth_try
+  where auth_try.id in (
+    select old.id
+    from platform.auth_try as old
+    where old.tried_at < now() - span
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_is_more := v_is_more or v_count = most;
+
   delete from platform.auth_return
   where auth_return.hash in (
     select old.hash
     from platform.auth_return as old
     where old.ends_at < now()
+    limit most
+    for update skip locked
+  );
+  get diagnostics v_count = row_count;
+  v_is_more := v_is_more or v_count = most;
+
+  delete from platform.auth_known_address
+  where auth_known_address.hash in (
+    select old.hash
+    from platform.auth_known_address as old
+    where old.signed_in_at < now() - interval '30 days'
     limit most
     for update skip locked
   );

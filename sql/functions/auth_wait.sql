@@ -1,5 +1,7 @@
--- How many seconds a client has to wait before another try: 0 unless one of the three counts has reached its limit. Then it is
--- the time until the oldest failure that fills the limit leaves the span. It looks only; platform.auth_fail counts.
+-- How many seconds a client has to wait before another try: 0 unless one of the counts has reached its limit. Then it is the time
+-- until the oldest failure that fills the limit leaves the span. With an account, failed passwords and new identities of that account and of the
+-- client address are looked at; without, refused tokens of the address. The limit of an account does not hold at an address
+-- from which it was signed in to lately: who fails elsewhere keeps nobody out there. It looks only; platform.auth_fail counts.
 create or replace function platform.auth_wait(
   account text,
   address text,
@@ -13,10 +15,7 @@ stable
 security definer
 set search_path = pg_catalog, pg_temp
 as $$
-  select case
-    when max(filling.failed_at) is null then 0
-    else greatest(1, ceil(extract(epoch from max(filling.failed_at) + span - now())))::integer
-  end
+  select platform.auth_wait_for(max(filling.failed_at), span)
   from (
     (
       select auth_failure.failed_at
@@ -35,6 +34,12 @@ as $$
       from platform.auth_failure
       where auth_failure.account = auth_wait.account
         and auth_failure.failed_at > now() - span
+        and not exists (
+          select
+          from platform.auth_known_address
+          where auth_known_address.hash = platform.auth_address_hash(auth_wait.account, auth_wait.address)
+            and auth_known_address.signed_in_at > now() - interval '30 days'
+        )
       order by auth_failure.failed_at desc
       offset per_account - 1
       limit 1
@@ -44,6 +49,7 @@ as $$
       select auth_failure.failed_at
       from platform.auth_failure
       where auth_failure.address = auth_wait.address
+        and (auth_failure.kind = 'token') = (auth_wait.account is null)
         and auth_failure.failed_at > now() - span
       order by auth_failure.failed_at desc
       offset per_address - 1

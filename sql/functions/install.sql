@@ -56,10 +56,13 @@
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
 
+{{ template "auth_address_hash.sql" . }}
+{{ template "auth_wait_for.sql" . }}
 {{ template "auth_wait.sql" . }}
 {{ template "auth_lock.sql" . }}
 {{ template "auth_fail.sql" . }}
 {{ template "auth_start.sql" . }}
+{{ template "auth_remember.sql" . }}
 {{ template "auth_password.sql" . }}
 {{ template "auth_password_accept.sql" . }}
 {{ template "auth_password_create.sql" . }}

@@ -11,8 +11,11 @@ begin
   set revoked_at = now()
   where auth_family.identity_id = old.id
     and auth_family.revoked_at is null;
+
+  delete from platform.auth_known_address
+  where auth_known_address.identity_id = old.id;
   return null;
 end;
 $$;
 
-comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted.';
+comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted, and forgets where it signed in.';

@@ -1,0 +1,37 @@
+package server
+
+import (
+	"context"
+	"net"
+	"time"
+)
+
+// thereInterval is how often it is looked whether a client that waits is still there.
+const thereInterval = 100 * time.Millisecond
+
+// whileThere returns a context that ends, because of errClientLeft, when a client has
+// left. stop must be called before the handler returns: after that the connection may
+// be another request's.
+func whileThere(ctx context.Context, client net.Conn) (_ context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(thereInterval)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticker.C:
+				if hasLeft(client) {
+					cancel(errClientLeft)
+				}
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-ended
+	}
+}

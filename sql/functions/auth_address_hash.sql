@@ -1,0 +1,11 @@
+-- What is kept of a client address from which an account was signed in to. Granted to nobody: only functions beside it use it.
+create or replace function platform.auth_address_hash(account text, address text) returns bytea
+language sql
+immutable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  select sha256(convert_to(address || ' ' || account, 'UTF8'));
+$$;
+
+comment on function platform.auth_address_hash(text, text) is 'What is kept of a client address from which an account was signed in to.';

@@ -1,0 +1,15 @@
+-- How many seconds it takes until what was counted at a moment leaves the span; 0 for null. Granted to nobody: only functions
+-- beside it use it.
+create or replace function platform.auth_wait_for(counted_at timestamptz, span interval) returns integer
+language sql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  select case
+    when counted_at is null then 0
+    else greatest(1, ceil(extract(epoch from counted_at + span - now())))::integer
+  end;
+$$;
+
+comment on function platform.auth_wait_for(timestamptz, interval) is 'Seconds until what was counted at a moment leaves the span.';
