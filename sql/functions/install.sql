@@ -37,6 +37,8 @@
 {{ template "is_file_array.sql" . }}
 {{ template "longest.sql" . }}
 
+{{ template "few.sql" . }}
+{{ template "merged_sql.sql" . }}
 {{ template "list_mark.sql" . }}
 {{ template "cursor.sql" . }}
 {{ template "read_cursor.sql" . }}

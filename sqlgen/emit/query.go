@@ -96,6 +96,15 @@ func from(f pg.From) doc {
 		return name
 	case *pg.SubqueryRef:
 		return cat(group("(", nest(soft, selectDoc(f.Query)), soft, ")"), " as ", pg.Ident(f.Alias))
+	case *pg.UnionRef:
+		parts := catDoc{}
+		for i, q := range f.Queries {
+			if i > 0 {
+				parts = append(parts, line, "union", line)
+			}
+			parts = append(parts, group("(", nest(soft, selectDoc(q)), soft, ")"))
+		}
+		return cat(group("(", nest(soft, parts), soft, ")"), " as ", pg.Ident(f.Alias))
 	case *pg.CallRef:
 		parts := catDoc{expr(f.Call, bindAny)}
 		if f.Ordinality {

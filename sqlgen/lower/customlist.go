@@ -33,7 +33,7 @@ func (b *builder) answerRows() {
 		Where:   admitted,
 	}}})
 	g.filter(g.rowExpression(), filters(a))
-	p.countAll(g.sql, using)
+	p.countAll(concatenated(pg.Str("select count(*)"), g.sql), using)
 	p.readPosition(func(pg.Expr) pg.Expr {
 		return concatenated(pg.Str("select exists (select"), g.sql, pg.Str(" and "), p.rangeOf, pg.Str(")"))
 	}, using)
@@ -50,7 +50,7 @@ func (b *builder) answerRows() {
 		Into:  "v_page_rows",
 		Using: append(using[:len(using):len(using)], p.missing(picked), p.offset, picked),
 	})
-	p.wasSkipped(g.sql, using)
+	p.wasSkipped(concatenated(pg.Str("select"), g.sql), using)
 
 	alias := pageAlias(b.table)
 	place := pg.Col(alias, "place")

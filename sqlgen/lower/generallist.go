@@ -3,6 +3,7 @@ package lower
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -80,27 +81,22 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	}
 	b.fn.Variables[sqlAt].Initial = source
 
-	p.countAll(g.sql, []pg.Expr{g.where})
+	all := []pg.Expr{g.where}
+	within := []pg.Expr{g.where, p.position}
+	if g.merge != nil {
+		within = append(within, g.merge.values...)
+		all = within
+	}
+	p.countAll(g.all("select count(*)", true), all)
 	// Told to begin where the page does, Postgres finds a row before it at once, or that
 	// there is none.
-	p.readPosition(func(nearest pg.Expr) pg.Expr {
-		return concatenated(
-			pg.Str("select (select true"), g.sql, pg.Str(" and "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1) is not null"))
-	}, []pg.Expr{g.where, p.position})
+	p.readPosition(func(nearest pg.Expr) pg.Expr { return g.anyIn(p.rangeOf, nearest) }, within)
 	p.pick("", ids, &pg.Execute{
-		Text: concatenated(
-			&pg.Fragment{Prefix: "select $5 || array(select ", Value: pg.Col(b.table, "id")},
-			g.sql,
-			pg.Str(" and "),
-			p.rangeOf,
-			pg.Str(" order by "),
-			p.inOrder(),
-			pg.Str(" limit $3 offset $4)"),
-		),
+		Text:  g.firstIn(p.rangeOf, p.inOrder()),
 		Into:  "v_ids",
-		Using: []pg.Expr{g.where, p.position, p.missing(ids), p.offset, ids},
+		Using: append(slices.Clone(within), p.missing(ids), p.offset, ids),
 	})
-	p.wasSkipped(g.sql, []pg.Expr{g.where})
+	p.wasSkipped(g.all("select", false), all)
 
 	alias := pageAlias(b.table)
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
@@ -135,6 +131,7 @@ type generalList struct {
 	path, operand, sql pg.Expr // variables
 	guards             []guard
 	label              string // of variables that gather what is asked of elements; empty but in an arm of a union
+	merge              *merge // the ways in which rows are found; nil means that the statement finds them itself
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -195,12 +192,15 @@ func (g *generalList) conditions() []pg.Expr {
 		}
 	}
 	if g.judgesRows() {
-		rule := g.ruleOverRows(valueInFilter)
-		if pg.IsFalse(g.early.holds) {
-			always = append(always, rule)
-		} else {
-			g.step("Who is allowed outright needs no rule in the query; of the others, rows decide.",
-				pg.IfThen(pg.Negate(g.early.holds), extend(g.sql, alsoHolds(rule))))
+		admitted := g.admission(valueInFilter)
+		switch {
+		case !admitted.isPlain():
+			g.merge = g.newMerge()
+			defer g.addWays(admitted) // once all conditions are there
+		case pg.IsFalse(g.early.holds):
+			always = append(always, admitted.rule)
+		default:
+			g.step(allowedOutright, pg.IfThen(pg.Negate(g.early.holds), extend(g.sql, alsoHolds(admitted.rule))))
 		}
 	}
 	g.operators(root, elsewhere)
@@ -216,6 +216,61 @@ func (g *generalList) filter(x expression, list []filter) {
 	}
 	g.operators(root, nil)
 }
+
+// addWays adds the ways in which rows are admitted.
+func (g *generalList) addWays(admitted admission) {
+	var columns []string
+	for _, f := range sortable(g.action) {
+		columns = append(columns, sortKey{field: f}.columnText(g.table))
+	}
+	r := origin{model: g.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.table}
+	r.selects = "select " + r.columns
+	statements := append(g.merge.gather(&admitted), g.merge.add(r, admitted)...)
+	if pg.IsFalse(g.early.holds) {
+		g.step("Rows are found in several ways, each by an index.", statements...)
+		return
+	}
+	g.step("Who is allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
+		Branches: []pg.IfBranch{{Condition: g.early.holds, Then: g.merge.add(r, everything())}},
+		Else:     statements,
+	})
+}
+
+// all is a query of all rows.
+func (g *generalList) all(selects string, once bool) pg.Expr {
+	if g.merge == nil {
+		return concatenated(pg.Str(selects), g.sql)
+	}
+	return concatenated(pg.Str(selects+" from ("), g.merge.all(once), pg.Str(") as "+pg.Ident(g.table)))
+}
+
+// anyIn is the query that tells whether there is a row in a range, of which the nearest
+// to the page comes first in an order.
+func (g *generalList) anyIn(within, nearest pg.Expr) pg.Expr {
+	if g.merge == nil {
+		return concatenated(pg.Str("select (select true"), g.sql, pg.Str(" and "), within, pg.Str(" order by "), nearest, pg.Str(" limit 1) is not null"))
+	}
+	return concatenated(pg.Str("select exists (select from ("),
+		g.merge.all(false, pg.Str(" and "), within, pg.Str(" order by "), nearest, pg.Str(" limit 1")), pg.Str(") as nearest)"))
+}
+
+// firstIn is the query that adds to the ids those of the first rows of a range.
+func (g *generalList) firstIn(within, order pg.Expr) pg.Expr {
+	size, offset, ids := g.merge.parameter(3), g.merge.parameter(4), g.merge.parameter(5)
+	selected := "select " + ids + " || array(select " + pg.Ident(g.table) + ".id"
+	page := []pg.Expr{pg.Str(" order by "), order, pg.Str(" limit " + size + " offset " + offset + ")")}
+	if g.merge == nil {
+		return concatenated(append([]pg.Expr{pg.Str(selected), g.sql, pg.Str(" and "), within}, page...)...)
+	}
+	return concatenated(append([]pg.Expr{
+		pg.Str(selected + " from ("),
+		g.merge.all(true, pg.Str(" and "), within, pg.Str(" order by "), order, pg.Str(" limit "+size+" + "+offset)),
+		pg.Str(") as " + pg.Ident(g.table)),
+	}, page...)...)
+}
+
+// allowedOutright says why a list asks first what it knows without rows.
+const allowedOutright = "Who is allowed outright needs no rule in the query; of the others, rows decide."
 
 // rowExpression prepares to lower conditions over the row inside the statement.
 func (g *generalList) rowExpression() expression {

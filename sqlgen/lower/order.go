@@ -334,8 +334,9 @@ func (b *builder) requestedOrder(keys pg.Expr, order []sortKey, fields []*schema
 }
 
 // orderIndexes returns the indexes that a list's own order asks for: the order
-// alone, and behind each foreign key that the list can be filtered by. The order
-// by id alone is the primary key's.
+// alone, behind each foreign key that the list can be filtered by, and behind what each
+// way in which rules admit rows compares with the caller. The order by id alone is the
+// primary key's.
 func orderIndexes(m *schema.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, a := range m.Actions {
@@ -348,7 +349,12 @@ func orderIndexes(m *schema.Model) []orderIndex {
 		}
 		for _, in := range a.Reads {
 			if f := ownColumn(in); f != nil && f.FKOf != nil {
-				indexes = append(indexes, orderIndex{a, f, keys})
+				indexes = append(indexes, orderIndex{a, []*schema.Field{f}, keys})
+			}
+		}
+		for _, w := range waysByPolicy(m, a.Rules, asItIs) {
+			if fields := w.indexed(keys); fields != nil {
+				indexes = append(indexes, orderIndex{a, fields, keys})
 			}
 		}
 	}
@@ -365,8 +371,17 @@ func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
 				continue
 			}
 			for _, a := range u.Actions {
-				if keys := arm.ownKeys(a); a.Kind == schema.List && keys != nil && !isByIDAlone(keys) {
+				keys := arm.ownKeys(a)
+				if a.Kind != schema.List || keys == nil {
+					continue
+				}
+				if !isByIDAlone(keys) {
 					indexes = append(indexes, orderIndex{a, nil, keys})
+				}
+				for _, w := range waysByPolicy(m, a.Rules, arm.over) {
+					if fields := w.indexed(keys); fields != nil {
+						indexes = append(indexes, orderIndex{a, fields, keys})
+					}
 				}
 			}
 		}
@@ -416,6 +431,6 @@ func ownColumn(in *schema.Input) *schema.Field {
 // orderIndex is an index for the order of a list.
 type orderIndex struct {
 	action *schema.Action
-	filter *schema.Field // nil means none
+	behind []*schema.Field // what its rows have in common; none means that it has all
 	keys   []sortKey
 }

@@ -46,16 +46,16 @@ func (p *page) found() {
 	p.count = p.variable("v_count", "int", nil)
 }
 
-// countAll counts the rows of a query, from its from on, if that is asked for.
-func (p *page) countAll(from pg.Expr, using []pg.Expr) {
+// countAll runs the query that counts all rows, if that is asked for.
+func (p *page) countAll(query pg.Expr, using []pg.Expr) {
 	p.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
-		&pg.Execute{Text: concatenated(pg.Str("select count(*)"), from), Into: "v_total", Using: using}))
+		&pg.Execute{Text: query, Into: "v_total", Using: using}))
 }
 
-// wasSkipped sees whether rows were skipped by an offset: they are if there are any.
-func (p *page) wasSkipped(from pg.Expr, using []pg.Expr) {
+// wasSkipped sees whether rows were skipped by an offset: they are if a query has any.
+func (p *page) wasSkipped(query pg.Expr, using []pg.Expr) {
 	p.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
-		Text: concatenated(pg.Str("select exists (select"), from, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
+		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
 }
 
 // readPosition reads the request's cursor, if it has one, and sees whether rows lie

@@ -94,7 +94,7 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 
 // readDirectly reads the rows of the page from the table.
 func (s staticList) readDirectly() {
-	s.readPosition(s.lookBefore(s.stored(), s.condition))
+	s.readPosition(s.lookBefore(s.condition))
 	s.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
 		Columns: append([]pg.Output{
 			{Value: pg.Fn("array_agg", s.recordText())},
@@ -113,23 +113,35 @@ func (s staticList) readDirectly() {
 	s.answer(&pg.Slice{Array: s.records, From: pg.Lit("1"), To: s.count})
 }
 
-// lookBefore sees whether rows lie before the page.
-func (s staticList) lookBefore(rows pg.From, condition pg.Expr) pg.Statement {
-	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
-	return reversed.lookFor(rows, pg.AllOf(upTo(s.keys, s.position, s.table), condition))
+// lookBefore sees whether rows of the table lie before the page.
+func (s staticList) lookBefore(condition pg.Expr) pg.Statement {
+	return &pg.Assign{Variable: "v_has_previous", Value: s.isThere(&pg.Select{
+		Columns: isThere,
+		From:    s.stored(),
+		Where:   pg.AllOf(upTo(s.keys, s.position, s.table), condition),
+		OrderBy: orderBy(reverse(s.keys), s.table),
+	})}
 }
 
-// lookFor sees whether a row before the page satisfies a condition. Told to begin where
-// the page does, Postgres finds one at once, or that there is none; left to itself it
-// reads the table from its beginning, where the rows may all lie behind.
-func (s staticList) lookFor(rows pg.From, condition pg.Expr) pg.Statement {
-	return &pg.Assign{Variable: "v_has_previous", Value: pg.IsNotNull(&pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.True()}},
-		From:    rows,
-		Where:   condition,
-		OrderBy: orderBy(s.keys, s.table),
-		Limit:   pg.Lit("1"),
-	}})}
+// lookFor sees whether an admitted row before the page lies in a range and satisfies a
+// condition.
+func (s staticList) lookFor(admitted admission, within, condition pg.Expr) pg.Statement {
+	var found []pg.Expr
+	for _, w := range admitted.ways {
+		found = append(found, s.isThere(s.found(w, isThere, pg.AllOf(within, condition), orderBy(reverse(s.keys), s.table), pg.Lit("1"))))
+	}
+	return &pg.Assign{Variable: "v_has_previous", Value: pg.AnyOf(found...)}
+}
+
+// isThere is what a query selects that is to find any row.
+var isThere = []pg.Output{{Value: pg.True()}}
+
+// isThere tells whether a query finds a row. Told to begin where the page does, Postgres
+// finds one at once, or that there is none; left to itself it reads the table from its
+// beginning, where the rows may all lie behind.
+func (s staticList) isThere(q *pg.Select) pg.Expr {
+	q.Limit = pg.Lit("1")
+	return pg.IsNotNull(&pg.Subquery{Query: q})
 }
 
 // pickFirst picks the ids of the page without row security, so that every condition
@@ -137,15 +149,16 @@ func (s staticList) lookFor(rows pg.From, condition pg.Expr) pg.Statement {
 // rows under row security.
 func (s staticList) pickFirst() {
 	s.readPosition()
+	const comment = "The page, and one row more, which tells whether another follows."
 	switch {
 	case !s.judgesRows():
-		s.step("The page, and one row more, which tells whether another follows.", s.pick(s.condition)...)
+		s.step(comment, s.pick(s.condition, everything())...)
 	case pg.IsFalse(s.early.holds):
-		s.step("The page, and one row more, which tells whether another follows.", s.pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue)))...)
+		s.step(comment, s.pickAdmitted()...)
 	default:
-		s.step("Who is allowed outright needs no rule in the query; of the others, rows decide.", &pg.If{
-			Branches: []pg.IfBranch{{Condition: s.early.holds, Then: s.pick(s.condition)}},
-			Else:     s.pick(pg.AllOf(s.condition, s.ruleOverRows(s.inputValue))),
+		s.step(allowedOutright, &pg.If{
+			Branches: []pg.IfBranch{{Condition: s.early.holds, Then: s.pick(s.condition, everything())}},
+			Else:     s.pickAdmitted(),
 		})
 	}
 	s.step("The page's rows, under row security.",
@@ -164,43 +177,53 @@ func (s staticList) pickFirst() {
 	s.answer(s.records)
 }
 
-// pick picks the ids of the rows that satisfy a condition, one more than the page has,
-// and tells whether rows lie before them.
-func (s staticList) pick(condition pg.Expr) []pg.Statement {
+// pickAdmitted picks the ids of the rows that the rules admit.
+func (s staticList) pickAdmitted() []pg.Statement {
+	admitted := s.admission(s.inputValue)
+	statements := s.gatherValues(&admitted)
+	return append(statements, s.pick(s.condition, admitted)...)
+}
+
+// pick picks the ids of the rows that satisfy a condition and are admitted, one more than
+// the page has, and tells whether rows lie before them.
+func (s staticList) pick(condition pg.Expr, admitted admission) []pg.Statement {
 	size := pg.Op(s.size, "+", pg.Lit("1"))
-	reversed := staticList{builder: s.builder, keys: reverse(s.keys)}
 	// Most often the cursor's own row is still there.
-	lookAt := reversed.lookFor(s.related(), pg.AllOf(at(s.keys, s.position, s.table), condition))
+	lookAt := s.lookFor(admission{admitted.rule, []way{{condition: admitted.rule}}}, at(s.keys, s.position, s.table), condition)
 	if isOneRange(s.keys) {
 		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), lookAt, pg.IfThen(pg.Negate(s.hasPrevious), s.lookBefore(s.related(), condition))),
-			&pg.Assign{Variable: "v_ids", Value: s.idsOf(pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
+			pg.IfThen(hasMember(input, "after"), lookAt,
+				pg.IfThen(pg.Negate(s.hasPrevious), s.lookFor(admitted, upTo(s.keys, s.position, s.table), condition))),
+			&pg.Assign{Variable: "v_ids", Value: s.idsOf(admitted, pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
 		}
 	}
 	look := func(within pg.Expr) pg.Statement {
-		return pg.IfThen(pg.Negate(s.hasPrevious), reversed.lookFor(s.related(), pg.AllOf(within, condition)))
+		return pg.IfThen(pg.Negate(s.hasPrevious), s.lookFor(admitted, within, condition))
 	}
 	take := func(within pg.Expr) pg.Statement {
 		return pg.IfThen(pg.Op(pg.Fn("cardinality", s.ids), "<=", s.size), &pg.Assign{Variable: "v_ids", Value: pg.Op(
-			s.ids, "||", s.idsOf(pg.AllOf(within, condition), pg.Op(size, "-", pg.Fn("cardinality", s.ids))))})
+			s.ids, "||", s.idsOf(admitted, pg.AllOf(within, condition), pg.Op(size, "-", pg.Fn("cardinality", s.ids))))})
 	}
-	onward := append([]pg.Statement{lookAt}, rangesBeyond(reversed.keys, s.position, s.table, look)...)
+	onward := append([]pg.Statement{lookAt}, rangesBeyond(reverse(s.keys), s.position, s.table, look)...)
 	onward = append(onward, rangesBeyond(s.keys, s.position, s.table, take)...)
 	return []pg.Statement{&pg.If{
 		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: onward}},
-		Else:     []pg.Statement{&pg.Assign{Variable: "v_ids", Value: s.idsOf(condition, size)}},
+		Else:     []pg.Statement{&pg.Assign{Variable: "v_ids", Value: s.idsOf(admitted, condition, size)}},
 	}}
 }
 
-// idsOf are the ids of the first rows that satisfy a condition.
-func (s staticList) idsOf(condition, size pg.Expr) pg.Expr {
-	return &pg.ArrayOf{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Col(s.table, "id")}},
-		From:    s.related(),
-		Where:   condition,
-		OrderBy: orderBy(s.keys, s.table),
-		Limit:   size,
-	}}
+// idsOf are the ids of the first rows that satisfy a condition and are admitted.
+func (s staticList) idsOf(admitted admission, condition, size pg.Expr) pg.Expr {
+	order := orderBy(s.keys, s.table)
+	ids := []pg.Output{{Value: pg.Col(s.table, "id")}}
+	if admitted.isPlain() {
+		return &pg.ArrayOf{Query: s.found(admitted.ways[0], ids, condition, order, size)}
+	}
+	merged := &pg.UnionRef{Alias: s.table}
+	for _, w := range admitted.ways {
+		merged.Queries = append(merged.Queries, s.found(w, keyColumns(s.keys, s.table), condition, order, size))
+	}
+	return &pg.ArrayOf{Query: &pg.Select{Columns: ids, From: merged, OrderBy: order, Limit: size}}
 }
 
 // answer ends the function with the page.

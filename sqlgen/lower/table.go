@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -383,10 +384,9 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	for _, i := range m.Indexes {
 		further = append(further, l.index(m, originAt(m, i.Span), i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
 	}
-	known := map[string]bool{}
 	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
-		if i := o.index(m); !known[i.Name] {
-			known[i.Name] = true
+		i := o.index(m)
+		if !slices.ContainsFunc(further, func(known *pg.Index) bool { return serves(known, i, len(o.behind)) }) {
 			i.Name = l.names.Take(i.Name)
 			further = append(further, i)
 		}
@@ -427,17 +427,43 @@ func (o orderIndex) index(m *schema.Model) *pg.Index {
 		order = append(order, k.field.Name)
 	}
 	i.Comment = "the order of " + o.action.Name + " by " + strings.Join(order, ", ")
-	if o.filter != nil {
-		add(o.filter, false)
-		i.Comment += ", for rows of one " + o.filter.FKOf.Name
+	if len(o.behind) > 0 {
+		names := make([]string, len(o.behind))
+		for n, f := range o.behind {
+			add(f, false)
+			if names[n] = f.Name; f.FKOf != nil {
+				names[n] = f.FKOf.Name
+			}
+		}
+		i.Comment += ", for rows of one " + strings.Join(names, " and ")
 	}
 	for _, k := range o.keys {
-		if o.filter == nil || k.field != o.filter {
+		if !slices.Contains(o.behind, k.field) {
 			add(k.field, k.descending)
 		}
 	}
 	i.Name += "_idx"
 	return i
+}
+
+// serves tells whether an index does what another is for: it begins with the same
+// columns, and has the order behind them, be it in reverse.
+func serves(known, wanted *pg.Index, behind int) bool {
+	if len(known.Keys) < len(wanted.Keys) {
+		return false
+	}
+	for n, k := range wanted.Keys {
+		if known.Keys[n].Column != k.Column || known.Keys[n].Function != "" {
+			return false
+		}
+	}
+	isReversed := func(n int) bool { return known.Keys[n].Descending != wanted.Keys[n].Descending }
+	for n := behind; n < len(wanted.Keys); n++ {
+		if isReversed(n) != isReversed(behind) {
+			return false
+		}
+	}
+	return true
 }
 
 func (l *lowering) index(m *schema.Model, origin pg.Origin, fields []*schema.Field, comment string) *pg.Index {

@@ -69,11 +69,9 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 
 	// The rows of each arm, without row security, so that every condition may use an
 	// index.
-	var sources []pg.Expr
 	var lists []*generalList
 	for _, arm := range armsOf(a.Union) {
 		text := b.variable(b.names.Take("v_"+schema.SnakeForm(arm.Name)), "text", arm.source(a))
-		sources = append(sources, text)
 		lists = append(lists, &generalList{
 			builder: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
@@ -83,48 +81,42 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	numbers := b.variable("v_arms", "bigint[]", pg.Str("{}"))
 	positions := b.variable("v_positions", "json[]", pg.Str("{}"))
 
+	m := b.newMerge()
 	isAllowed := b.early.holds
 	if b.judgesRows() && !pg.IsFalse(isAllowed) {
 		isAllowed = b.variable("v_is_allowed", "boolean", nil)
-		b.step("Who is allowed outright needs no rule in the query; of the others, rows decide.",
-			&pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
+		b.step(allowedOutright, &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
 	}
 	for i, arm := range armsOf(a.Union) {
-		lists[i].ofArm(arm, isAllowed)
+		lists[i].ofArm(arm, m, isAllowed)
 	}
-
+	within := append([]pg.Expr{where, p.position}, m.values...)
 	as := ") as " + pg.Ident(alias)
-	everything := concatenated(pg.Str(" from ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr { return []pg.Expr{source} }), pg.Str(as))
-	p.countAll(everything, []pg.Expr{where})
+
+	p.countAll(concatenated(pg.Str("select count(*) from ("), m.all(true, pg.Str(as)), pg.Str(as)), within)
 	// Told to begin where the page does, Postgres finds a row before it at once, or that
 	// there is none.
 	p.readPosition(func(nearest pg.Expr) pg.Expr {
-		return concatenated(pg.Str("select exists (select from ("), ofEachArm(sources, func(source pg.Expr) []pg.Expr {
-			return []pg.Expr{
-				pg.Str("(select 1 from ("), source, pg.Str(as + " where "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1)"),
-			}
-		}), pg.Str(") as nearest)"))
-	}, []pg.Expr{where, p.position})
+		return concatenated(pg.Str("select exists (select from ("),
+			m.all(false, pg.Str(as+" where "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1")), pg.Str(") as nearest)"))
+	}, within)
 
-	p.pick("Of each arm at most a page, and of all of them the page, with one row more, which tells whether another follows.", ids, &pg.Execute{
+	size, offset := m.parameter(3), m.parameter(4)
+	p.pick("Of each way at most a page, and of all of them the page, with one row more, which tells whether another follows.", ids, &pg.Execute{
 		Text: concatenated(
 			&pg.Fragment{
-				Prefix: "select $5 || array_agg(page.id), $6 || array_agg(page." + armColumn + "), $7 || array_agg(page.position) from (select " +
+				Prefix: "select " + m.parameter(5) + " || array_agg(page.id), " + m.parameter(6) + " || array_agg(page." + armColumn + "), " +
+					m.parameter(7) + " || array_agg(page.position) from (select " +
 					pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
 				Value:  keysObject(a, unionSortable(a), alias, &pg.Select{}),
 				Suffix: " as position from (",
 			},
-			ofEachArm(sources, func(source pg.Expr) []pg.Expr {
-				return []pg.Expr{
-					pg.Str("(select * from ("), source, pg.Str(as + " where "), p.rangeOf,
-					pg.Str(" order by "), p.inOrder(), pg.Str(" limit $3 + $4)"),
-				}
-			}),
-			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit $3 offset $4) as page")),
+			m.all(true, pg.Str(as+" where "), p.rangeOf, pg.Str(" order by "), p.inOrder(), pg.Str(" limit "+size+" + "+offset)),
+			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit "+size+" offset "+offset+") as page")),
 		Into:  "v_ids, v_arms, v_positions",
-		Using: []pg.Expr{where, p.position, p.missing(ids), p.offset, ids, numbers, positions},
+		Using: append(within[:len(within):len(within)], p.missing(ids), p.offset, ids, numbers, positions),
 	})
-	p.wasSkipped(everything, []pg.Expr{where})
+	p.wasSkipped(concatenated(pg.Str("select from ("), m.all(false, pg.Str(as)), pg.Str(as)), within)
 
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{
@@ -140,18 +132,6 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	)
 	p.answer(ids, func(_, picked pg.Expr) pg.Expr { return p.cursorOf(&pg.Element{Array: positions, Index: picked}) })
 	return b.finish()
-}
-
-// ofEachArm joins what is made of each arm's query to one.
-func ofEachArm(sources []pg.Expr, make func(source pg.Expr) []pg.Expr) pg.Expr {
-	var parts []pg.Expr
-	for i, source := range sources {
-		if i > 0 {
-			parts = append(parts, pg.Str(" union all "))
-		}
-		parts = append(parts, make(source)...)
-	}
-	return concatenated(parts...)
 }
 
 // source is the query of an arm's rows: what tells them apart and what they can be
@@ -179,7 +159,7 @@ func (a arm) source(action *schema.Action) pg.Expr {
 }
 
 // ofArm adds what a list of a union asks of an arm's rows to the query of these.
-func (g *generalList) ofArm(a arm, isAllowed pg.Expr) {
+func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	x := a.row(whereLogic, inQuery, valueInFilter)
 	for _, w := range g.action.Wheres {
 		condition := alsoHolds(x.allHold([]expr.Node{a.over(w.Expression)}))
@@ -189,14 +169,6 @@ func (g *generalList) ofArm(a arm, isAllowed pg.Expr) {
 			g.step("", extend(g.sql, condition))
 		}
 	}
-	if g.judgesRows() {
-		rule := alsoHolds(a.row(ruleLogic, inQuery, valueInFilter).anyRule(a.rules(g.action.Rules)))
-		if pg.IsFalse(isAllowed) {
-			g.step("", extend(g.sql, rule))
-		} else {
-			g.step("", pg.IfThen(pg.Negate(isAllowed), extend(g.sql, rule)))
-		}
-	}
 	var list []filter
 	for _, in := range g.action.Reads {
 		if !in.Explicit {
@@ -204,6 +176,20 @@ func (g *generalList) ofArm(a arm, isAllowed pg.Expr) {
 		}
 	}
 	g.filter(x, list)
+
+	alias := pg.Ident(g.table)
+	r := origin{model: a.Model, selects: "select * from (", sql: g.sql, columns: alias + ".*", alias: g.table}
+	if !g.judgesRows() {
+		g.step("", m.add(r, everything())...)
+		return
+	}
+	admitted := admissionOf(a.Model, g.action.Rules, a.row(ruleLogic, inQuery, valueInFilter), g.inputValue, a.over)
+	statements := append(m.gather(&admitted), m.add(r, admitted)...)
+	if pg.IsFalse(isAllowed) {
+		g.step("", statements...)
+		return
+	}
+	g.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
 }
 
 // unionRows reads the rows of a page, arm by arm, each with its place on the page.

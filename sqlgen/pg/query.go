@@ -22,7 +22,7 @@ type Output struct {
 	Quote bool   // whether the alias is quoted whatever it is: a name of the wire
 }
 
-// From is a *TableRef, *SubqueryRef or *CallRef.
+// From is a *TableRef, *SubqueryRef, *UnionRef or *CallRef.
 type From interface {
 	isFrom()
 }
@@ -39,6 +39,13 @@ type SubqueryRef struct {
 	Alias string
 }
 
+// UnionRef is the rows of several queries, each with an order and limit of its own, in a
+// from clause. Rows that are equal come once.
+type UnionRef struct {
+	Queries []*Select
+	Alias   string
+}
+
 // CallRef is a set-returning function in a from clause.
 type CallRef struct {
 	Call       Expr
@@ -49,11 +56,12 @@ type CallRef struct {
 
 func (*TableRef) isFrom()    {}
 func (*SubqueryRef) isFrom() {}
+func (*UnionRef) isFrom()    {}
 func (*CallRef) isFrom()     {}
 
 // Join is a join.
 type Join struct {
-	Kind string // join, left join, cross join
+	Kind string // join, left join, cross join, cross join lateral
 	With From
 	On   Expr // nil for a cross join
 }

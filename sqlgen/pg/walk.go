@@ -5,6 +5,7 @@ import "fmt"
 // Mentioned is what an expression stands on.
 type Mentioned struct {
 	columns   map[string]bool // names, of whatever table
+	tables    map[string]bool // names or aliases, of whose columns there are some
 	relations map[string]bool // schema.name
 }
 
@@ -12,13 +13,16 @@ type Mentioned struct {
 // is printed as it is counts word by word, so it may find more than there is, and
 // never less.
 func Mentions(list ...Expr) *Mentioned {
-	m := &Mentioned{columns: map[string]bool{}, relations: map[string]bool{}}
+	m := &Mentioned{columns: map[string]bool{}, tables: map[string]bool{}, relations: map[string]bool{}}
 	m.exprs(list)
 	return m
 }
 
 // Column tells whether a column of that name is mentioned.
 func (m *Mentioned) Column(name string) bool { return m.columns[name] }
+
+// Table tells whether a column is mentioned of a table or alias of that name.
+func (m *Mentioned) Table(name string) bool { return m.tables[name] }
 
 // Relation tells whether a table or view is mentioned.
 func (m *Mentioned) Relation(schema, name string) bool { return m.relations[schema+"."+name] }
@@ -34,6 +38,7 @@ func (m *Mentioned) expr(e Expr) {
 	case nil, *Text:
 	case *ColumnRef:
 		m.columns[e.Name] = true
+		m.tables[e.Table] = true
 	case *Name:
 		m.words(e.Name)
 	case *Raw:
@@ -123,6 +128,10 @@ func (m *Mentioned) from(f From) {
 		m.relations[f.Schema+"."+f.Name] = true
 	case *SubqueryRef:
 		m.query(f.Query)
+	case *UnionRef:
+		for _, q := range f.Queries {
+			m.query(q)
+		}
 	case *CallRef:
 		m.expr(f.Call)
 	default:
@@ -140,6 +149,7 @@ func (m *Mentioned) words(sql string) {
 	for _, t := range tokens(sql) {
 		if t.ident {
 			m.columns[t.name] = true
+			m.tables[t.name] = true
 		}
 	}
 }

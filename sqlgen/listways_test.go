@@ -1,0 +1,163 @@
+package sqlgen_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// wayRules are rules that admit rows by what they have in common with the caller.
+var wayRules = []struct{ name, rule string }{
+	{"Owned", `@permission(expression: task.owner == ctx.identity)`},
+	{"OwnedOpen", `@permission(expression: task.owner == ctx.identity && task.isOpen)`},
+	{"OwnedNotHigh", `@permission(expression: task.owner == ctx.identity && task.rank != 1000)`},
+	{"Kept", `@permission(expression: task.keeper == ctx.identity)`},
+	{"OwnedOrKept", `@permission(expression: task.owner == ctx.identity || task.keeper == ctx.identity)`},
+	{"OwnedAndKept", `@permission(expression: task.isOpen && (task.owner == ctx.identity || task.keeper == ctx.identity))`},
+	{"TwoRules", "@permission(expression: task.owner == ctx.identity)\n@permission(expression: task.keeper == ctx.identity)"},
+	{"OwnedOrRole", "@permission(expression: task.owner == ctx.identity)\n@permission(roles: [Auditor])"},
+	{"OwnedOrRoleSome", "@permission(expression: task.owner == ctx.identity)\n@permission(roles: [Auditor], expression: task.isOpen)"},
+	{"Team", `@permission(expression: task.team.members.identity == ctx.identity)`},
+	{"TeamIn", `@permission(expression: ctx.identity in task.team.members.identity)`},
+	{"TeamWorker", `@permission(expression: task.team.members.worker.identity == ctx.identity)`},
+	{"TeamOfCaller", `@permission(expression: task.team in ctx.identity.worker.memberships.team)`},
+	{"OwnedOrTeam", `@permission(expression: task.owner == ctx.identity || task.team.members.identity == ctx.identity)`},
+	{"Division", `@permission(expression: task.division == ctx.identity.worker.division)`},
+	{"DivisionLead", `@permission(expression: task.division.lead == ctx.identity)`},
+	{"RegionIn", `@permission(expression: task.region in ctx.identity.worker.regions)`},
+	{"MailOf", `@permission(expression: task.mail == ctx.identity.email)`},
+	{"OpenOrOwned", `@permission(expression: task.isRare || task.owner == ctx.identity)`},
+	{"InputOf", `@permission(expression: task.owner == ctx.identity && task.code == code)`},
+}
+
+var wayOrders = []struct{ name, order string }{
+	{"ByTime", `@orderBy(at: desc)`},
+	{"ByRank", `@orderBy(rank: asc)`},
+	{"ByDue", `@orderBy(due: asc, rank: desc)`},
+}
+
+// waysSchema is a schema with a list for each rule and order.
+func waysSchema() string {
+	var lists strings.Builder
+	for _, r := range wayRules {
+		inputs := "isDone?"
+		if strings.Contains(r.rule, "== code") {
+			inputs += ", code: Text"
+		}
+		for _, o := range wayOrders {
+			fmt.Fprintf(&lists, "list list%s%s(%s) {\n%s\n%s\n}\n", r.name, o.name, inputs, o.order, r.rule)
+		}
+	}
+	return `
+model Division { fields { name Text  lead Identity  workers Worker[] } }
+model Worker { fields { identity Identity @unique  division Division  regions Text[]  memberships Member[] } }
+model Team { fields { name Text  members Member[] } }
+model Member { fields { team Team  identity Identity  worker Worker } }
+model Task {
+  fields {
+    owner Identity
+    keeper Identity?
+    team Team
+    division Division
+    region Text
+    mail Text
+    code Text
+    isOpen Boolean
+    isRare Boolean
+    isDone Boolean
+    title Text
+    rank Number
+    at Timestamp
+    due Date?
+  }
+  actions {
+` + lists.String() + `
+  }
+}
+role Auditor { emails { "auditor@x" } }
+`
+}
+
+// wayRows are 100,000 tasks. Of them many has all but few, who has 50 or so, none has
+// none, and crowd is a member of all teams.
+const wayRows = `
+	set session_replication_role = replica; -- the references hold by construction
+	insert into app.identity (id, email, email_verified) values
+		('many', 'many@x', true), ('few', 'few@x', true), ('none', 'none@x', true), ('crowd', 'crowd@x', true), ('auditor', 'auditor@x', true);
+	insert into app.division (id, name, lead_id) values ('many', 'many', 'many'), ('few', 'few', 'few'), ('none', 'none', 'none');
+	insert into app.worker (id, identity_id, division_id, regions) values
+		('many', 'many', 'many', '{many,north}'), ('few', 'few', 'few', '{few,north}'), ('none', 'none', 'none', '{}'),
+		('crowd', 'crowd', 'none', '{}');
+	insert into app.team (id, name) select 't' || n, 'team' from generate_series(0, 999) as n;
+	insert into app.member (team_id, identity_id, worker_id)
+	select team, who, who
+	from (
+		select 't' || n, 'many' from generate_series(0, 3) as n
+		union all select 't999', 'few'
+		union all select 't' || n, 'crowd' from generate_series(0, 999) as n
+	) as member (team, who);
+	insert into app.task (id, owner_id, keeper_id, team_id, division_id, region, mail, code, is_open, is_rare, is_done, title, rank, at, due)
+	select
+		't' || n, who.id, nullif(who.id, case when n % 7 = 0 then who.id end),
+		case who.id when 'few' then 't999' else 't' || n % 4 end, who.id, who.id, who.id || '@x', 'code', n % 2 = 0, n % 4000 = 1, n % 3 = 0,
+		'title ' || n % 1000, n % 500, '2026-01-01Z'::timestamptz + n * interval '1 minute', nullif('2026-01-01'::date + n % 300, '2026-01-08')
+	from generate_series(0, 99999) as n
+	cross join lateral (select case when n % 2000 = 77 then 'few' else 'many' end as id) as who;
+	analyze;
+	reset session_replication_role;
+`
+
+// mostRows is how many rows a page of 20 may touch, whoever asks.
+const mostRows = 200
+
+// TestRowsTouched counts the rows that Postgres reads for a page of 20 of 100,000 rows
+// under a rule by row: few, whether the caller may see all of them, some or none.
+func TestRowsTouched(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "ways", waysSchema())
+	conn := a.db.Superuser(t)
+	if _, err := conn.Exec(t.Context(), wayRows); err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range wayRules {
+		for _, o := range wayOrders {
+			name := "list" + r.name + o.name
+			action := a.action(t, name)
+			where := ""
+			if strings.Contains(r.rule, "== code") {
+				where = `"code":"code"`
+			}
+			for _, caller := range []string{"many", "few", "none"} {
+				cursor := ""
+				for _, paging := range []string{`"first":20`, `"last":20`, `"first":20,"after":%q`, `"last":20,"before":%q`} {
+					if strings.Contains(paging, "%q") {
+						if cursor == "" {
+							continue
+						}
+						paging = fmt.Sprintf(paging, cursor)
+					}
+					in, err := a.readers[name].Read([]byte(`{"where":{` + where + `},` + paging + `}`))
+					if err != nil {
+						t.Fatal(err)
+					}
+					functions := []string{action.Function}
+					if form, ok := action.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+						functions = append(functions, form)
+					}
+					for _, function := range functions {
+						rows, answer := rowsReadBy(t, conn, function, string(in.JSON), caller)
+						if rows > mostRows {
+							t.Errorf("%d rows touched by api.%s by %s with {%s}", rows, function, caller, paging)
+						}
+						if answer == "SP403" {
+							continue
+						}
+						if got := readPage(t, answer); cursor == "" && strings.HasPrefix(paging, `"first":20`) && len(got.ids) > 10 {
+							cursor = got.endCursor
+						}
+					}
+				}
+			}
+		}
+	}
+}
