@@ -168,7 +168,7 @@ func TestDocsInputs(t *testing.T) {
 			"any":{}},"required":["id"]}`)},
 		{Name: "Line", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"below":{"type":"array","items":{"$ref":"#/components/schemas/Line"}}},"required":["text"]}`)},
 		{Name: "Where", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"$ref":"#/components/schemas/TextQueryInput"}},"required":["text"]}`)},
-		{Name: "TextQueryInput", JSON: json.RawMessage(`{"type":"object","properties":{"equals":{"type":"string"},"oneOf":{"type":"array"}}}`)},
+		{Name: "TextQueryInput", JSON: json.RawMessage(`{"type":"object","minProperties":1,"properties":{"equals":{"type":"string"},"oneOf":{"type":"array"}}}`)},
 		{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"],"description":"what it is"}`)},
 	}
 	got := schemaReader{schemas}.rows(schemas.Get("X"), "", "X")
