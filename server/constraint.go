@@ -56,7 +56,7 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return inputInvalid.with(raised).
 			saying("the record is referenced by other records").
-			listing(entry{action.LookUp, "is still referenced"})
+			listing(entry{referencedBy(action, sent), "is still referenced"})
 	case c.Kind == release.Reference:
 		return inputInvalid.with(raised).
 			saying("the record referenced in field '%s' does not exist", first).
@@ -66,16 +66,36 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 }
 
 // isStillReferenced tells from which of its sides a reference is broken: Postgres names
-// it the same from both. The kind of a built-in action tells, for custom code the
-// detail. From PostgreSQL 18 on, restrict has a code of its own.
+// it the same from both. The kind of a built-in action tells; an update, which can break
+// it from either side, writes its own table alone. For custom code, and where rows refer
+// to rows of the same table, the detail tells. From PostgreSQL 18 on, restrict has a code
+// of its own.
 func isStillReferenced(raised *pgconn.PgError, action *release.Action) bool {
 	switch {
 	case raised.Code == "23001":
 		return true
 	case action.Custom:
-		return strings.Contains(raised.Detail, "is still referenced from")
+	case action.Kind == release.Delete:
+		return true
+	case action.Kind == release.Update && len(action.Inputs) > 0 && action.Inputs[0].Table != raised.TableName:
+		return true
 	}
-	return action.Kind == release.Delete
+	return strings.Contains(raised.Detail, "is still referenced from")
+}
+
+// referencedBy returns the input that names a record which others still refer to: that
+// of the new id of an update, else the first that looks the record up.
+func referencedBy(action *release.Action, sent []byte) string {
+	if action.Kind != release.Update {
+		return action.LookUp
+	}
+	id := release.Constraint{Kind: release.Unique, Fields: []string{"id"}}
+	for _, in := range action.Inputs {
+		if in.Field == "id" {
+			id.Table = in.Table
+		}
+	}
+	return inputOf(id, action, sent)
 }
 
 // tooLong is the length in bytes beyond which a value can be too long for an index:

@@ -89,6 +89,10 @@ func (c *checker) unknownAction(name *syntax.Ident, owner string, actions []*Act
 	if a := c.names[name.Name]; a != nil && a.owner() == owner || c.isIncomplete(owner) {
 		return
 	}
+	if owner == identityName && isReservedAction(name.Name) {
+		c.report(syntax.NotSupportedYet, name.Span(), laterIdentityAction(name.Name))
+		return
+	}
 	var names []string
 	for _, a := range actions {
 		names = append(names, a.Name)

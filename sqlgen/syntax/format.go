@@ -201,6 +201,9 @@ func (f *formatter) enumValue(v *EnumValue) layout {
 }
 
 func (f *formatter) roleBlock(b *RoleBlock) layout {
+	if b.Later {
+		return concat(f.token(), textOf(" "), f.verbatim(b.span.End))
+	}
 	return concat(f.token(), textOf(" "), flexibleBlock(f, b.Members, func(*String) layout { return f.token() }))
 }
 

@@ -277,6 +277,12 @@ func laterAttribute(name string) string {
 	return fmt.Sprintf("attribute @%s is not supported yet", name)
 }
 
+func laterRoleExpression() string { return "an expression of a role is not supported yet" }
+
+func laterAggregate(name string) string {
+	return fmt.Sprintf("%s is not supported yet: it belongs to computed fields", name)
+}
+
 func badName(kind, name, meant string) string {
 	form := "a small letter a-z and goes on with letters A-Z, a-z and digits"
 	switch kind {

@@ -292,9 +292,11 @@ type Role struct {
 //
 //	emails { "…" }
 //	domains { "…" }
+//	expression { … }
 type RoleBlock struct {
-	Keyword *Ident // emails or domains
+	Keyword *Ident // emails, domains or expression
 	Members []*String
+	Later   bool // whether the block is of a later stage: an expression, which was skipped
 	node
 }
 

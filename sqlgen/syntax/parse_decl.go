@@ -24,11 +24,17 @@ func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
 
 // role parses the rest of a role declaration.
 //
-//	Role = "role" Name "{" { ( "emails" | "domains" ) "{" { String } "}" } "}" ;
+//	Role = "role" Name "{" { ( "emails" | "domains" ) "{" { String } "}" | "expression" "{" Expr "}" } "}" ;
+//
+// An expression is passed over, for later stages.
 func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	d := &Role{Doc: doc, Name: name}
 	p.block(ownerOf("role", name), func() bool {
 		t := p.token()
+		if t.isName("expression") && p.peek(1).is("{") {
+			d.Blocks = append(d.Blocks, p.laterRoleBlock())
+			return true
+		}
 		if !t.isName("emails") && !t.isName("domains") {
 			p.fail(expectedRoleBlock(t))
 			p.skip()
@@ -54,6 +60,18 @@ func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	})
 	d.node = p.node(m)
 	return d
+}
+
+// laterRoleBlock passes over the expression of a role.
+func (p *parser) laterRoleBlock() *RoleBlock {
+	m := p.mark()
+	b := &RoleBlock{Keyword: p.ident(), Later: true}
+	p.errs.Add(NotSupportedYet, b.Keyword.span, laterRoleExpression())
+	if open := p.at; !p.skipBalanced() {
+		p.failNotClosed(open, "expression block")
+	}
+	b.node = p.node(m)
+	return b
 }
 
 // skipToString passes over what is no member of a role: up to one, to the next

@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // expr parses an expression; what is none becomes a *BadExpr.
 //
 //	Expr = And { "||" And } ;
@@ -155,6 +157,8 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 		switch t := p.token(); {
 		case t.is("["):
 			p.failAt(t.Span, UnsupportedOperator, indexing())
+		case t.is("(") && isAggregate(e):
+			p.failAt(e.Span(), NotSupportedYet, laterAggregate(e.(*Path).Steps[0].Name))
 		case t.is("("):
 			p.failAt(t.Span, UnsupportedOperator, functionCall())
 		default:
@@ -164,6 +168,19 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 		p.skipSteps()
 		e = &BadExpr{node: p.node(m)}
 	}
+}
+
+// isAggregate tells whether an expression is the name of an aggregate.
+func isAggregate(e Expr) bool {
+	path, ok := e.(*Path)
+	if !ok || len(path.Steps) > 1 {
+		return false
+	}
+	switch strings.TrimSuffix(path.Steps[0].Name, "IF") {
+	case "SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX":
+		return true
+	}
+	return false
 }
 
 // skipSteps passes over the steps of a path behind what is no path.
