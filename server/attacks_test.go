@@ -17,6 +17,7 @@ func TestAttacks(t *testing.T) {
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},
 		{"a body takes for ever", attackWithSlowBodies},
+		{"uploads to the disk use up the memory", attackWithUploads},
 		{"calls queue up whose clients have left", attackByLeaving},
 		{"a name leads the pages of others to those of development", attackByName},
 		{"a foreign page sends a body that no browser asks about", attackByForeignBody},

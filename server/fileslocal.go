@@ -30,12 +30,8 @@ func (s *Server) receiveUpload(c *fiber.Ctx) error {
 	case !admitsUpload(store, &c.Request().Header):
 		return &permissionDenied
 	}
-	contents, err := s.readBody(c)
-	if err != nil {
-		return err
-	}
 	contentType := string(c.Request().Header.Peek("Content-Type"))
-	if err := store.Put(c.Context(), storage.Uploads+c.Params("key"), contentType, contents); err != nil {
+	if err := store.Receive(c.Context(), storage.Uploads+c.Params("key"), contentType, &requestOf(c).body); err != nil {
 		return fmt.Errorf("receive an upload: %w", err)
 	}
 	return nil

@@ -104,24 +104,25 @@ type description struct {
 }
 
 // Put stores an object. A reader sees the old one or the new one.
-func (s *Store) Put(_ context.Context, key, contentType string, contents []byte) error {
-	digest := sha256.Sum256(contents)
-	if err := s.write(key, description{contentType, hex.EncodeToString(digest[:])}, contents); err != nil {
+func (s *Store) Put(ctx context.Context, key, contentType string, contents []byte) error {
+	return s.Receive(ctx, key, contentType, bytes.NewReader(contents))
+}
+
+// Receive stores an object whose contents are still on their way, without holding them
+// in memory. An error of the reader leaves the old object.
+func (s *Store) Receive(_ context.Context, key, contentType string, contents io.Reader) error {
+	if err := s.write(key, contentType, contents); err != nil {
 		return s.wrap("store an object", err)
 	}
 	return nil
 }
 
-func (s *Store) write(key string, d description, contents []byte) (err error) {
+func (s *Store) write(key, contentType string, contents io.Reader) (err error) {
 	name, err := s.file(key)
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return err
-	}
-	head, err := json.Marshal(d)
-	if err != nil {
 		return err
 	}
 	// The name begins with a dot, which no key does.
@@ -135,10 +136,27 @@ func (s *Store) write(key string, d description, contents []byte) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	for _, part := range [][]byte{head, []byte("\n"), contents} {
-		if _, err := f.Write(part); err != nil {
-			return err
-		}
+	// The digest stands before what it is of, so that its place is filled in at the end.
+	digest := sha256.New()
+	head := func() ([]byte, error) {
+		line, err := json.Marshal(description{contentType, hex.EncodeToString(digest.Sum(nil))})
+		return append(line, '\n'), err
+	}
+	line, err := head()
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(line); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.MultiWriter(f, digest), contents); err != nil {
+		return err
+	}
+	if line, err = head(); err != nil {
+		return err
+	}
+	if _, err := f.WriteAt(line, 0); err != nil {
+		return err
 	}
 	if err := f.Close(); err != nil {
 		return err
@@ -153,7 +171,7 @@ func (s *Store) Copy(_ context.Context, from, to, etag string) error {
 		err = storage.ErrChanged
 	}
 	if err == nil {
-		err = s.write(to, d, contents)
+		err = s.write(to, d.ContentType, bytes.NewReader(contents))
 	}
 	if err != nil {
 		return s.wrap("copy an object", err)

@@ -1,6 +1,9 @@
 package local_test
 
 import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -8,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/local"
@@ -85,6 +89,31 @@ func TestUnfinishedWrite(t *testing.T) {
 		if err != nil || e.Key != "files/a" {
 			t.Errorf("listed %v, %v; want files/a alone", e, err)
 		}
+	}
+}
+
+// An object whose contents do not arrive leaves nothing, and the old one as it was.
+func TestReceive(t *testing.T) {
+	t.Parallel()
+	directory := t.TempDir()
+	store := open(t, directory, "")
+	if err := store.Receive(t.Context(), "files/a", "text/plain", iotest.OneByteReader(strings.NewReader("old\ntext"))); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the line is dead")
+	for _, key := range []string{"files/a", "files/b"} {
+		contents := io.MultiReader(strings.NewReader("new"), iotest.ErrReader(broken))
+		if err := store.Receive(t.Context(), key, "text/html", contents); !errors.Is(err, broken) {
+			t.Errorf("%s: got %v, want %v", key, err, broken)
+		}
+	}
+	got, err := store.Head(t.Context(), "files/a")
+	digest := fmt.Sprintf("%x", sha256.Sum256([]byte("old\ntext")))
+	if want := (storage.Object{ContentType: "text/plain", Size: 8, ETag: digest}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+	if left, err := os.ReadDir(filepath.Join(directory, "files")); err != nil || len(left) != 1 {
+		t.Errorf("files: got %v, %v, want one", left, err)
 	}
 }
 
