@@ -1,34 +1,18 @@
 -- The part of platform.enter for calls that have more to bind than a name: makes sure that the caller exists, and sets what the
--- server tells of the request and of the configuration.
+-- server tells besides.
 create or replace function platform.enter_caller(context jsonb) returns text
 language plpgsql
 volatile
 security invoker
 as $$
-declare
-  v_identity_id text := context->>'identityId';
 begin
-  -- The view is generated, so it is not there yet when this function is installed.
-  if v_identity_id is not null
-    and not exists (select from related.identity where identity.id = v_identity_id)
-  then
+  -- Bound, it would read as nobody.
+  if context->>'identityId' = '' then
     raise exception 'the identity does not exist' using errcode = 'SP401';
   end if;
 
-  -- A zone is told if it is not UTC, and the name of the request if there is custom code to read it.
-  if context ?| '{timeZone,requestId}' then
-    perform set_config('sternpost.time_zone', coalesce(context->>'timeZone', ''), true);
-    perform set_config('sternpost.request_id', coalesce(context->>'requestId', ''), true);
-  end if;
-
-  -- Only what the schema mentions is told, which is mostly nothing.
-  if context ?| '{headers,env,secrets}' then
-    perform set_config('sternpost.' || part.name || '.' || member.key, coalesce(member.value, ''), true)
-    from unnest('{headers,env,secrets}'::text[]) as part (name)
-    cross join jsonb_each_text(context->part.name) as member;
-  end if;
-
-  return '';
+  perform platform.require_caller();
+  return platform.enter_request(context);
 end;
 $$;
 

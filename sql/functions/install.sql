@@ -10,7 +10,10 @@
 {{ template "secret.sql" . }}
 {{ template "bind_input.sql" . }}
 {{ template "input.sql" . }}
+{{ template "require_caller.sql" . }}
+{{ template "enter_request.sql" . }}
 {{ template "enter_caller.sql" . }}
+{{ template "enter_named.sql" . }}
 {{ template "enter.sql" . }}
 {{ template "leave.sql" . }}
 

@@ -63,6 +63,7 @@ begin
   end;
 
   if v_is_good is not true then
+    perform platform.require_caller();
     raise exception 'one or more errors found validating request object' using
       errcode = 'SP400',
       detail = json_build_object(

@@ -6,6 +6,7 @@ volatile
 security invoker
 as $$
 begin
+  perform platform.require_caller();
   raise exception 'not authorized to access' using errcode = 'SP403';
 end;
 $$;

@@ -5,6 +5,7 @@ volatile
 security invoker
 as $$
 begin
+  perform platform.require_caller();
   if is_there then
     raise exception 'not authorized to access' using errcode = 'SP403';
   end if;

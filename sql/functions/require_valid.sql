@@ -7,6 +7,7 @@ security invoker
 as $$
 begin
   if array_remove(messages, null) <> '{}' then
+    perform platform.require_caller();
     raise exception 'one or more validation rules failed' using
       errcode = 'SP400',
       detail = (

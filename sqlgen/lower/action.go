@@ -154,6 +154,7 @@ type builder struct {
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
 	early        early // what the rules say before any row is read
+	isNamed      bool  // whether the caller was not looked for; then a row that is found proves that there is one
 	hidesRefused bool  // whether a row that the rules refuse is answered as one that is not there
 
 	asked map[expr.Node]pg.Expr // parts of the rules that are asked before custom code runs: the variables of their answers
@@ -217,7 +218,11 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	if a.Custom {
 		entered = customCode
 	}
-	b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(entered), context)})
+	enter := "platform.enter"
+	if b.isNamed = provesCaller(a); b.isNamed {
+		enter = "platform.enter_named"
+	}
+	b.step("", &pg.Perform{Value: pg.Fn(enter, pg.Str(entered), context)})
 	return b
 }
 

@@ -137,6 +137,7 @@ func (p *page) cursorOf(values pg.Expr) pg.Expr {
 // it, in the order asked for, with one more if more follows; cursor is that of a row,
 // of which the places among the records and in picked are told.
 func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Expr) {
+	p.requireCallerOfPage(p.count)
 	more := pg.Op(pg.Fn("cardinality", picked), ">", p.size)
 	p.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		p.records,
@@ -151,4 +152,12 @@ func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Exp
 			Result:    pg.Op(pg.Op(p.offset, "/", p.size), "+", pg.Lit("1")),
 		}}},
 	)})
+}
+
+// requireCallerOfPage looks for the caller of an empty page, if no row proves that there
+// is one.
+func (b *builder) requireCallerOfPage(count pg.Expr) {
+	if statements := b.requireCaller(); statements != nil {
+		b.step("", pg.IfThen(pg.Eq(count, pg.Lit("0")), statements...))
+	}
 }

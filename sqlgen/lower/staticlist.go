@@ -228,6 +228,7 @@ func (s staticList) idsOf(admitted admission, condition, size pg.Expr) pg.Expr {
 
 // answer ends the function with the page.
 func (s staticList) answer(records pg.Expr) {
+	s.requireCallerOfPage(s.count)
 	s.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		records,
 		s.pageKeys.cursor(pg.Lit("1"), pg.Lit("1")),

@@ -75,6 +75,15 @@ func (b *builder) missing(where pg.Expr) {
 	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", b.isHidden(where))}))
 }
 
+// requireCaller ends the call of a caller who does not exist, where the rules of an action
+// have left that open until nothing was found.
+func (b *builder) requireCaller() []pg.Statement {
+	if !b.isNamed {
+		return nil
+	}
+	return []pg.Statement{&pg.Perform{Value: pg.Fn("platform.require_caller")}}
+}
+
 // isHidden tells whether a row that was not found is there and refused. Where the
 // rules need no row, or refused rows shall not show, nobody looks.
 func (b *builder) isHidden(where pg.Expr) pg.Expr {

@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// provesCaller tells whether a row that an action answers or writes proves that its caller
+// exists, so that nobody need look before: each way in which the rules admit a row leads
+// by a foreign key to the caller's Identity, or reads it.
+//
+// What happens before the row is found has to come out as if the caller had been looked
+// for first: platform.refuse and whatever else ends a call look then. Custom code, what
+// was uploaded and what is inserted do not wait for that.
+func provesCaller(a *schema.Action) bool {
+	switch a.Kind {
+	case schema.Get, schema.List, schema.Update, schema.Delete:
+	default:
+		return false
+	}
+	if a.Custom || a.Union != nil || isPrepared(a) || len(a.Rules) == 0 {
+		return false
+	}
+	return !slices.ContainsFunc(a.Rules, func(r *schema.Rule) bool { return !ruleProvesCaller(r) })
+}
+
+func ruleProvesCaller(r *schema.Rule) bool {
+	if len(r.Roles) > 0 {
+		return true // they are read from the Identity
+	}
+	for _, alternative := range alternativesOf(r.Expression) {
+		if !slices.ContainsFunc(flatten(alternative), comparisonProvesCaller) {
+			return false
+		}
+	}
+	return true
+}
+
+// comparisonProvesCaller tells whether a comparison holds only if the caller exists.
+func comparisonProvesCaller(n expr.Node) bool {
+	c, ok := n.(*expr.Compare)
+	if !ok || c.Op != syntax.Equal && c.Op != syntax.In || isNullLiteral(c.Left) || isNullLiteral(c.Right) {
+		return false
+	}
+	left, leftOk := c.Left.(*expr.Path)
+	right, rightOk := c.Right.(*expr.Path)
+	if leftOk && readsIdentity(left) || rightOk && readsIdentity(right) {
+		return true
+	}
+	if !leftOk || !rightOk {
+		return false
+	}
+	return isCallerItself(left) && endsAtIdentity(right) || isCallerItself(right) && endsAtIdentity(left)
+}
+
+// isCallerItself tells whether a path is the caller's id, which is known without a look.
+func isCallerItself(p *expr.Path) bool {
+	return p.Root == expr.RootIdentity && (len(p.Steps) == 0 || len(p.Steps) == 1 && p.Steps[0].StepName() == "id")
+}
+
+// readsIdentity tells whether a path reads what only a caller who exists has.
+func readsIdentity(p *expr.Path) bool { return p.Root == expr.RootIdentity && !isCallerItself(p) }
+
+// endsAtIdentity tells whether a path of the row ends at a reference to Identity.
+func endsAtIdentity(p *expr.Path) bool {
+	if p.Root != expr.RootRow || len(p.Steps) == 0 {
+		return false
+	}
+	last, ok := p.Steps[len(p.Steps)-1].(*schema.Field)
+	if !ok {
+		return false
+	}
+	if last.Name == "id" && len(p.Steps) > 1 {
+		last = field(p.Steps[len(p.Steps)-2])
+	}
+	if last.FKOf != nil {
+		last = last.FKOf
+	}
+	return last.IsRelation() && last.Target.IsIdentity
+}
