@@ -105,7 +105,11 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 		return nil, fmt.Errorf("read release %d: %w", number, err)
 	}
 
-	faults, err := servingFaults(ctx, tx)
+	faults, err := sentences(ctx, tx, "serving_faults")
+	if err != nil {
+		return nil, err
+	}
+	notes, err := sentences(ctx, tx, "serving_notes")
 	if err != nil {
 		return nil, err
 	}
@@ -118,6 +122,9 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	r, more := s.build(number, manifest)
 	if faults = append(faults, more...); len(faults) > 0 {
 		return nil, &incompatible{faults, unsafe}
+	}
+	for _, note := range notes {
+		s.log.Warn(note)
 	}
 	return r, nil
 }
@@ -140,18 +147,18 @@ func readManifest(raw []byte) (*release.Manifest, error) {
 	return manifest, nil
 }
 
-// servingFaults asks the database what keeps it from being safe to serve, for the
-// role that this server has.
-func servingFaults(ctx context.Context, tx pgx.Tx) ([]string, error) {
-	rows, err := tx.Query(ctx, `select fault from platform.serving_faults() as fault`)
+// sentences asks the database what keeps it from being safe to serve, for the role that
+// this server has, or what should be put right.
+func sentences(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
+	rows, err := tx.Query(ctx, "select said from platform."+function+"() as said")
 	if err != nil {
 		return nil, fmt.Errorf("check the rights of the server: %w", err)
 	}
-	faults, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	said, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("check the rights of the server: %w", err)
 	}
-	return faults, nil
+	return said, nil
 }
 
 // declaredFunction is what a function in schema api returns, and promises.

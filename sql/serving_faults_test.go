@@ -59,17 +59,24 @@ func TestServingFaults(t *testing.T) {
 		{"alter role $login replication", []string{"role $login may replicate the cluster"}},
 		{"create schema authorization $login", []string{
 			"role $login may create in schema $login",
-			"role $login owns schema $login",
 		}},
 		{"alter table app.post owner to $login", []string{
 			"role $login may select, insert, update, delete, truncate, references, trigger app.post",
 			"role $login owns table app.post",
 		}},
 		{`
-			create table public.a (); create table public.b (); create table public.c (); create table public.d ();
-			alter table public.a owner to $login; alter table public.b owner to $login;
-			alter table public.c owner to $login; alter table public.d owner to $login;
-		`, []string{"role $login owns table public.a, table public.b, table public.c and 1 more"}},
+			create table app.a (); create table app.b (); create table app.c (); create table app.d ();
+			alter table app.a owner to $login; alter table app.b owner to $login;
+			alter table app.c owner to $login; alter table app.d owner to $login;
+			alter table app.a enable row level security; alter table app.b enable row level security;
+			alter table app.c enable row level security; alter table app.d enable row level security;
+		`, []string{
+			"role $login may select, insert, update, delete, truncate, references, trigger app.a",
+			"role $login may select, insert, update, delete, truncate, references, trigger app.b",
+			"role $login may select, insert, update, delete, truncate, references, trigger app.c",
+			"role $login may select, insert, update, delete, truncate, references, trigger app.d",
+			"role $login owns table app.a, table app.b, table app.c and 1 more",
+		}},
 		{"grant create on schema public to $login", []string{"role $login may create in schema public"}},
 		{"grant create on database $database to $login", []string{"role $login may create schemas in database $database"}},
 		{"grant temporary on database $database to $login", []string{"role $login may create temporary tables in database $database"}},
@@ -99,14 +106,14 @@ func TestServingFaults(t *testing.T) {
 			grant $other to $login;
 			alter role $other bypassrls;
 			grant usage on schema platform to $login;
-			grant execute on function platform.serving_faults() to $login;
+			grant execute on function platform.serving_faults(), platform.rules() to $login;
+			grant select on platform.kept_rule to $login;
 		`, []string{
 			"role $other (of which $login is a member) bypasses row security",
 		}},
 		{"grant $other to $login; create schema authorization $other", []string{
 			"role $login may create in schema $other",
 			"role $other (of which $login is a member) may create in schema $other",
-			"role $other (of which $login is a member) owns schema $other",
 		}},
 		{"grant pg_read_all_data to $login", []string{
 			"role $login may select app.post",

@@ -52,6 +52,8 @@
 {{ template "list_cursor.sql" . }}
 {{ template "list_page.sql" . }}
 
+{{ template "rules.sql" . }}
+{{ template "keep_rules.sql" . }}
 {{ template "catalog.sql" . }}
 {{ template "drift.sql" . }}
 {{ template "keep_catalog.sql" . }}
@@ -60,6 +62,7 @@
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
+{{ template "serving_notes.sql" . }}
 
 {{ template "auth_address_hash.sql" . }}
 {{ template "auth_wait_for.sql" . }}
@@ -96,3 +99,9 @@
 {{ template "file_uploads_due.sql" . }}
 {{ template "file_uploads_forget.sql" . }}
 {{ template "file_uploads_list.sql" . }}
+
+do $$
+begin
+  perform platform.keep_rules('platform');
+end;
+$$;

@@ -21,6 +21,7 @@ begin
   returning release.number into v_number;
 
   perform platform.keep_catalog();
+  perform platform.keep_rules('app'), platform.keep_rules('api');
   perform pg_notify('sternpost_release', v_number::text);
   return v_number;
 end;

@@ -67,15 +67,21 @@ begin
       return next format('role %s may log in', v_role.called);
     end if;
 
-    -- An owner may own hundreds of objects: the first few will do.
+    -- An owner may own hundreds of objects: the first few will do. What is no part of the application, such as the large
+    -- objects that everybody may make, keeps no server from starting: platform.serving_notes tells of it.
     v_owned := array(
       select pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0)
       from pg_shdepend
+      cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as owned
       left join pg_proc on pg_shdepend.classid = 'pg_proc'::regclass and pg_proc.oid = pg_shdepend.objid
       where pg_shdepend.refclassid = 'pg_authid'::regclass
         and pg_shdepend.refobjid = v_role.oid
         and pg_shdepend.deptype = 'o'
         and pg_shdepend.dbid in (v_database, 0)
+        and (
+          coalesce(owned.schema, owned.name) in ('platform', 'app', 'related', 'functions', 'api')
+          or pg_shdepend.classid = 'pg_database'::regclass
+        )
         and (v_role.oid <> v_caller or pg_proc.pronamespace is distinct from to_regnamespace('api'))
       order by 1
     );
@@ -171,6 +177,24 @@ begin
     cross join aclexplode(coalesce(pg_proc.proacl, acldefault('f', pg_proc.proowner))) as entry
     where pg_proc.pronamespace = to_regnamespace('api')
       and entry.grantee not in (pg_proc.proowner, v_server)
+    order by 1;
+
+  -- What was installed, against what is there. Where a schema was not installed by a release, there is nothing to compare.
+  return query
+    select format(
+      '%s %s',
+      coalesce(present.object, kept_rule.object),
+      case
+        when present.object is null then 'is gone'
+        when kept_rule.object is null then 'was made by hand'
+        else 'was changed by hand'
+      end
+    )
+    from platform.rules() as present
+    full join platform.kept_rule on kept_rule.schema = present.schema and kept_rule.object = present.object
+    where kept_rule.digest is distinct from present.digest
+      and (kept_rule.postgres is null or kept_rule.postgres in (0, current_setting('server_version_num')::int / 10000))
+      and coalesce(present.schema, kept_rule.schema) in (select distinct kept.schema from platform.kept_rule as kept)
     order by 1;
 
   -- Functions are public unless that is revoked, hence their default.

@@ -1,0 +1,57 @@
+-- What permission rests on, one object per row with a digest of what it says: the policies of schema app, and the functions of
+-- platform and api. What a function says is the same in each version of Postgres and after a restore. What a policy says is
+-- told by Postgres, in words that may differ from one major version to the next, hence that is told too.
+create or replace function platform.rules() returns table (schema text, object text, postgres int, digest text)
+language sql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  select
+    'app',
+    format('policy %I on %s', pg_policy.polname, pg_policy.polrelid::regclass),
+    current_setting('server_version_num')::int / 10000,
+    md5(concat_ws(
+      '|',
+      pg_policy.polcmd,
+      pg_policy.polpermissive,
+      (
+        select string_agg(case when role = 0 then 'public' else role::regrole::text end, ', ' order by role::regrole::text collate "C")
+        from unnest(pg_policy.polroles) as role
+      ),
+      coalesce(pg_get_expr(pg_policy.polqual, pg_policy.polrelid), ''),
+      coalesce(pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid), '')
+    ))
+  from pg_policy
+  join pg_class on pg_class.oid = pg_policy.polrelid
+  where pg_class.relnamespace = to_regnamespace('app')
+  union all
+  select
+    pg_namespace.nspname::text,
+    format('function %s', pg_proc.oid::regprocedure),
+    0,
+    md5(concat_ws(
+      '|',
+      pg_proc.prosrc,
+      pg_language.lanname,
+      pg_proc.provolatile,
+      pg_proc.prosecdef,
+      coalesce(pg_proc.proconfig::text, ''),
+      pg_proc.proretset,
+      pg_proc.prorettype::regtype,
+      coalesce(pg_proc.proargnames::text, ''),
+      pg_proc.proowner = pg_namespace.nspowner,
+      (
+        select string_agg(entry.grantee::regrole::text, ', ' order by entry.grantee::regrole::text collate "C")
+        from aclexplode(pg_proc.proacl) as entry
+        where entry.grantee in (to_regrole('sternpost_caller'), to_regrole('sternpost_server'))
+      )
+    ))
+  from pg_proc
+  join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+  join pg_language on pg_language.oid = pg_proc.prolang
+  where pg_namespace.nspname in ('platform', 'api')
+$$;
+
+comment on function platform.rules() is 'What permission rests on: policies and functions, each with a digest of what it says.';
+grant execute on function platform.rules() to sternpost_server;

@@ -1,0 +1,47 @@
+-- What a server says in its log and serves all the same: what opens no way past row security, but should be put right. One
+-- sentence each, with what to do.
+create or replace function platform.serving_notes() returns setof text
+language sql
+stable
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  with recursive serving as (
+    select pg_roles.oid
+    from pg_roles
+    where pg_roles.rolname in (current_user, 'sternpost_server', 'sternpost_caller')
+    union
+    select pg_auth_members.member
+    from serving
+    join pg_auth_members on pg_auth_members.roleid = serving.oid
+  ),
+  notes as (
+    -- Everybody may make large objects, for one, whatever rights are taken from them.
+    select format(
+      'role %I owns %s, which is no part of the application: drop it, or have its owner altered',
+      pg_roles.rolname,
+      pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0)
+    ) as note
+    from serving
+    join pg_roles on pg_roles.oid = serving.oid and not pg_roles.rolsuper
+    join pg_shdepend on pg_shdepend.refclassid = 'pg_authid'::regclass and pg_shdepend.refobjid = serving.oid
+    cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as owned
+    where pg_shdepend.deptype = 'o'
+      and pg_shdepend.dbid = (select pg_database.oid from pg_database where pg_database.datname = current_database())
+      and not has_database_privilege(serving.oid, current_database(), 'create') -- not the owner, who makes the application
+      and coalesce(owned.schema, owned.name, '') not in ('platform', 'app', 'related', 'functions', 'api')
+    order by 1
+    limit 10
+  )
+  select notes.note from notes
+  union all
+  select distinct format(
+    'the policies are not compared with those that were installed, by PostgreSQL %s: have the owner look at them and run select platform.keep_rules(''app'')',
+    kept_rule.postgres
+  )
+  from platform.kept_rule
+  where kept_rule.postgres not in (0, current_setting('server_version_num')::int / 10000)
+$$;
+
+comment on function platform.serving_notes() is 'What a server that serves this database says in its log, each with what to do.';
+grant execute on function platform.serving_notes() to sternpost_server;

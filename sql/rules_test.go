@@ -1,0 +1,77 @@
+package sql_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// TestRulesThatWereChanged is the table of attacks on what permission rests on: what was
+// changed by hand since a release was installed keeps servers from serving.
+func TestRulesThatWereChanged(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner, server := db.Owner(t), db.Server(t)
+	exec(t, owner, servable)
+	exec(t, owner, "select platform.install_release('a.stern', '{}', '{}')")
+	for _, c := range []struct {
+		change, undo string
+		want         []string
+	}{
+		{"select", "select", nil},
+		{"alter policy post_select on app.post using (id is not null)", "alter policy post_select on app.post using (true)",
+			[]string{"policy post_select on app.post was changed by hand"}},
+		{"alter policy post_select on app.post to public", "alter policy post_select on app.post to sternpost_caller",
+			[]string{"policy post_select on app.post was changed by hand"}},
+		{"create policy opened on app.post using (true)", "drop policy opened on app.post",
+			[]string{"policy opened on app.post was made by hand"}},
+		{"drop policy post_select on app.post", "create policy post_select on app.post for select to sternpost_caller using (true)",
+			[]string{"policy post_select on app.post is gone"}},
+		{`
+			create or replace function platform.identity_id() returns text language sql stable as 'select ''ann''';
+		`, `
+			create or replace function platform.identity_id() returns text language sql stable
+			as $$` + value[string](t, owner, "select prosrc from pg_proc where oid = 'platform.identity_id()'::regprocedure") + `$$;
+		`, []string{"function platform.identity_id() was changed by hand"}},
+		{"alter function platform.identity_id() immutable", "alter function platform.identity_id() stable",
+			[]string{"function platform.identity_id() was changed by hand"}},
+		{"grant execute on function platform.keep_rules(text) to sternpost_server", "revoke execute on function platform.keep_rules(text) from sternpost_server",
+			[]string{"function platform.keep_rules(text) was changed by hand"}},
+		{"alter function api.list_posts(jsonb, jsonb) volatile set work_mem = '1MB'", "alter function api.list_posts(jsonb, jsonb) reset work_mem",
+			[]string{"function api.list_posts(jsonb,jsonb) was changed by hand"}},
+	} {
+		exec(t, owner, "set role none; "+c.change)
+		if got := values[string](t, server, "select platform.serving_faults()"); !slices.Equal(got, c.want) {
+			t.Errorf("%s\ngot  %q\nwant %q", c.change, got, c.want)
+		}
+		exec(t, owner, c.undo)
+		if got := values[string](t, server, "select platform.serving_faults()"); len(got) > 0 {
+			t.Errorf("%s\nleaves %q", c.undo, got)
+		}
+	}
+}
+
+// TestRulesOfAnotherVersion holds that policies which another major version of Postgres has
+// told are not compared, which is said, and that functions are.
+func TestRulesOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner, server := db.Owner(t), db.Server(t)
+	exec(t, owner, servable)
+	exec(t, owner, `
+		select platform.install_release('a.stern', '{}', '{}');
+		update platform.kept_rule set postgres = 14, digest = 'in other words' where postgres > 0;
+		alter function api.list_posts(jsonb, jsonb) set work_mem = '1MB';`)
+	if got, want := values[string](t, server, "select platform.serving_faults()"), []string{"function api.list_posts(jsonb,jsonb) was changed by hand"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	note := "the policies are not compared with those that were installed, by PostgreSQL 14: have the owner look at them and run select platform.keep_rules('app')"
+	if got := values[string](t, server, "select platform.serving_notes()"); !slices.Equal(got, []string{note}) {
+		t.Errorf("got %q, want %q", got, note)
+	}
+	exec(t, owner, "select platform.keep_rules('app')")
+	if got := values[string](t, server, "select platform.serving_notes()"); len(got) > 0 {
+		t.Errorf("after the remedy: %q", got)
+	}
+}

@@ -1,0 +1,59 @@
+package install_test
+
+import (
+	"bytes"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+)
+
+// TestRestoreIsServed restores a dump into another database: what the policies and functions
+// say there is what was installed.
+func TestRestoreIsServed(t *testing.T) {
+	t.Parallel()
+	psql, ok := findPsql()
+	if !ok {
+		t.Skip("there is no pg_dump beside psql")
+	}
+	project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
+		t.Fatal(rendered(t, errs))
+	}
+	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
+	conn := from.Owner(t)
+	if _, err := install.Install(t.Context(), conn, compiled); err != nil {
+		t.Fatal(err)
+	}
+	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := exec.CommandContext(t.Context(), psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
+	restore.Stdin = bytes.NewReader(dump)
+	if out, err := restore.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, out)
+	}
+	// Rights on the database are the one thing that a dump of it lacks.
+	mustExec(t, to.Superuser(t), "revoke temporary on database "+to.Name()+" from public")
+	rows, err := to.Server(t).Query(t.Context(), "select platform.serving_faults() union all select platform.serving_notes()")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range said {
+		t.Error(line)
+	}
+}
