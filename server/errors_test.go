@@ -124,7 +124,7 @@ func TestMissingRightIsLogged(t *testing.T) {
 		create table app.guarded (id int);
 		alter table app.guarded enable row level security;
 		grant insert on app.guarded to sternpost_caller;
-		call platform.declare_function('snoop', 'volatile', $$
+		call public.declare_function('snoop', 'volatile', $$
 		begin
 		  perform platform.enter('snoop', context);
 		  insert into app.guarded values (1);

@@ -63,7 +63,7 @@ $$;
 grant execute on function functions.sneak() to sternpost_caller;
 
 -- Makes a function of schema api from its body, as the compiler would declare it.
-create procedure platform.declare_function(name text, volatility text, body text)
+create procedure public.declare_function(name text, volatility text, body text)
 language plpgsql
 as $outer$
 begin
@@ -85,7 +85,7 @@ begin
 end;
 $outer$;
 
-call platform.declare_function('get_note', 'stable', $$
+call public.declare_function('get_note', 'stable', $$
 begin
   perform platform.enter('getNote', context);
   return (
@@ -95,7 +95,7 @@ begin
 end;
 $$);
 
-call platform.declare_function('create_note', 'volatile', $$
+call public.declare_function('create_note', 'volatile', $$
 declare
   v_result text;
 begin
@@ -109,7 +109,7 @@ begin
 end;
 $$);
 
-call platform.declare_function('update_note', 'volatile', $$
+call public.declare_function('update_note', 'volatile', $$
 begin
   perform platform.enter('updateNote', context);
   update app.note set title = input->'values'->>'title' where note.id = input->'where'->>'id';
@@ -120,7 +120,7 @@ begin
 end;
 $$);
 
-call platform.declare_function('delete_author', 'volatile', $$
+call public.declare_function('delete_author', 'volatile', $$
 begin
   perform platform.enter('deleteAuthor', context);
   delete from app.author where author.id = input->>'id';
@@ -128,21 +128,21 @@ begin
 end;
 $$);
 
-call platform.declare_function('list_notes', 'stable', $$
+call public.declare_function('list_notes', 'stable', $$
 begin
   perform platform.enter('listNotes', context);
   return '{"form":"general"}';
 end;
 $$);
 
-call platform.declare_function('list_notes__title_equals', 'stable', $$
+call public.declare_function('list_notes__title_equals', 'stable', $$
 begin
   perform platform.enter('listNotes', context);
   return '{"form":"title.equals"}';
 end;
 $$);
 
-call platform.declare_function('nap', 'stable', $$
+call public.declare_function('nap', 'stable', $$
 begin
   perform platform.enter('nap', context);
   perform pg_sleep((input->>'seconds')::float);
@@ -150,14 +150,14 @@ begin
 end;
 $$);
 
-call platform.declare_function('who_am_i', 'stable', $$
+call public.declare_function('who_am_i', 'stable', $$
 begin
   perform platform.enter('custom code', context);
   return context::text;
 end;
 $$);
 
-call platform.declare_function('sneak', 'stable', $$
+call public.declare_function('sneak', 'stable', $$
 begin
   perform platform.enter('sneak', context);
   return functions.sneak()::text;
@@ -165,7 +165,7 @@ end;
 $$);
 
 -- Loses against an imagined other as often as it is told.
-call platform.declare_function('lose', 'volatile', $$
+call public.declare_function('lose', 'volatile', $$
 begin
   perform platform.enter('lose', context);
   if nextval('functions.attempt') <= (input->>'times')::bigint then
@@ -175,7 +175,7 @@ begin
 end;
 $$);
 
-call platform.declare_function('fail', 'volatile', $$
+call public.declare_function('fail', 'volatile', $$
 begin
   perform platform.enter('fail', context);
   raise exception '%', input->>'message' using
@@ -184,13 +184,13 @@ begin
 end;
 $$);
 
-call platform.declare_function('fail_reading', 'stable', $$
+call public.declare_function('fail_reading', 'stable', $$
 begin
   raise exception 'reading' using errcode = input->>'code';
 end;
 $$);
 
-call platform.declare_function('hold', 'volatile', $$
+call public.declare_function('hold', 'volatile', $$
 begin
   perform platform.enter('hold', context);
   update app.note set title = title where note.id = input->>'id';
@@ -199,7 +199,7 @@ begin
 end;
 $$);
 
-call platform.declare_function('snoop', 'volatile', $$
+call public.declare_function('snoop', 'volatile', $$
 begin
   perform platform.enter('snoop', context);
   update app.author set name = 'snooped';
