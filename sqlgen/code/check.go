@@ -95,16 +95,14 @@ func (c *checker) body(s statement, text string) {
 	if s.make == nil || s.make.language() != "sql" {
 		return
 	}
-	for i, t := range s.tokens[1:] {
-		before := s.tokens[i]
-		if t.kind != constant || !isWord(text, before, "as") || text[t.start] == 'e' || text[t.start] == 'E' {
-			continue // of escapes the database knows more
-		}
-		body := unquote(text, t)
-		if _, refused := parse(body.text); refused != nil {
-			start := body.place(refused.offset(body.text))
-			c.errs.Add(syntax.Syntax, c.span(start, WordEnd(c.file.Text, start)), refused.message)
-		}
+	t, ok := s.body(text)
+	if !ok || text[t.start] == 'e' || text[t.start] == 'E' {
+		return // of escapes the database knows more
+	}
+	body := unquote(text, t)
+	if _, refused := parse(body.text); refused != nil {
+		start := body.place(refused.offset(body.text))
+		c.errs.Add(syntax.Syntax, c.span(start, WordEnd(c.file.Text, start)), refused.message)
 	}
 }
 

@@ -12,6 +12,7 @@ type Statement struct {
 	Function string // the function of schema functions that it makes; empty if it makes none
 	Head     int    // the byte at which the word "function" begins in front of that name
 	HeadEnd  int    // the byte at which the name ends
+	Body     *Body  // nil if it is not in quotes
 }
 
 // Statements returns the statements of a file; none if the grammar does not take it.
@@ -39,11 +40,25 @@ func Statements(file []byte) []Statement {
 					break
 				}
 			}
+			if t, ok := s.body(text); ok {
+				one.Body = &Body{unquote(text, t)}
+			}
 		}
 		list = append(list, one)
 	}
 	return list
 }
+
+// Body is the text of a function.
+type Body struct {
+	quoted quoted
+}
+
+// Text returns the body without its quotes.
+func (b *Body) Text() string { return b.quoted.text }
+
+// Place returns the byte of the file at which a byte of the body is.
+func (b *Body) Place(at int) int { return b.quoted.place(at) }
 
 // statement is a statement as the grammar reads it.
 type statement struct {
@@ -73,6 +88,16 @@ type literal struct {
 }
 
 func (l literal) text() string { return l.String.Value }
+
+// body returns the constant that holds the body of a function.
+func (s *statement) body(text string) (token, bool) {
+	for i, t := range s.tokens[1:] {
+		if t.kind == constant && isWord(text, s.tokens[i], "as") {
+			return t, true
+		}
+	}
+	return token{}, false
+}
 
 // language returns the language of a function's body; one without quotes is in SQL.
 func (m *making) language() string {

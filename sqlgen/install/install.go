@@ -120,6 +120,9 @@ func InstallWith(ctx context.Context, conn *pgx.Conn, db *pg.Database, options O
 	if err := checkCode(ctx, tx, db); err != nil {
 		return Outcome{}, err
 	}
+	if err := checkBodies(ctx, tx, db); err != nil {
+		return Outcome{}, err
+	}
 	err = tx.QueryRow(ctx, "select platform.install_release($1, $2, $3)",
 		wanted.Source, string(wanted.Manifest), string(plan.Result.Description())).Scan(&outcome.Release)
 	if err != nil {
