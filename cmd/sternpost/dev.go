@@ -4,11 +4,13 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mattn/go-isatty"
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/cmd/internal/dev"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 )
 
 func newDev() *cobra.Command {
@@ -20,11 +22,24 @@ func newDev() *cobra.Command {
 project, installs it and serves it. It watches the project's files: after each
 change it compiles and installs again, and the server goes over to the new
 release. For an action whose custom code is missing it writes a first version
-of the file. Changes that would lose data are refused. Data, files and keys of
-development are kept in .sternpost/ inside the project.`,
+of the file. Data, files and keys of development are kept in .sternpost/ inside
+the project.
+
+A change that would lose rows or values is not made before somebody allows it:
+on a terminal dev asks, and otherwise it says which --allow to run it with. Each
+allowance counts once. Rows that lack a value get one by --backfill. To put the
+files back always works, and sternpost reset starts over.
+
+A database that DATABASE_URL names is used without asking only if it is empty, or
+holds what dev has installed, and no server serves it.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
+	var allow, backfills []string
+	var yes bool
+	c.Flags().StringArrayVar(&allow, "allow", nil, "a loss to allow, as dev names it: drop:post.subtitle; repeatable")
+	c.Flags().StringArrayVar(&backfills, "backfill", nil, "a value for rows that are there: 'post.slug = lower(title)'; repeatable")
+	c.Flags().BoolVar(&yes, "yes", false, "use the given database without asking, whatever it holds")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := projectDir(args)
 		if flags.config == "" {
@@ -37,19 +52,38 @@ development are kept in .sternpost/ inside the project.`,
 		if err != nil {
 			return inputError(err)
 		}
-		err = dev.Run(c.Context(), dev.Options{
+		options := dev.Options{
 			Dir:    dir,
 			Config: config,
 			Out:    c.ErrOrStderr(),
 			Color:  isTerminal(c.ErrOrStderr()),
 			Max:    maxDiagnostics,
-		})
+			Allow:  allow,
+			Yes:    yes,
+		}
+		for _, text := range backfills {
+			b, err := diff.ParseBackfill(text)
+			if err != nil {
+				return usageError(err)
+			}
+			options.Backfills = append(options.Backfills, b)
+		}
+		if isTyping(c.InOrStdin()) && isTyping(c.ErrOrStderr()) {
+			options.In = c.InOrStdin()
+		}
+		err = dev.Run(c.Context(), options)
 		if err != nil {
 			return environmentError(err)
 		}
 		return nil
 	}
 	return c
+}
+
+// isTyping tells whether a stream is a terminal, at which somebody can be asked.
+func isTyping(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && isatty.IsTerminal(f.Fd())
 }
 
 func exists(name string) bool {

@@ -302,15 +302,11 @@ func TestDevBeginsBroken(t *testing.T) {
 	}
 	at = p.await(t, at, "table app.leaf would be dropped with all its rows")
 
-	// It says how to start over, and that works.
-	data := filepath.Join(dir, ".sternpost", "postgres")
-	p.await(t, at, "stop, remove "+data+" and run again")
+	p.await(t, at, "sternpost dev --allow drop:leaf "+dir)
 	if err := p.end(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
-	if err := os.RemoveAll(data); err != nil {
-		t.Fatal(err)
-	}
+	command{args: []string{"reset", "--yes", dir}}.expect(t, 0, "")
 	p = command{args: []string{"dev", "--port", port, dir}}.start(t)
 	p.await(t, 0, "release 1 installed")
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/api/json/listNotes", "", `"count":0`)

@@ -69,6 +69,23 @@ func keptData(dir string, acc *account) (*data, error) {
 	return d, nil
 }
 
+// remove removes kept data, if nobody uses it.
+func remove(ctx context.Context, dir string) error {
+	acc, err := serverAccount()
+	if err != nil {
+		return err
+	}
+	d, err := keptData(dir, &acc)
+	if err != nil {
+		return err
+	}
+	if err := d.awaitPredecessor(ctx); err != nil {
+		return errors.Join(err, d.release())
+	}
+	d.remove = d.dir
+	return d.release()
+}
+
 // reachableData is where root keeps the data of a directory that is closed to the
 // account, as those under /root are.
 func reachableData(dir string) (string, error) {

@@ -20,3 +20,7 @@ func (*InUseError) Error() string { return "in use" }
 func launch(context.Context, Options) (*Server, error) {
 	return nil, errors.New("starting Postgres is not supported on this system; set DATABASE_URL")
 }
+
+func remove(context.Context, string) error {
+	return errors.New("starting Postgres is not supported on this system; there is no data to remove")
+}

@@ -98,6 +98,10 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return launch(ctx, opts)
 }
 
+// Remove removes the data that Start keeps under a directory, and all that is in it. To
+// one whose server runs it returns an *InUseError.
+func Remove(ctx context.Context, dir string) error { return remove(ctx, dir) }
+
 // use makes sure that a given database answers.
 func use(ctx context.Context, databaseURL string) (*Server, error) {
 	config, err := pgconn.ParseConfig(databaseURL)

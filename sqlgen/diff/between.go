@@ -55,6 +55,8 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.functions()
 	p.code()
 	p.plan.Steps = append(p.plan.Steps, p.later...)
+	// What may be a rename comes first: with it, other refusals go.
+	slices.SortStableFunc(p.plan.Refused, func(a, b *Refusal) int { return min(1, len(b.Renames)) - min(1, len(a.Renames)) })
 	p.plan.Unused = p.unused()
 	p.plan.Result = p.result()
 	return p.plan

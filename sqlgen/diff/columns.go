@@ -121,16 +121,16 @@ func fieldOf(c *pg.Column) string {
 	return c.Name
 }
 
-// columnRenames returns the lines that would keep the values of a column: for each new
-// field of its type.
-func (pr *pair) columnRenames(o *pg.Column) []string {
-	var lines []string
+// columnRenames returns what would keep the values of a column: each new field of its
+// type.
+func (pr *pair) columnRenames(o *pg.Column) []Rename {
+	var list []Rename
 	for _, n := range pr.new.Columns {
 		if pr.was(n.Name) == nil && n.Type == o.Type && n.Sealed == o.Sealed && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
-			lines = append(lines, n.Origin.Line+" @renamed(from: "+fieldOf(o)+")")
+			list = append(list, Rename{n.Origin.Line, fieldOf(o), n.Origin.Place, pr.new.Name, n.Name})
 		}
 	}
-	return lines
+	return list
 }
 
 // alterColumn changes a column that stays. Its values come first: their names, where
@@ -324,7 +324,7 @@ func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray
 	}
 	for _, added := range n.Values {
 		if !slices.Contains(o.Values, added) && !slices.ContainsFunc(n.Renames, func(r pg.ValueRename) bool { return r.New == added }) {
-			r.Renames = append(r.Renames, added+" @renamed(from: "+v+")")
+			r.Renames = append(r.Renames, Rename{Declaration: added, From: v, Table: pr.new.Name})
 		}
 	}
 	instead, given := p.backfill(pr.new.Name, n.Name)

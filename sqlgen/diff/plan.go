@@ -68,13 +68,31 @@ type Refusal struct {
 	Reason   string   // as that of a step
 	Allow    string   // what allows it: drop:post.subtitle; empty if an allowance would not help
 	Backfill string   // the column for which a value would help: post.slug; empty means none
-	Renames  []string // lines of the schema that would keep the values: title Text @renamed(from: subtitle)
+	Renames  []Rename // what the schema could say to keep the values
 
 	Table     string // in schema app, as it is called now
 	Column    string // as it is called now; empty means whole rows
 	Condition string // SQL over the table: the rows that are concerned; empty means all
 	Rows      int64  // how many they are; Unknown if nobody was asked
 	Sealed    bool   // whether the column holds what must not be shown
+}
+
+// Rename is what the schema could say of something new to keep what is gone.
+type Rename struct {
+	Declaration string // title Text, model Label; a value of an enum
+	From        string // the name that is gone, as the schema wrote it
+	Place       string // of the declaration; empty if it is not known
+	Table       string // in the new database
+	Column      string // empty if it is about a table or a value
+}
+
+// String writes the line: title Text @renamed(from: subtitle).
+func (r Rename) String() string {
+	attribute := "@renamed(from: " + r.From + ")"
+	if strings.HasPrefix(r.Declaration, "model ") {
+		return r.Declaration + " { … " + attribute + " }"
+	}
+	return r.Declaration + " " + attribute
 }
 
 // Warning is something in the schema that has no effect.
@@ -113,6 +131,9 @@ func ParseBackfill(text string) (Backfill, error) {
 	return Backfill{Table: table, Column: column, Value: value}, nil
 }
 
+// String writes a backfill as ParseBackfill reads it.
+func (b Backfill) String() string { return b.name() + " = " + b.Value }
+
 // name is how a backfill is spoken of: post.slug.
 func (b Backfill) name() string { return b.Table + "." + b.Column }
 
@@ -150,7 +171,7 @@ func (p *permissions) unused() []string {
 	}
 	for _, b := range p.options.Backfills {
 		if !p.used[b.name()] {
-			list = append(list, b.name()+" = "+b.Value)
+			list = append(list, b.String())
 		}
 	}
 	return list

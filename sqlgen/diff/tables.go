@@ -139,8 +139,8 @@ func (p *planner) dropTables() {
 
 // tableRenames returns what could be written to keep the rows of a table: for each new
 // model that has most of its columns.
-func (p *planner) tableRenames(o *pg.Table) []string {
-	var lines []string
+func (p *planner) tableRenames(o *pg.Table) []Rename {
+	var list []Rename
 	for _, pr := range p.pairs {
 		if pr.old != nil || pr.new.RenamedFrom != "" {
 			continue
@@ -152,10 +152,12 @@ func (p *planner) tableRenames(o *pg.Table) []string {
 			}
 		}
 		if builtIn := 3; (alike-builtIn)*2 >= len(o.Columns)-builtIn {
-			lines = append(lines, pr.new.Origin.Line+" { … @renamed(from: "+strings.TrimPrefix(o.Origin.Of, "model ")+") }")
+			list = append(list, Rename{
+				Declaration: pr.new.Origin.Line, From: strings.TrimPrefix(o.Origin.Of, "model "), Place: pr.new.Origin.Place, Table: pr.new.Name,
+			})
 		}
 	}
-	return lines
+	return list
 }
 
 // create makes the tables that are new.

@@ -76,6 +76,7 @@ func (e *RowsError) Unwrap() error { return e.Cause }
 type Options struct {
 	Allow     []string        // what would be lost and may be: drop:post.subtitle
 	Backfills []diff.Backfill // values for rows that are there
+	ByDev     bool            // whether sternpost dev installs it
 }
 
 // Install brings the database behind conn, whose role is or becomes the owner, to
@@ -84,11 +85,17 @@ func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, err
 	return InstallWith(ctx, conn, db, Options{})
 }
 
-// InstallWith does so with options.
+// InstallWith does so with options. Where it fails on something that was changed by hand
+// it returns a *DriftError.
 func InstallWith(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Options) (Outcome, error) {
 	if err := sql.Migrate(ctx, conn); err != nil {
 		return Outcome{}, fmt.Errorf("install the platform: %w", err)
 	}
+	outcome, err := install(ctx, conn, db, options)
+	return outcome, orDrift(ctx, conn, db, err)
+}
+
+func install(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Options) (Outcome, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("install a release: %w", err)
@@ -127,6 +134,11 @@ func InstallWith(ctx context.Context, conn *pgx.Conn, db *pg.Database, options O
 		wanted.Source, string(wanted.Manifest), string(plan.Result.Description())).Scan(&outcome.Release)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("record a release: %w", err)
+	}
+	if options.ByDev {
+		if _, err := tx.Exec(ctx, "update platform.release set by_dev = true where number = $1", outcome.Release); err != nil {
+			return Outcome{}, fmt.Errorf("record a release: %w", err)
+		}
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return Outcome{}, fmt.Errorf("install a release: %w", err)

@@ -36,8 +36,8 @@ func (e *RefusedError) Describe(r *diff.Refusal) string {
 	if r.Reason != "" {
 		text += "\n  because of " + r.Reason
 	}
-	for _, line := range r.Renames {
-		text += "\n  perhaps a rename? Then write: " + line
+	for _, rename := range r.Renames {
+		text += "\n  perhaps a rename? Then write: " + rename.String()
 	}
 	return text
 }

@@ -26,6 +26,7 @@ import (
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -38,6 +39,11 @@ type Options struct {
 	Out    io.Writer     // what a person reads
 	Color  bool
 	Max    int // how many diagnostics to show at a time
+
+	In        io.Reader       // a person's answers; nil if nobody can be asked
+	Allow     []string        // what may be lost, once: drop:post.subtitle
+	Backfills []diff.Backfill // values for rows that are there, once
+	Yes       bool            // whether a database that others may use is used without asking
 }
 
 // Run serves the project until ctx ends and then stops everything it started. A
@@ -68,11 +74,16 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer database.Stop()
 	config.DatabaseURL = database.URL()
+	l := &loop{options: o, database: database, lines: readLines(ctx, o.In)}
+	if ours := database.DataDir() != ""; !ours && !o.Yes {
+		if goOn, err := l.mayUse(ctx); err != nil || !goOn {
+			return err
+		}
+	}
 	if config.Storage.Type == "local" && !filepath.IsAbs(config.Storage.Directory) {
 		config.Storage.Directory = filepath.Join(o.Dir, config.Storage.Directory)
 	}
 
-	l := &loop{options: o, database: database}
 	admin := l.adminListener(&config)
 	serving, err := server.New(config, server.Options{Role: "sternpost_server", AdminListener: admin})
 	if err != nil {
@@ -101,7 +112,16 @@ func Run(ctx context.Context, o Options) error {
 	for {
 		select {
 		case <-changes:
+			l.question = nil // it was about the files as they were
 			if outcome := l.turn(ctx); outcome != nil && !l.greeted {
+				l.greet(config, database, outcome)
+			}
+		case line, open := <-l.lines:
+			if !open {
+				l.lines = nil // nobody can be asked any more
+				continue
+			}
+			if outcome := l.answer(ctx, line); outcome != nil && !l.greeted {
 				l.greet(config, database, outcome)
 			}
 		case err := <-ended:
@@ -140,6 +160,9 @@ type loop struct {
 	behind   bool             // whether the last turn installed nothing, for a reason it told
 	settings []byte           // sternpost.yaml as it was last; nil before the first turn
 	warned   map[warning]bool // what the last schema without errors was warned of
+	lines    <-chan string    // what a person types; nil if nobody can be asked
+	question *question        // nil while nothing is asked
+	drift    string           // what was said to have been changed by hand
 }
 
 // warning is what a warning says, wherever the lines around it have moved it to.
@@ -216,6 +239,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	var refused *install.RefusedError
 	var misfit *install.RowsError
 	var code *install.CodeError
+	var drift *install.DriftError
 	switch {
 	case errors.As(err, &code):
 		syntax.Render(l.options.Out, code.Errors, syntax.Options{Color: l.options.Color, Max: l.options.Max})
@@ -223,8 +247,16 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	case errors.As(err, &refused):
-		l.say("%v\nnothing was changed, and what was served before is still served. Put it back, or start over with an empty database%s",
-			err, l.startOver())
+		l.behind = true
+		l.refused(refused)
+		return nil
+	case errors.As(err, &drift):
+		l.say("because of what was changed by hand, the new schema cannot be installed: %v\n"+
+			"nothing was changed now, and what was served before is still served. Put it back in the database%s", drift.Cause, l.startOver())
+		l.behind = true
+		return nil
+	case errors.Is(err, pg.ErrDescriptionFormat):
+		l.say("%v", err)
 		l.behind = true
 		return nil
 	case errors.As(err, &misfit):
@@ -242,7 +274,12 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.say("nothing has changed since release %d, which is served", outcome.Release)
 	}
 	l.behind = false
+	for _, w := range outcome.Plan.Warnings {
+		l.say("%s: %s", w.Place, w.Message)
+	}
 	if outcome.Changed {
+		l.tellLost(outcome.Plan)
+		l.forget(outcome.Plan)
 		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
 	}
 	return &turnOutcome{db}
@@ -282,7 +319,7 @@ func (l *loop) startOver() string {
 	if l.database.DataDir() == "" {
 		return ""
 	}
-	return ":\nstop, remove " + l.database.DataDir() + " and run again"
+	return ",\nor stop and start over with an empty database: sternpost reset" + l.dirArgument()
 }
 
 // turnOutcome is what a turn leaves when it succeeds.
@@ -309,7 +346,8 @@ func (l *loop) install(ctx context.Context, db *pg.Database) (install.Outcome, e
 		return install.Outcome{}, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return install.Install(ctx, conn, db)
+	l.tellDrift(ctx, conn, db)
+	return install.InstallWith(ctx, conn, db, install.Options{Allow: l.options.Allow, Backfills: l.options.Backfills, ByDev: true})
 }
 
 func (l *loop) say(format string, args ...any) {

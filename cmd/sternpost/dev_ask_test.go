@@ -1,0 +1,196 @@
+package main_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/creack/pty"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// startOnTerminal starts the command as a person does, at a terminal, and returns where
+// that person types.
+func (c command) startOnTerminal(t *testing.T) (*process, func(line string)) {
+	t.Helper()
+	terminal, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{cmd: c.prepare(context.Background()), out: &output{}, ended: make(chan struct{})}
+	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
+	if err := p.cmd.Start(); err != nil {
+		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
+	}
+	tty.Close()
+	go io.Copy(p.out, terminal) // until the process ends
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(func() {
+		p.end(t, os.Interrupt)
+		terminal.Close()
+		if t.Failed() {
+			t.Logf("sternpost %s wrote:\n%s", strings.Join(c.args, " "), p.out)
+		}
+	})
+	return p, func(line string) {
+		if _, err := io.WriteString(terminal, line+"\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+const askedSchema = `model Task {
+  fields {
+    title Text
+    subtitle Text?
+    prio Number @default(1)
+  }
+  actions {
+    list listTasks()
+  }
+  @permission(expression: true, actions: [list])
+}
+`
+
+// TestDevAsks answers the questions of dev at a terminal: to drop, to rename, to give
+// rows a value, to leave it, and none at all.
+func TestDevAsks(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": askedSchema})
+	schema := filepath.Join(dir, "schema.stern")
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	p, types := command{
+		args: []string{"dev", "--port", freePort(t), dir},
+		env:  []string{"DATABASE_URL=" + db.OwnerURL()},
+	}.startOnTerminal(t)
+	at := p.await(t, 0, "Ctrl-C stops everything")
+	conn := db.Owner(t)
+	mustRun(t, conn, "insert into app.task (id, title, subtitle) values ('a', 'one', 'eins'), ('b', 'two', null)")
+	save := func(pairs ...string) {
+		t.Helper()
+		replaceFile(t, schema, strings.NewReplacer(pairs...).Replace(askedSchema))
+	}
+
+	// The files are put back while the question is open: nobody has to answer it.
+	save("    prio Number @default(1)\n", "")
+	at = p.await(t, at, "[d] drop it")
+	at = p.await(t, at, "[k] keep the old release for now")
+	save()
+	at = p.await(t, at, "nothing has changed since release 1")
+	types("d") // which is an answer to nothing
+	if got := askOne(t, conn, "select sum(prio)::text from app.task"); got != "2" {
+		t.Errorf("prio adds up to %s, want 2", got)
+	}
+
+	// What is left undecided is asked again.
+	save("    prio Number @default(1)\n", "")
+	at = p.await(t, at, "[k] keep the old release for now")
+	types("what?")
+	at = p.await(t, at, "[k] keep the old release for now")
+	types("k")
+	at = p.await(t, at, "nothing was changed; after the next change of a file the question comes again")
+
+	// A rename is written into the schema.
+	save("    subtitle Text?", "    lead   Text ?")
+	at = p.await(t, at, "[1] treat it as a rename: write lead Text? @renamed(from: subtitle)")
+	types("1")
+	at = p.await(t, at, "renamed column app.task.subtitle to lead")
+	at = p.await(t, at, "release 2 installed")
+	if got := askOne(t, conn, "select lead from app.task where id = 'a'"); got != "eins" {
+		t.Errorf("lead is %q, want eins", got)
+	}
+	if text := readFile(t, schema); !strings.Contains(text, "    lead   Text ? @renamed(from: subtitle)\n") {
+		t.Errorf("the rename is not in the schema:\n%s", text)
+	}
+
+	// Two questions: rows get a value, and a field goes.
+	save("    subtitle Text?", "    lead Text @renamed(from: subtitle)", "    prio Number @default(1)\n", "")
+	at = p.await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	types("= upper(title)")
+	at = p.await(t, at, "[d] drop it")
+	types("d")
+	at = p.await(t, at, "dropped column app.task.prio, with 2 values")
+	at = p.await(t, at, "release 3 installed")
+	if got := askOne(t, conn, "select string_agg(lead, ' ' order by id) from app.task"); got != "eins TWO" {
+		t.Errorf("lead is %q, want eins TWO", got)
+	}
+
+	// A model is renamed, likewise.
+	replaceFile(t, schema, strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "", "Task {", "Job {").Replace(askedSchema))
+	at = p.await(t, at, "[1] treat it as a rename: write model Job { … @renamed(from: Task) }")
+	types("1")
+	at = p.await(t, at, "renamed table app.task to job")
+	p.await(t, at, "release 4 installed")
+	if got := askOne(t, conn, "select string_agg(lead, ' ' order by id) from app.job"); got != "eins TWO" {
+		t.Errorf("lead is %q, want eins TWO", got)
+	}
+}
+
+// TestDevAllow allows a loss on the command line, once, and gives rows a value.
+func TestDevAllow(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": askedSchema})
+	schema := filepath.Join(dir, "schema.stern")
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	dev := command{args: []string{"dev", "--port", freePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
+	p := dev.start(t)
+	p.await(t, 0, "Ctrl-C stops everything")
+	conn := db.Owner(t)
+	mustRun(t, conn, "insert into app.task (id, title, subtitle) values ('a', 'One', 'eins')")
+	if err := p.end(t, os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+
+	without := strings.NewReplacer("    prio Number @default(1)\n", "    slug Text\n").Replace(askedSchema)
+	replaceFile(t, schema, without)
+	dev.args = append(dev.args, "--allow", "drop:task.prio", "--backfill", "task.slug = lower(title)")
+	p = dev.start(t)
+	at := p.await(t, 0, "dropped column app.task.prio, with 1 value")
+	at = p.await(t, at, "release 2 installed")
+	at = p.await(t, at, "Ctrl-C stops everything")
+	if got := askOne(t, conn, "select slug from app.task"); got != "one" {
+		t.Errorf("slug is %q, want one", got)
+	}
+	replaceFile(t, schema, strings.Replace(without, "    slug Text\n", "    slug Text\n    prio Number @default(1)\n", 1))
+	at = p.await(t, at, "release 3 installed")
+	replaceFile(t, schema, without)
+	p.await(t, at, "sternpost dev --allow drop:task.prio")
+
+	dev.args = []string{"dev", "--backfill", "task.slug", dir}
+	dev.expect(t, exitUsage, "write it as TABLE.COLUMN = EXPRESSION")
+}
+
+// TestDevDrift changes the database by hand and then the schema: dev says what was
+// changed, where the schema speaks of it, and what puts it back.
+func TestDevDrift(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": askedSchema})
+	schema := filepath.Join(dir, "schema.stern")
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	p := command{args: []string{"dev", "--port", freePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}.start(t)
+	at := p.await(t, 0, "Ctrl-C stops everything")
+	conn := db.Owner(t)
+
+	mustRun(t, conn, "alter table app.task rename column title to titel")
+	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text @unique\n", 1))
+	at = p.await(t, at, "column app.task.title is gone (model Task, field title, schema.stern:3:5); to put it back:\n"+
+		"    alter table app.task rename column titel to title;")
+	at = p.await(t, at, "because of what was changed by hand, the new schema cannot be installed")
+	at = p.await(t, at, "Put it back in the database")
+	mustRun(t, conn, "alter table app.task rename column titel to title")
+	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text  @unique\n", 1))
+	at = p.await(t, at, "release 2 installed")
+
+	mustRun(t, conn, "drop policy task_select on app.task; alter table app.task drop constraint task_title_key; create index mine on app.task (prio)")
+	replaceFile(t, schema, askedSchema)
+	at = p.await(t, at, "constraint task_title_key on app.task is gone (model Task, schema.stern:1:7)")
+	at = p.await(t, at, "index app.mine was made by hand")
+	p.await(t, at, "policy task_select on app.task is gone (model Task, schema.stern:1:7); to put it back:\n    create policy task_select")
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/cmd/internal/dev"
+)
+
+func newReset() *cobra.Command {
+	var yes bool
+	c := &cobra.Command{
+		Use:   "reset [DIR]",
+		Short: "Drop a project's own development database",
+		Long: `Reset drops the database that sternpost dev keeps in .sternpost/ inside the
+project, with all its rows and files, after asking. The next dev starts with an
+empty one. It never touches a database that DATABASE_URL names.`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		dir := projectDir(args)
+		if _, err := os.Stat(dir); err != nil {
+			return environmentError(err)
+		}
+		home := filepath.Join(dir, ".sternpost")
+		if !exists(home) {
+			fmt.Fprintf(c.OutOrStdout(), "%s has no development database of its own\n", dir)
+			return nil
+		}
+		if !yes {
+			if !isTyping(c.InOrStdin()) {
+				return inputError(errors.New("nobody can be asked: give --yes to drop the development database in " + home))
+			}
+			fmt.Fprintf(c.OutOrStdout(), "Drop the development database in %s, with all its rows and files? [y/N] ", home)
+			answer, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n') // without an answer it stays
+			if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+				fmt.Fprintln(c.OutOrStdout(), "nothing was dropped")
+				return nil
+			}
+		}
+		if err := dev.Reset(c.Context(), dir); err != nil {
+			return environmentError(err)
+		}
+		fmt.Fprintln(c.OutOrStdout(), "dropped; sternpost dev starts with an empty database")
+		return nil
+	}
+	return c
+}
