@@ -183,7 +183,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	code := filepath.Join(dir, "functions", "tidyUp.sql")
 	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  selec '\"tidy\"';\n$$;\n")
 	at = p.await(t, at, "functions/tidyUp.sql:5:3: syntax error")
-	at = p.await(t, at, "the custom code has errors")
+	at = p.await(t, at, "has errors")
 	replaceFile(t, code, "create function functions.tidy_up(day date) returns jsonb\nlanguage sql\nstable\nas $$\n  select '1'::jsonb;\n$$;\n")
 	at = p.await(t, at, "expected: create function functions.tidy_up() returns jsonb")
 	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  select '\"tidy\"'::jsonb;\n$$;\n")
