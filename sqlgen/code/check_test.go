@@ -165,6 +165,8 @@ func TestUnguardedCode(t *testing.T) {
 		{"select * from related.order join related . customer on true", []string{"2:34 FunctionUnguarded related.", "2:53 FunctionUnguarded related ."}},
 		{"select '--', * from RELATED.order; -- related.order", []string{"2:40 FunctionUnguarded RELATED."}},
 		{`select 'select * from "related"."order"'`, []string{`2:42 FunctionUnguarded "related".`}},
+		{"select platform.enter_named('getOrder', '{}')", []string{"2:27 FunctionSetting platform.enter_named"}},
+		{"select platform.enter_request('{}')", []string{"2:27 FunctionSetting platform.enter_request"}},
 		{"select platform.enter_caller('{}'), api.get_order('o', null)",
 			[]string{"2:27 FunctionSetting platform.enter_caller", "2:56 FunctionSetting api.get_order"}},
 	} {
