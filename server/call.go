@@ -47,7 +47,7 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 	var err error
 	for range maxReleases {
 		err = do(r, exposed)
-		if !isFunctionMissing(err) || !s.catchUp(r.number) {
+		if !isOvertaken(err) || !s.catchUp(r.number) {
 			return err
 		}
 		// The release was replaced between its look-up and the call. All is done
@@ -98,7 +98,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if err != nil {
 		s.discard(call.keys)
 	}
-	if isFunctionMissing(err) {
+	if isOvertaken(err) {
 		return err
 	}
 	if err != nil {
@@ -161,10 +161,12 @@ func isMalformed(err error) bool {
 // anyInput reads what is sent to an action that does not exist.
 var anyInput = input.Any()
 
-// isFunctionMissing tells whether a function was gone when it was to be called, as
-// happens when a release is installed at that moment: one that drops the action's, or
-// makes the project's own anew. Code that calls what never was there has a context.
-func isFunctionMissing(err error) bool {
+// isOvertaken tells whether a call may have failed because a release was installed at
+// that moment: it found its function gone, or began in it, waited for the table that the
+// migration was changing, and then found no column of the old name. Nothing of it is left
+// in the database, so it can be made again on the newer release, if there is one. Code
+// of the project can fail in the same ways by itself.
+func isOvertaken(err error) bool {
 	if err == nil {
 		return false
 	}
@@ -172,8 +174,15 @@ func isFunctionMissing(err error) bool {
 	if !errors.As(err, &raised) {
 		return false
 	}
-	return raised.Code == "42883" && raised.Where == "" || // undefined function
-		raised.Code == "XX000" && strings.HasPrefix(raised.Message, "cache lookup failed for function")
+	switch raised.Code {
+	case "42883", "42703", "42P01", "42704", "42804", "42846", "42725", // undefined function, column, table or object; types that do not fit
+		"3F000", // undefined schema, as while custom code is made anew
+		"0A000": // cached plan must not change result type
+		return true
+	case "XX000":
+		return strings.HasPrefix(raised.Message, "cache lookup failed for ") || strings.HasPrefix(raised.Message, "could not open relation with OID")
+	}
+	return false
 }
 
 // caller is who calls, from where.

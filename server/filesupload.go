@@ -234,7 +234,7 @@ func (s *Server) decideEarly(a *action, r *served, who *caller, input, context [
 		}
 	})
 	switch {
-	case isFunctionMissing(err):
+	case isOvertaken(err):
 		return depends, err
 	case err != nil:
 		return depends, refuseCall(err, a.Action, r.constraints, input)

@@ -36,11 +36,12 @@ func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL stri
 	case last == nil:
 		return fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
 	}
+	var refused *RefusedError
 	switch _, err := next(last, 1, "check", db, PlanOptions{}); {
-	case err == nil:
+	case err == nil, errors.As(err, &refused):
 		return errors.New("the schema has changed since the last migration: write the next one with sternpost migrate new NAME")
 	case !errors.Is(err, ErrNothingChanged):
-		return fmt.Errorf("the schema has changed since the last migration: %w", err)
+		return err
 	}
 
 	server, err := newScratch(ctx, scratchURL)

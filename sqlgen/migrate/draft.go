@@ -34,7 +34,7 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 	if platform != "" {
 		first.body = append(first.body, "-- The platform of this version of Sternpost\n\n"+platform)
 	}
-	later := &draft{alone: true}
+	later := &draft{alone: true, body: []string{shortWaits}}
 	var current *diff.Step
 	for _, s := range emit.Plan(plan) {
 		begins := s.Step != nil && s.Step != current
@@ -46,7 +46,7 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 		later.add(s, begins, resumable(s))
 	}
 	first.body = append(first.body, "-- Release\n"+release)
-	if len(later.body) == 0 {
+	if len(later.body) == 1 {
 		return []*draft{first}
 	}
 	later.body = append(later.body, "-- What the release wants is complete.\nselect platform.keep_catalog();")
@@ -56,7 +56,7 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 // add adds a statement, under what there is to know of its step.
 func (d *draft) add(s emit.Statement, begins bool, text string) {
 	if note := noteOf(s.Step); begins && note != "" {
-		d.plan = append(d.plan, firstLine(s.Text), "  "+note)
+		d.plan = append(d.plan, summaryOf(s), "  "+note)
 		text = "-- " + note + "\n" + text
 	}
 	d.body = append(d.body, text)
@@ -82,9 +82,12 @@ func noteOf(s *diff.Step) string {
 	return plainLine(note)
 }
 
-// firstLine says in one line what a statement does.
-func firstLine(text string) string {
-	for line := range strings.Lines(text) {
+// summaryOf says in one line what the step does that a statement begins.
+func summaryOf(s emit.Statement) string {
+	if c, ok := s.Step.Change.(diff.UpdateRows); ok { // which begins with the trigger
+		return plainLine("update " + pg.Qualified(c.Table.Schema, c.Table.Name) + " set " + pg.Ident(c.Column.Name) + " = " + c.Value)
+	}
+	for line := range strings.Lines(s.Text) {
 		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
 			return plainLine(line)
 		}
@@ -117,11 +120,11 @@ func resumable(s emit.Statement) string {
 	case diff.AddConstraint:
 		condition = fmt.Sprintf("not exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Constraint.Name))
 	case diff.SetNotNull:
-		return shortWaits + "\n" + s.Text // which does nothing the second time
+		return s.Text // which does nothing the second time
 	default:
 		panic(fmt.Sprintf("migrate: a step %T cannot run outside of a transaction", c))
 	}
-	return shortWaits + "\ndo $$\nbegin\n  if " + condition + " then\n    " + text + ";\n  end if;\nend;\n$$;"
+	return "do $$\nbegin\n  if " + condition + " then\n    " + text + ";\n  end if;\nend;\n$$;"
 }
 
 // regclass writes the name of a table inside of a literal.
@@ -143,8 +146,7 @@ func concurrent(s emit.Statement) string {
 		panic(fmt.Sprintf("migrate: a step %T cannot be concurrent", c))
 	}
 	index := pg.Qualified("app", name)
-	return shortWaits + fmt.Sprintf(`
-do $$
+	return fmt.Sprintf(`do $$
 begin
   if exists (select from pg_index where indexrelid = to_regclass(%s) and not indisvalid) then
     drop index %s;
@@ -152,10 +154,11 @@ begin
 end;
 $$;
 set lock_timeout = '0';
-%s`, pg.Quote(index), index, strings.Replace(s.Text, " index concurrently ", " index concurrently if not exists ", 1))
+%s
+%s`, pg.Quote(index), index, strings.Replace(s.Text, " index concurrently ", " index concurrently if not exists ", 1), shortWaits)
 }
 
-// shortWaits goes back to short waits for locks, in a file without transaction.
+// shortWaits is lockTimeoutSQL for a file without transaction.
 const shortWaits = `reset lock_timeout;
 do $$
 begin

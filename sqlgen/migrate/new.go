@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql"
@@ -138,6 +139,12 @@ func warningsOf(plan *diff.Plan) []string {
 	var list []string
 	for _, w := range plan.Warnings {
 		list = append(list, strings.TrimPrefix(w.Place+": "+w.Message, ": "))
+	}
+	for _, s := range plan.Steps {
+		if slices.Contains(s.Hazards, diff.Rewrites) {
+			list = append(list, fmt.Sprintf("table app.%s is rewritten (%s), and requests that wait for it meanwhile find it empty: "+
+				"with traffic, add a field of the new type, fill it, and remove the old one by a later migration", s.Table, s.Reason))
+		}
 	}
 	for _, name := range plan.Unused {
 		list = append(list, name+": nothing in this change asks for it")
