@@ -51,7 +51,14 @@ func Upgrade(from State) (string, error) {
 	if b.Len() == 0 {
 		return "", nil
 	}
-	return requireSQL(from.Version) + b.String() + setHashSQL(), nil
+	return requireSQL(from.Version) + b.String() + closingSQL() + setHashSQL(), nil
+}
+
+// closingSQL is what install.sql does when all functions are there.
+func closingSQL() string {
+	text := read("functions/install.sql")
+	all := included.FindAllIndex(text, -1)
+	return string(text[all[len(all)-1][1]:]) + "\n"
 }
 
 // requireSQL refuses a platform of another version than the text behind it expects.
