@@ -151,8 +151,7 @@ func TestUploadsOutstandingByAddress(t *testing.T) {
 		{"2001:db8::1", 200}, {"2001:db8:0:0:ffff::2", 200}, {"[2001:db8::3]:4711", 429}, {"2001:db8:0:1::1", 200},
 		{"203.0.113.1", 200}, {"::ffff:203.0.113.1", 200}, {"203.0.113.1:4711", 429}, {"203.0.113.2", 200},
 	} {
-		header := a.as(t, "")
-		header.Set("X-Forwarded-For", c.from)
+		header := http.Header{"Content-Type": {"application/json"}, "X-Forwarded-For": {c.from}}
 		if response, body := a.send(t, "POST", "/api/json/createArticle/upload/cover", header, anUpload); response.StatusCode != c.want {
 			t.Errorf("from %s: got %d %s, want %d", c.from, response.StatusCode, body, c.want)
 		}

@@ -1,0 +1,26 @@
+package sqlgen_test
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen"
+)
+
+// The example apps are free of warnings: each is avoided by a rule, or said to be meant.
+func TestExampleAppsHaveNoWarnings(t *testing.T) {
+	t.Parallel()
+	dirs, err := filepath.Glob("../integration/apps/*")
+	if err != nil || len(dirs) == 0 {
+		t.Fatalf("found %d apps (%v)", len(dirs), err)
+	}
+	for _, dir := range dirs {
+		project, err := sqlgen.ReadProject(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, errs := sqlgen.Check(project); len(errs) > 0 {
+			t.Errorf("%s:\n%s", dir, rendered(t, errs))
+		}
+	}
+}
