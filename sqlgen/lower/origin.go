@@ -36,6 +36,14 @@ func originAt(m *schema.Model, span syntax.Span) pg.Origin {
 	return o
 }
 
+// originOfIndex is a declared index as what asks for one: its field, if it has but one.
+func originOfIndex(m *schema.Model, i *schema.Index) pg.Origin {
+	if len(i.Fields) == 1 {
+		return originOfField(i.Fields[0])
+	}
+	return originAt(m, i.Span)
+}
+
 // declaration writes a field as its model declares it, without attributes.
 func declaration(f *schema.Field) string {
 	text := f.Name + " " + f.Type.String()

@@ -382,7 +382,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	}
 	var further []*pg.Index
 	for _, i := range m.Indexes {
-		further = append(further, l.index(m, originAt(m, i.Span), i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+		further = append(further, l.index(m, originOfIndex(m, i), i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
 	}
 	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
 		i := o.index(m)
