@@ -171,6 +171,7 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 			"create table if not exists " + versionTable + " (version int4 not null)",
 			"delete from " + versionTable,
 			fmt.Sprintf("insert into %s (version) values (%d)", versionTable, found.version),
+			"update platform.release set by_dev = false where by_dev", // dev asks from now on
 		} {
 			if _, err := tx.Exec(ctx, statement); err != nil {
 				return err

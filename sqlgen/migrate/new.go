@@ -143,7 +143,7 @@ func warningsOf(plan *diff.Plan) []string {
 	for _, s := range plan.Steps {
 		if slices.Contains(s.Hazards, diff.Rewrites) {
 			list = append(list, fmt.Sprintf("table app.%s is rewritten (%s), and requests that wait for it meanwhile find it empty: "+
-				"with traffic, add a field of the new type, fill it, and remove the old one by a later migration", s.Table, s.Reason))
+				"with traffic, take two migrations, one that adds a field and fills it, and a later one that drops the old field", s.Table, s.Reason))
 		}
 	}
 	for _, name := range plan.Unused {

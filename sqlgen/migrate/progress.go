@@ -8,12 +8,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// How long a migration runs before it is said what it does, and how often from then on.
-const (
-	firstProgress = 3 * time.Second
-	nextProgress  = 10 * time.Second
-)
-
 // progressSQL says what a backend is doing: building an index, or waiting.
 const progressSQL = `
 select coalesce(
@@ -46,7 +40,7 @@ func (o *UpOptions) watch(ctx context.Context, pid uint32, name string) (done fu
 	go func() {
 		defer close(ended)
 		var conn *pgx.Conn
-		for pause := firstProgress; ; pause = nextProgress {
+		for pause := o.Progress; ; pause = 3 * o.Progress {
 			select {
 			case <-ctx.Done():
 				return

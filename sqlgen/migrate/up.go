@@ -31,6 +31,10 @@ type UpOptions struct {
 	// AllowDrift applies migrations to a database in which something was changed by hand.
 	AllowDrift bool
 
+	// Progress is how long a migration runs before it is said what it does; then it is said
+	// again after three times as long each. The default is three seconds.
+	Progress time.Duration
+
 	// Say is told what happens, a line at a time.
 	Say func(line string)
 }
@@ -44,6 +48,7 @@ func (o *UpOptions) say(format string, args ...any) {
 const (
 	defaultLockTimeout = 2 * time.Second
 	defaultPatience    = 5 * time.Minute
+	defaultProgress    = 3 * time.Second
 )
 
 // DriftError is returned for a database in which something was changed by hand.
@@ -111,6 +116,9 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	}
 	if o.Patience == 0 {
 		o.Patience = defaultPatience
+	}
+	if o.Progress == 0 {
+		o.Progress = defaultProgress
 	}
 	conn, err := connect(ctx, o.URL, o.LockTimeout)
 	if err != nil {

@@ -185,6 +185,71 @@ func TestUpLosesPatience(t *testing.T) {
 	}
 }
 
+// A long migration says what it does, and whom it waits for.
+func TestUpTellsProgress(t *testing.T) {
+	t.Parallel()
+	project := t.TempDir()
+	mustNew(t, project, "first", compile(t, schemas[0]))
+	byHand := filepath.Join(project, migrate.DirName, "002_slow.sql")
+	if err := os.WriteFile(byHand, []byte("select pg_sleep(0.5);\nupdate app.task set title = 'b';\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+	holder := db.Owner(t)
+	mustExec(t, holder, "insert into app.task (title) values ('a')")
+	mustExec(t, holder, "begin; update app.task set title = 'c'")
+	waits := make(chan bool)
+	var once sync.Once
+	var said strings.Builder
+	result := make(chan error, 1)
+	go func() {
+		_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{
+			URL: db.OwnerURL(), LockTimeout: time.Minute, Progress: 50 * time.Millisecond, AllowDrift: true,
+			Say: func(line string) {
+				said.WriteString(line + "\n")
+				if strings.Contains(line, "waiting for process") {
+					once.Do(func() { close(waits) })
+				}
+			},
+		})
+		result <- err
+	}()
+	select {
+	case <-waits:
+	case err := <-result:
+		t.Fatalf("it ended while the row was locked: %v", err)
+	}
+	mustExec(t, holder, "commit")
+	if err := <-result; err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(said.String(), "002_slow.sql: 0 s, at work") {
+		t.Errorf("it says\n%s", said.String())
+	}
+}
+
+// Between the files of a change a database is on its way, and nothing in it was changed by
+// hand.
+func TestStatusHalfway(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "2")
+	status, err := migrate.ReadStatus(t.Context(), folder(t, project), db.OwnerURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !status.Halfway || status.Version != 2 || status.Release != 2 || len(status.Pending) != 3 || len(status.Drift) > 0 || status.Obstacle != nil || status.IsCurrent() {
+		t.Errorf("the status is %+v", status)
+	}
+	mustUp(t, project, db.OwnerURL())
+	status, err = migrate.ReadStatus(t.Context(), folder(t, project), db.OwnerURL())
+	if err != nil || !status.IsCurrent() || status.Halfway {
+		t.Errorf("the status is %+v, %v", status, err)
+	}
+}
+
 func TestUpRefuses(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -299,7 +364,11 @@ func TestAdopt(t *testing.T) {
 		} else if _, err := install.Install(t.Context(), conn, compile(t, schema)); err != nil {
 			t.Fatal(err)
 		}
+		mustExec(t, conn, "update platform.release set by_dev = true")
 		got, err := adopt(db)
+		if value[bool](t, conn, "select exists (select from platform.release where by_dev)") {
+			t.Error("dev would take the database for its own")
+		}
 		if err != nil || got != complete[version] {
 			t.Errorf("Adopt = %d, %v, want version %d", got, err, complete[version])
 			continue

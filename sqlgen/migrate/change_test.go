@@ -1,0 +1,94 @@
+package migrate_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/migrate"
+)
+
+// changeOf is a schema of posts and authors.
+func changeOf(fields, rules, rest string) string {
+	return "model Post { fields { title Text " + fields + " } actions { get getPost(id) list listPosts(title?) } " + rules +
+		" @permission(expression: true, actions: [get, list]) } model Author { fields { name Text } } " + rest
+}
+
+// What a migration makes in its files is what the schema makes at once, with rows there
+// that stay; and then there is nothing more to do.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name      string
+		old, new  string
+		allow     []string
+		backfills []string
+		parts     int
+		kept      string // a condition that the row of a post satisfies afterwards
+	}{
+		{"optional field", changeOf("", "", ""), changeOf("note Text?", "", ""), nil, nil, 1, "note is null"},
+		{"field with default", changeOf("", "", ""), changeOf("count Number @default(3)", "", ""), nil, nil, 2, "count = 3"},
+		{"required field with backfill", changeOf("", "", ""), changeOf("slug Text", "", ""), nil, []string{"post.slug = upper(title)"}, 2, "slug = 'A'"},
+		{"required relation with backfill", changeOf("", "", ""), changeOf("author Author", "", ""), nil,
+			[]string{"post.author_id = (select min(id) from app.author)"}, 2, "author_id is not null"},
+		{"field made required", changeOf("note Text?", "", ""), changeOf("note Text", "", ""), nil, []string{"post.note = coalesce(note, 'x')"}, 2, "note = 'x'"},
+		{"unique", changeOf("", "", ""), changeOf("", "@unique([title, id])", ""), []string{"unique:post.title,id"}, nil, 2, "true"},
+		{"unique field", changeOf("code Text?", "", ""), changeOf("code Text? @unique", "", ""), []string{"unique:post.code"}, nil, 2, "true"},
+		{"index", changeOf("note Text?", "", ""), changeOf("note Text? @index", "", ""), nil, nil, 2, "true"},
+		{"relation", changeOf("", "", ""), changeOf("author Author? @onDelete(restrict)", "", ""), nil, nil, 2, "author_id is null"},
+		{"relation to a new model", changeOf("", "", ""), changeOf("tag Tag?", "", "model Tag { fields { name Text @unique } }"), nil, nil, 2, "tag_id is null"},
+		{"rule", changeOf("stars Number?", "", ""), changeOf("stars Number?", `@validate(post.stars > 0)`, ""), []string{"check:post.post_validate_01"}, nil, 2, "true"},
+		{"enum value gone", changeOf("state State?", "", "enum State { On Off }"), changeOf("state State?", "", "enum State { On }"), []string{"enum:post.state.Off"}, nil, 2, "true"},
+		{"renames", changeOf("label Text? @unique author Author?", "", ""),
+			strings.Replace(changeOf("tag Text? @unique @renamed(from: label) writer Writer? @renamed(from: author)", "", ""),
+				"model Author {", "model Writer { @renamed(from: Author) ", 1), nil, nil, 1, "tag is null"},
+		{"drops", changeOf("a Text? b Number @default(1) author Author?", "@index(a, b)", "model Gone { fields { name Text } }"), changeOf("", "", ""),
+			[]string{"drop:post.a", "drop:post.b", "drop:post.author_id", "drop:gone"}, nil, 1, "true"},
+		{"type", changeOf("count Number @default(1)", "", ""), changeOf("count Text @default(\"1\")", "", ""), nil, nil, 1, "count = '1'"},
+		{"action", changeOf("", "", ""), strings.Replace(changeOf("", "", ""), "get getPost(id)", "get fetchPost(id)", 1), nil, nil, 1, "true"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			project := t.TempDir()
+			mustNew(t, project, "old", compile(t, c.old))
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			mustUp(t, project, db.OwnerURL())
+			conn := db.Owner(t)
+			mustExec(t, conn, "insert into app.author (name) values ('n'); insert into app.post (title) values ('a')")
+
+			o := migrate.PlanOptions{Allow: c.allow}
+			for _, text := range c.backfills {
+				b, err := diff.ParseBackfill(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Backfills = append(o.Backfills, b)
+			}
+			new := compile(t, c.new)
+			written, err := migrate.New(folder(t, project), "new", new, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.parts > 0 && len(written.Files) != c.parts {
+				t.Errorf("it takes %d files, want %d", len(written.Files), c.parts)
+			}
+			mustUp(t, project, db.OwnerURL())
+			if got := value[bool](t, conn, "select "+c.kept+" from app.post where title = 'a'"); !got {
+				t.Errorf("of the row %q does not hold", c.kept)
+			}
+			fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+			if _, err := install.Install(t.Context(), fresh, new); err != nil {
+				t.Fatal(err)
+			}
+			checkSame(t, c.name, catalog(t, conn), catalog(t, fresh))
+			if got := value[int](t, conn, "select count(*) from platform.drift()"); got > 0 {
+				t.Errorf("%d objects are other than the release wants", got)
+			}
+			if _, err := migrate.New(folder(t, project), "more", new, migrate.PlanOptions{}); err != migrate.ErrNothingChanged {
+				t.Errorf("after it there is more to do: %v", err)
+			}
+		})
+	}
+}
