@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -45,7 +46,8 @@ func up(ctx context.Context, dir, url string, o migrate.UpOptions) error {
 	return err
 }
 
-// migratedDatabase makes a database by the migrations of a project.
+// migratedDatabase makes a database by the migrations of a project, which tern's own
+// command line applies.
 func migratedDatabase(t *testing.T, dir string) *pgtest.DB {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{}) // in which a server's login may connect
@@ -53,8 +55,9 @@ func migratedDatabase(t *testing.T, dir string) *pgtest.DB {
 	if _, err := db.Owner(t).Exec(t.Context(), clear); err != nil {
 		t.Fatal(err)
 	}
-	if err := up(t.Context(), dir, db.OwnerURL(), migrate.UpOptions{}); err != nil {
-		t.Fatal(err)
+	tern := exec.CommandContext(t.Context(), "go", "tool", "tern", "migrate", "--conn-string", db.OwnerURL(), "-m", filepath.Join(dir, migrate.DirName))
+	if out, err := tern.CombinedOutput(); err != nil {
+		t.Fatalf("tern: %v\n%s", err, out[max(0, len(out)-3000):])
 	}
 	return db
 }

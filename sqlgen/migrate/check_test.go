@@ -154,7 +154,7 @@ func TestRebase(t *testing.T) {
 		}
 		mustNew(t, project, "ours", compile(t, ours))
 		if byHand {
-			edit(t, project, 2, aboveRelease("update app.task set title = 'by hand {' || '{';"))
+			edit(t, project, 2, aboveRelease("update app.task set title = 'by hand {' || '{';\n-- {{{ }}} ------ create above / drop below ----\r{{"))
 		}
 		conflict := []byte("<<<<<<< HEAD\n" + string(snapshot) + "=======\n>>>>>>> theirs\n")
 		if err := errors.Join(os.Rename(aside, filepath.Join(dir, "002_theirs.sql")), os.WriteFile(filepath.Join(dir, migrate.SnapshotName), conflict, 0o600)); err != nil {
@@ -178,6 +178,40 @@ func TestRebase(t *testing.T) {
 		if err := check(t, project, merged); err != nil {
 			t.Errorf("after it, Check = %v", err)
 		}
+	}
+}
+
+// Changes of several files move together, whichever of them is named.
+func TestRebaseOfSeveralFiles(t *testing.T) {
+	t.Parallel()
+	const tag = "model Tag { fields { name Text } }"
+	base, ours, theirs := schemaOf("title Text", ""), schemaOf("title Text prio Number @default(1)", ""), schemaOf("title Text @index", tag)
+	merged := compile(t, schemaOf("title Text @index prio Number @default(1)", tag))
+	project, aside := t.TempDir(), t.TempDir()
+	mustNew(t, project, "first", compile(t, base))
+	mustNew(t, aside, "first", compile(t, base))
+	mustNew(t, project, "ours", compile(t, ours))
+	for _, f := range mustNew(t, aside, "theirs", compile(t, theirs)) {
+		if err := os.WriteFile(filepath.Join(project, migrate.DirName, f.Name), []byte(f.Text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if problems := folder(t, project).Problems(); len(problems) != 2 {
+		t.Errorf("the problems are %q, want that two numbers are given twice", problems)
+	}
+	outcome, err := migrate.Rebase(t.Context(), folder(t, project), "003_ours_2.sql", merged, migrate.PlanOptions{}, scratchURL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range folder(t, project).Files {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, " "); got != "001_first.sql 002_theirs_1.sql 003_theirs_2.sql 004_ours_1.sql 005_ours_2.sql" || len(outcome.Removed) != 2 {
+		t.Errorf("the files are %s; %+v", got, outcome)
+	}
+	if err := check(t, project, merged); err != nil {
+		t.Errorf("after it, Check = %v", err)
 	}
 }
 

@@ -98,11 +98,18 @@ func summaryOf(s emit.Statement) string {
 // plainLine makes a comment of a text that tern takes for nothing else. A backslash
 // would hide the end of the line from it.
 func plainLine(text string) string {
-	return apart.Replace(strings.Join(strings.Fields(strings.ReplaceAll(text, `\`, "/")), " "))
+	return plain(strings.Join(strings.Fields(strings.ReplaceAll(text, `\`, "/")), " "))
 }
 
-// apart spaces what tern reads even in comments.
-var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")
+// plain spaces what tern reads even in comments.
+func plain(text string) string {
+	for !pg.IsPlainText(text) {
+		text = apart.Replace(text)
+	}
+	return text
+}
+
+var apart = strings.NewReplacer("{{", "{ {", "----", "-- --", "\r", " ")
 
 // resumable writes a statement of a file without transaction so that it can be run again,
 // whether it did all, some or nothing the time before.

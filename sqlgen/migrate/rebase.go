@@ -148,7 +148,7 @@ func (r *Rebased) keepByHand(number int, name string) {
 			r.Written = []*File{parseFile(number, fmt.Sprintf("%03d_%s.sql", number, name), "select; -- a migration needs a statement\n")}
 		}
 		last := *r.Written[len(r.Written)-1]
-		last.Text += apart.Replace(text)
+		last.Text += plain(text)
 		r.Written[len(r.Written)-1] = &last
 	}
 }

@@ -106,6 +106,18 @@ func TestUpFromEachVersion(t *testing.T) {
 	}
 }
 
+// There is no way down: what goes is gone.
+func TestTernGoesDownNowhere(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustUp(t, project, db.OwnerURL())
+	out, err := tern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "-1")
+	if err == nil || !strings.Contains(out, "Irreversible migration: 5") {
+		t.Errorf("tern migrate -d -1: %v, %s", err, tail(out))
+	}
+}
+
 func TestUpManyAtOnce(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
