@@ -54,11 +54,13 @@ func Script() string {
 	b.WriteString("-- Tern's version table: which of the platform's migrations have been applied.\n")
 	b.WriteString("create table platform.schema_version (version int4 not null);\n")
 	fmt.Fprintf(&b, "insert into platform.schema_version (version) values (%d);\n\n", Version())
+	b.WriteString("set client_min_messages = warning; -- a migration drops functions that an empty database never had\n\n")
 	for _, name := range migrationNames() {
 		fmt.Fprintf(&b, "-- %s\n\n", name)
 		b.Write(read("migrations/" + name))
 		b.WriteString("\n")
 	}
+	b.WriteString("reset client_min_messages;\n\n")
 	b.WriteString(functionsSQL())
 	b.WriteString("\n")
 	b.WriteString(setHashSQL())

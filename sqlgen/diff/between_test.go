@@ -110,7 +110,7 @@ func TestLaw(t *testing.T) {
 				Allow:     []string{"drop:post.first", "drop:post.last"},
 				Backfills: []diff.Backfill{{Table: "post", Column: "name", Value: "first || last"}},
 			},
-			want: []string{"add column name text;", "set name = first || last", "drop column first"},
+			want: []string{"add column name text;", "set name = (first || last)", "drop column first"},
 		},
 		{
 			name:    "enum values get their names before they are checked, and their check comes off before",
@@ -300,7 +300,7 @@ func TestNeedsValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan = between(t, old, new, diff.Options{Backfills: []diff.Backfill{b}})
-	ordered(t, plan, "add column slug text;", "update app.post\nset slug = lower(id)", "alter column slug set not null")
+	ordered(t, plan, "add column slug text;", "update app.post\nset slug = (lower(id))", "alter column slug set not null")
 	for _, bad := range []string{"", "post.slug", "slug = 1", "post.slug =", "post. = 1", "lower(a.b) = 1"} {
 		if _, err := diff.ParseBackfill(bad); err == nil {
 			t.Errorf("%q is read as a backfill", bad)

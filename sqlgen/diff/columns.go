@@ -58,7 +58,7 @@ func (p *planner) addColumns(pr *pair) {
 			p.step(CommentColumn{pr.new, n}, pr.new, reason, ShareUpdateExclusive)
 		}
 		if given {
-			p.step(UpdateRows{pr.new, n, value, ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long)
+			p.step(UpdateRows{pr.new, n, value, ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
 			if n.NotNull {
 				p.require(pr, n, reason, MayFail)
 			}
@@ -161,7 +161,7 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 	missing := pg.Ident(o.Name) + " is null"
 	if value, ok := p.backfill(pr.new.Name, n.Name); ok && o.Type == n.Type {
-		p.step(UpdateRows{pr.new, n, value, pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long)
+		p.step(UpdateRows{pr.new, n, value, pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
 		p.require(pr, n, reason, MayFail)
 		return
 	}
@@ -197,7 +197,7 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	}
 	using := c.using(pg.Ident(n.Name))
 	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
-		alter(value, MayFail)
+		alter(value, MayFail).Given = true
 		return true
 	}
 	if c.Keeps == Exactly {
@@ -345,7 +345,7 @@ func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray
 		return
 	}
 	s := p.step(UpdateRows{pr.new, n, instead, holds(pg.Ident(n.Name))}, pr.new, reason+": value "+v+" is gone", RowExclusive, LosesData, Long)
-	s.Rows = r.Rows
+	s.Rows, s.Given = r.Rows, given
 }
 
 // narrow looks after a text that becomes an enum.
@@ -362,7 +362,7 @@ func (p *planner) narrow(pr *pair, o, n *pg.Column, reason string, isArray bool)
 	}
 	name := pr.new.Name + "." + n.Name
 	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
-		p.step(UpdateRows{pr.new, n, value, unfit(pg.Ident(n.Name))}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long)
+		p.step(UpdateRows{pr.new, n, value, unfit(pg.Ident(n.Name))}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long).Given = true
 		return
 	}
 	r := &Refusal{

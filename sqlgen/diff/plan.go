@@ -28,6 +28,7 @@ type Step struct {
 	Hazards []Hazard // none if it is quick and safe
 	Lock    Lock     // the strongest that it takes on the table; empty means none
 	Rows    int64    // how many rows or values it concerns; Unknown if nobody was asked
+	Given   bool     // whether it computes a value that was given as a backfill
 	Later   bool     // whether it follows the transaction of the others, in one of its own
 }
 
@@ -155,7 +156,7 @@ func (p *permissions) backfill(table, column string) (value string, ok bool) {
 	for _, b := range p.options.Backfills {
 		if b.Table == table && b.Column == column {
 			p.used[b.name()] = true
-			return b.Value, true
+			return "(" + b.Value + ")", true // so that it is one expression, or none
 		}
 	}
 	return "", false

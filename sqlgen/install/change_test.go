@@ -632,6 +632,26 @@ func fresh(t testing.TB, schema string) []string {
 	return catalog(t, conn)
 }
 
+// TestBadBackfill gives a value that cannot be computed: that is the user's matter, and
+// nothing changes.
+func TestBadBackfill(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, conn, wrap("title Text", "", ""))
+	mustExec(t, conn, "insert into app.post (title) values ('a')")
+	facts := catalog(t, conn)
+	for value, want := range map[string]string{"lower(titel)": "titel", "title::int::text": "invalid input syntax", "'x'; drop table app.post; --": "syntax error"} {
+		_, err := install.InstallWith(t.Context(), conn, compile(t, wrap("title Text slug Text", "", "")), install.Options{
+			Backfills: []diff.Backfill{{Table: "post", Column: "slug", Value: value}},
+		})
+		var bad *install.BackfillError
+		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want a BackfillError about %s", value, err, want)
+		}
+	}
+	checkCatalog(t, catalog(t, conn), facts)
+}
+
 // checkServing fails if a server would refuse to serve the database.
 func checkServing(t testing.TB, conn *pgx.Conn) {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -30,6 +31,22 @@ import (
 func Script(db *pg.Database) string {
 	return emit.Script(OverPlatform(db), sql.Script())
 }
+
+// BackfillError is returned when the value that was given for rows cannot be computed.
+// Nothing was changed.
+type BackfillError struct {
+	Reason    string // what in the schema asks for it
+	Statement string // that computes it
+	Cause     *pgconn.PgError
+}
+
+// Error says what Postgres says of the value.
+func (e *BackfillError) Error() string {
+	return "the value given for rows cannot be computed (" + e.Reason + "): " + e.Cause.Message + "\nin the statement:\n" + e.Statement
+}
+
+// Unwrap returns Postgres' error.
+func (e *BackfillError) Unwrap() error { return e.Cause }
 
 // OverPlatform returns a database as one that stands on the platform of this build.
 func OverPlatform(db *pg.Database) *pg.Database {
@@ -220,24 +237,31 @@ func run(ctx context.Context, conn *pgconn.PgConn, statements []emit.Statement) 
 			statements = statements[1:]
 			continue
 		}
-		var texts []string
-		for len(statements) > 0 && statements[0].Code == "" {
-			texts = append(texts, statements[0].Text)
-			statements = statements[1:]
+		end := 0
+		for end < len(statements) && statements[end].Code == "" {
+			end++
 		}
-		if err := runOurs(ctx, conn, texts); err != nil {
+		if err := runOurs(ctx, conn, statements[:end]); err != nil {
 			return err
 		}
+		statements = statements[end:]
 	}
 	return nil
 }
 
-func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) error {
-	done, err := send(ctx, conn, strings.Join(statements, "\n"))
+func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Statement) error {
+	texts := make([]string, len(statements))
+	for i, s := range statements {
+		texts[i] = s.Text
+	}
+	done, err := send(ctx, conn, strings.Join(texts, "\n"))
 	if err == nil {
 		return nil
 	}
 	var refused *pgconn.PgError
+	if at := failedValue(statements, done, err); at >= 0 && errors.As(err, &refused) {
+		return &BackfillError{Reason: statements[at].Step.Reason, Statement: texts[at], Cause: refused}
+	}
 	if errors.As(err, &refused) {
 		switch refused.Code {
 		case "23502", "23503", "23505", "23514", // not null, foreign key, unique, check
@@ -250,9 +274,24 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []string) erro
 		}
 	}
 	if done < len(statements) {
-		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, statements[done])
+		return fmt.Errorf("this is a mistake of sternpost, please report it: %w\nin the statement:\n%s", err, texts[done])
 	}
 	return fmt.Errorf("install a release: %w", err)
+}
+
+// failedValue returns the statement that failed if it computes a value that was given,
+// and else -1. A mistake of syntax fails before the first statement runs, and ours make
+// none.
+func failedValue(statements []emit.Statement, done int, err error) int {
+	isGiven := func(s emit.Statement) bool { return s.Step != nil && s.Step.Given }
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && refused.Code == "42601" {
+		return slices.IndexFunc(statements, isGiven)
+	}
+	if done < len(statements) && isGiven(statements[done]) {
+		return done
+	}
+	return -1
 }
 
 // namingRule adds to a RowsError the rule that rows break, if the manifest says that
