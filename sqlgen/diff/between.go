@@ -356,7 +356,9 @@ func sameCall(list []*pg.Function, f *pg.Function) *pg.Function {
 
 // fits tells whether Postgres can replace a function by another one: the parameters have
 // the same names, and it returns the same.
-func fits(o, n *pg.Function) bool { return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments) }
+func fits(o, n *pg.Function) bool {
+	return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments)
+}
 
 // dropFunctions drops the functions that are gone or cannot be replaced. They answer rows
 // of tables, which therefore cannot be dropped before.
