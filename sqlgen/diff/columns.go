@@ -160,7 +160,11 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 // fill makes a column required whose rows may lack it.
 func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 	missing := pg.Ident(o.Name) + " is null"
-	if value, ok := p.backfill(pr.new.Name, n.Name); ok && o.Type == n.Type {
+	switch value, ok := p.backfill(pr.new.Name, n.Name); {
+	case ok && (o.Type != n.Type || o.Sealed != n.Sealed): // the change of type has written it
+		p.require(pr, n, reason, MayFail)
+		return
+	case ok:
 		p.step(UpdateRows{pr.new, n, value, pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
 		p.require(pr, n, reason, MayFail)
 		return
@@ -196,6 +200,9 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 		return p.step(AlterType{pr.new, o, n, using}, pr.new, reason, AccessExclusive, hazards...)
 	}
 	using := c.using(pg.Ident(n.Name))
+	if len(o.Values) > 0 {
+		p.renameValues(pr, o, n)
+	}
 	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
 		alter(value, MayFail).Given = true
 		return true
@@ -276,11 +283,21 @@ func (p *planner) alterValues(pr *pair, o, n *pg.Column, reason string) {
 		return
 	}
 	isArray := strings.HasSuffix(n.Type, "[]")
-	column := pg.Ident(n.Name)
 	if len(o.Values) == 0 {
 		p.narrow(pr, o, n, reason, isArray)
 		return
 	}
+	renamed := p.renameValues(pr, o, n)
+	for _, v := range o.Values {
+		if !slices.Contains(n.Values, v) && !slices.ContainsFunc(renamed, func(r pg.ValueRename) bool { return r.Old == v }) {
+			p.dropValue(pr, o, n, v, reason, isArray)
+		}
+	}
+}
+
+// renameValues gives rows the new names of values, while the column has its old type.
+func (p *planner) renameValues(pr *pair, o, n *pg.Column) []pg.ValueRename {
+	column := pg.Ident(n.Name)
 	renamed := renames(o, n)
 	for _, r := range n.Renames {
 		if !slices.Contains(o.Values, r.Old) && !slices.Contains(o.Values, r.New) {
@@ -289,17 +306,13 @@ func (p *planner) alterValues(pr *pair, o, n *pg.Column, reason string) {
 	}
 	for _, r := range renamed {
 		value, where := pg.Quote(r.New), column+" = "+pg.Quote(r.Old)
-		if isArray {
+		if strings.HasSuffix(o.Type, "[]") {
 			value = "array_replace(" + column + ", " + pg.Quote(r.Old) + ", " + pg.Quote(r.New) + ")"
 			where = pg.Quote(r.Old) + " = any (" + column + ")"
 		}
 		p.step(UpdateRows{pr.new, n, value, where}, pr.new, "value "+r.New+", "+r.At+": @renamed", RowExclusive, Long)
 	}
-	for _, v := range o.Values {
-		if !slices.Contains(n.Values, v) && !slices.ContainsFunc(renamed, func(r pg.ValueRename) bool { return r.Old == v }) {
-			p.dropValue(pr, o, n, v, reason, isArray)
-		}
-	}
+	return renamed
 }
 
 // dropValue looks after the rows that hold a value that an enum has no more.

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -98,7 +99,36 @@ func ConversionOf(o, n *pg.Column) Conversion {
 	if o.Sealed != n.Sealed {
 		return Conversion{Nothing, "null", "$ is not null", false}
 	}
-	return Convert(o.Type, n.Type)
+	c := Convert(o.Type, n.Type)
+	if o.Type == n.Type || len(n.Values) == 0 || c.Keeps == Nothing {
+		return c
+	}
+	fit := slices.Clone(n.Values) // and what is renamed on the way
+	for _, r := range renames(o, n) {
+		fit = append(fit, r.Old)
+	}
+	isUnfit := func(v string) bool { return !slices.Contains(fit, v) }
+	if len(o.Values) > 0 && !slices.ContainsFunc(o.Values, isUnfit) {
+		return c
+	}
+	return c.toEnum(n, fit)
+}
+
+// toEnum is a conversion to an enum, where only some values fit.
+func (c Conversion) toEnum(n *pg.Column, fit []string) Conversion {
+	values := make([]string, len(fit))
+	for i, v := range fit {
+		values[i] = pg.Quote(v)
+	}
+	list := strings.Join(values, ", ")
+	unfit := "(" + c.Using + ") not in (" + list + ")"
+	if _, isArray := elementOf(n.Type); isArray {
+		unfit = "not (" + c.Using + ") <@ array[" + list + "]"
+	}
+	if c.Unfit != "" {
+		unfit = "(" + c.Unfit + ") or " + unfit
+	}
+	return Conversion{Readable, c.Using, unfit, false}
 }
 
 // Convert tells what becomes of values of one type in a column of another.
