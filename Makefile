@@ -5,7 +5,7 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build fmt bench fuzz differential postgres ensure-postgres browser say-skipped clean
+.PHONY: help run test lint check build fmt bench fuzz differential proof postgres ensure-postgres browser say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ fuzz: ## Fuzz the language and the request reader, a minute each
 
 differential: ensure-postgres ## Compare expressions in Go and in Postgres on random schemas, for ten minutes
 	$(GO) test ./sqlgen/lower -run Differential -count=1 -timeout 20m -differential 10m
+
+proof: ensure-postgres ## Migrate databases with rows along random schemas, thousands of steps (CHAINS=1000, SEED=0)
+	$(GO) test ./sqlgen -run 'TestProof$$' -count=1 -timeout 3h -v -args -proof $(or $(CHAINS),1000) -proof-seed $(or $(SEED),0)
 
 clean: ## Remove what was built and the data of the example apps
 	rm -rf bin integration/apps/*/.sternpost

@@ -1,6 +1,7 @@
 package sqlgen_test
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,6 +21,10 @@ type schemaText struct {
 	lines  []schemaLine
 	taken  map[string]bool // snake forms of actions
 	number int
+	config string
+	code   int             // the version of the custom code
+	spent  map[string]bool // names that edits have given
+	small  bool            // whether a few models with a few actions will do
 }
 
 // schemaLine is a line of the schema. What is about a whole model may be dropped if
@@ -78,10 +83,19 @@ func (s *schemaText) line(isFree bool, format string, args ...any) {
 func (s *schemaText) project(t *testing.T) (*sqlgen.Project, int) {
 	s.declare()
 	written := len(s.lines)
-	config := "environment:\n  - name: REGION\nsecrets:\n  - name: KEY\n"
+	s.config = "environment:\n  - name: REGION\nsecrets:\n  - name: KEY\n"
 	if s.chance(30) {
-		config += "hideRefusedRows: true\n"
+		s.config += "hideRefusedRows: true\n"
 	}
+	p, err := s.settle()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, written
+}
+
+// settle drops lines until the checker accepts the rest.
+func (s *schemaText) settle() (*sqlgen.Project, error) {
 	for range 60 {
 		var text strings.Builder
 		for _, l := range s.lines {
@@ -89,7 +103,7 @@ func (s *schemaText) project(t *testing.T) (*sqlgen.Project, int) {
 		}
 		p := &sqlgen.Project{
 			Files:  []*syntax.Source{{Name: "schema.stern", Text: []byte(text.String())}},
-			Config: &syntax.Source{Name: "sternpost.yaml", Text: []byte(config)},
+			Config: &syntax.Source{Name: "sternpost.yaml", Text: []byte(s.config)},
 		}
 		full := *p
 		full.Functions = sqlgen.Scaffold(p)
@@ -108,9 +122,9 @@ func (s *schemaText) project(t *testing.T) (*sqlgen.Project, int) {
 		}
 		if len(bad) == 0 {
 			if len(stuck) > 0 {
-				t.Fatalf("%s\n%s", strings.Join(stuck, "\n"), text.String())
+				return nil, fmt.Errorf("%s\n%s", strings.Join(stuck, "\n"), text.String())
 			}
-			return p, written
+			return p, nil
 		}
 		gone := map[int]bool{}
 		for i, l := range s.lines {
@@ -125,8 +139,7 @@ func (s *schemaText) project(t *testing.T) (*sqlgen.Project, int) {
 		}
 		s.lines = kept
 	}
-	t.Fatal("the schema does not settle")
-	return nil, 0
+	return nil, errors.New("the schema does not settle")
 }
 
 func scalarNames() []string {
@@ -140,7 +153,11 @@ func (s *schemaText) declare() {
 	s.line(false, `role Chief { domains { "x.example" } emails { "A@b.example" } }`)
 	names := oddModelNames()
 	s.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
-	for i := range 3 + s.IntN(4) {
+	models, actions, unions := 3, 10, 3
+	if s.small {
+		models, actions, unions = 2, 3, 2
+	}
+	for i := range models + s.IntN(4) {
 		s.models = append(s.models, &modelText{name: names[i]})
 	}
 	for _, m := range s.models {
@@ -206,9 +223,9 @@ func (s *schemaText) declare() {
 		}
 	}
 	for _, m := range s.models {
-		s.model(m)
+		s.model(m, actions)
 	}
-	for i := range s.IntN(3) {
+	for i := range s.IntN(unions) {
 		s.union(i)
 	}
 	if s.chance(30) {
@@ -261,7 +278,7 @@ func (s *schemaText) doc() {
 	}
 }
 
-func (s *schemaText) model(m *modelText) {
+func (s *schemaText) model(m *modelText, actions int) {
 	s.doc()
 	s.line(false, "model %s {", m.name)
 	s.line(false, "  fields {")
@@ -279,7 +296,7 @@ func (s *schemaText) model(m *modelText) {
 	s.line(false, "    always Text?")
 	s.line(false, "  }")
 	s.line(false, "  actions {")
-	for range 10 {
+	for range actions {
 		s.action(m)
 	}
 	s.line(false, "  }")

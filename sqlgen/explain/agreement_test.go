@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/tools/txtar"
 
-	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
@@ -275,7 +274,8 @@ func answer(t *testing.T, conn *pgx.Conn, r explain.Request) string {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	result, err := calls.JSON(t.Context(), conn, r.Action.Function, string(r.Input), string(bound))
+	var result string
+	err = tx.QueryRow(t.Context(), "select api."+pgx.Identifier{r.Action.Function}.Sanitize()+"($1, $2)", string(r.Input), string(bound)).Scan(&result)
 	var raised *pgconn.PgError
 	switch {
 	case errors.As(err, &raised) && strings.HasPrefix(raised.Code, "SP"):
