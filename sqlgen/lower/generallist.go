@@ -236,12 +236,16 @@ func (g *generalList) addWays(admitted admission) {
 	})
 }
 
-// all is a query of all rows.
+// all is a query of all rows, or if they need not come once, of any.
 func (g *generalList) all(selects string, once bool) pg.Expr {
 	if g.merge == nil {
 		return concatenated(pg.Str(selects), g.sql)
 	}
-	return concatenated(pg.Str(selects+" from ("), g.merge.all(once), pg.Str(") as "+pg.Ident(g.table)))
+	var added []pg.Expr
+	if !once {
+		added = append(added, pg.Str(" limit 1")) // which finds a first row soonest
+	}
+	return concatenated(pg.Str(selects+" from ("), g.merge.all(once, added...), pg.Str(") as "+pg.Ident(g.table)))
 }
 
 // anyIn is the query that tells whether there is a row in a range, of which the nearest

@@ -39,15 +39,35 @@ type origin struct {
 }
 
 // gather has the values found that ways compare columns with, and keeps them for the
-// parameters of the statement.
+// parameters of the statement. Of a request that filters, or chooses an order, Postgres
+// decides whether to begin with these values: then they count as many.
 func (m *merge) gather(admitted *admission) []pg.Statement {
-	statements := m.gatherValues(admitted)
+	var statements []pg.Statement
+	var unlessChosen []pg.Statement
+	known := slices.Clone(admitted.ways)
+	for i, s := range m.gatherValues(admitted) {
+		if w := withValues(known)[i]; isShortArray(w.values) {
+			statements = append(statements, s)
+		} else {
+			unlessChosen = append(unlessChosen, s)
+		}
+	}
+	if len(unlessChosen) > 0 {
+		none := pg.Str("{}")
+		isChosen := pg.AnyOf(hasMember(input, "orderBy"), pg.Op(pg.Fn("coalesce", member(input, "where"), none), "<>", none))
+		statements = append(statements, pg.IfThen(pg.Negate(isChosen), unlessChosen...))
+	}
 	for _, w := range admitted.ways {
 		if w.oneOf != nil {
 			m.values = append(m.values, w.values)
 		}
 	}
 	return statements
+}
+
+// withValues are those of some ways that compare a column with several values.
+func withValues(ways []way) []way {
+	return slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return w.oneOf == nil })
 }
 
 // add adds the ways in which rows are admitted.
@@ -71,7 +91,7 @@ func (m *merge) text(r origin, w way) (way, end pg.Expr) {
 			way = concatenated(way, alsoHolds(w.condition))
 		}
 		if w.many != nil {
-			way = &pg.Case{Whens: []pg.When{{Condition: pg.IsNull(w.many), Result: way}}}
+			way = &pg.Case{Whens: []pg.When{{Condition: pg.IsNull(w.many), Result: way}}, Else: pg.Str("")}
 		}
 		return way, pg.Str("")
 	}

@@ -116,7 +116,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		Into:  "v_ids, v_arms, v_positions",
 		Using: append(within[:len(within):len(within)], p.missing(ids), p.offset, ids, numbers, positions),
 	})
-	p.wasSkipped(concatenated(pg.Str("select from ("), m.all(false, pg.Str(as)), pg.Str(as)), within)
+	p.wasSkipped(concatenated(pg.Str("select from ("), m.all(false, pg.Str(as+" limit 1")), pg.Str(as)), within)
 
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
 		&pg.Query{Select: &pg.Select{

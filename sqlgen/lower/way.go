@@ -17,6 +17,7 @@ import (
 // page, and what they find is merged.
 type way struct {
 	condition pg.Expr // what it asks of the row, as a whole
+	insisting pg.Expr // the same in a way that makes Postgres take the index, see insist; nil means that there is none
 
 	// equal are the fields that it compares with one value each.
 	equal []*schema.Field
@@ -132,11 +133,11 @@ func wayOf(m *schema.Model, condition pg.Expr) way {
 	}
 	conjuncts = slices.Clone(conjuncts)
 	for i, c := range conjuncts {
-		if f, best := equalField(m, c); f != nil {
+		if f, insisting := equalField(m, c); f != nil {
 			if !slices.Contains(w.equal, f) {
 				w.equal = append(w.equal, f)
 			}
-			conjuncts[i] = best
+			conjuncts[i] = insisting
 			continue
 		}
 		if w.oneOf != nil {
@@ -150,7 +151,7 @@ func wayOf(m *schema.Model, condition pg.Expr) way {
 	if w.oneOf != nil {
 		w.others = pg.AllOf(conjuncts...)
 	} else {
-		w.condition = pg.AllOf(conjuncts...)
+		w.insisting = pg.AllOf(conjuncts...)
 	}
 	return w
 }
@@ -327,7 +328,11 @@ func (b *builder) found(w way, columns []pg.Output, condition pg.Expr, order []p
 		if w.many != nil {
 			condition = pg.AllOf(pg.IsNull(w.many), condition)
 		}
-		return &pg.Select{Columns: columns, From: b.related(), Where: pg.AllOf(condition, w.condition), OrderBy: order, Limit: limit}
+		asks := w.condition
+		if w.insisting != nil {
+			asks = w.insisting
+		}
+		return &pg.Select{Columns: columns, From: b.related(), Where: pg.AllOf(condition, asks), OrderBy: order, Limit: limit}
 	}
 	alias := rowAlias("access", b.action)
 	rows := &pg.Select{
