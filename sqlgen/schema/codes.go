@@ -488,6 +488,12 @@ const (
 	//	model Order { fields { number Text @unique @index } }
 	RedundantIndex syntax.Code = "RedundantIndex"
 
+	// MissingIndex: a list has to be filtered by fields behind which no index has its
+	// order.
+	//
+	//	model Order { fields { state Text  day Date } actions { list orders(state) { @orderBy(day: asc) @permission(expression: true) } } }
+	MissingIndex syntax.Code = "MissingIndex"
+
 	// NoRule: no rule covers an action, so every call is refused.
 	//
 	//	model Order { actions { get getOrder(id) } }

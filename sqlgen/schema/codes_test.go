@@ -105,7 +105,7 @@ NothingToWrite NothingToAllow SetTarget SetConflict SetReadsNewRow SetManyValues
 UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement WriteOnlyField ListInput ManyInput
 EmptyRule RuleActions UnknownRole BadRoleMember RowInRule NotOwnField FunctionFileMissing FunctionAttribute
 RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownModel UnknownAction DuplicateApiModel
-RequiredVirtualSide IndependentToOnes RedundantIndex NoRule EmbedWidens FilterWidens NestedWidens LinkWidens UnionWidens
+RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens NestedWidens LinkWidens UnionWidens
 NothingExposed`
 
 // renameNotFound is a code of the migration planner, which alone knows what the

@@ -678,6 +678,10 @@ func redundantIndex(columns []string) string {
 	return fmt.Sprintf("another index begins with %s already", strings.Join(columns, ", "))
 }
 
+func missingIndex(action, model, filter, wanted string) string {
+	return fmt.Sprintf("every request of %s filters by %s, and no index has such rows in its order: add @index(%s) to %s", action, filter, wanted, model)
+}
+
 func noRule(action, owner string, kind Kind) string {
 	return fmt.Sprintf("no rule covers %s, so every call is refused: add a @permission to it, or one for %s to %s", action, kind, owner)
 }
