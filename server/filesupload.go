@@ -19,8 +19,8 @@ import (
 const (
 	uploadRequestName   = "UploadRequest"
 	uploadRequestSchema = `{"type":"object","properties":{` +
-		`"filename":{"type":"string","minLength":1},` +
-		`"contentType":{"type":"string","minLength":1},` +
+		`"filename":{"description":"1 to 255 bytes of UTF-8, without control characters, / and \\.","type":"string","minLength":1,"maxLength":255},` +
+		`"contentType":{"description":"type/subtype with optional parameters, at most 255 bytes.","type":"string","minLength":1,"maxLength":255},` +
 		`"size":{"type":"integer","minimum":1}},` +
 		`"required":["filename","contentType","size"],"additionalProperties":false}`
 )

@@ -38,7 +38,9 @@ func dataURLProblem(text []byte) string {
 //
 //	data:TYPE/SUBTYPE[;PARAMETER=VALUE…];name=NAME;base64,DATA
 //
-// The name may stand anywhere among the parameters of the type, once.
+// The name may stand anywhere among the parameters of the type, once. Like theirs, its
+// value may be quoted. What follows it without "=" belongs to it: some encoders leave its
+// semicolons as they are, and a parameter has a value.
 func splitDataURL(text []byte) (file File, data []byte, problem string) {
 	if !hasDataScheme(text) {
 		return File{}, nil, notDataURL
@@ -54,13 +56,17 @@ func splitDataURL(text []byte) (file File, data []byte, problem string) {
 	}
 	named := false
 	file.ContentType = parts[0]
-	for _, parameter := range parts[1:last] {
-		key, value, _ := strings.Cut(parameter, "=")
+	parameters := parts[1:last]
+	for i := 0; i < len(parameters); i++ {
+		key, value, _ := strings.Cut(parameters[i], "=")
 		if !strings.EqualFold(key, "name") {
-			file.ContentType += ";" + parameter
+			file.ContentType += ";" + parameters[i]
 			continue
 		}
-		decoded, err := url.PathUnescape(value)
+		for ; i+1 < len(parameters) && !strings.Contains(parameters[i+1], "="); i++ {
+			value += ";" + parameters[i+1]
+		}
+		decoded, err := url.PathUnescape(unquote(value))
 		if named || err != nil || !utf8.ValidString(decoded) {
 			return File{}, nil, notDataURL
 		}
@@ -145,6 +151,22 @@ func splitUnquoted(text string) []string {
 	return append(parts, text[start:])
 }
 
+// unquote takes the quotes off a quoted value.
+func unquote(value string) string {
+	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
+		return value
+	}
+	var b strings.Builder
+	inner := value[1 : len(value)-1]
+	for i := 0; i < len(inner); i++ {
+		if inner[i] == '\\' && i+1 < len(inner) {
+			i++
+		}
+		b.WriteByte(inner[i])
+	}
+	return b.String()
+}
+
 // isBase64 tells whether text is padded base64 of the standard alphabet without
 // white space.
 func isBase64(text []byte) bool {
@@ -191,8 +213,8 @@ func isBidirectionalOverride(r rune) bool {
 	return '\u202A' <= r && r <= '\u202E' || '\u2066' <= r && r <= '\u2069'
 }
 
-// isContentType tells whether text is TYPE/SUBTYPE with optional parameters, at
-// most 255 bytes.
+// isContentType tells whether text is TYPE/SUBTYPE, names as in RFC 6838, with optional
+// parameters, at most 255 bytes.
 func isContentType(text string) bool {
 	if len(text) > maxNameBytes {
 		return false
@@ -203,5 +225,19 @@ func isContentType(text string) bool {
 		}
 	}
 	parsed, _, err := mime.ParseMediaType(text)
-	return err == nil && strings.Count(parsed, "/") == 1 && !strings.HasSuffix(parsed, "/")
+	kind, subtype, _ := strings.Cut(parsed, "/")
+	return err == nil && isTypeName(kind) && isTypeName(subtype)
+}
+
+// isTypeName tells whether a type or subtype may be called that. A range such as image/*
+// is none.
+func isTypeName(name string) bool {
+	for i := range len(name) {
+		c := name[i] | 0x20
+		isAlphanumeric := 'a' <= c && c <= 'z' || '0' <= name[i] && name[i] <= '9'
+		if !isAlphanumeric && (i == 0 || strings.IndexByte("!#$&-^_.+", name[i]) < 0) {
+			return false
+		}
+	}
+	return name != ""
 }

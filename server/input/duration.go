@@ -2,6 +2,8 @@ package input
 
 import (
 	"bytes"
+	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -17,8 +19,9 @@ const (
 //
 //	P [nY] [nM] [nW] [nD] [ T [nH] [nM] [nS] ]
 //
-// Each part may be negative and seconds may have a fraction. Parts that are zero
-// are left out, and so are zeros that do not count.
+// Each part may be negative and the last may have a fraction, which is written in the
+// next smaller units; of years it gives whole months, and months have none. Parts that
+// are zero are left out, and so are zeros that do not count.
 func appendDuration(out, text []byte) ([]byte, bool) {
 	if len(text) == 0 || text[0] != 'P' {
 		return out, false
@@ -37,21 +40,29 @@ func appendDuration(out, text []byte) ([]byte, bool) {
 		if !ok {
 			return out, false
 		}
-		text = rest
+		if text = rest; part.isFraction && len(text) > 0 {
+			return out, false
+		}
 		at := strings.IndexByte(units, part.unit)
 		if at < 0 {
 			return out, false
 		}
 		units = units[at+1:]
 		parts++
-		if part.isZero() {
-			continue
+		carried, ok := part.carry(isTime)
+		if !ok {
+			return out, false
 		}
-		if isTime && !isTimeWritten {
-			out = append(out, 'T')
-			isTimeWritten = true
+		for _, p := range append([]durationPart{part}, carried...) {
+			if p.isZero() {
+				continue
+			}
+			if (isTime || p.unit == 'S') && !isTimeWritten {
+				out = append(out, 'T')
+				isTimeWritten = true
+			}
+			out = p.appendTo(out)
 		}
-		out = part.appendTo(out)
 	}
 	if parts == 0 {
 		return out, false
@@ -68,6 +79,55 @@ type durationPart struct {
 	whole    []byte // without leading zeros
 	fraction []byte // the digits after the point, without trailing zeros
 	unit     byte
+
+	isFraction bool // whether there is a point
+}
+
+// carry takes the fraction of a part and returns it in smaller units. It is false if
+// there are none in which it is whole.
+func (p *durationPart) carry(isTime bool) (smaller []durationPart, ok bool) {
+	if len(p.fraction) == 0 || p.unit == 'S' {
+		return nil, true
+	}
+	millionths, err := strconv.ParseInt((string(p.fraction) + "000000")[:maxFractionDigits], 10, 64)
+	if err != nil {
+		panic("input: the fraction of a duration is no number: " + err.Error())
+	}
+	p.fraction = nil
+	add := func(n int64, unit byte) {
+		smaller = append(smaller, durationPart{negative: p.negative, whole: digits(n / 1_000_000), fraction: decimals(n % 1_000_000), unit: unit})
+	}
+	switch {
+	case p.unit == 'Y':
+		add(12*millionths, 'M')
+		return smaller, len(smaller[0].fraction) == 0
+	case p.unit == 'M' && !isTime:
+		return nil, false
+	case p.unit == 'W':
+		days := 7 * millionths
+		add(days-days%1_000_000, 'D')
+		add(days%1_000_000*86_400, 'S')
+	case p.unit == 'D':
+		add(millionths*86_400, 'S')
+	case p.unit == 'H':
+		add(millionths*3_600, 'S')
+	case p.unit == 'M':
+		add(millionths*60, 'S')
+	}
+	return smaller, true
+}
+
+// digits writes a number, and nothing for zero.
+func digits(n int64) []byte {
+	if n == 0 {
+		return nil
+	}
+	return strconv.AppendInt(nil, n, 10)
+}
+
+// decimals writes millionths as digits after the point, without trailing zeros.
+func decimals(millionths int64) []byte {
+	return bytes.TrimRight(fmt.Appendf(nil, "%06d", millionths), "0")
 }
 
 // parseDurationPart reads
@@ -84,8 +144,8 @@ func parseDurationPart(text []byte) (part durationPart, rest []byte, ok bool) {
 	}
 	part.whole = bytes.TrimLeft(text[:digits], "0")
 	text = text[digits:]
-	isFraction := len(text) > 0 && text[0] == '.'
-	if isFraction {
+	part.isFraction = len(text) > 0 && text[0] == '.'
+	if part.isFraction {
 		digits = countDigits(text[1:])
 		if digits == 0 || digits > maxFractionDigits {
 			return part, nil, false
@@ -93,7 +153,7 @@ func parseDurationPart(text []byte) (part durationPart, rest []byte, ok bool) {
 		part.fraction = bytes.TrimRight(text[1:1+digits], "0")
 		text = text[1+digits:]
 	}
-	if len(text) == 0 || isFraction && text[0] != 'S' {
+	if len(text) == 0 {
 		return part, nil, false
 	}
 	part.unit = text[0]

@@ -118,3 +118,28 @@ func TestFind(t *testing.T) {
 		t.Errorf("replace what was found\n got %s, %v, and %d places in the input itself\nwant %s, 1", replaced.JSON, err, len(in.Places()), want)
 	}
 }
+
+// The name of an inline file, however its URL writes it.
+func TestInlineNames(t *testing.T) {
+	t.Parallel()
+	r := compile(t, `{"X":{"type":"object","properties":{"f":{"type":"string","format":"data-url"}}}}`, "X")
+	for written, want := range map[string][2]string{
+		`name=a%3Bb.txt`:                      {"a;b.txt", "text/plain"},
+		`name=a;b%20c;d.txt;charset=utf-8`:    {"a;b c;d.txt", "text/plain;charset=utf-8"},
+		`name=\"knots.txt\"`:                  {"knots.txt", "text/plain"},
+		`name=\"a;b=c.txt\";x=y`:              {"a;b=c.txt", "text/plain;x=y"},
+		`name=\"a%20\\\"b\\\".txt\"`:          {`a "b".txt`, "text/plain"},
+		`name=%22quoted%22`:                   {`"quoted"`, "text/plain"},
+		`charset=utf-8;name=plain.txt;x=\"\"`: {"plain.txt", `text/plain;charset=utf-8;x=""`},
+	} {
+		in, err := r.Read([]byte(`{"f":"data:text/plain;` + written + `;base64,aGk="}`))
+		if err != nil {
+			t.Errorf("%s: %v", written, err)
+			continue
+		}
+		file, ok := in.Places()[0].Inline()
+		if got := [2]string{file.Name, file.ContentType}; !ok || got != want || string(file.Contents) != "hi" {
+			t.Errorf("%s\n got %q, %q\nwant %q", written, got, file.Contents, want)
+		}
+	}
+}

@@ -95,8 +95,9 @@ func parseDuration(text string) (string, bool) {
 	return d.String(), true
 }
 
-// readDuration reads a duration. Each n has up to eight digits and may be
-// negative; seconds may have up to six decimals; at least one part is needed.
+// readDuration reads a duration. Each n has up to eight digits and may be negative; the
+// last may have up to six decimals, of years those that give whole months, and of months
+// none; at least one part is needed.
 func readDuration(text string) (duration, bool) {
 	var d duration
 	rest, ok := strings.CutPrefix(text, "P")
@@ -110,28 +111,36 @@ func readDuration(text string) (duration, bool) {
 			units, inTime, parts, rest = "HMS", true, 0, rest[1:]
 			continue
 		}
-		n, micros, unit, after, ok := durationPart(rest)
+		n, millionths, isFraction, unit, after, ok := durationPart(rest)
 		at := strings.IndexByte(units, unit)
-		if !ok || at < 0 || micros != 0 && unit != 'S' {
+		if !ok || at < 0 || isFraction && after != "" {
 			return d, false
 		}
 		units, rest = units[at+1:], after
 		parts++
 		switch {
 		case unit == 'Y':
-			d.months += 12 * n
+			d.months += 12*n + 12*millionths/1_000_000
+			if 12*millionths%1_000_000 != 0 {
+				return d, false
+			}
 		case unit == 'M' && !inTime:
 			d.months += n
+			if millionths != 0 {
+				return d, false
+			}
 		case unit == 'W':
-			d.days += 7 * n
+			d.days += 7*n + 7*millionths/1_000_000
+			d.micros += 7 * millionths % 1_000_000 * 86_400
 		case unit == 'D':
 			d.days += n
+			d.micros += millionths * 86_400
 		case unit == 'H':
-			d.micros += n * 3_600_000_000
+			d.micros += n*3_600_000_000 + millionths*3_600
 		case unit == 'M':
-			d.micros += n * 60_000_000
+			d.micros += n*60_000_000 + millionths*60
 		case unit == 'S':
-			d.micros += n*1_000_000 + micros
+			d.micros += n*1_000_000 + millionths
 		}
 	}
 	return d, parts > 0
@@ -139,28 +148,25 @@ func readDuration(text string) (duration, bool) {
 
 // durationPart reads one number with its unit. The fraction comes in millionths
 // and bears the sign of the number.
-func durationPart(text string) (n, micros int64, unit byte, rest string, ok bool) {
+func durationPart(text string) (n, millionths int64, isFraction bool, unit byte, rest string, ok bool) {
 	rest, negative := strings.CutPrefix(text, "-")
 	whole, rest := leadingDigits(rest)
 	fraction := ""
-	if strings.HasPrefix(rest, ".") {
+	if isFraction = strings.HasPrefix(rest, "."); isFraction {
 		fraction, rest = leadingDigits(rest[1:])
 		if fraction == "" || len(fraction) > 6 {
-			return 0, 0, 0, "", false
+			return 0, 0, false, 0, "", false
 		}
 	}
 	if whole == "" || len(whole) > 8 || rest == "" {
-		return 0, 0, 0, "", false
+		return 0, 0, false, 0, "", false
 	}
 	n, _ = strconv.ParseInt(whole, 10, 64)
-	micros, _ = strconv.ParseInt((fraction + "000000")[:6], 10, 64)
-	if fraction != "" && rest[0] != 'S' {
-		return 0, 0, 0, "", false
-	}
+	millionths, _ = strconv.ParseInt((fraction + "000000")[:6], 10, 64)
 	if negative {
-		n, micros = -n, -micros
+		n, millionths = -n, -millionths
 	}
-	return n, micros, rest[0], rest[1:], true
+	return n, millionths, isFraction, rest[0], rest[1:], true
 }
 
 func leadingDigits(text string) (digits, rest string) {
