@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -426,15 +427,75 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 			t.Errorf("%s %.100s: got %d %s, want %s", c.action, c.body, status, got, c.want)
 		}
 	}
-	if got, want := a.counts(t), "0 held, 3 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "0 held, 0 free, 0 neither"; got != want {
 		t.Errorf("files of calls that failed: %s, want %s", got, want)
+	}
+	for o, err := range a.store.List(t.Context(), storage.Files) {
+		t.Errorf("calls that failed left %s: %v", o.Key, err)
+	}
+
+	// Only what was really stored counts: of the second, since the row decided the others.
+	var failed string
+	a.query(t, `select string_agg(split_part(caller, ' ', 1) || ' ' || bytes, ', ') from platform.file_failure`, &failed)
+	if failed != "address 8" {
+		t.Errorf("counted against callers: %q", failed)
 	}
 	created := read[article](t, a.ok(t, "createArticle", "", `{"title":"free","cover":"`+key+`"}`))
 	if got := storagetest.Fetch(t, created.Cover.URL); string(got) != "uploaded" {
 		t.Errorf("the upload after a call that failed: got %q", got)
 	}
-	if got, want := a.counts(t), "1 held, 3 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "1 held, 0 free, 0 neither"; got != want {
 		t.Errorf("files: %s, want %s", got, want)
+	}
+}
+
+// Who had too much stored for calls that failed stores nothing more within the hour, and
+// nobody else is kept from it.
+func TestFilesOfFailedCallsAreBounded(t *testing.T) {
+	t.Parallel()
+	a := serveFiles(t, serving{})
+	image := dataURL("image/png", "a", "contents")
+	a.ok(t, "createArticle", "", `{"title":"taken"}`)
+	taken := `{"title":"taken","cover":"` + image + `"}`
+	for _, who := range []string{"", "ada"} {
+		if status, got := a.post(t, "createArticle", who, taken); status != http.StatusBadRequest || !strings.Contains(got, "must be unique") {
+			t.Fatalf("a title that is taken: got %d %s", status, got)
+		}
+	}
+	for _, c := range []struct{ set, refused string }{
+		{`bytes = 20 * 1024 * 1024 - 1`, ""},
+		{`bytes = 20 * 1024 * 1024`, "anonymous"},
+		{`bytes = case when caller like 'address%' then 0 else 100 * 1024 * 1024 end`, "ada"},
+		{`bytes = 100 * 1024 * 1024`, "both"},
+		{`bytes = 100 * 1024 * 1024, since = now() - interval '61 minutes'`, ""},
+	} {
+		a.exec(t, "update platform.file_failure set since = now(); update platform.file_failure set "+c.set)
+		for name, who := range map[string]string{"anonymous": "", "ada": "ada"} {
+			header := a.as(t, who)
+			response, got := a.send(t, "POST", "/api/json/createArticle", header, fmt.Sprintf(`{"title":"%d%s","cover":"%s"}`, time.Now().UnixNano(), name, image))
+			isRefused := c.refused == name || c.refused == "both"
+			if isRefused {
+				seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+				if response.StatusCode != 429 || !strings.Contains(got, `"ERR_RATE_LIMITED"`) || err != nil || seconds < 3500 || seconds > 3600 {
+					t.Errorf("%s, %s: got %d %s, Retry-After %q", c.set, name, response.StatusCode, got, response.Header.Get("Retry-After"))
+				}
+			} else if response.StatusCode != http.StatusOK {
+				t.Errorf("%s, %s: got %d %s", c.set, name, response.StatusCode, got)
+			}
+			// What has no file is not concerned.
+			if status, got := a.post(t, "createArticle", who, fmt.Sprintf(`{"title":"%d%s without"}`, time.Now().UnixNano(), name)); status != http.StatusOK {
+				t.Errorf("%s, %s, without file: got %d %s", c.set, name, status, got)
+			}
+		}
+	}
+	// Whose hour has ended begins anew.
+	if status, _ := a.post(t, "createArticle", "", taken); status != http.StatusBadRequest {
+		t.Fatalf("a title that is taken: got %d", status)
+	}
+	var bytes int
+	a.query(t, `select bytes from platform.file_failure where caller like 'address%'`, &bytes)
+	if bytes != len("contents") {
+		t.Errorf("after the hour, %d bytes are counted", bytes)
 	}
 }
 

@@ -236,7 +236,7 @@ func TestUploadChangesDuringAttach(t *testing.T) {
 	key := a.sent(t, "createArticle/upload/papers", "", "text/plain", "contents")
 	body := `{"title":"a","papers":["` + dataURL("text/plain", "a", "inline") + `","` + key + `"]}`
 	a.refuses(t, "createArticle", "", body, "papers.1", "the upload changed while it was being attached")
-	if got, want := a.counts(t), "0 held, 2 free, 0 neither"; got != want {
+	if got, want := a.counts(t), "0 held, 0 free, 0 neither"; got != want {
 		t.Errorf("files: %s, want %s", got, want)
 	}
 }

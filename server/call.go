@@ -96,13 +96,12 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	}
 	err = s.db.call(who.request.client, statement, call.input, call.context, answer)
 	if err != nil {
-		s.discard(call.keys)
-	}
-	if isOvertaken(err) {
-		return err
-	}
-	if err != nil {
-		return refuseCall(err, action.Action, r.constraints, call.input)
+		why := refuseCall(err, action.Action, r.constraints, call.input)
+		s.discard(call, why)
+		if isOvertaken(err) {
+			return err
+		}
+		return why
 	}
 	if action.places != nil {
 		if result, err = s.finish(result, action.places); err != nil {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
@@ -147,13 +149,14 @@ func (s *Server) look(f *sentFile, name string) ([]entry, error) {
 // storeFiles stores all files under fresh keys. They are entered in the database
 // first, so that none is forgotten, whatever happens. The keys are returned with an
 // error too.
-func (s *Server) storeFiles(a *action, files []*sentFile) (keys []string, err error) {
+func (s *Server) storeFiles(a *action, payer payer, files []*sentFile) (keys []string, err error) {
 	for _, f := range files {
 		f.stored.Key = newFileKey()
 		keys = append(keys, f.stored.Key)
 	}
-	if err := s.db.queryRow(`select platform.file_enter($1)::text`, []any{keys}, new(*string)); err != nil {
-		return nil, refuseCall(err, a.Action, nil, nil)
+	err = s.db.queryRow(`select platform.file_enter($1)::text from platform.file_admit($2, $3)`, []any{keys, payer.name, payer.most}, new(*string))
+	if err != nil {
+		return nil, refuseRate(err, a)
 	}
 	for _, f := range files {
 		if err := s.storeFile(f); err != nil {
@@ -213,13 +216,52 @@ func attaching(context []byte, files []*sentFile) []byte {
 	return append(b, '}')
 }
 
-// discard queues the files of a call that failed for deletion. If that fails too,
-// they go after a day, like those of a server that dies.
-func (s *Server) discard(keys []string) {
-	if len(keys) == 0 {
+// payer is against whom it counts what is stored for calls that fail.
+type payer struct {
+	name string
+	most int64 // bytes within an hour
+}
+
+// What may be stored in vain within an hour: far more than mistakes come to.
+const (
+	failedBytes          = 100 << 20 // for an identity
+	failedBytesAnonymous = 20 << 20  // for an anonymous address
+)
+
+// payer returns against whom the files of a call count.
+func (s *Server) payer(c *fiber.Ctx, who *caller) payer {
+	if who.identity == "" {
+		return payer{"address " + s.clientAddress(c), failedBytesAnonymous}
+	}
+	return payer{"identity " + who.identity, failedBytes}
+}
+
+// discard deletes the files of a call that was refused, and counts them. Of one that
+// failed on our side, nobody may know how it ended, and storage may be what is away: its
+// files are queued, like those for which this fails. If that fails too, they go after a
+// day, like those of a server that dies.
+func (s *Server) discard(p *prepared, why *refusal) {
+	if len(p.keys) == 0 {
 		return
 	}
-	if err := s.db.queryRow(`select platform.file_discard($1)::text`, []any{keys}, new(*string)); err != nil {
-		s.log.Warn("discard the files of a call that failed", "files", len(keys), "error", err)
+	if why.status < fiber.StatusInternalServerError {
+		err := s.deleteRefused(p)
+		if err == nil {
+			return
+		}
+		s.log.Warn("delete the files of a call that was refused", "files", len(p.keys), "error", err)
 	}
+	if err := s.db.queryRow(`select platform.file_discard($1)::text`, []any{p.keys}, new(*string)); err != nil {
+		s.log.Warn("discard the files of a call that failed", "files", len(p.keys), "error", err)
+	}
+}
+
+func (s *Server) deleteRefused(p *prepared) error {
+	if err := s.db.queryRow(`select platform.file_fail($1, $2)::text`, []any{p.payer.name, p.bytes}, new(*string)); err != nil {
+		return err
+	}
+	ctx, cancel := storageContext()
+	defer cancel()
+	_, err := s.sweepBatch(ctx, storage.Files, `select platform.file_unheld($1)`, []any{p.keys}, `select platform.file_forget($1)`)
+	return err
 }

@@ -19,6 +19,8 @@ const (
 	fileSweepStart    = time.Second
 	// fileSweepBatch is how many it deletes while it holds their rows locked.
 	fileSweepBatch = 20
+	// failureBatch is how many counts of failed calls it deletes at a time.
+	failureBatch = 1000
 )
 
 // sweepFiles deletes the contents of files that nobody holds, and of uploads that
@@ -49,6 +51,11 @@ func (s *Server) sweepOnce(ctx context.Context) error {
 	err := s.sweep(ctx, storage.Files, `select platform.file_due($1, $2)`, []any{delay, int32(fileSweepBatch)}, `select platform.file_forget($1)`)
 	if err != nil {
 		return err
+	}
+	for n := int32(failureBatch); n == failureBatch; {
+		if err := s.db.queryRow(`select platform.file_failures_sweep($1)`, []any{int32(failureBatch)}, &n); err != nil {
+			return err
+		}
 	}
 	return s.sweep(ctx, storage.Uploads, `select platform.file_uploads_due($1)`, []any{int32(fileSweepBatch)}, `select platform.file_uploads_forget($1)`)
 }

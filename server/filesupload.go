@@ -179,7 +179,7 @@ func (s *Server) mint(c *fiber.Ctx, action *action, in *release.FileInput, annou
 	err = s.db.queryRow(`select platform.file_mint($1, $2, $3)`,
 		[]any{string(text), int32(most), s.config.Uploads.KeyExpiry}, &expires)
 	if err != nil {
-		return refuseMint(err, action)
+		return refuseRate(err, action)
 	}
 
 	b := append([]byte(nil), `{"key":`...)
@@ -197,9 +197,9 @@ func (s *Server) mint(c *fiber.Ctx, action *action, in *release.FileInput, annou
 	return nil
 }
 
-// refuseMint says how an error of platform.file_mint is answered: too many uploads
-// with the time until the oldest expires.
-func refuseMint(err error, action *action) error {
+// refuseRate says how an error of a function that bounds what a caller has stored is
+// answered: too much with the time until there may be more.
+func refuseRate(err error, action *action) error {
 	r := refuseCall(err, action.Action, nil, nil)
 	var raised *pgconn.PgError
 	var detail struct {

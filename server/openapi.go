@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -99,6 +100,10 @@ func (d *describer) action(a *release.Action) *openAPIOperation {
 	}
 	if a.Custom {
 		statuses = append(statuses, 404, 409)
+	}
+	// An input that cannot be read is told where the action is built.
+	if reader, err := input.Compile(d.manifest.Schemas, a.Input); err == nil && reader.TakesFiles() {
+		statuses = append(statuses, 429)
 	}
 	return &openAPIOperation{
 		OperationID: a.Name,

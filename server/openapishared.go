@@ -76,7 +76,7 @@ var responseTexts = map[int]string{
 	409: "The record would break a validation rule.",
 	413: "The body is too large.",
 	415: "The body is not said to be JSON.",
-	429: "Too many uploads are outstanding.",
+	429: "Too many uploads are outstanding, or too much was sent with calls that failed.",
 	431: "The request line and headers are too large.",
 	500: "A mistake of the service.",
 	503: "The service is away for a moment.",

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"errors"
+
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/server/input"
@@ -11,6 +13,8 @@ type prepared struct {
 	input   []byte
 	context []byte   // with the uploads that the call attaches, and what is made of texts
 	keys    []string // of the files; to be discarded if the call fails
+	bytes   int64    // that they have together
+	payer   payer    // against whom they count then
 }
 
 // prepare stores the files of an input, hashes its passwords and encrypts its
@@ -32,6 +36,17 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 		return nil, err
 	}
 	decided, err := s.decideEarly(a, r, who, asked.JSON, context)
+	if isOfRow(err) { // which is answered after what is wrong with the files
+		var list []*sentFile
+		for _, p := range in.Places() {
+			if isFilePlace(p) {
+				list = append(list, files[p.Path])
+			}
+		}
+		if faults := s.checkUploads(a, who.identity, list); faults != nil {
+			return nil, faults
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -57,8 +72,8 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 	if context, err = s.sealTexts(a, c, given, context); err != nil {
 		return nil, err
 	}
-	keys, err := s.storeAll(a, who, list)
-	if err != nil {
+	call := &prepared{payer: s.payer(c, who)}
+	if err := s.storeAll(a, who, list, call); err != nil {
 		return nil, err
 	}
 	out, err := in.Replace(func(p input.Place) ([]byte, error) {
@@ -68,24 +83,34 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 		return sealed[p.Path], nil
 	})
 	if err != nil {
-		s.discard(keys)
+		s.discard(call, refuse(err))
 		return nil, err
 	}
-	return &prepared{input: out.JSON, context: attaching(context, list), keys: keys}, nil
+	call.input, call.context = out.JSON, attaching(context, list)
+	return call, nil
 }
 
-// storeAll stores the files of a call and returns their keys.
-func (s *Server) storeAll(a *action, who *caller, files []*sentFile) ([]string, error) {
+// isOfRow tells whether a call was refused for its row: that there is none, or one that
+// the rules do not admit.
+func isOfRow(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && (r.status == fiber.StatusNotFound || r.status == fiber.StatusForbidden)
+}
+
+// storeAll stores the files of a call.
+func (s *Server) storeAll(a *action, who *caller, files []*sentFile, call *prepared) error {
 	if len(files) == 0 {
-		return nil, nil
+		return nil
 	}
 	if err := s.checkUploads(a, who.identity, files); err != nil {
-		return nil, err
+		return err
 	}
-	keys, err := s.storeFiles(a, files)
-	if err != nil {
-		s.discard(keys)
-		return nil, err
+	for _, f := range files {
+		call.bytes += f.stored.Size
 	}
-	return keys, nil
+	var err error
+	if call.keys, err = s.storeFiles(a, call.payer, files); err != nil {
+		s.discard(call, refuse(err))
+	}
+	return err
 }

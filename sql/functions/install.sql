@@ -90,9 +90,13 @@
 {{ template "file_uploads.sql" . }}
 {{ template "file_enter.sql" . }}
 {{ template "file_attach.sql" . }}
+{{ template "file_admit.sql" . }}
 {{ template "file_discard.sql" . }}
 {{ template "file_due.sql" . }}
+{{ template "file_failures_sweep.sql" . }}
+{{ template "file_fail.sql" . }}
 {{ template "file_forget.sql" . }}
+{{ template "file_unheld.sql" . }}
 {{ template "file_list.sql" . }}
 {{ template "file_miscounted.sql" . }}
 {{ template "file_recount.sql" . }}

@@ -356,6 +356,7 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 		p := &b.fn.Body[before]
 		p.Statements = []pg.Statement{pg.IfThen(isGiven, p.Statements...)}
 	}
+	b.findFirst(isGiven, decided.holds)
 	switch {
 	case pg.IsTrue(decided.holds):
 		b.step("", &pg.Return{Value: pg.True()})
@@ -366,4 +367,26 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	}
 	b.step("", &pg.Return{Value: &pg.Case{Whens: []pg.When{{Condition: decided.holds, Result: pg.True()}}}})
 	return b.finish()
+}
+
+// findFirst looks for the row of an update, and asks the rules about it, before anything
+// is stored for the call. The call does so again.
+func (b *builder) findFirst(isGiven, holds pg.Expr) {
+	a := b.action
+	if a.Kind != schema.Update || a.Custom && len(a.Pins) == 0 {
+		return
+	}
+	where := b.lookUp()
+	row := func(condition pg.Expr) pg.Expr {
+		return &pg.Exists{Query: &pg.Select{From: b.related(), Where: condition}}
+	}
+	isMissing, isThere := pg.Negate(row(where)), pg.Expr(pg.False())
+	if needRow(a.Rules) && !pg.IsTrue(holds) {
+		isMissing = pg.Negate(pg.AnyOf(pg.AllOf(holds, row(where)), row(pg.AllOf(where, b.rowRule()))))
+		if !b.hidesRefused {
+			isThere = row(where)
+		}
+	}
+	b.step("The row is looked for, and judged, before anything is stored.",
+		pg.IfThen(pg.AllOf(isGiven, isMissing), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", isThere)}))
 }
