@@ -23,7 +23,7 @@ const filesSchema = `
 model Author {
   fields {
     name Text
-    portrait File?
+    portrait File? @accepts(["image/*"]) @maxSize("1 KB")
     articles Article[]
   }
 }
@@ -588,5 +588,39 @@ func (a *filesApp) handsOutNothing(t *testing.T, m minted, key string) {
 		if response.StatusCode != want || response.Header.Get("Content-Type") != "application/json" || response.Header.Get("X-Content-Type-Options") != "nosniff" {
 			t.Errorf("GET %s: got %d %s, %v, want %d and nosniff", path, response.StatusCode, body, response.Header, want)
 		}
+	}
+}
+
+// What a field accepts binds inline files where the server checks them, and only there.
+func TestInlineFilesAreChecked(t *testing.T) {
+	t.Parallel()
+	checked := serveFiles(t, serving{env: []string{"STERNPOST_UPLOADS_INLINE=checked"}})
+	free := serveFiles(t, serving{})
+	const badType, badSize = "content type text/html is not accepted", "must be at most %d bytes"
+	image := func(size int) string { return dataURL("image/png", "a", strings.Repeat("x", size)) }
+	page := dataURL("text/html", "a", "x")
+	entry := func(field, problem string) string { return fmt.Sprintf(`{"field":%q,"error":%q}`, field, problem) }
+	a := dataURL("text/plain", "a", "x")
+	for i, c := range []struct{ action, input, want string }{
+		{"createArticle", `"cover":"` + image(5000) + `"`, ""},
+		{"createArticle", `"cover":"` + image(5001) + `"`, entry("cover", fmt.Sprintf(badSize, 5000))},
+		{"createArticle", `"cover":"` + page + `"`, entry("cover", badType)},
+		{"createArticle", `"cover":"` + page + `","papers":["` + a + `","` + image(1<<20+1) + `"]`,
+			entry("cover", badType) + "," + entry("papers.1", fmt.Sprintf(badSize, 1<<20))},
+		{"createArticle", `"papers":["` + page + `"]`, ""},
+		{"createWithAuthor", `"author":{"name":"Ada","portrait":"` + image(1000) + `"}`, ""},
+		{"createWithAuthor", `"author":{"name":"Ada","portrait":"` + image(1001) + `"}`, entry("author.portrait", fmt.Sprintf(badSize, 1000))},
+		{"createWithAuthor", `"author":{"name":"Ada","portrait":"` + page + `"}`, entry("author.portrait", badType)},
+		{"sendArticle", `"picture":"` + page + `"`, entry("picture", badType)},
+	} {
+		body := fmt.Sprintf(`{"title":"%d",%s}`, i, c.input)
+		status, got := checked.post(t, c.action, "ada", body)
+		checkEntries(t, fmt.Sprintf("%.100s", body), status, got, c.want)
+		if status, got := free.post(t, c.action, "ada", body); status != http.StatusOK {
+			t.Errorf("%.100s where inline files are free: got %d %s", body, status, got)
+		}
+	}
+	if got := checked.counts(t); got != "3 held, 0 free, 0 neither" {
+		t.Errorf("files: %s", got)
 	}
 }

@@ -193,6 +193,7 @@ func assemble(mode Mode, values map[string]any) Config {
 		Uploads: UploadConfig{
 			URLExpiry:               values["uploads.urlExpiry"].(time.Duration),
 			KeyExpiry:               values["uploads.keyExpiry"].(time.Duration),
+			CheckInline:             values["uploads.inline"] == "checked",
 			MaxOutstanding:          values["uploads.maxOutstanding"].(int),
 			MaxOutstandingAnonymous: values["uploads.maxOutstandingAnonymous"].(int),
 		},

@@ -24,6 +24,7 @@ type UploadConfig struct {
 	KeyExpiry               time.Duration // greater
 	MaxOutstanding          int           // per identity
 	MaxOutstandingAnonymous int           // per client address
+	CheckInline             bool          // whether what fields accept binds inline files too
 }
 
 // maxURLExpiry is how long a presigned URL of S3 may hold.

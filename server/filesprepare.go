@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -20,8 +22,8 @@ type sentFile struct {
 
 	inline *input.File // nil for an upload
 
+	input  *release.FileInput // what bounds it; of an inline file nil where nothing does
 	upload string             // the key, of an upload
-	input  *release.FileInput // likewise
 	etag   string             // of what was sent
 }
 
@@ -36,6 +38,9 @@ func filesOf(a *action, in input.Input) map[string]*sentFile {
 		if inline, ok := p.Inline(); ok {
 			f.inline = &inline
 			f.stored = storedFile{Filename: inline.Name, ContentType: inline.ContentType, Size: int64(len(inline.Contents))}
+			if f.input = fileInputAt(a.Files, p.Path); f.input == nil {
+				f.input = inlineInputAt(a.Inline, p.Path)
+			}
 		} else {
 			f.upload, f.input = p.Text(), fileInputAt(a.Files, p.Path)
 		}
@@ -57,6 +62,22 @@ func fileInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	return nil
 }
 
+// inlineInputAt returns the input of nested rows in which a path lies.
+func inlineInputAt(inputs []release.FileInput, path string) *release.FileInput {
+	var names []string
+	for _, segment := range strings.Split(path, ".") {
+		if _, err := strconv.Atoi(segment); err != nil { // no name is a number
+			names = append(names, segment)
+		}
+	}
+	path = strings.Join(names, ".")
+	i := slices.IndexFunc(inputs, func(in release.FileInput) bool { return in.Path == path })
+	if i < 0 {
+		return nil
+	}
+	return &inputs[i]
+}
+
 // placeholder stands for the file while nothing is stored: a file, of which an
 // upload's name, type and size are not known yet.
 func (f *sentFile) placeholder() []byte {
@@ -69,8 +90,8 @@ const (
 	uploadChanged   = "the upload changed while it was being attached"
 )
 
-// checkUploads looks at the uploads: whether this call may attach them, and what
-// was really sent. All problems are listed.
+// checkUploads looks at the uploads: whether this call may attach them, and what was
+// really sent; and at inline files, where these are checked. All problems are listed.
 func (s *Server) checkUploads(a *action, identity string, files []*sentFile) error {
 	names, err := s.attachable(a, identity, files)
 	if err != nil {
@@ -80,6 +101,9 @@ func (s *Server) checkUploads(a *action, identity string, files []*sentFile) err
 	seen := map[string]bool{}
 	for _, f := range files {
 		if f.inline != nil {
+			if s.config.Uploads.CheckInline && f.input != nil {
+				entries = append(entries, judgeFile(f.input, f.stored.ContentType, f.stored.Size, f.path, f.path)...)
+			}
 			continue
 		}
 		name, ok := names[f.upload]

@@ -86,6 +86,7 @@ var settings = []setting{
 	{key: "uploads.urlExpiry", read: seconds(1), production: "900", development: "900"},
 	{key: "uploads.keyExpiry", read: seconds(1), production: "3600", development: "3600"},
 	{key: "uploads.maxOutstanding", read: integer(1, math.MaxInt32), production: "100", development: "100"},
+	{key: "uploads.inline", read: choice("free", "checked"), production: "free", development: "free"},
 	{key: "uploads.maxOutstandingAnonymous", read: integer(1, math.MaxInt32), production: "20", development: "20"},
 }
 

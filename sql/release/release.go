@@ -116,6 +116,10 @@ type Action struct {
 	// Files are the inputs that have an upload route.
 	Files []FileInput `json:"files,omitempty"`
 
+	// Inline are its other inputs for files that bound them, all below other rows. The
+	// paths have no places within arrays.
+	Inline []FileInput `json:"inline,omitempty"`
+
 	// LookUp is the path of the first look-up input of get, update and delete.
 	LookUp string `json:"lookUp,omitempty"`
 

@@ -64,6 +64,21 @@ func publishedFiles(a *schema.Action) []release.FileInput {
 	return list
 }
 
+// inlineFiles returns the inputs that take files inline only and bound them, for the server.
+func inlineFiles(a *schema.Action) []release.FileInput {
+	var list []release.FileInput
+	for _, in := range a.Writes {
+		if in.Type.Kind != expr.File || takesUploads(in) && hasUploads(a) {
+			continue
+		}
+		f := release.FileInput{Name: in.Name, Path: strings.Join(requestPath(a, in), "."), Array: in.Type.Array}
+		if f.Accepts, f.MaxSize = fileLimits(a, in); len(f.Accepts) > 0 || f.MaxSize != defaultMaxSize {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
 // fileLimits returns what an input takes: what the field does in which it is stored.
 // One that is stored in several takes what all of them do.
 func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {

@@ -156,6 +156,7 @@ func (l *lowering) publish(a *schema.Action, p *publisher) *release.Action {
 	r.Inputs = publishedInputs(a)
 	r.Sealed = publishedSealed(a)
 	r.Files = publishedFiles(a)
+	r.Inline = inlineFiles(a)
 	r.AnonymousUploads = len(r.Files) > 0 && access.AdmitsUploads(a.Rules)
 	if len(a.Reads) > 0 && (a.Kind == schema.Get || a.Kind == schema.Update || a.Kind == schema.Delete) {
 		r.LookUp = a.Reads[0].Name
