@@ -157,6 +157,7 @@ func (l *load) end(t *testing.T) {
 	t.Helper()
 	l.stop.Store(true)
 	l.group.Wait()
+	t.Logf("%d requests were sent", l.count.Load())
 	if len(l.faults) > 0 {
 		t.Errorf("%d of %d requests failed; the first:\n%s", len(l.faults), l.count.Load(), strings.Join(l.faults[:min(10, len(l.faults))], "\n"))
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
 )
 
@@ -85,16 +86,8 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 			return err
 		}
 	}
-	var result []byte
-	answer := c.Response().SetBody
-	if action.places != nil {
-		answer = func(value []byte) { result = append(result[:0], value...) }
-	}
-	if isJSONB(action.Kind) {
-		next := answer
-		answer = func(value []byte) { next(compact(value)) }
-	}
-	err = s.db.call(who.request.client, statement, call.input, call.context, answer)
+	answered := statement.Begin(pageOf(in.Page()), who.request.result[:0])
+	err = s.db.call(who.request.client, statement, call.input, call.context, answered)
 	if err != nil {
 		why := refuseCall(err, action.Action, r.constraints, call.input)
 		s.discard(call, why)
@@ -103,14 +96,30 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		}
 		return why
 	}
+	result, memory := answered.JSON()
+	who.request.keep(memory)
+	if isJSONB(action.Kind) {
+		result = compact(result)
+	}
 	if action.places != nil {
 		if result, err = s.finish(result, action.places); err != nil {
 			return err
 		}
-		c.Response().SetBodyRaw(result)
 	}
+	c.Response().SetBody(result)
 	c.Response().Header.SetContentType(jsonType)
 	return nil
+}
+
+// pageOf is the page that an input asks for.
+func pageOf(p input.Page) answer.Page {
+	page := answer.Page{
+		Size: p.Size, Offset: p.Offset, IsBackwards: p.IsBackwards, HasCursor: p.HasCursor, HasLimit: p.HasLimit, CountsAll: p.CountsAll,
+	}
+	for _, k := range p.OrderBy {
+		page.OrderBy = append(page.OrderBy, answer.Key(k))
+	}
+	return page
 }
 
 // read reads the input of an action; action is nil if there is none of that name.

@@ -43,6 +43,7 @@ type Config struct {
 	ShutdownGrace    time.Duration
 	BodyLimit        int // of one request
 	BodiesLimit      int // of all requests together; 0 means a part of the memory
+	PageLimit        int // bytes of the records of a page; 0 means any number
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	MaxConnections   int      // 0 means what descriptors and memory allow
@@ -161,6 +162,7 @@ func assemble(mode Mode, values map[string]any) Config {
 		CORSOrigins:      values["cors.origins"].([]string),
 		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
 		BodyLimit:        values["limits.body"].(int),
+		PageLimit:        values["limits.page"].(int),
 		Pagination: Pagination{
 			DefaultSize: values["pagination.defaultSize"].(int),
 			MaxSize:     values["pagination.maxSize"].(int),

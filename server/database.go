@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/pipeline"
 )
 
@@ -27,33 +28,27 @@ type database struct {
 
 // statement is the call of one function. It is prepared once per connection.
 type statement struct {
-	name   string // on the connection
-	sql    string
-	shared bool // it may ride with others, and be made twice
-	custom bool // it runs code of the project, which may leave something behind
+	*answer.Plan
+	name   string // on the connection, with that of the plan's statement behind it
+	shared bool   // it may ride with others, and be made twice
+	custom bool   // it runs code of the project, which may leave something behind
 }
 
-// newStatement builds the call of a function of schema api.
+// newStatement builds the call of a function of an action.
 //
-// A reading call runs read-only without a transaction block of its own. That its
-// functions are stable is not enough: a stable function may call a volatile one, and
-// custom code does. So the statement makes its own transaction read-only first;
-// `case` evaluates its condition before the call, and the condition is volatile and
-// so is not folded away. Measured on a get of 25.9 µs in the backend, this adds
-// 0.2 µs; begin read only and commit, sent in the same round trip, add 15. A second
-// pool with default_transaction_read_only would add nothing, but would halve the
-// connections that a burst of either kind finds, and a transaction pooler would drop
-// the setting.
-func newStatement(function string, readOnly bool) statement {
-	call := pgx.Identifier{"api", function}.Sanitize() + "($1, $2)"
-	if !readOnly {
-		return statement{name: "w_" + function, sql: "select " + call}
-	}
-	return statement{
-		name: "r_" + function,
-		sql: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " +
-			call + " end",
-	}
+// A reading function is stable, so that it cannot write; one that runs custom code makes
+// its transaction read-only. The name says which release the statement is of: of another
+// one, the function may answer other columns.
+func newStatement(number int64, function string, plan *answer.Plan) statement {
+	return statement{Plan: plan, name: strconv.FormatInt(number, 10) + "_" + function}
+}
+
+// answered takes the rows of a call.
+type answered interface {
+	Statement() *answer.Statement
+	Restart()                        // what came does not count: the call is made again
+	Row(values [][]byte) (more bool) // whether more rows are wanted
+	Again() bool                     // whether the call must be made once more
 }
 
 // openDatabase makes a pool. It does not connect.
@@ -146,17 +141,22 @@ func assumeRole(ctx context.Context, conn *pgx.Conn, role string) error {
 // maxRetries is how often a call is repeated that lost against a concurrent one.
 const maxRetries = 3
 
-// call runs a statement and passes its one value, JSON text, to answer. The value is
-// valid during that call only, and counts only if the error is nil: a statement may
-// still fail when its transaction ends. A client that leaves ends the statement.
-func (d *database) call(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+// call runs a statement and gives its rows to an answer, which counts only if the error is
+// nil: a statement may still fail when its transaction ends. A client that leaves ends the
+// statement.
+func (d *database) call(client net.Conn, st statement, input, callContext []byte, into answered) error {
 	if st.shared && d.shared != nil {
-		if err := d.callShared(client, st, input, callContext, answer); err != pipeline.ErrElsewhere {
+		err := d.callShared(client, st, input, callContext, into)
+		if err != pipeline.ErrElsewhere && (err != nil || !into.Again()) {
 			return err
 		}
 	}
 	for attempt := 0; ; attempt++ {
-		err := d.attempt(client, st, input, callContext, answer)
+		into.Restart()
+		err := d.attempt(client, st, input, callContext, into)
+		if err == nil && into.Again() {
+			continue
+		}
 		if err == nil || attempt == maxRetries || !isRepeatable(err) {
 			return err
 		}
@@ -167,14 +167,13 @@ func (d *database) call(client net.Conn, st statement, input, callContext []byte
 
 // callShared makes a call on a connection that reads share, or returns
 // pipeline.ErrElsewhere.
-func (d *database) callShared(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+func (d *database) callShared(client net.Conn, st statement, input, callContext []byte, into answered) error {
 	params := [][]byte{input, callContext}
 	if !pipeline.Takes(params) {
 		return pipeline.ErrElsewhere
 	}
-	err := d.shared.Do(&pipeline.Query{SQL: st.sql, Params: params, Client: client, Row: func(columns [][]byte) {
-		answerFirst(columns, answer)
-	}})
+	call := into.Statement()
+	err := d.shared.Do(&pipeline.Query{SQL: call.SQL, Params: params, Formats: call.Formats, Client: client, Row: into.Row})
 	switch {
 	case err == nil || err == pipeline.ErrElsewhere:
 		return err
@@ -186,15 +185,6 @@ func (d *database) callShared(client net.Conn, st statement, input, callContext 
 		return pipeline.ErrElsewhere
 	}
 	return err
-}
-
-// answerFirst passes the one value of a row on.
-func answerFirst(columns [][]byte, answer func([]byte)) {
-	value := columns[0]
-	if value == nil {
-		value = []byte("null")
-	}
-	answer(value)
 }
 
 // isRepeatable tells whether a call did nothing and may do better next time.
@@ -221,7 +211,7 @@ func sqlstate(err error) string {
 	return raised.Code
 }
 
-func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, answer func([]byte)) error {
+func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, into answered) error {
 	asked := time.Now()
 	conn, err := d.acquire()
 	if err != nil {
@@ -239,7 +229,7 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 			_ = pg.Close(closedContext())
 		}
 	}()
-	err = execute(pg, st, input, callContext, answer)
+	err = execute(pg, st, input, callContext, into)
 	switch {
 	case err == nil:
 		return nil
@@ -270,66 +260,80 @@ const queueTime = time.Millisecond
 // waits.
 var errClientLeft = errors.New("the client has left")
 
-// execute works one level below pgx: of the answer it needs one column of one row
-// as it came, and no decoding.
-func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, answer func([]byte)) error {
+// execute works one level below pgx: of the answer it needs the columns as they came, and
+// no decoding.
+func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, into answered) error {
 	if st.custom {
-		return executeCustom(pg, st, input, callContext, answer)
+		return executeCustom(pg, st, input, callContext, into)
 	}
-	prepared, err := prepare(pg, st)
+	call := into.Statement()
+	prepared, err := prepare(pg, st.name+call.Name, call.SQL)
 	if err != nil {
 		return err
 	}
-	rows := pg.ExecStatement(context.Background(), prepared, [][]byte{input, callContext}, nil, nil)
-	for rows.NextRow() {
-		answerFirst(rows.Values(), answer)
+	rows := pg.ExecStatement(context.Background(), prepared, [][]byte{input, callContext}, nil, call.Formats)
+	if !readRows(rows, into) {
+		return nil
 	}
 	_, err = rows.Close()
 	return err
 }
 
+// readRows gives rows to an answer. It returns false if the answer wants no more: then the
+// connection is closed, with which the rest of them goes.
+func readRows(rows *pgconn.ResultReader, into answered) bool {
+	for rows.NextRow() {
+		if !into.Row(rows.Values()) {
+			return false
+		}
+	}
+	return true
+}
+
 // What follows each call of custom code, in its transaction: the question whether the code
 // has entered another action, and the end of all settings that would outlive the call.
-var afterCustom = [...]statement{
-	{name: "leave", sql: "select platform.leave()"},
-	{name: "reset", sql: "reset all"},
+var afterCustom = [...]answer.Statement{
+	{Name: "leave", SQL: "select platform.leave()"},
+	{Name: "reset", SQL: "reset all"},
 }
 
 // executeCustom is execute for custom code.
-func executeCustom(pg *pgconn.PgConn, st statement, input, callContext []byte, answer func([]byte)) error {
+func executeCustom(pg *pgconn.PgConn, st statement, input, callContext []byte, into answered) error {
 	var batch pgconn.Batch
 	params := [][]byte{input, callContext}
-	for _, each := range append([]statement{st}, afterCustom[:]...) {
-		prepared, err := prepare(pg, each)
+	call := *into.Statement()
+	call.Name = st.name + call.Name
+	for _, each := range append([]answer.Statement{call}, afterCustom[:]...) {
+		prepared, err := prepare(pg, each.Name, each.SQL)
 		if err != nil {
 			return err
 		}
-		batch.ExecStatement(prepared, params, nil, nil)
+		batch.ExecStatement(prepared, params, nil, each.Formats)
 		params = nil
 	}
 	results := pg.ExecBatch(context.Background(), &batch)
 	for first := true; results.NextResult(); first = false {
 		rows := results.ResultReader()
+		if first && !readRows(rows, into) {
+			return nil
+		}
 		for rows.NextRow() {
-			if first {
-				answerFirst(rows.Values(), answer)
-			}
 		}
 	}
 	return results.Close()
 }
 
 // prepare returns the statement as the connection knows it.
-func prepare(pg *pgconn.PgConn, st statement) (*pgconn.StatementDescription, error) {
+func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription, error) {
 	known := pg.CustomData()
-	if sd, ok := known[st.name].(*pgconn.StatementDescription); ok {
+	if sd, ok := known[name].(*pgconn.StatementDescription); ok {
 		return sd, nil
 	}
-	sd, err := pg.Prepare(context.Background(), st.name, st.sql, nil)
+	sd, err := pg.Prepare(context.Background(), name, sql, nil)
 	if err != nil {
 		return nil, err
 	}
-	known[st.name] = sd
+	known[name] = sd
 	return sd, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
@@ -224,15 +225,16 @@ const (
 // row: the caller's identity and the action's validation. What refuses it there is
 // the error. Without an input they are asked about an upload.
 func (s *Server) decideEarly(a *action, r *served, who *caller, input, context []byte) (decision, error) {
+	answered := a.early.Begin(answer.Page{}, nil)
+	err := s.db.call(who.request.client, a.early, input, context, answered)
 	decided := depends
-	err := s.db.call(who.request.client, a.early, input, context, func(value []byte) {
-		switch string(value) {
-		case "t":
-			decided = admitted
-		case "f":
-			decided = refused
-		}
-	})
+	text, _ := answered.JSON()
+	switch string(text) {
+	case "t":
+		decided = admitted
+	case "f":
+		decided = refused
+	}
 	switch {
 	case isOvertaken(err):
 		return depends, err

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/answer"
 )
 
 // While a server stops, what is in flight ends, what is new is turned away.
@@ -92,6 +93,16 @@ func TestPanic(t *testing.T) {
 	}
 }
 
+// panics is an answer that panics.
+type panics struct{}
+
+func (panics) Statement() *answer.Statement {
+	return &answer.Statement{SQL: "select api.who_am_i($1, $2)"}
+}
+func (panics) Restart()          {}
+func (panics) Again() bool       { return false }
+func (panics) Row([][]byte) bool { panic("halfway") }
+
 // A panic in the middle of a call leaves no connection behind with an answer of
 // somebody else on it.
 func TestPanicDuringCall(t *testing.T) {
@@ -99,7 +110,7 @@ func TestPanicDuringCall(t *testing.T) {
 	s, _ := startReady(t, func(c *Config) { c.PoolSize = 1 })
 	p := func() (p any) {
 		defer func() { p = recover() }()
-		return s.db.call(nil, newStatement("who_am_i", true), []byte("{}"), []byte(`{"timeZone":"UTC"}`), func([]byte) { panic("halfway") })
+		return s.db.call(nil, newStatement(1, "who_am_i", answer.NewValue("who_am_i")), []byte("{}"), []byte(`{"timeZone":"UTC"}`), panics{})
 	}()
 	if p != "halfway" {
 		t.Fatalf("got %v, want a panic", p)

@@ -24,10 +24,21 @@ type request struct {
 	held    *heldBytes     // of the budget for bodies; nil for nothing
 	action  *actionMetrics // nil until it is known
 	scratch []byte         // for the context of the call
+	result  []byte         // for what the call answers
 	refused *refusal       // nil for a success
 }
 
 const requestKey = "request"
+
+// keptAnswer is how large an answer may be whose memory is kept for the next one.
+const keptAnswer = 64 << 10
+
+// keep keeps the memory of an answer that was copied, for the next request.
+func (r *request) keep(answer []byte) {
+	if cap(answer) <= keptAnswer {
+		r.result = answer
+	}
+}
 
 // requests keeps those that have ended, for the sake of their scratch space.
 var requests = sync.Pool{New: func() any { return &request{scratch: make([]byte, 0, 256)} }}
@@ -45,9 +56,9 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 		defer s.inFlight.Add(-1)
 
 		r := requests.Get().(*request)
-		*r = request{id: requestID(rc), client: rc.Conn(), scratch: r.scratch[:0]}
+		*r = request{id: requestID(rc), client: rc.Conn(), scratch: r.scratch[:0], result: r.result[:0]}
 		defer func() {
-			*r = request{scratch: r.scratch}
+			*r = request{scratch: r.scratch, result: r.result}
 			requests.Put(r)
 		}()
 		rc.SetUserValue(requestKey, r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -163,22 +164,26 @@ func sentences(ctx context.Context, tx pgx.Tx, function string) ([]string, error
 
 // declaredFunction is what a function in schema api returns, and promises.
 type declaredFunction struct {
-	result     string // text or boolean
+	result     string // text, boolean, or rows
 	volatility string // as in pg_proc
 }
+
+// rowsResult is the result of a function that answers rows. Which columns they have is
+// found out when its call is prepared.
+const rowsResult = "rows"
 
 // declaredFunctions lists the functions in schema api that this role may call and
 // that have the signature of an action or of an early decision.
 func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunction, error) {
 	rows, err := tx.Query(ctx, `
-		select proname, prorettype::regtype::text, provolatile::text
+		select proname, case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
 		from pg_catalog.pg_proc
+		join pg_catalog.pg_type on pg_type.oid = prorettype
 		where pronamespace = 'api'::regnamespace
 			and prokind = 'f'
-			and not proretset
-			and prorettype in ('text'::regtype, 'boolean'::regtype)
+			and (prorettype in ('text'::regtype, 'boolean'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
 			and proargtypes::text = concat_ws(' ', 'jsonb'::regtype::oid, 'jsonb'::regtype::oid)
-			and has_function_privilege(oid, 'execute')`)
+			and has_function_privilege(pg_proc.oid, 'execute')`)
 	if err != nil {
 		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
 	}
@@ -205,9 +210,13 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 			names = append(names, a.Forms[set])
 		}
 		for _, name := range names {
+			result := "text"
+			if a.Record != "" {
+				result = rowsResult
+			}
 			switch f := declared[name]; {
-			case f.result != "text":
-				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns text that the server may execute", a.Name, name))
+			case f.result != result:
+				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns %s that the server may execute", a.Name, name, result))
 			case f.volatility == "v" && !a.Kind.Writes():
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, name, a.Kind))
 			}
@@ -229,7 +238,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	}
 	actions := map[string]*action{}
 	for _, a := range m.Actions {
-		built, err := s.buildAction(m, a)
+		built, err := s.buildAction(number, m, a)
 		if err != nil {
 			faults = append(faults, err.Error())
 		}
@@ -272,7 +281,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	return r, slices.Concat(faults, missing, more)
 }
 
-func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, error) {
+func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Action) (*action, error) {
 	reader, err := input.Compile(m.Schemas, a.Input)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
@@ -300,19 +309,19 @@ func (s *Server) buildAction(m *release.Manifest, a *release.Action) (*action, e
 		Action:  a,
 		reader:  reader,
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
-		call:    newStatement(a.Function, readOnly),
+		call:    newStatement(number, a.Function, answer.NewPlan(m, a, a.Function, s.config.PageLimit)),
 		places:  places,
 		forms:   map[string]statement{},
 		sealed:  sealed,
 		metrics: s.telemetry.action(a.Name),
 	}
 	if a.Early != "" {
-		built.early = newStatement(a.Early, true)
+		built.early = newStatement(number, a.Early, answer.NewValue(a.Early))
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
 	for set, function := range a.Forms {
-		form := newStatement(function, readOnly)
+		form := newStatement(number, function, answer.NewPlan(m, a, function, s.config.PageLimit))
 		form.shared = a.Kind == release.List && !a.Custom
 		form.custom = a.Custom
 		built.forms[set] = form

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
@@ -90,8 +91,7 @@ func (a *app) call(t testing.TB, name, body, caller string) string {
 // callFunction calls a function of schema api.
 func (a *app) callFunction(t testing.TB, function, body, caller string) string {
 	t.Helper()
-	var answer string
-	err := a.server.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, callContext(caller)).Scan(&answer)
+	answer, err := calls.JSON(t.Context(), a.server, function, body, callContext(caller))
 	var refused *pgconn.PgError
 	switch {
 	case err == nil:

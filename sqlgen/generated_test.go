@@ -13,11 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 var (
@@ -135,8 +135,7 @@ func callGenerated(ctx context.Context, conn *pgx.Conn, function, body, caller s
 	if _, err := tx.Exec(ctx, `select platform.file_enter('{sample}')`); err != nil {
 		return err.Error()
 	}
-	var answer *string
-	err = tx.QueryRow(ctx, "select api."+pg.Ident(function)+"($1, $2)::text", body, callContext(caller)).Scan(&answer)
+	_, err = calls.JSON(ctx, conn, function, body, callContext(caller))
 	var refused *pgconn.PgError
 	switch {
 	case err == nil:

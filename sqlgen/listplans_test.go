@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 const posts = `
@@ -228,7 +228,7 @@ func rowsReadBy(t *testing.T, conn *pgx.Conn, function, body, caller string) (ro
 		return rows
 	}
 	before := count()
-	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, callContext(caller)).Scan(&answer)
+	answer, err = calls.JSON(t.Context(), conn, function, body, callContext(caller))
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == "SP403" {
 		return 0, refused.Code
 	} else if err != nil {

@@ -66,15 +66,15 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			functions = append(functions, form)
 		}
 		for _, f := range functions {
-			told = append(told, fmt.Sprintf("%s(jsonb, jsonb) returns text, volatility %s", f, volatility))
+			told = append(told, fmt.Sprintf("%s(jsonb, jsonb) returns %s, volatility %s", f, resultOf(m, a), volatility))
 		}
 		if a.Early != "" {
-			told = append(told, a.Early+"(jsonb, jsonb) returns boolean, volatility s")
+			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")
 		}
 	}
 	compareFacts(t, "functions", told, facts(t, conn, `
-		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), prorettype::regtype, provolatile)
-		from pg_proc where pronamespace = 'api'::regnamespace
+		select format('%s(%s) returns %s, volatility %s', proname, oidvectortypes(proargtypes), case when typtype = 'c' then 'app.' || typname else typname end, provolatile)
+		from pg_proc join pg_type on pg_type.oid = prorettype where pronamespace = 'api'::regnamespace
 	`))
 
 	s := sampler{t: t, schemas: m.Schemas}
@@ -103,6 +103,18 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			}
 		}
 	}
+}
+
+// resultOf is the type of what the functions of an action answer.
+func resultOf(m *release.Manifest, a *release.Action) string {
+	if a.Record == "" {
+		return "text"
+	}
+	if slices.ContainsFunc(m.Records[a.Record], func(member release.Member) bool { return member.Embedded }) {
+		return "record"
+	}
+	i := slices.IndexFunc(m.Models, func(model release.Model) bool { return model.Name == a.Model })
+	return "app." + m.Models[i].Table
 }
 
 func hasPath(value any, path []string) bool {

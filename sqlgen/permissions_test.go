@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -238,7 +239,5 @@ func callInside(ctx context.Context, conn *pgx.Conn, function, body string, call
 	if err != nil {
 		return "", err
 	}
-	var answer string
-	err = tx.QueryRow(ctx, "select api."+pgx.Identifier{function}.Sanitize()+"($1, $2)", body, string(text)).Scan(&answer)
-	return answer, err
+	return calls.JSON(ctx, conn, function, body, string(text))
 }

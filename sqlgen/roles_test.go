@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 // TestServerMayNothingElse tries, as a server, what only the owner or an action may.
@@ -175,8 +177,7 @@ func rowsOf(t *testing.T, tx pgx.Tx, function, body string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var answer string
-	err = nested.QueryRow(t.Context(), "select api."+function+"($1, '{}')", body).Scan(&answer)
+	answer, err := calls.JSON(t.Context(), nested.Conn(), function, body, "{}")
 	var refused *pgconn.PgError
 	switch {
 	case errors.As(err, &refused):
@@ -221,7 +222,7 @@ func TestReadersWriteNothing(t *testing.T) {
 			for _, function := range functions {
 				called++
 				err := pgx.BeginTxFunc(t.Context(), a.server, pgx.TxOptions{AccessMode: pgx.ReadOnly}, func(tx pgx.Tx) error {
-					_, err := tx.Exec(t.Context(), "select api."+function+"($1, '{}')", string(in.JSON))
+					_, err := calls.JSON(t.Context(), tx.Conn(), function, string(in.JSON), "{}")
 					return err
 				})
 				if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
@@ -101,14 +102,13 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
 	if _, err := tx.Exec(t.Context(), `select platform.file_enter('{sample}')`); err != nil {
 		t.Fatal(err)
 	}
-	var answer *string // nil where custom code may return any JSON, and returns null
-	err = tx.QueryRow(t.Context(), "select api."+pg.Ident(function)+"($1, $2)", body, context).Scan(&answer)
+	answer, err := calls.JSON(t.Context(), conn, function, body, context)
 	if err == nil {
-		if answer != nil && !json.Valid([]byte(*answer)) {
-			t.Errorf("api.%s answers %s to %s, which is no JSON", function, *answer, body)
+		if !json.Valid([]byte(answer)) {
+			t.Errorf("api.%s answers %s to %s, which is no JSON", function, answer, body)
 		}
-		if answer != nil && strings.Contains(*answer, "canary") {
-			t.Errorf("api.%s answers %s to %s, which shows a password or secret", function, *answer, body)
+		if strings.Contains(answer, "canary") {
+			t.Errorf("api.%s answers %s to %s, which shows a password or secret", function, answer, body)
 		}
 		return
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 const unionSchema = `
@@ -369,7 +371,7 @@ func TestUnionReadsPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tx.Rollback(t.Context())
-		if err := tx.QueryRow(t.Context(), "select api."+function+"($1, $2)", body, callContext("i2")).Scan(&answer); err != nil {
+		if answer, err = calls.JSON(t.Context(), tx.Conn(), function, body, callContext("i2")); err != nil {
 			t.Fatal(err)
 		}
 		err = tx.QueryRow(t.Context(), `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) from pg_stat_xact_user_tables where schemaname = 'app'`).Scan(&rows)

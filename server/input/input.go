@@ -49,7 +49,7 @@ func (r *Reader) Read(body []byte) (Input, error) {
 	if r.root.list != nil {
 		r.paging.complete(w)
 	}
-	in := Input{JSON: w.out, places: slices.Clone(w.places), operators: w.operatorSet(), plain: w.isPlain}
+	in := Input{JSON: w.out, places: slices.Clone(w.places), operators: w.operatorSet(), plain: w.isPlain, page: w.page}
 	for i, p := range in.places {
 		in.places[i].json = in.JSON[p.start:p.end]
 	}
@@ -66,7 +66,11 @@ type Input struct {
 	places    []Place
 	operators string
 	plain     bool
+	page      Page
 }
+
+// Page returns the page that a list asks for.
+func (in Input) Page() Page { return in.page }
 
 // TakesFiles tells whether some value of the input is a file.
 func (r *Reader) TakesFiles() bool {

@@ -1,12 +1,15 @@
 package input
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // pagingNames are the properties that the body of every list has.
@@ -151,6 +154,73 @@ func (l *list) isPlain(has func(property int) bool) bool {
 	return l.orderBy < 0 || !has(l.orderBy)
 }
 
+// Page is the page that the body of a list asks for.
+type Page struct {
+	Size        int // 0 means that the request leaves it open
+	Offset      int
+	IsBackwards bool // it is one before a cursor, or the last one
+	HasCursor   bool // it lies beyond a cursor
+	HasLimit    bool // it is asked for by its place
+	CountsAll   bool
+	OrderBy     []Key
+}
+
+// Key is a field that a request orders a list by.
+type Key struct {
+	Name       string
+	Descending bool
+}
+
+// read notes what a paging input asks for. The value has not been judged yet: one that is
+// wrong is refused, and then nobody looks at the page.
+func (l *list) read(p *Page, property int, value []byte) {
+	number := func() int {
+		n, _ := strconv.Atoi(string(value))
+		return n
+	}
+	switch property {
+	case l.first:
+		p.Size = number()
+	case l.last:
+		p.Size, p.IsBackwards = number(), true
+	case l.limit:
+		p.Size, p.HasLimit = number(), true
+	case l.offset:
+		p.Offset = number()
+	case l.after:
+		p.HasCursor = true
+	case l.before:
+		p.HasCursor, p.IsBackwards = true, true
+	case l.totalCount:
+		p.CountsAll = string(value) == "true"
+	case l.orderBy:
+		p.OrderBy = readOrder(value)
+	}
+}
+
+// readOrder reads an array of objects, each with the names of fields and their directions.
+func readOrder(value []byte) []Key {
+	var keys []Key
+	d := jsontext.NewDecoder(bytes.NewReader(value))
+	for {
+		name, err := d.ReadToken()
+		if err != nil {
+			return keys
+		}
+		if name.Kind() != '"' {
+			continue
+		}
+		field := name.String()
+		direction, err := d.ReadToken()
+		if err != nil {
+			return keys
+		}
+		if direction.Kind() == '"' {
+			keys = append(keys, Key{Name: field, Descending: direction.String() == "desc"})
+		}
+	}
+}
+
 // Paging is what is added to the body of a list where the request leaves it open. The
 // zero Paging adds nothing.
 type Paging struct {
@@ -177,14 +247,17 @@ func (p Paging) complete(w *walker) {
 	}
 	switch {
 	case p.Size == 0 || w.isSized:
-	case w.isBefore:
+	case w.page.IsBackwards:
 		add(`"last":` + strconv.Itoa(p.Size))
 	default:
 		add(`"first":` + strconv.Itoa(p.Size))
 	}
+	if p.Size > 0 && !w.isSized {
+		w.page.Size = p.Size
+	}
 	if p.TotalCount {
 		add(`"totalCount":true`) // the database takes the last of two
-		w.isPlain = false
+		w.isPlain, w.page.CountsAll = false, true
 	}
 }
 

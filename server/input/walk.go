@@ -28,8 +28,8 @@ type walker struct {
 	places    []Place
 	operators []string
 	isPlain   bool // of a list: whether the page is one that a form may have
+	page      Page // of a list
 	isSized   bool // of a list: whether a page size is given
-	isBefore  bool // of a list: whether the page is one before a cursor
 
 	digits [maxNumber]byte
 }
@@ -185,6 +185,7 @@ func (w *walker) object(n *node) bool {
 		}
 		w.at++
 		w.peek()
+		start := len(w.out)
 		if i < 0 {
 			ok = w.value(anything)
 		} else {
@@ -192,6 +193,9 @@ func (w *walker) object(n *node) bool {
 		}
 		if !ok {
 			return false
+		}
+		if n.list != nil && i >= 0 {
+			n.list.read(&w.page, i, w.out[start:])
 		}
 		if more, ok = w.more('}'); !ok {
 			return false
@@ -212,7 +216,7 @@ func (w *walker) object(n *node) bool {
 			w.refuseOnce(n, n.alternatives[0][0], isRequired(n.properties[n.alternatives[0][0]].name))
 		}
 		if n.list != nil {
-			w.page(n, has)
+			w.judgePage(n, has)
 		}
 	}
 	w.seen = w.seen[:seen]
@@ -258,11 +262,10 @@ func (w *walker) missing(n *node, has func(int) bool) {
 	}
 }
 
-// page judges the paging inputs of a list.
-func (w *walker) page(n *node, has func(int) bool) {
+// judgePage judges the paging inputs of a list.
+func (w *walker) judgePage(n *node, has func(int) bool) {
 	w.isPlain = n.list.isPlain(has)
 	w.isSized = has(n.list.first) || has(n.list.last) || has(n.list.limit)
-	w.isBefore = has(n.list.before)
 	if i, problem := n.list.page(has); problem != "" {
 		w.refuseOnce(n, i, problem)
 	}

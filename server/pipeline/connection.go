@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -194,6 +195,10 @@ func (n *connection) read(own *query) {
 			n.fail(own, err)
 			break
 		}
+		if kind == 'D' && !n.row(body) {
+			n.fail(own, errEnough)
+			break
+		}
 		if ended := n.take(kind, body); ended == own {
 			done = true
 		} else if ended != nil && !ended.moved {
@@ -227,14 +232,6 @@ func (n *connection) handOn() {
 // 55.7). What is not about a query, such as notices, is passed over.
 func (n *connection) take(kind byte, body []byte) (ended *query) {
 	switch kind {
-	case 'D': // DataRow
-		if n.head == nil {
-			n.head = n.oldest()
-		}
-		if n.head != nil {
-			n.values = splitRow(n.values[:0], body)
-			n.head.Row(n.values)
-		}
 	case 'E': // ErrorResponse
 		n.refused(body)
 	case 'Z': // ReadyForQuery
@@ -243,6 +240,21 @@ func (n *connection) take(kind byte, body []byte) (ended *query) {
 	}
 	return nil
 }
+
+// row gives a row to the oldest query. It tells whether more are wanted.
+func (n *connection) row(body []byte) (more bool) {
+	if n.head == nil {
+		n.head = n.oldest()
+	}
+	if n.head == nil {
+		return true
+	}
+	n.values = splitRow(n.values[:0], body)
+	return n.head.Row(n.values)
+}
+
+// errEnough is why a connection is given up on which rows come that nobody wants.
+var errEnough = errors.New("the rest of a result is not wanted")
 
 // oldest returns the oldest query, or nil if nobody waits for it. One whose rows have
 // begun to arrive does not move.
@@ -309,8 +321,10 @@ func (n *connection) fail(own *query, cause error) {
 	queue := n.queue
 	n.queue = nil
 	n.headSince.Store(0)
-	for _, c := range queue {
-		c.err = ErrElsewhere
+	for i, c := range queue {
+		if c.err = ErrElsewhere; i == 0 && cause == errEnough {
+			c.err = nil
+		}
 		if c != own && !c.moved {
 			c.turn <- isDone
 		}

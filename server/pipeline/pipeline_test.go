@@ -82,7 +82,7 @@ func text(p *pipeline.Pool, c *client, sql string, params ...string) (string, er
 		q.Client = c
 	}
 	var got []string
-	q.Row = func(columns [][]byte) { got = append(got, string(columns[0])) }
+	q.Row = func(columns [][]byte) bool { got = append(got, string(columns[0])); return true }
 	err := p.Do(&q)
 	return strings.Join(got, ","), err
 }
@@ -304,18 +304,36 @@ func TestLargeAnswers(t *testing.T) {
 	}
 }
 
+func TestEnoughRows(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, nil)
+	n := 0
+	err := p.Do(&pipeline.Query{
+		SQL: "select generate_series(1, $1::int)", Params: [][]byte{[]byte("100000000")},
+		Row: func([][]byte) bool { n++; return n < 10 },
+	})
+	if err != nil || n != 10 {
+		t.Errorf("got %d rows, %v, want 10", n, err)
+	}
+	connect(t, p, 1)
+	if got, err := text(p, nil, "select $1", "after"); err != nil || got != "after" {
+		t.Errorf("afterwards: got %q, %v", got, err)
+	}
+}
+
 func TestFormatsAndNulls(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, nil)
 	var rows [][]string
 	err := p.Do(&pipeline.Query{
 		SQL: "select null, '', 258::int8, $1::text", Params: [][]byte{nil}, Formats: []int16{0, 0, 1, 0},
-		Row: func(columns [][]byte) {
+		Row: func(columns [][]byte) bool {
 			row := make([]string, len(columns))
 			for i, c := range columns {
 				row[i] = fmt.Sprintf("%v %q", c == nil, c)
 			}
 			rows = append(rows, row)
+			return true
 		},
 	})
 	want := `[[true "" false "" false "\x00\x00\x00\x00\x00\x00\x01\x02" true ""]]`

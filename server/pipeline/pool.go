@@ -50,8 +50,9 @@ type Query struct {
 
 	// Row takes the columns of a row; nil is null. They are valid during the call only.
 	// It is called by another goroutine, while Do waits. What it was given counts only if
-	// Do returns nil.
-	Row func([][]byte)
+	// Do returns nil. It tells whether more rows are wanted; if not, the query ends there,
+	// and its connection with it.
+	Row func([][]byte) (more bool)
 }
 
 const (

@@ -23,6 +23,7 @@ type Manifest struct {
 	Models      []Model               `json:"models"`                // those with actions, unions too, in declaration order
 	Callers     []string              `json:"callers"`               // classes of callers: anonymous, authenticated, each role
 	Actions     []*Action             `json:"actions"`               // in declaration order
+	Records     map[string][]Member   `json:"records"`               // what functions answer rows of: the columns in the order of the wire
 	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
 	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
 	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that some rule reads
@@ -96,6 +97,7 @@ type Action struct {
 	Model    string `json:"model"` // the model or union it belongs to
 	Doc      string `json:"doc,omitempty"`
 	Function string `json:"function"`         // in schema api, called with (input jsonb, context jsonb)
+	Record   string `json:"record,omitempty"` // of Records: what the function answers rows of; empty means that it answers JSON
 	Early    string `json:"early,omitempty"`  // in schema api, likewise: true, false or null; empty means none
 	Input    string `json:"input"`            // component: the schema of the whole request body
 	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and where any JSON may come
@@ -105,6 +107,11 @@ type Action struct {
 	// than first and after, and without orderBy, may go to its set's form; every
 	// other request goes to Function.
 	Forms map[string]string `json:"forms,omitempty"`
+
+	// Order is what a list whose function answers rows is ordered by, the id at last;
+	// Sortable is what requests may order it by.
+	Order    []SortKey `json:"order,omitempty"`
+	Sortable []SortKey `json:"sortable,omitempty"`
 
 	// Inputs says which input writes which field: the way from a constraint that
 	// failed back to the offending input.
@@ -142,6 +149,47 @@ type Action struct {
 	// errors of its own.
 	Custom bool `json:"custom,omitempty"`
 }
+
+// Member is a column of the rows that a function answers, and the member that it becomes
+// in a record. The first one is the id, which no row is without.
+type Member struct {
+	Name   string     `json:"name"`
+	Column string     `json:"column"`
+	Type   MemberType `json:"type"`
+	Array  bool       `json:"array,omitempty"`
+
+	// Embedded tells that the column stands beside the row and holds embedded records.
+	// Where any member is, the row itself is the column RowColumn.
+	Embedded bool `json:"embedded,omitempty"`
+}
+
+// SortKey is a field that a list is ordered by.
+type SortKey struct {
+	Member
+	Descending bool `json:"descending,omitempty"`
+}
+
+// DefaultPageSize is how many records a page has whose size a request leaves open.
+const DefaultPageSize = 50
+
+// RowColumn is the column that holds the row where embedded records stand beside it.
+const RowColumn = "v_row"
+
+// MemberType says how the values of a column are written as JSON.
+type MemberType string
+
+// The types of members.
+const (
+	TextMember      MemberType = "text"
+	NumberMember    MemberType = "number"
+	DecimalMember   MemberType = "decimal"
+	BooleanMember   MemberType = "boolean"
+	TimestampMember MemberType = "timestamp"
+	DateMember      MemberType = "date"
+	DurationMember  MemberType = "duration"
+	RealMember      MemberType = "real" // single precision, of a Vector
+	JSONMember      MemberType = "json" // as it is
+)
 
 // Input is a write input and the field it writes.
 type Input struct {

@@ -23,7 +23,9 @@ import (
 //  5. Columns are made before rows get their values, values before types and columns
 //     that they may be computed from change or go, and only then is anything required.
 //  6. Keys come before the references to them, and references after all tables.
-//  7. Functions of actions come at the end, for nothing depends on them.
+//  7. Functions of actions answer rows of tables: those that are gone, or that Postgres
+//     cannot replace, come off before any table, and the others are made at the end, for
+//     nothing depends on them.
 //
 // With Concurrent all that would look at the rows of a table, while others wait for it,
 // is put off: constraints are added without looking at rows and validated later,
@@ -44,6 +46,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	}
 	p.match()
 	p.views()
+	p.dropFunctions()
 	p.takeOff()
 	p.takeAway()
 	p.dropTables()
@@ -341,28 +344,39 @@ func (pr *pair) renamed(columns []string) []string {
 	return list
 }
 
-func (p *planner) functions() {
+// sameCall returns the function of a list that is called like another one, or nil.
+func sameCall(list []*pg.Function, f *pg.Function) *pg.Function {
 	called := func(f *pg.Function) string { return f.Name + "(" + f.Types() + ")" }
-	of := func(list []*pg.Function, f *pg.Function) *pg.Function {
-		at := slices.IndexFunc(list, func(other *pg.Function) bool { return called(other) == called(f) })
-		if at < 0 {
-			return nil
-		}
-		return list[at]
+	at := slices.IndexFunc(list, func(other *pg.Function) bool { return called(other) == called(f) })
+	if at < 0 {
+		return nil
 	}
-	// Postgres replaces a function only by one whose parameters have the same names and
-	// which returns the same.
-	fits := func(o, n *pg.Function) bool { return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments) }
+	return list[at]
+}
+
+// fits tells whether Postgres can replace a function by another one: the parameters have
+// the same names, and it returns the same.
+func fits(o, n *pg.Function) bool {
+	return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments)
+}
+
+// dropFunctions drops the functions that are gone or cannot be replaced. They answer rows
+// of tables, which therefore cannot be dropped before.
+func (p *planner) dropFunctions() {
 	for _, o := range p.old.Functions {
-		switch n := of(p.new.Functions, o); {
+		switch n := sameCall(p.new.Functions, o); {
 		case n == nil:
 			p.step(DropFunction{o}, nil, o.Title+" is gone", NoLock)
 		case !fits(o, n):
-			p.step(DropFunction{o}, nil, n.Origin.String()+": it has other parameters", NoLock)
+			p.step(DropFunction{o}, nil, n.Origin.String()+": it has other parameters or another result", NoLock)
 		}
 	}
+}
+
+// functions makes and replaces the functions of actions.
+func (p *planner) functions() {
 	for _, n := range p.new.Functions {
-		o := of(p.old.Functions, n)
+		o := sameCall(p.old.Functions, n)
 		if o == nil || o.Digest != n.Digest {
 			p.step(CreateFunction{n, o != nil && fits(o, n)}, nil, n.Origin.String(), NoLock)
 		}

@@ -24,7 +24,12 @@ func statement(s pg.Statement) doc {
 	case *pg.If:
 		return ifDoc(s)
 	case *pg.Return:
+		if s.Value == nil {
+			return cat("return;")
+		}
 		return group("return ", expr(s.Value, bindAny), ";")
+	case *pg.ReturnQuery:
+		return group("return query", nest(line, selectClauses(s.Query)), ";")
 	case *pg.Execute:
 		return execute(s)
 	case *pg.ForEach:

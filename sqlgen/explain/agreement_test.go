@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
@@ -274,8 +275,7 @@ func answer(t *testing.T, conn *pgx.Conn, r explain.Request) string {
 		t.Fatal(err)
 	}
 	defer tx.Rollback(t.Context())
-	var result string
-	err = tx.QueryRow(t.Context(), "select api."+pgx.Identifier{r.Action.Function}.Sanitize()+"($1, $2)", string(r.Input), string(bound)).Scan(&result)
+	result, err := calls.JSON(t.Context(), conn, r.Action.Function, string(r.Input), string(bound))
 	var raised *pgconn.PgError
 	switch {
 	case errors.As(err, &raised) && strings.HasPrefix(raised.Code, "SP"):

@@ -207,7 +207,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 		Origin:      pg.Origin{Of: "action " + a.Name + " of " + ownerOf(a), Place: placeOf(a.Span)},
 		Comment:     a.Doc,
 		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
-		Returns:     "text",
+		Returns:     answers(a),
 		Volatility:  volatility,
 		UseVariable: hasColumnLikeVariable(a),
 	}
@@ -234,7 +234,7 @@ func (b *builder) refuseEarly() {
 	case pg.IsFalse(b.early.fails):
 	case pg.IsTrue(b.early.fails):
 		b.closed = true
-		b.step("No rule admits anyone.", refuse, &pg.Return{Value: pg.Null()})
+		b.step("No rule admits anyone.", refuse, b.returnNothing())
 	default:
 		b.step("", pg.IfThen(b.early.fails, refuse))
 	}
@@ -301,25 +301,3 @@ func hasColumnLikeVariable(a *schema.Action) bool {
 
 // stored is the table that rows are read from and written to, under row security.
 func (b *builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }
-
-// recordQuery selects the JSON text of a record from rows that satisfy a condition.
-func (b *builder) recordQuery(where pg.Expr, into string) *pg.Query {
-	return &pg.Query{Select: &pg.Select{
-		Columns: []pg.Output{{Value: b.recordText()}},
-		Into:    []string{into},
-		From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-			Columns: b.record(),
-			From:    b.stored(),
-			Where:   where,
-		}},
-	}}
-}
-
-// returnedRecord is the JSON text of the record of the row that a statement
-// returns.
-func (b *builder) returnedRecord() pg.Expr {
-	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: b.recordText()}},
-		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: b.record()}},
-	}}
-}

@@ -17,13 +17,14 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
-	b.variable("v_result", "text", nil)
+	b.resultRow()
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
-		b.step("Row security judges the new row here, with all that hangs on it.", b.recordQuery(pg.Eq(pg.Col(b.table, "id"), c.ids[root]), "v_result"))
-		b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
+			Columns: b.answerColumns(), Into: []string{"v_result"}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
+		b.step("", pg.IfThen(noResult, &pg.Perform{Value: pg.Fn("platform.refuse")}))
 	} else {
-		insert.Returning, insert.Into = b.returnedRecord(), "v_result"
+		insert.Returning, insert.Into = allColumns(b.table), "v_result"
 		b.step(c.comment(), insert)
 	}
 	b.step("", &pg.Return{Value: pg.Var("v_result")})

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -184,8 +185,7 @@ func create(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body string) st
 		t.Fatal(err)
 	}
 	defer inner.Rollback(t.Context())
-	var answer string
-	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", body, w.contextJSON()).Scan(&answer)
+	_, err = calls.JSON(t.Context(), inner.Conn(), a.Function, body, w.contextJSON())
 	var raised *pgconn.PgError
 	switch {
 	case err == nil:

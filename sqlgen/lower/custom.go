@@ -168,7 +168,7 @@ func (b *builder) answerRow() {
 	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
 	switch b.action.Kind {
 	case schema.Get:
-		null := &pg.Return{Value: pg.Str("null")}
+		null := b.returnNothing()
 		b.step("", pg.IfThen(pg.IsNull(id), null))
 		if b.hidesRefused {
 			b.judgeRow(row, isAllowed, null)
@@ -184,10 +184,19 @@ func (b *builder) answerRow() {
 		b.requireResult(id)
 		b.judgeRow(row, isAllowed, &pg.Perform{Value: pg.Fn("platform.refuse")})
 	}
-	b.step("", &pg.Return{Value: &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: b.recordText()}},
-		From:    &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{Columns: b.record(), From: b.heldRow(row)}},
-	}}})
+	if answersSet(b.action) {
+		b.step("", &pg.ReturnQuery{Query: &pg.Select{Columns: b.answerColumns(), From: b.heldRow(row)}})
+		return
+	}
+	b.step("", &pg.Return{Value: row})
+}
+
+// returnNothing ends a function that has no row to answer.
+func (b *builder) returnNothing() *pg.Return {
+	if answersSet(b.action) {
+		return &pg.Return{}
+	}
+	return &pg.Return{Value: pg.Null()}
 }
 
 // heldRow is a row that a variable holds, under the name of its table.

@@ -54,32 +54,18 @@ func (b *builder) answerRows() {
 
 	alias := pageAlias(b.table)
 	place := pg.Col(alias, "place")
-	b.step("",
-		&pg.Query{Select: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Fn("array_agg", b.recordText())}},
-			Into:    []string{"v_records"},
-			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-				Columns: b.record(),
-				From:    &pg.CallRef{Call: pg.Fn("generate_subscripts", picked, pg.Lit("1")), Alias: alias, Columns: []string{"place"}},
-				Joins:   []pg.Join{{Kind: "cross join lateral", With: b.heldRow(&pg.Element{Array: picked, Index: place})}},
-				Where:   pg.Op(place, "<=", p.size),
-				OrderBy: p.byPlace(place),
-			}},
-		}},
-		p.countRecords(),
-	)
-	p.answer(picked, func(_, place pg.Expr) pg.Expr {
-		return p.cursorOf(b.keysOf(&pg.Element{Array: picked, Index: place}))
-	})
+	b.step("", &pg.ReturnQuery{Query: &pg.Select{
+		Columns: b.answerColumns(),
+		From:    &pg.CallRef{Call: pg.Fn("generate_subscripts", picked, pg.Lit("1")), Alias: alias, Columns: []string{"place"}},
+		Joins:   []pg.Join{{Kind: "cross join lateral", With: b.heldRow(&pg.Element{Array: picked, Index: place})}},
+		OrderBy: []pg.Order{{Value: place}},
+	}})
+	b.requireCallerOfPage(nothingFound)
+	b.step("", tellOfPage(p.rowsBefore, p.total))
 }
 
 // wholeRow is the row of the action's table that stands in a query. Its name alone
 // could be that of a column.
 func (b *builder) wholeRow() pg.Expr {
 	return pg.As(&pg.Row{Values: []pg.Expr{&pg.AllFields{Value: pg.Var(pg.Ident(b.table))}}}, rowType(b.model))
-}
-
-// keysOf are the values by which the list can be ordered, of a row that is held.
-func (b *builder) keysOf(row pg.Expr) pg.Expr {
-	return keysObject(b.action, sortable(b.action), b.table, &pg.Select{From: b.heldRow(row)})
 }

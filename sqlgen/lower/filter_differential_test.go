@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	requests "github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
@@ -447,8 +448,7 @@ func callList(t *testing.T, tx pgx.Tx, w *world, function, body string) string {
 		t.Fatal(err)
 	}
 	defer inner.Rollback(t.Context())
-	var answer string
-	err = inner.QueryRow(t.Context(), "select api."+function+"($1, $2)", body, w.contextJSON()).Scan(&answer)
+	answer, err := calls.JSON(t.Context(), inner.Conn(), function, body, w.contextJSON())
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) && strings.HasPrefix(raised.Code, "SP") {
 		return raised.Code

@@ -69,10 +69,6 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	g.sql = b.variable("v_sql", "text", nil)
 	p.found()
 	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
-	var keys pageKeys
-	if !p.isSortable {
-		keys = b.pageKeys(p.order, ids)
-	}
 
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -100,27 +96,18 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 
 	alias := pageAlias(b.table)
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
-		&pg.Query{Select: &pg.Select{
-			Columns: append([]pg.Output{{Value: pg.Fn("array_agg", b.recordText())}}, keys.values()...),
-			Into:    append([]string{"v_records"}, keys.names()...),
-			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-				Columns: b.record(),
-				From: &pg.CallRef{
-					Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: p.size}),
-					Ordinality: true, Alias: alias, Columns: []string{"id", "place"},
-				},
-				Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
-				OrderBy: p.byPlace(pg.Col(alias, "place")),
-			}},
+		&pg.ReturnQuery{Query: &pg.Select{
+			Columns: b.answerColumns(),
+			From: &pg.CallRef{
+				Call:       pg.Fn("unnest", ids),
+				Ordinality: true, Alias: alias, Columns: []string{"id", "place"},
+			},
+			Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
+			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
 		}},
-		p.countRecords(),
 	)
-	p.answer(ids, func(record, picked pg.Expr) pg.Expr {
-		if p.isSortable {
-			return p.cursorOf(keysOfRow(a, &pg.Element{Array: ids, Index: picked}))
-		}
-		return keys.cursor(record, picked)
-	})
+	b.requireCallerOfPage(nothingFound)
+	b.step("", tellOfPage(p.rowsBefore, p.total))
 	return b.finish()
 }
 

@@ -2,15 +2,17 @@ package lower
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // defaultPageSize is the number of rows of a page whose size was not asked for.
-const defaultPageSize = "50"
+var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 
 // form is an operator set of a list that has a function of its own.
 type form struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -67,7 +68,7 @@ func answer(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body map[string
 		t.Fatal(err)
 	}
 	defer inner.Rollback(t.Context())
-	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", string(input), w.contextJSON()).Scan(&text)
+	text, err = calls.JSON(t.Context(), inner.Conn(), a.Function, string(input), w.contextJSON())
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) && raised.Code == "SP403" {
 		return "", true

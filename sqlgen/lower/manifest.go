@@ -28,9 +28,14 @@ func (l *lowering) manifest() []byte {
 	for _, c := range classes {
 		m.Callers = append(m.Callers, c.Name)
 	}
+	m.Records = map[string][]release.Member{}
 	p := newPublisher(l.schema)
 	for _, a := range l.schema.Actions {
 		published := l.publish(a, p)
+		if name, members := publishedRecord(a); name != "" {
+			published.Record, m.Records[name] = name, members
+			published.Order, published.Sortable = publishedOrder(a)
+		}
 		for _, c := range classes {
 			published.Access = append(published.Access, string(access.Decide(a.Rules, c).Verdict))
 		}
@@ -101,6 +106,10 @@ func manifestText(m *release.Manifest) []byte {
 	for i, s := range m.Schemas {
 		schemas[i] = fmt.Appendf(nil, "%s:%s", text(s.Name), s.JSON)
 	}
+	records := make([][]byte, 0, len(m.Records))
+	for _, name := range slices.Sorted(maps.Keys(m.Records)) {
+		records = append(records, fmt.Appendf(nil, "%s:%s", text(name), text(m.Records[name])))
+	}
 	names := slices.Sorted(maps.Keys(m.Constraints))
 	constraints := make([][]byte, len(names))
 	for i, name := range names {
@@ -115,6 +124,7 @@ func manifestText(m *release.Manifest) []byte {
 		fmt.Appendf(nil, `"models":%s`, text(m.Models)),
 		fmt.Appendf(nil, `"callers":%s`, text(m.Callers)),
 		fmt.Appendf(nil, `"actions":%s`, block("[", actions, "]")),
+		fmt.Appendf(nil, `"records":%s`, block("{", records, "}")),
 		fmt.Appendf(nil, `"schemas":%s`, block("{", schemas, "}")),
 		fmt.Appendf(nil, `"constraints":%s`, block("{", constraints, "}")),
 		fmt.Appendf(nil, `"headers":%s`, text(m.Headers)),

@@ -18,10 +18,11 @@ func TestManifestText(t *testing.T) {
 		Callers: []string{"anonymous"},
 		Models:  []release.Model{{Name: "M", Doc: "d", Table: "m"}, {Name: "U", IsUnion: true}},
 		Actions: []*release.Action{{
-			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Early: "e", Input: "AInput", Result: "AResult",
+			Name: "a", Kind: release.List, Model: "M", Doc: "d", Function: "a", Record: "M", Early: "e", Input: "AInput", Result: "AResult",
 			Forms: map[string]string{"": "a__all"}, Inputs: []release.Input{{Path: "p", Table: "t", Field: "f"}}, LookUp: "id", Anonymous: true,
 			Rules: []string{"true"}, Custom: true, Access: []string{"always"},
 		}},
+		Records:     map[string][]release.Member{"M": {{Name: "aB", Column: "a_b", Type: release.TextMember, Array: true, Embedded: true}}},
 		Schemas:     release.Schemas{{Name: "Z", JSON: json.RawMessage(`{"type":"object"}`)}, {Name: "A", JSON: json.RawMessage(`{"b":1,"a":2}`)}},
 		Constraints: map[string]release.Constraint{"c": {Kind: release.Unique, Table: "t", Fields: []string{"f"}, Message: "m"}},
 		Headers:     []string{"h"},

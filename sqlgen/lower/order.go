@@ -77,21 +77,6 @@ func keysArray(keys []sortKey, table string) pg.Expr {
 	return pg.As(&pg.Array{Elements: rows}, "platform.sort_key[]")
 }
 
-// mark names a list and its order, as platform.list_mark does.
-func mark(a *schema.Action, keys []sortKey) string {
-	var b strings.Builder
-	b.WriteString(a.Name)
-	for _, k := range keys {
-		if k.descending {
-			b.WriteByte('-')
-		} else {
-			b.WriteByte('+')
-		}
-		b.WriteString(k.field.Name)
-	}
-	return b.String()
-}
-
 // isByIDAlone tells whether a list has no order but the one by id.
 func isByIDAlone(keys []sortKey) bool {
 	return len(keys) == 1 && keys[0].field.Name == "id" && !keys[0].descending
@@ -253,30 +238,6 @@ func upTo(keys []sortKey, values []pg.Expr, table string) pg.Expr {
 		pg.Op(k.column(table), less+"=", value),
 		pg.AnyOf(pg.Op(k.column(table), less, value), upTo(keys[1:], values[1:], table)),
 	)
-}
-
-// cursor is the cursor of the row with an id, whose values it looks up where the
-// order has more keys.
-func cursor(a *schema.Action, keys []sortKey, id pg.Expr) pg.Expr {
-	values := []pg.Expr{pg.Lit("1"), pg.Str(mark(a, keys))}
-	if isByIDAlone(keys) {
-		return pg.Fn("platform.list_cursor", pg.Fn("json_build_array", append(values, id)...))
-	}
-	table := a.Model.Table
-	for _, k := range keys {
-		values = append(values, wire(k.field.Type, k.column(table)))
-	}
-	return pg.Fn("platform.list_cursor", &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Fn("json_build_array", values...)}},
-		From:    pg.Ref(relatedSchema, table),
-		Where:   pg.Eq(pg.Col(table, "id"), id),
-	}})
-}
-
-// keysOfRow are the values by which a list can be ordered, of the row with an id.
-func keysOfRow(a *schema.Action, id pg.Expr) pg.Expr {
-	table := a.Model.Table
-	return keysObject(a, sortable(a), table, &pg.Select{From: pg.Ref(relatedSchema, table), Where: pg.Eq(pg.Col(table, "id"), id)})
 }
 
 // keysObject are the values of fields of a row as a JSON object: what platform.cursor

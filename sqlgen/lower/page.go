@@ -35,6 +35,14 @@ func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable b
 	return p
 }
 
+// tellOfPage leaves what is known of a page to the statement of the server, which reads it
+// behind the rows: whether rows lie on the other side of the page, then how many match in
+// all if they were counted.
+func tellOfPage(known ...pg.Expr) pg.Statement {
+	return &pg.Perform{Value: pg.Fn("set_config", pg.Str("sternpost.page"),
+		pg.Fn("concat_ws", append([]pg.Expr{pg.Str(" ")}, known...)...), pg.True())}
+}
+
 // found declares the variables that hold what is found.
 func (p *page) found() {
 	p.total = p.variable("v_total", "bigint", nil)
@@ -42,8 +50,10 @@ func (p *page) found() {
 	p.ranges = p.variable("v_ranges", "text[]", pg.Str("{true}"))
 	p.rangeOf = p.variable("v_range", "text", nil)
 	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
-	p.records = p.variable("v_records", "text[]", nil)
-	p.count = p.variable("v_count", "int", nil)
+	if p.action.Union != nil {
+		p.records = p.variable("v_records", "text[]", nil)
+		p.count = p.variable("v_count", "int", nil)
+	}
 }
 
 // countAll runs the query that counts all rows, if that is asked for.
@@ -137,7 +147,7 @@ func (p *page) cursorOf(values pg.Expr) pg.Expr {
 // it, in the order asked for, with one more if more follows; cursor is that of a row,
 // of which the places among the records and in picked are told.
 func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Expr) {
-	p.requireCallerOfPage(p.count)
+	p.requireCallerOfPage(pg.Eq(p.count, pg.Lit("0")))
 	more := pg.Op(pg.Fn("cardinality", picked), ">", p.size)
 	p.step("", &pg.Return{Value: pg.Fn("platform.list_page",
 		p.records,
@@ -156,8 +166,8 @@ func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Exp
 
 // requireCallerOfPage looks for the caller of an empty page, if no row proves that there
 // is one.
-func (b *builder) requireCallerOfPage(count pg.Expr) {
+func (b *builder) requireCallerOfPage(isEmpty pg.Expr) {
 	if statements := b.requireCaller(); statements != nil {
-		b.step("", pg.IfThen(pg.Eq(count, pg.Lit("0")), statements...))
+		b.step("", pg.IfThen(isEmpty, statements...))
 	}
 }

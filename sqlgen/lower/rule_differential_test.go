@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -142,8 +143,7 @@ func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) s
 		t.Fatal(err)
 	}
 	defer inner.Rollback(t.Context())
-	var answer string
-	err = inner.QueryRow(t.Context(), "select api."+a.Function+"($1, $2)", string(input), w.contextJSON()).Scan(&answer)
+	answer, err := calls.JSON(t.Context(), inner.Conn(), a.Function, string(input), w.contextJSON())
 	var raised *pgconn.PgError
 	switch {
 	case errors.As(err, &raised) && raised.Code == "SP403":

@@ -20,12 +20,12 @@ func (l *lowering) staticList(a *schema.Action, name string, set operatorSet) *p
 	s.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint"))
 	s.condition = b.operatorSet(set)
 	s.hasPrevious = b.variable("v_has_previous", "boolean", pg.False())
-	s.ids = b.variable("v_ids", "text[]", pg.Str("{}"))
-	s.records = b.variable("v_records", "text[]", nil)
-	s.count = b.variable("v_count", "int", nil)
-	s.pageKeys = b.pageKeys(s.keys, s.ids)
+	isReadDirectly := set.isReadDirectly(b, s.keys)
+	if !isReadDirectly {
+		s.ids = b.variable("v_ids", "text[]", pg.Str("{}"))
+	}
 	s.position = b.firstPosition(s.keys)
-	if set.isReadDirectly(b, s.keys) {
+	if isReadDirectly {
 		s.readDirectly()
 	} else {
 		s.pickFirst()
@@ -40,9 +40,7 @@ type staticList struct {
 	position  []pg.Expr // a variable per key: where the page begins
 	condition pg.Expr   // of the operator set
 
-	pageKeys pageKeys
-
-	size, hasPrevious, ids, records, count pg.Expr // variables
+	size, hasPrevious, ids pg.Expr // variables
 }
 
 // operatorSet is the condition of an operator set with the @wheres that count beside
@@ -95,22 +93,14 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 // readDirectly reads the rows of the page from the table.
 func (s staticList) readDirectly() {
 	s.readPosition(s.lookBefore(s.condition))
-	s.step("One row more than the page tells whether another follows.", &pg.Query{Select: &pg.Select{
-		Columns: append([]pg.Output{
-			{Value: pg.Fn("array_agg", s.recordText())},
-			{Value: pg.Fn("array_agg", s.recordMember("id"))},
-		}, s.pageKeys.values()...),
-		Into: append([]string{"v_records", "v_ids"}, s.pageKeys.names()...),
-		From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
-			Columns: s.record(),
-			From:    s.stored(),
-			Where:   pg.AllOf(beyond(s.keys, s.position, s.table), s.condition),
-			OrderBy: orderBy(s.keys, s.table),
-			Limit:   pg.Op(s.size, "+", pg.Lit("1")),
-		}},
+	s.step("One row more than the page tells whether another follows.", &pg.ReturnQuery{Query: &pg.Select{
+		Columns: s.answerColumns(),
+		From:    s.stored(),
+		Where:   pg.AllOf(beyond(s.keys, s.position, s.table), s.condition),
+		OrderBy: orderBy(s.keys, s.table),
+		Limit:   pg.Op(s.size, "+", pg.Lit("1")),
 	}})
-	s.step("", &pg.Assign{Variable: "v_count", Value: pg.Fn("least", pg.Fn("coalesce", pg.Fn("cardinality", s.ids), pg.Lit("0")), s.size)})
-	s.answer(&pg.Slice{Array: s.records, From: pg.Lit("1"), To: s.count})
+	s.tell()
 }
 
 // lookBefore sees whether rows of the table lie before the page.
@@ -161,20 +151,13 @@ func (s staticList) pickFirst() {
 			Else:     s.pickAdmitted(),
 		})
 	}
-	s.step("The page's rows, under row security.",
-		&pg.Query{Select: &pg.Select{
-			Columns: append([]pg.Output{{Value: pg.Fn("array_agg", s.recordText())}}, s.pageKeys.values()...),
-			Into:    append([]string{"v_records"}, s.pageKeys.names()...),
-			From: &pg.SubqueryRef{Alias: s.recordAlias(), Query: &pg.Select{
-				Columns: s.record(),
-				From:    s.stored(),
-				Where:   &pg.Any{Value: pg.Col(s.table, "id"), Op: "=", Array: &pg.Slice{Array: s.ids, From: pg.Lit("1"), To: s.size}},
-				OrderBy: orderBy(s.keys, s.table),
-			}},
-		}},
-		&pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", s.records), pg.Lit("0"))},
-	)
-	s.answer(s.records)
+	s.step("The page's rows, under row security.", &pg.ReturnQuery{Query: &pg.Select{
+		Columns: s.answerColumns(),
+		From:    s.stored(),
+		Where:   &pg.Any{Value: pg.Col(s.table, "id"), Op: "=", Array: s.ids},
+		OrderBy: orderBy(s.keys, s.table),
+	}})
+	s.tell()
 }
 
 // pickAdmitted picks the ids of the rows that the rules admit.
@@ -226,17 +209,10 @@ func (s staticList) idsOf(admitted admission, condition, size pg.Expr) pg.Expr {
 	return &pg.ArrayOf{Query: &pg.Select{Columns: ids, From: merged, OrderBy: order, Limit: size}}
 }
 
-// answer ends the function with the page.
-func (s staticList) answer(records pg.Expr) {
-	s.requireCallerOfPage(s.count)
-	s.step("", &pg.Return{Value: pg.Fn("platform.list_page",
-		records,
-		s.pageKeys.cursor(pg.Lit("1"), pg.Lit("1")),
-		s.pageKeys.cursor(s.count, s.count),
-		pg.Op(pg.Fn("cardinality", s.ids), ">", s.size),
-		s.hasPrevious,
-		s.count,
-	)})
+// tell leaves what is known of a page beyond a cursor to the statement of the server.
+func (s staticList) tell() {
+	s.requireCallerOfPage(nothingFound)
+	s.step("", pg.IfThen(hasMember(input, "after"), tellOfPage(s.hasPrevious)))
 }
 
 // firstPosition declares a variable per key, which holds where the page begins: at

@@ -17,12 +17,12 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	if readsValues(a) {
 		values = b.variable("v_values", "jsonb", member(input, "values"))
 	}
-	b.variable("v_result", "text", nil)
+	b.resultRow()
 
 	update := &pg.Update{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
-		Returning: b.returnedRecord(),
+		Returning: allColumns(b.table),
 		Into:      "v_result",
 	}
 	for _, w := range levels(a).writes {
@@ -32,7 +32,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 		})
 	}
 	b.step("", update)
-	b.missing(where)
+	b.missing(noResult, where)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }
@@ -64,15 +64,15 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
 		Into:      "v_result",
 	})
-	b.missing(where)
+	b.missing(pg.IsNull(pg.Var("v_result")), where)
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }
 
 // missing ends the call if no row was found: it is refused if row security hid the
 // row that the condition finds without it.
-func (b *builder) missing(where pg.Expr) {
-	b.step("", pg.IfThen(pg.IsNull(pg.Var("v_result")), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", b.isHidden(where))}))
+func (b *builder) missing(isMissing, where pg.Expr) {
+	b.step("", pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", b.isHidden(where))}))
 }
 
 // requireCaller ends the call of a caller who does not exist, where the rules of an action

@@ -26,15 +26,6 @@ func wire(t expr.Type, value pg.Expr) pg.Expr {
 	return value
 }
 
-// wireType is the type of what wire returns for a value that is no array.
-func wireType(k expr.Kind) string {
-	switch k {
-	case expr.Timestamp, expr.Duration:
-		return "text"
-	}
-	return castType(k)
-}
-
 // rowAlias is an alias of a query by which its rows are meant as a whole. A column
 // of the same name, of this query or of any around it, would be meant instead.
 func rowAlias(name string, a *schema.Action) string {
@@ -53,13 +44,6 @@ func rowAlias(name string, a *schema.Action) string {
 
 // recordAlias is the alias of the query that makes a record.
 func (b *builder) recordAlias() string { return rowAlias("record", b.action) }
-
-// record returns the members of the action's record, of the row whose table stands
-// in the query under its own name.
-func (b *builder) record() []pg.Output {
-	taken := map[string]bool{b.table: true, pageAlias(b.table): true}
-	return recordMembers(rowOf(b.model), b.action.Embeds, taken, b.recordAlias())
-}
 
 // recordText is the JSON text of a record, from the query that makes it.
 func (b *builder) recordText() pg.Expr {

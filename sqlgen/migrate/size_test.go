@@ -75,7 +75,7 @@ func TestSizeOfAMigration(t *testing.T) {
 		percent  int
 	}{
 		{"fourteen models", compile(t, fourteen("")), compile(t, fourteen("    place Text?\n")), 10},
-		{"the workshop", workshop(func(text string) string { return text }), workshop(addField), 20},
+		{"the workshop", workshop(func(text string) string { return text }), workshop(addField), 10},
 	} {
 		project := t.TempDir()
 		mustNew(t, project, "first", c.old)

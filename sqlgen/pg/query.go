@@ -152,7 +152,12 @@ type IfBranch struct {
 
 // Return ends a function with a value.
 type Return struct {
-	Value Expr
+	Value Expr // nil in a function that answers a set
+}
+
+// ReturnQuery adds the rows of a query to what a function answers.
+type ReturnQuery struct {
+	Query *Select
 }
 
 // Execute runs text as a statement.
@@ -181,18 +186,19 @@ type Note struct {
 	Text string
 }
 
-func (*Perform) isStatement()    {}
-func (*Assign) isStatement()     {}
-func (*Query) isStatement()      {}
-func (*Insert) isStatement()     {}
-func (*Update) isStatement()     {}
-func (*Delete) isStatement()     {}
-func (*If) isStatement()         {}
-func (*Return) isStatement()     {}
-func (*Execute) isStatement()    {}
-func (*ForEach) isStatement()    {}
-func (*ForElement) isStatement() {}
-func (*Note) isStatement()       {}
+func (*Perform) isStatement()     {}
+func (*Assign) isStatement()      {}
+func (*Query) isStatement()       {}
+func (*Insert) isStatement()      {}
+func (*Update) isStatement()      {}
+func (*Delete) isStatement()      {}
+func (*If) isStatement()          {}
+func (*Return) isStatement()      {}
+func (*ReturnQuery) isStatement() {}
+func (*Execute) isStatement()     {}
+func (*ForEach) isStatement()     {}
+func (*ForElement) isStatement()  {}
+func (*Note) isStatement()        {}
 
 // IfThen returns an if with one branch.
 func IfThen(condition Expr, then ...Statement) *If {

@@ -1,0 +1,98 @@
+// Package calls calls the functions of a release as a server does, for tests that have no
+// server: what a function answers is rows, what callers are answered is JSON.
+package calls
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// JSON calls a function of the newest release in a database, with an input and a context,
+// and returns what a caller is answered. Beside those of actions and forms it calls
+// functions that answer one value. The error is that of the database.
+func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext string) (string, error) {
+	var manifest string
+	err := conn.QueryRow(ctx, "select manifest::text from platform.release order by number desc limit 1").Scan(&manifest)
+	if err != nil {
+		return "", fmt.Errorf("read the newest release: %w", err)
+	}
+	plan, err := planOf(manifest, function)
+	if err != nil {
+		return "", err
+	}
+	page, err := pageOf(input)
+	if err != nil {
+		return "", err
+	}
+	into := plan.Begin(page, nil)
+	call := into.Statement()
+	result := conn.PgConn().ExecParams(ctx, call.SQL, [][]byte{[]byte(input), []byte(callContext)}, nil, nil, call.Formats).Read()
+	if result.Err != nil {
+		return "", result.Err
+	}
+	for _, row := range result.Rows {
+		into.Row(row)
+	}
+	text, _ := into.JSON()
+	return string(text), nil
+}
+
+// pageOf is the page that an input asks for, if it is that of a list.
+func pageOf(text string) (answer.Page, error) {
+	var body any
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		return answer.Page{}, fmt.Errorf("read an input: %w", err)
+	}
+	members, _ := body.(map[string]any)
+	number := func(name string) int {
+		n, _ := members[name].(float64)
+		return int(n)
+	}
+	has := func(name string) bool { return members[name] != nil }
+	page := answer.Page{
+		Size: number("first") + number("last") + number("limit"), Offset: number("offset"),
+		IsBackwards: has("last") || has("before"), HasCursor: has("after") || has("before"), HasLimit: has("limit"),
+		CountsAll: members["totalCount"] == true,
+	}
+	order, _ := members["orderBy"].([]any)
+	for _, item := range order {
+		keys, _ := item.(map[string]any)
+		for name, direction := range keys {
+			page.OrderBy = append(page.OrderBy, answer.Key{Name: name, Descending: direction == "desc"})
+		}
+	}
+	return page, nil
+}
+
+// plans are the plans of the functions of manifests, by the manifests' text.
+var plans sync.Map
+
+// planOf says how a function is called.
+func planOf(manifest, function string) (*answer.Plan, error) {
+	known, ok := plans.Load(manifest)
+	if !ok {
+		var m release.Manifest
+		if err := json.Unmarshal([]byte(manifest), &m); err != nil {
+			return nil, fmt.Errorf("read a manifest: %w", err)
+		}
+		byFunction := map[string]*answer.Plan{}
+		for _, a := range m.Actions {
+			byFunction[a.Function] = answer.NewPlan(&m, a, a.Function, 0)
+			for _, form := range a.Forms {
+				byFunction[form] = answer.NewPlan(&m, a, form, 0)
+			}
+		}
+		known, _ = plans.LoadOrStore(manifest, byFunction)
+	}
+	if plan, ok := known.(map[string]*answer.Plan)[function]; ok {
+		return plan, nil
+	}
+	return answer.NewValue(function), nil
+}

@@ -1,0 +1,144 @@
+package answer
+
+import (
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// Plan says how a function of schema api is called, with the input and the context of
+// the call, and how what it answers becomes the JSON of the response.
+type Plan struct {
+	usual  Statement
+	record *Record // nil means that the function answers JSON
+	pages  *pages  // nil means that it answers at most one record
+}
+
+// Statement is a call in SQL.
+type Statement struct {
+	Name    string // among the statements of a plan
+	SQL     string
+	Formats []int16 // of the columns: 0 is text, 1 binary; none means text
+}
+
+// NewPlan plans the calls of a function of an action: its own, or that of a form. The
+// records of a page have at most so many bytes together; 0 means any number.
+func NewPlan(m *release.Manifest, a *release.Action, function string, limit int) *Plan {
+	switch {
+	case a.Record == "" && a.Kind.Writes():
+		return NewValue(function)
+	case a.Record == "":
+		return newGuarded(function)
+	}
+	members := m.Records[a.Record]
+	p := &Plan{record: NewRecord(members)}
+	if a.Kind == release.List {
+		p.pages = newPages(a, members, callOf(function), limit)
+		p.usual = p.pages.plain
+		return p
+	}
+	p.usual = Statement{SQL: "select " + strings.Join(columnsOf(members), ", ") + " from " + callOf(function), Formats: formatsOf(members)}
+	return p
+}
+
+// NewValue plans the calls of a function that answers one value, which is taken as it is.
+func NewValue(function string) *Plan {
+	return &Plan{usual: Statement{SQL: "select " + callOf(function)}}
+}
+
+// newGuarded plans the calls of a function that answers one value and may run custom code
+// that must not write, for which being stable is not enough. The statement makes its own
+// transaction read-only first: `case` evaluates its condition before the call, and the
+// condition is volatile and so is not folded away.
+func newGuarded(function string) *Plan {
+	return &Plan{usual: Statement{
+		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function) + " end",
+	}}
+}
+
+func callOf(function string) string {
+	return pgx.Identifier{"api", function}.Sanitize() + "($1, $2)"
+}
+
+// columnsOf returns the columns of members, in their order.
+func columnsOf(members []release.Member) []string {
+	isBeside := false
+	for _, m := range members {
+		isBeside = isBeside || m.Embedded
+	}
+	columns := make([]string, len(members))
+	for i, m := range members {
+		columns[i] = pgx.Identifier{m.Column}.Sanitize()
+		if isBeside && !m.Embedded {
+			columns[i] = "(" + release.RowColumn + ")." + columns[i]
+		}
+	}
+	return columns
+}
+
+// formatsOf returns the formats in which the columns of members have to arrive.
+func formatsOf(members []release.Member) []int16 {
+	formats := make([]int16, len(members))
+	for i, m := range members {
+		if writerOf(m).isBinary {
+			formats[i] = 1
+		}
+	}
+	return formats
+}
+
+// Answer takes the rows of one call.
+type Answer struct {
+	plan      *Plan
+	statement *Statement
+	out       []byte // the records, one after the other
+	pageAnswer
+}
+
+// Begin returns the answer of a call. Of anything but a list the page does not matter.
+// What the answer holds is appended to out, which must be empty.
+func (p *Plan) Begin(page Page, out []byte) *Answer {
+	a := &Answer{plan: p, statement: &p.usual, out: out}
+	if p.pages != nil {
+		a.beginPage(page)
+	}
+	return a
+}
+
+// Statement is the call that is to be made.
+func (a *Answer) Statement() *Statement { return a.statement }
+
+// Restart forgets the rows that came, since the call is made again.
+func (a *Answer) Restart() {
+	a.out = a.out[:0]
+	a.restartPage()
+}
+
+// Row takes a row, in the formats of the statement; nil is null. The values are not kept.
+// It tells whether more rows are wanted. If not, the rest of the result need not be read.
+func (a *Answer) Row(values [][]byte) (more bool) {
+	switch {
+	case a.plan.pages != nil:
+		return a.pageRow(values)
+	case values[0] == nil: // no record, or null
+	case a.plan.record == nil:
+		a.out = append(a.out, values[0]...)
+	default:
+		a.out = a.plan.record.Append(a.out, values)
+	}
+	return true
+}
+
+// JSON returns the answer, and the memory that Begin was given for further use. The answer
+// is null where there was no row.
+func (a *Answer) JSON() (json, memory []byte) {
+	switch {
+	case a.plan.pages != nil:
+		return a.pageJSON(), a.out
+	case len(a.out) == 0:
+		a.out = append(a.out, "null"...)
+	}
+	return a.out, a.out
+}

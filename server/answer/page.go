@@ -1,0 +1,308 @@
+package answer
+
+import (
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// Page is the page of a list that a call asks for.
+type Page struct {
+	Size        int // 0 means the usual size
+	Offset      int
+	IsBackwards bool // it lies before a cursor, or is the last one: its rows come in reverse
+	HasCursor   bool
+	HasLimit    bool // it is asked for by its place, and so has a number
+	CountsAll   bool
+	OrderBy     []Key // what the request orders by
+}
+
+// Key is a field that a request orders a list by.
+type Key struct {
+	Name       string
+	Descending bool
+}
+
+// pages says how a list is called and what its cursors are made of.
+type pages struct {
+	action string
+	order  []sortKey          // the list's own, by id at last
+	keys   map[string]sortKey // all by which it may be ordered
+	limit  int                // how many bytes the records of a page may have together; 0 means any number
+	info   int                // the column of what is known of the page, behind all others
+
+	// The statements: for a page from the front that is not counted; for any page; for
+	// any page, without rows that have no room on it.
+	plain, any, bounded Statement
+
+	// fat tells that a page was too large: so many of the next pages are asked for with
+	// the bounded statement, which costs more.
+	fat atomic.Int32
+}
+
+// fatPages is how many pages are asked for by the bounded statement after one that was too
+// large.
+const fatPages = 1000
+
+// sortKey is a field that the list can be ordered by.
+type sortKey struct {
+	name       string
+	column     int // of the rows
+	append     func(out, value []byte) []byte
+	descending bool
+}
+
+// pageSetting is the setting in which the function of a list leaves what it knows of its
+// page: whether rows lie on the other side of it, and how many match in all.
+const pageSetting = "sternpost.page"
+
+// newPages plans the calls of a list. Beside the columns of the records, the statements
+// select those of keys that no record shows.
+func newPages(a *release.Action, members []release.Member, from string, limit int) *pages {
+	p := &pages{action: a.Name, keys: map[string]sortKey{}, limit: limit}
+	columns, formats := columnsOf(members), formatsOf(members)
+	isBeside := slices.ContainsFunc(members, func(m release.Member) bool { return m.Embedded })
+	for _, k := range slices.Concat(a.Sortable, a.Order) {
+		at := slices.IndexFunc(members, func(m release.Member) bool { return m.Column == k.Column && !m.Embedded })
+		if at < 0 {
+			column := pgx.Identifier{k.Column}.Sanitize()
+			if isBeside {
+				column = "(" + release.RowColumn + ")." + column
+			}
+			if at = slices.Index(columns, column); at < 0 {
+				at = len(columns)
+				columns, formats = append(columns, column), append(formats, formatsOf([]release.Member{k.Member})...)
+			}
+		}
+		p.keys[k.Name] = sortKey{name: k.Name, column: at, append: writerOf(k.Member).append, descending: k.Descending}
+	}
+	for _, k := range a.Order {
+		p.order = append(p.order, p.keys[k.Name])
+	}
+	p.info = len(columns)
+
+	selected := strings.Join(columns, ", ")
+	info := " union all select " + strings.Repeat("null, ", len(columns)) + "pg_catalog.current_setting('" + pageSetting + "', true)"
+	p.plain = Statement{SQL: "select " + selected + " from " + from, Formats: formats}
+	withInfo := append(slices.Clone(formats), 0)
+	p.any = Statement{Name: "_any", SQL: "select " + selected + ", null from " + from + info, Formats: withInfo}
+	p.bounded = Statement{Name: "_bounded", Formats: withInfo,
+		SQL: "select " + strings.Join(columnNames(len(columns)), ", ") + ", null from (" +
+			"select *, sum(v_size) over (rows between unbounded preceding and 1 preceding) as v_before, row_number() over () as v_place from (" +
+			"select " + named(columns) + ", " + sizeOf(members, columns) + " as v_size from " + from +
+			") as v_rows) as v_rows where v_place <= 2 or v_before < " + strconv.Itoa(limit) + info}
+	return p
+}
+
+// columnNames are names for so many columns.
+func columnNames(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = "v_" + strconv.Itoa(i)
+	}
+	return names
+}
+
+func named(columns []string) string {
+	list := make([]string, len(columns))
+	for i, name := range columnNames(len(columns)) {
+		list[i] = columns[i] + " as " + name
+	}
+	return strings.Join(list, ", ")
+}
+
+// sizeOf is about how large the record of a row is, from what may be large of it. Texts
+// that are stored out of line are not read for it.
+func sizeOf(members []release.Member, columns []string) string {
+	sum := "16"
+	for i, m := range members {
+		switch {
+		case m.Array:
+			sum += " + coalesce(pg_column_size(" + columns[i] + "), 0)"
+		case m.Type == release.TextMember:
+			sum += " + coalesce(octet_length(" + columns[i] + "), 0)"
+		case m.Type == release.JSONMember:
+			sum += " + coalesce(octet_length(" + columns[i] + "::text), 0)"
+		}
+	}
+	return sum
+}
+
+// pageAnswer is what an answer knows of a page.
+type pageAnswer struct {
+	page        Page
+	order       []sortKey
+	starts      []int  // of the records
+	first, last []byte // positions of the first and the last row that came
+	more        bool   // rows follow
+	isFull      bool   // there is no room for what follows
+	rowsBefore  bool   // rows lie on the other side of the page
+	total       string // how many rows match in all; empty if they were not counted
+}
+
+// beginPage prepares an answer for a page.
+func (a *Answer) beginPage(page Page) {
+	p := a.plan.pages
+	if page.Size == 0 {
+		page.Size = release.DefaultPageSize
+	}
+	a.page, a.order = page, p.order
+	if len(page.OrderBy) > 0 {
+		a.order = p.orderOf(page.OrderBy)
+	}
+	switch {
+	case p.limit > 0 && p.fat.Load() > 0:
+		a.statement = &p.bounded
+	case page.HasCursor || page.Offset > 0 || page.CountsAll:
+		a.statement = &p.any
+	}
+}
+
+func (a *Answer) restartPage() {
+	a.starts, a.first, a.last = a.starts[:0], a.first[:0], a.last[:0]
+	a.more, a.isFull, a.rowsBefore, a.total = false, false, false, ""
+}
+
+// Again tells whether the call has to be made once more, with another statement: the page
+// was too large, and what is known of it comes behind its rows.
+func (a *Answer) Again() bool {
+	p := a.plan.pages
+	if p == nil || a.statement != &p.any || !a.isFull {
+		return false
+	}
+	a.statement = &p.bounded
+	return true
+}
+
+// orderOf is the order of a request: the fields that it names, then those of the list's
+// own order that it does not name.
+func (p *pages) orderOf(named []Key) []sortKey {
+	var order []sortKey
+	seen := map[string]bool{}
+	add := func(k sortKey) {
+		if !seen[k.name] {
+			seen[k.name] = true
+			order = append(order, k)
+		}
+	}
+	for _, n := range named {
+		k := p.keys[n.Name]
+		k.descending = n.Descending
+		add(k)
+	}
+	for _, k := range p.order {
+		add(k)
+	}
+	return order
+}
+
+// pageRow takes a row of a page, or what is known of the page.
+func (a *Answer) pageRow(values [][]byte) (more bool) {
+	p := a.plan.pages
+	if len(values) > p.info && values[p.info] != nil {
+		a.readInfo(values[p.info])
+	}
+	switch {
+	case values[0] == nil: // no row
+		return true
+	case a.isFull || len(a.starts) == a.page.Size:
+		a.more = true
+		return true
+	}
+	start := len(a.out)
+	a.out = a.plan.record.Append(a.out, values)
+	if p.limit > 0 && len(a.out) > p.limit && start > 0 {
+		a.out = a.out[:start]
+		a.isFull, a.more = true, true
+		p.fat.Store(fatPages)
+		return a.statement == &p.bounded // of which not much is left
+	}
+	a.starts = append(a.starts, start)
+	if len(a.starts) == 1 {
+		a.first = a.appendPosition(a.first, values)
+	}
+	a.last = a.appendPosition(a.last[:0], values)
+	return true
+}
+
+// readInfo reads what a function knows of its page: whether rows lie on the other side of
+// it, t or f, and how many match in all, if they were counted.
+func (a *Answer) readInfo(text []byte) {
+	rowsBefore, total, _ := strings.Cut(string(text), " ")
+	a.rowsBefore, a.total = rowsBefore == "t", total
+}
+
+// appendPosition appends the position of a row in the list, from which a cursor is made:
+// the version, the list with its order, and the values that the row is ordered by.
+func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
+	out = append(out, `[1, "`...)
+	out = append(out, a.plan.pages.action...)
+	for _, k := range a.order {
+		if k.descending {
+			out = append(out, '-')
+		} else {
+			out = append(out, '+')
+		}
+		out = append(out, k.name...)
+	}
+	out = append(out, '"')
+	for _, k := range a.order {
+		out = append(out, ", "...)
+		if value := values[k.column]; value == nil {
+			out = append(out, "null"...)
+		} else {
+			out = k.append(out, value)
+		}
+	}
+	return append(out, ']')
+}
+
+// pageJSON writes the page.
+func (a *Answer) pageJSON() []byte {
+	if a.statement == &a.plan.pages.bounded && !a.isFull {
+		a.plan.pages.fat.Add(-1)
+	}
+	b := make([]byte, 0, len(a.out)+len(a.starts)+len(a.first)+2*len(a.last)+160)
+	b = append(b, `{"results":[`...)
+	for i := range a.starts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if a.page.IsBackwards {
+			i = len(a.starts) - 1 - i
+		}
+		end := len(a.out)
+		if i+1 < len(a.starts) {
+			end = a.starts[i+1]
+		}
+		b = append(b, a.out[a.starts[i]:end]...)
+	}
+	first, last, next, previous := a.first, a.last, a.more, a.rowsBefore
+	if a.page.IsBackwards {
+		first, last, next, previous = last, first, previous, next
+	}
+	b = append(b, `],"pageInfo":{"startCursor":"`...)
+	b = base64.RawURLEncoding.AppendEncode(b, first)
+	b = append(b, `","endCursor":"`...)
+	b = base64.RawURLEncoding.AppendEncode(b, last)
+	b = append(b, `","hasNextPage":`...)
+	b = strconv.AppendBool(b, next)
+	b = append(b, `,"hasPreviousPage":`...)
+	b = strconv.AppendBool(b, previous)
+	b = append(b, `,"count":`...)
+	b = strconv.AppendInt(b, int64(len(a.starts)), 10)
+	if a.total != "" {
+		b = append(append(b, `,"totalCount":`...), a.total...)
+	}
+	if a.page.HasLimit {
+		b = append(b, `,"pageNumber":`...)
+		b = strconv.AppendInt(b, int64(a.page.Offset/a.page.Size+1), 10)
+	}
+	return append(b, "}}"...)
+}
