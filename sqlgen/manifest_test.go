@@ -114,6 +114,9 @@ func resultOf(m *release.Manifest, a *release.Action) string {
 		return "record"
 	}
 	i := slices.IndexFunc(m.Models, func(model release.Model) bool { return model.Name == a.Model })
+	if m.Models[i].IsUnion {
+		return "record"
+	}
 	return "app." + m.Models[i].Table
 }
 

@@ -240,19 +240,6 @@ func upTo(keys []sortKey, values []pg.Expr, table string) pg.Expr {
 	)
 }
 
-// keysObject are the values of fields of a row as a JSON object: what platform.cursor
-// takes where the request names the order. The query finds the row, under an alias.
-func keysObject(a *schema.Action, fields []*schema.Field, row string, query *pg.Select) pg.Expr {
-	alias := rowAlias("keys", a)
-	for _, f := range fields {
-		query.Columns = append(query.Columns, pg.Output{Value: wire(f.Type, pg.Col(row, f.Column)), As: f.Name, Quote: true})
-	}
-	return &pg.Subquery{Query: &pg.Select{
-		Columns: []pg.Output{{Value: pg.Fn("row_to_json", pg.Var(alias))}},
-		From:    &pg.SubqueryRef{Alias: alias, Query: query},
-	}}
-}
-
 // requestedOrder fills v_keys with the order of the request, then the action's
 // own; of a column that is named twice, the first counts.
 func (b *builder) requestedOrder(keys pg.Expr, order []sortKey, fields []*schema.Field) {

@@ -13,9 +13,9 @@ type page struct {
 	fields     []*schema.Field // by which it may be ordered
 	isSortable bool            // by requests
 
-	isBackwards, size, offset, keys             pg.Expr // variables: what is asked for
-	total, position, rowsBefore, records, count pg.Expr // variables: what is found
-	ranges, rangeOf                             pg.Expr // variables: where the page lies, and the range that is read
+	isBackwards, size, offset, keys pg.Expr // variables: what is asked for
+	total, position, rowsBefore     pg.Expr // variables: what is found
+	ranges, rangeOf                 pg.Expr // variables: where the page lies, and the range that is read
 }
 
 // askedFor declares the variables that hold which page a request asks for. If requests
@@ -50,10 +50,6 @@ func (p *page) found() {
 	p.ranges = p.variable("v_ranges", "text[]", pg.Str("{true}"))
 	p.rangeOf = p.variable("v_range", "text", nil)
 	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
-	if p.action.Union != nil {
-		p.records = p.variable("v_records", "text[]", nil)
-		p.count = p.variable("v_count", "int", nil)
-	}
 }
 
 // countAll runs the query that counts all rows, if that is asked for.
@@ -119,49 +115,8 @@ func (p *page) orderedBy(reversed bool) pg.Expr {
 	return p.either(pg.Str(orderText(p.order, p.table, !reversed)), pg.Str(orderText(p.order, p.table, reversed)))
 }
 
-// byPlace is the order of a page of which each row has its place in the order asked
-// for.
-func (p *page) byPlace(place pg.Expr) []pg.Order {
-	return []pg.Order{{Value: p.either(pg.Op(pg.Lit("0"), "-", place), place)}}
-}
-
 func (p *page) either(backwards, forwards pg.Expr) pg.Expr {
 	return &pg.Case{Whens: []pg.When{{Condition: p.isBackwards, Result: backwards}}, Else: forwards}
-}
-
-// countRecords is the statement that counts the records of the page.
-func (p *page) countRecords() pg.Statement {
-	return &pg.Assign{Variable: "v_count", Value: pg.Fn("coalesce", pg.Fn("cardinality", p.records), pg.Lit("0"))}
-}
-
-// cursorOf is the cursor of a row of which the values that it may be ordered by are
-// given as JSON. There is none on an empty page.
-func (p *page) cursorOf(values pg.Expr) pg.Expr {
-	return &pg.Case{Whens: []pg.When{{
-		Condition: pg.Op(p.count, ">", pg.Lit("0")),
-		Result:    pg.Fn("platform.cursor", pg.Fn("platform.list_mark", pg.Str(p.action.Name), p.keys), values, p.keys),
-	}}}
-}
-
-// answer ends the function with the page. picked is the array of what was picked for
-// it, in the order asked for, with one more if more follows; cursor is that of a row,
-// of which the places among the records and in picked are told.
-func (p *page) answer(picked pg.Expr, cursor func(record, picked pg.Expr) pg.Expr) {
-	p.requireCallerOfPage(pg.Eq(p.count, pg.Lit("0")))
-	more := pg.Op(pg.Fn("cardinality", picked), ">", p.size)
-	p.step("", &pg.Return{Value: pg.Fn("platform.list_page",
-		p.records,
-		cursor(pg.Lit("1"), p.either(p.count, pg.Lit("1"))),
-		cursor(p.count, p.either(pg.Lit("1"), p.count)),
-		p.either(p.rowsBefore, more),
-		p.either(more, p.rowsBefore),
-		p.count,
-		p.total,
-		&pg.Case{Whens: []pg.When{{
-			Condition: hasMember(input, "limit"),
-			Result:    pg.Op(pg.Op(p.offset, "/", p.size), "+", pg.Lit("1")),
-		}}},
-	)})
 }
 
 // requireCallerOfPage looks for the caller of an empty page, if no row proves that there

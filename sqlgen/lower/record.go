@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -12,13 +13,10 @@ import (
 // A function whose answer is a record answers the row, and the server writes the record:
 // that costs Postgres a third of what making JSON does. The row is that of the model's
 // table. Embedded records stand beside it, each as JSON, and the row is then a column of
-// its own.
+// its own. Rows of a union have no table: each field is a column.
 
 // answersRow tells whether the function of an action answers rows.
 func answersRow(a *schema.Action) bool {
-	if a.Union != nil {
-		return false
-	}
 	switch a.Kind {
 	case schema.Get, schema.List, schema.Create, schema.Update:
 		return true
@@ -31,6 +29,8 @@ func answers(a *schema.Action) string {
 	switch {
 	case !answersRow(a):
 		return "text"
+	case a.Union != nil:
+		return answersOfUnion(a)
 	case len(a.Embeds) == 0 && a.Kind == schema.List:
 		return "setof " + rowType(a.Model)
 	case len(a.Embeds) == 0:
@@ -45,7 +45,37 @@ func answers(a *schema.Action) string {
 
 // answersSet tells whether the function of an action answers any number of rows.
 func answersSet(a *schema.Action) bool {
-	return answersRow(a) && (a.Kind == schema.List || len(a.Embeds) > 0)
+	return answersRow(a) && (a.Kind == schema.List || len(a.Embeds) > 0 || a.Union != nil)
+}
+
+// answersOfUnion is the type of what the function of a union's action answers: a column
+// for each field, and in a list the number of the arm, by which rows are ordered.
+func answersOfUnion(a *schema.Action) string {
+	var columns []string
+	for i, f := range a.Union.Fields {
+		columns = append(columns, unionColumn(i, f.Column)+" "+variableType(f.Type))
+	}
+	if a.Kind == schema.List {
+		columns = append(columns, armColumn+" bigint")
+	}
+	return "table (" + strings.Join(columns, ", ") + ")"
+}
+
+// unionColumn is the column of a field of a union, the i-th, in what functions answer. No
+// column of a table has such a name, so that none is taken for it.
+func unionColumn(i int, column string) string {
+	const room = 57 // for which names may be 63 bytes long
+	return fmt.Sprintf("%s__%d", column[:min(len(column), room)], i+1)
+}
+
+// unionMember is a field of a union as a member of the record.
+func unionMember(u *schema.Union, name string) release.Member {
+	for i, f := range u.Fields {
+		if f.Name == name {
+			return memberOf(f.Name, unionColumn(i, f.Column), f.Type)
+		}
+	}
+	panic("lower: the union " + u.Name + " has no field " + name)
 }
 
 // embedsInOrder returns the embeds of an action in the order of the record.
@@ -134,7 +164,20 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 	published := func(f *schema.Field, descending bool) release.SortKey {
 		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Descending: descending}
 	}
-	for _, k := range ownOrder(a) {
+	own := ownOrder
+	if a.Union != nil {
+		own = unionOrder
+		published = func(f *schema.Field, descending bool) release.SortKey {
+			if f.Name == armColumn {
+				return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type)}
+			}
+			return release.SortKey{Member: unionMember(a.Union, f.Name), Descending: descending}
+		}
+		for _, f := range a.UnionSortable {
+			sortable = append(sortable, published(unionKey(f), false))
+		}
+	}
+	for _, k := range own(a) {
 		order = append(order, published(k.field, k.descending))
 	}
 	for _, f := range a.Sortable {
@@ -148,6 +191,12 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 func publishedRecord(a *schema.Action) (name string, members []release.Member) {
 	if !answersRow(a) {
 		return "", nil
+	}
+	if a.Union != nil {
+		for _, f := range a.Union.Fields {
+			members = append(members, unionMember(a.Union, f.Name))
+		}
+		return a.Union.Name, members
 	}
 	name = a.Model.Name
 	if len(a.Embeds) > 0 {

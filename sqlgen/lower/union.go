@@ -112,13 +112,13 @@ func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
 	return value
 }
 
-// record returns the members of the record of a row of the arm.
-func (a arm) record(x expression) []pg.Output {
-	var members []pg.Output
+// columns returns what the function answers of a row of the arm.
+func (a arm) columns(x expression) []pg.Output {
+	var columns []pg.Output
 	for _, f := range a.union.Fields {
-		members = append(members, pg.Output{Value: wire(f.Type, a.column(x, f)), As: f.Name, Quote: true})
+		columns = append(columns, pg.Output{Value: a.column(x, f)})
 	}
-	return members
+	return columns
 }
 
 // row prepares to lower expressions over the rows of the arm.
@@ -178,7 +178,6 @@ func noInput(in expr.Input) pg.Expr {
 // unionGet lowers a get of a union: each arm in turn, in order of declaration.
 func (l *lowering) unionGet(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
-	b.variable("v_result", "text", nil)
 	var hidden []pg.Expr
 	for _, arm := range armsOf(a.Union) {
 		x := arm.row(whereLogic, inQuery, b.inputValue)
@@ -208,22 +207,18 @@ func (l *lowering) unionGet(a *schema.Action) *pg.Function {
 			continue
 		}
 		b.step("arm "+arm.Name,
-			&pg.Query{Select: &pg.Select{
-				Columns: []pg.Output{{Value: b.recordText()}},
-				Into:    []string{"v_result"},
-				From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-					Columns: arm.record(x),
-					From:    pg.Ref(appSchema, arm.Model.Table),
-					Where:   condition,
-				}},
+			&pg.ReturnQuery{Query: &pg.Select{
+				Columns: arm.columns(x),
+				From:    pg.Ref(appSchema, arm.Model.Table),
+				Where:   condition,
+				Limit:   pg.Lit("1"),
 			}},
-			pg.IfThen(pg.IsNotNull(pg.Var("v_result")), &pg.Return{Value: pg.Var("v_result")}),
+			pg.IfThen(pg.Var("found"), &pg.Return{}),
 		)
 		hidden = append(hidden, &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, arm.Model.Table), Where: condition}})
 	}
 	if b.judgesRows() && !b.hidesRefused && len(hidden) > 0 {
 		b.step("", pg.IfThen(pg.AnyOf(hidden...), &pg.Perform{Value: pg.Fn("platform.refuse")}))
 	}
-	b.step("", &pg.Return{Value: pg.Str("null")})
 	return b.finish()
 }

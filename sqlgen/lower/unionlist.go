@@ -79,7 +79,6 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	p.found()
 	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
 	numbers := b.variable("v_arms", "bigint[]", pg.Str("{}"))
-	positions := b.variable("v_positions", "json[]", pg.Str("{}"))
 
 	m := b.newMerge()
 	isAllowed := b.early.holds
@@ -104,33 +103,19 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	size, offset := m.parameter(3), m.parameter(4)
 	p.pick("Of each way at most a page, and of all of them the page, with one row more, which tells whether another follows.", ids, &pg.Execute{
 		Text: concatenated(
-			&pg.Fragment{
-				Prefix: "select " + m.parameter(5) + " || array_agg(page.id), " + m.parameter(6) + " || array_agg(page." + armColumn + "), " +
-					m.parameter(7) + " || array_agg(page.position) from (select " +
-					pg.Ident(alias) + ".id, " + pg.Ident(alias) + "." + armColumn + ", ",
-				Value:  keysObject(a, unionSortable(a), alias, &pg.Select{}),
-				Suffix: " as position from (",
-			},
+			pg.Str("select "+m.parameter(5)+" || array_agg(page.id), "+m.parameter(6)+" || array_agg(page."+armColumn+") from (select "+
+				pg.Ident(alias)+".id, "+pg.Ident(alias)+"."+armColumn+" from ("),
 			m.all(true, pg.Str(as+" where "), p.rangeOf, pg.Str(" order by "), p.inOrder(), pg.Str(" limit "+size+" + "+offset)),
 			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit "+size+" offset "+offset+") as page")),
-		Into:  "v_ids, v_arms, v_positions",
-		Using: append(within[:len(within):len(within)], p.missing(ids), p.offset, ids, numbers, positions),
+		Into:  "v_ids, v_arms",
+		Using: append(within[:len(within):len(within)], p.missing(ids), p.offset, ids, numbers),
 	})
 	p.wasSkipped(concatenated(pg.Str("select from ("), m.all(false, pg.Str(as+" limit 1")), pg.Str(as)), within)
 
 	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
-		&pg.Query{Select: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Fn("array_agg", pg.Col(alias, "record"))}},
-			Into:    []string{"v_records"},
-			From: &pg.SubqueryRef{Alias: alias, Query: &pg.Select{
-				Columns: []pg.Output{{Value: pg.Col(alias, "record")}},
-				From:    &pg.SubqueryRef{Alias: alias, Query: b.unionRows(ids, numbers, p.size)},
-				OrderBy: p.byPlace(pg.Col(alias, "place")),
-			}},
-		}},
-		p.countRecords(),
-	)
-	p.answer(ids, func(_, picked pg.Expr) pg.Expr { return p.cursorOf(&pg.Element{Array: positions, Index: picked}) })
+		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
+	b.requireCallerOfPage(nothingFound)
+	b.step("", tellOfPage(p.rowsBefore, p.total))
 	return b.finish()
 }
 
@@ -192,21 +177,35 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	g.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
 }
 
-// unionRows reads the rows of a page, arm by arm, each with its place on the page.
-func (b *builder) unionRows(ids, numbers, size pg.Expr) *pg.Select {
+// unionRows reads the rows of a page, arm by arm, in the order in which they were picked.
+func (b *builder) unionRows(ids, numbers pg.Expr) *pg.Select {
+	page := b.table
+	var columns []pg.Output
+	for i, f := range b.action.Union.Fields {
+		columns = append(columns, pg.Output{Value: pg.Col(page, unionColumn(i, f.Column))})
+	}
+	columns = append(columns, pg.Output{Value: pg.Col(page, armColumn)})
+	return &pg.Select{
+		Columns: columns,
+		From:    &pg.SubqueryRef{Alias: page, Query: b.armRows(ids, numbers)},
+		OrderBy: []pg.Order{{Value: pg.Col(page, "place")}},
+	}
+}
+
+// armRows reads the rows of each arm, each with its place on the page.
+func (b *builder) armRows(ids, numbers pg.Expr) *pg.Select {
 	var all *pg.Select
 	for _, arm := range armsOf(b.action.Union) {
 		page := pageAlias(arm.Model.Table)
-		record := &pg.Subquery{Query: &pg.Select{
-			Columns: []pg.Output{{Value: b.recordText()}},
-			From: &pg.SubqueryRef{Alias: b.recordAlias(), Query: &pg.Select{
-				Columns: arm.record(arm.row(whereLogic, inQuery, nil)),
-			}},
-		}}
+		columns := arm.columns(arm.row(whereLogic, inQuery, nil))
+		for i, f := range b.action.Union.Fields {
+			columns[i].As = unionColumn(i, f.Column)
+		}
 		rows := &pg.Select{
-			Columns: []pg.Output{{Value: pg.Col(page, "place"), As: "place"}, {Value: record, As: "record"}},
+			Columns: append(columns,
+				pg.Output{Value: pg.Col(page, "number"), As: armColumn}, pg.Output{Value: pg.Col(page, "place"), As: "place"}),
 			From: &pg.CallRef{
-				Call:       pg.Fn("unnest", &pg.Slice{Array: ids, From: pg.Lit("1"), To: size}, &pg.Slice{Array: numbers, From: pg.Lit("1"), To: size}),
+				Call:       pg.Fn("unnest", ids, numbers),
 				Ordinality: true, Alias: page, Columns: []string{"id", "number", "place"},
 			},
 			Joins: []pg.Join{{Kind: "join", With: pg.Ref(appSchema, arm.Model.Table),

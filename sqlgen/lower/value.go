@@ -45,11 +45,6 @@ func rowAlias(name string, a *schema.Action) string {
 // recordAlias is the alias of the query that makes a record.
 func (b *builder) recordAlias() string { return rowAlias("record", b.action) }
 
-// recordText is the JSON text of a record, from the query that makes it.
-func (b *builder) recordText() pg.Expr {
-	return pg.As(pg.Fn("row_to_json", pg.Var(b.recordAlias())), "text")
-}
-
 // member returns the member of a JSON value at a path, as JSON.
 func member(root pg.Expr, path ...string) pg.Expr {
 	if len(path) == 1 {
