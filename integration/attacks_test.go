@@ -41,10 +41,41 @@ model Note {
     delete deleteNote(id)
     get getShared(id) { @permission(expression: note.shared || ctx.headers.xKey == "open") }
     update renameNote(id) with (text) { @permission(expression: note.text != text && note.owner == ctx.identity) }
+    list allNotes() { @permission(expression: true) }
+    read countNotes() returns (Any)
+    write pretend(action: Text) returns (Any)
   }
   @permission(expression: note.owner == ctx.identity, actions: [create, get, list, update, delete])
+  @permission(expression: true, actions: [read, write])
 }
 model Part { fields { note Note  name Text } }
+`,
+	"functions/countNotes.sql": `
+create function functions.count_notes() returns jsonb language plpgsql stable as $$
+begin
+  return to_jsonb((select count(*) from app.note));
+end;
+$$;
+`,
+	// It enters another action under a name put together when it runs, which hides it from the
+	// compiler, and puts back what it entered with before anybody asks.
+	"functions/pretend.sql": `
+create function functions.pretend(action text) returns jsonb language plpgsql volatile as $$
+declare
+  v_entered text := current_setting('stern' || 'post.action');
+  v_counted jsonb;
+  v_changed bigint;
+begin
+  execute format('select set_%s(%L, %L, true)', 'config', 'stern' || 'post.action', action);
+  for i in 1..10 loop -- often enough for any plan to be kept
+    v_counted := functions.count_notes();
+  end loop;
+  update app.note set tags = note.tags;
+  get diagnostics v_changed = row_count;
+  execute format('select set_%s(%L, %L, true)', 'config', 'stern' || 'post.action', v_entered);
+  return jsonb_build_array(v_counted, v_changed);
+end;
+$$;
 `,
 	// One connection for all: whatever a call leaves behind, the next one finds.
 	"sternpost.yaml": "database:\n  poolSize: 1\n  poolWait: 30\n",
@@ -364,6 +395,11 @@ func TestPlansAreNotMixedUp(t *testing.T) {
 			{"get_shared", `{"id":"ann1"}`, who},
 			{"rename_note", `{"where":{"id":"ann1"},"values":{"text":"x"}}`, who},
 			{"create_note", `{"owner":{"id":"ann"},"text":"x","code":"new"}`, who},
+			{"all_notes", `{}`, who},
+			{"count_notes", `{}`, who},
+			{"pretend", `{"action":"allNotes"}`, who},
+			{"pretend", `{"action":"renameNote"}`, who},
+			{"pretend", `{"action":"custom code"}`, who},
 		} {
 			requests = append(requests, r)
 		}
@@ -390,6 +426,13 @@ func TestPlansAreNotMixedUp(t *testing.T) {
 		fresh[call] = answer(conn, call)
 		if err := conn.Close(context.Background()); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for who, want := range map[string]string{`{}`: "[0, 0]", `{"identityId":"ann"}`: "[20, 20]", `{"identityId":"ben"}`: "[20, 20]"} {
+		for _, action := range []string{"allNotes", "renameNote", "custom code"} {
+			if got := fresh[request{"pretend", fmt.Sprintf(`{"action":%q}`, action), who}]; got != want {
+				t.Errorf("custom code that calls itself %s counts and changes %s notes for %s, want %s", action, got, who, want)
+			}
 		}
 	}
 	r := rand.New(rand.NewPCG(1, 2))

@@ -361,7 +361,7 @@ func TestUploadsDue(t *testing.T) {
 func TestFileRights(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
-	for _, role := range []string{"sternpost_caller", "sternpost_server"} {
+	for _, role := range []string{"sternpost_caller", "sternpost_code", "sternpost_server"} {
 		for _, table := range []string{"platform.file", "platform.file_upload"} {
 			if value[bool](t, owner, `select has_any_column_privilege($1, $2, 'select, insert, update')`, role, table) {
 				t.Errorf("%s may use %s", role, table)
@@ -373,8 +373,9 @@ func TestFileRights(t *testing.T) {
 		where pronamespace = 'platform'::regnamespace and proname like 'file\_%' order by 1`) {
 		caller := value[bool](t, owner, `select has_function_privilege('sternpost_caller', $1, 'execute')`, function)
 		server := value[bool](t, owner, `select has_function_privilege('sternpost_server', $1, 'execute')`, function)
-		if isAttach := strings.HasPrefix(function, "platform.file_attach("); caller != isAttach || server == isAttach {
-			t.Errorf("%s: caller %t, server %t", function, caller, server)
+		code := value[bool](t, owner, `select has_function_privilege('sternpost_code', $1, 'execute')`, function)
+		if isAttach := strings.HasPrefix(function, "platform.file_attach("); caller != isAttach || code != isAttach || server == isAttach {
+			t.Errorf("%s: caller %t, code %t, server %t", function, caller, code, server)
 		}
 	}
 }

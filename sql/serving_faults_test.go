@@ -19,13 +19,19 @@ const servable = `
 	create view related.post as select * from app.post;
 	grant select on related.post to sternpost_caller;
 	create function functions.count_posts() returns bigint language sql as 'select count(*) from app.post';
-	grant execute on function functions.count_posts() to sternpost_caller;
+	grant execute on function functions.count_posts() to sternpost_code;
+	create policy post_select_code on app.post for select to sternpost_code using (true);
+	grant select on app.post, related.post to sternpost_code;
+	create function api.count_posts(input jsonb, context jsonb) returns text
+	language sql security definer set search_path = pg_catalog, pg_temp as 'select functions.count_posts()::text';
+	grant execute on function api.count_posts(jsonb, jsonb) to sternpost_server;
 	create function api.list_posts(input jsonb, context jsonb) returns text
 	language sql security definer set search_path = pg_catalog, pg_temp as 'select 1::text';
 	grant execute on function api.list_posts(jsonb, jsonb) to sternpost_server;
-	grant create on schema api to sternpost_caller;
+	grant create on schema api to sternpost_caller, sternpost_code;
 	alter function api.list_posts(jsonb, jsonb) owner to sternpost_caller;
-	revoke create on schema api from sternpost_caller;
+	alter function api.count_posts(jsonb, jsonb) owner to sternpost_code;
+	revoke create on schema api from sternpost_caller, sternpost_code;
 `
 
 // Each fault is provoked by itself. Roles belong to the whole server, so it all
@@ -96,7 +102,6 @@ func TestServingFaults(t *testing.T) {
 			"role $login may select related.post",
 			"role $login may select, insert, update, delete app.post",
 			"role $login may use schema app",
-			"role $login may use schema functions",
 			"role $login may use schema related",
 			"role sternpost_caller (of which $login is a member) may run anything that an action may",
 		}},
@@ -129,6 +134,27 @@ func TestServingFaults(t *testing.T) {
 		}},
 
 		// Who the functions run as.
+		{"grant sternpost_code to $login", []string{
+			"role $login may select app.post",
+			"role $login may select related.post",
+			"role $login may use schema app",
+			"role $login may use schema functions",
+			"role $login may use schema related",
+			"role sternpost_code (of which $login is a member) may run anything that an action may",
+		}},
+		{"grant sternpost_caller to sternpost_code", []string{
+			"role sternpost_caller (of which sternpost_code is a member) adds rights to actions that no schema gives",
+		}},
+		{"alter role sternpost_code superuser", []string{"role sternpost_code is a superuser"}},
+		{"alter role sternpost_code bypassrls", []string{"role sternpost_code bypasses row security"}},
+		{"alter role sternpost_code login", []string{"role sternpost_code may log in"}},
+		{"alter table app.post owner to sternpost_code", []string{
+			"role sternpost_code may truncate, references, trigger app.post",
+			"role sternpost_code owns table app.post",
+		}},
+		{"grant create on schema api to sternpost_code", []string{"role sternpost_code may create in schema api"}},
+		{"grant truncate on app.post to sternpost_code", []string{"role sternpost_code may truncate app.post"}},
+		{"grant $other to sternpost_code", []string{"role $other (of which sternpost_code is a member) adds rights to actions that no schema gives"}},
 		{"alter role sternpost_caller superuser", []string{"role sternpost_caller is a superuser"}},
 		{"alter role sternpost_caller bypassrls", []string{"role sternpost_caller bypasses row security"}},
 		{"alter role sternpost_caller login", []string{"role sternpost_caller may log in"}},
@@ -153,7 +179,7 @@ func TestServingFaults(t *testing.T) {
 		{"create table app.draft (id text)", []string{"table app.draft has no row security"}},
 		{"alter function api.list_posts(jsonb, jsonb) security invoker", []string{"function api.list_posts(jsonb,jsonb) is not security definer"}},
 		{"alter function api.list_posts(jsonb, jsonb) owner to $owner", []string{
-			"function api.list_posts(jsonb,jsonb) belongs to $owner, not to sternpost_caller",
+			"function api.list_posts(jsonb,jsonb) belongs to $owner, not to sternpost_caller or sternpost_code",
 		}},
 		{"alter function api.list_posts(jsonb, jsonb) reset search_path", []string{
 			"function api.list_posts(jsonb,jsonb) does not pin its search path to pg_catalog, pg_temp",
@@ -182,6 +208,7 @@ func TestServingFaults(t *testing.T) {
 		{"grant trigger on related.post to public", []string{
 			"role $login may trigger related.post",
 			"role sternpost_caller may trigger related.post",
+			"role sternpost_code may trigger related.post",
 			"table related.post is granted to everybody (trigger)",
 		}},
 		{"create sequence app.s; grant usage on sequence app.s to public", []string{"sequence app.s is granted to everybody (usage)"}},

@@ -95,8 +95,10 @@ func TestMigrateNewServer(t *testing.T) {
 			t.Errorf("%s: faults:\n%s", name, strings.Join(got, "\n"))
 		}
 	}
-	if got := value[string](t, superuser, "select shobj_description('sternpost_caller'::regrole, 'pg_authid')"); got == "" {
-		t.Error("role sternpost_caller has no comment")
+	for _, role := range []string{"sternpost_caller", "sternpost_code", "sternpost_server"} {
+		if got := value[string](t, superuser, "select coalesce(shobj_description($1::text::regrole, 'pg_authid'), '')", role); got == "" {
+			t.Errorf("role %s has no comment", role)
+		}
 	}
 }
 

@@ -31,6 +31,7 @@ func TestServerMayNothingElse(t *testing.T) {
 		"select platform.install_release('', '{}', '{}')",
 		"select platform.enter('getCustomer', '{}')",
 		"set role sternpost_caller",
+		"set role sternpost_code",
 		"create table app.mine ()",
 		"create table api.mine ()",
 		"create table platform.mine ()",
@@ -70,21 +71,22 @@ func TestServerAndCallerOwnNothing(t *testing.T) {
 			where deptype = 'o' and dbid = (select oid from pg_database where datname = current_database())
 				and refobjid in (select 'sternpost_server'::regrole union select member from pg_auth_members where roleid = 'sternpost_server'::regrole
 					and member not in (select datdba from pg_database))`,
-		"objects of the caller but functions of api": `
+		"objects of the callers but functions of api": `
 			select pg_describe_object(classid, objid, 0) from pg_shdepend
 			left join pg_proc on classid = 'pg_proc'::regclass and pg_proc.oid = objid
 			where deptype = 'o' and dbid = (select oid from pg_database where datname = current_database())
-				and refobjid = 'sternpost_caller'::regrole and pronamespace is distinct from 'api'::regnamespace`,
+				and refobjid in ('sternpost_caller'::regrole, 'sternpost_code'::regrole) and pronamespace is distinct from 'api'::regnamespace`,
 		"functions of api that run as somebody else": `
 			select oid::regprocedure::text from pg_proc
 			where pronamespace = 'api'::regnamespace and (proowner <> 'sternpost_caller'::regrole or not prosecdef)`,
 		"schemas in which they may create": `
 			select rolname || ' ' || nspname from pg_namespace cross join pg_roles
-			where rolname in ('sternpost_caller', 'sternpost_server') and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'create')`,
+			where rolname in ('sternpost_caller', 'sternpost_code', 'sternpost_server') and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'create')`,
 		"tables of app without row security": `
 			select relname::text from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and not relrowsecurity`,
 		"tables on which two permissive policies meet": `
-			select tablename || ' ' || cmd from pg_policies group by 1, tablename, cmd having count(*) > 1`,
+			select tablename || ' ' || cmd || ' ' || array_to_string(roles, ' ') from pg_policies
+			group by 1, tablename, cmd, roles having count(*) > 1 or cardinality(roles) > 1`,
 		"tables of app that the caller can write though no action does": `
 			select relname::text from pg_class cross join unnest('{INSERT,UPDATE}'::text[]) as privilege
 			where relnamespace = 'app'::regnamespace and relname in ('town', 'safe', 'identity')

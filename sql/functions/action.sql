@@ -3,7 +3,8 @@
 -- Immutable, which is not true of the setting but of every statement that meets a policy: it stands in the function of one
 -- action, which has entered it before. So the planner evaluates this once, when it makes the statement's plan, and of a policy
 -- keeps the branch of that action alone. Were it stable, each call would set up the branches of all actions. Two duties follow:
--- policies call it bare, not as a sub-select, and all custom code enters under one name.
+-- policies call it bare, not as a sub-select; and custom code, whose functions keep their plans from one action to the next,
+-- runs as sternpost_code, whose policies do not call it at all.
 create or replace function platform.action() returns text
 language sql
 immutable
@@ -14,4 +15,4 @@ as $$
 $$;
 
 comment on function platform.action() is 'The action this transaction runs; null outside of one.';
-grant execute on function platform.action() to sternpost_caller;
+grant execute on function platform.action() to sternpost_caller, sternpost_code;

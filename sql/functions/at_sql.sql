@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function platform.at_sql(platform.sort_key[], jsonb) is 'The row at a position, as SQL.';
-grant execute on function platform.at_sql(platform.sort_key[], jsonb) to sternpost_caller;
+grant execute on function platform.at_sql(platform.sort_key[], jsonb) to sternpost_caller, sternpost_code;

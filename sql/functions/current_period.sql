@@ -15,4 +15,4 @@ end;
 $$;
 
 comment on function platform.current_period(text) is 'The span of time that a relative expression means in this call.';
-grant execute on function platform.current_period(text) to sternpost_caller;
+grant execute on function platform.current_period(text) to sternpost_caller, sternpost_code;

@@ -22,4 +22,4 @@ end;
 $$;
 
 comment on function platform.cursor(text, json, platform.sort_key[]) is 'The cursor of a record in a list.';
-grant execute on function platform.cursor(text, json, platform.sort_key[]) to sternpost_caller;
+grant execute on function platform.cursor(text, json, platform.sort_key[]) to sternpost_caller, sternpost_code;

@@ -19,4 +19,4 @@ as $$
 $$;
 
 comment on function platform.enter(text, jsonb) is 'Binds this transaction to an action and its caller.';
-grant execute on function platform.enter(text, jsonb) to sternpost_caller;
+grant execute on function platform.enter(text, jsonb) to sternpost_caller, sternpost_code;

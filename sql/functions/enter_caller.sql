@@ -17,4 +17,4 @@ end;
 $$;
 
 comment on function platform.enter_caller(jsonb) is 'The part of platform.enter for calls that have more to bind than a name.';
-grant execute on function platform.enter_caller(jsonb) to sternpost_caller;
+grant execute on function platform.enter_caller(jsonb) to sternpost_caller, sternpost_code;

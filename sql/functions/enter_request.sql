@@ -23,4 +23,4 @@ end;
 $$;
 
 comment on function platform.enter_request(jsonb) is 'The part of platform.enter for what is told of the request.';
-grant execute on function platform.enter_request(jsonb) to sternpost_caller;
+grant execute on function platform.enter_request(jsonb) to sternpost_caller, sternpost_code;

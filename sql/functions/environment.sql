@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.environment(text) is 'A declared value of the environment.';
-grant execute on function platform.environment(text) to sternpost_caller;
+grant execute on function platform.environment(text) to sternpost_caller, sternpost_code;

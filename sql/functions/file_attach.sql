@@ -40,4 +40,4 @@ end;
 $$;
 
 comment on function platform.file_attach(jsonb) is 'Marks the uploads that a call attaches, or ends the call.';
-grant execute on function platform.file_attach(jsonb) to sternpost_caller;
+grant execute on function platform.file_attach(jsonb) to sternpost_caller, sternpost_code;

@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function platform.fold(text) is 'The beginning of a text without regard to case, for indexes.';
-grant execute on function platform.fold(text) to sternpost_caller;
+grant execute on function platform.fold(text) to sternpost_caller, sternpost_code;

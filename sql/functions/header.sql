@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function platform.header(text) is 'A header of the request; empty if it is absent.';
-grant execute on function platform.header(text) to sternpost_caller;
+grant execute on function platform.header(text) to sternpost_caller, sternpost_code;

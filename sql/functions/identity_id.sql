@@ -10,4 +10,4 @@ as $$
 $$;
 
 comment on function platform.identity_id() is 'The identity bound to this transaction; null when anonymous.';
-grant execute on function platform.identity_id() to sternpost_caller;
+grant execute on function platform.identity_id() to sternpost_caller, sternpost_code;

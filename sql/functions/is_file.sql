@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function platform.is_file(jsonb) is 'Whether a value has the shape of a stored file.';
-grant execute on function platform.is_file(jsonb) to sternpost_caller;
+grant execute on function platform.is_file(jsonb) to sternpost_caller, sternpost_code;

@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.is_file(jsonb[]) is 'Whether all values have the shape of a stored file.';
-grant execute on function platform.is_file(jsonb[]) to sternpost_caller;
+grant execute on function platform.is_file(jsonb[]) to sternpost_caller, sternpost_code;

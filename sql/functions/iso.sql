@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.iso(timestamptz) is 'A Timestamp as it goes over the wire.';
-grant execute on function platform.iso(timestamptz) to sternpost_caller;
+grant execute on function platform.iso(timestamptz) to sternpost_caller, sternpost_code;

@@ -13,4 +13,4 @@ end;
 $$;
 
 comment on function platform.iso_duration(interval) is 'A Duration as it goes over the wire.';
-grant execute on function platform.iso_duration(interval) to sternpost_caller;
+grant execute on function platform.iso_duration(interval) to sternpost_caller, sternpost_code;

@@ -17,4 +17,4 @@ as $$
 $$;
 
 comment on function platform.iso_duration(interval[]) is 'Durations as they go over the wire.';
-grant execute on function platform.iso_duration(interval[]) to sternpost_caller;
+grant execute on function platform.iso_duration(interval[]) to sternpost_caller, sternpost_code;

@@ -1,6 +1,6 @@
--- Ends a call of custom code, in its transaction. Code that has entered another action has run by the rules of that one, and
--- has left statements planned for it in its session: the call is undone, and the server ends the connection. Nobody else
--- need ask.
+-- Ends a call of custom code, in its transaction. Code that has entered another action has seen no more rows for that, since its
+-- policies ask for none, but it means harm or is mistaken: the call is undone, and the server ends the connection. Nobody
+-- else need ask.
 create or replace function platform.leave() returns void
 language plpgsql
 volatile

@@ -15,4 +15,4 @@ as $$
 $$;
 
 comment on function platform.list_cursor(json) is 'A position in a list as clients get it.';
-grant execute on function platform.list_cursor(json) to sternpost_caller;
+grant execute on function platform.list_cursor(json) to sternpost_caller, sternpost_code;

@@ -17,4 +17,4 @@ end;
 $$;
 
 comment on function platform.list_mark(text, platform.sort_key[]) is 'A list and its order, as a cursor names them.';
-grant execute on function platform.list_mark(text, platform.sort_key[]) to sternpost_caller;
+grant execute on function platform.list_mark(text, platform.sort_key[]) to sternpost_caller, sternpost_code;

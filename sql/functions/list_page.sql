@@ -35,4 +35,4 @@ as $$
 $$;
 
 comment on function platform.list_page(text[], text, text, boolean, boolean, int, bigint, bigint) is 'The answer of a list.';
-grant execute on function platform.list_page(text[], text, text, boolean, boolean, int, bigint, bigint) to sternpost_caller;
+grant execute on function platform.list_page(text[], text, text, boolean, boolean, int, bigint, bigint) to sternpost_caller, sternpost_code;

@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.longest(text[]) is 'The length in characters of the longest of several texts; 0 if there is none.';
-grant execute on function platform.longest(text[]) to sternpost_caller;
+grant execute on function platform.longest(text[]) to sternpost_caller, sternpost_code;

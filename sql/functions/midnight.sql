@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.midnight(date) is 'The midnight in UTC with which a Date begins.';
-grant execute on function platform.midnight(date) to sternpost_caller;
+grant execute on function platform.midnight(date) to sternpost_caller, sternpost_code;

@@ -16,4 +16,4 @@ as $$
 $$;
 
 comment on function platform.midnight(date[]) is 'The midnights in UTC with which Dates begin.';
-grant execute on function platform.midnight(date[]) to sternpost_caller;
+grant execute on function platform.midnight(date[]) to sternpost_caller, sternpost_code;

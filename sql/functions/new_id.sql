@@ -14,4 +14,4 @@ as $$
 $$;
 
 comment on function platform.new_id() is 'A new id: unique, and sortable by the time of its making.';
-grant execute on function platform.new_id() to sternpost_caller;
+grant execute on function platform.new_id() to sternpost_caller, sternpost_code;

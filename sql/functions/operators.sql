@@ -18,4 +18,4 @@ as $$
 $$;
 
 comment on function platform.operators(jsonb) is 'The operators of a filter, one row each.';
-grant execute on function platform.operators(jsonb) to sternpost_caller;
+grant execute on function platform.operators(jsonb) to sternpost_caller, sternpost_code;

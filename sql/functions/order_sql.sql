@@ -11,4 +11,4 @@ as $$
 $$;
 
 comment on function platform.order_sql(platform.sort_key[], boolean) is 'The order of a list, as SQL.';
-grant execute on function platform.order_sql(platform.sort_key[], boolean) to sternpost_caller;
+grant execute on function platform.order_sql(platform.sort_key[], boolean) to sternpost_caller, sternpost_code;

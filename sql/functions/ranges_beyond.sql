@@ -50,4 +50,4 @@ end;
 $$;
 
 comment on function platform.ranges_beyond(platform.sort_key[], boolean, jsonb) is 'The rows beyond a position, as SQL.';
-grant execute on function platform.ranges_beyond(platform.sort_key[], boolean, jsonb) to sternpost_caller;
+grant execute on function platform.ranges_beyond(platform.sort_key[], boolean, jsonb) to sternpost_caller, sternpost_code;

@@ -76,4 +76,4 @@ end;
 $$;
 
 comment on function platform.read_cursor(jsonb, text, platform.sort_key[]) is 'The position in a cursor of the input.';
-grant execute on function platform.read_cursor(jsonb, text, platform.sort_key[]) to sternpost_caller;
+grant execute on function platform.read_cursor(jsonb, text, platform.sort_key[]) to sternpost_caller, sternpost_code;

@@ -12,4 +12,4 @@ end;
 $$;
 
 comment on function platform.refuse() is 'Ends the call: the caller may not do this.';
-grant execute on function platform.refuse() to sternpost_caller;
+grant execute on function platform.refuse() to sternpost_caller, sternpost_code;

@@ -14,4 +14,4 @@ end;
 $$;
 
 comment on function platform.refuse_or_miss(boolean) is 'Ends the call on a row that is there but refused, or missing.';
-grant execute on function platform.refuse_or_miss(boolean) to sternpost_caller;
+grant execute on function platform.refuse_or_miss(boolean) to sternpost_caller, sternpost_code;

@@ -120,4 +120,4 @@ end;
 $$;
 
 comment on function platform.relative_period(text, text, timestamptz) is 'The span of time that a relative expression means.';
-grant execute on function platform.relative_period(text, text, timestamptz) to sternpost_caller;
+grant execute on function platform.relative_period(text, text, timestamptz) to sternpost_caller, sternpost_code;

@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.request_id() is 'The id of the request this transaction serves; null outside of one.';
-grant execute on function platform.request_id() to sternpost_caller;
+grant execute on function platform.request_id() to sternpost_caller, sternpost_code;

@@ -18,4 +18,4 @@ end;
 $$;
 
 comment on function platform.require_caller() is 'Ends the call of a caller whose identity does not exist any more.';
-grant execute on function platform.require_caller() to sternpost_caller;
+grant execute on function platform.require_caller() to sternpost_caller, sternpost_code;

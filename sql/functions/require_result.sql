@@ -11,4 +11,4 @@ end;
 $$;
 
 comment on function platform.require_result(text) is 'Ends the call: custom code has returned nothing.';
-grant execute on function platform.require_result(text) to sternpost_caller;
+grant execute on function platform.require_result(text) to sternpost_caller, sternpost_code;

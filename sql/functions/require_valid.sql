@@ -20,4 +20,4 @@ end;
 $$;
 
 comment on function platform.require_valid(text[]) is 'Ends the call with all messages that are not null.';
-grant execute on function platform.require_valid(text[]) to sternpost_caller;
+grant execute on function platform.require_valid(text[]) to sternpost_caller, sternpost_code;

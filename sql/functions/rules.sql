@@ -40,11 +40,15 @@ as $$
       pg_proc.proretset,
       pg_proc.prorettype::regtype,
       coalesce(pg_proc.proargnames::text, ''),
-      pg_proc.proowner = pg_namespace.nspowner,
+      case -- the second role that owns functions in api is told apart; what was said of all others before it came stays
+        when pg_proc.proowner = to_regrole('sternpost_code') then 'code'
+        when pg_proc.proowner = pg_namespace.nspowner then 't'
+        else 'f'
+      end,
       (
         select string_agg(entry.grantee::regrole::text, ', ' order by entry.grantee::regrole::text collate "C")
         from aclexplode(pg_proc.proacl) as entry
-        where entry.grantee in (to_regrole('sternpost_caller'), to_regrole('sternpost_server'))
+        where entry.grantee in (to_regrole('sternpost_caller'), to_regrole('sternpost_code'), to_regrole('sternpost_server'))
       )
     ))
   from pg_proc

@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.secret(text) is 'A declared secret.';
-grant execute on function platform.secret(text) to sternpost_caller;
+grant execute on function platform.secret(text) to sternpost_caller, sternpost_code;

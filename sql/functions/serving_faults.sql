@@ -7,7 +7,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_caller oid := to_regrole('sternpost_caller');
+  v_callers oid[] := array[to_regrole('sternpost_caller'), to_regrole('sternpost_code')]; -- whom functions in api run as
   v_server oid := to_regrole('sternpost_server');
   v_database oid := (select pg_database.oid from pg_database where pg_database.datname = current_database());
   v_role record;
@@ -20,7 +20,7 @@ begin
         pg_roles.oid as member,
         pg_roles.oid as role
       from pg_roles
-      where pg_roles.rolname in (current_user, 'sternpost_caller')
+      where pg_roles.rolname in (current_user, 'sternpost_caller', 'sternpost_code')
       union
       select
         memberships.member,
@@ -34,16 +34,18 @@ begin
         when pg_roles.oid <> memberships.member then format(' (of which %I is a member)', pg_get_userbyid(memberships.member))
         else ''
       end as called,
-      memberships.member = v_caller as is_for_caller
+      pg_roles.oid = any (v_callers) as is_caller,
+      memberships.member = any (v_callers) as is_for_caller,
+      pg_roles.oid <> memberships.member as is_inherited
     from memberships
     join pg_roles on pg_roles.oid = memberships.role
     order by called
   loop
-    if v_role.oid = v_caller and not v_role.is_for_caller then
+    if v_role.is_caller and not v_role.is_for_caller then
       return next format('role %s may run anything that an action may', v_role.called);
       continue;
     end if;
-    if v_role.oid <> v_caller and v_role.is_for_caller then
+    if v_role.is_inherited and v_role.is_for_caller then
       return next format('role %s adds rights to actions that no schema gives', v_role.called);
     end if;
 
@@ -63,7 +65,7 @@ begin
     if v_role.rolreplication then
       return next format('role %s may replicate the cluster', v_role.called);
     end if;
-    if v_role.oid = v_caller and v_role.rolcanlogin then
+    if v_role.is_caller and v_role.rolcanlogin then
       return next format('role %s may log in', v_role.called);
     end if;
 
@@ -82,7 +84,7 @@ begin
           coalesce(owned.schema, owned.name) in ('platform', 'app', 'related', 'functions', 'api')
           or pg_shdepend.classid = 'pg_database'::regclass
         )
-        and (v_role.oid <> v_caller or pg_proc.pronamespace is distinct from to_regnamespace('api'))
+        and (not v_role.is_caller or pg_proc.pronamespace is distinct from to_regnamespace('api'))
       order by 1
     );
     if v_owned <> '{}' then
@@ -160,7 +162,10 @@ begin
     cross join lateral (
       values
         (pg_proc.prosecdef, 'is not security definer'),
-        (pg_proc.proowner = v_caller, format('belongs to %I, not to sternpost_caller', pg_get_userbyid(pg_proc.proowner))),
+        (
+          pg_proc.proowner = any (v_callers),
+          format('belongs to %I, not to sternpost_caller or sternpost_code', pg_get_userbyid(pg_proc.proowner))
+        ),
         ('search_path=pg_catalog, pg_temp' = any (pg_proc.proconfig), 'does not pin its search path to pg_catalog, pg_temp')
     ) as fault (is_absent, text)
     where pg_proc.pronamespace = to_regnamespace('api')

@@ -9,7 +9,7 @@ as $$
   with recursive serving as (
     select pg_roles.oid
     from pg_roles
-    where pg_roles.rolname in (current_user, 'sternpost_server', 'sternpost_caller')
+    where pg_roles.rolname in (current_user, 'sternpost_server', 'sternpost_caller', 'sternpost_code')
     union
     select pg_auth_members.member
     from serving

@@ -9,4 +9,4 @@ as $$
 $$;
 
 comment on function platform.time_zone() is 'The caller''s time zone; UTC unless the request names one.';
-grant execute on function platform.time_zone() to sternpost_caller;
+grant execute on function platform.time_zone() to sternpost_caller, sternpost_code;

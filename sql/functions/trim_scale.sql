@@ -18,4 +18,4 @@ as $$
 $$;
 
 comment on function platform.trim_scale(numeric[]) is 'Decimals without trailing zeros.';
-grant execute on function platform.trim_scale(numeric[]) to sternpost_caller;
+grant execute on function platform.trim_scale(numeric[]) to sternpost_caller, sternpost_code;

@@ -354,10 +354,10 @@ func sameCall(list []*pg.Function, f *pg.Function) *pg.Function {
 	return list[at]
 }
 
-// fits tells whether Postgres can replace a function by another one: the parameters have
-// the same names, and it returns the same.
+// fits tells whether a function can be replaced by another one: Postgres demands that the
+// parameters have the same names and that it returns the same, and leaves its owner.
 func fits(o, n *pg.Function) bool {
-	return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments)
+	return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments) && o.Owner == n.Owner
 }
 
 // dropFunctions drops the functions that are gone or cannot be replaced. They answer rows
@@ -368,7 +368,7 @@ func (p *planner) dropFunctions() {
 		case n == nil:
 			p.step(DropFunction{o}, nil, o.Title+" is gone", NoLock)
 		case !fits(o, n):
-			p.step(DropFunction{o}, nil, n.Origin.String()+": it has other parameters or another result", NoLock)
+			p.step(DropFunction{o}, nil, n.Origin.String()+": it has other parameters, another result or another owner", NoLock)
 		}
 	}
 }
@@ -377,7 +377,7 @@ func (p *planner) dropFunctions() {
 func (p *planner) functions() {
 	for _, n := range p.new.Functions {
 		o := sameCall(p.old.Functions, n)
-		if o == nil || o.Digest != n.Digest {
+		if o == nil || o.Digest != n.Digest || !fits(o, n) {
 			p.step(CreateFunction{n, o != nil && fits(o, n)}, nil, n.Origin.String(), NoLock)
 		}
 	}

@@ -18,7 +18,7 @@ type Statement struct {
 
 // Plan writes the steps of a plan as statements, in order.
 func Plan(p *diff.Plan) []Statement {
-	var w planWriter
+	w := planWriter{functions: p.Result.Functions}
 	for i, s := range p.Steps {
 		if s.Later && (i == 0 || !p.Steps[i-1].Later) {
 			w.finish() // with the transaction
@@ -33,6 +33,7 @@ func Plan(p *diff.Plan) []Statement {
 // planWriter gathers statements, and the functions whose ownership passes at the
 // end, all together.
 type planWriter struct {
+	functions  []*pg.Function // of the release
 	statements []Statement
 	current    *diff.Step
 	created    bool
@@ -228,7 +229,7 @@ func (w *planWriter) clearCode() {
 	w.add("drop schema functions cascade;")
 	w.add("create schema functions;")
 	w.add("comment on schema functions is 'Custom code of the project.';")
-	w.add("grant usage on schema functions to sternpost_caller;")
+	w.add("grant usage on schema functions to sternpost_code;")
 }
 
 // finish adds what follows from several steps.
@@ -238,7 +239,7 @@ func (w *planWriter) finish() {
 		w.add("%s", grantViews)
 	}
 	if w.created {
-		for _, statement := range ownership {
+		for _, statement := range ownership(w.functions) {
 			w.add("%s", statement)
 		}
 	}

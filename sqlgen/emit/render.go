@@ -30,7 +30,7 @@ func Render(db *pg.Database) {
 // RenderCode does so for the project's own SQL.
 func RenderCode(db *pg.Database) {
 	for _, f := range db.Code {
-		f.Digest = pg.DigestOf(f.Text)
+		f.Digest = pg.DigestOf(f.Text, grantCode)
 		f.Mentions = nil
 		for _, t := range db.Tables {
 			if strings.Contains(f.Text, t.Name) { // wherever it stands: SQL may be put together from texts
@@ -160,8 +160,11 @@ func policy(t *pg.Table, p *pg.Policy) string {
 }
 
 // branches lays out the condition of a policy: a case over the action, each
-// branch under the rule that it stands for.
+// branch under the rule that it stands for, or what holds whatever the action.
 func branches(list []*pg.Branch, otherwise pg.Expr) doc {
+	if len(list) == 1 && len(list[0].Actions) == 0 {
+		return cat(comment(list[0].Comment), hard, expr(list[0].Condition, bindAny))
+	}
 	whens := catDoc{}
 	for _, b := range list {
 		if b.Comment != "" {

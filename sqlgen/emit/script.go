@@ -35,7 +35,7 @@ func Script(db *pg.Database, platform string) string {
 // behind it be taken for a command of psql.
 const asWritten = "set client_encoding = 'UTF8';\nset standard_conforming_strings = on;"
 
-const grantViews = "grant select on all tables in schema related to sternpost_caller;"
+const grantViews = "grant select on all tables in schema related to sternpost_caller, sternpost_code;"
 
 // writer gathers the paragraphs of a script.
 type writer struct {
@@ -214,7 +214,8 @@ func (w *writer) triggers(tables []*pg.Table) {
 
 func (w *writer) policies(d *pg.Database) {
 	w.section("Policies")
-	w.text("-- A policy names each action it knows; the planner keeps the branch of the action at hand only, see platform.action.")
+	w.text("-- A policy names each action it knows; the planner keeps the branch of the action at hand only, see platform.action.\n" +
+		"-- Custom code has policies of its own, which know no action.")
 	for _, t := range d.Tables {
 		w.text(enableRowSecurity(t.Name))
 		for _, p := range t.Policies {
@@ -249,7 +250,7 @@ func (w *writer) code(files []*pg.CodeFile) {
 	w.text(grantCode)
 }
 
-const grantCode = "grant execute on all functions in schema functions to sternpost_caller;"
+const grantCode = "grant execute on all functions in schema functions to sternpost_code;"
 
 // FileText writes a statement for a file that tern or psql applies.
 func FileText(s Statement) string {
@@ -303,14 +304,32 @@ func signature(f *pg.Function) string {
 // statement per function doubles the time of an installation.
 func (w *writer) ownership(list []*pg.Function) {
 	if len(list) > 0 {
-		w.text(strings.Join(ownership[:], "\n"))
+		w.text(strings.Join(ownership(list), "\n"))
 	}
 }
 
-var ownership = [...]string{
-	"grant execute on all functions in schema api to sternpost_server;",
-	"grant create on schema api to sternpost_caller;",
-	`do $$
+// ownership gives each function of a release to the role that it runs as.
+func ownership(list []*pg.Function) []string {
+	var code []string // functions that run custom code
+	for _, f := range list {
+		if f.Owner != "" {
+			code = append(code, pg.Quote(f.Name))
+		}
+	}
+	statements := []string{"grant execute on all functions in schema api to sternpost_server;"}
+	if len(code) == 0 {
+		return append(statements, handOver("sternpost_caller", "")...)
+	}
+	names := "(" + strings.Join(code, ", ") + ")"
+	statements = append(statements, handOver("sternpost_caller", "\n      and pg_proc.proname not in "+names)...)
+	return append(statements, handOver("sternpost_code", "\n      and pg_proc.proname in "+names)...)
+}
+
+// handOver gives the functions of schema api that satisfy a condition to a role.
+func handOver(role, condition string) []string {
+	return []string{
+		"grant create on schema api to " + role + ";",
+		`do $$
 declare
   v_function regprocedure;
 begin
@@ -318,13 +337,14 @@ begin
     select pg_proc.oid
     from pg_proc
     where pg_proc.pronamespace = 'api'::regnamespace
-      and pg_proc.proowner <> 'sternpost_caller'::regrole
+      and pg_proc.proowner <> '` + role + `'::regrole` + condition + `
   loop
-    execute format('alter function %s owner to sternpost_caller', v_function);
+    execute format('alter function %s owner to ` + role + `', v_function);
   end loop;
 end;
 $$;`,
-	"revoke create on schema api from sternpost_caller;",
+		"revoke create on schema api from " + role + ";",
+	}
 }
 
 func (w *writer) release(db *pg.Database) {

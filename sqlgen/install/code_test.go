@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,7 +99,8 @@ func TestCodeIsInstalled(t *testing.T) {
 		var got string
 		if err := conn.QueryRow(t.Context(), `
 			select coalesce(string_agg(proname || '(' || oidvectortypes(proargtypes) || ')', ', ' order by proname), '')
-			from pg_proc where pronamespace = 'functions'::regnamespace and has_function_privilege('sternpost_caller', oid, 'execute')`).Scan(&got); err != nil {
+			from pg_proc where pronamespace = 'functions'::regnamespace and has_function_privilege('sternpost_code', oid, 'execute')
+				and not has_function_privilege('sternpost_caller', oid, 'execute')`).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
 		if got != "" {
@@ -113,6 +115,77 @@ func TestCodeIsInstalled(t *testing.T) {
 		}
 		checkFresh(t, conn, s.text)
 	}
+}
+
+// ofCode is an action that is built in, or runs custom code.
+func ofCode(isCode bool) string {
+	text := `model Order {
+  fields { number Text }
+  actions { get orderOf(id)  get other(id) }
+  @permission(expression: true, actions: [get])
+}
+`
+	if !isCode {
+		return text
+	}
+	return strings.Replace(text, "orderOf(id)", "orderOf(id) { @function }", 1) + `-- functions/orderOf.sql --
+create function functions.order_of(id text) returns app.order
+language sql
+stable
+as $$
+  select o.* from app.order as o where o.id = order_of.id;
+$$;
+`
+}
+
+// TestOwnersFollow holds that the functions of actions belong to the role that their
+// policies are for, whatever the action was before, and also where all of them belonged
+// to the same one, as in releases that were installed before there was another.
+func TestOwnersFollow(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	follow := func(what string, isCode bool) {
+		t.Helper()
+		outcome, err := install.Install(t.Context(), conn, compileProject(t, ofCode(isCode)))
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if !outcome.Changed {
+			t.Errorf("%s: nothing was changed", what)
+		}
+		rows, err := conn.Query(t.Context(), `select proname || ' ' || proowner::regrole from pg_proc where pronamespace = 'api'::regnamespace order by 1`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"order_of sternpost_caller", "other sternpost_caller"}
+		if isCode {
+			want[0] = "order_of sternpost_code"
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", what, got, want)
+		}
+		checkFresh(t, conn, ofCode(isCode))
+	}
+	follow("built in", false)
+	follow("custom code", true)
+	follow("built in again", false)
+	follow("custom code again", true)
+	mustExec(t, conn, `
+		grant create on schema api to sternpost_caller;
+		alter function api.order_of(jsonb, jsonb) owner to sternpost_caller;
+		revoke create on schema api from sternpost_caller;
+		grant usage on schema functions to sternpost_caller;
+		revoke usage on schema functions from sternpost_code;
+		grant execute on all functions in schema functions to sternpost_caller;
+		revoke execute on all functions in schema functions from sternpost_code;
+		update platform.release set description = replace(replace(
+			description::text, '"owner":"sternpost_code",', ''), description->'code'->0->>'digest', 'another')::json
+		where number = (select max(newest.number) from platform.release as newest)`)
+	follow("a release of before", true)
 }
 
 // checkFresh compares the catalog with that of an empty database in which a project

@@ -217,6 +217,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	entered := a.Name
 	if a.Custom {
 		entered = customCode
+		b.fn.Owner = codeRole
 	}
 	enter := "platform.enter"
 	if b.isNamed = provesCaller(a); b.isNamed {

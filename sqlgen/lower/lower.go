@@ -14,6 +14,7 @@ const (
 	codeSchema    = "functions"
 
 	callerRole = "sternpost_caller"
+	codeRole   = "sternpost_code" // runs custom code
 )
 
 // Schema lowers a checked schema. source names the files it was read from.

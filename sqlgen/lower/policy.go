@@ -50,98 +50,28 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		}
 	}
 	l.admitUnions(p, m)
-	if l.hasCustomCode() {
-		p.admitCustomCode(m)
-	}
-	for _, command := range []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDelete} {
+	for _, command := range commands {
 		if len(p[command]) > 0 {
-			policy := &pg.Policy{
-				Name:     policyName(m.Table, command),
+			t.Policies = append(t.Policies, &pg.Policy{
+				Name:     policyName(m.Table, "_"+string(command)),
 				Command:  command,
 				Role:     callerRole,
 				Branches: p.branches(command),
-			}
-			if command == pg.ForUpdate {
-				policy.Check = p.sight()
-			}
-			t.Policies = append(t.Policies, policy)
+			})
 		}
 	}
 	t.Grants = l.grants(m, p)
+	if l.hasCustomCode() {
+		admitCustomCode(t, m)
+	}
 }
+
+var commands = []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDelete}
 
 // isClosed tells whether the rules of an action refuse every call before any row is
 // read. Rules that only admit no row do not: its lists are empty then.
 func isClosed(a *schema.Action) bool {
 	return pg.IsTrue(decideOf(a).fails)
-}
-
-// customCode is the one name under which all custom code runs: the plans of its
-// helpers are shared between actions.
-const customCode = "custom code"
-
-func (l *lowering) hasCustomCode() bool {
-	return slices.ContainsFunc(l.schema.Actions, func(a *schema.Action) bool { return a.Custom })
-}
-
-// admitCustomCode lets custom code do to a model's rows what the rules of the model
-// itself allow callers. Of Identity they see their own row.
-func (p policies) admitCustomCode(m *schema.Model) {
-	if m.IsIdentity {
-		p[pg.ForSelect] = append(p[pg.ForSelect], &demand{
-			reason:    "of Identity, callers see their own row",
-			actions:   []string{customCode},
-			condition: pg.Eq(pg.Col(m.Table, "id"), identityID(inQuery)),
-		})
-		return
-	}
-	for _, c := range []struct {
-		command pg.Command
-		kinds   []schema.Kind
-	}{
-		{pg.ForSelect, []schema.Kind{schema.Get, schema.List}},
-		{pg.ForInsert, []schema.Kind{schema.Create}},
-		{pg.ForUpdate, []schema.Kind{schema.Update}},
-		{pg.ForDelete, []schema.Kind{schema.Delete}},
-	} {
-		rules := rulesFor(m, c.kinds...)
-		condition := policyRule(m, rules)
-		if pg.IsFalse(condition) {
-			continue
-		}
-		d := p.add(c.command, customCode, ruleText(rules), condition)
-		for _, k := range c.kinds {
-			if len(rulesFor(m, k)) > 0 {
-				d.cover(k)
-			}
-		}
-	}
-}
-
-// sight keeps what custom code updates within the caller's sight.
-func (p policies) sight() []*pg.Branch {
-	isCustom := func(d *demand) bool { return slices.Contains(d.actions, customCode) }
-	if !slices.ContainsFunc(p[pg.ForUpdate], isCustom) {
-		return nil
-	}
-	seen := &pg.Branch{Actions: []string{customCode}, Comment: "no rule lets callers see such rows", Condition: pg.False()}
-	for _, d := range p[pg.ForSelect] {
-		if isCustom(d) {
-			seen.Comment, seen.Condition = d.comment(), d.condition
-		}
-	}
-	return []*pg.Branch{seen}
-}
-
-// rulesFor returns the rules of a model itself for some kinds.
-func rulesFor(m *schema.Model, kinds ...schema.Kind) []*schema.Rule {
-	var rules []*schema.Rule
-	for _, r := range m.Rules {
-		if slices.ContainsFunc(r.Kinds, func(k schema.Kind) bool { return slices.Contains(kinds, k) }) {
-			rules = append(rules, r)
-		}
-	}
-	return rules
 }
 
 // policies gathers what each command's policy demands of which actions.
@@ -212,14 +142,12 @@ func (d *demand) comment() string {
 
 // policyName names a policy; policies of one table need differ from each other
 // only, so a long table name is cut.
-func policyName(table string, command pg.Command) string {
-	suffix := "_" + string(command)
+func policyName(table, suffix string) string {
 	return table[:min(len(table), pg.MaxIdent-len(suffix))] + suffix
 }
 
 // grants returns what the caller role needs on the table, and no more: rows are
-// read by every action, written columns are named. Custom code may read and write
-// what callers may, but for what the database keeps itself.
+// read by every action, written columns are named.
 func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
@@ -230,10 +158,10 @@ func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
 		grants = append(grants, g)
 	}
 	if len(p[pg.ForInsert]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, p, pg.ForInsert, schema.Create), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, schema.Create), Role: callerRole})
 	}
 	if len(p[pg.ForUpdate]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, p, pg.ForUpdate, schema.Update), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, schema.Update), Role: callerRole})
 	}
 	if len(p[pg.ForDelete]) > 0 {
 		grants = append(grants, &pg.Grant{Privilege: "delete", Role: callerRole})
@@ -241,8 +169,8 @@ func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
 	return grants
 }
 
-// readableOfIdentity returns the columns of Identity that custom code may read: all
-// but the password's hash.
+// readableOfIdentity returns the columns of Identity that may be read: all but the
+// password's hash.
 func readableOfIdentity(m *schema.Model) []string {
 	var columns []string
 	for _, f := range storedFields(m) {
@@ -253,10 +181,9 @@ func readableOfIdentity(m *schema.Model) []string {
 	return columns
 }
 
-// writtenColumns returns the columns that a command writes for the model's actions
-// of a kind and for custom code, in table order.
-func (l *lowering) writtenColumns(m *schema.Model, p policies, command pg.Command, kind schema.Kind) []string {
-	byCustomCode := slices.ContainsFunc(p[command], func(d *demand) bool { return slices.Contains(d.actions, customCode) })
+// writtenColumns returns the columns that the model's actions of a kind write, in
+// table order.
+func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind) []string {
 	written := map[string]bool{"id": kind == schema.Create}
 	note := func(at *level) {
 		for _, f := range at.columns() {
@@ -275,7 +202,7 @@ func (l *lowering) writtenColumns(m *schema.Model, p policies, command pg.Comman
 	}
 	var columns []string
 	for _, f := range storedFields(m) {
-		if written[f.Column] || byCustomCode && !f.BuiltIn {
+		if written[f.Column] {
 			columns = append(columns, f.Column)
 		}
 	}

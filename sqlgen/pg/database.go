@@ -186,7 +186,8 @@ const (
 )
 
 // Policy is a permissive row-security policy. Branches are its conditions by
-// action; an action without branch is refused.
+// action; an action without branch is refused. A single branch that names no action
+// holds whatever the action.
 type Policy struct {
 	Name     string    `json:"name"`
 	Command  Command   `json:"command"`
@@ -201,8 +202,8 @@ type Policy struct {
 
 // Branch is what a policy demands during some actions.
 type Branch struct {
-	Actions   []string
-	Comment   string // the rule in the schema's words; empty means none
+	Actions   []string // none means whatever the action
+	Comment   string   // the rule in the schema's words; empty means none
 	Condition Expr
 }
 
@@ -241,7 +242,8 @@ const (
 type Function struct {
 	Schema      string      `json:"schema"`
 	Name        string      `json:"name"`
-	Title       string      `json:"title"` // the line above it: action getPatient
+	Title       string      `json:"title"`           // the line above it: action getPatient
+	Owner       string      `json:"owner,omitempty"` // the role that it runs as; empty means sternpost_caller
 	Origin      Origin      `json:"-"`
 	Comment     string      `json:"-"`
 	Arguments   []Argument  `json:"arguments"`

@@ -1,0 +1,118 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// customCode is what all actions with custom code enter as.
+const customCode = "custom code"
+
+func (l *lowering) hasCustomCode() bool {
+	return slices.ContainsFunc(l.schema.Actions, func(a *schema.Action) bool { return a.Custom })
+}
+
+// admitCustomCode gives a model's table the policies and grants of custom code, which
+// may do to its rows what the rules of the model itself allow callers, and may read and
+// write all columns but those that the database keeps itself. Of Identity it sees the
+// caller's own row.
+//
+// Custom code runs as a role of its own, under policies that do not ask for the action.
+// The plans of its helpers are kept from one call to the next, and a plan is made for the
+// action that is entered when it is made: code that enters another one would leave plans
+// behind that admit what that action may.
+func admitCustomCode(t *pg.Table, m *schema.Model) {
+	admitted := admittedToCode(m)
+	for _, command := range commands {
+		if admitted[command] == nil {
+			continue
+		}
+		policy := &pg.Policy{
+			Name:     policyName(m.Table, "_"+string(command)+"_code"),
+			Command:  command,
+			Role:     codeRole,
+			Branches: []*pg.Branch{admitted[command]},
+		}
+		if command == pg.ForUpdate {
+			policy.Check = []*pg.Branch{sight(admitted[pg.ForSelect])}
+		}
+		t.Policies = append(t.Policies, policy)
+		t.Grants = append(t.Grants, &pg.Grant{Privilege: string(command), Columns: columnsOfCode(m, command), Role: codeRole})
+	}
+}
+
+// admittedToCode is what custom code has to satisfy, by command; it may do nothing else.
+func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
+	if m.IsIdentity {
+		return map[pg.Command]*pg.Branch{pg.ForSelect: {
+			Comment:   "of Identity, callers see their own row",
+			Condition: pg.Eq(pg.Col(m.Table, "id"), identityID(inQuery)),
+		}}
+	}
+	admitted := map[pg.Command]*pg.Branch{}
+	for _, c := range []struct {
+		command pg.Command
+		kinds   []schema.Kind
+	}{
+		{pg.ForSelect, []schema.Kind{schema.Get, schema.List}},
+		{pg.ForInsert, []schema.Kind{schema.Create}},
+		{pg.ForUpdate, []schema.Kind{schema.Update}},
+		{pg.ForDelete, []schema.Kind{schema.Delete}},
+	} {
+		if b := admittedBy(m, c.kinds...); !pg.IsFalse(b.Condition) {
+			admitted[c.command] = b
+		}
+	}
+	return admitted
+}
+
+// admittedBy is what the rules of a model itself demand for some kinds.
+func admittedBy(m *schema.Model, kinds ...schema.Kind) *pg.Branch {
+	rules := rulesFor(m, kinds...)
+	d := demand{reason: ruleText(rules)}
+	for _, k := range kinds {
+		if len(rulesFor(m, k)) > 0 {
+			d.cover(k)
+		}
+	}
+	return &pg.Branch{Comment: d.comment(), Condition: policyRule(m, rules)}
+}
+
+// sight keeps what custom code updates within the caller's sight.
+func sight(seen *pg.Branch) *pg.Branch {
+	if seen == nil {
+		return &pg.Branch{Comment: "no rule lets callers see such rows", Condition: pg.False()}
+	}
+	return seen
+}
+
+// columnsOfCode returns the columns that a command of custom code may be about; none
+// means all of them.
+func columnsOfCode(m *schema.Model, command pg.Command) []string {
+	switch {
+	case command == pg.ForDelete, command == pg.ForSelect && !m.IsIdentity:
+		return nil
+	case command == pg.ForSelect:
+		return readableOfIdentity(m)
+	}
+	var columns []string
+	for _, f := range storedFields(m) {
+		if !f.BuiltIn || f.Column == "id" && command == pg.ForInsert {
+			columns = append(columns, f.Column)
+		}
+	}
+	return columns
+}
+
+// rulesFor returns the rules of a model itself for some kinds.
+func rulesFor(m *schema.Model, kinds ...schema.Kind) []*schema.Rule {
+	var rules []*schema.Rule
+	for _, r := range m.Rules {
+		if slices.ContainsFunc(r.Kinds, func(k schema.Kind) bool { return slices.Contains(kinds, k) }) {
+			rules = append(rules, r)
+		}
+	}
+	return rules
+}
