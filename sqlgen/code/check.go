@@ -12,8 +12,14 @@ import (
 // take, what does more than make functions, and what sets what belongs to the platform.
 func Check(files []*syntax.Source, errs *syntax.Errors) {
 	for _, f := range files {
+		if isKnown(f.Text) {
+			continue
+		}
+		found := len(*errs)
 		c := checker{file: f, errs: errs}
-		c.check()
+		if c.check(); len(*errs) == found {
+			remember(f.Text)
+		}
 	}
 }
 
