@@ -16,9 +16,10 @@ type Statement struct {
 	Alone bool       // whether it must run outside of any transaction
 }
 
-// Plan writes the steps of a plan as statements, in order.
+// Plan writes the steps of a plan as statements, in order. Only one that makes functions
+// needs a result, which says who owns them.
 func Plan(p *diff.Plan) []Statement {
-	w := planWriter{functions: p.Result.Functions}
+	w := planWriter{plan: p}
 	for i, s := range p.Steps {
 		if s.Later && (i == 0 || !p.Steps[i-1].Later) {
 			w.finish() // with the transaction
@@ -33,7 +34,7 @@ func Plan(p *diff.Plan) []Statement {
 // planWriter gathers statements, and the functions whose ownership passes at the
 // end, all together.
 type planWriter struct {
-	functions  []*pg.Function // of the release
+	plan       *diff.Plan
 	statements []Statement
 	current    *diff.Step
 	created    bool
@@ -239,7 +240,7 @@ func (w *planWriter) finish() {
 		w.add("%s", grantViews)
 	}
 	if w.created {
-		for _, statement := range ownership(w.functions) {
+		for _, statement := range ownership(w.plan.Result.Functions) {
 			w.add("%s", statement)
 		}
 	}

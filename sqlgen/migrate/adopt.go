@@ -216,7 +216,7 @@ func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error 
 	if err != nil {
 		return err
 	}
-	plan := &diff.Plan{Result: new}
+	plan := &diff.Plan{}
 	for _, v := range new.Views {
 		plan.Steps = append(plan.Steps, &diff.Step{Change: diff.DropView{View: v}})
 	}
