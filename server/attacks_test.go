@@ -18,6 +18,7 @@ func TestAttacks(t *testing.T) {
 		{"bodies use up the memory", attackWithManyBodies},
 		{"a body takes for ever", attackWithSlowBodies},
 		{"uploads to the disk use up the memory", attackWithUploads},
+		{"fat answers that nobody reads use up the memory", attackWithAnswers},
 		{"calls queue up whose clients have left", attackByLeaving},
 		{"a name leads the pages of others to those of development", attackByName},
 		{"a foreign page sends a body that no browser asks about", attackByForeignBody},

@@ -200,7 +200,7 @@ func TestBodyBudget(t *testing.T) {
 		t.Errorf("in the end %d are held, by %v", b.held, b.clients)
 	}
 	for memory, want := range map[int64]int64{math.MaxInt64: 256 << 20, 512 << 20: 64 << 20} {
-		if got := bodiesOf(memory); got != want {
+		if got := budgetOf(memory); got != want {
 			t.Errorf("of %d: got %d, want %d", memory, got, want)
 		}
 	}

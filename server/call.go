@@ -87,7 +87,13 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		}
 	}
 	answered := statement.Begin(pageOf(in.Page()), who.request.result[:0])
+	if !action.Kind.Writes() { // what was written must be answered
+		answered.Hold = s.holdAnswer(c)
+	}
 	err = s.db.call(who.request.client, statement, call.input, call.context, answered)
+	if err == nil {
+		err = answered.Err()
+	}
 	if err != nil {
 		why := refuseCall(err, action.Action, r.constraints, call.input)
 		s.discard(call, why)
@@ -109,6 +115,23 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	c.Response().SetBody(result)
 	c.Response().Header.SetContentType(jsonType)
 	return nil
+}
+
+// holdAnswer returns what a large answer asks for memory. What it is given is given back
+// when the answer has been written.
+func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
+	own, isOurs := requestOf(c).client.(*connection)
+	if !isOurs {
+		return nil
+	}
+	return func(bytes int) error {
+		held := own.sent.Load()
+		if held == nil {
+			held = s.answers.of(s.clientAddress(c))
+			own.sent.Store(held)
+		}
+		return held.take(int64(bytes))
+	}
 }
 
 // pageOf is the page that an input asks for.

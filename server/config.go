@@ -44,6 +44,7 @@ type Config struct {
 	BodyLimit        int // of one request
 	BodiesLimit      int // of all requests together; 0 means a part of the memory
 	PageLimit        int // bytes of the records of a page; 0 means any number
+	AnswersLimit     int // bytes of all answers that are on their way; 0 means a part of the memory
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	MaxConnections   int      // 0 means what descriptors and memory allow
@@ -215,6 +216,7 @@ func assemble(mode Mode, values map[string]any) Config {
 	c.EncryptionKey, _ = values["encryption.key"].(string)
 
 	c.BodiesLimit, _ = values["limits.bodies"].(int)
+	c.AnswersLimit, _ = values["limits.answers"].(int)
 	c.MaxConnections, _ = values["server.maxConnections"].(int)
 
 	var isSet bool

@@ -11,6 +11,7 @@ import (
 
 // connection is a client's connection.
 type connection struct {
+	sent atomic.Pointer[heldBytes] // of the answer that is being written; nil for nothing
 	net.Conn
 	listener *listener
 	peer     string          // by whom it is counted; empty if by nobody
@@ -39,6 +40,7 @@ const headLimit = 256
 // Read reads. fasthttp counts a connection as active before anything was sent on it,
 // so that the first bytes are noted here.
 func (c *connection) Read(b []byte) (int, error) {
+	c.sent.Swap(nil).release() // the answer before has been written
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.used.Load() {
 		c.used.Store(true)
@@ -69,6 +71,7 @@ const lingerTime = 2 * time.Second
 // that nothing more will come, and what it sends is dropped for a while.
 func (c *connection) Close() error {
 	defer c.listener.forget(c)
+	defer func() { c.sent.Swap(nil).release() }()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Swap(false) {
 		if half.CloseWrite() == nil && c.Conn.SetReadDeadline(time.Now().Add(lingerTime)) == nil {
 			_, _ = io.Copy(io.Discard, c.Conn)

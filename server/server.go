@@ -40,7 +40,8 @@ type Server struct {
 	store      storage.Store    // nil where files are not configured
 	encryption *encryption.Keys // of secrets; nil where there is no key
 	uploads    *input.Reader    // of the bodies of upload routes
-	bodies     *bodyBudget
+	bodies     *budget
+	answers    *budget
 	telemetry  *telemetry
 	poll       time.Duration
 
@@ -123,7 +124,7 @@ func New(config Config, options Options) (*Server, error) {
 	s.unready.Store(&unreadiness{reason: reasonDatabase})
 
 	s.uploads = uploadRequestReader()
-	s.bodies = newBodyBudget(&config)
+	s.bodies, s.answers = newBodyBudget(&config), newAnswerBudget(&config)
 	if s.store = options.Store; s.store == nil {
 		if s.store, err = openStore(&config); err != nil {
 			return nil, err

@@ -49,6 +49,7 @@ var settings = []setting{
 	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
 	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
 	{key: "limits.bodies", read: integer(1, math.MaxInt)},
+	{key: "limits.answers", read: integer(1, math.MaxInt)},
 	{key: "limits.page", read: integer(1, math.MaxInt32), production: "8388608", development: "8388608"},
 	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50"},
 	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000"},

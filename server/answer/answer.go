@@ -91,11 +91,20 @@ func formatsOf(members []release.Member) []int16 {
 
 // Answer takes the rows of one call.
 type Answer struct {
+	// Hold is asked for memory before an answer takes more than Free bytes; its error ends
+	// the answer. Nil means that there is enough.
+	Hold func(bytes int) error
+
 	plan      *Plan
 	statement *Statement
 	out       []byte // the records, one after the other
+	held      int    // bytes beyond Free that Hold gave
+	err       error  // of Hold
 	pageAnswer
 }
+
+// Free is how many bytes an answer may take without asking.
+const Free = 64 << 10
 
 // Begin returns the answer of a call. Of anything but a list the page does not matter.
 // What the answer holds is appended to out, which must be empty.
@@ -119,6 +128,9 @@ func (a *Answer) Restart() {
 // Row takes a row, in the formats of the statement; nil is null. The values are not kept.
 // It tells whether more rows are wanted. If not, the rest of the result need not be read.
 func (a *Answer) Row(values [][]byte) (more bool) {
+	if a.Hold != nil && !a.hold(values) {
+		return false
+	}
 	switch {
 	case a.plan.pages != nil:
 		return a.pageRow(values)
@@ -130,6 +142,25 @@ func (a *Answer) Row(values [][]byte) (more bool) {
 	}
 	return true
 }
+
+// hold asks for the memory that one more row needs, if the answer is large.
+func (a *Answer) hold(values [][]byte) bool {
+	needed := len(a.out) - Free - a.held
+	for _, v := range values {
+		needed += len(v)
+	}
+	if needed <= 0 {
+		return true
+	}
+	needed = max(needed, Free)
+	if a.err = a.Hold(needed); a.err == nil {
+		a.held += needed
+	}
+	return a.err == nil
+}
+
+// Err returns the error of Hold that ended the answer.
+func (a *Answer) Err() error { return a.err }
 
 // JSON returns the answer, and the memory that Begin was given for further use. The answer
 // is null where there was no row.
