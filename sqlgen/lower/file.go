@@ -83,7 +83,7 @@ func inlineFiles(a *schema.Action) []release.FileInput {
 // One that is stored in several takes what all of them do.
 func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {
 	maxSize = defaultMaxSize
-	for i, f := range storedIn(a, in) {
+	for i, f := range a.StoredIn(in) {
 		if i == 0 {
 			accepts, maxSize = f.Accepts, f.MaxSize
 			continue
@@ -91,24 +91,6 @@ func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize i
 		accepts, maxSize = acceptedByBoth(accepts, f.Accepts), min(maxSize, f.MaxSize)
 	}
 	return accepts, maxSize
-}
-
-// storedIn returns the fields in which an action stores an input. What an implicit one
-// looks up or filters by is not stored.
-func storedIn(a *schema.Action, in *schema.Input) []*schema.Field {
-	if !in.Explicit {
-		if !in.IsWrite {
-			return nil
-		}
-		return []*schema.Field{in.Path[len(in.Path)-1]}
-	}
-	var fields []*schema.Field
-	for _, s := range a.Sets {
-		if p, ok := s.Value.(*expr.Path); ok && p.Root == expr.RootInput && p.Input == expr.Input(in) {
-			fields = append(fields, s.Target[len(s.Target)-1])
-		}
-	}
-	return fields
 }
 
 // acceptedByBoth returns the patterns of types that two lists of patterns accept,

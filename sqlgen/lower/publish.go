@@ -251,7 +251,7 @@ func valueLimits(a *schema.Action, in *schema.Input) (maxLength, maxItems int64)
 		}
 		return min(limit, other)
 	}
-	for _, f := range storedIn(a, in) {
+	for _, f := range a.StoredIn(in) {
 		maxLength, maxItems = least(maxLength, f.MaxLength), least(maxItems, f.MaxItems)
 	}
 	return maxLength, maxItems

@@ -561,6 +561,15 @@ const (
 	//	}
 	UnionWidens syntax.Code = "UnionWidens"
 
+	// UncheckedInline: an action stores a file in a field with @accepts or @maxSize, which
+	// do not bind data URLs, since uploads.inline is free.
+	//
+	//	model Order {
+	//	  fields { scan File? @accepts(["image/*"]) }
+	//	  actions { update addScan(id) with (scan) { @permission(expression: true) } }
+	//	}
+	UncheckedInline syntax.Code = "UncheckedInline"
+
 	// NothingExposed: no api exposes any action.
 	//
 	//	model Order { }

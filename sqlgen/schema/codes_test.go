@@ -106,7 +106,7 @@ UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement
 EmptyRule RuleActions UnknownRole BadRoleMember RowInRule NotOwnField FunctionFileMissing FunctionAttribute
 RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownModel UnknownAction DuplicateApiModel
 RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens NestedWidens LinkWidens UnionWidens
-NothingExposed`
+UncheckedInline NothingExposed`
 
 // renameNotFound is a code of the migration planner, which alone knows what the
 // database holds.

@@ -32,6 +32,7 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 	}
 	config.UseDefaultAPI = r.boolean(root, "useDefaultApi", true)
 	config.HideRefusedRows = r.boolean(root, "hideRefusedRows", false)
+	config.ChecksInline = r.choice(r.section(root, "uploads"), "uploads", "inline", "free", "checked") == "checked"
 	config.Environment = r.names(root, "environment")
 	config.Secrets = r.names(root, "secrets")
 	config.Claims = r.claims(root)
@@ -163,6 +164,34 @@ func (r *configReader) boolean(mapping ast.Node, key string, absent bool) bool {
 	return b.Value
 }
 
+// section returns the value of a key that is a mapping, nil if it is absent or in error.
+func (r *configReader) section(mapping ast.Node, key string) ast.Node {
+	value := r.value(mapping, key)
+	if value == nil {
+		return nil
+	}
+	if _, ok := entries(value); !ok {
+		r.errs.Add(BadConfig, r.span(value.GetToken()), configShape(key, "keys with values"))
+		return nil
+	}
+	return value
+}
+
+// choice returns the value of a key of a section that is one of some words. The first
+// is that of a key that is absent or in error.
+func (r *configReader) choice(section ast.Node, name, key string, words ...string) string {
+	value := r.value(section, key)
+	if value == nil {
+		return words[0]
+	}
+	word, ok := value.(*ast.StringNode)
+	if !ok || !slices.Contains(words, word.Value) {
+		r.errs.Add(BadConfig, r.span(value.GetToken()), configShape(name+"."+key, strings.Join(words, " or ")))
+		return words[0]
+	}
+	return word.Value
+}
+
 // list returns the elements of a list of mappings.
 func (r *configReader) list(mapping ast.Node, key, shape string) []ast.Node {
 	value := r.value(mapping, key)
@@ -223,12 +252,8 @@ func isVariableName(name string) bool {
 
 // claims returns the fields that tokens add to Identity.
 func (r *configReader) claims(root ast.Node) []Claim {
-	auth := r.value(root, "auth")
+	auth := r.section(root, "auth")
 	if auth == nil {
-		return nil
-	}
-	if _, ok := entries(auth); !ok {
-		r.errs.Add(BadConfig, r.span(auth.GetToken()), configShape("auth", "keys with values"))
 		return nil
 	}
 	var claims []Claim

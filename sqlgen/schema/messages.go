@@ -723,6 +723,11 @@ func unionWidens(union, model string) string {
 	return fmt.Sprintf("whoever may read %s sees rows of %s, whatever the rules of %s say", union, model, model)
 }
 
+func uncheckedInline(action, input, field string, attributes []string) string {
+	return fmt.Sprintf("a data URL for %s of %s is not bound by %s of %s: set uploads.inline to checked in sternpost.yaml",
+		input, action, listed(attributes), field)
+}
+
 func nothingExposed(isEmpty bool) string {
 	if isEmpty {
 		return "there are no actions, so there is nothing to call"

@@ -23,6 +23,7 @@ type Schema struct {
 type Config struct {
 	UseDefaultAPI   bool // default true
 	HideRefusedRows bool
+	ChecksInline    bool // whether @accepts and @maxSize bind data URLs too
 	Environment     []string
 	Secrets         []string
 	Claims          []Claim
@@ -258,6 +259,24 @@ type Action struct {
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span
+}
+
+// StoredIn returns the fields in which the action stores an input. What an implicit one
+// looks up or filters by is not stored.
+func (a *Action) StoredIn(in *Input) []*Field {
+	if !in.Explicit {
+		if !in.IsWrite {
+			return nil
+		}
+		return []*Field{in.Path[len(in.Path)-1]}
+	}
+	var fields []*Field
+	for _, s := range a.Sets {
+		if p, ok := s.Value.(*expr.Path); ok && p.Root == expr.RootInput && p.Input == expr.Input(in) {
+			fields = append(fields, s.Target[len(s.Target)-1])
+		}
+	}
+	return fields
 }
 
 // Returns is the result of a read or write: a message, or any JSON.

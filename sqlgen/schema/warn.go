@@ -139,7 +139,8 @@ func namesOfIndex(fields []*Field) string {
 }
 
 // warnAccess warns where an action has no rule, and where its rule lets callers
-// reach rows that the rules of those rows' own models do not vouch for.
+// reach rows that the rules of those rows' own models do not vouch for, or store files
+// that the fields do not allow.
 func (c *checker) warnAccess() {
 	for _, a := range c.actions {
 		c.warnNoRule(a)
@@ -157,6 +158,7 @@ func (c *checker) warnAccess() {
 			}
 		}
 		c.warnFilters(a)
+		c.warnInline(a)
 		if !a.Custom && a.root != nil {
 			c.warnLevels(a, a.root)
 		}
@@ -268,6 +270,35 @@ func fieldsOf(p *expr.Path) []*Field {
 		fields = append(fields, step.(*Field))
 	}
 	return fields
+}
+
+// warnInline warns of the files that an action takes inline, past what the fields allow in
+// which it stores them.
+func (c *checker) warnInline(a *actionDecl) {
+	if c.options.Config.ChecksInline {
+		return
+	}
+	for _, in := range a.Writes {
+		for _, f := range a.StoredIn(in) {
+			if bounds := c.fileBounds(f); len(bounds) > 0 {
+				c.warnAction(a, UncheckedInline, in.Span, uncheckedInline(a.Name, in.written(), f.Name, bounds), note(f.Span, declaredHere(f.Name)))
+			}
+		}
+	}
+}
+
+// fileBounds names the attributes of a field that bound its files.
+func (c *checker) fileBounds(f *Field) []string {
+	if f.Type.Kind != expr.File {
+		return nil
+	}
+	var names []string
+	for _, at := range c.fields[f].attrs {
+		if at.Name.Name == "accepts" || at.Name.Name == "maxSize" {
+			names = append(names, "@"+at.Name.Name)
+		}
+	}
+	return names
 }
 
 // warnLevels warns of the rows that a create inserts and links below its root.
