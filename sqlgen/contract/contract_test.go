@@ -166,7 +166,8 @@ func TestSchemas(t *testing.T) {
 		{name: "a condition added", new: []string{"note?) {", "note?, price?) {"}, want: `
 			compatible | listOrders: input where.price | added`},
 		{name: "a sort key lost", new: []string{"@sortable(title, size)", "@sortable(title)"}, want: `
-			breaking | listOrders: input orderBy[].size | removed`},
+			breaking | listOrders: input orderBy[].size | removed
+			breaking | listOrders: input orderBy | maxItems was 2, is 1`},
 		{name: "sorting added", old: []string{"{\n      @sortable(title, size)\n    }", ""}, want: `
 			compatible | listOrders: input orderBy | added`},
 		{name: "another order", new: []string{"@sortable(title, size)", "@sortable(title, size) @orderBy(size: desc, title: asc)"}, want: `
