@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -293,6 +294,7 @@ func (c *chain) install(old *pg.Database, f *fate, given map[string]bool) string
 				return reason
 			}
 		case errors.As(err, &misfit):
+			c.checkMisfit(misfit.Cause)
 			return err.Error()
 		case err != nil:
 			c.failf("install: %v", err)
@@ -347,6 +349,7 @@ func (c *chain) migrate(f *fate, given map[string]bool) string {
 		var failed *migrate.ApplyError
 		switch {
 		case errors.As(err, &failed) && (failed.Cause.Code[:2] == "23" || failed.Cause.Code[:2] == "22"):
+			c.checkMisfit(failed.Cause)
 			return err.Error()
 		case err != nil:
 			c.failf("migrate up: %v", err)
@@ -358,6 +361,19 @@ func (c *chain) migrate(f *fate, given map[string]bool) string {
 	}
 	c.failf("it is refused again and again, with all that the refusals ask for: %+v", options)
 	return ""
+}
+
+// checkMisfit reports rows that break what no rows may: that a column holds values of its
+// enum. Rows that do not are refused, or changed on the way.
+func (c *chain) checkMisfit(cause *pgconn.PgError) {
+	c.t.Helper()
+	for _, t := range c.db.Tables {
+		for _, check := range t.Constraints {
+			if check.Name == cause.ConstraintName && t.Name == cause.TableName && check.OfType && len(t.Column(check.Columns[0]).Values) > 0 {
+				c.failf("rows hold what their enum does not have: %v", cause)
+			}
+		}
+	}
 }
 
 // lossOf names what a refusal is about as fateOf does; empty if fateOf does not know: that
