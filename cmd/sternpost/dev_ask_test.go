@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/creack/pty"
 
@@ -27,9 +28,17 @@ func (c command) startOnTerminal(t *testing.T) (*process, func(line string)) {
 		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
 	}
 	tty.Close()
-	go io.Copy(p.out, terminal) // until the process ends
+	copied := make(chan struct{})
+	go func() {
+		io.Copy(p.out, terminal) // until nobody has the terminal open
+		close(copied)
+	}()
 	go func() {
 		p.err = p.cmd.Wait()
+		select {
+		case <-copied: // what it wrote last
+		case <-time.After(5 * time.Second):
+		}
 		close(p.ended)
 	}()
 	t.Cleanup(func() {

@@ -32,9 +32,9 @@ const photoSchema = `model Photo {
     more File[] @default
   }
   actions {
-    create createPhoto() with (title, image?, more?)
+    create createPhoto() with (title, image?, more?) { @allow(UncheckedInline) }
     get getPhoto(title)
-    update updatePhoto(title) with (image?)
+    update updatePhoto(title) with (image?) { @allow(UncheckedInline) }
     delete deletePhoto(title)
   }
   @permission(expression: true, actions: [create, get, update, delete])

@@ -99,7 +99,7 @@ func columnsOfCode(m *schema.Model, command pg.Command) []string {
 	}
 	var columns []string
 	for _, f := range storedFields(m) {
-		if !f.BuiltIn || f.Column == "id" && command == pg.ForInsert {
+		if !f.BuiltIn || f.Column == "id" {
 			columns = append(columns, f.Column)
 		}
 	}
