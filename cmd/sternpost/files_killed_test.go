@@ -117,7 +117,7 @@ func TestKilledAfterCommit(t *testing.T) {
 	key := p.upload(t)
 	var once sync.Once
 	tap.watch(func(fromServer bool, seen []byte) {
-		if !fromServer && bytes.Contains(seen, []byte(`"title":"committed"`)) && bytes.HasSuffix(seen, isIdle) {
+		if !fromServer && bytes.Contains(seen, []byte("committed")) && bytes.HasSuffix(seen, isIdle) {
 			once.Do(func() { s.end(t, syscall.SIGKILL) })
 		}
 	})
@@ -147,7 +147,7 @@ func TestKilledAfterCommit(t *testing.T) {
 }
 
 // TestKilledBeforeDiscard kills the server when a call has failed and the files that
-// were stored for it are about to be queued for deletion: they go a day later.
+// were stored for it are about to be deleted: they go a day later.
 func TestKilledBeforeDiscard(t *testing.T) {
 	t.Parallel()
 	p := newPhotos(t)
@@ -160,7 +160,7 @@ func TestKilledBeforeDiscard(t *testing.T) {
 	}
 	var once sync.Once
 	tap.watch(func(fromServer bool, seen []byte) {
-		if fromServer && bytes.Contains(seen, []byte("platform.file_discard")) {
+		if fromServer && bytes.Contains(seen, []byte("platform.file_fail")) {
 			once.Do(func() { s.end(t, syscall.SIGKILL) })
 		}
 	})

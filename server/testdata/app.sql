@@ -49,6 +49,7 @@ grant select, insert, update, delete on app.note to sternpost_caller;
 
 create sequence functions.attempt;
 grant usage on sequence functions.attempt to sternpost_caller;
+grant usage on schema functions to sternpost_caller;
 
 create view related.identity as select author.id from app.author;
 grant select on related.identity to sternpost_caller;
