@@ -203,7 +203,7 @@ func function(f *pg.Function) string {
 		arguments[i] = pg.Ident(a.Name) + " " + a.Type
 	}
 	head := cat(
-		"create function ", pg.Qualified(f.Schema, f.Name), bracketed("(", arguments, ")"), " returns ", f.Returns, hard,
+		"create function ", pg.Qualified(f.Schema, f.Name), bracketed("(", arguments, ")"), " returns ", result(f.Returns), hard,
 		"language plpgsql", hard,
 		string(f.Volatility), hard,
 		"security definer", hard,
@@ -247,4 +247,18 @@ func functionBody(f *pg.Function) doc {
 		parts = append(parts, nest(append(block, statements(p.Statements))))
 	}
 	return append(parts, hard, "end;")
+}
+
+// result lays out the type of what a function returns; a table has a line for each column
+// once a line would wrap. No type in one has a comma.
+func result(returns string) doc {
+	columns, isTable := strings.CutPrefix(returns, "table (")
+	if !isTable {
+		return returns
+	}
+	var list []doc
+	for _, c := range strings.Split(strings.TrimSuffix(columns, ")"), ", ") {
+		list = append(list, c)
+	}
+	return cat("table ", bracketed("(", list, ")"))
 }

@@ -321,6 +321,9 @@ func ownership(list []*pg.Function) []string {
 		return append(statements, handOver("sternpost_caller", "")...)
 	}
 	names := "(" + strings.Join(code, ", ") + ")"
+	if len(names) > 80 {
+		names = "(\n        " + strings.Join(code, ",\n        ") + "\n      )"
+	}
 	statements = append(statements, handOver("sternpost_caller", "\n      and pg_proc.proname not in "+names)...)
 	return append(statements, handOver("sternpost_code", "\n      and pg_proc.proname in "+names)...)
 }
