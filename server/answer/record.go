@@ -11,6 +11,7 @@ import (
 	"encoding/binary"
 	"strconv"
 
+	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -33,7 +34,7 @@ func NewRecord(members []release.Member) *Record {
 		if i == 0 {
 			key = []byte{'{'}
 		}
-		r.columns[i] = column{key: append(appendString(key, []byte(m.Name)), ':'), append: writerOf(m).append}
+		r.columns[i] = column{key: append(input.AppendText(key, []byte(m.Name)), ':'), append: writerOf(m).append}
 	}
 	return r
 }
@@ -62,7 +63,7 @@ type writer struct {
 // writers has a row for every type of a member. Moments and dates arrive in binary: as
 // text they would depend on settings of the session.
 var writers = map[release.MemberType]writer{
-	release.TextMember:      {append: appendString},
+	release.TextMember:      {append: input.AppendText},
 	release.NumberMember:    {append: appendNumber},
 	release.DecimalMember:   {append: appendDecimal},
 	release.BooleanMember:   {append: appendBoolean},
@@ -99,7 +100,7 @@ func appendBoolean(out, value []byte) []byte {
 // appendNumber writes a number as it comes. What is none, such as NaN, is a string.
 func appendNumber(out, value []byte) []byte {
 	if last := value[len(value)-1]; last < '0' || last > '9' {
-		return appendString(out, value)
+		return input.AppendText(out, value)
 	}
 	return append(out, value...)
 }
@@ -121,39 +122,6 @@ func appendDecimal(out, value []byte) []byte {
 		break
 	}
 	return appendNumber(out, value)
-}
-
-const hex = "0123456789abcdef"
-
-// appendString writes a JSON string with the escapes that Postgres uses.
-func appendString(out, text []byte) []byte {
-	out = append(out, '"')
-	start := 0
-	for i, c := range text {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		out = append(out, text[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, '\\', 'b')
-		case '\f':
-			out = append(out, '\\', 'f')
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\r':
-			out = append(out, '\\', 'r')
-		case '\t':
-			out = append(out, '\\', 't')
-		default:
-			out = append(out, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		}
-	}
-	out = append(out, text[start:]...)
-	return append(out, '"')
 }
 
 // appendTextArray writes an array that is given in text form, and returns what follows

@@ -30,7 +30,7 @@ func (r *Reader) ReadQuery(rawQuery string) (Input, error) {
 		if len(body) > 1 {
 			body = append(body, ',')
 		}
-		body = appendText(body, []byte(name))
+		body = AppendText(body, []byte(name))
 		body = append(body, ':')
 		i := r.root.find([]byte(name), 0)
 		isText := i >= 0 && r.root.properties[i].node.isText()
@@ -42,7 +42,7 @@ func (r *Reader) ReadQuery(rawQuery string) (Input, error) {
 			isText = reason == notJSON
 		}
 		if isText {
-			body = appendText(body, []byte(text))
+			body = AppendText(body, []byte(text))
 		} else {
 			body = append(body, text...)
 		}

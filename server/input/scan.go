@@ -278,8 +278,8 @@ func (s *scanner) word(word string) bool {
 
 const hexDigits = "0123456789abcdef"
 
-// appendText writes a string as JSON. Its content is valid UTF-8.
-func appendText(out, content []byte) []byte {
+// AppendText writes a string as JSON, with the escapes that Postgres uses. Its content is valid UTF-8.
+func AppendText(out, content []byte) []byte {
 	out = append(out, '"')
 	start := 0
 	for i, c := range content {

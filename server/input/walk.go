@@ -413,7 +413,7 @@ func (n *node) lengthProblem(content []byte) string {
 // look.
 func (w *walker) write(content []byte, verbatim bool) {
 	if !verbatim {
-		w.out = appendText(w.out, content)
+		w.out = AppendText(w.out, content)
 		return
 	}
 	w.out = append(w.out, '"')
