@@ -128,13 +128,7 @@ func source(n expr.Node) string {
 // operand returns what a path leads to.
 func (c *call) operand(p *expr.Path, of expr.Row) Operand {
 	o := Operand{Text: source(p), Known: p.Root != expr.RootRow || of != nil, Kind: p.Type().Kind}
-	switch o.Kind {
-	case expr.Password, expr.Secret, expr.File, expr.Vector:
-		o.Hidden = true
-	}
-	if p.Root == expr.RootSecret {
-		o.Hidden = true
-	}
+	o.Hidden = o.Kind.IsOpaque() || p.Root == expr.RootSecret
 	if o.Known {
 		o.Values = c.values(p, of)
 	}
@@ -278,8 +272,8 @@ func showValue(v any, kind expr.Kind) string {
 		}
 		return "[" + strings.Join(texts, ", ") + "]"
 	case string:
-		switch kind {
-		case expr.Number, expr.Decimal, expr.Enum:
+		switch kind.Class() {
+		case expr.ClassNumeric, expr.ClassEnum:
 			return v
 		}
 		return strconv.Quote(v)

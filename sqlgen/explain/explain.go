@@ -395,7 +395,7 @@ func sameValue(t expr.Type, a, b any) bool {
 		others, _ := b.([]any)
 		return slices.EqualFunc(values, others, func(a, b any) bool { return sameValue(expr.Type{Kind: t.Kind}, a, b) })
 	}
-	if (t.Kind == expr.Number || t.Kind == expr.Decimal) && a != nil && b != nil {
+	if t.Kind.Class() == expr.ClassNumeric && a != nil && b != nil {
 		x, isNumber := new(big.Rat).SetString(a.(string))
 		y, isOther := new(big.Rat).SetString(b.(string))
 		return isNumber && isOther && x.Cmp(y) == 0

@@ -90,8 +90,7 @@ func literal(t expr.Type, value any) any {
 	case json.Number:
 		return value.String()
 	}
-	switch t.Kind {
-	case expr.Password, expr.Secret, expr.File, expr.Vector:
+	if t.Kind.IsOpaque() {
 		return true
 	}
 	return value

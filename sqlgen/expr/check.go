@@ -225,7 +225,7 @@ func (c *checker) settleList(list *List, elements Type) Node {
 		elements = list.Elements[0].Type()
 	}
 	settled.typ = Type{Kind: elements.Kind, Name: elements.Name, Array: true}
-	against := operand{class: classOfKind(elements.Kind), name: elements.Name}
+	against := operand{class: elements.Kind.Class(), name: elements.Name}
 	ok := true
 	for _, n := range list.Elements {
 		if !canCompare(operandOf(n), against, Equality) {
@@ -252,55 +252,32 @@ func (c *checker) settleList(list *List, elements Type) Node {
 	return settled
 }
 
-// isWider tells whether a kind holds all values of another, and more.
-func isWider(kind, other Kind) bool {
-	return kind == Decimal && other == Number || kind == Timestamp && other == Date
-}
-
 // settle gives a literal the type of the other side, which it can be compared
 // with, and checks its spelling.
 func (c *checker) settle(l *Literal, other Type) Node {
 	settled := *l
 	settled.untyped = false
-	switch {
-	case l.untyped:
-		return c.settleText(&settled, other)
-	case l.typ.Kind == Number:
-		if other.Kind == Decimal {
-			settled.typ.Kind = Decimal
-		}
-		return c.inRange(&settled)
-	case l.typ.Kind == Decimal:
-		return c.inRange(&settled)
+	switch kind := other.Kind; {
+	case l.untyped && kind == Model:
+		settled.typ.Kind = ID
+	case l.untyped && kinds[kind].isText && !kind.IsWriteOnly(), isWider(kind, l.typ.Kind):
+		settled.typ.Kind = kind
 	}
-	return &settled
+	return c.spelled(&settled)
 }
 
-// settleText gives a text literal the type of the other side.
-func (c *checker) settleText(l *Literal, other Type) Node {
-	switch other.Kind {
-	case Text, Markdown, ID:
-		l.typ.Kind = other.Kind
-	case Model:
-		l.typ.Kind = ID
-	case Date, Timestamp, Duration:
-		text, ok := parseISO(other.Kind, l.Value.(string))
-		if !ok {
-			c.report(l, BadLiteral, badISO(other.Kind))
-			return nil
-		}
-		l.typ.Kind, l.Value = other.Kind, text
+// spelled checks the spelling of a literal and gives it the one that its type has.
+func (c *checker) spelled(l *Literal) Node {
+	read := kinds[l.typ.Kind].read
+	if read == nil {
+		return l
 	}
-	return l
-}
-
-// inRange checks that a numeric literal is within the range of its type.
-func (c *checker) inRange(l *Literal) Node {
-	text := l.Value.(string)
-	if l.typ.Kind == Number && !isNumber(text) || l.typ.Kind == Decimal && !isDecimal(text) {
-		c.report(l, BadLiteral, badNumber(l.typ.Kind))
+	text, ok := read(l.Value.(string))
+	if !ok {
+		c.report(l, BadLiteral, badLiteral(l.typ.Kind))
 		return nil
 	}
+	l.Value = text
 	return l
 }
 
@@ -479,7 +456,7 @@ func booleanAt(span syntax.Span) base { return base{typ: Type{Kind: Boolean}, sp
 // isNull tells whether a node is the literal null.
 func isNull(n Node) bool { return n.Type().Kind == NullKind }
 
-// isWriteOnly tells whether a node is a Password or Secret.
+// isWriteOnly tells whether a node is a path to what can never be read.
 func isWriteOnly(n Node) bool {
 	p, ok := n.(*Path)
 	return ok && p.isWriteOnly()

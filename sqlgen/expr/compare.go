@@ -28,19 +28,9 @@ func canonical(t Type, v any) any {
 		}
 		return values
 	}
-	switch t.Kind {
-	case Number, Decimal:
-		n, ok := new(big.Rat).SetString(v.(string))
-		return must(n, ok, t, v)
-	case Date:
-		d, err := time.Parse(time.DateOnly, v.(string))
-		return must(d, err == nil, t, v)
-	case Timestamp:
-		at, err := time.Parse(timestampLayout, v.(string))
-		return must(at, err == nil, t, v)
-	case Duration:
-		d, ok := readDuration(v.(string))
-		return must(d.length(), ok, t, v)
+	if compared := kinds[t.Kind].compared; compared != nil {
+		parsed, ok := compared(v.(string))
+		return must(parsed, ok, t, v)
 	}
 	return v
 }

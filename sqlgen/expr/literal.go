@@ -10,20 +10,6 @@ import (
 // timestampLayout is how a Timestamp is written: in UTC, to the millisecond.
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// parseISO reads a text literal as one of the types that are written in ISO 8601
-// and returns it in the spelling that Literal promises.
-func parseISO(kind Kind, text string) (string, bool) {
-	switch kind {
-	case Date:
-		return parseDate(text)
-	case Timestamp:
-		return parseTimestamp(text)
-	case Duration:
-		return parseDuration(text)
-	}
-	panic("expr: " + kind.String() + " is not written in ISO 8601")
-}
-
 // parseDate reads YYYY-MM-DD in the years 0001 to 9999.
 func parseDate(text string) (string, bool) {
 	if !hasShape(text, "0000-00-00") || strings.HasPrefix(text, "0000") {

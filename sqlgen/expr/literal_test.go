@@ -156,11 +156,11 @@ func TestParseISO(t *testing.T) {
 		{Duration, "", ""},
 	}
 	for _, test := range tests {
-		got, ok := parseISO(test.kind, test.text)
+		got, ok := kinds[test.kind].read(test.text)
 		if got != test.want || ok != (test.want != "") {
 			t.Errorf("%s %q: got %q, %t; want %q", test.kind, test.text, got, ok, test.want)
 		}
-		if again, ok := parseISO(test.kind, got); got != "" && (again != got || !ok) {
+		if again, ok := kinds[test.kind].read(got); got != "" && (again != got || !ok) {
 			t.Errorf("%s %q: normalised twice it becomes %q", test.kind, got, again)
 		}
 	}

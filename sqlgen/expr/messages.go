@@ -159,17 +159,7 @@ func nullIntoRequired(target Target) string {
 	return fmt.Sprintf("%s is required and does not take null", target.Name)
 }
 
-func badISO(kind Kind) string {
-	example := map[Kind]string{Date: "2027-03-01", Timestamp: "2027-03-01T09:00:00Z", Duration: "P1DT2H30M"}[kind]
-	return fmt.Sprintf("this is no %s of ISO 8601; write it as in %q", kind, example)
-}
-
-func badNumber(kind Kind) string {
-	if kind == Number {
-		return "this is out of range: a Number is at most 9007199254740991 and at least -9007199254740991"
-	}
-	return "this is out of range: a Decimal has at most 38 digits, 18 of them after the point"
-}
+func badLiteral(kind Kind) string { return "this " + kinds[kind].wrong }
 
 func defaultNotConstant() string {
 	return "a default must be a literal, a list of literals, or ctx.now"

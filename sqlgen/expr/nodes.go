@@ -2,42 +2,6 @@ package expr
 
 import "github.com/sternpost/sternpost/sqlgen/syntax"
 
-// Kind is the kind of a type, whatever its arity.
-type Kind int
-
-// The kinds of types. NullKind is the type of the literal null, AnyList the type of [].
-const (
-	ID Kind = iota + 1
-	Text
-	Markdown
-	Number
-	Decimal
-	Boolean
-	Timestamp
-	Date
-	Duration
-	File
-	Vector
-	Password
-	Secret
-	Enum    // with the enum's name
-	Model   // with the model's name
-	Message // with the message's name; in the fields of messages and inputs of read and write only
-	Any     // any JSON; likewise
-	NullKind
-	AnyList
-)
-
-// String returns the kind as the schema language writes it.
-func (k Kind) String() string {
-	return [...]string{
-		ID: "ID", Text: "Text", Markdown: "Markdown", Number: "Number", Decimal: "Decimal", Boolean: "Boolean",
-		Timestamp: "Timestamp", Date: "Date", Duration: "Duration", File: "File", Vector: "Vector",
-		Password: "Password", Secret: "Secret", Enum: "enum", Model: "model", Message: "message", Any: "Any",
-		NullKind: "null", AnyList: "[]",
-	}[k]
-}
-
 // String returns the type as the schema language writes it.
 func (t Type) String() string {
 	name := t.Name
@@ -112,7 +76,7 @@ type Step interface {
 	StepOptional() bool  // whether it may be null
 	StepModel() string   // the name of the model that has the field
 	StepStored() bool    // whether the model has a column for it
-	StepWriteOnly() bool // Password, Secret
+	StepWriteOnly() bool // see Kind.IsWriteOnly
 }
 
 // Input is an input that a path names. Package schema's *Input is the one
@@ -172,8 +136,8 @@ func (p *Path) MayBeNull() bool {
 	return false
 }
 
-// isWriteOnly tells whether the path ends in a Password or Secret.
-func (p *Path) isWriteOnly() bool { return p.typ.Kind == Password || p.typ.Kind == Secret }
+// isWriteOnly tells whether the path ends in what can never be read.
+func (p *Path) isWriteOnly() bool { return p.typ.Kind.IsWriteOnly() }
 
 // isToMany tells whether a step leads to any number of rows.
 func isToMany(s Step) bool { return s.StepType().Kind == Model && s.StepType().Array }

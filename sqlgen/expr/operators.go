@@ -162,9 +162,9 @@ func operandOf(n Node) operand {
 		return operand{class: ClassToMany, name: t.Name}
 	}
 	if t.Array {
-		return operand{class: ClassArray, elem: classOfKind(t.Kind), name: t.Name}
+		return operand{class: ClassArray, elem: t.Kind.Class(), name: t.Name}
 	}
-	return operand{class: classOfKind(t.Kind), name: t.Name}
+	return operand{class: t.Kind.Class(), name: t.Name}
 }
 
 func elementOf(n Node) (operand, bool) {
@@ -176,29 +176,5 @@ func elementOf(n Node) (operand, bool) {
 	if !t.Array && !p.ThroughToMany() {
 		return operand{}, false
 	}
-	return operand{class: classOfKind(t.Kind), name: t.Name}, true
-}
-
-func classOfKind(k Kind) Class {
-	switch k {
-	case Text, Markdown:
-		return ClassText
-	case ID:
-		return ClassID
-	case Number, Decimal:
-		return ClassNumeric
-	case Date, Timestamp:
-		return ClassTemporal
-	case Duration:
-		return ClassDuration
-	case Boolean:
-		return ClassBoolean
-	case Enum:
-		return ClassEnum
-	case Model:
-		return ClassModel
-	case NullKind:
-		return ClassNull
-	}
-	return ClassOpaque
+	return operand{class: t.Kind.Class(), name: t.Name}, true
 }

@@ -1,6 +1,10 @@
 package expr
 
-import "github.com/sternpost/sternpost/sqlgen/syntax"
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
 
 // CheckValue checks a value and that the target takes it: the right-hand side of
 // a @set in an action or arm, or the argument of @default, as the scope's place
@@ -72,13 +76,9 @@ func (c *checker) literalValue(l *Literal, target Target) Node {
 // its spelling.
 func takesLiteral(target Type, l *Literal) bool {
 	if l.untyped {
-		switch target.Kind {
-		case Text, Markdown, ID, Date, Timestamp, Duration, Password, Secret, Model:
-			return true
-		}
-		return false
+		return kinds[target.Kind].isText
 	}
-	return target == l.typ || target.Kind == Decimal && l.typ.Kind == Number
+	return target == l.typ || target.Holds(l.typ)
 }
 
 // listValue checks a list, whose elements must be literals that an element of the
@@ -191,7 +191,7 @@ func (c *checker) assignable(p *Path, target Target) bool {
 		c.report(p, WriteOnlyField, writeOnlyValue(p.typ, target))
 	case p.isWriteOnly() && p.Root != RootInput:
 		c.report(p, TypeMismatch, writeOnlyPath(p.typ))
-	case isArm && !isLike && !(target.Type == Type{Kind: Decimal} && p.typ == Type{Kind: Number}):
+	case isArm && !isLike && (target.Type.Array || !target.Type.Holds(p.typ)):
 		c.mismatch(p, target)
 	case isArm && p.MayBeNull() && !target.Optional:
 		c.report(p, ArmField, optionalInArm(target))
@@ -208,17 +208,5 @@ func takes(target, value Type) bool {
 	if target.Array || value.Array {
 		return false
 	}
-	switch target.Kind {
-	case Text, Markdown:
-		return value.Kind == Text || value.Kind == Markdown || value.Kind == ID
-	case ID, Password, Secret:
-		return value.Kind == Text
-	case Decimal:
-		return value.Kind == Number
-	case Date, Timestamp:
-		return value.Kind == Date || value.Kind == Timestamp
-	case Model:
-		return value.Kind == ID
-	}
-	return false
+	return slices.Contains(kinds[target.Kind].takes, value.Kind)
 }

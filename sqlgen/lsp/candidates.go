@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -127,10 +128,10 @@ func (x *index) bearersOf(s *spot) []string {
 		return []string{"toOne"}
 	}
 	bearers := []string{"scalar"}
-	switch s.name(1) {
-	case "File":
+	switch kind, _ := expr.ScalarNamed(s.name(1)); {
+	case kind == expr.File:
 		bearers = []string{"file"}
-	case "Text", "Markdown":
+	case kind.Class() == expr.ClassText:
 		bearers = append(bearers, "text")
 	}
 	if isArray {

@@ -3,6 +3,8 @@ package lsp
 import (
 	"slices"
 	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
 // word is a word of the language, explained for whoever points at it.
@@ -74,21 +76,12 @@ var blockWords = words{
 }
 
 // scalarWords are the types that every schema has.
-var scalarWords = words{
-	{name: "Text", text: "Text of any length. Bare `@default` is `\"\"`.", example: "subtitle Text"},
-	{name: "Number", text: "An integer of up to 2^53 − 1 in size. Bare `@default` is `0`.", example: "seats Number @default(1)"},
-	{name: "Decimal", text: "An exact decimal number. Bare `@default` is `0`.", example: "price Decimal"},
-	{name: "Boolean", text: "True or false. Bare `@default` is `false`.", example: "isPinned Boolean @default"},
-	{name: "Timestamp", text: "A point in time, to the millisecond. Bare `@default` is now.", example: "sentAt Timestamp @default(ctx.now)"},
-	{name: "Date", text: "A day. Bare `@default` is today in UTC.", example: "dueOn Date?"},
-	{name: "Duration", text: "A length of time, written in ISO 8601.", example: "length Duration @default(\"PT1H30M\")"},
-	{name: "ID", text: "An id, which is opaque text. Bare `@default` is a new one.", example: "reference ID"},
-	{name: "Markdown", text: "Text that is meant to be shown as Markdown.", example: "body Markdown"},
-	{name: "File", text: "A file, stored outside the database.", example: "photo File? @accepts([\"image/*\"]) @maxSize(\"5 MB\")"},
-	{name: "Vector", text: "A list of real numbers, such as an embedding.", example: "embedding Vector?"},
-	{name: "Password", text: "Write-only: hashed before it is stored, and never shown.", example: "pin Password?"},
-	{name: "Secret", text: "Write-only: encrypted before it is stored, and never shown.", example: "apiKey Secret?"},
-}
+var scalarWords = func() (list words) {
+	for _, kind := range expr.Scalars() {
+		list = append(list, word{name: kind.String(), text: kind.Doc(), example: kind.Example()})
+	}
+	return list
+}()
 
 var anyWord = words{{name: "Any", text: "Any JSON value, in messages and as input or result of a `read` or `write`."}}
 

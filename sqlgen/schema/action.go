@@ -230,7 +230,7 @@ func (c *checker) checkReturns(a *actionDecl) {
 		return
 	}
 	t := c.types[name.Name]
-	_, isScalar := scalarKind(name.Name)
+	_, isScalar := expr.ScalarNamed(name.Name)
 	switch {
 	case name.Name == "Any":
 		a.Returns = &Returns{}

@@ -1,9 +1,6 @@
 package schema
 
-import (
-	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
-)
+import "github.com/sternpost/sternpost/sqlgen/syntax"
 
 // Options is what Check knows beside the schema files.
 type Options struct {
@@ -209,43 +206,4 @@ func (c *checker) modelNames() []string {
 		names = append(names, m.Name)
 	}
 	return names
-}
-
-// scalarKind returns the kind of the scalar type of that name.
-func scalarKind(name string) (expr.Kind, bool) {
-	switch name {
-	case "ID":
-		return expr.ID, true
-	case "Text":
-		return expr.Text, true
-	case "Markdown":
-		return expr.Markdown, true
-	case "Number":
-		return expr.Number, true
-	case "Decimal":
-		return expr.Decimal, true
-	case "Boolean":
-		return expr.Boolean, true
-	case "Timestamp":
-		return expr.Timestamp, true
-	case "Date":
-		return expr.Date, true
-	case "Duration":
-		return expr.Duration, true
-	case "File":
-		return expr.File, true
-	case "Vector":
-		return expr.Vector, true
-	case "Password":
-		return expr.Password, true
-	case "Secret":
-		return expr.Secret, true
-	}
-	return 0, false
-}
-
-// scalarNames lists the scalar types, for suggestions.
-func scalarNames() []string {
-	return []string{"ID", "Text", "Markdown", "Number", "Decimal", "Boolean", "Timestamp", "Date", "Duration",
-		"File", "Vector", "Password", "Secret"}
 }

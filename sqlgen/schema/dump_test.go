@@ -288,7 +288,7 @@ func dumpType(t expr.Type) string {
 	case expr.NullKind:
 		return "Null"
 	}
-	return typeName(t)
+	return t.String()
 }
 
 func pathNames(fields []*Field) string {

@@ -98,7 +98,7 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 		Span:     tree.Name.Span(),
 	}
 	t := c.types[name]
-	kind, isScalar := scalarKind(name)
+	kind, isScalar := expr.ScalarNamed(name)
 	switch {
 	case isScalar:
 		f.Type = expr.Type{Kind: kind}
@@ -120,7 +120,7 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 		return nil
 	}
 	if tree.Array != nil {
-		if !takesArray(f.Type.Kind) {
+		if !f.Type.Kind.HasArrays() {
 			c.report(ArrayNotAllowed, tree.Array.Span(), arrayNotAllowed(name))
 			return nil
 		}

@@ -57,7 +57,7 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 	case "maxSize":
 		c.checkMaxSize(f, a)
 	case "maxLength":
-		isText := f.Type.Kind == expr.Text || f.Type.Kind == expr.Markdown
+		isText := f.Type.Kind.Class() == expr.ClassText
 		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
 	case "maxItems":
 		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
@@ -69,11 +69,7 @@ func takesIndex(f *Field) bool {
 	if f.Column == "" || f.Type.Array {
 		return false
 	}
-	switch f.Type.Kind {
-	case expr.File, expr.Vector, expr.Password, expr.Secret:
-		return false
-	}
-	return true
+	return !f.Type.Kind.IsOpaque()
 }
 
 func (c *checker) checkUnique(f *fieldDecl, a *syntax.Attribute) {
@@ -99,20 +95,13 @@ func (c *checker) checkIndex(f *fieldDecl, a *syntax.Attribute) {
 }
 
 func (c *checker) checkDefault(f *fieldDecl, a *syntax.Attribute) {
-	switch f.Type.Kind {
-	case expr.Vector, expr.Password, expr.Secret, expr.Model:
+	switch kind := f.Type.Kind; {
+	case kind == expr.Model || kind.IsOpaque() && !f.Type.Array:
 		c.report(DefaultNotAllowed, a.Name.Span(), defaultNotAllowed(f.Field))
 		return
-	case expr.File:
-		if !f.Type.Array {
-			c.report(DefaultNotAllowed, a.Name.Span(), defaultNotAllowed(f.Field))
-			return
-		}
-	case expr.Enum:
-		if len(a.Args) == 0 && !f.Type.Array {
-			c.report(DefaultNeedsValue, a.Name.Span(), defaultNeedsValue(f.Name, f.Enum))
-			return
-		}
+	case kind == expr.Enum && len(a.Args) == 0 && !f.Type.Array:
+		c.report(DefaultNeedsValue, a.Name.Span(), defaultNeedsValue(f.Name, f.Enum))
+		return
 	}
 	if len(a.Args) == 0 {
 		f.Default = &Default{Bare: true}

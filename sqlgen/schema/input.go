@@ -109,7 +109,7 @@ func (in *Input) written() string {
 
 // isTypeInput tells whether an unlabelled name is meant as a type.
 func (c *checker) isTypeInput(a *actionDecl, name string) bool {
-	_, isScalar := scalarKind(name)
+	_, isScalar := expr.ScalarNamed(name)
 	return isScalar || name == "Any" || c.types[name] != nil || isTypeName(name) && (a.Kind == Read || a.Kind == Write)
 }
 
@@ -126,7 +126,7 @@ func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	}
 	name := tree.Path.Steps[0]
 	t := c.types[name.Name]
-	kind, isScalar := scalarKind(name.Name)
+	kind, isScalar := expr.ScalarNamed(name.Name)
 	switch {
 	case isScalar:
 		in.Type = expr.Type{Kind: kind}
@@ -146,14 +146,14 @@ func (c *checker) explicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 		return false
 	}
 	if tree.Array != nil {
-		if !takesArray(kind) {
+		if !kind.HasArrays() {
 			c.report(ArrayNotAllowed, tree.Array.Span(), arrayNotAllowed(name.Name))
 			return false
 		}
 		in.Type.Array = true
 	}
 	isBuiltIn := a.Kind != Read && a.Kind != Write
-	if isBuiltIn && !in.IsWrite && (kind == expr.File || kind == expr.Password || kind == expr.Secret) {
+	if isBuiltIn && !in.IsWrite && kind.IsPrepared() {
 		c.report(InputType, name.Span(), inputNotReadable(name.Name, a.Kind))
 		return false
 	}
@@ -178,7 +178,7 @@ func (a *actionDecl) hasField(name string) bool {
 func (c *checker) typeInput(a *actionDecl, tree *syntax.Input, in *Input, alone bool) bool {
 	name := tree.Path.Steps[0]
 	t := c.types[name.Name]
-	_, isScalar := scalarKind(name.Name)
+	_, isScalar := expr.ScalarNamed(name.Name)
 	switch {
 	case t == nil && !isScalar && name.Name != "Any":
 		c.unknownMessage(name)
@@ -218,7 +218,7 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	case last.IsRelation():
 		c.report(InputIsRelation, lastSpan, inputIsRelation(path))
 		return false
-	case !in.IsWrite && isBuiltIn && !isFilterable(last.Type.Kind):
+	case !in.IsWrite && isBuiltIn && last.Type.Kind.IsOpaque():
 		c.report(NotFilterable, lastSpan, notFilterable(last))
 		return false
 	case in.IsWrite && (last.Name == "createdAt" || last.Name == "updatedAt"):
@@ -226,15 +226,6 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 		return false
 	}
 	in.Path, in.Type, in.Enum, in.Nullable = path, last.Type, last.Enum, last.Optional
-	return true
-}
-
-// isFilterable tells whether rows can be looked for by a field of a type.
-func isFilterable(kind expr.Kind) bool {
-	switch kind {
-	case expr.Password, expr.Secret, expr.File, expr.Vector:
-		return false
-	}
 	return true
 }
 
@@ -270,7 +261,7 @@ func (c *checker) unionInput(a *actionDecl, tree *syntax.Input, in *Input) bool 
 	if f == nil {
 		return false
 	}
-	if !isFilterable(f.Type.Kind) {
+	if f.Type.Kind.IsOpaque() {
 		c.report(NotFilterable, tree.Path.Span(), notFilterableUnion(f))
 		return false
 	}

@@ -38,7 +38,7 @@ func (c *checker) messageField(tree *syntax.Field) *MessageField {
 	}
 	name := tree.Type.Name
 	t := c.types[name]
-	kind, isScalar := scalarKind(name)
+	kind, isScalar := expr.ScalarNamed(name)
 	switch {
 	case isScalar:
 		f.Type = expr.Type{Kind: kind}
@@ -58,18 +58,13 @@ func (c *checker) messageField(tree *syntax.Field) *MessageField {
 		return nil
 	}
 	if tree.Array != nil {
-		if !takesArray(f.Type.Kind) {
+		if !f.Type.Kind.HasArrays() {
 			c.report(ArrayNotAllowed, tree.Array.Span(), arrayNotAllowed(name))
 			return nil
 		}
 		f.Type.Array = true
 	}
 	return f
-}
-
-// takesArray tells whether there are arrays of a type.
-func takesArray(kind expr.Kind) bool {
-	return kind != expr.Password && kind != expr.Secret && kind != expr.Vector
 }
 
 // unknownType reports that there is no such type, unless a declaration of a
@@ -152,7 +147,7 @@ func (c *checker) checkResultMessage(m *Message, returns syntax.Span, visited ma
 	visited[m] = true
 	for _, f := range m.Fields {
 		switch {
-		case f.Type.Kind == expr.Password || f.Type.Kind == expr.Secret:
+		case f.Type.Kind.IsWriteOnly():
 			c.report(TypeNotAllowed, f.Span, writeOnlyResult(f.Name, m.Name), note(returns, returnedHere()))
 		case f.Message != nil:
 			c.checkResultMessage(f.Message, returns, visited)

@@ -18,22 +18,6 @@ func didYouMean(near string) string {
 	return fmt.Sprintf(" (did you mean %q?)", near)
 }
 
-// typeName writes a type as the schema language does.
-func typeName(t expr.Type) string {
-	name := t.Name
-	if name == "" {
-		for _, s := range scalarNames() {
-			if kind, _ := scalarKind(s); kind == t.Kind {
-				name = s
-			}
-		}
-	}
-	if t.Array {
-		name += "[]"
-	}
-	return name
-}
-
 // listed joins names as a sentence does.
 func listed(names []string) string {
 	if len(names) < 2 {
@@ -317,7 +301,7 @@ func withoutIndex(f *Field) string {
 	case f.Type.Array:
 		return fmt.Sprintf("%s is an array", f.Name)
 	}
-	return fmt.Sprintf("%s is a %s", f.Name, typeName(f.Type))
+	return fmt.Sprintf("%s is a %s", f.Name, f.Type)
 }
 
 func uniqueNotAllowed(f *Field) string { return withoutIndex(f) + ", so it cannot be @unique" }
@@ -339,7 +323,7 @@ func defaultNotAllowed(f *Field) string {
 	if f.IsRelation() {
 		return fmt.Sprintf("%s is a relation and cannot have a default", f.Name)
 	}
-	return fmt.Sprintf("%s is a %s and cannot have a default", f.Name, typeName(f.Type))
+	return fmt.Sprintf("%s is a %s and cannot have a default", f.Name, f.Type)
 }
 
 func onDeleteMisplaced(f *Field) string {
@@ -375,14 +359,14 @@ func sizeOutOfRange(size string) string {
 }
 
 func maxLengthNeedsText(f *Field) string {
-	return fmt.Sprintf("@maxLength bounds the characters of Text and Markdown, but %s is %s", f.Name, typeName(f.Type))
+	return fmt.Sprintf("@maxLength bounds the characters of Text and Markdown, but %s is %s", f.Name, f.Type)
 }
 
 func maxItemsNeedsArray(f *Field) string {
 	if f.IsToMany() {
 		return fmt.Sprintf("@maxItems bounds the elements of an array, but %s stands for the rows of %s", f.Name, f.Target.Name)
 	}
-	return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is one %s", f.Name, typeName(f.Type))
+	return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is one %s", f.Name, f.Type)
 }
 
 func badLimit(number string) string {
@@ -442,7 +426,7 @@ func armFieldMissing(field, model string) string {
 }
 
 func armFieldType(f *UnionField, source *Field) string {
-	return fmt.Sprintf("%s is %s here, but %s in %s: give it a value with @set", f.Name, typeName(f.Type), typeName(source.Type), source.Model.Name)
+	return fmt.Sprintf("%s is %s here, but %s in %s: give it a value with @set", f.Name, f.Type, source.Type, source.Model.Name)
 }
 
 func armFieldOptional(field, model string) string {
@@ -528,11 +512,11 @@ func inputNotReadable(name string, kind Kind) string {
 }
 
 func notFilterable(f *Field) string {
-	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, typeName(f.Type))
+	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, f.Type)
 }
 
 func notFilterableUnion(f *UnionField) string {
-	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, typeName(f.Type))
+	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, f.Type)
 }
 
 func messageOnBuiltIn(name string, kind Kind) string {
@@ -651,7 +635,7 @@ func orderNotAllowed(name string, t expr.Type) string {
 	case t.Array:
 		return fmt.Sprintf("%s is an array, by which no list can be ordered", name)
 	}
-	return fmt.Sprintf("%s is a %s, by which no list can be ordered", name, typeName(t))
+	return fmt.Sprintf("%s is a %s, by which no list can be ordered", name, t)
 }
 
 func embedNoRelation(name string) string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -106,7 +107,7 @@ func isFieldName(name string) bool { return hasForm(name, false) }
 // isReservedType tells whether a model, union, enum or message cannot be called
 // so in any schema.
 func isReservedType(name string) bool {
-	if _, ok := scalarKind(name); ok || name == "Any" || name == identityName {
+	if _, ok := expr.ScalarNamed(name); ok || name == "Any" || name == identityName {
 		return true
 	}
 	switch name {

@@ -83,7 +83,7 @@ func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]
 		return f, false
 	}
 	seen[name.Name] = true
-	if typ.Array || typ.Kind == expr.Model || !isFilterable(typ.Kind) {
+	if typ.Array || typ.Kind == expr.Model || typ.Kind.IsOpaque() {
 		c.report(OrderNotAllowed, name.Span(), orderNotAllowed(name.Name, typ))
 		return f, false
 	}

@@ -124,9 +124,7 @@ func (f *Field) StepModel() string { return f.Model.Name }
 func (f *Field) StepStored() bool { return f.Column != "" }
 
 // StepWriteOnly tells whether the field's value can never be read.
-func (f *Field) StepWriteOnly() bool {
-	return f.Type.Kind == expr.Password || f.Type.Kind == expr.Secret
-}
+func (f *Field) StepWriteOnly() bool { return f.Type.Kind.IsWriteOnly() }
 
 // OnDelete is what deleting the row pointed to does.
 type OnDelete string

@@ -1,6 +1,9 @@
 package schema
 
-import "github.com/sternpost/sternpost/sqlgen/syntax"
+import (
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
 
 // maxSuggestions is the number of unknown names for which a declaration of the
 // project that was meant is looked for. Who has more of them has another problem
@@ -19,7 +22,11 @@ func (c *checker) suggest(name string, candidates func() []string) string {
 
 // typeNames returns the names of all types that a field can have.
 func (c *checker) typeNames() []string {
-	names := append(scalarNames(), identityName)
+	var names []string
+	for _, kind := range expr.Scalars() {
+		names = append(names, kind.String())
+	}
+	names = append(names, identityName)
 	for _, f := range c.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {

@@ -79,9 +79,9 @@ func (c *checker) declareUnionField(u *unionDecl, tree *syntax.Field) *UnionFiel
 		Span:     tree.Name.Span(),
 	}
 	t := c.types[name]
-	kind, isScalar := scalarKind(name)
+	kind, isScalar := expr.ScalarNamed(name)
 	switch {
-	case isScalar && takesArray(kind): // what has no arrays is what a union does not have either
+	case isScalar && kind.HasArrays(): // what has no arrays is what a union does not have either
 		f.Type = expr.Type{Kind: kind}
 	case t != nil && t.enum != nil:
 		f.Type, f.Enum = expr.Type{Kind: expr.Enum, Name: name}, t.enum
@@ -212,7 +212,7 @@ func (c *checker) armDefault(arm *Arm, f *UnionField, doubtful bool) *ArmValue {
 		if !f.Optional {
 			c.report(expr.ArmField, arm.Span, armFieldMissing(f.Name, arm.Model.Name), note(f.Span, requiredHere(f.Name)))
 		}
-	case source.Type != f.Type && !isNumberForDecimal(source.Type, f.Type):
+	case source.Type != f.Type && !f.Type.Holds(source.Type):
 		c.report(expr.ArmField, arm.Span, armFieldType(f, source), note(f.Span, declaredHere(f.Name)))
 	case source.Optional && !f.Optional:
 		c.report(expr.ArmField, arm.Span, armFieldOptional(f.Name, arm.Model.Name), note(f.Span, requiredHere(f.Name)))
@@ -220,9 +220,4 @@ func (c *checker) armDefault(arm *Arm, f *UnionField, doubtful bool) *ArmValue {
 		v.Value = expr.RowPath(arm.Model.Name, []expr.Step{source}, arm.Span)
 	}
 	return v
-}
-
-// isNumberForDecimal tells whether a Number stands where a Decimal is asked for.
-func isNumberForDecimal(have, want expr.Type) bool {
-	return have.Kind == expr.Number && want.Kind == expr.Decimal && have.Array == want.Array
 }

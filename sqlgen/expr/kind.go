@@ -1,0 +1,213 @@
+package expr
+
+import (
+	"math/big"
+	"time"
+)
+
+// Kind is the kind of a type, whatever its arity.
+type Kind int
+
+// The kinds of types. Those up to Secret are the scalar types. NullKind is the type of
+// the literal null, AnyList the type of [].
+const (
+	ID Kind = iota + 1
+	Text
+	Markdown
+	Number
+	Decimal
+	Boolean
+	Timestamp
+	Date
+	Duration
+	File
+	Vector
+	Password
+	Secret
+	Enum    // with the enum's name
+	Model   // with the model's name
+	Message // with the message's name; in the fields of messages and inputs of read and write only
+	Any     // any JSON; likewise
+	NullKind
+	AnyList
+)
+
+// facts are what the language says of a kind.
+type facts struct {
+	name  string // as the schema language writes it; as messages do if it has no word
+	class Class  // what its values compare with: see Pairs
+
+	// Of a scalar type, for whoever asks what it is.
+	doc     string // a sentence or two
+	example string // a field of the type
+
+	isWriteOnly bool   // no expression reads it, no record shows it
+	isPrepared  bool   // the server makes what is stored of what a request brings
+	hasNoArrays bool   // whether there are no arrays of it
+	takes       []Kind // of which other kinds a @set may assign values to it
+	wider       Kind   // which kind a value becomes that is compared with one of that kind
+
+	// A literal of the kind.
+	isText   bool                             // whether it is written as a text literal
+	read     func(text string) (string, bool) // checks it and returns its one spelling; nil takes any as it is
+	wrong    string                           // how messages go on that refuse what read does not take
+	compared func(text string) (any, bool)    // reads it for the interpreter; nil leaves it as it is
+}
+
+// kinds is the one table of kinds: what is said of a type is said in its row.
+var kinds = [...]facts{
+	ID: {
+		name: "ID", class: ClassID, isText: true, takes: []Kind{Text},
+		doc:     "An id, which is opaque text. Bare `@default` is a new one.",
+		example: "reference ID",
+	},
+	Text: {
+		name: "Text", class: ClassText, isText: true, takes: []Kind{Markdown, ID},
+		doc:     "Text of any length. Bare `@default` is `\"\"`.",
+		example: "subtitle Text",
+	},
+	Markdown: {
+		name: "Markdown", class: ClassText, isText: true, takes: []Kind{Text, ID},
+		doc:     "Text that is meant to be shown as Markdown.",
+		example: "body Markdown",
+	},
+	Number: {
+		name: "Number", class: ClassNumeric, wider: Decimal, read: readNumber, compared: comparedNumber,
+		wrong:   "is out of range: a Number is at most 9007199254740991 and at least -9007199254740991",
+		doc:     "An integer of up to 2^53 − 1 in size. Bare `@default` is `0`.",
+		example: "seats Number @default(1)",
+	},
+	Decimal: {
+		name: "Decimal", class: ClassNumeric, takes: []Kind{Number}, read: readDecimal, compared: comparedNumber,
+		wrong:   "is out of range: a Decimal has at most 38 digits, 18 of them after the point",
+		doc:     "An exact decimal number. Bare `@default` is `0`.",
+		example: "price Decimal",
+	},
+	Boolean: {
+		name: "Boolean", class: ClassBoolean,
+		doc:     "True or false. Bare `@default` is `false`.",
+		example: "isPinned Boolean @default",
+	},
+	Timestamp: {
+		name: "Timestamp", class: ClassTemporal, isText: true, takes: []Kind{Date}, read: parseTimestamp, compared: comparedTime(timestampLayout),
+		wrong:   `is no Timestamp of ISO 8601; write it as in "2027-03-01T09:00:00Z"`,
+		doc:     "A point in time, to the millisecond. Bare `@default` is now.",
+		example: "sentAt Timestamp @default(ctx.now)",
+	},
+	Date: {
+		name: "Date", class: ClassTemporal, isText: true, takes: []Kind{Timestamp}, wider: Timestamp, read: parseDate, compared: comparedTime(time.DateOnly),
+		wrong:   `is no Date of ISO 8601; write it as in "2027-03-01"`,
+		doc:     "A day. Bare `@default` is today in UTC.",
+		example: "dueOn Date?",
+	},
+	Duration: {
+		name: "Duration", class: ClassDuration, isText: true, read: parseDuration, compared: comparedDuration,
+		wrong:   `is no Duration of ISO 8601; write it as in "P1DT2H30M"`,
+		doc:     "A length of time, written in ISO 8601.",
+		example: "length Duration @default(\"PT1H30M\")",
+	},
+	File: {
+		name: "File", class: ClassOpaque, isPrepared: true,
+		doc:     "A file, stored outside the database.",
+		example: "photo File? @accepts([\"image/*\"]) @maxSize(\"5 MB\")",
+	},
+	Vector: {
+		name: "Vector", class: ClassOpaque, hasNoArrays: true,
+		doc:     "A list of real numbers, such as an embedding.",
+		example: "embedding Vector?",
+	},
+	Password: {
+		name: "Password", class: ClassOpaque, isText: true, takes: []Kind{Text}, isWriteOnly: true, isPrepared: true, hasNoArrays: true,
+		doc:     "Write-only: hashed before it is stored, and never shown.",
+		example: "pin Password?",
+	},
+	Secret: {
+		name: "Secret", class: ClassOpaque, isText: true, takes: []Kind{Text}, isWriteOnly: true, isPrepared: true, hasNoArrays: true,
+		doc:     "Write-only: encrypted before it is stored, and never shown.",
+		example: "apiKey Secret?",
+	},
+	Enum:     {name: "enum", class: ClassEnum},
+	Model:    {name: "model", class: ClassModel, isText: true, takes: []Kind{ID}},
+	Message:  {name: "message", class: ClassOpaque},
+	Any:      {name: "Any", class: ClassOpaque},
+	NullKind: {name: "null", class: ClassNull},
+	AnyList:  {name: "[]", class: ClassOpaque},
+}
+
+// Scalars returns the scalar types, in the order in which they are told.
+func Scalars() []Kind {
+	var list []Kind
+	for k := ID; k <= Secret; k++ {
+		list = append(list, k)
+	}
+	return list
+}
+
+// ScalarNamed returns the scalar type of a name, false if there is none.
+func ScalarNamed(name string) (Kind, bool) {
+	for _, k := range Scalars() {
+		if kinds[k].name == name {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+// String returns the kind as the schema language writes it.
+func (k Kind) String() string { return kinds[k].name }
+
+// Class returns the class that the operators treat values of the kind as.
+func (k Kind) Class() Class { return kinds[k].class }
+
+// Doc returns what a scalar type is, in a sentence or two.
+func (k Kind) Doc() string { return kinds[k].doc }
+
+// Example returns a field of a scalar type.
+func (k Kind) Example() string { return kinds[k].example }
+
+// IsScalar tells whether the kind is that of a scalar type.
+func (k Kind) IsScalar() bool { return k >= ID && k <= Secret }
+
+// IsOpaque tells whether the kind is a scalar type whose values nothing compares: they
+// are neither looked for nor ordered by nor indexed, and only their arrays have defaults.
+func (k Kind) IsOpaque() bool { return k.IsScalar() && kinds[k].class == ClassOpaque }
+
+// IsWriteOnly tells whether values of the kind can never be read.
+func (k Kind) IsWriteOnly() bool { return kinds[k].isWriteOnly }
+
+// IsPrepared tells whether the server makes what is stored of what a request brings:
+// it stores files, hashes passwords and encrypts secrets.
+func (k Kind) IsPrepared() bool { return kinds[k].isPrepared }
+
+// HasArrays tells whether there are arrays of the kind.
+func (k Kind) HasArrays() bool { return !kinds[k].hasNoArrays }
+
+// isWider tells whether a kind holds all values of another, and more.
+func isWider(kind, other Kind) bool { return kinds[other].wider == kind }
+
+// Holds tells whether values of another type are values of this one as they are. A
+// Number is a Decimal; a Date becomes a Timestamp first.
+func (t Type) Holds(other Type) bool {
+	return t.Array == other.Array && t.Kind.Class() == ClassNumeric && isWider(t.Kind, other.Kind)
+}
+
+func readNumber(text string) (string, bool) { return text, isNumber(text) }
+
+func readDecimal(text string) (string, bool) { return text, isDecimal(text) }
+
+func comparedNumber(text string) (any, bool) {
+	n, ok := new(big.Rat).SetString(text)
+	return n, ok
+}
+
+func comparedTime(layout string) func(string) (any, bool) {
+	return func(text string) (any, bool) {
+		t, err := time.Parse(layout, text)
+		return t, err == nil
+	}
+}
+
+func comparedDuration(text string) (any, bool) {
+	d, ok := readDuration(text)
+	return d.length(), ok
+}
