@@ -1,5 +1,5 @@
--- How many seconds it takes until what was counted at a moment leaves the span; 0 for null. Granted to nobody: only functions
--- beside it use it.
+-- How many seconds it takes until what was counted at a moment leaves the span; 0 for null. Never more than the span, although a
+-- transaction that began later may have counted already. Granted to nobody: only functions beside it use it.
 create or replace function platform.auth_wait_for(counted_at timestamptz, span interval) returns integer
 language sql
 stable
@@ -8,7 +8,7 @@ set search_path = pg_catalog, pg_temp
 as $$
   select case
     when counted_at is null then 0
-    else greatest(1, ceil(extract(epoch from counted_at + span - now())))::integer
+    else greatest(1, ceil(extract(epoch from least(counted_at, now()) + span - now())))::integer
   end;
 $$;
 
