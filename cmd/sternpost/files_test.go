@@ -53,13 +53,19 @@ type photos struct {
 
 func newPhotos(t *testing.T) *photos {
 	t.Helper()
+	return newPhotosOf(t, map[string]string{"schema.stern": photoSchema})
+}
+
+// newPhotosOf is newPhotos for a project of these files.
+func newPhotosOf(t *testing.T, project map[string]string) *photos {
+	t.Helper()
 	g := storagetest.SharedGateway(t)
 	bucket := storagetest.NewBucket(t, g)
 	store, err := s3.Open(t.Context(), g.Options(bucket))
 	if err != nil {
 		t.Fatal(err)
 	}
-	db := built(t, files(t, map[string]string{"schema.stern": photoSchema}))
+	db := built(t, files(t, project))
 	port := freePort(t)
 	p := &photos{db: db, url: "http://127.0.0.1:" + port, store: store, proxy: newProxy(t, g.Endpoint)}
 	through := *g

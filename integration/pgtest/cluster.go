@@ -161,22 +161,24 @@ func (c *cluster) makeRoles(ctx context.Context) error {
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1, 0)", commonLock); err != nil {
 			return err
 		}
-		for _, role := range []string{"sternpost_caller", "sternpost_code", "sternpost_server"} {
+		var names []string
+		for _, role := range sql.Roles() {
+			names = append(names, role.Name)
 			var isThere bool
-			if err := tx.QueryRow(ctx, "select to_regrole($1) is not null", role).Scan(&isThere); err != nil {
+			if err := tx.QueryRow(ctx, "select to_regrole($1) is not null", role.Name).Scan(&isThere); err != nil {
 				return err
 			}
 			if isThere {
 				continue
 			}
-			if _, err := tx.Exec(ctx, "create role "+role+" nologin"); err != nil {
+			if _, err := tx.Exec(ctx, "create role "+role.Name+" nologin"); err != nil {
 				return err
 			}
 		}
 		_, err := tx.Exec(ctx, strings.Join([]string{
 			"create role " + c.owner() + " login createrole password '" + c.password + "'",
 			"create role " + c.login() + " login password '" + c.password + "'",
-			"grant sternpost_caller, sternpost_code, sternpost_server to " + c.owner(),
+			"grant " + strings.Join(names, ", ") + " to " + c.owner(),
 			"grant sternpost_server to " + c.login(),
 		}, ";\n"))
 		return err

@@ -240,7 +240,7 @@ func (w *planWriter) finish() {
 		w.add("%s", grantViews)
 	}
 	if w.created {
-		for _, statement := range ownership(w.plan.Result.Functions) {
+		for _, statement := range Ownership(w.plan.Result.Functions) {
 			w.add("%s", statement)
 		}
 	}

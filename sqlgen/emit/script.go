@@ -304,12 +304,13 @@ func signature(f *pg.Function) string {
 // statement per function doubles the time of an installation.
 func (w *writer) ownership(list []*pg.Function) {
 	if len(list) > 0 {
-		w.text(strings.Join(ownership(list), "\n"))
+		w.text(strings.Join(Ownership(list), "\n"))
 	}
 }
 
-// ownership gives each function of a release to the role that it runs as.
-func ownership(list []*pg.Function) []string {
+// Ownership returns the statements that give each function of a release to the role that it
+// runs as.
+func Ownership(list []*pg.Function) []string {
 	var code []string // functions that run custom code
 	for _, f := range list {
 		if f.Owner != "" {

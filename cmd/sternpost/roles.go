@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/spf13/cobra"
+
+	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/install"
+)
+
+func newRoles() *cobra.Command {
+	flags := &ownerFlags{}
+	c := &cobra.Command{
+		Use:   "roles",
+		Short: "Make the roles that a database needs, before and after a restore",
+		Long: `Roles makes what a dump of one database lacks: the roles of the cluster that own
+the functions of an application, and the membership of the database's owner in
+them. It takes from everybody the rights on the database. Where an application is
+installed, it gives the functions to the roles that they run as, which
+pg_restore --no-owner leaves to the owner. What is so already stays, so it may be
+run at any time.
+
+It connects as the owner of the database, who has to be allowed to make roles
+(createrole), or as a superuser. After that the owner needs createrole no more.
+--login lets a login, which has to exist, serve the database.`,
+		Args: cobra.NoArgs,
+	}
+	flags.add(c)
+	var logins []string
+	c.Flags().StringArrayVar(&logins, "login", nil, "the login of a server: it may serve this database; repeatable")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		url, err := flags.url()
+		if err != nil {
+			return err
+		}
+		conn, err := pgx.Connect(c.Context(), url)
+		if err != nil {
+			return environmentError(fmt.Errorf("connect to the database: %w", err))
+		}
+		defer conn.Close(c.Context())
+		release, err := install.Roles(c.Context(), conn, logins)
+		if err != nil {
+			return rolesError(err)
+		}
+		var names []string
+		for _, role := range sql.Roles() {
+			names = append(names, role.Name)
+		}
+		fmt.Fprintf(c.OutOrStdout(), "roles: %s\n", strings.Join(names, ", "))
+		for _, login := range logins {
+			fmt.Fprintf(c.OutOrStdout(), "%s may serve database %s\n", login, conn.Config().Database)
+		}
+		if release > 0 {
+			fmt.Fprintf(c.OutOrStdout(), "the functions of release %d belong to the roles that they run as\n", release)
+		} else {
+			fmt.Fprintln(c.OutOrStdout(), "no application is installed in the database")
+		}
+		return nil
+	}
+	return c
+}
+
+// rolesError adds what to do to an error that lacks it.
+func rolesError(err error) error {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) && raised.Code == "42501" {
+		return inputError(fmt.Errorf("%w (connect as the owner of the database, who has to be allowed to make roles, or as a superuser)", err))
+	}
+	return migrateError(err)
+}
