@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
 // shape is a JSON Schema as the compiler writes them.
@@ -214,48 +215,43 @@ func (s *shape) describe() string {
 		return strings.Join(s.types, " or ")
 	}
 	switch s.types[0] {
-	case "string":
-		return s.describeText()
-	case "integer":
-		return "Number"
-	case "number":
-		if s.format == "decimal" {
-			return "Decimal"
-		}
-		return "number"
-	case "boolean":
-		return "Boolean"
 	case "array":
 		if s.items != nil {
 			return s.items.describe() + "[]"
 		}
 		return "array"
+	case "object":
+		return "an object"
 	}
-	return "an object"
+	return s.describeScalar()
 }
 
-// describeText names the type of a text.
-func (s *shape) describeText() string {
+// describeScalar names the type of a text, number or Boolean.
+func (s *shape) describeScalar() string {
 	switch s.format {
-	case "":
-		if least := s.bound("minLength"); least != nil && s.bound("maxLength") != nil {
-			return "ID"
-		}
-		return "Text"
-	case "markdown":
-		return "Markdown"
-	case "date":
-		return "Date"
-	case "date-time":
-		return "Timestamp"
-	case "duration":
-		return "Duration"
-	case "password":
-		return "Password"
 	case "file":
-		return "File"
+		return expr.File.String()
 	case "data-url":
-		return "File without upload"
+		return expr.File.String() + " without upload"
 	}
-	return "text of the format " + s.format
+	for _, k := range expr.Scalars() {
+		if s.isOf(k) {
+			return k.String()
+		}
+	}
+	if s.format != "" {
+		return "text of the format " + s.format
+	}
+	return s.types[0]
+}
+
+// isOf tells whether a shape is that of a scalar type. Only an id has bounds on both
+// sides without a format.
+func (s *shape) isOf(k expr.Kind) bool {
+	form := k.JSON()
+	if form.Type != s.types[0] || form.Format() != s.format {
+		return false
+	}
+	isBounded := s.bound("minLength") != nil && s.bound("maxLength") != nil
+	return s.format != "" || form.Type != "string" || form.Has("minLength") == isBounded
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -110,26 +111,7 @@ func (q *query) equal(column string, t expr.Type, value any) string {
 	if t.Array {
 		array = "[]"
 	}
-	return fmt.Sprintf("%s = $%d::text%s::%s%s", column, len(q.args), array, columnType(t.Kind), array)
-}
-
-// columnType is the type of the columns of a kind that rows can be found by.
-func columnType(k expr.Kind) string {
-	switch k {
-	case expr.Number:
-		return "bigint"
-	case expr.Decimal:
-		return "numeric"
-	case expr.Boolean:
-		return "boolean"
-	case expr.Timestamp:
-		return "timestamptz"
-	case expr.Date:
-		return "date"
-	case expr.Duration:
-		return "interval"
-	}
-	return "text"
+	return fmt.Sprintf("%s = $%d::text%s::%s%s", column, len(q.args), array, lower.CastType(t.Kind), array)
 }
 
 // pinned returns the conditions that every row must satisfy which a call of get,

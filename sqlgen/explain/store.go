@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -136,21 +137,10 @@ func view(m *schema.Model) string { return pg.Qualified("related", m.Table) }
 // readable is the value of a field's column, of a row t, as a literal has it.
 func readable(f *schema.Field) string {
 	column := "t." + pg.Ident(f.Column)
-	array := ""
-	if f.Type.Array {
-		array = "[]"
-	}
-	switch f.Type.Kind {
-	case expr.Number, expr.Decimal, expr.Date:
-		return column + "::text" + array
-	case expr.Timestamp:
-		return "platform.iso(" + column + ")"
-	case expr.Duration:
-		return "platform.iso_duration(" + column + ")"
-	case expr.Password, expr.Secret, expr.File, expr.Vector:
+	if f.Type.Kind.IsOpaque() {
 		return "case when " + column + " is not null then true end"
 	}
-	return column
+	return lower.LiteralOf(f.Type, column)
 }
 
 // Related returns the rows that a relation leads to, in the order of their ids.

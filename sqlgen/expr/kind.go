@@ -2,6 +2,7 @@ package expr
 
 import (
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -47,6 +48,9 @@ type facts struct {
 	takes       []Kind // of which other kinds a @set may assign values to it
 	wider       Kind   // which kind a value becomes that is compared with one of that kind
 
+	filters []Filter // by which lists filter, in the order in which they are published
+	json    JSON     // how a value is written in requests and answers
+
 	// A literal of the kind.
 	isText   bool                             // whether it is written as a text literal
 	read     func(text string) (string, bool) // checks it and returns its one spelling; nil takes any as it is
@@ -60,73 +64,95 @@ var kinds = [...]facts{
 		name: "ID", class: ClassID, isText: true, takes: []Kind{Text},
 		doc:     "An id, which is opaque text. Bare `@default` is a new one.",
 		example: "reference ID",
+		filters: slices.Concat(equalsFilters, oneOfFilters),
+		json:    JSON{"string", []Keyword{{"minLength", 1}, {"maxLength", maxIDLength}}},
 	},
 	Text: {
 		name: "Text", class: ClassText, isText: true, takes: []Kind{Markdown, ID},
 		doc:     "Text of any length. Bare `@default` is `\"\"`.",
 		example: "subtitle Text",
+		filters: slices.Concat(equalsFilters, textFilters, oneOfFilters),
+		json:    JSON{Type: "string"},
 	},
 	Markdown: {
 		name: "Markdown", class: ClassText, isText: true, takes: []Kind{Text, ID},
 		doc:     "Text that is meant to be shown as Markdown.",
 		example: "body Markdown",
+		filters: slices.Concat(equalsFilters, textFilters, oneOfFilters),
+		json:    textJSON("markdown"),
 	},
 	Number: {
 		name: "Number", class: ClassNumeric, wider: Decimal, read: readNumber, compared: comparedNumber,
-		wrong:   "is out of range: a Number is at most 9007199254740991 and at least -9007199254740991",
+		wrong:   "is out of range: a Number is at most " + MaxNumber + " and at least -" + MaxNumber,
 		doc:     "An integer of up to 2^53 − 1 in size. Bare `@default` is `0`.",
 		example: "seats Number @default(1)",
+		filters: slices.Concat(equalsFilters, orderFilters, oneOfFilters),
+		json:    JSON{"integer", between("-"+MaxNumber, MaxNumber)},
 	},
 	Decimal: {
 		name: "Decimal", class: ClassNumeric, takes: []Kind{Number}, read: readDecimal, compared: comparedNumber,
 		wrong:   "is out of range: a Decimal has at most 38 digits, 18 of them after the point",
 		doc:     "An exact decimal number. Bare `@default` is `0`.",
 		example: "price Decimal",
+		filters: slices.Concat(equalsFilters, orderFilters, oneOfFilters),
+		json:    JSON{"number", []Keyword{{"format", "decimal"}}},
 	},
 	Boolean: {
 		name: "Boolean", class: ClassBoolean,
 		doc:     "True or false. Bare `@default` is `false`.",
 		example: "isPinned Boolean @default",
+		filters: equalsFilters,
+		json:    JSON{Type: "boolean"},
 	},
 	Timestamp: {
 		name: "Timestamp", class: ClassTemporal, isText: true, takes: []Kind{Date}, read: parseTimestamp, compared: comparedTime(timestampLayout),
 		wrong:   `is no Timestamp of ISO 8601; write it as in "2027-03-01T09:00:00Z"`,
 		doc:     "A point in time, to the millisecond. Bare `@default` is now.",
 		example: "sentAt Timestamp @default(ctx.now)",
+		filters: slices.Concat(timeFilters, periodFilters),
+		json:    textJSON("date-time"),
 	},
 	Date: {
 		name: "Date", class: ClassTemporal, isText: true, takes: []Kind{Timestamp}, wider: Timestamp, read: parseDate, compared: comparedTime(time.DateOnly),
 		wrong:   `is no Date of ISO 8601; write it as in "2027-03-01"`,
 		doc:     "A day. Bare `@default` is today in UTC.",
 		example: "dueOn Date?",
+		filters: slices.Concat(equalsFilters, dateFilters, periodFilters),
+		json:    textJSON("date"),
 	},
 	Duration: {
 		name: "Duration", class: ClassDuration, isText: true, read: parseDuration, compared: comparedDuration,
 		wrong:   `is no Duration of ISO 8601; write it as in "P1DT2H30M"`,
 		doc:     "A length of time, written in ISO 8601.",
 		example: "length Duration @default(\"PT1H30M\")",
+		filters: slices.Concat(equalsFilters, orderFilters),
+		json:    textJSON("duration"),
 	},
 	File: {
 		name: "File", class: ClassOpaque, isPrepared: true,
 		doc:     "A file, stored outside the database.",
 		example: "photo File? @accepts([\"image/*\"]) @maxSize(\"5 MB\")",
+		json:    textJSON("data-url"),
 	},
 	Vector: {
 		name: "Vector", class: ClassOpaque, hasNoArrays: true,
 		doc:     "A list of real numbers, such as an embedding.",
 		example: "embedding Vector?",
+		json:    vectorJSON,
 	},
 	Password: {
 		name: "Password", class: ClassOpaque, isText: true, takes: []Kind{Text}, isWriteOnly: true, isPrepared: true, hasNoArrays: true,
 		doc:     "Write-only: hashed before it is stored, and never shown.",
 		example: "pin Password?",
+		json:    textJSON("password", Keyword{"minLength", 1}, Keyword{"maxLength", maxPassword}),
 	},
 	Secret: {
 		name: "Secret", class: ClassOpaque, isText: true, takes: []Kind{Text}, isWriteOnly: true, isPrepared: true, hasNoArrays: true,
 		doc:     "Write-only: encrypted before it is stored, and never shown.",
 		example: "apiKey Secret?",
+		json:    JSON{"string", []Keyword{{"x-format", "secret"}}},
 	},
-	Enum:     {name: "enum", class: ClassEnum},
+	Enum:     {name: "enum", class: ClassEnum, filters: slices.Concat(equalsFilters, oneOfFilters)},
 	Model:    {name: "model", class: ClassModel, isText: true, takes: []Kind{ID}},
 	Message:  {name: "message", class: ClassOpaque},
 	Any:      {name: "Any", class: ClassOpaque},

@@ -29,6 +29,12 @@ func TestEveryKindHasARow(t *testing.T) {
 		if f.compared != nil && f.read == nil {
 			t.Errorf("%s: the interpreter would read what nobody has checked", k)
 		}
+		if k.IsScalar() != (f.json.Type != "") {
+			t.Errorf("%s: a scalar type, and no other, has a form in JSON of its own", k)
+		}
+		if isFiltered := k.IsScalar() && !k.IsOpaque() || k == Enum; isFiltered != (len(f.filters) > 0) {
+			t.Errorf("%s: what is compared, and nothing else, has filters", k)
+		}
 		if k.IsScalar() && !strings.Contains(f.example, " "+k.String()) {
 			t.Errorf("%s: the example is a field of another type: %s", k, f.example)
 		}

@@ -202,7 +202,7 @@ func (d duration) length() *big.Rat {
 // The bounds of numbers: a Number is an integer that every JSON reader holds
 // exactly; a Decimal has at most 38 digits, 18 of them after the point.
 const (
-	maxNumber        = 1<<53 - 1
+	MaxNumber        = "9007199254740991" // 2^53 − 1
 	maxDecimalDigits = 38
 	maxDecimalScale  = 18
 )
@@ -214,7 +214,8 @@ const maxSpelling = 1000
 // isNumber tells whether an integer literal is within the range of Number.
 func isNumber(text string) bool {
 	n, ok := new(big.Int).SetString(text, 10)
-	return ok && n.CmpAbs(big.NewInt(maxNumber)) <= 0
+	most, _ := new(big.Int).SetString(MaxNumber, 10)
+	return ok && n.CmpAbs(most) <= 0
 }
 
 // isDecimal tells whether a numeric literal is within the range of Decimal.

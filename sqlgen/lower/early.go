@@ -307,8 +307,7 @@ func isPrepared(a *schema.Action) bool {
 		return true
 	}
 	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
-		switch in.Type.Kind {
-		case expr.File, expr.Password, expr.Secret:
+		if in.Type.Kind.IsPrepared() {
 			return true
 		}
 		if in.Message != nil && holdsPrepared(in.Message, map[*schema.Message]bool{}) {

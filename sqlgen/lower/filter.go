@@ -45,7 +45,7 @@ func passesOptional(in *schema.Input) bool {
 // operators returns the operators on the value as a whole.
 func (f filter) operators() []operator {
 	if f.input.Type.Array {
-		return equalsOperators
+		return operators(expr.ArrayFilters())
 	}
 	return inputOperators(f.input)
 }

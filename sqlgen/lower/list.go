@@ -74,7 +74,7 @@ func foreseen(a *schema.Action) []operatorSet {
 	return sets
 }
 
-func hasEquals(t expr.Type) bool { return !t.Array && t.Kind != expr.Timestamp }
+func hasEquals(t expr.Type) bool { return !t.Array && t.Kind.HasFilter("equals") }
 
 // with returns the set with one input more.
 func (s operatorSet) with(a *schema.Action, in *schema.Input) operatorSet {

@@ -17,13 +17,3 @@ func (b *builder) admission(value func(expr.Input) pg.Expr) admission {
 	x := newExpression(ruleLogic, inQuery, &row, value)
 	return admissionOf(b.model, b.action.Rules, x, b.inputValue, asItIs)
 }
-
-// isLeakproof tells whether Postgres' comparisons of a kind's values are leakproof, so
-// that a condition beside those of row security may use an index.
-func isLeakproof(k expr.Kind) bool {
-	switch k {
-	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Boolean, expr.Timestamp, expr.Date, expr.Duration:
-		return true
-	}
-	return false
-}

@@ -135,12 +135,3 @@ func (b *builder) isAbsent(in *schema.Input) pg.Expr {
 	}
 	return pg.Negate(given)
 }
-
-// variableType is the type of a variable that holds a column's value.
-func variableType(t expr.Type) string {
-	name := valueType(t.Kind)
-	if t.Array {
-		name += "[]"
-	}
-	return name
-}

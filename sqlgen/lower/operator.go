@@ -6,10 +6,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// operator is one operator of a query object.
+// operator is one operator of a query object, and what it asks of a row.
 type operator struct {
 	name     string
-	operand  operandShape
+	operand  expr.FilterOperand
 	nullable bool // whether the operand is nullable where the field is
 	// condition holds for a value and an operand, neither of which is null.
 	condition func(value, operand pg.Expr) pg.Expr // nil for equalsRelative, which apply knows
@@ -17,15 +17,6 @@ type operator struct {
 	// none but with null, notEquals all but with null.
 	unset bool
 }
-
-// operandShape is what an operator takes.
-type operandShape int
-
-const (
-	oneValue operandShape = iota
-	manyValues
-	relativePeriod
-)
 
 func compare(op string) func(value, operand pg.Expr) pg.Expr {
 	return func(value, operand pg.Expr) pg.Expr { return pg.Op(value, op, operand) }
@@ -54,69 +45,30 @@ func contains(value, operand pg.Expr) pg.Expr {
 	return pg.Op(pg.Fn("strpos", pg.Fn("lower", value), pg.Fn("lower", operand)), ">", pg.Lit("0"))
 }
 
-var (
-	equalsOperators = []operator{
-		{name: "equals", nullable: true, condition: compare("=")},
-		{name: "notEquals", nullable: true, condition: compare("<>"), unset: true},
+// conditions is what the operators of query objects ask.
+var conditions = map[string]func(value, operand pg.Expr) pg.Expr{
+	"equals": compare("="), "notEquals": compare("<>"), "oneOf": oneOf,
+	"lessThan": compare("<"), "lessThanOrEquals": compare("<="),
+	"greaterThan": compare(">"), "greaterThanOrEquals": compare(">="),
+	"startsWith": startsWith, "endsWith": endsWith, "contains": contains,
+	"before": compare("<"), "onOrBefore": compare("<="),
+	"after": compare(">"), "onOrAfter": compare(">="),
+	"beforeRelative": compare("<"), "afterRelative": compare(">="), "equalsRelative": nil,
+}
+
+// operators returns what operators ask.
+func operators(filters []expr.Filter) []operator {
+	list := make([]operator, len(filters))
+	for i, f := range filters {
+		list[i] = operator{name: f.Name, operand: f.Operand, nullable: f.Nullable,
+			condition: conditions[f.Name], unset: f.Name == "notEquals"}
 	}
-	orderOperators = []operator{
-		{name: "lessThan", condition: compare("<")},
-		{name: "lessThanOrEquals", condition: compare("<=")},
-		{name: "greaterThan", condition: compare(">")},
-		{name: "greaterThanOrEquals", condition: compare(">=")},
-	}
-	textOperators = []operator{
-		{name: "startsWith", condition: startsWith},
-		{name: "endsWith", condition: endsWith},
-		{name: "contains", condition: contains},
-	}
-	oneOfOperator     = operator{name: "oneOf", operand: manyValues, condition: oneOf}
-	relativeOperators = []operator{
-		{name: "beforeRelative", operand: relativePeriod, condition: compare("<")},
-		{name: "afterRelative", operand: relativePeriod, condition: compare(">=")},
-		{name: "equalsRelative", operand: relativePeriod},
-	}
-)
+	return list
+}
 
 // operatorsOf returns the operators of a scalar type, in the order in which they
 // are published.
-func operatorsOf(k expr.Kind) []operator {
-	var list []operator
-	switch k {
-	case expr.Text, expr.Markdown:
-		list = append(list, equalsOperators...)
-		list = append(list, textOperators...)
-		return append(list, oneOfOperator)
-	case expr.Number, expr.Decimal:
-		list = append(list, equalsOperators...)
-		list = append(list, orderOperators...)
-		return append(list, oneOfOperator)
-	case expr.Duration:
-		list = append(list, equalsOperators...)
-		return append(list, orderOperators...)
-	case expr.Boolean:
-		return equalsOperators
-	case expr.ID, expr.Enum:
-		list = append(list, equalsOperators...)
-		return append(list, oneOfOperator)
-	case expr.Date:
-		list = append(list, equalsOperators...)
-		list = append(list,
-			operator{name: "before", condition: compare("<")},
-			operator{name: "onOrBefore", condition: compare("<=")},
-			operator{name: "after", condition: compare(">")},
-			operator{name: "onOrAfter", condition: compare(">=")},
-		)
-		return append(list, relativeOperators...)
-	case expr.Timestamp:
-		list = append(list,
-			operator{name: "before", condition: compare("<")},
-			operator{name: "after", condition: compare(">")},
-		)
-		return append(list, relativeOperators...)
-	}
-	panic("lower: no filter takes kind " + kindName(k))
-}
+func operatorsOf(k expr.Kind) []operator { return operators(k.Filters()) }
 
 // inputOperators returns the operators of a scalar input. What names the source of a
 // union's rows is filtered as an enum.
@@ -132,26 +84,16 @@ func isSource(in *schema.Input) bool {
 	return in.Union != nil && in.Union.BuiltIn && in.Union.Name != "id"
 }
 
-// elementOperatorsOf returns the operators inside any and all: those of the
-// element's type, of which oneOf is left out and none is nullable.
-func elementOperatorsOf(k expr.Kind) []operator {
-	var list []operator
-	for _, o := range operatorsOf(k) {
-		if o.operand != manyValues {
-			o.nullable = false
-			list = append(list, o)
-		}
-	}
-	return list
-}
+// elementOperatorsOf returns the operators inside any and all.
+func elementOperatorsOf(k expr.Kind) []operator { return operators(k.ElementFilters()) }
 
 // apply returns the condition for a value of a kind and an operand, neither of which
 // is null. given is what holds the operand, path its place there.
 func (o operator) apply(k expr.Kind, value, given pg.Expr, path []string) pg.Expr {
 	switch o.operand {
-	case manyValues:
+	case expr.ManyValues:
 		return o.condition(value, elementsOf(expr.Type{Kind: k, Array: true}, member(given, path...)))
-	case relativePeriod:
+	case expr.RelativePeriod:
 		starts, ends := "starts_at", "ends_at"
 		if k == expr.Date {
 			// A Date has no zone: it is compared with the period on the caller's calendar.

@@ -110,23 +110,11 @@ func (k sortKey) first() (pg.Expr, bool) {
 	if k.field.Optional {
 		return nil, false
 	}
-	either := func(ascending, descending string) (pg.Expr, bool) {
-		if k.descending {
-			return pg.Str(descending), true
-		}
-		return pg.Str(ascending), true
+	first := sqlOf(k.field.Type.Kind).first
+	if first == nil {
+		return nil, false
 	}
-	switch k.field.Type.Kind {
-	case expr.Timestamp, expr.Date, expr.Decimal:
-		return either("-infinity", "infinity")
-	case expr.Number:
-		return either("-9223372036854775808", "9223372036854775807")
-	case expr.Boolean:
-		return boolean(k.descending), true
-	case expr.ID, expr.Text, expr.Markdown, expr.Enum:
-		return pg.Str(""), !k.descending
-	}
-	return nil, false
+	return first(k.descending)
 }
 
 // hasFirst tells whether an order has a position before every row.

@@ -17,10 +17,6 @@ const (
 	maxPageSize  = 1000
 	maxOffset    = 1_000_000
 	maxOneOf     = 1000
-	maxIDLength  = 255
-	maxPassword  = 1024
-	maxVector    = 16_000
-	maxSingle    = "340282346638528859811704183484516925440" // what an element of a vector can hold
 	componentRef = "#/components/schemas/"
 )
 
@@ -115,44 +111,29 @@ func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
 		}
 		return s
 	}
-	text := func() *object { return (&object{}).with("type", name("string")) }
-	switch t.Kind {
-	case expr.ID:
-		return text().with("minLength", 1).with("maxLength", maxIDLength)
-	case expr.Text:
-		return text()
-	case expr.Secret:
-		return text().with("x-format", "secret")
-	case expr.Markdown:
-		return text().with("format", "markdown")
-	case expr.Number:
-		return (&object{}).with("type", name("integer")).
-			with("minimum", json.Number("-"+maxNumber)).with("maximum", json.Number(maxNumber))
-	case expr.Decimal:
-		return (&object{}).with("type", name("number")).with("format", "decimal")
-	case expr.Boolean:
-		return (&object{}).with("type", name("boolean"))
-	case expr.Date:
-		return text().with("format", "date")
-	case expr.Timestamp:
-		return text().with("format", "date-time")
-	case expr.Duration:
-		return text().with("format", "duration")
-	case expr.Enum:
+	if t.Kind == expr.Enum {
 		if nullable {
 			return (&object{}).with("anyOf", []*object{ref(enum.Name), typed("null")})
 		}
 		return ref(enum.Name)
-	case expr.Password:
-		return text().with("format", "password").with("minLength", 1).with("maxLength", maxPassword)
-	case expr.File:
-		return text().with("format", "data-url")
-	case expr.Vector:
-		element := typed("number").with("minimum", json.Number("-"+maxSingle)).with("maximum", json.Number(maxSingle))
-		return (&object{}).with("type", name("array")).with("items", element).
-			with("minItems", 1).with("maxItems", maxVector)
 	}
-	panic("lower: no schema for kind " + kindName(t.Kind))
+	form := t.Kind.JSON()
+	if form.Type == "" {
+		panic("lower: no schema for kind " + t.Kind.String())
+	}
+	return (&object{}).with("type", name(form.Type)).withKeywords(form.Keywords)
+}
+
+// withKeywords adds what the form of a type says and returns the object.
+func (o *object) withKeywords(keywords []expr.Keyword) *object {
+	for _, k := range keywords {
+		if form, isForm := k.Value.(expr.JSON); isForm {
+			o.with(k.Name, typed(form.Type).withKeywords(form.Keywords))
+			continue
+		}
+		o.with(k.Name, k.Value)
+	}
+	return o
 }
 
 // enum publishes an enum. Every enum is, since schemas refer to them by name.
@@ -472,7 +453,7 @@ func (p *publisher) query(in *schema.Input) string {
 		return p.arrayQuery(p.derived.filter(prefix, base, "Array"), base, in, nullable)
 	}
 	return p.component(p.derived.filter(prefix, base, ""), func() *object {
-		return queryObject(operatorsOf(in.Type.Kind), in, nullable)
+		return queryObject(in.Type.Kind.Filters(), in, nullable)
 	})
 }
 
@@ -480,7 +461,7 @@ func (p *publisher) query(in *schema.Input) string {
 func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable bool) string {
 	return p.component(name, func() *object {
 		element := p.component(p.derived.filter("", base, "Element"), func() *object {
-			return queryObject(elementOperatorsOf(in.Type.Kind), in, false)
+			return queryObject(in.Type.Kind.ElementFilters(), in, false)
 		})
 		var kind any = "array"
 		if nullable {
@@ -498,17 +479,17 @@ func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable boo
 	})
 }
 
-func queryObject(operators []operator, in *schema.Input, nullable bool) *object {
+func queryObject(filters []expr.Filter, in *schema.Input, nullable bool) *object {
 	properties := &object{}
 	one := expr.Type{Kind: in.Type.Kind, Name: in.Type.Name}
-	for _, o := range operators {
-		switch o.operand {
-		case manyValues:
-			properties.with(o.name, typed("array").with("items", scalar(one, in.Enum, false)).with("maxItems", maxOneOf))
-		case relativePeriod:
-			properties.with(o.name, typed("string").with("format", "relative-period"))
+	for _, f := range filters {
+		switch f.Operand {
+		case expr.ManyValues:
+			properties.with(f.Name, typed("array").with("items", scalar(one, in.Enum, false)).with("maxItems", maxOneOf))
+		case expr.RelativePeriod:
+			properties.with(f.Name, typed("string").with("format", "relative-period"))
 		default:
-			properties.with(o.name, scalar(one, in.Enum, nullable && o.nullable))
+			properties.with(f.Name, scalar(one, in.Enum, nullable && f.Nullable))
 		}
 	}
 	return queryShape(properties)
@@ -523,27 +504,7 @@ func typeName(in *schema.Input) string {
 	if in.Enum != nil {
 		return in.Enum.Name
 	}
-	switch in.Type.Kind {
-	case expr.ID:
-		return "ID"
-	case expr.Text:
-		return "Text"
-	case expr.Markdown:
-		return "Markdown"
-	case expr.Number:
-		return "Number"
-	case expr.Decimal:
-		return "Decimal"
-	case expr.Boolean:
-		return "Boolean"
-	case expr.Date:
-		return "Date"
-	case expr.Timestamp:
-		return "Timestamp"
-	case expr.Duration:
-		return "Duration"
-	}
-	panic("lower: no filter takes kind " + kindName(in.Type.Kind))
+	return in.Type.Kind.String()
 }
 
 // result publishes the schema of an action's answer; a delete answers a string. A

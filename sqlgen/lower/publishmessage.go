@@ -106,11 +106,6 @@ func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) 
 	switch f.Type.Kind {
 	case expr.Any:
 		return &object{} // null is any JSON too
-	// These come to the code as they are sent: nothing is hashed or encrypted before.
-	case expr.Secret:
-		return scalar(expr.Type{Kind: expr.Text}, nil, nullable)
-	case expr.Password:
-		return scalar(expr.Type{Kind: expr.Text}, nil, nullable).with("minLength", 1).with("maxLength", maxPassword)
 	case expr.Model:
 		component = p.record(f.Model)
 	case expr.Message:
@@ -121,10 +116,20 @@ func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) 
 		}
 		component = p.file()
 	default:
+		if f.Type.Kind.IsWriteOnly() {
+			return asSent(f.Type.Kind, nullable)
+		}
 		return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
 	}
 	if nullable {
 		return (&object{}).with("anyOf", []*object{ref(component), typed("null")})
 	}
 	return ref(component)
+}
+
+// asSent is the schema of what comes to custom code as it is sent: nothing is hashed or
+// encrypted before, so that it has no format.
+func asSent(k expr.Kind, nullable bool) *object {
+	text := scalar(expr.Type{Kind: expr.Text}, nil, nullable)
+	return text.withKeywords(slices.DeleteFunc(slices.Clone(k.JSON().Keywords), expr.Keyword.IsFormat))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -136,25 +135,6 @@ var nothingFound = pg.Negate(pg.Var("found"))
 
 // noResult tells whether no row was found.
 var noResult = pg.IsNull(pg.Col("v_result", "id"))
-
-// memberTypes says how the values of a type become JSON.
-var memberTypes = map[expr.Kind]release.MemberType{
-	expr.ID: release.TextMember, expr.Text: release.TextMember, expr.Markdown: release.TextMember, expr.Enum: release.TextMember,
-	expr.Number: release.NumberMember, expr.Decimal: release.DecimalMember, expr.Boolean: release.BooleanMember,
-	expr.Timestamp: release.TimestampMember, expr.Date: release.DateMember, expr.Duration: release.DurationMember,
-	expr.File: release.JSONMember,
-}
-
-func memberOf(name, column string, t expr.Type) release.Member {
-	m := release.Member{Name: name, Column: column, Type: memberTypes[t.Kind], Array: t.Array}
-	switch {
-	case t.Kind == expr.Vector:
-		m.Type, m.Array = release.RealMember, true
-	case t.Kind == expr.File && t.Array:
-		// An array of jsonb: each element is JSON as it stands.
-	}
-	return m
-}
 
 // publishedOrder returns what a list is ordered by, and what requests may order it by.
 func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {

@@ -13,7 +13,7 @@ import (
 // isSealed tells whether a @set makes a password or secret of a text. The server does,
 // before the call, so that no database sees the text.
 func isSealed(s *schema.Set) bool {
-	if kind := s.Target[len(s.Target)-1].Type.Kind; kind != expr.Password && kind != expr.Secret {
+	if !s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
 		return false
 	}
 	switch v := s.Value.(type) {

@@ -12,9 +12,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// maxNumber bounds a Number: the integers that every JSON reader keeps exact.
-const maxNumber = "9007199254740991"
-
 // table lowers a model to its table, without policies and grants.
 func (l *lowering) table(m *schema.Model) *pg.Table {
 	t := &pg.Table{Schema: appSchema, Name: m.Table, Origin: originOf(m), Comment: m.Doc}
@@ -79,11 +76,8 @@ func column(f *schema.Field) *pg.Column {
 	if f.FKOf != nil {
 		c.Comment = f.FKOf.Doc
 	}
-	switch f.Type.Kind {
-	case expr.Password:
-		c.Sealed = "Password"
-	case expr.Secret:
-		c.Sealed = "Secret"
+	if f.Type.Kind.IsWriteOnly() {
+		c.Sealed = f.Type.Kind.String()
 	}
 	if d := columnDefault(f); d != nil {
 		c.Default = emit.Expr(d)
@@ -97,43 +91,6 @@ func column(f *schema.Field) *pg.Column {
 		}
 	}
 	return c
-}
-
-// columnType returns the type of a column as Postgres spells it.
-func columnType(t expr.Type) string {
-	name := valueType(t.Kind)
-	if t.Array {
-		name += "[]"
-	}
-	if t.Kind == expr.ID {
-		name += ` collate "C"` // byte order keeps comparisons cheap and leakproof
-	}
-	return name
-}
-
-// valueType returns the type that holds one value of a kind.
-func valueType(k expr.Kind) string {
-	switch k {
-	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Password, expr.Secret:
-		return "text"
-	case expr.Number:
-		return "bigint"
-	case expr.Decimal:
-		return "numeric"
-	case expr.Boolean:
-		return "boolean"
-	case expr.Timestamp:
-		return "timestamptz(3)"
-	case expr.Date:
-		return "date"
-	case expr.Duration:
-		return "interval"
-	case expr.File:
-		return "jsonb"
-	case expr.Vector:
-		return "real[]"
-	}
-	panic("lower: no column has kind " + kindName(k))
 }
 
 func columnDefault(f *schema.Field) pg.Expr {
@@ -154,35 +111,14 @@ func columnDefault(f *schema.Field) pg.Expr {
 	if f.Type.Array {
 		return pg.Str("{}")
 	}
-	switch f.Type.Kind {
-	case expr.ID:
-		return pg.Fn("platform.new_id")
-	case expr.Text, expr.Markdown:
-		return pg.Str("")
-	case expr.Number, expr.Decimal:
-		return pg.Lit("0")
-	case expr.Boolean:
-		return pg.False()
-	case expr.Timestamp:
-		return pg.Fn("now")
-	case expr.Date:
-		return todayUTC()
-	case expr.Duration:
-		return pg.Str("PT0S")
-	}
-	panic("lower: no bare default for " + f.Model.Name + "." + f.Name)
+	return sqlOf(f.Type.Kind).bare()
 }
-
-func todayUTC() pg.Expr { return pg.Lit("(now() at time zone 'UTC')::date") }
 
 // constant lowers the value of a @default.
 func constant(value expr.Node, target expr.Type) pg.Expr {
 	switch v := value.(type) {
 	case *expr.Path: // ctx.now, the only one
-		if target.Kind == expr.Date {
-			return todayUTC()
-		}
-		return pg.Fn("now")
+		return sqlOf(target.Kind).bare() // which is the present for all that take it
 	case *expr.Literal:
 		return literal(v)
 	case *expr.List:
@@ -193,7 +129,7 @@ func constant(value expr.Node, target expr.Type) pg.Expr {
 		if len(elements) == 0 {
 			return pg.Str("{}")
 		}
-		return pg.As(&pg.Array{Elements: elements}, strings.TrimSuffix(valueType(target.Kind), "(3)")+"[]")
+		return pg.As(&pg.Array{Elements: elements}, castType(target.Kind)+"[]")
 	}
 	panic("lower: a @default is neither literal, list nor ctx.now")
 }
@@ -281,36 +217,31 @@ func newCheck(name string, origin pg.Origin, columns []string, condition pg.Expr
 func check(f *schema.Field) pg.Expr {
 	column := pg.Lit(pg.Ident(f.Column))
 	var whole, element pg.Expr
-	if f.Type.Array || f.Type.Kind == expr.Vector {
+	if isList(f.Type) {
 		whole = pg.IsNull(pg.Fn("array_position", column, pg.Null())) // which refuses further dimensions by itself
 	}
-	switch f.Type.Kind {
-	case expr.Number:
-		if f.Type.Array {
-			element = pg.AllOf(
-				&pg.Any{Value: pg.Lit("'-" + maxNumber + "'::bigint"), Op: "<=", All: true, Array: column},
-				&pg.Any{Value: pg.Lit("'" + maxNumber + "'::bigint"), Op: ">=", All: true, Array: column},
-			)
-		} else {
-			element = pg.Lit(pg.Ident(f.Column) + " between -" + maxNumber + " and " + maxNumber)
-		}
-	case expr.Enum:
-		values := make([]pg.Expr, len(f.Enum.Values))
-		for i, v := range f.Enum.Values {
-			values[i] = pg.Str(v.Name)
-		}
-		if f.Type.Array {
-			element = pg.Op(column, "<@", &pg.Array{Elements: values})
-		} else {
-			element = &pg.In{Value: column, List: values}
-		}
-	case expr.File:
-		element = pg.Fn("platform.is_file", column)
+	if holds := sqlOf(f.Type.Kind).check; holds != nil {
+		element = holds(column, f.Type.Array)
+	}
+	if f.Enum != nil {
+		element = isValueOf(f.Enum, column, f.Type.Array)
 	}
 	if whole == nil && element == nil {
 		return nil
 	}
 	return pg.AllOf(whole, element)
+}
+
+// isValueOf is what a column of an enum satisfies.
+func isValueOf(e *schema.Enum, column pg.Expr, isArray bool) pg.Expr {
+	values := make([]pg.Expr, len(e.Values))
+	for i, v := range e.Values {
+		values[i] = pg.Str(v.Name)
+	}
+	if isArray {
+		return pg.Op(column, "<@", &pg.Array{Elements: values})
+	}
+	return &pg.In{Value: column, List: values}
 }
 
 // limits lowers @maxLength and @maxItems. Each is a check of its own, by whose name the

@@ -60,8 +60,7 @@ func (u refusal) action(a *schema.Action) {
 		return
 	}
 	for _, s := range a.Sets {
-		switch s.Target[len(s.Target)-1].Type.Kind {
-		case expr.Password, expr.Secret:
+		if s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
 			if p, ok := s.Value.(*expr.Path); ok && (p.Root == expr.RootRow || p.Root == expr.RootIdentity) {
 				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text of a row: "+
 					"the server hashes and encrypts before the database is asked, and does not see it")

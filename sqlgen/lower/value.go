@@ -10,22 +10,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// wire returns a column's value as it goes over the wire, for row_to_json.
-func wire(t expr.Type, value pg.Expr) pg.Expr {
-	switch t.Kind {
-	case expr.Timestamp:
-		return pg.Fn("platform.iso", value)
-	case expr.Duration:
-		return pg.Fn("platform.iso_duration", value)
-	case expr.Decimal:
-		if t.Array {
-			return pg.Fn("platform.trim_scale", value)
-		}
-		return pg.Fn("trim_scale", value)
-	}
-	return value
-}
-
 // rowAlias is an alias of a query by which its rows are meant as a whole. A column
 // of the same name, of this query or of any around it, would be meant instead.
 func rowAlias(name string, a *schema.Action) string {
@@ -70,7 +54,7 @@ func hasMember(root pg.Expr, name string) pg.Expr {
 // read returns the value at a path of a JSON value, as a column of type t holds
 // it. The request has been validated, so the casts hold.
 func read(t expr.Type, nullable bool, root pg.Expr, path ...string) pg.Expr {
-	if t.Array || t.Kind == expr.Vector {
+	if isList(t) {
 		elements := elementsOf(t, member(root, path...))
 		if nullable {
 			// An absent or null array has no elements to take out.
@@ -89,10 +73,7 @@ func elementsOf(t expr.Type, array pg.Expr) pg.Expr {
 	elements := &pg.ArrayOf{Query: &pg.Select{
 		Columns: []pg.Output{{Value: pg.Fn("jsonb_array_elements_text", array)}},
 	}}
-	if t.Kind == expr.Vector {
-		return pg.As(elements, "real[]")
-	}
-	return castTo(elements, castType(t.Kind), "[]")
+	return castTo(elements, elementType(t), "[]")
 }
 
 // cast returns a text as a value of type t.
@@ -105,12 +86,6 @@ func castTo(value pg.Expr, typ, suffix string) pg.Expr {
 		return value
 	}
 	return pg.As(value, typ+suffix)
-}
-
-// castType is the type that input of a kind is read as. A Timestamp needs no
-// precision: it comes in milliseconds.
-func castType(k expr.Kind) string {
-	return strings.TrimSuffix(valueType(k), "(3)")
 }
 
 // literal lowers a checked literal.
@@ -127,15 +102,10 @@ func literal(l *expr.Literal) pg.Expr {
 		}
 		return pg.False()
 	case string:
-		switch l.Type().Kind {
-		case expr.Number, expr.Decimal:
+		if l.Type().Kind.Class() == expr.ClassNumeric {
 			return pg.Lit(v)
-		case expr.Timestamp, expr.Date, expr.Duration:
-			return pg.As(pg.Str(v), castType(l.Type().Kind))
 		}
-		return pg.Str(v)
+		return cast(pg.Str(v), l.Type())
 	}
 	panic(fmt.Sprintf("lower: a literal holds %T", l.Value))
 }
-
-func kindName(k expr.Kind) string { return fmt.Sprintf("number %d", int(k)) }

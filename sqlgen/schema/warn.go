@@ -103,7 +103,7 @@ func requiredFilter(a *Action) []*Field {
 		switch {
 		case len(in.Path) == 2 && in.Path[1].Name == "id" && f.FK != nil:
 			f = f.FK
-		case len(in.Path) > 1 || in.Type.Array || in.Type.Kind == expr.Timestamp:
+		case len(in.Path) > 1 || in.Type.Array || !in.Type.Kind.HasFilter("equals"):
 			return nil
 		}
 		if !slices.Contains(fields, f) {

@@ -1,0 +1,52 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+)
+
+// Postgres is told enough of every type that a column can have, and of no other.
+func TestEveryScalarHasARow(t *testing.T) {
+	kinds := append(expr.Scalars(), expr.Enum)
+	for _, k := range kinds {
+		s, ok := scalars[k]
+		if !ok {
+			t.Errorf("%s has no row", k)
+			continue
+		}
+		column := columnType(expr.Type{Kind: k})
+		if !slices.Contains(diff.Types, column) {
+			t.Errorf("%s: no migration knows columns of type %s", k, column)
+		}
+		if (s.member == "") != k.IsWriteOnly() {
+			t.Errorf("%s: what records show, and nothing else, is a member of them", k)
+		}
+		if k != expr.Enum && (s.bare == nil) != k.IsOpaque() {
+			t.Errorf("%s: a type that is compared, and no other, has a default", k)
+		}
+		if cast := castType(k); !strings.HasPrefix(s.column, cast) {
+			t.Errorf("%s: a text is read as %s, and the column is %s", k, cast, s.column)
+		}
+		for _, f := range k.Filters() {
+			if _, isKnown := conditions[f.Name]; !isKnown {
+				t.Errorf("%s: nothing says what the operator %s asks of a row", k, f.Name)
+			}
+		}
+	}
+	if len(scalars) != len(kinds) {
+		t.Errorf("%d rows for %d types", len(scalars), len(kinds))
+	}
+}
+
+// Every operator of query objects is one of some type.
+func TestEveryConditionIsAsked(t *testing.T) {
+	for name := range conditions {
+		if !slices.ContainsFunc(append(expr.Scalars(), expr.Enum), func(k expr.Kind) bool { return k.HasFilter(name) }) {
+			t.Errorf("no type has the operator %s", name)
+		}
+	}
+}
