@@ -76,6 +76,14 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		return err
 	}
 
+	page := pageOf(in.Page())
+	if page.HasCursor && action.call.IsList() {
+		position, isCursor := action.call.Position(page)
+		if !isCursor {
+			return notACursor(page)
+		}
+		in = in.WithMember("position", position)
+	}
 	statement := action.call
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
 		statement = form
@@ -86,7 +94,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 			return err
 		}
 	}
-	answered := statement.Begin(pageOf(in.Page()), who.request.result[:0])
+	answered := statement.Begin(page, who.request.result[:0])
 	if !action.Kind.Writes() { // what was written must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
@@ -137,12 +145,22 @@ func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
 // pageOf is the page that an input asks for.
 func pageOf(p input.Page) answer.Page {
 	page := answer.Page{
-		Size: p.Size, Offset: p.Offset, IsBackwards: p.IsBackwards, HasCursor: p.HasCursor, HasLimit: p.HasLimit, CountsAll: p.CountsAll,
+		Size: p.Size, Offset: p.Offset, IsBackwards: p.IsBackwards, Cursor: p.Cursor, HasCursor: p.HasCursor,
+		HasLimit: p.HasLimit, CountsAll: p.CountsAll,
 	}
 	for _, k := range p.OrderBy {
 		page.OrderBy = append(page.OrderBy, answer.Key(k))
 	}
 	return page
+}
+
+// notACursor is the refusal of what is not a cursor of the list.
+func notACursor(page answer.Page) error {
+	field := "after"
+	if page.IsBackwards {
+		field = "before"
+	}
+	return &input.Invalid{Problems: []input.Problem{{Field: field, Error: "is not a cursor of this list"}}}
 }
 
 // read reads the input of an action; action is nil if there is none of that name.

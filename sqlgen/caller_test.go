@@ -52,7 +52,7 @@ func TestCallerIsGone(t *testing.T) {
 		{"listLetters", `{}`},
 		{"listLetters", `{"where":{"text":{"equals":"gone"}}}`},
 		{"listLetters", `{"where":{"text":{"contains":"gone"}},"totalCount":true}`},
-		{"listLetters", `{"after":"abc"}`},
+		{"listLetters", `{"after":"WzEsICJsaXN0TGV0dGVycytpZCIsICJhIl0"}`}, // behind the letter a
 		{"listLetters", `{"limit":3,"offset":1}`},
 		{"readLetters", `{}`},
 		{"readLetters", `{"last":2}`},

@@ -6,9 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/sql/release"
@@ -31,6 +33,13 @@ func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext stri
 	if err != nil {
 		return "", err
 	}
+	if page.HasCursor && plan.IsList() {
+		position, isCursor := plan.Position(page)
+		if !isCursor {
+			return "", &pgconn.PgError{Code: "SP400", Message: "not a cursor of this list"}
+		}
+		input = strings.TrimSuffix(strings.TrimSpace(input), "}") + `,"position":` + string(position) + "}"
+	}
 	into := plan.Begin(page, nil)
 	call := into.Statement()
 	result := conn.PgConn().ExecParams(ctx, call.SQL, [][]byte{[]byte(input), []byte(callContext)}, nil, nil, call.Formats).Read()
@@ -45,9 +54,9 @@ func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext stri
 }
 
 // pageOf is the page that an input asks for, if it is that of a list.
-func pageOf(text string) (answer.Page, error) {
+func pageOf(input string) (answer.Page, error) {
 	var body any
-	if err := json.Unmarshal([]byte(text), &body); err != nil {
+	if err := json.Unmarshal([]byte(input), &body); err != nil {
 		return answer.Page{}, fmt.Errorf("read an input: %w", err)
 	}
 	members, _ := body.(map[string]any)
@@ -55,10 +64,15 @@ func pageOf(text string) (answer.Page, error) {
 		n, _ := members[name].(float64)
 		return int(n)
 	}
+	text := func(name string) string {
+		s, _ := members[name].(string)
+		return s
+	}
 	has := func(name string) bool { return members[name] != nil }
 	page := answer.Page{
 		Size: number("first") + number("last") + number("limit"), Offset: number("offset"),
-		IsBackwards: has("last") || has("before"), HasCursor: has("after") || has("before"), HasLimit: has("limit"),
+		IsBackwards: has("last") || has("before"), Cursor: text("after") + text("before"), HasCursor: has("after") || has("before"),
+		HasLimit:  has("limit"),
 		CountsAll: members["totalCount"] == true,
 	}
 	order, _ := members["orderBy"].([]any)

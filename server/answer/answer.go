@@ -43,6 +43,9 @@ func NewPlan(m *release.Manifest, a *release.Action, function string, limit int)
 	return p
 }
 
+// IsList tells whether the function answers pages of a list.
+func (p *Plan) IsList() bool { return p.pages != nil }
+
 // NewValue plans the calls of a function that answers one value, which is taken as it is.
 func NewValue(function string) *Plan {
 	return &Plan{usual: Statement{SQL: "select " + callOf(function)}}

@@ -17,7 +17,8 @@ type Page struct {
 	Size        int // 0 means the usual size
 	Offset      int
 	IsBackwards bool // it lies before a cursor, or is the last one: its rows come in reverse
-	HasCursor   bool
+	Cursor      string
+	HasCursor   bool // whether it lies beyond Cursor
 	HasLimit    bool // it is asked for by its place, and so has a number
 	CountsAll   bool
 	OrderBy     []Key // what the request orders by
@@ -54,7 +55,9 @@ const fatPages = 1000
 type sortKey struct {
 	name       string
 	column     int // of the rows
+	kind       release.MemberType
 	append     func(out, value []byte) []byte
+	isNullable bool
 	descending bool
 }
 
@@ -80,7 +83,9 @@ func newPages(a *release.Action, members []release.Member, from string, limit in
 				columns, formats = append(columns, column), append(formats, formatsOf([]release.Member{k.Member})...)
 			}
 		}
-		p.keys[k.Name] = sortKey{name: k.Name, column: at, append: writerOf(k.Member).append, descending: k.Descending}
+		p.keys[k.Name] = sortKey{
+			name: k.Name, column: at, kind: k.Type, append: writerOf(k.Member).append, isNullable: k.Nullable, descending: k.Descending,
+		}
 	}
 	for _, k := range a.Order {
 		p.order = append(p.order, p.keys[k.Name])
@@ -152,10 +157,7 @@ func (a *Answer) beginPage(page Page) {
 	if page.Size == 0 {
 		page.Size = release.DefaultPageSize
 	}
-	a.page, a.order = page, p.order
-	if len(page.OrderBy) > 0 {
-		a.order = p.orderOf(page.OrderBy)
-	}
+	a.page, a.order = page, p.orderOf(page.OrderBy)
 	switch {
 	case p.limit > 0 && p.fat.Load() > 0:
 		a.statement = &p.bounded
@@ -183,6 +185,9 @@ func (a *Answer) Again() bool {
 // orderOf is the order of a request: the fields that it names, then those of the list's
 // own order that it does not name.
 func (p *pages) orderOf(named []Key) []sortKey {
+	if len(named) == 0 {
+		return p.order
+	}
 	var order []sortKey
 	seen := map[string]bool{}
 	add := func(k sortKey) {
@@ -241,16 +246,8 @@ func (a *Answer) readInfo(text []byte) {
 // appendPosition appends the position of a row in the list, from which a cursor is made:
 // the version, the list with its order, and the values that the row is ordered by.
 func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
-	out = append(out, `[1, "`...)
-	out = append(out, a.plan.pages.action...)
-	for _, k := range a.order {
-		if k.descending {
-			out = append(out, '-')
-		} else {
-			out = append(out, '+')
-		}
-		out = append(out, k.name...)
-	}
+	out = append(out, "["+cursorVersion+`, "`...)
+	out = a.plan.pages.appendMark(out, a.order)
 	out = append(out, '"')
 	for _, k := range a.order {
 		out = append(out, ", "...)

@@ -111,6 +111,17 @@ func (in Input) OperatorSet() string {
 	return in.operators
 }
 
+// WithMember returns the input, an object, with one more member.
+func (in Input) WithMember(name string, value []byte) Input {
+	out := append(make([]byte, 0, len(in.JSON)+len(name)+len(value)+4), in.JSON[:len(in.JSON)-1]...)
+	if len(out) > 1 {
+		out = append(out, ',')
+	}
+	out = append(AppendText(out, []byte(name)), ':')
+	in.JSON = append(append(out, value...), '}')
+	return in
+}
+
 // PlainPage tells whether a list asks for a page from the front in the order of
 // the action and without a count: of the paging inputs it gives first and after
 // at most, and neither orderBy nor totalCount.

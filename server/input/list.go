@@ -159,7 +159,8 @@ type Page struct {
 	Size        int // 0 means that the request leaves it open
 	Offset      int
 	IsBackwards bool // it is one before a cursor, or the last one
-	HasCursor   bool // it lies beyond a cursor
+	Cursor      string
+	HasCursor   bool // it lies beyond Cursor
 	HasLimit    bool // it is asked for by its place
 	CountsAll   bool
 	OrderBy     []Key
@@ -188,14 +189,21 @@ func (l *list) read(p *Page, property int, value []byte) {
 	case l.offset:
 		p.Offset = number()
 	case l.after:
-		p.HasCursor = true
+		p.Cursor, p.HasCursor = readText(value), true
 	case l.before:
-		p.HasCursor, p.IsBackwards = true, true
+		p.Cursor, p.HasCursor, p.IsBackwards = readText(value), true, true
 	case l.totalCount:
 		p.CountsAll = string(value) == "true"
 	case l.orderBy:
 		p.OrderBy = readOrder(value)
 	}
+}
+
+// readText reads a string; of anything else it returns none.
+func readText(value []byte) string {
+	var text string
+	_ = json.Unmarshal(value, &text)
+	return text
 }
 
 // readOrder reads an array of objects, each with the names of fields and their directions.

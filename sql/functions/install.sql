@@ -42,15 +42,10 @@
 
 {{ template "few.sql" . }}
 {{ template "merged_sql.sql" . }}
-{{ template "list_mark.sql" . }}
-{{ template "cursor.sql" . }}
-{{ template "read_cursor.sql" . }}
 {{ template "order_sql.sql" . }}
 {{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
 {{ template "operators.sql" . }}
-{{ template "list_cursor.sql" . }}
-{{ template "list_page.sql" . }}
 
 {{ template "rules.sql" . }}
 {{ template "keep_rules.sql" . }}

@@ -166,6 +166,7 @@ type Member struct {
 // SortKey is a field that a list is ordered by.
 type SortKey struct {
 	Member
+	Nullable   bool `json:"nullable,omitempty"`
 	Descending bool `json:"descending,omitempty"`
 }
 

@@ -46,7 +46,7 @@ func tellOfPage(known ...pg.Expr) pg.Statement {
 // found declares the variables that hold what is found.
 func (p *page) found() {
 	p.total = p.variable("v_total", "bigint", nil)
-	p.position = p.variable("v_position", "jsonb", nil)
+	p.position = p.variable("v_position", "jsonb", positionOf(input))
 	p.ranges = p.variable("v_ranges", "text[]", pg.Str("{true}"))
 	p.rangeOf = p.variable("v_range", "text", nil)
 	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
@@ -64,14 +64,17 @@ func (p *page) wasSkipped(query pg.Expr, using []pg.Expr) {
 		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
 }
 
-// readPosition reads the request's cursor, if it has one, and sees whether rows lie
+// positionOf is the position that the page lies beyond, as the server reads it from a
+// cursor: the values that rows are ordered by, each in the form of the wire.
+func positionOf(input pg.Expr) pg.Expr { return member(input, "position") }
+
+// readPosition finds where the page lies if it lies beyond a position, and sees whether rows lie
 // before the page: most often the cursor's own. anyRow is the statement that yields
 // whether there is a row in the range, nearest being the order in which the nearest to
 // the page comes first.
 func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
 	isForwards := pg.Negate(p.isBackwards)
-	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.Op(input, "?|", pg.Str("{after,before}")),
-		&pg.Assign{Variable: "v_position", Value: pg.Fn("platform.read_cursor", input, pg.Str(p.action.Name), p.keys)},
+	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.IsNotNull(p.position),
 		&pg.Assign{Variable: "v_ranges", Value: pg.Fn("platform.ranges_beyond", p.keys, p.isBackwards, p.position)},
 		&pg.ForElement{
 			Variable: "v_range",

@@ -142,7 +142,7 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 		return nil, nil
 	}
 	published := func(f *schema.Field, descending bool) release.SortKey {
-		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Descending: descending}
+		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Nullable: f.Optional, Descending: descending}
 	}
 	own := ownOrder
 	if a.Union != nil {
@@ -151,7 +151,7 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 			if f.Name == armColumn {
 				return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type)}
 			}
-			return release.SortKey{Member: unionMember(a.Union, f.Name), Descending: descending}
+			return release.SortKey{Member: unionMember(a.Union, f.Name), Nullable: f.Optional, Descending: descending}
 		}
 		for _, f := range a.UnionSortable {
 			sortable = append(sortable, published(unionKey(f), false))

@@ -175,7 +175,7 @@ func (s staticList) pick(condition pg.Expr, admitted admission) []pg.Statement {
 	lookAt := s.lookFor(admission{admitted.rule, []way{{condition: admitted.rule}}}, at(s.keys, s.position, s.table), condition)
 	if isOneRange(s.keys) {
 		return []pg.Statement{
-			pg.IfThen(hasMember(input, "after"), lookAt,
+			pg.IfThen(pg.IsNotNull(pg.Var("v_position")), lookAt,
 				pg.IfThen(pg.Negate(s.hasPrevious), s.lookFor(admitted, upTo(s.keys, s.position, s.table), condition))),
 			&pg.Assign{Variable: "v_ids", Value: s.idsOf(admitted, pg.AllOf(beyond(s.keys, s.position, s.table), condition), size)},
 		}
@@ -190,7 +190,7 @@ func (s staticList) pick(condition pg.Expr, admitted admission) []pg.Statement {
 	onward := append([]pg.Statement{lookAt}, rangesBeyond(reverse(s.keys), s.position, s.table, look)...)
 	onward = append(onward, rangesBeyond(s.keys, s.position, s.table, take)...)
 	return []pg.Statement{&pg.If{
-		Branches: []pg.IfBranch{{Condition: hasMember(input, "after"), Then: onward}},
+		Branches: []pg.IfBranch{{Condition: pg.IsNotNull(pg.Var("v_position")), Then: onward}},
 		Else:     []pg.Statement{&pg.Assign{Variable: "v_ids", Value: s.idsOf(admitted, condition, size)}},
 	}}
 }
@@ -212,7 +212,7 @@ func (s staticList) idsOf(admitted admission, condition, size pg.Expr) pg.Expr {
 // tell leaves what is known of a page beyond a cursor to the statement of the server.
 func (s staticList) tell() {
 	s.requireCallerOfPage(nothingFound)
-	s.step("", pg.IfThen(hasMember(input, "after"), tellOfPage(s.hasPrevious)))
+	s.step("", pg.IfThen(pg.IsNotNull(pg.Var("v_position")), tellOfPage(s.hasPrevious)))
 }
 
 // firstPosition declares a variable per key, which holds where the page begins: at
@@ -232,12 +232,11 @@ func (b *builder) firstPosition(keys []sortKey) []pg.Expr {
 // readPosition takes the position from the request's cursor, if it has one, and does
 // what else is to be done then.
 func (s staticList) readPosition(then ...pg.Statement) {
-	read := s.variable("v_position", "jsonb", nil)
-	statements := []pg.Statement{&pg.Assign{Variable: "v_position", Value: pg.Fn(
-		"platform.read_cursor", input, pg.Str(s.action.Name), keysArray(s.keys, s.table))}}
+	read := s.variable("v_position", "jsonb", positionOf(input))
+	var statements []pg.Statement
 	for i, k := range s.keys {
 		value := castTo(pg.Op(read, "->>", pg.Lit(strconv.Itoa(i))), castType(k.field.Type.Kind), "")
 		statements = append(statements, &pg.Assign{Variable: s.position[i].(*pg.Name).Name, Value: value})
 	}
-	s.step("", pg.IfThen(hasMember(input, "after"), append(statements, then...)...))
+	s.step("", pg.IfThen(pg.IsNotNull(pg.Var("v_position")), append(statements, then...)...))
 }
