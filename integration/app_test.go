@@ -19,6 +19,7 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -162,7 +163,7 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if _, err := os.Stat(file); err != nil {
 		file = ""
 	}
-	config, err := server.LoadConfig(server.Source{File: file, Env: append([]string{
+	settings, err := config.Load(config.Source{File: file, Env: append([]string{
 		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),
 		"STERNPOST_MODE=development",
 		"STERNPOST_CORS_ORIGINS=https://app.example.com",
@@ -183,7 +184,7 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if how.identifier != nil {
 		identifier = how.identifier(a.signer)
 	}
-	s, err := server.New(config, server.Options{
+	s, err := server.New(settings, server.Options{
 		Identifier: identifier,
 		Log:        slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: level})),
 		Store:      how.store,

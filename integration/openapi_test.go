@@ -16,8 +16,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/tools/txtar"
 
-	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/openapi"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -88,7 +88,7 @@ func TestDescriptions(t *testing.T) {
 			t.Parallel()
 			m := manifestOf(t, dir)
 			for i := range m.APIs {
-				text, err := server.Describe(m, &m.APIs[i], 3, "https://api.example.com")
+				text, err := openapi.Describe(m, &m.APIs[i], 3, "https://api.example.com")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -154,7 +154,7 @@ func TestKeptDescriptions(t *testing.T) {
 			t.Parallel()
 			m := manifestOf(t, appDir(kept.app))
 			i := slices.IndexFunc(m.APIs, func(a release.API) bool { return a.Name == kept.api })
-			text, err := server.Describe(m, &m.APIs[i], 1, "http://localhost:8080")
+			text, err := openapi.Describe(m, &m.APIs[i], 1, "http://localhost:8080")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestVerdictsAgree(t *testing.T) {
 			for _, a := range m.Actions {
 				all.Actions = append(all.Actions, a.Name)
 			}
-			text, err := server.Describe(m, &all, 1, "http://localhost")
+			text, err := openapi.Describe(m, &all, 1, "http://localhost")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -16,7 +16,6 @@ func TestAttacks(t *testing.T) {
 		{"61 bytes announce a body of megabytes", attackByAnnouncing},
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},
-		{"a body takes for ever", attackWithSlowBodies},
 		{"uploads to the disk use up the memory", attackWithUploads},
 		{"fat answers that nobody reads use up the memory", attackWithAnswers},
 		{"calls queue up whose clients have left", attackByLeaving},

@@ -13,6 +13,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"golang.org/x/crypto/bcrypt"
+
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/signin"
 )
 
 const refusedPasswordBody = `{"error":"invalid_grant","error_description":"the identity does not exist or the credentials are incorrect"}`
@@ -29,7 +32,7 @@ func (s *testServer) formFrom(t *testing.T, path string, header map[string]strin
 	for i := 0; i < len(parameters); i += 2 {
 		values.Set(parameters[i], parameters[i+1])
 	}
-	all := map[string]string{"Content-Type": formBody}
+	all := map[string]string{"Content-Type": signin.FormBody}
 	for name, value := range header {
 		all[name] = value
 	}
@@ -98,7 +101,7 @@ func TestPasswordGrant(t *testing.T) {
 	if got := resp.Header.Get("Content-Type"); got != "application/json" {
 		t.Errorf("Content-Type: got %q, want application/json", got)
 	}
-	who, err := s.tokens.Identify(t.Context(), []string{"Bearer " + first.AccessToken})
+	who, err := s.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + first.AccessToken})
 	if err != nil || who.ID == "" {
 		t.Errorf("the access token: got %v, %v", who, err)
 	}
@@ -107,7 +110,7 @@ func TestPasswordGrant(t *testing.T) {
 	if again.IdentityCreated || again.RefreshToken == first.RefreshToken {
 		t.Errorf("sign-in: got %+v", again)
 	}
-	if same, err := s.tokens.Identify(t.Context(), []string{"Bearer " + again.AccessToken}); err != nil || same != who {
+	if same, err := s.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + again.AccessToken}); err != nil || same != who {
 		t.Errorf("sign-in: got %v, %v, want %v", same, err, who)
 	}
 	resp, body = s.do(t, "POST", "/auth/token", `{"grant_type":"password","username":"`+name+`","password":"`+password+`","create_if_not_exists":false}`,
@@ -121,9 +124,9 @@ func TestPasswordGrant(t *testing.T) {
 // counted in hashes, since times differ anyway.
 func TestPasswordAnswers(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.Throttle.PerAddress, c.Throttle.PerAccountAndAddress = 1000, 1000 })
+	s, d := startReady(t, func(c *config.Config) { c.Throttle.PerAddress, c.Throttle.PerAccountAndAddress = 1000, 1000 })
 	s.signUp(t, "ada@example.com")
-	old, err := s.passwords.Hash(t.Context(), "canary")
+	old, err := s.signIn.Passwords.Hash(t.Context(), "canary")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,12 +162,12 @@ func TestPasswordAnswers(t *testing.T) {
 		{"of 1024 bytes", "long@example.com", "canary" + strings.Repeat("x", 1018), "true", 200, "", 1},
 		{"of 1025 bytes", "longer@example.com", "canary" + strings.Repeat("x", 1019), "true", 400, `{"error":"invalid_request","error_description":"the password is longer than 1024 bytes"}`, 0},
 	} {
-		before := s.passwords.Computed()
+		before := s.signIn.Passwords.Computed()
 		resp, body := s.form(t, "/auth/token", "grant_type", "password", "username", test.email, "password", test.password, "create_if_not_exists", test.create)
 		if resp.StatusCode != test.status || test.body != "" && body != test.body {
 			t.Errorf("%s\n got %d %s\nwant %d %s", test.what, resp.StatusCode, body, test.status, test.body)
 		}
-		if got := s.passwords.Computed() - before; got != test.hashes {
+		if got := s.signIn.Passwords.Computed() - before; got != test.hashes {
 			t.Errorf("%s: got %d hashes, want %d", test.what, got, test.hashes)
 		}
 	}
@@ -186,9 +189,9 @@ func TestPasswordAnswers(t *testing.T) {
 
 func TestPasswordSettings(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.PasswordSignup = false })
+	s, d := startReady(t, func(c *config.Config) { c.PasswordSignup = false })
 	s.refused(t, 400, refusedPasswordBody, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse", "create_if_not_exists", "true")
-	off := start(t, d.ServerURL(), func(c *Config) { c.PasswordEnabled = false })
+	off := start(t, d.ServerURL(), func(c *config.Config) { c.PasswordEnabled = false })
 	off.waitReady(t, "")
 	off.refused(t, 400, `{"error":"unsupported_grant_type","error_description":"the grant type is not supported"}`,
 		"grant_type", "password", "username", "ada@example.com", "password", "canary-horse")
@@ -373,7 +376,7 @@ func TestRefreshGrant(t *testing.T) {
 	t.Parallel()
 	const refused = `{"error":"invalid_grant","error_description":"the refresh token is not valid"}`
 	rotating, d := startReady(t, nil)
-	keeping := start(t, d.ServerURL(), func(c *Config) { c.RefreshTokenRotation = false })
+	keeping := start(t, d.ServerURL(), func(c *config.Config) { c.RefreshTokenRotation = false })
 	keeping.waitReady(t, "")
 	refresh := func(s *testServer, token string) string {
 		t.Helper()
@@ -381,7 +384,7 @@ func TestRefreshGrant(t *testing.T) {
 		if g.IdentityCreated || g.ExpiresIn != 3600 || len(g.RefreshToken) != 43 {
 			t.Errorf("refresh: got %+v", g)
 		}
-		if _, err := s.tokens.Identify(t.Context(), []string{"Bearer " + g.AccessToken}); err != nil {
+		if _, err := s.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + g.AccessToken}); err != nil {
 			t.Errorf("access token: %v", err)
 		}
 		return g.RefreshToken
@@ -443,7 +446,7 @@ func TestRefreshGrant(t *testing.T) {
 		if token == signedIn.AccessToken {
 			signedIn.RefreshToken = refresh(rotating, signedIn.RefreshToken)
 		}
-		if _, err := rotating.tokens.Identify(t.Context(), []string{"Bearer " + signedIn.AccessToken}); err != nil {
+		if _, err := rotating.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + signedIn.AccessToken}); err != nil {
 			t.Errorf("the access token after revoking: %v", err)
 		}
 	}
@@ -461,7 +464,7 @@ func TestRefreshGrant(t *testing.T) {
 // A family ends when its sign-in says, however often it is refreshed.
 func TestRefreshKeepsTheEnd(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.RefreshTokenExpiry = 48 * time.Hour })
+	s, d := startReady(t, func(c *config.Config) { c.RefreshTokenExpiry = 48 * time.Hour })
 	ends := func() (at time.Time) {
 		if err := d.Superuser(t).QueryRow(t.Context(), `select ends_at from platform.auth_family`).Scan(&at); err != nil {
 			t.Fatal(err)
@@ -484,7 +487,7 @@ func TestRefreshKeepsTheEnd(t *testing.T) {
 // The tabs of a browser that all refresh at once agree afterwards.
 func TestRefreshGrantTogether(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.PoolWait = 30 * time.Second })
+	s, _ := startReady(t, func(c *config.Config) { c.PoolWait = 30 * time.Second })
 	token := s.signUp(t, "ada@example.com").RefreshToken
 	var mu sync.Mutex
 	successors := map[string]int{}
@@ -570,7 +573,7 @@ func TestGrantMetrics(t *testing.T) {
 		{"password", "ok", 1}, {"password", "invalid_grant", 1}, {"token_exchange", "invalid_grant", 1},
 		{"other", "unsupported_grant_type", 1}, {"other", "invalid_request", 1},
 	} {
-		if got := testutil.ToFloat64(s.granted.WithLabelValues(test.grant, test.outcome)); got != test.want {
+		if got := testutil.ToFloat64(s.signIn.Granted.WithLabelValues(test.grant, test.outcome)); got != test.want {
 			t.Errorf("%s %s: got %v, want %v", test.grant, test.outcome, got, test.want)
 		}
 	}
@@ -585,7 +588,7 @@ func TestSweepSignIns(t *testing.T) {
 	s, d := startReady(t, nil)
 	d.exec(t, `insert into platform.auth_return (hash, ends_at)
 		select sha256(i::text::bytea), now() + case when i > 105 then interval '1 hour' else interval '-1 second' end from generate_series(1, 107) as i`)
-	if err := s.sweepAllSignIns(t.Context(), 10); err != nil {
+	if err := s.signIn.SweepAll(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	var left int
@@ -607,7 +610,7 @@ func TestSignInWithoutDatabase(t *testing.T) {
 	s.waitReady(t, "")
 	token := s.signUp(t, "ada@example.com").RefreshToken
 
-	slow := start(t, d.ServerURL(), func(c *Config) { c.StatementTimeout, c.LockTimeout = 100*time.Millisecond, 50*time.Millisecond })
+	slow := start(t, d.ServerURL(), func(c *config.Config) { c.StatementTimeout, c.LockTimeout = 100*time.Millisecond, 50*time.Millisecond })
 	slow.waitReady(t, "")
 	conn := d.Superuser(t)
 	if _, err := conn.Exec(t.Context(), `begin; lock table platform.auth_failure, platform.auth_family in access exclusive mode`); err != nil {

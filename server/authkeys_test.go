@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // TestKeyRotation exchanges the key that signs, as it is configured: whoever signed in
@@ -50,8 +51,8 @@ func TestKeyRotation(t *testing.T) {
 		{"the new one signs", private[1], public[:1], 2, nil},
 		{"the old one is dropped", private[1], nil, 1, auth.ErrInvalid},
 	} {
-		s := start(t, d.ServerURL(), func(c *Config) { c.SigningKey, c.VerificationKeys = step.signing, step.further })
-		who, err := s.tokens.Identify(t.Context(), []string{"Bearer " + old})
+		s := start(t, d.ServerURL(), func(c *config.Config) { c.SigningKey, c.VerificationKeys = step.signing, step.further })
+		who, err := s.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + old})
 		if !errors.Is(err, step.want) || err == nil && who.ID != "ada" {
 			t.Errorf("%s: got %v, %v, want error %v", step.name, who, err, step.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 func TestAuthDocuments(t *testing.T) {
@@ -45,13 +46,13 @@ func TestAuthDocuments(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			s := start(t, d.ServerURL(), func(c *Config) {
+			s := start(t, d.ServerURL(), func(c *config.Config) {
 				c.Providers, c.PKCE, c.CORSOrigins = test.providers, test.pkce, []string{"https://app.example.com"}
 			})
 			for path, want := range map[string]string{
 				"/.well-known/oauth-authorization-server": test.metadata,
 				"/auth/providers":                         test.providing,
-				"/.well-known/jwks.json":                  string(s.tokens.JWKS()),
+				"/.well-known/jwks.json":                  string(s.signIn.Tokens.JWKS()),
 			} {
 				// What the request calls the server makes no difference.
 				resp, body := s.do(t, "GET", path, "", map[string]string{"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "Forwarded": "host=evil.example"})
@@ -76,7 +77,7 @@ func TestAuthDocuments(t *testing.T) {
 // Pages of listed origins may use the endpoints, and no others may.
 func TestAuthCORS(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.CORSOrigins = []string{"https://app.example.com"} })
+	s, _ := startReady(t, func(c *config.Config) { c.CORSOrigins = []string{"https://app.example.com"} })
 	for _, path := range []string{"/auth/token", "/auth/revoke", "/auth/providers", "/.well-known/jwks.json", "/.well-known/oauth-authorization-server"} {
 		for origin, want := range map[string]string{"https://app.example.com": "https://app.example.com", "https://evil.example": ""} {
 			header := map[string]string{"Origin": origin, "Access-Control-Request-Method": "POST"}

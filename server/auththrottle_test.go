@@ -3,19 +3,22 @@ package server
 import (
 	"fmt"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/signin"
 )
 
 func TestSignInThrottle(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) {
+	s, d := startReady(t, func(c *config.Config) {
 		c.Throttle = auth.ThrottleOptions{PerAccountAndAddress: 2, PerAccount: 4, PerAddress: 6, TriesPerAccountAndAddress: 12, Window: 15 * time.Minute}
-		c.TrustedProxies = trusted("127.0.0.0/8")
+		c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	const tooMany = `{"error":"temporarily_unavailable","error_description":"too many failed attempts"}`
 	signIn := func(from, email, password string) (*http.Response, string) {
@@ -33,12 +36,12 @@ func TestSignInThrottle(t *testing.T) {
 	}
 	throttled := func(from, email string) {
 		t.Helper()
-		before := s.passwords.Computed()
+		before := s.signIn.Passwords.Computed()
 		resp, body := signIn(from, email, "canary-horse")
 		if after := resp.Header.Get("Retry-After"); resp.StatusCode != 429 || body != tooMany || len(after) != 3 || after > "900" {
 			t.Errorf("%s from %s: got %d %s, Retry-After %s; want 429 for 15 minutes", email, from, resp.StatusCode, body, after)
 		}
-		if s.passwords.Computed() != before {
+		if s.signIn.Passwords.Computed() != before {
 			t.Errorf("%s from %s: a hash was computed", email, from)
 		}
 	}
@@ -141,21 +144,21 @@ func TestPasswordOfClientThatLeft(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
 	s.signUp(t, "ada@example.com")
-	before := s.passwords.Computed()
-	leave, err := s.passwords.Enter(t.Context(), "127.0.0.1") // somebody is at work
+	before := s.signIn.Passwords.Computed()
+	leave, err := s.signIn.Passwords.Enter(t.Context(), "127.0.0.1") // somebody is at work
 	if err != nil {
 		t.Fatal(err)
 	}
 	const form = "grant_type=password&username=ada%40example.com&password=canary-horse"
 	for range 5 {
 		c := s.dial(t)
-		c.write(t, fmt.Sprintf("POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", formBody, len(form), form))
+		c.write(t, fmt.Sprintf("POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", signin.FormBody, len(form), form))
 		defer c.Close()
 		time.AfterFunc(200*time.Millisecond, func() { c.Close() })
 	}
 	s.waitLogTimes(t, `"status":499`, 5)
 	leave()
-	if got := s.passwords.Computed(); got != before {
+	if got := s.signIn.Passwords.Computed(); got != before {
 		t.Errorf("%d hashes were computed for nobody", got-before)
 	}
 	var tries int
@@ -179,7 +182,7 @@ func TestUntrustedProxy(t *testing.T) {
 		t.Errorf("got %d warnings, want 1", n)
 	}
 
-	trusting, _ := startReady(t, func(c *Config) { c.TrustedProxies = trusted("127.0.0.0/8") })
+	trusting, _ := startReady(t, func(c *config.Config) { c.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")} })
 	trusting.formFrom(t, "/auth/token", map[string]string{"X-Forwarded-For": "10.0.0.1"}, "grant_type", "refresh_token", "refresh_token", "x")
 	if strings.Contains(trusting.log.String(), "server.trustedProxies") {
 		t.Error("a trusted proxy is warned of")
@@ -189,7 +192,7 @@ func TestUntrustedProxy(t *testing.T) {
 // Guesses that are sent at once pass the limit no more than guesses one by one.
 func TestSignInThrottleTogether(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.Throttle.PerAccountAndAddress = 5; c.PoolWait = 30 * time.Second })
+	s, _ := startReady(t, func(c *config.Config) { c.Throttle.PerAccountAndAddress = 5; c.PoolWait = 30 * time.Second })
 	s.signUp(t, "ada@example.com")
 	var mu sync.Mutex
 	statuses := map[int]int{}

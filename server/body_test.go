@@ -3,13 +3,13 @@ package server
 import (
 	"fmt"
 	"io"
-	"math"
 	"net"
-	"net/http"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // heap is how many bytes are alive.
@@ -44,14 +44,7 @@ func attackByAnnouncing(t *testing.T) {
 		c.write(t, fmt.Sprintf("POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n{", length))
 	}
 	until(t, "all headers were read", func() bool {
-		s.public.mu.Lock()
-		defer s.public.mu.Unlock()
-		used := 0
-		for c := range s.public.open {
-			if c.used.Load() {
-				used++
-			}
-		}
+		_, _, used := s.public.Count("")
 		return used >= connections
 	})
 	most := int64(0)
@@ -148,14 +141,12 @@ func TestBodyEndsEarly(t *testing.T) {
 // All bodies together have a bound, one client has half of it, and short ones pass.
 func attackWithManyBodies(t *testing.T) {
 	const overloadedBody = `{"code":"ERR_UNAVAILABLE","message":"the service is overloaded"}`
-	s, _ := startReady(t, func(c *Config) { c.BodyLimit, c.BodiesLimit = 128<<10, 256<<10 })
+	s, _ := startReady(t, func(c *config.Config) { c.BodyLimit, c.BodiesLimit = 128<<10, 256<<10 })
 	head := "POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Length: 131072\r\n\r\n"
 	first := s.dial(t)
 	first.write(t, head+strings.Repeat(" ", 100<<10))
 	held := func() int64 {
-		s.bodies.mu.Lock()
-		defer s.bodies.mu.Unlock()
-		return s.bodies.held
+		return s.bodies.InUse()
 	}
 	until(t, "the first body has its place", func() bool { return held() > 100<<10 })
 
@@ -174,36 +165,6 @@ func attackWithManyBodies(t *testing.T) {
 		t.Errorf("the first one: got %d %s", resp.StatusCode, body)
 	}
 	until(t, "all is given back", func() bool { return held() == 0 })
-}
-
-func TestBodyBudget(t *testing.T) {
-	t.Parallel()
-	b := newBodyBudget(&Config{BodyLimit: 100, BodiesLimit: 1000})
-	ann, ben, cem := b.of("ann"), b.of("ben"), b.of("cem")
-	for _, step := range []struct {
-		who   *heldBytes
-		bytes int64
-		taken bool
-	}{
-		{ann, 400, true}, {ann, 101, false}, {ann, 100, true}, {b.of("ann"), 1, false},
-		{ben, 400, true}, {cem, 101, false}, {cem, 100, true}, {ben, 1, false},
-	} {
-		if err := step.who.take(step.bytes); (err == nil) != step.taken {
-			t.Errorf("%s takes %d of %d: got %v, want %t", step.who.client, step.bytes, b.held, err, step.taken)
-		}
-	}
-	for _, h := range []*heldBytes{ann, ben, cem, nil} {
-		h.release()
-		h.release()
-	}
-	if b.held != 0 || len(b.clients) != 0 {
-		t.Errorf("in the end %d are held, by %v", b.held, b.clients)
-	}
-	for memory, want := range map[int64]int64{math.MaxInt64: 256 << 20, 512 << 20: 64 << 20} {
-		if got := budgetOf(memory); got != want {
-			t.Errorf("of %d: got %d, want %d", memory, got, want)
-		}
-	}
 }
 
 // deadlines is a connection that notes until when is waited for what it brings.
@@ -227,33 +188,6 @@ func (d *deadlines) Read(p []byte) (int, error) {
 		d.pieces = d.pieces[1:]
 	}
 	return n, nil
-}
-
-// Whoever sends a body has ten seconds, and then as long as what has come allows.
-func attackWithSlowBodies(t *testing.T) {
-	began := time.Now()
-	d := &deadlines{pieces: []string{"x", strings.Repeat("y", bodyRate), "z"}}
-	b := body{stream: d, client: d, length: bodyRate + 2, limit: bodyRate + 2, began: began}
-	content, err := b.all(func(int64) error { return nil })
-	if err != nil || len(content) != bodyRate+2 {
-		t.Fatalf("got %d bytes, %v", len(content), err)
-	}
-	last := 2 * bodyPatience
-	for i, set := range d.set {
-		allowed := set.Sub(began)
-		if i == 0 && allowed != bodyPatience || allowed < bodyPatience || allowed > bodyPatience+time.Second+time.Millisecond {
-			t.Errorf("deadline %d is after %s", i, allowed)
-		}
-		last = allowed
-	}
-	if last < bodyPatience+time.Second {
-		t.Errorf("after %d bytes the deadline was still %s", len(content)-1, last)
-	}
-
-	late := refuse(brokenBody(&net.OpError{Op: "read", Err: timeoutError{}}))
-	if want := "the input could not be read: it arrived too slowly"; late.status != http.StatusBadRequest || late.message != want || !late.close {
-		t.Errorf("got %+v, want %s", late, want)
-	}
 }
 
 type timeoutError struct{}

@@ -6,21 +6,19 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // attackWithAnswers has clients that ask for large answers and do not read them:
 // beyond what answers may take together, the next one is told to come back, and small ones
 // are answered as ever.
 func attackWithAnswers(t *testing.T) {
-	s, d := startReady(t, func(c *Config) { c.AnswersLimit = 40 << 20 })
+	s, d := startReady(t, func(c *config.Config) { c.AnswersLimit = 40 << 20 })
 	d.exec(t, `create or replace function api.get_note(input jsonb, context jsonb) returns text
 		language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 		as $$ begin return to_json(repeat('x', case when input->>'id' = 'large' then 12 << 20 else 10 end)); end; $$`)
-	held := func() int64 {
-		s.answers.mu.Lock()
-		defer s.answers.mu.Unlock()
-		return s.answers.held
-	}
+	held := s.answers.InUse
 
 	conn, err := net.Dial("tcp", s.Addr().String())
 	if err != nil {
@@ -29,7 +27,7 @@ func attackWithAnswers(t *testing.T) {
 	defer conn.Close()
 	const body = `{"id":"large"}`
 	fmt.Fprintf(conn, "POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
-	until(t, "the large answer is held", func() bool { return held() > 12<<20-keptAnswer })
+	until(t, "the large answer is held", func() bool { return held() > 12<<20-64<<10 })
 
 	if status, text := s.post(t, "getNote", body); status != 503 || !strings.Contains(text, "the service is overloaded") {
 		t.Errorf("another large one: got %d %.100s, want 503", status, text)

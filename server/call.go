@@ -10,7 +10,11 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
 )
 
 // call runs one action: one statement, one function, one JSON document. The order of
@@ -21,8 +25,8 @@ func (s *Server) call(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	if s.headers.isPreflight(c) {
-		return preflight(c, r.headerNames())
+	if s.policy.IsPreflight(c) {
+		return request.Preflight(c, r.headerNames())
 	}
 	who, err := s.identify(c)
 	if err != nil {
@@ -36,7 +40,7 @@ func (s *Server) call(c *fiber.Ctx) error {
 		return err
 	}
 
-	caller := caller{identity: who, zone: zone, request: requestOf(c)}
+	caller := caller{identity: who, zone: zone, request: request.Of(c)}
 	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
 		return s.perform(c, r, api, &caller)
 	})
@@ -69,7 +73,7 @@ const maxReleases = 5
 func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	action := api.actions[c.Params("action")]
 	if action != nil {
-		who.request.action = action.metrics
+		who.request.Action = action.metrics
 	}
 	in, err := s.read(c, action)
 	if err != nil {
@@ -94,51 +98,47 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 			return err
 		}
 	}
-	answered := statement.Begin(page, who.request.result[:0])
+	answered := statement.Begin(page, who.request.Result[:0])
 	if !action.Kind.Writes() { // what was written must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
-	err = s.db.call(who.request.client, statement, call.input, call.context, answered)
+	err = s.db.call(who.request.Client, statement, call.input, call.context, answered)
 	if err == nil {
 		err = answered.Err()
 	}
 	if err != nil {
-		why := refuseCall(err, action.Action, r.constraints, call.input)
-		s.discard(call, why)
+		why := refusal.OfCall(err, action.Action, r.constraints, call.input)
+		s.files.Discard(call.stored, why)
 		if isOvertaken(err) {
 			return err
 		}
 		return why
 	}
 	result, memory := answered.JSON()
-	who.request.keep(memory)
-	if isJSONB(action.Kind) {
-		result = compact(result)
+	who.request.Keep(memory)
+	if answer.IsJSONB(action.Kind) {
+		result = answer.Compact(result)
 	}
 	if action.places != nil {
-		if result, err = s.finish(result, action.places); err != nil {
+		if result, err = s.files.Finish(result, action.places); err != nil {
 			return err
 		}
 	}
 	c.Response().SetBody(result)
-	c.Response().Header.SetContentType(jsonType)
+	c.Response().Header.SetContentType(request.JSONType)
 	return nil
 }
 
 // holdAnswer returns what a large answer asks for memory. What it is given is given back
 // when the answer has been written.
 func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
-	own, isOurs := requestOf(c).client.(*connection)
-	if !isOurs {
-		return nil
-	}
+	client := request.Of(c).Client
 	return func(bytes int) error {
-		held := own.sent.Load()
-		if held == nil {
-			held = s.answers.of(s.clientAddress(c))
-			own.sent.Store(held)
+		held := listener.HoldOf(client, func() *budget.Held { return s.answers.Of(s.policy.ClientAddress(c)) })
+		if held == nil { // the connection is not one of our listener
+			return nil
 		}
-		return held.take(int64(bytes))
+		return held.Take(int64(bytes))
 	}
 }
 
@@ -168,8 +168,8 @@ func notACursor(page answer.Page) error {
 // schema after it.
 func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
 	byQuery := c.Method() == fiber.MethodGet
-	if !byQuery && !s.takesBody(c) {
-		return input.Input{}, &unsupportedMediaType
+	if !byQuery && !s.policy.TakesBody(c) {
+		return input.Input{}, &refusal.UnsupportedMediaType
 	}
 	reader := anyInput
 	if action != nil {
@@ -181,7 +181,7 @@ func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
 	if byQuery {
 		in, err = reader.ReadQuery(string(c.Request().URI().QueryString()))
 	} else {
-		body, unread := s.readBody(c)
+		body, unread := s.policy.ReadBody(c)
 		if unread != nil {
 			return input.Input{}, unread
 		}
@@ -189,22 +189,14 @@ func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
 	}
 
 	switch {
-	case isMalformed(err):
+	case input.IsMalformed(err):
 		return in, err
 	case action == nil:
-		return in, &actionNotFound
+		return in, &refusal.ActionNotFound
 	case byQuery && !action.byQuery:
-		return in, notAllowed(fiber.MethodPost)
+		return in, refusal.NotAllowed(fiber.MethodPost)
 	}
 	return in, err
-}
-
-func isMalformed(err error) bool {
-	if err == nil {
-		return false
-	}
-	var malformed *input.Malformed
-	return errors.As(err, &malformed)
 }
 
 // anyInput reads what is sent to an action that does not exist.
@@ -238,17 +230,17 @@ func isOvertaken(err error) bool {
 type caller struct {
 	identity string // empty for an anonymous caller
 	zone     string
-	request  *request
+	request  *request.Request
 }
 
 // context builds the second argument of a function: what it must know of the
 // request beside the input. What it takes for granted is left out, since each member
 // is work for the database.
 func (who *caller) context(c *fiber.Ctx, r *served) []byte {
-	b := who.request.scratch[:0] // a comma before each member
+	b := who.request.Scratch[:0] // a comma before each member
 	if who.identity != "" {
 		b = append(b, `,"identityId":`...)
-		b = quote(b, who.identity)
+		b = answer.Quote(b, who.identity)
 	}
 	if who.zone != defaultZone {
 		b = append(b, `,"timeZone":"`...)
@@ -257,7 +249,7 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 	}
 	if r.hasCustomCode {
 		b = append(b, `,"requestId":"`...)
-		b = append(b, who.request.id...)
+		b = append(b, who.request.ID...)
 		b = append(b, '"')
 	}
 	if len(r.headers) > 0 {
@@ -267,7 +259,7 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 				b = append(b, ',')
 			}
 			b = append(b, h.member...)
-			b = quote(b, joinValues(c.Request().Header.PeekAll(h.name)))
+			b = answer.Quote(b, joinValues(c.Request().Header.PeekAll(h.name)))
 		}
 		b = append(b, '}')
 	}
@@ -277,7 +269,7 @@ func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 	}
 	b[0] = '{'
 	b = append(b, '}')
-	who.request.scratch = b
+	who.request.Scratch = b
 	return b
 }
 
@@ -299,8 +291,8 @@ func (s *Server) identify(c *fiber.Ctx) (string, error) {
 	identity, err := s.identifier.Identify(c.Context(), authorization)
 	var refused *auth.Refusal
 	if errors.As(err, &refused) {
-		r := authenticationFailed
-		r.message, r.authenticate = refused.Error(), refused.WWWAuthenticate()
+		r := refusal.AuthenticationFailed
+		r.Message, r.Authenticate = refused.Error(), refused.WWWAuthenticate()
 		return "", &r
 	}
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -49,7 +50,7 @@ func TestRefusalsOfCustomCode(t *testing.T) {
 		}, `{"code":"ERR_INVALID_INPUT","message":"the record is referenced by other records","data":{"errors":[{"error":"is still referenced"}]}}`},
 	} {
 		action := &release.Action{Name: "work", Kind: c.kind, Custom: true}
-		if got := string(refuseCall(&c.raised, action, reference, []byte(`{}`)).envelope()); got != c.want {
+		if got := string(refusal.OfCall(&c.raised, action, reference, []byte(`{}`)).Envelope()); got != c.want {
 			t.Errorf("%s %s %q\ngot  %s\nwant %s", c.kind, c.raised.Code, c.raised.Message, got, c.want)
 		}
 	}

@@ -14,7 +14,12 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/pipeline"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/server/telemetry"
 )
 
 // database is the way to Postgres.
@@ -52,7 +57,7 @@ type answered interface {
 }
 
 // openDatabase makes a pool. It does not connect.
-func openDatabase(c *Config, role string) (*database, error) {
+func openDatabase(c *config.Config, role string) (*database, error) {
 	if c.DatabaseURL == "" { // for which pgx would look elsewhere
 		return nil, errors.New("database.url is required")
 	}
@@ -74,7 +79,7 @@ func openDatabase(c *Config, role string) (*database, error) {
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
 			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
-			HasLeft: hasLeft,
+			HasLeft: listener.HasLeft,
 			Connect: func(ctx context.Context) (*pgconn.PgConn, error) { return connectShared(ctx, pool, role) },
 		})
 	}
@@ -108,7 +113,7 @@ func connectShared(ctx context.Context, pool *pgxpool.Pool, role string) (*pgcon
 func setRole(role string) string { return "set role " + pgx.Identifier{role}.Sanitize() }
 
 // configureSession sets what every connection begins with.
-func configureSession(cc *pgx.ConnConfig, c *Config) {
+func configureSession(cc *pgx.ConnConfig, c *config.Config) {
 	if cc.ConnectTimeout == 0 || cc.ConnectTimeout > connectTimeout {
 		cc.ConnectTimeout = connectTimeout
 	}
@@ -178,9 +183,9 @@ func (d *database) callShared(client net.Conn, st statement, input, callContext 
 	case err == nil || err == pipeline.ErrElsewhere:
 		return err
 	case err == pipeline.ErrBusy:
-		return timeout.with(err)
+		return refusal.Timeout.With(err)
 	case err == pipeline.ErrLeft:
-		return timeout.with(errClientLeft)
+		return refusal.Timeout.With(request.ErrClientLeft)
 	case isRepeatable(err):
 		return pipeline.ErrElsewhere
 	}
@@ -189,7 +194,7 @@ func (d *database) callShared(client net.Conn, st statement, input, callContext 
 
 // isRepeatable tells whether a call did nothing and may do better next time.
 func isRepeatable(err error) bool {
-	switch sqlstate(err) {
+	switch refusal.SQLState(err) {
 	case "40001", "40P01": // serialization failure, deadlock
 		return true
 	case unpreparedStatement:
@@ -202,15 +207,6 @@ func isRepeatable(err error) bool {
 // statements, as custom code and poolers can bring about.
 const unpreparedStatement = "26000"
 
-// sqlstate returns the code of what the database raised, or an empty string.
-func sqlstate(err error) string {
-	var raised *pgconn.PgError
-	if !errors.As(err, &raised) {
-		return ""
-	}
-	return raised.Code
-}
-
 func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, into answered) error {
 	asked := time.Now()
 	conn, err := d.acquire()
@@ -218,8 +214,8 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 		return err
 	}
 	defer conn.Release() // closes it if something is still running on it, so after a panic too
-	if time.Since(asked) > queueTime && hasLeft(client) {
-		return timeout.with(errClientLeft)
+	if time.Since(asked) > queueTime && listener.HasLeft(client) {
+		return refusal.Timeout.With(request.ErrClientLeft)
 	}
 
 	pg := conn.Conn().PgConn()
@@ -234,12 +230,12 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 	case err == nil:
 		return nil
 	case d.running.hasLeft(call):
-		return timeout.with(errClientLeft)
+		return refusal.Timeout.With(request.ErrClientLeft)
 	case pg.IsClosed():
 		// The others are most likely as dead: do not find out one by one.
 		d.pool.Reset()
-		return unavailable.with(err)
-	case sqlstate(err) == unpreparedStatement, sqlstate(err) == enteredAnother:
+		return refusal.Unavailable.With(err)
+	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
 	case st.custom:
 		// What the code set is undone with its transaction, but not what it has planned.
@@ -255,10 +251,6 @@ const enteredAnother = "SP500"
 
 // queueTime is how long a call waits for a connection before its client is looked at.
 const queueTime = time.Millisecond
-
-// errClientLeft is why a statement was cancelled, or not sent, for whose answer nobody
-// waits.
-var errClientLeft = errors.New("the client has left")
 
 // execute works one level below pgx: of the answer it needs the columns as they came, and
 // no decoding.
@@ -346,23 +338,19 @@ func (d *database) acquire() (*pgxpool.Conn, error) {
 	case err == nil:
 		return conn, nil
 	case errors.Is(err, context.DeadlineExceeded) && d.isFull():
-		return nil, timeout.with(fmt.Errorf("wait for a connection: %w", err))
+		return nil, refusal.Timeout.With(fmt.Errorf("wait for a connection: %w", err))
 	default:
-		return nil, unavailable.with(fmt.Errorf("connect to the database: %w", err))
+		return nil, refusal.Unavailable.With(fmt.Errorf("connect to the database: %w", err))
 	}
 }
 
-// connections counts connections.
-type connections struct {
-	open, inUse, max int
-}
-
-func (d *database) connections() connections {
+// connections counts those of the pool, and those that reads share.
+func (d *database) connections() telemetry.Connections {
 	stat := d.pool.Stat()
-	c := connections{open: int(stat.TotalConns()), inUse: int(stat.AcquiredConns()), max: d.size}
+	c := telemetry.Connections{Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: d.size}
 	if d.shared != nil {
 		open, busy := d.shared.Connections()
-		c.open, c.inUse = c.open+open, c.inUse+busy
+		c.Open, c.InUse = c.Open+open, c.InUse+busy
 	}
 	return c
 }
@@ -422,4 +410,39 @@ func (d *database) close() {
 	case <-closed:
 	case <-time.After(cancelTimeout):
 	}
+}
+
+// QueryRow runs a statement that returns one row. It is not prepared: a call that
+// comes once per sign-in would hold its place on every connection. A nil []byte is
+// null.
+func (d *database) QueryRow(statement string, arguments []any, into ...any) error {
+	conn, err := d.acquire()
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+
+	pg := conn.Conn().PgConn()
+	call := d.running.begin(nil, pg)
+	defer func() {
+		if cancelled := d.running.end(call); cancelled {
+			_ = pg.Close(closedContext())
+		}
+	}()
+	err = conn.QueryRow(context.Background(), statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into...)
+	if err != nil && pg.IsClosed() {
+		d.pool.Reset()
+		return refusal.Unavailable.With(err)
+	}
+	return err
+}
+
+// Transaction runs statements in a transaction, which ends with them.
+func (d *database) Transaction(ctx context.Context, do func(pgx.Tx) error) error {
+	conn, err := d.acquire()
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return pgx.BeginFunc(ctx, conn, do)
 }

@@ -9,11 +9,13 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/sternpost/sternpost/server/config"
 )
 
 func TestReadingActionsDoNotWrite(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.PoolSize = 1 })
+	s, d := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
 	for _, call := range []string{"GET /api/json/sneak HTTP/1.1\nHost: x\n\n", "POST /api/json/sneak HTTP/1.1\nHost: x\nContent-Length: 0\n\n"} {
 		if resp, body := s.raw(t, call); resp.StatusCode != 500 || body != internalBody {
 			t.Errorf("%s: got %d %s, want 500", call, resp.StatusCode, body)
@@ -36,14 +38,14 @@ func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	t.Run("statement", func(t *testing.T) {
 		t.Parallel()
-		s, _ := startReady(t, func(c *Config) { c.StatementTimeout = 200 * time.Millisecond })
+		s, _ := startReady(t, func(c *config.Config) { c.StatementTimeout = 200 * time.Millisecond })
 		if status, body := s.post(t, "nap", `{"seconds":30}`); status != 504 || body != timeoutBody {
 			t.Errorf("got %d %s, want 504", status, body)
 		}
 	})
 	t.Run("statement, behind a pooler that drops the setting", func(t *testing.T) {
 		t.Parallel()
-		s, d := startReady(t, func(c *Config) { c.PoolSize, c.StatementTimeout = 1, 300*time.Millisecond })
+		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.StatementTimeout = 1, 300*time.Millisecond })
 		d.exec(t, `create or replace function api.nap(input jsonb, context jsonb) returns text
 			language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 			as $$ begin perform set_config('statement_timeout', '0', false); return '"off"'; end; $$`)
@@ -56,7 +58,7 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("lock", func(t *testing.T) {
 		t.Parallel()
-		s, d := startReady(t, func(c *Config) { c.LockTimeout = 200 * time.Millisecond })
+		s, d := startReady(t, func(c *config.Config) { c.LockTimeout = 200 * time.Millisecond })
 		conn := d.Owner(t)
 		if _, err := conn.Exec(t.Context(), "begin; lock table app.note"); err != nil {
 			t.Fatal(err)
@@ -67,7 +69,7 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("connection", func(t *testing.T) {
 		t.Parallel()
-		s, d := startReady(t, func(c *Config) { c.PoolSize, c.PoolWait = 1, 200*time.Millisecond })
+		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 1, 200*time.Millisecond })
 		held := make(chan struct{})
 		go func() {
 			defer close(held)
@@ -101,7 +103,7 @@ func TestLostRacesAreRetried(t *testing.T) {
 // Calls of several identities take turns on one connection.
 func TestOneConnection(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.PoolSize, c.PoolWait = 1, 20*time.Second })
+	s, _ := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 1, 20*time.Second })
 	var wg sync.WaitGroup
 	for _, who := range []string{"ada", "bob", ""} {
 		wg.Go(func() {
@@ -131,7 +133,7 @@ func TestClientThatLeaves(t *testing.T) {
 	for name, leave := range leave {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s, d := startReady(t, func(c *Config) { c.PoolSize, c.StatementTimeout = 1, time.Minute })
+			s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.StatementTimeout = 1, time.Minute })
 			c := s.dial(t)
 			c.write(t, "POST /api/json/hold HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n{\"id\":\"n1\", \"seconds\":500}")
 			d.waitSleeping(t, 1)
@@ -162,7 +164,7 @@ func TestClientThatLeaves(t *testing.T) {
 
 // A call whose client leaves while it waits for a connection is never sent.
 func attackByLeaving(t *testing.T) {
-	s, d := startReady(t, func(c *Config) { c.PoolSize, c.PoolWait, c.StatementTimeout = 1, time.Minute, time.Minute })
+	s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait, c.StatementTimeout = 1, time.Minute, time.Minute })
 	slow := s.dial(t)
 	slow.write(t, "POST /api/json/hold HTTP/1.1\r\nHost: x\r\nContent-Length: 26\r\n\r\n{\"id\":\"n1\", \"seconds\":500}")
 	d.waitSleeping(t, 1)
@@ -197,7 +199,7 @@ func attackByLeaving(t *testing.T) {
 // A connection that has lost its prepared statements does not stay broken.
 func TestLostStatements(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.PoolSize = 1 })
+	s, d := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
 	d.exec(t, "create or replace function api.snoop(input jsonb, context jsonb) returns text language plpgsql volatile security definer "+
 		"set search_path = pg_catalog, pg_temp as $$ begin execute 'deallocate all'; return 'null'; end; $$")
 	for _, action := range []string{"whoAmI", "snoop", "whoAmI", "snoop", "snoop"} {

@@ -5,6 +5,9 @@
 // the database, and it switches when a newer one is installed. It decides nothing
 // about rows: permissions, rules and results are the database's.
 //
-// A request passes these stages, and each may refuse it: routes.go finds the route,
-// call.go goes through the rest in order, errors.go alone knows how a refusal looks.
+// This folder is the path of a request, in the order in which it is gone: server.go starts
+// and stops, routes.go finds the route, receive.go is around every request, call.go goes
+// through the stages of a call, prepare.go makes of an input what the database holds,
+// database.go makes the call. release.go and follow.go keep what is served, health.go says
+// how it stands. Everything else has a room of its own below; ARCHITECTURE.md says which.
 package server

@@ -2,14 +2,13 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/local"
 )
@@ -88,7 +87,7 @@ func sweeper(t *testing.T) (*testServer, *testDatabase, *local.Store) {
 		put(key)
 	}
 	s := start(t, d.ServerURL(), nil)
-	s.store = store
+	s.files.Store = store
 	s.config.Storage.DeleteDelay = time.Hour
 	return s, d, store
 }
@@ -98,8 +97,8 @@ func TestSweep(t *testing.T) {
 	s, d, store := sweeper(t)
 
 	// While storage is away nothing is forgotten.
-	s.store = broken{store}
-	if err := s.sweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "storage is away") {
+	s.files.Store = broken{store}
+	if err := s.files.SweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "storage is away") {
 		t.Errorf("sweep without storage: got %v", err)
 	}
 	var files int
@@ -108,17 +107,17 @@ func TestSweep(t *testing.T) {
 	}
 
 	// Two servers at the same time.
-	s.store = store
+	s.files.Store = store
 	ended := make(chan error, 2)
 	for range 2 {
-		go func() { ended <- s.sweepOnce(t.Context()) }()
+		go func() { ended <- s.files.SweepOnce(t.Context()) }()
 	}
 	for range 2 {
 		if err := <-ended; err != nil {
 			t.Errorf("sweep: %v", err)
 		}
 	}
-	if err := s.sweepOnce(t.Context()); err != nil { // what one skipped as the other was at it
+	if err := s.files.SweepOnce(t.Context()); err != nil { // what one skipped as the other was at it
 		t.Errorf("sweep: %v", err)
 	}
 	if got, want := keysOf(t, store, storage.Files), "held new recent"; got != want {
@@ -142,7 +141,7 @@ func TestVerifyFiles(t *testing.T) {
 	config := testConfig(d.ServerURL(), nil)
 	verify := func(age time.Duration) string {
 		t.Helper()
-		faults, err := VerifyFiles(t.Context(), config, VerifyOptions{Store: store, Age: age})
+		faults, err := VerifyFiles(t.Context(), config, "", files.VerifyOptions{Store: store, Age: age})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -196,109 +195,16 @@ func TestVerifyRecounts(t *testing.T) {
 		{true, ""},
 		{false, ""},
 	} {
-		faults, err := VerifyFiles(t.Context(), config, VerifyOptions{Store: store, Age: time.Nanosecond, Recount: c.recount})
+		faults, err := VerifyFiles(t.Context(), config, "", files.VerifyOptions{Store: store, Age: time.Nanosecond, Recount: c.recount})
 		if got := strings.Join(faults, "\n"); err != nil || got != c.want {
 			t.Errorf("verify, recount %t\n got %s, %v\nwant %s", c.recount, got, err, c.want)
 		}
 	}
 	s.config.Storage.DeleteDelay = 0
-	if err := s.sweepOnce(t.Context()); err != nil {
+	if err := s.files.SweepOnce(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := keysOf(t, store, storage.Files), "new"; got != want {
 		t.Errorf("objects of files after a sweep: got %q, want %q", got, want)
-	}
-}
-
-const aFile = `{"size": 3, "key": "AAAAAAAAAAAAAAAAAAAAAA", "filename": "a.txt", "contentType": "text/plain"}`
-
-const finishedFile = `{"key":"AAAAAAAAAAAAAAAAAAAAAA","filename":"a.txt","contentType":"text/plain","size":3,"url":"data:text/plain;name=a.txt;base64,YWJj"}`
-
-// Whatever is no file stays as it is, byte by byte.
-func TestFinish(t *testing.T) {
-	t.Parallel()
-	schemas := release.Schemas{
-		{Name: "File", JSON: json.RawMessage(`{"type":"object"}`)},
-		{Name: "Plain", JSON: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"},"own":{"$ref":"#/components/schemas/Plain"}}}`)},
-		{Name: "Note", JSON: json.RawMessage(`{"type":"object","properties":{
-			"title":{"type":"string"},
-			"cover":{"oneOf":[{"$ref":"#/components/schemas/File"},{"type":"null"}]},
-			"papers":{"type":["array","null"],"items":{"$ref":"#/components/schemas/File"}},
-			"plain":{"$ref":"#/components/schemas/Plain"}}}`)},
-		{Name: "List", JSON: json.RawMessage(`{"type":"object","properties":{"results":{"type":"array","items":{"$ref":"#/components/schemas/Note"}},"pageInfo":{"type":"object"}}}`)},
-		{Name: "Tree", JSON: json.RawMessage(`{"type":"object","properties":{"leaf":{"$ref":"#/components/schemas/File"},
-			"branches":{"type":"array","items":{"$ref":"#/components/schemas/Tree"}},"parent":{"anyOf":[{"$ref":"#/components/schemas/Tree"},{"type":"null"}]}}}`)},
-		{Name: "Either", JSON: json.RawMessage(`{"oneOf":[{"$ref":"#/components/schemas/Note"},{"type":"object","properties":{"logo":{"$ref":"#/components/schemas/File"}}},{"type":"array","items":{"$ref":"#/components/schemas/File"}}]}`)},
-		{Name: "Alias", JSON: json.RawMessage(`{"$ref":"#/components/schemas/Note"}`)},
-		{Name: "Grid", JSON: json.RawMessage(`{"type":"array","items":{"type":"array","items":{"$ref":"#/components/schemas/File"}}}`)},
-	}
-	store := localStore(t)
-	if err := store.Put(t.Context(), "files/AAAAAAAAAAAAAAAAAAAAAA", "text/plain", []byte("abc")); err != nil {
-		t.Fatal(err)
-	}
-	s := &Server{store: store}
-	for _, c := range []struct{ component, result string }{ // ◆ is a file to be finished, ◇ one to be left alone
-		{"File", `◆`},
-		{"Note", `{"title":"a\u003c\/b","cover":◆,"papers":[◆, ◆],"plain":{"cover":◇}}`},
-		{"Note", `{ "title" : 1.50 , "cover" : null , "papers" : null , "further" : ◇ }`},
-		{"Note", `{"papers":[],"title":◇}`},
-		{"Note", `null`},
-		{"List", `{"results":[{"cover":◆},{"cover":null},{"papers":[◆]}],"pageInfo":{"cover":◇}}`},
-		{"Tree", `{"leaf":◆,"parent":{"leaf":◆,"parent":null},"branches":[{"leaf":◆,"branches":[{"leaf":◆}]},{}]}`},
-		{"Either", `{"cover":◆,"logo":◆,"none":◇}`},
-		{"Either", `[◆,◆]`},
-		{"Alias", `{"cover":◆}`},
-		{"Grid", `[[◆],[],[◆,◆]]`},
-	} {
-		places, err := resultFiles(schemas, c.component)
-		if err != nil || places == nil {
-			t.Fatalf("places of %s: %v, %v", c.component, places, err)
-		}
-		result := strings.NewReplacer("◆", aFile, "◇", aFile).Replace(c.result)
-		want := strings.NewReplacer("◆", finishedFile, "◇", aFile).Replace(c.result)
-		got, err := s.finish([]byte(result), places)
-		if err != nil || string(got) != want {
-			t.Errorf("finish %s %s\n got %s, %v\nwant %s", c.component, result, got, err, want)
-		}
-	}
-	if places, err := resultFiles(schemas, "Plain"); places != nil || err != nil {
-		t.Errorf("places of a result without files: %v, %v", places, err)
-	}
-	if _, err := resultFiles(schemas, "None"); err == nil {
-		t.Error("a result of no component has places")
-	}
-	note, err := resultFiles(schemas, "Note")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range []string{`{}`, `{"key":"../../etc/passwd"}`, `{"key":7}`, `{"key":"AAAAAAAAAAAAAAAAAAAAAA/x"}`} {
-		if got, err := s.finish([]byte(`{"cover":`+file+`}`), note); err == nil {
-			t.Errorf("finish of the file %s: got %s, want an error", file, got)
-		}
-	}
-}
-
-func TestAcceptsType(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		patterns, contentType string
-		want                  bool
-	}{
-		{"", "anything/at-all", true},
-		{"image/*", "image/png", true},
-		{"image/*", "IMAGE/PNG; a=b", true},
-		{"image/*", "imagex/png", false},
-		{"image/*", "image", false},
-		{"image/png", "image/pngx", false},
-		{"image/png application/pdf", "application/PDF", true},
-		{"text/plain", "text/plain;charset=utf-8", true},
-		{"text/plain", "text/plain;", true},
-		{"text/plain", "text/plain charset", false},
-		{"text/plain", "", false},
-		{"/", "text/plain", false},
-	} {
-		if got := acceptsType(strings.Fields(c.patterns), c.contentType); got != c.want {
-			t.Errorf("[%s] accepts %q: got %t, want %t", c.patterns, c.contentType, got, c.want)
-		}
 	}
 }

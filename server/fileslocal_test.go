@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/local"
 )
@@ -22,7 +23,7 @@ func attackWithUploads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *Config) { c.BodyLimit, c.BodiesLimit = 1000, 1000 }), Options{
+	s, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *config.Config) { c.BodyLimit, c.BodiesLimit = 1000, 1000 }), Options{
 		Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t), Store: store,
 	})
 	if err != nil {

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
-	"slices"
 	"strconv"
 	"time"
 
@@ -141,7 +139,7 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 	s.current.Store(r)
-	s.telemetry.release.Set(float64(r.number))
+	s.telemetry.Release.Set(float64(r.number))
 	s.log.Info("serving release", "release", r.number)
 	return nil
 }
@@ -167,7 +165,7 @@ func (s *Server) ready() {
 	if old := s.unready.Swap(nil); old != nil {
 		s.log.Info("ready")
 	}
-	s.telemetry.ready.Set(1)
+	s.telemetry.Ready.Set(1)
 }
 
 // notReady notes why the newest release is not served. What was served before is
@@ -181,7 +179,7 @@ func (s *Server) notReady(err error) {
 	if errors.As(err, &unfit) && unfit.unsafe {
 		s.current.Store(nil)
 	}
-	s.telemetry.ready.Set(0)
+	s.telemetry.Ready.Set(0)
 	now := unreadiness{reason, err.Error()}
 	if old := s.unready.Swap(&now); old == nil || *old != now {
 		s.log.Error("not ready", "reason", reason, "error", err)
@@ -200,9 +198,4 @@ func isOutOfReach(err error) bool {
 	var refused *pgconn.ConnectError
 	return errors.As(err, &refused) || errors.As(err, &network) || pgconn.Timeout(err) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
-}
-
-// sortedKeys returns the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	return slices.Sorted(maps.Keys(m))
 }

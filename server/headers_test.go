@@ -7,12 +7,14 @@ import (
 	"testing"
 	"time"
 	_ "time/tzdata" // the zones are those of Go, not those of the machine
+
+	"github.com/sternpost/sternpost/server/config"
 )
 
 func TestResponseHeaders(t *testing.T) {
 	t.Parallel()
 	plain, d := startReady(t, nil)
-	secure := start(t, d.ServerURL(), func(c *Config) { c.BaseURL = "https://api.example.com" })
+	secure := start(t, d.ServerURL(), func(c *config.Config) { c.BaseURL = "https://api.example.com" })
 	secure.waitReady(t, "")
 
 	want := map[string]string{
@@ -96,8 +98,8 @@ func TestCORS(t *testing.T) {
 	m := app()
 	m.Headers = []string{"x_tenant"}
 	d.install(t, m)
-	listed := start(t, d.ServerURL(), func(c *Config) { c.CORSOrigins = []string{"https://a.example", "http://localhost:3000"} })
-	anyone := start(t, d.ServerURL(), func(c *Config) { c.CORSOrigins = []string{"*"} })
+	listed := start(t, d.ServerURL(), func(c *config.Config) { c.CORSOrigins = []string{"https://a.example", "http://localhost:3000"} })
+	anyone := start(t, d.ServerURL(), func(c *config.Config) { c.CORSOrigins = []string{"*"} })
 	none := start(t, d.ServerURL(), nil)
 	for _, s := range []*testServer{listed, anyone, none} {
 		s.waitReady(t, "")
@@ -216,7 +218,7 @@ func TestContext(t *testing.T) {
 	m.Environment = []string{"REGION"}
 	m.Secrets = []string{"PEPPER"}
 	d.install(t, m)
-	s := start(t, d.ServerURL(), func(c *Config) { c.Environ = []string{"OTHER=1", "REGION=eu=1", "PEPPER=\"\xff\x00"} })
+	s := start(t, d.ServerURL(), func(c *config.Config) { c.Environ = []string{"OTHER=1", "REGION=eu=1", "PEPPER=\"\xff\x00"} })
 	s.waitReady(t, "")
 
 	tests := []struct {

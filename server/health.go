@@ -4,17 +4,20 @@ import (
 	"net/http"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
 )
 
 // healthz answers while the process serves at all.
 func (s *Server) healthz(c *fiber.Ctx) error {
-	return sendJSON(c, http.StatusOK, healthyBody)
+	return request.SendJSON(c, http.StatusOK, healthyBody)
 }
 
 // readyz answers whether requests should be sent here.
 func (s *Server) readyz(c *fiber.Ctx) error {
 	status, body := s.readiness()
-	return sendJSON(c, status, body)
+	return request.SendJSON(c, status, body)
 }
 
 const healthyBody = `{"status":"ok"}`
@@ -38,16 +41,16 @@ func unavailableBody(reason string) string {
 // the metrics come as such a handler, and speed is no matter here.
 func (s *Server) adminHandler() http.Handler {
 	answer := func(w http.ResponseWriter, status int, body string) {
-		w.Header().Set("Content-Type", jsonType)
+		w.Header().Set("Content-Type", request.JSONType)
 		w.Header().Set("Cache-Control", "no-store")
 		if status == http.StatusServiceUnavailable {
-			w.Header().Set("Retry-After", retryAfter)
+			w.Header().Set("Retry-After", refusal.RetryAfter)
 		}
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(body))
 	}
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", s.telemetry.handler())
+	mux.Handle("GET /metrics", s.telemetry.Handler())
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, healthyBody)
 	})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // While a server stops, what is in flight ends, what is new is turned away.
@@ -65,7 +66,7 @@ func TestGracefulStop(t *testing.T) {
 // What outlasts the grace is cancelled.
 func TestStopAfterGrace(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *Config) { c.ShutdownGrace, c.StatementTimeout = 100*time.Millisecond, time.Minute })
+	s, d := startReady(t, func(c *config.Config) { c.ShutdownGrace, c.StatementTimeout = 100*time.Millisecond, time.Minute })
 	slow := s.dial(t)
 	slow.write(t, "POST /api/json/nap HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"seconds\":50}")
 	d.waitSleeping(t, 1)
@@ -107,7 +108,7 @@ func (panics) Row([][]byte) bool { panic("halfway") }
 // somebody else on it.
 func TestPanicDuringCall(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.PoolSize = 1 })
+	s, _ := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
 	p := func() (p any) {
 		defer func() { p = recover() }()
 		return s.db.call(nil, newStatement(1, "who_am_i", answer.NewValue("who_am_i")), []byte("{}"), []byte(`{"timeZone":"UTC"}`), panics{})
@@ -178,7 +179,7 @@ func TestTraces(t *testing.T) {
 	traced := start(t, s.config.DatabaseURL, nil)
 	traced.waitReady(t, "")
 	spans := tracetest.NewSpanRecorder()
-	traced.telemetry.trace(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
+	traced.telemetry.Trace(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
 	resp, _ := traced.do(t, "GET", "/api/json/getNote?id=n1", "", header)
 	traced.post(t, "fail", `{"code":"XX000"}`)
 
@@ -211,7 +212,7 @@ func TestTraceExport(t *testing.T) {
 	}))
 	defer collector.Close()
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", collector.URL)
-	s, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *Config) {
+	s, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *config.Config) {
 		c.Environ = []string{"OTEL_EXPORTER_OTLP_ENDPOINT=" + collector.URL}
 	}), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
@@ -240,7 +241,7 @@ func TestTraceExport(t *testing.T) {
 		{"OTEL_SDK_DISABLED=true OTEL_EXPORTER_OTLP_ENDPOINT=x", ""},
 		{"", ""},
 	} {
-		_, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *Config) { c.Environ = strings.Fields(test.environ) }),
+		_, err := New(testConfig("postgres://127.0.0.1:1/none", func(c *config.Config) { c.Environ = strings.Fields(test.environ) }),
 			Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 		if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 			t.Errorf("%s: got %v, want %q", test.environ, err, test.want)
@@ -257,8 +258,8 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := testConfig(d.ServerURL(), func(c *Config) { c.SigningKey = string(key) })
-	s, err := New(config, Options{Log: discardLog(), Listener: listenLocal(t)})
+	configured := testConfig(d.ServerURL(), func(c *config.Config) { c.SigningKey = string(key) })
+	s, err := New(configured, Options{Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +288,7 @@ func TestTokensOfTheConfiguration(t *testing.T) {
 		}
 	}
 
-	if _, err := New(testConfig(d.ServerURL(), func(c *Config) { c.SigningKey = "" }), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
+	if _, err := New(testConfig(d.ServerURL(), func(c *config.Config) { c.SigningKey = "" }), Options{Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "auth.signingKey") {
 		t.Errorf("without key: got %v", err)
 	}
 	if _, err := New(testConfig("", nil), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)}); err == nil || !strings.Contains(err.Error(), "database.url") {

@@ -1,12 +1,18 @@
 package server
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/sternpost/sternpost/server/config"
+)
 
 // Pages of others do not read what is shown to developers, under whatever name they let
 // browsers reach us.
 func attackByName(t *testing.T) {
-	own, _ := startReady(t, func(c *Config) { c.Docs, c.BaseURL, c.CORSOrigins = true, "http://books.test:8080", []string{"*"} })
-	open, _ := startReady(t, func(c *Config) { c.Docs, c.Mode, c.BaseURL = true, Production, "https://books.test" })
+	own, _ := startReady(t, func(c *config.Config) {
+		c.Docs, c.BaseURL, c.CORSOrigins = true, "http://books.test:8080", []string{"*"}
+	})
+	open, _ := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Production, "https://books.test" })
 	for _, test := range []struct {
 		server       *testServer
 		host, origin string
@@ -50,8 +56,8 @@ func attackByName(t *testing.T) {
 // A browser asks nobody before it sends a body without type for a foreign page.
 func attackByForeignBody(t *testing.T) {
 	listed := []string{"https://app.example"}
-	s, _ := startReady(t, func(c *Config) { c.BaseURL, c.CORSOrigins = "https://books.test", listed })
-	any, _ := startReady(t, func(c *Config) { c.BaseURL, c.CORSOrigins = "http://localhost", []string{"*"} })
+	s, _ := startReady(t, func(c *config.Config) { c.BaseURL, c.CORSOrigins = "https://books.test", listed })
+	any, _ := startReady(t, func(c *config.Config) { c.BaseURL, c.CORSOrigins = "http://localhost", []string{"*"} })
 	const body = `{"id":"n1"}`
 	for _, test := range []struct {
 		server               *testServer

@@ -6,26 +6,19 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Pagination is how lists are paged. The zero Pagination leaves them as they are
-// published.
-type Pagination struct {
-	DefaultSize int  // of a page whose size a request leaves open
-	MaxSize     int  // that a request may ask for
-	AlwaysCount bool // whether every list says how many rows there are in all
-}
-
-// paging is what is added to the input of lists.
-func (p Pagination) paging() input.Paging {
+// pagingOf is what is added to the input of lists.
+func pagingOf(p config.Pagination) input.Paging {
 	return input.Paging{Size: p.DefaultSize, TotalCount: p.AlwaysCount}
 }
 
-// limit sets the greatest page size in the published input of all lists, by which
+// limitPages sets the greatest page size in the published input of all lists, by which
 // requests are checked and which the descriptions show.
-func (p Pagination) limit(m *release.Manifest) error {
+func limitPages(m *release.Manifest, p config.Pagination) error {
 	if p.MaxSize == 0 {
 		return nil
 	}
@@ -40,7 +33,7 @@ func (p Pagination) limit(m *release.Manifest) error {
 		if i < 0 {
 			return fmt.Errorf("action %s: there is no schema %s", a.Name, a.Input)
 		}
-		limited, err := p.limitSizes(m.Schemas[i].JSON)
+		limited, err := limitSizes(m.Schemas[i].JSON, p.MaxSize)
 		if err != nil {
 			return fmt.Errorf("action %s: limit its page size: %w", a.Name, err)
 		}
@@ -50,13 +43,13 @@ func (p Pagination) limit(m *release.Manifest) error {
 }
 
 // limitSizes sets the maximum of the page sizes in the schema of a list's body.
-func (p Pagination) limitSizes(schema json.RawMessage) (json.RawMessage, error) {
+func limitSizes(schema json.RawMessage, most int) (json.RawMessage, error) {
 	return changeMember(schema, "properties", func(properties json.RawMessage) (json.RawMessage, error) {
 		for _, name := range []string{"first", "last", "limit"} {
 			var err error
 			properties, err = changeMember(properties, name, func(size json.RawMessage) (json.RawMessage, error) {
 				return changeMember(size, "maximum", func(json.RawMessage) (json.RawMessage, error) {
-					return json.RawMessage(strconv.Itoa(p.MaxSize)), nil
+					return json.RawMessage(strconv.Itoa(most)), nil
 				})
 			})
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/input"
 )
 
@@ -12,7 +13,7 @@ func TestPaginationLimit(t *testing.T) {
 	t.Parallel()
 	m := app()
 	published := string(m.Schemas.Get("ListNotesInput"))
-	if err := (Pagination{DefaultSize: 5, MaxSize: 20}).limit(m); err != nil {
+	if err := limitPages(m, config.Pagination{DefaultSize: 5, MaxSize: 20}); err != nil {
 		t.Fatal(err)
 	}
 	want := strings.ReplaceAll(published, `"maximum":1000}`, `"maximum":20}`)
@@ -28,7 +29,7 @@ func TestPaginationLimit(t *testing.T) {
 		}
 	}
 	const fault = "action listNotes: limit its page size: properties: there is no last"
-	if err := (Pagination{MaxSize: 20}).limit(m); err == nil || err.Error() != fault {
+	if err := limitPages(m, config.Pagination{MaxSize: 20}); err == nil || err.Error() != fault {
 		t.Errorf("a list without page sizes: got %v, want %s", err, fault)
 	}
 }
@@ -38,8 +39,8 @@ func TestPaginationLimit(t *testing.T) {
 func TestPaginationOfRequests(t *testing.T) {
 	t.Parallel()
 	m := app()
-	p := Pagination{DefaultSize: 5, MaxSize: 20, AlwaysCount: true}
-	if err := p.limit(m); err != nil {
+	p := config.Pagination{DefaultSize: 5, MaxSize: 20, AlwaysCount: true}
+	if err := limitPages(m, p); err != nil {
 		t.Fatal(err)
 	}
 	reader := func(name string) *input.Reader {
@@ -47,7 +48,7 @@ func TestPaginationOfRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return r.WithPaging(p.paging())
+		return r.WithPaging(pagingOf(p))
 	}
 	list, get := reader("ListNotesInput"), reader("GetNoteInput")
 	for _, c := range []struct{ body, want string }{
@@ -69,7 +70,7 @@ func TestPaginationOfRequests(t *testing.T) {
 	if in, err := get.Read([]byte(`{"id":"7"}`)); string(in.JSON) != `{"id":"7"}` {
 		t.Errorf("a get: got %s (%v), want it as it is", in.JSON, err)
 	}
-	plain := Pagination{DefaultSize: 5, MaxSize: 20}.paging()
+	plain := pagingOf(config.Pagination{DefaultSize: 5, MaxSize: 20})
 	if in, err := list.WithPaging(plain).Read([]byte(`{}`)); err != nil || !in.PlainPage() || string(in.JSON) != `{"first":5}` {
 		t.Errorf("a list that is not counted: got %s, plain %t (%v)", in.JSON, in.PlainPage(), err)
 	}

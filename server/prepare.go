@@ -5,16 +5,45 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/refusal"
 )
 
 // prepared is a call with an input in which everything is as the database holds it.
 type prepared struct {
 	input   []byte
-	context []byte   // with the uploads that the call attaches, and what is made of texts
-	keys    []string // of the files; to be discarded if the call fails
-	bytes   int64    // that they have together
-	payer   payer    // against whom they count then
+	context []byte      // with the uploads that the call attaches, and what is made of texts
+	stored  *files.Kept // to be discarded if the call fails; nil for none
+}
+
+// place is a place of an input with what takes it: first what the rules are asked with,
+// then what the database gets.
+type place struct {
+	input.Place
+	file  *files.Sent // nil unless a file stands there
+	value []byte
+}
+
+// emptyText stands for a text that is not ready yet, or not for the database. No rule can
+// tell it from any other.
+var emptyText = []byte(`""`)
+
+// placesOf resolves the places of an input. files are those of the input, by path.
+func placesOf(in input.Input, files map[string]*files.Sent) []place {
+	places := make([]place, len(in.Places()))
+	for i, p := range in.Places() {
+		places[i] = place{p, files[p.Path], emptyText}
+		if f := files[p.Path]; f != nil {
+			places[i].value = f.Value()
+		}
+	}
+	return places
+}
+
+// fill returns the input with what takes its places.
+func fill(in input.Input, places []place) []byte {
+	return in.Replace(func(i int) []byte { return places[i].value })
 }
 
 // prepare stores the files of an input, hashes its passwords and encrypts its
@@ -22,28 +51,14 @@ type prepared struct {
 // storage nor a hash is waited for within a transaction, so they come first; files
 // go again if the call fails.
 func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
-	files := filesOf(a, in)
+	byPath, sent := files.Of(a.Action, in)
 	in = in.WithoutContents() // which a request is too large to hold twice
-	given := in
-	in = hideTexts(a, in)
-	asked, err := in.Replace(func(p input.Place) ([]byte, error) {
-		if isFilePlace(p) {
-			return files[p.Path].placeholder(), nil
-		}
-		return []byte(`""`), nil // which no rule can tell from any other
-	})
-	if err != nil {
-		return nil, err
-	}
-	decided, err := s.decideEarly(a, r, who, asked.JSON, context)
+	open := hideTexts(a, in)
+	places := placesOf(open, byPath)
+
+	decided, err := s.decideEarly(a, r, who, fill(open, places), context)
 	if isOfRow(err) { // which is answered after what is wrong with the files
-		var list []*sentFile
-		for _, p := range in.Places() {
-			if isFilePlace(p) {
-				list = append(list, files[p.Path])
-			}
-		}
-		if faults := s.checkUploads(a, who.identity, list); faults != nil {
+		if faults := s.files.Check(a.Action, who.identity, sent); faults != nil {
 			return nil, faults
 		}
 	}
@@ -51,66 +66,34 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 		return nil, err
 	}
 	if decided == refused {
-		return nil, &permissionDenied
+		return nil, &refusal.PermissionDenied
 	}
 
-	sealed := map[string][]byte{}
-	var list []*sentFile
-	for _, p := range in.Places() {
-		if isFilePlace(p) {
-			list = append(list, files[p.Path])
-			continue
-		}
-		if p.IsFound() {
-			sealed[p.Path] = []byte(`""`)
-			continue
-		}
-		if sealed[p.Path], err = s.seal(c, p.Format, p.Text(), "the input "+p.Path); err != nil {
-			return nil, err
+	for i := range places {
+		if p := &places[i]; p.file == nil && !p.IsFound() {
+			if p.value, err = s.seal(c, p.Format, p.Text(), "the input "+p.Path); err != nil {
+				return nil, err
+			}
 		}
 	}
-	if context, err = s.sealTexts(a, c, given, context); err != nil {
+	if context, err = s.sealTexts(a, c, in, context); err != nil {
 		return nil, err
 	}
-	call := &prepared{payer: s.payer(c, who)}
-	if err := s.storeAll(a, who, list, call); err != nil {
-		return nil, err
-	}
-	out, err := in.Replace(func(p input.Place) ([]byte, error) {
-		if isFilePlace(p) {
-			return files[p.Path].stored.append(nil, ""), nil
-		}
-		return sealed[p.Path], nil
-	})
+	stored, err := s.files.Keep(c, a.Action, who.identity, sent)
 	if err != nil {
-		s.discard(call, refuse(err))
 		return nil, err
 	}
-	call.input, call.context = out.JSON, attaching(context, list)
-	return call, nil
+	for i := range places {
+		if p := &places[i]; p.file != nil {
+			p.value = p.file.Value()
+		}
+	}
+	return &prepared{fill(open, places), files.Attaching(context, sent), stored}, nil
 }
 
 // isOfRow tells whether a call was refused for its row: that there is none, or one that
 // the rules do not admit.
 func isOfRow(err error) bool {
-	var r *refusal
-	return errors.As(err, &r) && (r.status == fiber.StatusNotFound || r.status == fiber.StatusForbidden)
-}
-
-// storeAll stores the files of a call.
-func (s *Server) storeAll(a *action, who *caller, files []*sentFile, call *prepared) error {
-	if len(files) == 0 {
-		return nil
-	}
-	if err := s.checkUploads(a, who.identity, files); err != nil {
-		return err
-	}
-	for _, f := range files {
-		call.bytes += f.stored.Size
-	}
-	var err error
-	if call.keys, err = s.storeFiles(a, call.payer, files); err != nil {
-		s.discard(call, refuse(err))
-	}
-	return err
+	var r *refusal.Refusal
+	return errors.As(err, &r) && (r.Status == fiber.StatusNotFound || r.Status == fiber.StatusForbidden)
 }

@@ -5,13 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/openapi"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/server/telemetry"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -28,13 +33,12 @@ type served struct {
 
 	// hasCustomCode tells whether there is code that may ask for the name of a request.
 	hasCustomCode bool
-	claims        []release.Claim
 }
 
 // api is the actions under one path.
 type api struct {
 	actions     map[string]*action // by name
-	description description
+	description request.Document
 }
 
 // action is an action, ready to be called.
@@ -44,10 +48,10 @@ type action struct {
 	byQuery bool // may be called by GET
 	call    statement
 	early   statement            // of an action whose input is prepared
-	places  *filePlaces          // of files in its result; nil means none
+	places  *files.ResultPlaces  // of files in its result; nil means none
 	forms   map[string]statement // by operator set
 	sealed  []sealedText         // what it makes of texts
-	metrics *actionMetrics
+	metrics *telemetry.Action
 }
 
 // readHeader is a header that some rule reads.
@@ -66,11 +70,8 @@ func (e *incompatible) Error() string {
 	return "this database cannot be served:\n  " + strings.Join(e.faults, "\n  ")
 }
 
-// What may come right by itself: a release is installed, or this server replaced.
-var (
-	errNoRelease = errors.New("no release is installed in the database")
-	errTooNew    = errors.New("the database is newer than this server")
-)
+// errNoRelease may come right by itself: a release is installed.
+var errNoRelease = errors.New("no release is installed in the database")
 
 // newestRelease asks for the number of the newest release; 0 means that there is
 // none.
@@ -101,7 +102,7 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	if err != nil {
 		return nil, fmt.Errorf("load the newest release: %w", err)
 	}
-	manifest, err := readManifest(raw)
+	manifest, err := release.ReadManifest(raw)
 	if err != nil {
 		return nil, fmt.Errorf("read release %d: %w", number, err)
 	}
@@ -128,24 +129,6 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 		s.log.Warn(note)
 	}
 	return r, nil
-}
-
-// readManifest reads a manifest of a form that this server knows.
-func readManifest(raw []byte) (*release.Manifest, error) {
-	var form struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(raw, &form); err != nil {
-		return nil, err
-	}
-	if form.Format > release.Format {
-		return nil, fmt.Errorf("%w: its format is %d, this server knows up to %d", errTooNew, form.Format, release.Format)
-	}
-	manifest := &release.Manifest{}
-	if err := json.Unmarshal(raw, manifest); err != nil {
-		return nil, err
-	}
-	return manifest, nil
 }
 
 // sentences asks the database what keeps it from being safe to serve, for the role that
@@ -206,7 +189,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 	var faults []string
 	for _, a := range m.Actions {
 		names := []string{a.Function}
-		for _, set := range sortedKeys(a.Forms) {
+		for _, set := range slices.Sorted(maps.Keys(a.Forms)) {
 			names = append(names, a.Forms[set])
 		}
 		for _, name := range names {
@@ -231,9 +214,9 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 // build makes a release ready to be served. It lists what does not fit: in the
 // manifest itself, or between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
-	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints, claims: m.Claims}
+	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
 
-	if err := s.config.Pagination.limit(m); err != nil {
+	if err := limitPages(m, s.config.Pagination); err != nil {
 		faults = append(faults, err.Error())
 	}
 	actions := map[string]*action{}
@@ -247,11 +230,11 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
-		text, err := Describe(m, &declared, number, s.config.BaseURL)
+		text, err := openapi.Describe(m, &declared, number, s.config.BaseURL)
 		if err != nil {
 			faults = append(faults, err.Error())
 		}
-		exposed.description = newDescription(text)
+		exposed.description = request.NewDocument(text)
 		for _, name := range declared.Actions {
 			a, ok := actions[name]
 			if !ok {
@@ -265,7 +248,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	for _, snake := range m.Headers {
 		r.headers = append(r.headers, readHeader{
 			name:   headerName(snake),
-			member: append(quote(nil, snake), ':'),
+			member: append(answer.Quote(nil, snake), ':'),
 		})
 	}
 	for _, a := range m.Actions {
@@ -286,8 +269,8 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
-	reader = reader.WithPaging(s.config.Pagination.paging())
-	places, err := resultFiles(m.Schemas, a.Result)
+	reader = reader.WithPaging(pagingOf(s.config.Pagination))
+	places, err := files.PlacesOf(m.Schemas, a.Result)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
 	}
@@ -301,8 +284,8 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		return nil, fmt.Errorf("action %s takes files, passwords or secrets and has no early decision", a.Name)
 	case takesSecrets && s.encryption == nil:
 		return nil, fmt.Errorf("action %s: encryption.key is required for secrets", a.Name)
-	case (takesFiles || places != nil) && s.store == nil:
-		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.faults(), "; "))
+	case (takesFiles || places != nil) && !s.files.IsConfigured():
+		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.Faults(), "; "))
 	}
 	readOnly := !a.Kind.Writes()
 	built := &action{
@@ -313,7 +296,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		places:  places,
 		forms:   map[string]statement{},
 		sealed:  sealed,
-		metrics: s.telemetry.action(a.Name),
+		metrics: s.telemetry.Action(a.Name),
 	}
 	if a.Early != "" {
 		built.early = newStatement(number, a.Early, answer.NewValue(a.Early))
@@ -360,9 +343,9 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 		if i > 0 {
 			part = append(part, ',')
 		}
-		part = quote(part, name)
+		part = answer.Quote(part, name)
 		part = append(part, ':')
-		part = quote(part, value)
+		part = answer.Quote(part, value)
 	}
 	return append(part, '}'), missing
 }

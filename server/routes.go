@@ -1,56 +1,42 @@
 package server
 
 import (
+	"bytes"
+	"math"
 	"net/http"
 
 	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/server/files"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/signin"
 )
 
 // routes lists every path. Paths match exactly: case counts, and a trailing slash
 // is another path. Every method is routed, since a wrong one is refused here and
 // not by Fiber.
 func (s *Server) routes(app *fiber.App) {
-	app.All("/healthz", s.page(s.healthz))
-	app.All("/readyz", s.page(s.readyz))
-	app.All("/auth/token", s.token)
-	app.All("/auth/revoke", s.revoke)
-	app.All("/auth/authorize/:name", s.authorize)
-	app.All("/auth/callback/:name", s.callback)
-	app.All("/auth/providers", s.page(s.providers))
-	app.All("/.well-known/oauth-authorization-server", s.page(s.metadata))
-	app.All("/.well-known/jwks.json", s.page(s.jwks))
+	app.All("/healthz", s.policy.Page(s.healthz))
+	app.All("/readyz", s.policy.Page(s.readyz))
+	s.signIn.Routes(app)
 	app.All("/:api/json/openapi.json", s.openAPI)
 	app.All("/:api/json/:action", s.call)
 	app.All("/:api/json/:action/upload/:field", s.upload)
-	app.All(uploadPath+":key", s.receiveUpload)
-	if s.pages != nil {
-		s.docsRoutes(app)
+	app.All(files.UploadPath+":key", s.files.Receive)
+	if s.docs != nil {
+		s.docs.Routes(app)
 	}
-	app.Use(func(*fiber.Ctx) error { return &actionNotFound })
-}
-
-// page makes the handler of a route that is there to be looked at.
-func (s *Server) page(show fiber.Handler) fiber.Handler {
-	return func(c *fiber.Ctx) error {
-		switch {
-		case c.Method() == fiber.MethodGet, c.Method() == fiber.MethodHead:
-			return show(c)
-		case s.headers.isPreflight(c):
-			return preflight(c, nil)
-		default:
-			return notAllowed("GET, HEAD")
-		}
-	}
+	app.Use(func(*fiber.Ctx) error { return &refusal.ActionNotFound })
 }
 
 // route finds the API of a path of the shape of an action's.
 func (s *Server) route(c *fiber.Ctx, r *served) (*api, error) {
 	if r == nil {
-		return nil, &unavailable
+		return nil, &refusal.Unavailable
 	}
 	exposed := r.apis[c.Params("api")]
 	if exposed == nil {
-		return nil, &actionNotFound
+		return nil, &refusal.ActionNotFound
 	}
 	return exposed, nil
 }
@@ -58,7 +44,7 @@ func (s *Server) route(c *fiber.Ctx, r *served) (*api, error) {
 // checkMethod refuses what no action can be called by.
 func checkMethod(c *fiber.Ctx) error {
 	if m := c.Method(); m != fiber.MethodPost && m != fiber.MethodGet {
-		return notAllowed("GET, POST")
+		return refusal.NotAllowed("GET, POST")
 	}
 	return nil
 }
@@ -79,4 +65,16 @@ func (r *served) headerNames() []string {
 // stops.
 func isProbe(path []byte) bool {
 	return string(path) == "/healthz" || string(path) == "/readyz"
+}
+
+// bodyLimit is how long the body of a request may be. An upload to local storage may
+// be as long as it was announced, which its route looks at.
+func (s *Server) bodyLimit(path []byte) int64 {
+	switch {
+	case bytes.HasPrefix(path, []byte("/auth/")):
+		return signin.AuthBodyLimit
+	case bytes.HasPrefix(path, []byte(files.UploadPath)):
+		return math.MaxInt64
+	}
+	return int64(s.config.BodyLimit)
 }

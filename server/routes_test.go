@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/server/config"
 )
 
 const (
@@ -213,7 +215,7 @@ func TestOrderOfStages(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	s, _ := startReady(t, func(c *Config) { c.BodyLimit = 1000 })
+	s, _ := startReady(t, func(c *config.Config) { c.BodyLimit = 1000 })
 	const (
 		bodyTooLarge   = `{"code":"ERR_REQUEST_TOO_LARGE","message":"the request body is too large"}`
 		headerTooLarge = `{"code":"ERR_REQUEST_TOO_LARGE","message":"the request header is too large"}`

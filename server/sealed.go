@@ -8,7 +8,9 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -73,7 +75,7 @@ func (s *Server) sealTexts(a *action, c *fiber.Ctx, in input.Input, context []by
 		if err != nil {
 			return nil, err
 		}
-		members = append(quote(append(members, ','), t.Name), ':')
+		members = append(answer.Quote(append(members, ','), t.Name), ':')
 		members = append(members, value...)
 	}
 	if len(members) == 0 {
@@ -89,7 +91,7 @@ func withMember(object []byte, name string, value []byte) []byte {
 	if len(b) > 1 { // the object has members
 		b = append(b, ',')
 	}
-	b = append(quote(b, name), ':')
+	b = append(answer.Quote(b, name), ':')
 	return append(append(b, value...), '}')
 }
 
@@ -112,31 +114,19 @@ func hideTexts(a *action, in input.Input) input.Input {
 func (s *Server) seal(c *fiber.Ctx, as, text, what string) ([]byte, error) {
 	switch as {
 	case release.Password:
-		hash, err := s.hashPassword(c, text)
+		hash, err := s.signIn.Hash(c, text)
 		var busy *auth.Error
 		if errors.As(err, &busy) {
-			return nil, unavailable.with(err)
+			return nil, refusal.Unavailable.With(err)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("hash %s: %w", what, err)
 		}
-		return quote(nil, hash), nil
+		return answer.Quote(nil, hash), nil
 	case release.Secret:
-		return quote(nil, s.encryption.Encrypt(text)), nil
+		return answer.Quote(nil, s.encryption.Encrypt(text)), nil
 	}
 	return nil, fmt.Errorf("%s of format %s must be prepared, which this server cannot do", what, as)
-}
-
-// hashPassword hashes a password in the turn of the client's address.
-func (s *Server) hashPassword(c *fiber.Ctx, password string) (string, error) {
-	ctx, stop := whileThere(c.UserContext(), requestOf(c).client)
-	defer stop()
-	leave, err := s.passwords.Enter(ctx, s.clientAddress(c))
-	if err != nil {
-		return "", err
-	}
-	defer leave()
-	return s.passwords.Hash(ctx, password)
 }
 
 // headerName is the name of a header that a schema reads, as it is sent.

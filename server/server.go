@@ -17,44 +17,46 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/budget"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/server/encryption"
-	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/files"
+	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/server/signin"
+	"github.com/sternpost/sternpost/server/telemetry"
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
 )
 
 // Server serves the newest release of one database.
 type Server struct {
-	config     Config
+	config     config.Config
 	role       string
 	log        *slog.Logger
 	identifier Identifier
-	tokens     *auth.Tokens
-	passwords  *auth.Passwords
-	grants     *auth.Grants
-	signIns    *auth.SignIns
-	granted    *prometheus.CounterVec
-	headers    headers
-	pages      *pages // nil if there are none
+	policy     *request.Policy
+	signIn     *signin.Service
+	files      *files.Service
+	docs       *docs.Pages // nil if there are none
 	zones      atomic.Pointer[zones]
 	db         *database
-	store      storage.Store    // nil where files are not configured
 	encryption *encryption.Keys // of secrets; nil where there is no key
-	uploads    *input.Reader    // of the bodies of upload routes
-	bodies     *budget
-	answers    *budget
-	telemetry  *telemetry
+	bodies     *budget.Budget
+	answers    *budget.Budget
+	telemetry  *telemetry.Telemetry
 	poll       time.Duration
 
-	public *listener
+	public *listener.Listener
 	admin  net.Listener // nil if there is none
 	app    *fiber.App
 
-	loading   sync.Mutex                  // held while a release is loaded
-	current   atomic.Pointer[served]      // nil until one is
-	unready   atomic.Pointer[unreadiness] // nil means that the newest release is served
-	stopping  atomic.Bool
-	untrusted sync.Once // what is warned of when X-Forwarded-For is not believed
-	inFlight  atomic.Int64
+	loading  sync.Mutex                  // held while a release is loaded
+	current  atomic.Pointer[served]      // nil until one is
+	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
+	stopping atomic.Bool
+	inFlight atomic.Int64
 }
 
 // Options are what a server takes that is no configuration.
@@ -92,91 +94,116 @@ type Identifier interface {
 
 // New makes a server and takes its addresses, so that Addr is known and a port in
 // use is an error here. It does not wait for the database.
-func New(config Config, options Options) (*Server, error) {
+func New(c config.Config, options Options) (*Server, error) {
 	s := &Server{
-		config:     config,
-		role:       options.Role,
-		log:        options.Log,
-		identifier: options.Identifier,
-		headers:    newHeaders(&config),
-		poll:       options.Poll,
+		config:  c,
+		role:    options.Role,
+		log:     options.Log,
+		bodies:  budget.ForBodies(c.BodiesLimit, c.BodyLimit),
+		answers: budget.ForAnswers(c.AnswersLimit, c.PageLimit),
+		poll:    options.Poll,
 	}
 	if s.log == nil {
-		s.log = newLog(config.Mode, os.Stderr)
+		s.log = telemetry.NewLog(c.Mode, os.Stderr)
 	}
 	if s.poll == 0 {
 		s.poll = defaultPoll
 	}
-	var err error
-	if s.tokens, err = newTokens(&config); err != nil {
-		return nil, err
-	}
-	if s.identifier == nil {
-		s.identifier = s.tokens
-	}
-	if config.EncryptionKey != "" {
-		if s.encryption, err = encryption.New(config.EncryptionKey, config.PreviousEncryptionKeys); err != nil {
-			return nil, fmt.Errorf("read encryption.key: %w", err)
-		}
-	}
+	s.policy = request.NewPolicy(request.PolicyOptions{
+		BaseURL: c.BaseURL, IsDevelopment: c.Mode == config.Development, Origins: c.CORSOrigins, Trusted: c.TrustedProxies,
+		Bodies: s.bodies, Log: s.log,
+		BodyLimit: s.bodyLimit, IsOAuth: signin.IsOAuth, IsOutsideCORS: signin.IsOutsideCORS,
+	})
 	all := knownZones()
 	s.zones.Store(&all)
 	s.unready.Store(&unreadiness{reason: reasonDatabase})
-
-	s.uploads = uploadRequestReader()
-	s.bodies, s.answers = newBodyBudget(&config), newAnswerBudget(&config)
-	if s.store = options.Store; s.store == nil {
-		if s.store, err = openStore(&config); err != nil {
-			return nil, err
+	var err error
+	if c.EncryptionKey != "" {
+		if s.encryption, err = encryption.New(c.EncryptionKey, c.PreviousEncryptionKeys); err != nil {
+			return nil, fmt.Errorf("read encryption.key: %w", err)
 		}
 	}
-	if s.db, err = openDatabase(&config, options.Role); err != nil {
+	if s.db, err = openDatabase(&s.config, options.Role); err != nil {
 		return nil, err
 	}
-	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
-	}, func() float64 { return float64(s.inFlight.Load()) })
-	s.telemetry, err = newTelemetry(context.Background(), s.db.connections, running, config.Environ)
-	if err == nil {
-		s.signIns, err = s.newSignIns()
-	}
-	if err == nil {
-		s.grants = s.newGrants()
-		err = s.listen(options)
-	}
-	if err != nil {
+	if err := s.furnish(options); err != nil {
 		s.db.close()
 		return nil, err
-	}
-	if config.Docs {
-		s.pages = newPages()
 	}
 	s.app = s.newApp()
 	return s, nil
 }
 
+// furnish makes what requests pass through, and takes the addresses.
+func (s *Server) furnish(options Options) error {
+	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
+	}, func() float64 { return float64(s.inFlight.Load()) })
+	var err error
+	if s.telemetry, err = telemetry.New(context.Background(), s.db.connections, running, s.config.Environ); err != nil {
+		return err
+	}
+	s.signIn, err = signin.New(signin.Options{
+		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims,
+	})
+	if err != nil {
+		return err
+	}
+	if s.identifier = options.Identifier; s.identifier == nil {
+		s.identifier = s.signIn.Tokens
+	}
+	store := options.Store
+	if store == nil {
+		if store, err = files.Open(&s.config); err != nil {
+			return err
+		}
+	}
+	s.files = files.New(files.Options{Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log})
+	if s.config.Docs {
+		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release})
+	}
+	return s.listen(options)
+}
+
+// release returns the release that is served; nil if there is none.
+func (s *Server) release() (number int64, m *release.Manifest) {
+	if r := s.current.Load(); r != nil {
+		return r.number, r.manifest
+	}
+	return 0, nil
+}
+
+// claims returns which claims the served release keeps with identities.
+func (s *Server) claims() (claims []release.Claim, isServed bool) {
+	_, m := s.release()
+	if m == nil {
+		return nil, false
+	}
+	return m.Claims, true
+}
+
 // listen takes the addresses.
 func (s *Server) listen(options Options) error {
-	limits, err := newConnectionLimits(&s.config)
+	limits, err := listener.NewLimits(s.config.MaxConnections, s.config.PoolSize, s.config.TrustedProxies)
 	if err != nil {
 		return err
 	}
 	public := options.Listener
 	if public == nil {
-		l, err := net.Listen("tcp", s.config.address())
+		l, err := net.Listen("tcp", s.config.Address())
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w (PORT or port names another port)", s.config.address(), err)
+			return fmt.Errorf("listen on %s: %w (PORT or port names another port)", s.config.Address(), err)
 		}
 		public = l
 	}
-	s.public = newListener(public, limits, s.log)
+	s.public = listener.New(public, limits, s.log)
 
 	s.admin = options.AdminListener
 	if s.admin == nil && s.config.AdminPort != 0 {
-		l, err := net.Listen("tcp", s.config.adminAddress())
+		l, err := net.Listen("tcp", s.config.AdminAddress())
 		if err != nil {
 			public.Close()
-			return fmt.Errorf("listen on %s (admin): %w", s.config.adminAddress(), err)
+			return fmt.Errorf("listen on %s (admin): %w", s.config.AdminAddress(), err)
 		}
 		s.admin = l
 	}
@@ -197,7 +224,6 @@ func (s *Server) AdminAddr() net.Addr {
 }
 
 const (
-	headerLimit  = 16 << 10         // request line and headers
 	keptBuffer   = 64 << 10         // of an answer, for the next one; a larger one is given back
 	headTimeout  = 10 * time.Second // for the header of a request, from the connection or its first byte on
 	writeTimeout = 60 * time.Second
@@ -210,11 +236,11 @@ func (s *Server) newApp() *fiber.App {
 		CaseSensitive:                true,
 		StrictRouting:                true,
 		StreamRequestBody:            true,
-		ReadBufferSize:               headerLimit,
+		ReadBufferSize:               listener.HeaderLimit,
 		ReadTimeout:                  headTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
-		Concurrency:                  2 * s.public.limits.all, // never reached: fasthttp would answer in its own words
+		Concurrency:                  2 * s.public.Limits.All, // never reached: fasthttp would answer in its own words
 		DisableDefaultContentType:    true,
 		DisablePreParseMultipartForm: true,
 		DisableStartupMessage:        true,
@@ -226,15 +252,15 @@ func (s *Server) newApp() *fiber.App {
 	inner := app.Server()
 	inner.Handler = s.receive(app.Handler())
 	inner.ErrorHandler = s.unreadable
-	inner.HeaderReceived = withholdBody
+	inner.HeaderReceived = request.WithholdBody
 	inner.ConnState = noteState
 	return app
 }
 
 // noteState notes when a connection begins to wait for the next request.
 func noteState(c net.Conn, state fasthttp.ConnState) {
-	if own, ok := c.(*connection); ok && state == fasthttp.StateIdle {
-		own.waits(time.Now())
+	if own, ok := c.(*listener.Connection); ok && state == fasthttp.StateIdle {
+		own.Waits(time.Now())
 	}
 }
 
@@ -248,8 +274,8 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, 3)
 
 	go s.db.watch(background)
-	go s.sweepSignIns(background)
-	go s.sweepFiles(background)
+	go s.signIn.Sweep(background)
+	go s.files.Sweep(background, func() bool { return s.current.Load() != nil })
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
@@ -271,7 +297,7 @@ func (s *Server) Run(ctx context.Context) error {
 		}()
 	}
 	s.log.Info("listening", "address", s.Addr().String(), "baseUrl", s.config.BaseURL,
-		"maxConnections", s.public.limits.all, "maxBodies", s.bodies.limit)
+		"maxConnections", s.public.Limits.All, "maxBodies", s.bodies.Limit)
 
 	var err error
 	select {
@@ -286,7 +312,7 @@ func (s *Server) Run(ctx context.Context) error {
 	s.db.close()
 	end, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
-	if stopErr := s.telemetry.stop(end); stopErr != nil {
+	if stopErr := s.telemetry.Stop(end); stopErr != nil {
 		s.log.Error("send the last traces", "error", stopErr)
 	}
 	s.log.Info("stopped")
@@ -298,7 +324,7 @@ func (s *Server) Run(ctx context.Context) error {
 // to come back and not refused.
 func (s *Server) stop() {
 	s.stopping.Store(true)
-	s.telemetry.ready.Set(0)
+	s.telemetry.Ready.Set(0)
 	s.log.Info("stopping", "inFlight", s.inFlight.Load())
 
 	grace, cancel := context.WithTimeout(context.Background(), s.config.ShutdownGrace)
@@ -313,7 +339,7 @@ func (s *Server) stop() {
 	}
 
 	// What is left is answers on their way, and connections that wait for a request.
-	s.public.closeUnused()
+	s.public.CloseUnused()
 	last, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
 	_ = s.app.ShutdownWithContext(last)

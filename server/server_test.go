@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // tokens is who the bearer of a token is: the token itself.
@@ -44,9 +45,9 @@ type testServer struct {
 }
 
 // testConfig is a configuration for tests; change may alter it.
-func testConfig(databaseURL string, change func(*Config)) Config {
-	c := Config{
-		Mode: Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
+func testConfig(databaseURL string, change func(*config.Config)) config.Config {
+	c := config.Config{
+		Mode: config.Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
 		PoolSize: 4, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
 		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20,
 		SigningKey: anyKey(), AccessTokenExpiry: time.Hour, RefreshTokenExpiry: 24 * time.Hour,
@@ -80,7 +81,7 @@ func listenLocal(t *testing.T) net.Listener {
 }
 
 // start runs a server in front of a database, until the test ends.
-func start(t *testing.T, databaseURL string, change func(*Config)) *testServer {
+func start(t *testing.T, databaseURL string, change func(*config.Config)) *testServer {
 	t.Helper()
 	log := &logBuffer{}
 	s, err := New(testConfig(databaseURL, change), Options{
@@ -108,7 +109,7 @@ func start(t *testing.T, databaseURL string, change func(*Config)) *testServer {
 }
 
 // startReady is start with an installed application, and waits for it to be served.
-func startReady(t *testing.T, change func(*Config)) (*testServer, *testDatabase) {
+func startReady(t *testing.T, change func(*config.Config)) (*testServer, *testDatabase) {
 	t.Helper()
 	d := newDatabase(t)
 	d.install(t, app())

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/server/refusal"
 )
 
 // zoneNames are the names of the IANA database as Go 1.26 ships it, one a line. A
@@ -40,7 +42,7 @@ func (z zones) read(values [][]byte) (string, error) {
 	}
 	last := string(values[len(values)-1])
 	if _, ok := z[last]; !ok || len(values) > 1 {
-		return "", inputMalformed.saying("invalid Time-Zone header: unknown time zone %s", cut(last, 64))
+		return "", refusal.InputMalformed.Saying("invalid Time-Zone header: unknown time zone %s", refusal.Cut(last, 64))
 	}
 	return last, nil
 }

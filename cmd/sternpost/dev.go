@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/cmd/internal/dev"
-	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/diff"
 )
@@ -48,13 +48,13 @@ holds what dev has installed, and no server serves it.`,
 			}
 		}
 		env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
-		config, err := server.LoadConfig(server.Source{File: flags.config, Env: append(env, flags.environment()...)})
+		settings, err := config.Load(config.Source{File: flags.config, Env: append(env, flags.environment()...)})
 		if err != nil {
 			return inputError(err)
 		}
 		options := dev.Options{
 			Dir:    dir,
-			Config: config,
+			Config: settings,
 			Out:    c.ErrOrStderr(),
 			Color:  isTerminal(c.ErrOrStderr()),
 			Max:    maxDiagnostics,

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/spf13/cobra"
 
-	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/release"
@@ -179,16 +179,16 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	if f.databaseURL != "" {
 		env = append(env, "DATABASE_URL="+f.databaseURL)
 	}
-	source := server.Source{Env: env}
+	source := config.Source{Env: env}
 	if name := filepath.Join(dir, sqlgen.ConfigName); exists(name) {
 		source.File = name
 	}
-	config, err := server.LoadConfig(source)
+	settings, err := config.Load(source)
 	if err != nil {
 		return "", nil, inputError(err)
 	}
-	if config.DatabaseURL != "" {
-		return config.DatabaseURL, func() {}, nil
+	if settings.DatabaseURL != "" {
+		return settings.DatabaseURL, func() {}, nil
 	}
 	home, err := filepath.Abs(filepath.Join(dir, ".sternpost"))
 	if err != nil {

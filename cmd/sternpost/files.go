@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/files"
 )
 
 func newFilesCommand() *cobra.Command {
@@ -40,11 +41,11 @@ is then deleted like any other file, and what a row names is kept.`,
 	c.Flags().BoolVar(&recount, "recount", false, "count anew which files rows name; writes of files wait meanwhile")
 	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := flags.load()
+		settings, err := flags.load()
 		if err != nil {
 			return err
 		}
-		faults, err := server.VerifyFiles(c.Context(), config, server.VerifyOptions{Recount: recount})
+		faults, err := server.VerifyFiles(c.Context(), settings, "", files.VerifyOptions{Recount: recount})
 		if err != nil {
 			return environmentError(err)
 		}

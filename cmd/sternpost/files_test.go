@@ -20,6 +20,8 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
+	filestore "github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/s3"
 	"github.com/sternpost/sternpost/storage/storagetest"
@@ -261,8 +263,8 @@ func (p *photos) awaitRow(t *testing.T, query string) {
 // verify compares all there is, however young.
 func (p *photos) verify(t *testing.T, step string) {
 	t.Helper()
-	config := server.Config{DatabaseURL: p.db.ServerURL(), PoolSize: 1, PoolWait: 10 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 10 * time.Second}
-	faults, err := server.VerifyFiles(t.Context(), config, server.VerifyOptions{Store: p.store, Age: time.Nanosecond})
+	settings := config.Config{DatabaseURL: p.db.ServerURL(), PoolSize: 1, PoolWait: 10 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 10 * time.Second}
+	faults, err := server.VerifyFiles(t.Context(), settings, "", filestore.VerifyOptions{Store: p.store, Age: time.Nanosecond})
 	if err != nil {
 		t.Fatalf("%s: verify: %v", step, err)
 	}

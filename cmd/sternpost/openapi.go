@@ -11,7 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/openapi"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
 )
@@ -48,7 +49,7 @@ here 0, and the address of the server, which is that of the project's settings.`
 				return inputError(err)
 			}
 		}
-		text, err := server.Describe(&manifest, api, 0, baseURL)
+		text, err := openapi.Describe(&manifest, api, 0, baseURL)
 		if err != nil {
 			panic(fmt.Sprintf("openapi: %v", err))
 		}
@@ -86,9 +87,9 @@ func configuredBaseURL(dir string) (string, error) {
 	if !exists(file) {
 		file = ""
 	}
-	config, err := server.LoadConfig(server.Source{File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
+	settings, err := config.Load(config.Source{File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
 	if err != nil {
 		return "", err
 	}
-	return config.BaseURL, nil
+	return settings.BaseURL, nil
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/encryption"
 )
 
 func newSecretsCommand() *cobra.Command {
@@ -34,11 +34,11 @@ database login must be the owner of the tables.`,
 	}
 	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := flags.load()
+		settings, err := flags.load()
 		if err != nil {
 			return err
 		}
-		rotated, err := server.RotateSecrets(c.Context(), config)
+		rotated, err := encryption.Rotate(c.Context(), settings)
 		if err != nil {
 			return environmentError(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 func newServe() *cobra.Command {
@@ -24,14 +25,14 @@ database login must be a member of the role sternpost_server and nothing else.`,
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		config, err := flags.load()
+		settings, err := flags.load()
 		if err != nil {
 			return err
 		}
 		// What a container may use is what Go should keep to, unless GOMEMLIMIT says
 		// something else. Outside of a container there is nothing to be found.
 		_, _ = memlimit.Set()
-		s, err := server.New(config, server.Options{})
+		s, err := server.New(settings, server.Options{})
 		if err != nil {
 			return environmentError(err)
 		}
@@ -63,12 +64,12 @@ func (f *serverFlags) addDatabase(c *cobra.Command) {
 }
 
 // load reads the configuration as a server does.
-func (f *serverFlags) load() (server.Config, error) {
-	config, err := server.LoadConfig(server.Source{File: f.file(), Env: append(os.Environ(), f.environment()...)})
+func (f *serverFlags) load() (config.Config, error) {
+	settings, err := config.Load(config.Source{File: f.file(), Env: append(os.Environ(), f.environment()...)})
 	if err != nil {
-		return config, inputError(err)
+		return settings, inputError(err)
 	}
-	return config, nil
+	return settings, nil
 }
 
 // environment returns the flags that were given in the form of os.Environ.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
@@ -67,14 +68,14 @@ func serveSternpost(url, address string) error {
 	if err != nil {
 		return err
 	}
-	config, err := server.LoadConfig(server.Source{Env: []string{
+	settings, err := config.Load(config.Source{Env: []string{
 		"STERNPOST_MODE=development", "DATABASE_URL=" + url, "HOST=" + host, "PORT=" + port,
 		"STERNPOST_ADMIN_PORT=0", "STERNPOST_AUTH_SIGNING_KEY=" + key,
 	}})
 	if err != nil {
 		return err
 	}
-	s, err := server.New(config, server.Options{Role: "sternpost_server", Identifier: tokens})
+	s, err := server.New(settings, server.Options{Role: "sternpost_server", Identifier: tokens})
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 )
 
 // TestReadme reads the settings that server/README.md shows: a sign-in may end where its
@@ -33,23 +33,23 @@ func TestReadme(t *testing.T) {
 	if err := os.WriteFile(file, append(block[1], ios[1]...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, err := server.LoadConfig(server.Source{File: file, Env: []string{
+	settings, err := config.Load(config.Source{File: file, Env: []string{
 		"STERNPOST_MODE=development", "AUTH_PROVIDER_SECRET_GOOGLE=a", "AUTH_PROVIDER_SECRET_COMPANY=b",
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var secrets []string
-	for _, p := range config.Providers {
+	for _, p := range settings.Providers {
 		secrets = append(secrets, p.ClientSecret)
 	}
 	if want := []string{"a", "b", ""}; !slices.Equal(secrets, want) {
 		t.Errorf("secrets of the providers: got %q, want %q", secrets, want)
 	}
-	if len(config.RedirectURIs) != 3 {
-		t.Errorf("redirectUris: got %q, want three", config.RedirectURIs)
+	if len(settings.RedirectURIs) != 3 {
+		t.Errorf("redirectUris: got %q, want three", settings.RedirectURIs)
 	}
-	for _, uri := range config.RedirectURIs {
+	for _, uri := range settings.RedirectURIs {
 		if n := bytes.Count(readme, []byte(uri)) + bytes.Count(readme, []byte(url.QueryEscape(uri))); n < 2 && !strings.HasPrefix(uri, "http://localhost") {
 			t.Errorf("no example ends at %s", uri)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -109,7 +110,7 @@ func serve(t *testing.T, o options) *service {
 	if err := os.WriteFile(file, []byte("auth:\n"+o.settings), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := server.LoadConfig(server.Source{File: file, Env: append([]string{
+	c, err := config.Load(config.Source{File: file, Env: append([]string{
 		"STERNPOST_MODE=development",
 		"STERNPOST_ADMIN_PORT=0",
 		"STERNPOST_STORAGE_DIRECTORY=" + t.TempDir(),

@@ -158,24 +158,17 @@ func (p Place) Text() string {
 	return text
 }
 
-// Replace returns the input with each place replaced by the JSON that replacement
-// returns for it, and without places. It stops at the first error and returns it
-// as it is.
-func (in Input) Replace(replacement func(Place) (json []byte, err error)) (Input, error) {
+// Replace returns the JSON of the input with each of its places replaced by the JSON that
+// value returns for it; i counts the places in their order.
+func (in Input) Replace(value func(i int) []byte) []byte {
 	out := make([]byte, 0, len(in.JSON)+replacementSize*len(in.places))
 	done := 0
-	for _, p := range in.places {
-		value, err := replacement(p)
-		if err != nil {
-			return Input{}, err
-		}
+	for i, p := range in.places {
 		out = append(out, in.JSON[done:p.start]...)
-		out = append(out, value...)
+		out = append(out, value(i)...)
 		done = p.end
 	}
-	in.JSON = append(out, in.JSON[done:]...)
-	in.places = nil
-	return in, nil
+	return append(out, in.JSON[done:]...)
 }
 
 // WithoutContents returns the input with the empty text in each place that holds an

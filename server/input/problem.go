@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -144,4 +145,13 @@ func echo(name []byte) string {
 		rest = rest[size:]
 	}
 	return string(name[:len(name)-len(rest)])
+}
+
+// IsMalformed tells whether an error is that of an input which cannot be read at all.
+func IsMalformed(err error) bool {
+	if err == nil {
+		return false
+	}
+	var malformed *Malformed
+	return errors.As(err, &malformed)
 }

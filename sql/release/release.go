@@ -9,6 +9,7 @@ package release
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -31,6 +32,27 @@ type Manifest struct {
 	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
 	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
 	Encrypted   []Column              `json:"encrypted,omitempty"`   // of Secret fields
+}
+
+// errTooNew comes right when the server is replaced by a newer one.
+var errTooNew = errors.New("the database is newer than this server")
+
+// ReadManifest reads a manifest of a form that this package knows.
+func ReadManifest(text []byte) (*Manifest, error) {
+	var form struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(text, &form); err != nil {
+		return nil, err
+	}
+	if form.Format > Format {
+		return nil, fmt.Errorf("%w: its format is %d, this server knows up to %d", errTooNew, form.Format, Format)
+	}
+	m := &Manifest{}
+	if err := json.Unmarshal(text, m); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Action returns the action of that name, or nil.

@@ -22,6 +22,7 @@ import (
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
@@ -35,7 +36,7 @@ import (
 // Options say what to run, and how to talk about it.
 type Options struct {
 	Dir    string        // the project's folder
-	Config server.Config // of the server, in development mode
+	Config config.Config // of the server, in development mode
 	Out    io.Writer     // what a person reads
 	Color  bool
 	Max    int // how many diagnostics to show at a time
@@ -57,35 +58,35 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	config := o.Config
-	if config.SigningKey == "" {
-		if config.SigningKey, err = signingKey(home); err != nil {
+	settings := o.Config
+	if settings.SigningKey == "" {
+		if settings.SigningKey, err = signingKey(home); err != nil {
 			return err
 		}
 	}
-	if config.EncryptionKey == "" {
-		if config.EncryptionKey, err = encryptionKey(home); err != nil {
+	if settings.EncryptionKey == "" {
+		if settings.EncryptionKey, err = encryptionKey(home); err != nil {
 			return err
 		}
 	}
-	database, err := postgres.Start(ctx, postgres.Options{URL: config.DatabaseURL, Dir: home})
+	database, err := postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: home})
 	if err != nil {
 		return fmt.Errorf("start Postgres: %w", err)
 	}
 	defer database.Stop()
-	config.DatabaseURL = database.URL()
+	settings.DatabaseURL = database.URL()
 	l := &loop{options: o, database: database, lines: readLines(ctx, o.In)}
 	if ours := database.DataDir() != ""; !ours && !o.Yes {
 		if goOn, err := l.mayUse(ctx); err != nil || !goOn {
 			return err
 		}
 	}
-	if config.Storage.Type == "local" && !filepath.IsAbs(config.Storage.Directory) {
-		config.Storage.Directory = filepath.Join(o.Dir, config.Storage.Directory)
+	if settings.Storage.Type == "local" && !filepath.IsAbs(settings.Storage.Directory) {
+		settings.Storage.Directory = filepath.Join(o.Dir, settings.Storage.Directory)
 	}
 
-	admin := l.adminListener(&config)
-	serving, err := server.New(config, server.Options{Role: "sternpost_server", AdminListener: admin})
+	admin := l.adminListener(&settings)
+	serving, err := server.New(settings, server.Options{Role: "sternpost_server", AdminListener: admin})
 	if err != nil {
 		return err
 	}
@@ -108,13 +109,13 @@ func Run(ctx context.Context, o Options) error {
 	defer stopServing()
 	go func() { ended <- serving.Run(serve) }()
 	waitReady(ctx, "http://"+serving.Addr().String()+"/readyz")
-	l.greet(config, database, installed)
+	l.greet(settings, database, installed)
 	for {
 		select {
 		case <-changes:
 			l.question = nil // it was about the files as they were
 			if outcome := l.turn(ctx); outcome != nil && !l.greeted {
-				l.greet(config, database, outcome)
+				l.greet(settings, database, outcome)
 			}
 		case line, open := <-l.lines:
 			if !open {
@@ -122,7 +123,7 @@ func Run(ctx context.Context, o Options) error {
 				continue
 			}
 			if outcome := l.answer(ctx, line); outcome != nil && !l.greeted {
-				l.greet(config, database, outcome)
+				l.greet(settings, database, outcome)
 			}
 		case err := <-ended:
 			return err
@@ -194,14 +195,14 @@ func (l *loop) unseen(errs syntax.Errors) (fresh syntax.Errors, known int) {
 
 // adminListener takes the address of the metrics. Nobody who writes a schema waits
 // for those: where the port is in use, as by a second project, there are none.
-func (l *loop) adminListener(config *server.Config) net.Listener {
-	if config.AdminPort == 0 {
+func (l *loop) adminListener(settings *config.Config) net.Listener {
+	if settings.AdminPort == 0 {
 		return nil
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort(config.AdminHost, strconv.Itoa(config.AdminPort)))
+	listener, err := net.Listen("tcp", net.JoinHostPort(settings.AdminHost, strconv.Itoa(settings.AdminPort)))
 	if err != nil {
 		l.say("no metrics are served: %v (admin.port or STERNPOST_ADMIN_PORT names another port)", err)
-		config.AdminPort = 0
+		settings.AdminPort = 0
 		return nil
 	}
 	return listener
@@ -355,7 +356,7 @@ func (l *loop) say(format string, args ...any) {
 }
 
 // greet says where things are and what to try.
-func (l *loop) greet(config server.Config, database *postgres.Server, installed *turnOutcome) {
+func (l *loop) greet(settings config.Config, database *postgres.Server, installed *turnOutcome) {
 	if installed == nil {
 		l.say("waiting for a change in %s that can be installed", l.options.Dir)
 		return
@@ -363,16 +364,16 @@ func (l *loop) greet(config server.Config, database *postgres.Server, installed 
 	l.greeted = true
 	l.say("")
 	l.say("Sternpost serves %s", l.options.Dir)
-	if config.Docs {
-		l.say("  look at   %s/", config.BaseURL)
+	if settings.Docs {
+		l.say("  look at   %s/", settings.BaseURL)
 	}
-	l.say("  API       %s/api/json/<action>", config.BaseURL)
-	l.say("  health    %s/readyz", config.BaseURL)
+	l.say("  API       %s/api/json/<action>", settings.BaseURL)
+	l.say("  health    %s/readyz", settings.BaseURL)
 	l.say("  database  %s", database.Describe())
 	if database.DataDir() != "" { // else the address is the user's own, perhaps with a password
 		l.say("  psql      psql '%s'", database.URL())
 	}
-	if requests := sample(installed.db, config.BaseURL); len(requests) > 0 {
+	if requests := sample(installed.db, settings.BaseURL); len(requests) > 0 {
 		l.say("")
 		l.say("Try, in another terminal:")
 		for _, r := range requests {

@@ -1,0 +1,354 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// Mode says whom the server serves: strangers or its developers.
+type Mode string
+
+// The modes.
+const (
+	Production  Mode = "production"
+	Development Mode = "development"
+)
+
+// Config is a configuration in which every value has been checked.
+type Config struct {
+	Mode             Mode
+	BaseURL          string // without trailing slash
+	Host             string
+	Port             int
+	AdminHost        string
+	AdminPort        int // 0 means no admin listener
+	DatabaseURL      string
+	PoolSize         int
+	PoolWait         time.Duration
+	StatementTimeout time.Duration
+	LockTimeout      time.Duration
+	OpenAPI          OpenAPIAccess
+	Docs             bool // whether there are pages for developers
+	CORSOrigins      []string
+	ShutdownGrace    time.Duration
+	BodyLimit        int // of one request
+	BodiesLimit      int // of all requests together; 0 means a part of the memory
+	PageLimit        int // bytes of the records of a page; 0 means any number
+	AnswersLimit     int // bytes of all answers that are on their way; 0 means a part of the memory
+	Pagination       Pagination
+	TrustedProxies   []netip.Prefix
+	MaxConnections   int      // 0 means what descriptors and memory allow
+	SigningKey       string   // PEM
+	VerificationKeys []string // PEM
+
+	EncryptionKey          string   // base64; empty means that there is none
+	PreviousEncryptionKeys []string // base64; they only decrypt
+
+	AccessTokenExpiry    time.Duration
+	RefreshTokenExpiry   time.Duration // of a family, from its sign-in
+	RefreshTokenRotation bool
+	RefreshTokenGrace    time.Duration
+	PasswordEnabled      bool
+	PasswordSignup       bool
+	PasswordMinLength    int
+	Throttle             auth.ThrottleOptions
+	RedirectURL          string // of providers that have none; empty means none
+	RedirectURIs         []string
+	PKCE                 auth.PKCE
+	Providers            []auth.ProviderOptions
+
+	Storage Storage
+	Uploads Uploads
+
+	// Environ holds the values of the names that a release reads as ctx.env and
+	// ctx.secrets, in the form of os.Environ.
+	Environ []string
+}
+
+// Source is where a configuration comes from.
+type Source struct {
+	File string   // path of sternpost.yaml; empty means that there is none
+	Env  []string // as os.Environ returns it; wins over the file
+}
+
+const variablePrefix = "STERNPOST_"
+
+// given is the value of a setting and the place where it stands.
+type given struct {
+	texts []string
+	place string // sternpost.yaml:12 or the name of a variable
+}
+
+// Load reads and checks a configuration. Its error lists every problem, one a
+// line, each with the line of the file or the variable that it stands in. In
+// development DatabaseURL and SigningKey may be empty, since `sternpost dev` brings
+// a database and keys of its own; New needs both.
+func Load(source Source) (Config, error) {
+	file, problems := readFile(source.File)
+	env, more := readEnvironment(source.Env)
+	problems = append(problems, more...)
+
+	found := func(s *setting) (given, bool) {
+		if g, ok := env[s.key]; ok {
+			return g, true
+		}
+		g, ok := file.values[s.key]
+		return g, ok
+	}
+
+	// The mode comes first, since the other defaults depend on it.
+	mode := Production
+	if g, ok := found(findSetting("mode")); ok && len(g.texts) == 1 {
+		mode = Mode(g.texts[0])
+	}
+
+	values := map[string]any{}
+	for i := range settings {
+		s := &settings[i]
+		if s.read == nil {
+			continue
+		}
+		g, ok := found(s)
+		if !ok {
+			if d := s.defaultText(mode); d != "" {
+				g = given{texts: []string{d}, place: "default"}
+			} else if s.isList {
+				g = given{texts: nil, place: "default"}
+			} else {
+				continue
+			}
+		}
+		v, err := s.parse(g.texts)
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %s: %w", g.place, s.key, err))
+			continue
+		}
+		values[s.key] = v
+	}
+	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
+	problems = append(problems, more...)
+	if len(problems) > 0 {
+		return Config{}, errors.Join(problems...)
+	}
+
+	c := assemble(mode, values)
+	c.Providers = providers
+	c.Environ = slices.Clone(source.Env)
+	return c, c.check()
+}
+
+// assemble moves the values, which have been checked one by one, to their places.
+func assemble(mode Mode, values map[string]any) Config {
+	c := Config{
+		Mode:             mode,
+		Host:             values["host"].(string),
+		Port:             values["port"].(int),
+		AdminHost:        values["admin.host"].(string),
+		AdminPort:        values["admin.port"].(int),
+		PoolWait:         values["database.poolWait"].(time.Duration),
+		StatementTimeout: values["database.statementTimeout"].(time.Duration),
+		LockTimeout:      values["database.lockTimeout"].(time.Duration),
+		OpenAPI:          OpenAPIAccess(values["openapi"].(string)),
+		Docs:             values["docs"].(bool),
+		CORSOrigins:      values["cors.origins"].([]string),
+		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
+		BodyLimit:        values["limits.body"].(int),
+		PageLimit:        values["limits.page"].(int),
+		Pagination: Pagination{
+			DefaultSize: values["pagination.defaultSize"].(int),
+			MaxSize:     values["pagination.maxSize"].(int),
+			AlwaysCount: values["pagination.totalCount"] == "always",
+		},
+		VerificationKeys: values["auth.verificationKeys"].([]string),
+
+		PreviousEncryptionKeys: values["encryption.previousKeys"].([]string),
+
+		AccessTokenExpiry:    values["auth.tokens.accessTokenExpiry"].(time.Duration),
+		RefreshTokenExpiry:   values["auth.tokens.refreshTokenExpiry"].(time.Duration),
+		RefreshTokenRotation: values["auth.tokens.refreshTokenRotationEnabled"].(bool),
+		RefreshTokenGrace:    values["auth.tokens.refreshTokenGrace"].(time.Duration),
+		PasswordEnabled:      values["auth.password.enabled"].(bool),
+		PasswordSignup:       values["auth.password.signup"].(bool),
+		PasswordMinLength:    values["auth.password.minLength"].(int),
+		Throttle: auth.ThrottleOptions{
+			PerAccountAndAddress:      values["auth.throttle.perAccountAndAddress"].(int),
+			PerAccount:                values["auth.throttle.perAccount"].(int),
+			PerAddress:                values["auth.throttle.perAddress"].(int),
+			TriesPerAccountAndAddress: values["auth.throttle.triesPerAccountAndAddress"].(int),
+			Window:                    values["auth.throttle.window"].(time.Duration),
+		},
+		Storage: Storage{
+			Type:        values["storage.type"].(string),
+			Directory:   values["storage.directory"].(string),
+			PathStyle:   values["storage.s3.pathStyle"].(bool),
+			DeleteDelay: values["storage.deleteDelay"].(time.Duration),
+		},
+		Uploads: Uploads{
+			URLExpiry:               values["uploads.urlExpiry"].(time.Duration),
+			KeyExpiry:               values["uploads.keyExpiry"].(time.Duration),
+			CheckInline:             values["uploads.inline"] == "checked",
+			MaxOutstanding:          values["uploads.maxOutstanding"].(int),
+			MaxOutstandingAnonymous: values["uploads.maxOutstandingAnonymous"].(int),
+		},
+		RedirectURIs: values["auth.redirectUris"].([]string),
+		PKCE:         auth.PKCE(values["auth.pkce"].(string)),
+	}
+	c.Storage.Bucket, _ = values["storage.s3.bucket"].(string)
+	c.Storage.Region, _ = values["storage.s3.region"].(string)
+	c.Storage.Endpoint, _ = values["storage.s3.endpoint"].(string)
+	c.RedirectURL, _ = values["auth.redirectUrl"].(string)
+	for _, text := range values["server.trustedProxies"].([]string) {
+		c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(text))
+	}
+	c.BaseURL, _ = values["baseUrl"].(string)
+	c.DatabaseURL, _ = values["database.url"].(string)
+	c.SigningKey, _ = values["auth.signingKey"].(string)
+	c.EncryptionKey, _ = values["encryption.key"].(string)
+
+	c.BodiesLimit, _ = values["limits.bodies"].(int)
+	c.AnswersLimit, _ = values["limits.answers"].(int)
+	c.MaxConnections, _ = values["server.maxConnections"].(int)
+
+	var isSet bool
+	if c.PoolSize, isSet = values["database.poolSize"].(int); !isSet {
+		c.PoolSize = max(4, 4*runtime.GOMAXPROCS(0))
+	}
+	if c.BaseURL == "" && mode == Development {
+		c.BaseURL = "http://localhost:" + strconv.Itoa(c.Port)
+	}
+	return c
+}
+
+// check finds what is missing and what does not fit together.
+func (c *Config) check() error {
+	var problems []error
+	require := func(key, value string) {
+		if value == "" {
+			problems = append(problems, fmt.Errorf("%s is required (in the environment: %s)", key, findSetting(key).variable()))
+		}
+	}
+	require("baseUrl", c.BaseURL)
+	if c.Mode == Production {
+		require("database.url", c.DatabaseURL)
+		require("auth.signingKey", c.SigningKey)
+		if strings.HasPrefix(c.BaseURL, "http://") {
+			problems = append(problems, errors.New("baseUrl must begin with https:// in production"))
+		}
+	}
+	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
+		problems = append(problems, errors.New("port and admin.port are the same"))
+	}
+	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
+		problems = append(problems, errors.New("encryption.previousKeys needs encryption.key"))
+	}
+	if c.BodiesLimit != 0 && c.BodiesLimit < c.BodyLimit {
+		problems = append(problems, errors.New("limits.bodies must be at least limits.body"))
+	}
+	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
+		problems = append(problems, errors.New("pagination.defaultSize must be at most pagination.maxSize"))
+	}
+	problems = append(problems, c.checkStorage()...)
+	return errors.Join(problems...)
+}
+
+// readEnvironment finds the settings among the variables. A name with our prefix
+// that is no setting is most likely a setting misspelled, so it is refused; those
+// that begin with STERNPOST_TEST_ belong to the tests of Sternpost itself.
+func readEnvironment(env []string) (map[string]given, []error) {
+	variables := map[string]string{}
+	var names []string
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		variables[name] = value
+		names = append(names, name)
+	}
+
+	values := map[string]given{}
+	known := map[string]bool{}
+	var problems []error
+	for i := range settings {
+		s := &settings[i]
+		for _, name := range []string{s.shortVariable(), s.variable()} { // the longer name wins
+			if name == "" {
+				continue
+			}
+			known[name] = true
+			if s.isSecret {
+				known[name+"_FILE"] = true
+			}
+			g, err := s.fromVariable(name, variables)
+			if err != nil {
+				problems = append(problems, err)
+			} else if g != nil {
+				values[s.key] = *g
+			}
+		}
+	}
+
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		if strings.HasPrefix(name, variablePrefix) && !known[name] && !strings.HasPrefix(name, "STERNPOST_TEST_") {
+			problems = append(problems, fmt.Errorf("%s: there is no such setting", name))
+		}
+	}
+	return values, problems
+}
+
+// fromVariable reads a setting from its variable, or from the file that the
+// variable with _FILE names. An empty variable counts as unset, but empties a list.
+func (s *setting) fromVariable(name string, variables map[string]string) (*given, error) {
+	value, isSet := variables[name]
+	path := variables[name+"_FILE"]
+	if !s.isSecret {
+		path = ""
+	}
+	if path != "" {
+		if value != "" {
+			return nil, fmt.Errorf("%s and %s_FILE are both set", name, name)
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s_FILE: %w", name, err)
+		}
+		name, value, isSet = name+"_FILE", strings.TrimRight(string(content), "\r\n"), true
+	}
+	if !isSet || value == "" && !s.isList {
+		return nil, nil
+	}
+	if s.ofSchema {
+		return nil, nil
+	}
+	if s.read == nil {
+		return nil, fmt.Errorf("%s: %s is a list of objects, which can stand in the file only", name, s.key)
+	}
+	if !s.isList {
+		return &given{texts: []string{value}, place: name}, nil
+	}
+	g := &given{place: name}
+	for _, t := range strings.Split(value, ",") {
+		if t = strings.TrimSpace(t); t != "" {
+			g.texts = append(g.texts, t)
+		}
+	}
+	return g, nil
+}
+
+// Address returns where the server listens.
+func (c *Config) Address() string {
+	return net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
+}
+
+// AdminAddress returns where the server listens to operators.
+func (c *Config) AdminAddress() string {
+	return net.JoinHostPort(c.AdminHost, strconv.Itoa(c.AdminPort))
+}

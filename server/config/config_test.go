@@ -1,0 +1,258 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+func testKey(t *testing.T) string {
+	t.Helper()
+	key, err := auth.GenerateKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(key)
+}
+
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestConfigDefaults(t *testing.T) {
+	t.Parallel()
+	key := testKey(t)
+	production := []string{"DATABASE_URL=postgres://db/app", "BASE_URL=https://api.example.com", "STERNPOST_AUTH_SIGNING_KEY=" + key}
+	development := []string{"STERNPOST_MODE=development"}
+	base := Config{
+		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
+		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, OpenAPI: OpenAPIPublic,
+		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, PageLimit: 8388608, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
+		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
+		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
+		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
+		RedirectURIs: []string{}, PKCE: auth.PKCEOptional,
+		Storage: Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
+	}
+	p := base
+	p.Storage.Type = "s3"
+	p.Mode, p.BaseURL, p.Host, p.DatabaseURL, p.SigningKey, p.CORSOrigins, p.Environ =
+		Production, "https://api.example.com", "0.0.0.0", "postgres://db/app", key, []string{}, production
+	d := base
+	d.Storage.Type = "local"
+	d.Docs = true
+	d.Mode, d.BaseURL, d.Host, d.CORSOrigins, d.Environ =
+		Development, "http://localhost:8080", "127.0.0.1", []string{"*"}, development
+	for _, want := range []Config{p, d} {
+		got, err := Load(Source{Env: want.Environ})
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s\n got %+v, %v\nwant %+v", want.Mode, got, err, want)
+		}
+	}
+}
+
+func TestConfigSources(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "sternpost.yaml", `# the settings
+mode: development
+port: 3000
+database:
+  url: postgres://from-file/app
+  poolSize: 7
+  statementTimeout: 0.5
+cors:
+  origins: [https://a.example, "http://localhost:3000"]
+admin: {port: 0}
+server:
+  shutdownGrace: 5
+openapi: off
+hideRefusedRows: [not, looked, at]
+useDefaultApi: false
+auth:
+  claims:
+    - {key: department, field: department}
+  password:
+    minLength: 8
+  tokens: {accessTokenExpiry: 3600}
+  signingKey: |
+    -----BEGIN PRIVATE KEY-----
+    AAAA
+    -----END PRIVATE KEY-----
+environment:
+  - name: REGION
+secrets:
+pagination:
+  totalCount: onRequest
+`)
+	secret := writeFile(t, "url", "postgres://from-secret/app\n")
+	tests := []struct {
+		name string
+		env  string
+		get  func(Config) any
+		want any
+	}{
+		{"file", "", func(c Config) any { return c.DatabaseURL }, "postgres://from-file/app"},
+		{"port of the base URL", "", func(c Config) any { return c.BaseURL }, "http://localhost:3000"},
+		{"short name", "DATABASE_URL=postgres://from-env/app", func(c Config) any { return c.DatabaseURL }, "postgres://from-env/app"},
+		{"long name", "STERNPOST_DATABASE_URL=postgres://from-env/app", func(c Config) any { return c.DatabaseURL }, "postgres://from-env/app"},
+		{"both names", "DATABASE_URL=postgres://short/app STERNPOST_DATABASE_URL=postgres://long/app", func(c Config) any { return c.DatabaseURL }, "postgres://long/app"},
+		{"a file by its short name", "DATABASE_URL_FILE=" + secret, func(c Config) any { return c.DatabaseURL }, "postgres://from-secret/app"},
+		{"a file by its long name", "STERNPOST_DATABASE_URL_FILE=" + secret, func(c Config) any { return c.DatabaseURL }, "postgres://from-secret/app"},
+		{"an empty variable", "PORT=", func(c Config) any { return c.Port }, 3000},
+		{"port", "PORT=3001", func(c Config) any { return c.Port }, 3001},
+		{"host", "HOST=::1", func(c Config) any { return c.Address() }, "[::1]:3000"},
+		{"admin off", "", func(c Config) any { return c.AdminPort }, 0},
+		{"a fraction", "", func(c Config) any { return c.StatementTimeout }, 500 * time.Millisecond},
+		{"camel case", "STERNPOST_DATABASE_POOL_SIZE=9", func(c Config) any { return c.PoolSize }, 9},
+		{"list", "", func(c Config) any { return c.CORSOrigins }, []string{"https://a.example", "http://localhost:3000"}},
+		{"list in the environment", "STERNPOST_CORS_ORIGINS=https://b.example,https://c.example", func(c Config) any { return c.CORSOrigins }, []string{"https://b.example", "https://c.example"}},
+		{"empty list", "STERNPOST_CORS_ORIGINS=", func(c Config) any { return c.CORSOrigins }, []string{}},
+		{"block of text", "", func(c Config) any { return strings.Contains(c.SigningKey, "PRIVATE KEY-----\nAAAA\n-----END") }, true},
+		{"tests of ours", "STERNPOST_TEST_DATABASE_URL=x", func(c Config) any { return c.Port }, 3000},
+	}
+	for _, test := range tests {
+		c, err := Load(Source{File: file, Env: strings.Fields(test.env)})
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+		} else if got := test.get(c); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestConfigProblems(t *testing.T) {
+	t.Parallel()
+	const ok = "DATABASE_URL=x BASE_URL=https://x STERNPOST_MODE=development"
+	tests := []struct {
+		file, env string
+		want      string // of the error; each line of it
+	}{
+		{"", "", "baseUrl is required (in the environment: STERNPOST_BASE_URL)\ndatabase.url is required\nauth.signingKey is required"},
+		{"", "BASE_URL=http://x DATABASE_URL=x", "baseUrl must begin with https:// in production"},
+		{"mode: test", "", `sternpost.yaml:1: mode: "test" is none of production, development`},
+		{"\nprot: 1\n", ok, "sternpost.yaml:2: prot: there is no such setting"},
+		{"Port: 1", ok, "sternpost.yaml:1: Port: there is no such setting"},
+		{"database:\n  size: 1\n", ok, "sternpost.yaml:2: database.size: there is no such setting"},
+		{"database: x", ok, "sternpost.yaml:1: database: holds no settings"},
+		{"port: [1]", ok, "sternpost.yaml:1: port: is not a list"},
+		{"port:\n  a: 1", ok, "port: has no plain value"},
+		{"port:", ok, "sternpost.yaml:1: port: has no plain value"},
+		{"port: 1\nport: 2", ok, `sternpost.yaml:2: mapping key "port" already defined`},
+		{"port: 1\n---\nport: 2", ok, "holds a second document"},
+		{"port: &p 80\nadmin: {port: *p}", ok, "has no plain value"},
+		{"port: 1\n  host: x", ok, "sternpost.yaml"},
+		{"- port", ok, "holds no settings"},
+		{"port: http", ok, `sternpost.yaml:1: port: "http" is not a whole number`},
+		{"port: 0x50", ok, `"0x50" is not a whole number`},
+		{"port: 70000", ok, `"70000" is not between 1 and 65535`},
+		{"cors:\n  origins: [https://a.example/]", ok, `cors.origins: "https://a.example/" is not an origin`},
+		{"cors:\n  origins: [null]", ok, `cors.origins: has no plain value`},
+		{"limits: {body: 6MB}", ok, `limits.body: "6MB" is not a whole number`},
+		{"docs: yes please", ok, `docs: "yes please" is neither true nor false`},
+		{"database: {statementTimeout: 0}", ok, `is less than 0.001 seconds`},
+		{"database: {statementTimeout: 10s}", ok, `is not a number of seconds`},
+		{"encryption: {key: short}", ok, "encryption.key: is not a key of 32 bytes in base64"},
+		{"auth: {signingKey: secret-text}", ok, "auth.signingKey: is not a key in PEM form"},
+		{"admin: {port: 8080}", ok, "port and admin.port are the same"},
+
+		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
+		{"server: {trustedProxies: [ten]}", ok, `"ten" is not a network`},
+		{"pagination: {maxSize: 40}", ok, "pagination.defaultSize must be at most pagination.maxSize"},
+		{"pagination: {totalCount: never}", ok, `"never" is none of onRequest, always`},
+		{"storage: {type: local}", "BASE_URL=https://x", "storage.type must be s3 in production"},
+		{"uploads: {urlExpiry: 3600}", ok, "uploads.keyExpiry must be greater than uploads.urlExpiry"},
+		{"uploads: {urlExpiry: 604801, keyExpiry: 604802}", ok, "uploads.urlExpiry must be at most 604800"},
+		{"auth: {tokens: {refreshTokenExpiry: 31536001}}", ok, "is more than 31536000 seconds"},
+		{"storage: {deleteDelay: 60}", ok, "is less than 3600 seconds"},
+		{"encryption: {previousKeys: [AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=]}", ok, "encryption.previousKeys needs encryption.key"},
+
+		{"", ok + " STERNPOST_PORT=x", `STERNPOST_PORT: port: "x" is not a whole number`},
+		{"", ok + " PORT=x", `PORT: port: "x" is not a whole number`},
+		{"", ok + " STERNPOST_DATABASE_POOLSIZE=1", "STERNPOST_DATABASE_POOLSIZE: there is no such setting"},
+		{"", ok + " STERNPOST_PORT_FILE=/x", "STERNPOST_PORT_FILE: there is no such setting"},
+		{"", ok + " DATABASE_URL_FILE=/x", "DATABASE_URL and DATABASE_URL_FILE are both set"},
+		{"", "BASE_URL=https://x DATABASE_URL_FILE=/does/not/exist", "DATABASE_URL_FILE: open /does/not/exist"},
+		{"", ok + " STERNPOST_AUTH_PROVIDERS=google", "STERNPOST_AUTH_PROVIDERS: auth.providers is a list of objects"},
+		{"", "STERNPOST_MODE=development BASE_URL=https://x/", `BASE_URL: baseUrl: "https://x/" ends in a slash`},
+		{"", "STERNPOST_MODE=development BASE_URL=x", "is not an address"},
+		{"", "STERNPOST_MODE=development BASE_URL=https://u:p@x", "has more than scheme"},
+		{"", "STERNPOST_MODE=development BASE_URL=https://x?y", "has more than scheme"},
+
+		{"prot: 1\nport: x\n", ok + " STERNPOST_HOTS=1", "sternpost.yaml:1: prot\nSTERNPOST_HOTS: there\nsternpost.yaml:2: port"},
+	}
+	for _, test := range tests {
+		source := Source{Env: strings.Fields(test.env)}
+		if test.file != "" {
+			source.File = writeFile(t, "sternpost.yaml", test.file)
+		}
+		_, err := Load(source)
+		if err == nil {
+			t.Errorf("%q, %s: got no error, want %s", test.file, test.env, test.want)
+			continue
+		}
+		for want := range strings.SplitSeq(test.want, "\n") {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%q, %s\n got %v\nwant %s", test.file, test.env, err, want)
+			}
+		}
+		if strings.Contains(err.Error(), "secret-text") || strings.Contains(err.Error(), "AAAAAAAA") {
+			t.Errorf("the error shows a secret: %v", err)
+		}
+	}
+
+	if _, err := Load(Source{File: "/does/not/exist.yaml"}); err == nil || !strings.Contains(err.Error(), "read the configuration") {
+		t.Errorf("a file that is not there: got %v", err)
+	}
+}
+
+// Every setting can be given in the file and in the environment, and every default
+// is one that would be accepted.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for i := range settings {
+		s := &settings[i]
+		if seen[s.variable()] {
+			t.Errorf("%s: a second setting has the variable %s", s.key, s.variable())
+		}
+		seen[s.variable()] = true
+		for _, mode := range []Mode{Production, Development} {
+			if d := s.defaultText(mode); d != "" {
+				if _, err := s.parse([]string{d}); err != nil {
+					t.Errorf("%s: default %s: %v", s.key, d, err)
+				}
+			}
+		}
+	}
+	if got, want := findSetting("auth.password.minLength").variable(), "STERNPOST_AUTH_PASSWORD_MIN_LENGTH"; got != want {
+		t.Errorf("variable: got %s, want %s", got, want)
+	}
+}
+
+// The documentation names every setting.
+func TestSettingsAreDocumented(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range settings {
+		key := settings[i].key
+		dot := strings.LastIndexByte(key, '.')
+		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
+			t.Errorf("README.md does not name %s", key)
+		}
+	}
+}

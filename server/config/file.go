@@ -1,0 +1,190 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+)
+
+// configFile is a sternpost.yaml while it is read.
+type configFile struct {
+	name     string // as problems show it
+	values   map[string]given
+	objects  map[string][]object // of lists of objects
+	problems []error
+}
+
+// object is one of a list of objects.
+type object struct {
+	place  string
+	values map[string]given
+}
+
+// readFile reads the settings of a file by key. It works on the syntax tree, since
+// problems name their line.
+func readFile(path string) (*configFile, []error) {
+	f := &configFile{name: filepath.Base(path), values: map[string]given{}, objects: map[string][]object{}}
+	if path == "" {
+		return f, nil
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return f, []error{fmt.Errorf("read the configuration: %w", err)}
+	}
+	tree, err := parser.ParseBytes(content, 0)
+	var unreadable yaml.Error
+	if errors.As(err, &unreadable) {
+		// Not its full text, which shows the lines around.
+		return f, []error{fmt.Errorf("%s:%d: %s", f.name, unreadable.GetToken().Position.Line, unreadable.GetMessage())}
+	}
+	if err != nil {
+		return f, []error{fmt.Errorf("%s: %w", f.name, err)}
+	}
+	for i, document := range tree.Docs {
+		if document.Body == nil {
+			continue
+		}
+		if i > 0 {
+			f.refuse(document.Body, "", "holds a second document")
+			break
+		}
+		f.section("", document.Body)
+	}
+	return f, f.problems
+}
+
+func (f *configFile) refuse(n ast.Node, key, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if key != "" {
+		text = key + ": " + text
+	}
+	f.problems = append(f.problems, fmt.Errorf("%s: %s", f.place(n), text))
+}
+
+func (f *configFile) place(n ast.Node) string {
+	return fmt.Sprintf("%s:%d", f.name, n.GetToken().Position.Line)
+}
+
+// section reads a mapping whose keys begin with prefix.
+func (f *configFile) section(prefix string, n ast.Node) {
+	for _, m := range f.membersOf(n, strings.TrimSuffix(prefix, ".")) {
+		key := prefix + m.Key.GetToken().Value
+		switch s := findSetting(key); {
+		case s != nil:
+			f.setting(s, m)
+		case isSection(key):
+			f.section(key+".", m.Value)
+		default:
+			f.refuse(m, key, "there is no such setting")
+		}
+	}
+}
+
+// membersOf returns the members of a mapping, which stands under a key.
+func (f *configFile) membersOf(n ast.Node, key string) []*ast.MappingValueNode {
+	var members []*ast.MappingValueNode
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		members = n.Values
+	case *ast.MappingValueNode:
+		members = []*ast.MappingValueNode{n}
+	case *ast.NullNode, *ast.CommentGroupNode:
+	default:
+		f.refuse(n, key, "holds no settings")
+	}
+	return slices.DeleteFunc(slices.Clone(members), func(m *ast.MappingValueNode) bool {
+		if m.Key.IsMergeKey() {
+			f.refuse(m, "", "merge keys are not supported")
+			return true
+		}
+		return false
+	})
+}
+
+func isSection(key string) bool {
+	for i := range settings {
+		if strings.HasPrefix(settings[i].key, key+".") {
+			return true
+		}
+	}
+	return false
+}
+
+// setting reads the value of one setting.
+func (f *configFile) setting(s *setting, m *ast.MappingValueNode) {
+	if s.ofSchema {
+		return
+	}
+	if s.members != nil {
+		f.list(s, m)
+		return
+	}
+	if g, ok := f.given(s.key, s.isList, m); ok {
+		f.values[s.key] = g
+	}
+}
+
+// given reads a plain value, or several of a list.
+func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (given, bool) {
+	elements := []ast.Node{m.Value}
+	if list, ok := m.Value.(*ast.SequenceNode); ok {
+		if !isList {
+			f.refuse(m, key, "is not a list")
+			return given{}, false
+		}
+		elements = list.Values
+	}
+	g := given{place: f.place(m.Key)}
+	for _, n := range elements {
+		t, ok := scalar(n)
+		if !ok {
+			f.refuse(n, key, "has no plain value")
+			return given{}, false
+		}
+		g.texts = append(g.texts, t)
+	}
+	return g, true
+}
+
+// list reads a list of objects.
+func (f *configFile) list(s *setting, m *ast.MappingValueNode) {
+	list, ok := m.Value.(*ast.SequenceNode)
+	if !ok {
+		f.refuse(m, s.key, "is not a list")
+		return
+	}
+	for i, n := range list.Values {
+		o := object{place: f.place(n), values: map[string]given{}}
+		for _, m := range f.membersOf(n, fmt.Sprintf("%s[%d]", s.key, i)) {
+			name := m.Key.GetToken().Value
+			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)
+			at := slices.IndexFunc(s.members, func(s setting) bool { return s.key == name })
+			if at < 0 {
+				f.refuse(m, key, "there is no such setting")
+			} else if g, ok := f.given(key, s.members[at].isList, m); ok {
+				o.values[name] = g
+			}
+		}
+		f.objects[s.key] = append(f.objects[s.key], o)
+	}
+}
+
+// scalar returns the text of a plain value. Anchors, aliases and tags are none.
+func scalar(n ast.Node) (string, bool) {
+	switch n := n.(type) {
+	case *ast.StringNode:
+		return n.Value, true
+	case *ast.LiteralNode:
+		return n.Value.Value, true
+	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return n.GetToken().Value, true
+	}
+	return "", false
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// providerMembers lists the keys of one of auth.providers. Its secret is none of
+// them: it stands in the environment.
+var providerMembers = []setting{
+	{key: "type", read: choice("google", "facebook", "gitlab", "slack", "oidc")},
+	{key: "name", read: providerName},
+	{key: "clientId", read: nonEmpty},
+	{key: "issuerUrl", read: issuerURL},
+	{key: "scopes", read: scope, isList: true},
+	{key: "redirectUrl", read: redirectURL},
+	{key: "responseMode", read: choice("query", "form_post")},
+	{key: "internal", read: boolean},
+}
+
+// readProviders reads auth.providers, in the order of the file.
+func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOptions, []error) {
+	var providers []auth.ProviderOptions
+	var problems []error
+	for i, o := range objects {
+		p, err := readProvider(o, mode)
+		if err == nil && slices.ContainsFunc(providers, func(other auth.ProviderOptions) bool { return strings.EqualFold(p.Name, other.Name) }) {
+			err = fmt.Errorf("another provider is named %s, too", p.Name)
+		}
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: auth.providers[%d]: %w", o.place, i, err))
+			continue
+		}
+		providers = append(providers, p)
+	}
+	for i := range providers {
+		var err error
+		if providers[i].ClientSecret, err = readProviderSecret(providers[i].Name, providers, env); err != nil {
+			problems = append(problems, err)
+		}
+	}
+	return providers, problems
+}
+
+func readProvider(o object, mode Mode) (auth.ProviderOptions, error) {
+	values := map[string]any{}
+	for i := range providerMembers {
+		s := &providerMembers[i]
+		g, ok := o.values[s.key]
+		if !ok {
+			continue
+		}
+		v, err := s.parse(g.texts)
+		if err != nil {
+			return auth.ProviderOptions{}, fmt.Errorf("%s: %w", s.key, err)
+		}
+		values[s.key] = v
+	}
+
+	text := func(key string) string {
+		t, _ := values[key].(string)
+		return t
+	}
+	p := auth.ProviderOptions{
+		Type:         text("type"),
+		Name:         text("name"),
+		ClientID:     text("clientId"),
+		IssuerURL:    text("issuerUrl"),
+		RedirectURL:  text("redirectUrl"),
+		ResponseMode: auth.ResponseMode(text("responseMode")),
+		Scopes:       []string{"openid"},
+	}
+	scopes, _ := values["scopes"].([]string)
+	if scopes == nil {
+		scopes = []string{"email", "profile"}
+	}
+	for _, s := range scopes {
+		if !slices.Contains(p.Scopes, s) {
+			p.Scopes = append(p.Scopes, s)
+		}
+	}
+	if p.ResponseMode == "" {
+		p.ResponseMode = auth.ResponseQuery
+	}
+	p.IsInternal, _ = values["internal"].(bool)
+
+	switch {
+	case p.Type == "":
+		return p, errors.New("type is required")
+	case p.Name == "":
+		return p, errors.New("name is required")
+	case p.ClientID == "":
+		return p, errors.New("clientId is required")
+	case p.IssuerURL == "" && p.Type == "oidc":
+		return p, errors.New("issuerUrl is required for type oidc")
+	case strings.HasPrefix(p.IssuerURL, "http://") && mode == Production:
+		return p, errors.New("issuerUrl must begin with https:// in production")
+	}
+	return p, nil
+}
+
+// readProviderSecret reads AUTH_PROVIDER_SECRET_<NAME>, or the file that the same
+// name with _FILE gives, unless that is the variable of another provider. It is empty
+// if there is none.
+func readProviderSecret(name string, providers []auth.ProviderOptions, env []string) (string, error) {
+	variable := func(name string) string { return "AUTH_PROVIDER_SECRET_" + strings.ToUpper(name) }
+	lookUp := func(name string) (value string) {
+		for _, v := range env {
+			if n, text, _ := strings.Cut(v, "="); n == name {
+				value = text
+			}
+		}
+		return value
+	}
+	value, path := lookUp(variable(name)), ""
+	if !slices.ContainsFunc(providers, func(p auth.ProviderOptions) bool { return variable(p.Name) == variable(name)+"_FILE" }) {
+		path = lookUp(variable(name) + "_FILE")
+	}
+	switch {
+	case path == "":
+		return value, nil
+	case value != "":
+		return "", fmt.Errorf("%s and %[1]s_FILE are both set", variable(name))
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("%s_FILE: %w", variable(name), err)
+	}
+	return strings.TrimRight(string(content), "\r\n"), nil
+}
+
+// What a text may be. Each error continues a sentence that begins with the text.
+
+var isProviderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`).MatchString
+
+func providerName(text string) (any, error) {
+	if !isProviderName(text) {
+		return nil, errors.New("is not a name of letters, digits and underscores that begins with a letter")
+	}
+	return text, nil
+}
+
+func nonEmpty(text string) (any, error) {
+	if text == "" {
+		return nil, errors.New("is empty")
+	}
+	return text, nil
+}
+
+func scope(text string) (any, error) {
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
+		return nil, errors.New("is not a scope")
+	}
+	return text, nil
+}
+
+func issuerURL(text string) (any, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Hostname() == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
+		return nil, errors.New("is not an address that begins with https://")
+	}
+	if u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") {
+		return nil, errors.New("has more than scheme, host, port and path")
+	}
+	return text, nil
+}
+
+// redirectURL reads where sign-ins end.
+func redirectURL(text string) (any, error) {
+	u, err := url.Parse(text)
+	isWeb := err == nil && (u.Scheme == "https" || u.Scheme == "http")
+	switch {
+	case err != nil, isWeb && u.Hostname() == "", !isWeb && !strings.Contains(u.Scheme, "."):
+		return nil, errors.New("is not an address such as https://app.example.com/done or com.example.app:/done")
+	case u.User != nil, strings.Contains(text, "#"):
+		return nil, errors.New("has a user or a fragment")
+	}
+	return text, nil
+}
+
+// redirectURI reads an address that a client may name as where its sign-in ends. An
+// http address that is not of this machine would send codes in the open.
+func redirectURI(text string) (any, error) {
+	v, err := redirectURL(text)
+	if err != nil {
+		return nil, err
+	}
+	if u, err := url.Parse(text); err != nil || u.Scheme == "http" && !isLoopback(u.Hostname()) {
+		return nil, errors.New("begins with http:// and is not an address of this machine")
+	}
+	return v, nil
+}
+
+func isLoopback(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "::1"
+}

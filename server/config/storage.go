@@ -1,0 +1,78 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Storage says where file contents are kept.
+type Storage struct {
+	Type      string // s3 or local
+	Directory string // of local
+	Bucket    string // of s3, like all below
+	Region    string
+	Endpoint  string // empty means that of AWS
+	PathStyle bool
+
+	DeleteDelay time.Duration // from the end of a file to that of its contents
+}
+
+// Uploads bounds what clients may send ahead of a call.
+type Uploads struct {
+	URLExpiry               time.Duration
+	KeyExpiry               time.Duration // greater
+	MaxOutstanding          int           // per identity
+	MaxOutstandingAnonymous int           // per client address
+	CheckInline             bool          // whether what fields accept binds inline files too
+}
+
+// maxURLExpiry is how long a presigned URL of S3 may hold.
+const maxURLExpiry = 7 * 24 * time.Hour
+
+func (c *Config) checkStorage() []error {
+	var problems []error
+	if c.Mode == Production && c.Storage.Type == "local" {
+		problems = append(problems, errors.New("storage.type must be s3 in production: local storage is for development"))
+	}
+	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
+		problems = append(problems, errors.New("uploads.keyExpiry must be greater than uploads.urlExpiry"))
+	}
+	if c.Uploads.URLExpiry > maxURLExpiry {
+		problems = append(problems, fmt.Errorf("uploads.urlExpiry must be at most %d, which is 7 days", int(maxURLExpiry.Seconds())))
+	}
+	return problems
+}
+
+// Faults lists what is missing to store anything.
+func (c *Storage) Faults() []string {
+	var faults []string
+	if c.Type == "local" {
+		return nil
+	}
+	for _, s := range []struct{ key, value string }{{"storage.s3.bucket", c.Bucket}, {"storage.s3.region", c.Region}} {
+		if s.value == "" {
+			faults = append(faults, fmt.Sprintf("%s is required to store files (in the environment: %s)",
+				s.key, findSetting(s.key).variable()))
+		}
+	}
+	return faults
+}
+
+// Pagination is how lists are paged. The zero Pagination leaves them as they are
+// published.
+type Pagination struct {
+	DefaultSize int  // of a page whose size a request leaves open
+	MaxSize     int  // that a request may ask for
+	AlwaysCount bool // whether every list says how many rows there are in all
+}
+
+// OpenAPIAccess says who may read the description of an API.
+type OpenAPIAccess string
+
+// Who may read it: anyone, whoever has a token, or nobody.
+const (
+	OpenAPIPublic        OpenAPIAccess = "public"
+	OpenAPIAuthenticated OpenAPIAccess = "authenticated"
+	OpenAPIOff           OpenAPIAccess = "off"
+)

@@ -1,0 +1,227 @@
+package docs
+
+import (
+	"bytes"
+	"compress/gzip"
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"mime"
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/swaggest/swgui/v5/static"
+
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// The pages for developers: at / the application as it is, at /docs the reference of
+// its APIs. They are there if docs is set, and hide nothing: neither rules nor SQL.
+
+//go:embed *.html *.css *.js
+var docsFiles embed.FS
+
+// PagePolicy lets a page use what comes from its own origin. Swagger UI keeps its
+// icons in its style sheet.
+const PagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Database is what the pages need of the database.
+type Database interface {
+	// QueryRow runs a statement that returns one row.
+	QueryRow(statement string, arguments []any, into ...any) error
+}
+
+// Options are what the pages are made of.
+type Options struct {
+	Config *config.Config
+	DB     Database
+	Policy *request.Policy
+
+	// Release returns the release that is served; nil if there is none.
+	Release func() (number int64, m *release.Manifest)
+}
+
+// Pages are the pages, ready to be sent.
+type Pages struct {
+	Options
+	application, reference, problem *template.Template
+	assets                          map[string]*asset // by name below /docs/
+}
+
+// asset is a file that pages use.
+type asset struct {
+	kind   string
+	etag   string
+	text   []byte
+	zipped []byte // kept instead of the text, if it is not nil
+}
+
+// swaggerFiles are the files of Swagger UI that the reference uses.
+var swaggerFiles = []string{"swagger-ui-bundle.js", "swagger-ui.css"}
+
+// New reads the pages out of the binary.
+func New(o Options) *Pages {
+	parse := func(name string) *template.Template {
+		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, name))
+	}
+	p := &Pages{Options: o, application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), assets: map[string]*asset{}}
+	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "problem.js", "token.js"} {
+		text, err := docsFiles.ReadFile(name)
+		if err != nil {
+			panic(fmt.Sprintf("server: read %s: %v", name, err)) // it is part of the binary
+		}
+		p.assets[name] = newAsset(name, text, nil)
+	}
+	for _, name := range swaggerFiles {
+		zipped, err := static.FS.ReadFile(name + ".gz")
+		if err != nil {
+			panic(fmt.Sprintf("server: read %s: %v", name, err))
+		}
+		p.assets[name] = newAsset(name, nil, zipped)
+	}
+	return p
+}
+
+func newAsset(name string, text, zipped []byte) *asset {
+	content := text
+	if zipped != nil {
+		content = zipped
+	}
+	return &asset{
+		kind:   mime.TypeByExtension(path.Ext(name)),
+		etag:   request.NewDocument(content).ETag,
+		text:   text,
+		zipped: zipped,
+	}
+}
+
+// paragraphs splits a doc comment where it has blank lines.
+func paragraphs(doc string) []string {
+	var list []string
+	for p := range strings.SplitSeq(doc, "\n\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// Routes lists the paths of the pages.
+func (s *Pages) Routes(app *fiber.App) {
+	page := func(show fiber.Handler) fiber.Handler { return s.Policy.ForDevelopers(s.Policy.Page(show)) }
+	app.All("/", page(s.orProblem(s.applicationPage)))
+	app.All("/docs", page(s.orProblem(s.referencePage)))
+	app.All("/docs/sql", page(s.allSQL))
+	app.All("/docs/sql/:action", page(s.actionSQL))
+	app.All("/docs/table/:table", page(s.tableSQL))
+	app.All("/docs/:asset", page(s.asset))
+}
+
+// orProblem shows a page also where the service fails, for a person who looks at it in
+// a browser: with the status of what failed.
+func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		err := show(c)
+		if err == nil {
+			return nil
+		}
+		refused := refusal.Of(err)
+		if refused.Status < http.StatusInternalServerError {
+			return err
+		}
+		r := request.Of(c)
+		s.Policy.Answer(c.Context(), r, refused)
+		return sendPage(c, s.problem, struct {
+			Message, RequestID string
+			IsAway             bool // for a moment
+		}{refused.Message, r.ID, refused.Status != http.StatusInternalServerError})
+	}
+}
+
+// asset answers with a file of the pages.
+func (s *Pages) asset(c *fiber.Ctx) error {
+	a := s.assets[c.Params("asset")]
+	if a == nil {
+		return &refusal.ActionNotFound
+	}
+	c.Set("ETag", a.etag)
+	c.Set("Cache-Control", "no-cache")
+	if request.IsKnown(c.Get("If-None-Match"), a.etag) {
+		c.Status(http.StatusNotModified)
+		return nil
+	}
+	c.Set("Content-Type", a.kind)
+	switch {
+	case a.zipped == nil:
+		c.Response().SetBodyRaw(a.text)
+	case strings.Contains(c.Get("Accept-Encoding"), "gzip"):
+		c.Set("Content-Encoding", "gzip")
+		c.Set("Vary", "Accept-Encoding")
+		c.Response().SetBodyRaw(a.zipped)
+	default:
+		text, err := unzip(a.zipped)
+		if err != nil {
+			return fmt.Errorf("read %s: %w", c.Params("asset"), err)
+		}
+		c.Set("Vary", "Accept-Encoding")
+		c.Response().SetBodyRaw(text)
+	}
+	return nil
+}
+
+func unzip(zipped []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(zipped))
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// sendPage fills a template in.
+func sendPage(c *fiber.Ctx, page *template.Template, data any) error {
+	var b bytes.Buffer
+	if err := page.Execute(&b, data); err != nil {
+		return fmt.Errorf("write the page %s: %w", page.Name(), err)
+	}
+	c.Set("Content-Security-Policy", PagePolicy)
+	c.Set("Content-Type", "text/html; charset=utf-8")
+	c.Response().SetBodyRaw(b.Bytes())
+	return nil
+}
+
+// referencePage shows the description of an API with Swagger UI.
+func (s *Pages) referencePage(c *fiber.Ctx) error {
+	_, m := s.Release()
+	if m == nil {
+		return &refusal.Unavailable
+	}
+	type link struct {
+		Name, Path string
+		IsShown    bool
+	}
+	data := struct {
+		IsOff bool
+		Shown string // the path of the API
+		APIs  []link
+	}{IsOff: s.Config.OpenAPI == config.OpenAPIOff}
+	asked := c.Query("api")
+	for i, a := range m.APIs {
+		shown := a.Path == asked || asked == "" && i == 0
+		if shown {
+			data.Shown = a.Path
+		}
+		data.APIs = append(data.APIs, link{a.Name, a.Path, shown})
+	}
+	if data.Shown == "" && asked != "" {
+		return &refusal.ActionNotFound
+	}
+	return sendPage(c, s.reference, data)
+}

@@ -1,0 +1,101 @@
+package docs
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// TestDocsSamples writes samples that fit their schemas.
+func TestDocsSamples(t *testing.T) {
+	t.Parallel()
+	const query = `{"type":"object","properties":{"equals":{"$ref":"#/components/schemas/Kind"},"notEquals":{"$ref":"#/components/schemas/Kind"}},"minProperties":1,"additionalProperties":false}`
+	list := `{"type":"object","additionalProperties":false,"properties":{"where":{"type":"object","additionalProperties":false,"properties":{"title":` +
+		`{"type":"object","minProperties":1,"additionalProperties":false,"properties":{"equals":{"type":"string"},"contains":{"type":"string"}}}}},` +
+		`"first":{"type":"integer","minimum":1,"maximum":1000},"last":{"type":"integer","minimum":1,"maximum":1000},` +
+		`"after":{"type":"string"},"before":{"type":"string"},"limit":{"type":"integer","minimum":1,"maximum":1000},` +
+		`"offset":{"type":"integer","minimum":0,"maximum":1000000},"totalCount":{"type":"boolean"}},` +
+		`"dependentSchemas":{"first":{"properties":{"limit":false,"offset":false,"last":false,"before":false}},` +
+		`"last":{"properties":{"limit":false,"offset":false,"after":false}},"after":{"properties":{"limit":false,"offset":false,"before":false}},` +
+		`"before":{"properties":{"limit":false,"offset":false}},"offset":{"required":["limit"]}}}`
+	for _, test := range []struct{ schema, least, full string }{
+		{`{"type":"object","properties":{"name":{"type":"string"},"at":{"type":["string","null"],"format":"date-time"}},"required":["name"],"additionalProperties":false}`,
+			`{"name":"name"}`, `{"name":"name","at":"2026-03-31T09:00:00Z"}`},
+		{`{"type":"object","properties":{"id":{"type":"string","minLength":1,"maxLength":255},"kind":{"anyOf":[{"$ref":"#/components/schemas/Kind"},{"type":"null"}]}},"additionalProperties":false}`,
+			`{}`, `{"id":"…","kind":"Rye"}`},
+		{`{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}},"anyOf":[{"required":["b"]},{"required":["a"]}],"additionalProperties":false}`,
+			`{"b":"b"}`, `{"a":"a","b":"b"}`},
+		{`{"type":"object","properties":{"kids":{"type":"array","items":{"$ref":"#/components/schemas/X"},"minItems":1}},"required":[],"additionalProperties":false}`,
+			`{}`, `{"kids":[{"kids":[{"kids":[{}]}]}]}`},
+		{`{"type":"object","properties":{"days":{"type":"array","items":{"type":"string","format":"date"}},"sum":{"type":"number","format":"decimal"},"is":{"type":"boolean"},"long":{"type":"string","format":"duration"}},"required":["days"],"additionalProperties":false}`,
+			`{"days":[]}`, `{"days":["2026-03-31"],"sum":1.5,"is":true,"long":"PT1H30M"}`},
+		{`{"type":"object","properties":{"where":{"type":"object","properties":{"kind":{"$ref":"#/components/schemas/KindQueryInput"}},"required":["kind"],"additionalProperties":false}},"required":["where"],"additionalProperties":false}`,
+			`{"where":{"kind":{"equals":"Rye"}}}`, `{"where":{"kind":{"equals":"Rye"}}}`},
+		{`{"type":"object","properties":{"image":{"type":"string","x-format":"file"}},"required":["image"],"additionalProperties":false}`,
+			`{"image":"data:text/plain;name=hello.txt;base64,aGVsbG8="}`, `{"image":"data:text/plain;name=hello.txt;base64,aGVsbG8="}`},
+		{list, `{}`, `{"where":{"title":{"equals":"equals","contains":"contains"}},"first":10,"totalCount":true}`},
+		{`{}`, `{}`, `{}`},
+	} {
+		schemas := release.Schemas{
+			{Name: "X", JSON: json.RawMessage(test.schema)},
+			{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"]}`)},
+			{Name: "KindQueryInput", JSON: json.RawMessage(query)},
+		}
+		reader, err := input.Compile(schemas, "X")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []struct {
+			all  bool
+			want string
+		}{{false, test.least}, {true, test.full}} {
+			got := schemaReader{schemas}.sample("X", s.all)
+			if compact := strings.Join(strings.Fields(got), ""); compact != s.want {
+				t.Errorf("%s (all: %t)\n got %s\nwant %s", test.schema, s.all, compact, s.want)
+			}
+			if _, err := reader.Read([]byte(got)); err != nil {
+				t.Errorf("%s (all: %t)\n got %s, which is refused: %v", test.schema, s.all, got, err)
+			}
+		}
+	}
+}
+
+func TestDocsInputs(t *testing.T) {
+	t.Parallel()
+	schemas := release.Schemas{
+		{Name: "X", JSON: json.RawMessage(`{"type":"object","properties":{
+			"where":{"$ref":"#/components/schemas/Where"},
+			"id":{"type":"string","minLength":1,"maxLength":255,"description":"which one"},
+			"kinds":{"type":"array","items":{"$ref":"#/components/schemas/Kind"}},
+			"price":{"type":["number","null"],"format":"decimal"},
+			"note":{"$ref":"#/components/schemas/Kind","description":"a kind"},
+			"lines":{"type":"array","items":{"$ref":"#/components/schemas/Line"},"description":"in order"},
+			"any":{}},"required":["id"]}`)},
+		{Name: "Line", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"below":{"type":"array","items":{"$ref":"#/components/schemas/Line"}}},"required":["text"]}`)},
+		{Name: "Where", JSON: json.RawMessage(`{"type":"object","properties":{"text":{"$ref":"#/components/schemas/TextQueryInput"}},"required":["text"]}`)},
+		{Name: "TextQueryInput", JSON: json.RawMessage(`{"type":"object","minProperties":1,"properties":{"equals":{"type":"string"},"oneOf":{"type":"array"}}}`)},
+		{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"],"description":"what it is"}`)},
+	}
+	got := schemaReader{schemas}.rows(schemas.Get("X"), "", "X")
+	want := []memberRow{
+		{Path: "where.text", Type: "filter: equals, oneOf", Required: true},
+		{Path: "id", Type: "id", Doc: "which one", Required: true},
+		{Path: "kinds", Type: "list of Rye | Oat"},
+		{Path: "price", Type: "decimal or null"},
+		{Path: "note", Type: "Rye | Oat", Doc: "a kind"},
+		{Path: "lines[].text", Type: "text", Required: true},
+		{Path: "lines[].below", Type: "list of object"},
+		{Path: "any", Type: "any JSON"},
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %+v, want %+v", got, want)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("got %+v, want %+v", got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,329 @@
+package files
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/storage"
+)
+
+// Sent is a file of an input.
+type Sent struct {
+	path   string
+	stored file // as far as it is known
+
+	inline *input.File // nil for an upload
+
+	input  *release.FileInput // what bounds it; of an inline file nil where nothing does
+	upload string             // the key, of an upload
+	etag   string             // of what was sent
+}
+
+// Of finds the files of an input: by path, and in their order.
+func Of(a *release.Action, in input.Input) (byPath map[string]*Sent, sent []*Sent) {
+	byPath = map[string]*Sent{}
+	for _, p := range in.Places() {
+		if !isFilePlace(p) {
+			continue
+		}
+		f := &Sent{path: p.Path}
+		if inline, ok := p.Inline(); ok {
+			f.inline = &inline
+			f.stored = file{Filename: inline.Name, ContentType: inline.ContentType, Size: int64(len(inline.Contents))}
+			if f.input = fileInputAt(a.Files, p.Path); f.input == nil {
+				f.input = inlineInputAt(a.Inline, p.Path)
+			}
+		} else {
+			f.upload, f.input = p.Text(), fileInputAt(a.Files, p.Path)
+		}
+		byPath[p.Path], sent = f, append(sent, f)
+	}
+	return byPath, sent
+}
+
+func isFilePlace(p input.Place) bool { return p.Format == "data-url" || p.Format == "file" }
+
+// fileInputAt returns the input in which a path lies: the input itself, or one of
+// its elements.
+func fileInputAt(inputs []release.FileInput, path string) *release.FileInput {
+	for i := range inputs {
+		if rest, ok := strings.CutPrefix(path, inputs[i].Path); ok && (rest == "" || inputs[i].Array && rest[0] == '.') {
+			return &inputs[i]
+		}
+	}
+	return nil
+}
+
+// inlineInputAt returns the input of nested rows in which a path lies.
+func inlineInputAt(inputs []release.FileInput, path string) *release.FileInput {
+	var names []string
+	for _, segment := range strings.Split(path, ".") {
+		if _, err := strconv.Atoi(segment); err != nil { // no name is a number
+			names = append(names, segment)
+		}
+	}
+	path = strings.Join(names, ".")
+	i := slices.IndexFunc(inputs, func(in release.FileInput) bool { return in.Path == path })
+	if i < 0 {
+		return nil
+	}
+	return &inputs[i]
+}
+
+// Value is the file as the database holds it. Before it is stored, that stands for it: a
+// file, of which an upload's name, type and size are not known yet.
+func (f *Sent) Value() []byte {
+	return f.stored.append(nil, "")
+}
+
+const (
+	notUploadKey    = "is not an upload key for this input"
+	nothingUploaded = "nothing has been uploaded for this key"
+	uploadChanged   = "the upload changed while it was being attached"
+)
+
+// Check looks at the uploads: whether this call may attach them, and what was
+// really sent; and at inline files, where these are checked. All problems are listed.
+func (s *Service) Check(a *release.Action, identity string, files []*Sent) error {
+	names, err := s.attachable(a, identity, files)
+	if err != nil {
+		return err
+	}
+	var entries []refusal.Entry
+	seen := map[string]bool{}
+	for _, f := range files {
+		if f.inline != nil {
+			if s.Config.Uploads.CheckInline && f.input != nil {
+				entries = append(entries, judgeFile(f.input, f.stored.ContentType, f.stored.Size, f.path, f.path)...)
+			}
+			continue
+		}
+		name, ok := names[f.upload]
+		if !ok || seen[f.upload] {
+			entries = append(entries, refusal.Entry{Field: f.path, Error: notUploadKey})
+			continue
+		}
+		seen[f.upload] = true
+		more, err := s.look(f, name)
+		if err != nil {
+			return err
+		}
+		entries = append(entries, more...)
+	}
+	if len(entries) > 0 {
+		return refusal.InputInvalid.Listing(entries...)
+	}
+	return nil
+}
+
+// attachable returns the names of the files whose upload keys the call may attach,
+// by key.
+func (s *Service) attachable(a *release.Action, identity string, files []*Sent) (map[string]string, error) {
+	type named struct {
+		Key   string `json:"key"`
+		Field string `json:"field"`
+	}
+	var asked []named
+	for _, f := range files {
+		if f.inline == nil && isFileKey(f.upload) && f.input != nil {
+			asked = append(asked, named{f.upload, f.input.Name})
+		}
+	}
+	names := map[string]string{}
+	if len(asked) == 0 {
+		return names, nil
+	}
+	text, err := json.Marshal(asked)
+	if err != nil {
+		return nil, fmt.Errorf("write the upload keys of a call: %w", err)
+	}
+	err = s.DB.QueryRow(
+		`select coalesce(json_object_agg(key, filename), '{}') from platform.file_uploads($1, $2, $3)`,
+		[]any{string(text), a.Name, nullable(identity)}, &names)
+	if err != nil {
+		return nil, refusal.OfCall(err, a, nil, nil)
+	}
+	return names, nil
+}
+
+// look finds out what was sent for an upload, and judges it.
+func (s *Service) look(f *Sent, name string) ([]refusal.Entry, error) {
+	ctx, cancel := storageContext()
+	defer cancel()
+	object, err := s.Store.Head(ctx, storage.Uploads+f.upload)
+	if errors.Is(err, storage.ErrNotFound) {
+		return []refusal.Entry{{Field: f.path, Error: nothingUploaded}}, nil
+	}
+	if err != nil {
+		return nil, refusal.Unavailable.With(err)
+	}
+	f.stored = file{Filename: name, ContentType: object.ContentType, Size: object.Size}
+	f.etag = object.ETag
+	return judgeFile(f.input, object.ContentType, object.Size, f.path, f.path), nil
+}
+
+// Kept are the files that were stored for a call.
+type Kept struct {
+	keys  []string
+	bytes int64 // that they have together
+	payer payer // against whom they count if the call fails
+}
+
+// Keep stores the files of a call, once it is certain that the call may have them all. It
+// returns nil if there are none.
+func (s *Service) Keep(c *fiber.Ctx, a *release.Action, identity string, sent []*Sent) (*Kept, error) {
+	if len(sent) == 0 {
+		return nil, nil
+	}
+	if err := s.Check(a, identity, sent); err != nil {
+		return nil, err
+	}
+	stored := &Kept{payer: s.payer(c, identity)}
+	for _, f := range sent {
+		stored.bytes += f.stored.Size
+	}
+	var err error
+	if stored.keys, err = s.storeAll(a, stored.payer, sent); err != nil {
+		s.Discard(stored, refusal.Of(err))
+		return nil, err
+	}
+	return stored, nil
+}
+
+// storeAll stores all files under fresh keys. They are entered in the database
+// first, so that none is forgotten, whatever happens. The keys are returned with an
+// error too.
+func (s *Service) storeAll(a *release.Action, payer payer, files []*Sent) (keys []string, err error) {
+	for _, f := range files {
+		f.stored.Key = newFileKey()
+		keys = append(keys, f.stored.Key)
+	}
+	err = s.DB.QueryRow(`select platform.file_enter($1)::text from platform.file_admit($2, $3)`, []any{keys, payer.name, payer.most}, new(*string))
+	if err != nil {
+		return nil, refuseRate(err, a)
+	}
+	for _, f := range files {
+		if err := s.storeFile(f); err != nil {
+			return keys, err
+		}
+	}
+	return keys, nil
+}
+
+func (s *Service) storeFile(f *Sent) error {
+	ctx, cancel := storageContext()
+	defer cancel()
+	key := storage.Files + f.stored.Key
+	if f.inline != nil {
+		if err := s.Store.Put(ctx, key, f.stored.ContentType, f.inline.Contents); err != nil {
+			return refusal.Unavailable.With(err)
+		}
+		f.inline.Contents = nil
+		return nil
+	}
+	err := s.Store.Copy(ctx, storage.Uploads+f.upload, key, f.etag)
+	switch {
+	case errors.Is(err, storage.ErrChanged), errors.Is(err, storage.ErrNotFound):
+		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: uploadChanged})
+	case err != nil:
+		return refusal.Unavailable.With(err)
+	}
+	return nil
+}
+
+// Attaching adds the uploads that a call attaches to its context.
+func Attaching(context []byte, files []*Sent) []byte {
+	b := append([]byte(nil), context[:len(context)-1]...)
+	first := true
+	for _, f := range files {
+		if f.inline != nil {
+			continue
+		}
+		switch {
+		case !first:
+			b = append(b, ',')
+		case len(b) > 1: // the context has members
+			b = append(b, `,"uploads":[`...)
+		default:
+			b = append(b, `"uploads":[`...)
+		}
+		first = false
+		b = append(b, `{"key":`...)
+		b = answer.Quote(b, f.upload)
+		b = append(b, `,"field":`...)
+		b = answer.Quote(b, f.path)
+		b = append(b, '}')
+	}
+	if !first {
+		b = append(b, ']')
+	}
+	return append(b, '}')
+}
+
+// payer is against whom it counts what is stored for calls that fail.
+type payer struct {
+	name string
+	most int64 // bytes within an hour
+}
+
+// What may be stored in vain within an hour: far more than mistakes come to.
+const (
+	failedBytes          = 100 << 20 // for an identity
+	failedBytesAnonymous = 20 << 20  // for an anonymous address
+)
+
+// payer returns against whom the files of a call count.
+func (s *Service) payer(c *fiber.Ctx, identity string) payer {
+	if identity == "" {
+		return payer{"address " + s.Policy.ClientAddress(c), failedBytesAnonymous}
+	}
+	return payer{"identity " + identity, failedBytes}
+}
+
+// Discard deletes the files of a call that was refused, and counts them. Of one that
+// failed on our side, nobody may know how it ended, and storage may be what is away: its
+// files are queued, like those for which this fails. If that fails too, they go after a
+// day, like those of a server that dies.
+func (s *Service) Discard(p *Kept, why *refusal.Refusal) {
+	if p == nil || len(p.keys) == 0 {
+		return
+	}
+	if why.Status < fiber.StatusInternalServerError {
+		err := s.deleteRefused(p)
+		if err == nil {
+			return
+		}
+		s.Log.Warn("delete the files of a call that was refused", "files", len(p.keys), "error", err)
+	}
+	if err := s.DB.QueryRow(`select platform.file_discard($1)::text`, []any{p.keys}, new(*string)); err != nil {
+		s.Log.Warn("discard the files of a call that failed", "files", len(p.keys), "error", err)
+	}
+}
+
+func (s *Service) deleteRefused(p *Kept) error {
+	if err := s.DB.QueryRow(`select platform.file_fail($1, $2)::text`, []any{p.payer.name, p.bytes}, new(*string)); err != nil {
+		return err
+	}
+	ctx, cancel := storageContext()
+	defer cancel()
+	_, err := s.sweepBatch(ctx, storage.Files, `select platform.file_unheld($1)`, []any{p.keys}, `select platform.file_forget($1)`)
+	return err
+}
+
+// nullable returns nil for an anonymous caller.
+func nullable(identity string) *string {
+	if identity == "" {
+		return nil
+	}
+	return &identity
+}

@@ -1,0 +1,85 @@
+package files
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"strings"
+	"time"
+
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/local"
+	"github.com/sternpost/sternpost/storage/s3"
+)
+
+// Open opens the store of a configuration; nil if it names none, which is no
+// fault where no schema has files.
+func Open(c *config.Config) (storage.Store, error) {
+	switch {
+	case c.Storage.Type == "local":
+		return local.Open(local.Options{Directory: c.Storage.Directory, BaseURL: c.BaseURL, Secret: []byte(c.SigningKey)})
+	case c.Storage.Bucket == "" || c.Storage.Region == "":
+		return nil, nil
+	}
+	return s3.Open(context.Background(), s3.Options{
+		Bucket: c.Storage.Bucket, Region: c.Storage.Region, Endpoint: c.Storage.Endpoint, PathStyle: c.Storage.PathStyle,
+	})
+}
+
+// storageTimeout is how long one request to the store may take. A copy within the
+// service is the longest.
+const storageTimeout = 40 * time.Second
+
+func storageContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), storageTimeout)
+}
+
+// newFileKey returns a key that nobody guesses: 128 random bits in base64url.
+func newFileKey() string {
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // never fails
+	return base64.RawURLEncoding.EncodeToString(random[:])
+}
+
+// isFileKey tells whether a text has the form of a key. Whatever has not cannot name
+// an object.
+func isFileKey(text string) bool {
+	b, err := base64.RawURLEncoding.DecodeString(text)
+	return err == nil && len(b) == 16
+}
+
+// judgeFile lists what an input does not take in a file of that type and size. The
+// entries are about the fields given.
+func judgeFile(in *release.FileInput, contentType string, size int64, typeField, sizeField string) []refusal.Entry {
+	var entries []refusal.Entry
+	if !acceptsType(in.Accepts, contentType) {
+		entries = append(entries, refusal.Entry{Field: typeField, Error: fmt.Sprintf("content type %s is not accepted", refusal.Cut(contentType, 64))})
+	}
+	if size > in.MaxSize {
+		entries = append(entries, refusal.Entry{Field: sizeField, Error: fmt.Sprintf("must be at most %d bytes", in.MaxSize)})
+	}
+	return entries
+}
+
+// acceptsType tells whether a content type matches one of the patterns, which are
+// type/subtype or type/* in lower case. Its parameters do not count.
+func acceptsType(patterns []string, contentType string) bool {
+	if len(patterns) == 0 {
+		return true
+	}
+	bare, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return false
+	}
+	for _, p := range patterns {
+		if kind, isOpen := strings.CutSuffix(p, "*"); p == bare || isOpen && strings.HasPrefix(bare, kind) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,125 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/storage"
+)
+
+// Finish gives each file of a result its url, made anew each time, and leaves every
+// other byte as it is.
+func (s *Service) Finish(result []byte, places *ResultPlaces) ([]byte, error) {
+	f := &finisher{
+		files:   s,
+		result:  result,
+		decoder: jsontext.NewDecoder(bytes.NewBuffer(result), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
+		out:     make([]byte, 0, len(result)+len(result)/2),
+	}
+	if err := f.value(places); err != nil {
+		return nil, err
+	}
+	return append(f.out, result[f.done:]...), nil
+}
+
+type finisher struct {
+	files   *Service
+	result  []byte
+	decoder *jsontext.Decoder
+	out     []byte
+	done    int // how much of the result is written
+}
+
+func (f *finisher) value(p *ResultPlaces) error {
+	switch kind := f.decoder.PeekKind(); {
+	case kind == '{' && p.holdsFile():
+		return f.file()
+	case kind == '{':
+		return f.object(p)
+	case kind == '[' && p.element() != nil:
+		return f.array(p.element())
+	}
+	return f.skip()
+}
+
+func (f *finisher) skip() error {
+	if err := f.decoder.SkipValue(); err != nil {
+		return fmt.Errorf("read a result with files: %w", err)
+	}
+	return nil
+}
+
+func (f *finisher) object(p *ResultPlaces) error {
+	if _, err := f.decoder.ReadToken(); err != nil {
+		return fmt.Errorf("read a result with files: %w", err)
+	}
+	for f.decoder.PeekKind() != '}' {
+		name, err := f.decoder.ReadToken()
+		if err != nil {
+			return fmt.Errorf("read a result with files: %w", err)
+		}
+		if inner := p.member(name.String()); inner != nil {
+			err = f.value(inner)
+		} else {
+			err = f.skip()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := f.decoder.ReadToken()
+	return err
+}
+
+func (f *finisher) array(element *ResultPlaces) error {
+	if _, err := f.decoder.ReadToken(); err != nil {
+		return fmt.Errorf("read a result with files: %w", err)
+	}
+	for f.decoder.PeekKind() != ']' {
+		if err := f.value(element); err != nil {
+			return err
+		}
+	}
+	_, err := f.decoder.ReadToken()
+	return err
+}
+
+// file writes a file with its url. Only custom code can bring one that was never
+// stored.
+func (f *finisher) file() error {
+	raw, err := f.decoder.ReadValue()
+	if err != nil {
+		return fmt.Errorf("read a result with files: %w", err)
+	}
+	var file file
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return fmt.Errorf("read a file of a result: %w", err)
+	}
+	if !isFileKey(file.Key) {
+		return errors.New("a file of the result has a key that is none")
+	}
+	url, err := f.files.downloadURL(&file)
+	if err != nil {
+		return err
+	}
+	end := int(f.decoder.InputOffset())
+	f.out = append(f.out, f.result[f.done:end-len(raw)]...)
+	f.out = file.append(f.out, url)
+	f.done = end
+	return nil
+}
+
+func (s *Service) downloadURL(file *file) (string, error) {
+	ctx, cancel := storageContext()
+	defer cancel()
+	url, err := s.Store.DownloadURL(ctx, storage.Files+file.Key, storage.Download{Filename: file.Filename, ContentType: file.ContentType})
+	if err != nil {
+		return "", refusal.Unavailable.With(err)
+	}
+	return url, nil
+}

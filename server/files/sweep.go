@@ -1,0 +1,102 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/storage"
+)
+
+const (
+	// fileSweepInterval is how often a server looks for contents that are to go, and
+	// fileSweepStart when it first does: also one that runs for moments at a time, as
+	// in development, does its share.
+	fileSweepInterval = time.Minute
+	fileSweepStart    = time.Second
+	// fileSweepBatch is how many it deletes while it holds their rows locked.
+	fileSweepBatch = 20
+	// failureBatch is how many counts of failed calls it deletes at a time.
+	failureBatch = 1000
+)
+
+// Sweep deletes the contents of files that nobody holds, and of uploads that
+// are attached or have expired, until the context ends. Several servers may do so at
+// the same time. While storage or the database is away, it waits.
+func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
+	tick := time.NewTicker(fileSweepStart)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if !isServed() {
+			continue // there is no platform to ask yet
+		}
+		tick.Reset(fileSweepInterval)
+		if err := s.SweepOnce(ctx); err != nil && ctx.Err() == nil {
+			s.Log.Warn("delete the contents of files", "error", err)
+		}
+	}
+}
+
+// SweepOnce deletes all that is due now.
+func (s *Service) SweepOnce(ctx context.Context) error {
+	delay := s.Config.Storage.DeleteDelay
+	err := s.sweepAll(ctx, storage.Files, `select platform.file_due($1, $2)`, []any{delay, int32(fileSweepBatch)}, `select platform.file_forget($1)`)
+	if err != nil {
+		return err
+	}
+	for n := int32(failureBatch); n == failureBatch; {
+		if err := s.DB.QueryRow(`select platform.file_failures_sweep($1)`, []any{int32(failureBatch)}, &n); err != nil {
+			return err
+		}
+	}
+	return s.sweepAll(ctx, storage.Uploads, `select platform.file_uploads_due($1)`, []any{int32(fileSweepBatch)}, `select platform.file_uploads_forget($1)`)
+}
+
+// sweepAll deletes batches until none is left.
+func (s *Service) sweepAll(ctx context.Context, prefix, due string, arguments []any, forget string) error {
+	for {
+		n, err := s.sweepBatch(ctx, prefix, due, arguments, forget)
+		if err != nil || n < fileSweepBatch {
+			return err
+		}
+	}
+}
+
+// sweepBatch deletes objects while their rows are locked, so that no write can take
+// one up again and no other server is at the same.
+func (s *Service) sweepBatch(ctx context.Context, prefix, due string, arguments []any, forget string) (n int, err error) {
+	err = s.DB.Transaction(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, due, append([]any{pgx.QueryExecModeExec}, arguments...)...)
+		if err != nil {
+			return fmt.Errorf("ask for what is to be deleted: %w", err)
+		}
+		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			return fmt.Errorf("ask for what is to be deleted: %w", err)
+		}
+		if n = len(keys); n == 0 {
+			return nil
+		}
+		if s.Store == nil {
+			return errors.New("there are objects to delete, and no storage is configured")
+		}
+		for _, key := range keys {
+			if err := s.Store.Delete(ctx, prefix+key); err != nil {
+				return err
+			}
+		}
+		if _, err := tx.Exec(ctx, forget, pgx.QueryExecModeExec, keys); err != nil {
+			return fmt.Errorf("forget what was deleted: %w", err)
+		}
+		return nil
+	})
+	return n, err
+}

@@ -1,0 +1,51 @@
+package listener
+
+import (
+	"fmt"
+	"math"
+	"net/netip"
+	"runtime/debug"
+)
+
+const (
+	// mostConnections is how many connections there are unless the configuration says
+	// more: what memory they take is bounded where the memory is not.
+	mostConnections = 20000
+	// connectionMemory is what a connection that does nothing takes, roughly.
+	connectionMemory = 32 << 10
+	// otherDescriptors is how many the process needs besides those of clients and of the
+	// database: for files, storage, providers, metrics and the log.
+	otherDescriptors = 64
+)
+
+// NewLimits says how many connections there may be. One peer may have half.
+func NewLimits(configured, poolSize int, trusted []netip.Prefix) (Limits, error) {
+	most, err := connectionsOf(configured, poolSize, descriptorLimit(), debug.SetMemoryLimit(-1))
+	if err != nil {
+		return Limits{}, err
+	}
+	return Limits{All: most, perPeer: max(1, most/2), trusted: trusted}, nil
+}
+
+// connectionsOf returns how many connections a process may have that can open so many
+// descriptors and use so much memory: what is configured, or else three quarters of the
+// descriptors and a quarter of the memory. It fails if the descriptors do not suffice.
+func connectionsOf(configured, poolSize int, descriptors, memory int64) (int, error) {
+	// A statement that is cancelled needs a second connection.
+	own := int64(otherDescriptors + 2*poolSize)
+	if configured != 0 {
+		if int64(configured) > descriptors-own {
+			return 0, fmt.Errorf("server.maxConnections is %d, but of the %d files that the process may open at once (ulimit -n) it needs %d itself",
+				configured, descriptors, own)
+		}
+		return configured, nil
+	}
+	if descriptors <= own {
+		return 0, fmt.Errorf("the process may open %d files at once, and needs %d itself: raise the limit (ulimit -n)", descriptors, own)
+	}
+	most := min(mostConnections, descriptors-max(own, descriptors/4))
+	if memory != math.MaxInt64 {
+		most = min(most, max(16, memory/4/connectionMemory))
+	}
+	return int(most), nil
+}

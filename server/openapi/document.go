@@ -1,0 +1,139 @@
+package openapi
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// The parts of an OpenAPI document, as far as we write them, in the order in which
+// they are written.
+
+type document struct {
+	OpenAPI    string            `json:"openapi"`
+	Info       info              `json:"info"`
+	Servers    []serverURL       `json:"servers"`
+	Tags       []tag             `json:"tags,omitempty"`
+	Paths      members[pathItem] `json:"paths"`
+	Components components        `json:"components"`
+}
+
+type info struct {
+	Title       string `json:"title"`
+	Version     string `json:"version"`
+	Description string `json:"description,omitempty"`
+}
+
+type serverURL struct {
+	URL string `json:"url"`
+}
+
+type tag struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+type pathItem struct {
+	Post *operation `json:"post"`
+}
+
+type operation struct {
+	OperationID string                `json:"operationId"`
+	Tags        []string              `json:"tags"`
+	Description string                `json:"description,omitempty"`
+	Parameters  []reference           `json:"parameters,omitempty"`
+	RequestBody requestBody           `json:"requestBody"`
+	Responses   members[any]          `json:"responses"` // an openAPIResponse or a reference each
+	Security    []map[string][]string `json:"security"`  // one key each at most
+}
+
+type requestBody struct {
+	Required bool    `json:"required"`
+	Content  content `json:"content"`
+}
+
+type response struct {
+	Description string          `json:"description"`
+	Headers     members[header] `json:"headers,omitempty"`
+	Content     content         `json:"content"`
+}
+
+type header struct {
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+// content is a body, which is JSON always.
+type content struct {
+	JSON struct {
+		Schema json.RawMessage `json:"schema"`
+	} `json:"application/json"`
+}
+
+func jsonContent(schema json.RawMessage) content {
+	var c content
+	c.JSON.Schema = schema
+	return c
+}
+
+type reference struct {
+	Ref string `json:"$ref"`
+}
+
+type components struct {
+	Schemas         release.Schemas         `json:"schemas"`
+	Responses       members[response]       `json:"responses"`
+	Parameters      members[parameter]      `json:"parameters"`
+	SecuritySchemes members[securityScheme] `json:"securitySchemes"`
+}
+
+type parameter struct {
+	Name        string          `json:"name"`
+	In          string          `json:"in"`
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"schema"`
+}
+
+type securityScheme struct {
+	Type         string `json:"type"`
+	Scheme       string `json:"scheme"`
+	BearerFormat string `json:"bearerFormat"`
+}
+
+// members is a JSON object whose members keep their order.
+type members[T any] []member[T]
+
+type member[T any] struct {
+	name  string
+	value T
+}
+
+func (m *members[T]) add(name string, value T) {
+	*m = append(*m, member[T]{name, value})
+}
+
+// MarshalJSON writes the members in order.
+func (m members[T]) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, e := range m {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := answer.Encode(e.name)
+		if err != nil {
+			return nil, err
+		}
+		value, err := answer.Encode(e.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}

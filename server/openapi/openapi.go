@@ -1,0 +1,212 @@
+package openapi
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// Describe returns the OpenAPI 3.1 document of one API of a release: the actions
+// that it exposes, and of the schemas those that these actions mention. The schemas
+// are the very ones that requests are checked by. Equal manifests, numbers and
+// addresses give equal bytes.
+func Describe(m *release.Manifest, api *release.API, number int64, baseURL string) ([]byte, error) {
+	d := describer{manifest: m, api: api, statuses: map[int]bool{}, declaresValidation: declaresValidation(m)}
+	document := document{
+		OpenAPI: "3.1.0",
+		Info:    info{Title: api.Name, Version: strconv.FormatInt(number, 10), Description: api.Doc},
+		Servers: []serverURL{{URL: baseURL}},
+	}
+	for _, name := range api.Actions {
+		a := m.Action(name)
+		if a == nil {
+			return nil, fmt.Errorf("describe the api %s: there is no action %s", api.Name, name)
+		}
+		d.tag(a.Model)
+		path := "/" + api.Path + "/json/" + a.Name
+		document.Paths.add(path, pathItem{Post: d.action(a)})
+		for _, f := range a.Files {
+			document.Paths.add(path+"/upload/"+f.Name, pathItem{Post: d.upload(a, &f)})
+		}
+	}
+	schemas, err := d.schemas()
+	if err != nil {
+		return nil, fmt.Errorf("describe the api %s: %w", api.Name, err)
+	}
+	document.Tags = d.tags
+	document.Components = components{
+		Schemas:         schemas,
+		Responses:       d.responses(),
+		Parameters:      members[parameter]{{timeZoneParameter, timeZone}},
+		SecuritySchemes: members[securityScheme]{{bearerScheme, bearer}},
+	}
+	text, err := answer.Encode(document)
+	if err != nil {
+		return nil, fmt.Errorf("describe the api %s: %w", api.Name, err)
+	}
+	return text, nil
+}
+
+// describer gathers what the actions of one API need.
+type describer struct {
+	manifest           *release.Manifest
+	api                *release.API
+	declaresValidation bool // whether any model has rules of its own for records
+	tags               []tag
+	statuses           map[int]bool // that some operation declares
+	roots              []string     // components that some operation mentions
+}
+
+func declaresValidation(m *release.Manifest) bool {
+	for _, c := range m.Constraints {
+		if c.Kind == release.Validate {
+			return true
+		}
+	}
+	return false
+}
+
+// tag adds the tag of a model or union, once.
+func (d *describer) tag(model string) {
+	if slices.ContainsFunc(d.tags, func(t tag) bool { return t.Name == model }) {
+		return
+	}
+	t := tag{Name: model}
+	for _, m := range d.manifest.Models {
+		if m.Name == model {
+			t.Description = m.Doc
+		}
+	}
+	d.tags = append(d.tags, t)
+}
+
+// action describes the call of an action.
+func (d *describer) action(a *release.Action) *operation {
+	d.roots = append(d.roots, a.Input)
+	statuses := slices.Clone(everyStatus)
+	switch a.Kind {
+	case release.Update, release.Delete, release.Read, release.Write:
+		statuses = append(statuses, 404)
+	}
+	if a.Kind.Writes() && d.declaresValidation {
+		statuses = append(statuses, 409)
+	}
+	if a.Custom {
+		statuses = append(statuses, 404, 409)
+	}
+	// An input that cannot be read is told where the action is built.
+	if reader, err := input.Compile(d.manifest.Schemas, a.Input); err == nil && reader.TakesFiles() {
+		statuses = append(statuses, 429)
+	}
+	return &operation{
+		OperationID: a.Name,
+		Tags:        []string{a.Model},
+		Description: a.Doc,
+		Parameters:  []reference{{"#/components/parameters/" + timeZoneParameter}},
+		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(refTo(a.Input))},
+		Responses:   d.outcomes("The result.", d.result(a), statuses),
+		Security:    security(a.Anonymous),
+	}
+}
+
+// result is the schema of what an action answers.
+func (d *describer) result(a *release.Action) json.RawMessage {
+	switch {
+	case a.Kind == release.Delete:
+		return json.RawMessage(`{"type":"string","description":"The id of what was deleted."}`)
+	case a.Result == "":
+		return json.RawMessage(`{}`)
+	}
+	d.roots = append(d.roots, a.Result)
+	if a.Kind == release.Get {
+		return json.RawMessage(`{"oneOf":[` + string(refTo(a.Result)) + `,{"type":"null"}]}`)
+	}
+	return refTo(a.Result)
+}
+
+// outcomes lists what an operation may answer.
+func (d *describer) outcomes(success string, schema json.RawMessage, statuses []int) members[any] {
+	slices.Sort(statuses)
+	var all members[any]
+	all.add("200", response{Description: success, Content: jsonContent(schema)})
+	for _, status := range slices.Compact(statuses) {
+		d.statuses[status] = true
+		all.add(strconv.Itoa(status), reference{"#/components/responses/" + responseName(status)})
+	}
+	return all
+}
+
+// security says whether an operation needs a token. An empty requirement admits
+// anonymous callers.
+func security(anonymous bool) []map[string][]string {
+	requirements := []map[string][]string{{bearerScheme: {}}}
+	if anonymous {
+		requirements = append(requirements, map[string][]string{})
+	}
+	return requirements
+}
+
+// requires tells whether an input has something that must be given, so that there
+// must be a body.
+func requires(schemas release.Schemas, component string) bool {
+	var s struct {
+		Ref      string          `json:"$ref"`
+		Required []string        `json:"required"`
+		AnyOf    json.RawMessage `json:"anyOf"`
+	}
+	if json.Unmarshal(schemas.Get(component), &s) != nil {
+		return false
+	}
+	if target, ok := strings.CutPrefix(s.Ref, SchemaPrefix); ok && target != component {
+		return requires(schemas, target)
+	}
+	return len(s.Required) > 0 || s.AnyOf != nil // one of several sets of inputs
+}
+
+// schemas returns the components that the operations mention, directly or not: those
+// of the manifest in its order, then ours.
+func (d *describer) schemas() (release.Schemas, error) {
+	all := slices.Concat(d.manifest.Schemas, ownSchemas)
+	reached := map[string]bool{}
+	pending := append(d.roots, errorSchema)
+	for len(pending) > 0 {
+		name := pending[0]
+		pending = pending[1:]
+		if reached[name] {
+			continue
+		}
+		reached[name] = true
+		text := all.Get(name)
+		if text == nil {
+			return nil, fmt.Errorf("there is no component %s", name)
+		}
+		for _, mention := range mentions.FindAllSubmatch(text, -1) {
+			pending = append(pending, string(mention[1]))
+		}
+	}
+	var list release.Schemas
+	for _, s := range all {
+		if reached[s.Name] {
+			list = append(list, s)
+		}
+	}
+	return list, nil
+}
+
+// SchemaPrefix begins a reference to a component.
+const SchemaPrefix = "#/components/schemas/"
+
+// mentions finds the components that a schema refers to. A description cannot look
+// like it, since quotes are escaped there.
+var mentions = regexp.MustCompile(`"\$ref":\s*"#/components/schemas/([A-Za-z0-9._-]+)"`)
+
+func refTo(component string) json.RawMessage {
+	return json.RawMessage(`{"$ref":"` + SchemaPrefix + component + `"}`)
+}

@@ -1,0 +1,56 @@
+package openapi
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/sternpost/sternpost/server/files"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+const (
+	uploadResponseName   = "UploadResponse"
+	uploadResponseSchema = `{"type":"object","properties":{` +
+		`"key":{"type":"string","description":"What the action takes in the file's place."},` +
+		`"url":{"type":"string","description":"Where the bytes go, by PUT."},` +
+		`"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"The headers of the PUT, exactly."},` +
+		`"expiresAt":{"type":"string","format":"date-time","description":"Until when the action takes the key."},` +
+		`"urlExpiresAt":{"type":"string","format":"date-time","description":"Until when the URL takes the bytes."}},` +
+		`"required":["key","url","headers","expiresAt","urlExpiresAt"]}`
+)
+
+// upload describes the upload route of one input.
+func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {
+	d.roots = append(d.roots, files.UploadRequestName, uploadResponseName)
+	return &operation{
+		OperationID: d.uploadName(a, f),
+		Tags:        []string{a.Model},
+		Description: uploadText(a, f),
+		RequestBody: requestBody{Required: true, Content: jsonContent(refTo(files.UploadRequestName))},
+		Responses:   d.outcomes("Where the file goes.", refTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
+		Security:    security(a.AnonymousUploads),
+	}
+}
+
+// uploadName is the operation's name, which no action may have as well.
+func (d *describer) uploadName(a *release.Action, f *release.FileInput) string {
+	field := []rune(f.Name)
+	field[0] = unicode.ToUpper(field[0])
+	name := a.Name + "Upload" + string(field)
+	for d.manifest.Action(name) != nil {
+		name += "_"
+	}
+	return name
+}
+
+// uploadText says what the input demands of a file.
+func uploadText(a *release.Action, f *release.FileInput) string {
+	text := fmt.Sprintf("Announces a file for the input %s of %s: at most %s bytes", f.Name, a.Name, strconv.FormatInt(f.MaxSize, 10))
+	if len(f.Accepts) > 0 {
+		text += ", of type " + strings.Join(f.Accepts, " or ")
+	}
+	return text + "."
+}

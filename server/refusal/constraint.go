@@ -1,0 +1,232 @@
+package refusal
+
+import (
+	"encoding/json"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// refuseConstraint says how a broken constraint of the data is answered, or nil if
+// the release does not know the constraint.
+func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraints map[string]release.Constraint, sent []byte) *Refusal {
+	name := raised.ConstraintName
+	if raised.Code == "23502" {
+		name = raised.TableName + "." + raised.ColumnName
+	}
+	c, ok := constraints[name]
+	if !ok || c.Table != raised.TableName {
+		return nil
+	}
+	if c.Kind == release.Validate {
+		return Conflict.With(raised).Listing(Entry{Error: c.Message})
+	}
+	if len(c.Fields) == 0 {
+		return nil
+	}
+
+	where := func() string { return inputOf(c, action, sent) }
+	first := c.Fields[0]
+	switch {
+	case c.Kind == release.Required:
+		return InputInvalid.With(raised).
+			Saying("field '%s' cannot be null", first).
+			Listing(Entry{where(), "cannot be null"})
+	case c.Kind == release.Unique && len(c.Fields) == 1:
+		return InputInvalid.With(raised).
+			Saying("the value for the unique field '%s' must be unique", first).
+			Listing(Entry{where(), "must be unique"})
+	case c.Kind == release.Unique:
+		fields := "(" + strings.Join(c.Fields, ", ") + ")"
+		return InputInvalid.With(raised).
+			Saying("the values for the unique composite fields %s must be unique", fields).
+			Listing(Entry{where(), fields + " must be unique"})
+	case c.Kind == release.MaxLength:
+		return InputInvalid.With(raised).
+			Saying("the value of field '%s' is too long", first).
+			Listing(Entry{where(), input.TooLong(c.Limit)})
+	case c.Kind == release.MaxItems:
+		return InputInvalid.With(raised).
+			Saying("the value of field '%s' has too many items", first).
+			Listing(Entry{where(), input.TooManyItems(c.Limit)})
+	case c.Kind == release.Reference && isStillReferenced(raised, action):
+		return InputInvalid.With(raised).
+			Saying("the record is referenced by other records").
+			Listing(Entry{referencedBy(action, sent), "is still referenced"})
+	case c.Kind == release.Reference:
+		return InputInvalid.With(raised).
+			Saying("the record referenced in field '%s' does not exist", first).
+			Listing(Entry{where(), "does not exist"})
+	}
+	return nil
+}
+
+// isStillReferenced tells from which of its sides a reference is broken: Postgres names
+// it the same from both. The kind of a built-in action tells; an update, which can break
+// it from either side, writes its own table alone. For custom code, and where rows refer
+// to rows of the same table, the detail tells. From PostgreSQL 18 on, restrict has a code
+// of its own.
+func isStillReferenced(raised *pgconn.PgError, action *release.Action) bool {
+	switch {
+	case raised.Code == "23001":
+		return true
+	case action.Custom:
+	case action.Kind == release.Delete:
+		return true
+	case action.Kind == release.Update && len(action.Inputs) > 0 && action.Inputs[0].Table != raised.TableName:
+		return true
+	}
+	return strings.Contains(raised.Detail, "is still referenced from")
+}
+
+// referencedBy returns the input that names a record which others still refer to: that
+// of the new id of an update, else the first that looks the record up.
+func referencedBy(action *release.Action, sent []byte) string {
+	if action.Kind != release.Update {
+		return action.LookUp
+	}
+	id := release.Constraint{Kind: release.Unique, Fields: []string{"id"}}
+	for _, in := range action.Inputs {
+		if in.Field == "id" {
+			id.Table = in.Table
+		}
+	}
+	return inputOf(id, action, sent)
+}
+
+// tooLong is the length in bytes beyond which a value can be too long for an index:
+// an entry of a B-tree holds some 2,700 bytes, compressed, for all of its columns.
+const tooLong = 500
+
+// refuseTooLong says how a value that does not fit into an index is answered: which
+// of them it was Postgres does not tell, so every long text that the request writes
+// is named. It is nil if there is none.
+func refuseTooLong(raised *pgconn.PgError, action *release.Action, sent []byte) *Refusal {
+	var body any
+	if json.Unmarshal(sent, &body) != nil {
+		return nil
+	}
+	var entries []Entry
+	for _, in := range action.Inputs {
+		for _, path := range pathsIn(body, "", strings.Split(in.Path, ".")) {
+			if text, ok := valueAt(body, strings.Split(path, ".")).(string); ok && len(text) > tooLong {
+				entries = append(entries, Entry{path, "is too long for an index"})
+			}
+		}
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return InputInvalid.With(raised).Listing(entries...)
+}
+
+// valueAt returns the value at a place that pathsIn found.
+func valueAt(value any, steps []string) any {
+	for _, step := range steps {
+		switch v := value.(type) {
+		case map[string]any:
+			value = v[step]
+		case []any:
+			i, err := strconv.Atoi(step)
+			if err != nil || i >= len(v) {
+				return nil
+			}
+			value = v[i]
+		}
+	}
+	return value
+}
+
+// inputOf finds the input that a constraint complains about: of the first of its
+// fields that the request writes, the path of the one input that writes it, or the
+// field's own name if several do.
+func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
+	var body any
+	if json.Unmarshal(sent, &body) != nil {
+		return c.Fields[0]
+	}
+	for _, field := range c.Fields {
+		var paths []string
+		for _, in := range action.Inputs {
+			if in.Table != c.Table || in.Field != field {
+				continue
+			}
+			steps := strings.Split(in.Path, ".")
+			if c.Kind == release.Required {
+				paths = append(paths, unsetIn(body, steps)...)
+			} else {
+				paths = append(paths, pathsIn(body, "", steps)...)
+			}
+		}
+		switch len(paths) {
+		case 0:
+			continue
+		case 1:
+			return paths[0]
+		default:
+			return field
+		}
+	}
+	return c.Fields[0]
+}
+
+// unsetIn lists the places of a body at which a path is null, or is missing from an
+// object below the root in which something else is given.
+func unsetIn(body any, steps []string) []string {
+	var paths []string
+	for _, path := range pathsIn(body, "", steps) {
+		if valueAt(body, strings.Split(path, ".")) == nil {
+			paths = append(paths, path)
+		}
+	}
+	last := len(steps) - 1
+	if last == 0 {
+		return paths
+	}
+	for _, path := range pathsIn(body, "", steps[:last]) {
+		for _, place := range elementsOf(body, path) {
+			object, _ := valueAt(body, strings.Split(place, ".")).(map[string]any)
+			if _, isThere := object[steps[last]]; !isThere && len(object) > 0 {
+				paths = append(paths, place+"."+steps[last])
+			}
+		}
+	}
+	return paths
+}
+
+// elementsOf lists the places of the elements of an array, or that of anything else.
+func elementsOf(body any, path string) []string {
+	list, isArray := valueAt(body, strings.Split(path, ".")).([]any)
+	if !isArray {
+		return []string{path}
+	}
+	places := make([]string, len(list))
+	for i := range list {
+		places[i] = path + "." + strconv.Itoa(i)
+	}
+	return places
+}
+
+// pathsIn lists the places of a value at which a path is present. A step into an
+// array is one into each of its elements.
+func pathsIn(value any, prefix string, steps []string) []string {
+	if len(steps) == 0 {
+		return []string{strings.TrimPrefix(prefix, ".")}
+	}
+	var paths []string
+	switch v := value.(type) {
+	case map[string]any:
+		if member, ok := v[steps[0]]; ok {
+			return pathsIn(member, prefix+"."+steps[0], steps[1:])
+		}
+	case []any:
+		for i, element := range v {
+			paths = append(paths, pathsIn(element, prefix+"."+strconv.Itoa(i), steps)...)
+		}
+	}
+	return paths
+}

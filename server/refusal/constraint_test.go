@@ -1,0 +1,86 @@
+package refusal
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// TestConstraintField finds the input that a constraint is about: the only one of
+// the request that writes its field, else the field itself.
+func TestConstraintField(t *testing.T) {
+	t.Parallel()
+	action := &release.Action{Kind: release.Create, Inputs: []release.Input{
+		{Path: "title", Table: "post", Field: "title"},
+		{Path: "author.id", Table: "post", Field: "authorId"},
+		{Path: "note", Table: "post", Field: "slug"}, // by a @set
+		{Path: "topic.name", Table: "topic", Field: "name"},
+		{Path: "parts.name", Table: "part", Field: "name"},
+		{Path: "parts.maker.name", Table: "maker", Field: "name"},
+		{Path: "parts.maker.town", Table: "maker", Field: "town"},
+	}}
+	unique := func(table string, fields ...string) release.Constraint {
+		return release.Constraint{Kind: release.Unique, Table: table, Fields: fields}
+	}
+	required := func(table, field string) release.Constraint {
+		return release.Constraint{Kind: release.Required, Table: table, Fields: []string{field}}
+	}
+	for _, c := range []struct {
+		name       string
+		constraint release.Constraint
+		sent, want string
+	}{
+		{"an input", unique("post", "title"), `{"title":"a"}`, "title"},
+		{"an input below a to-one", unique("post", "authorId"), `{"author":{"id":"a"}}`, "author.id"},
+		{"an input that a @set takes", unique("post", "slug"), `{"note":"a"}`, "note"},
+		{"no input", unique("post", "state"), `{"title":"a"}`, "state"},
+		{"an input that is not sent", unique("post", "slug"), `{}`, "slug"},
+		{"a field of another table with that name", unique("topic", "name"), `{"parts":[{"name":"a"}]}`, "name"},
+		{"the one element", unique("part", "name"), `{"parts":[{"name":"a"}]}`, "parts.0.name"},
+		{"the one element that sends it", unique("part", "name"), `{"parts":[{},{"name":"a"}]}`, "parts.1.name"},
+		{"several elements", unique("part", "name"), `{"parts":[{"name":"a"},{"name":"b"}]}`, "name"},
+		{"below an element", unique("maker", "name"), `{"parts":[{},{"maker":null},{"maker":{"name":"a"}}]}`, "parts.2.maker.name"},
+		{"composite, the first that is sent", unique("post", "state", "slug", "title"), `{"title":"a","note":"b"}`, "note"},
+		{"composite, none is sent", unique("post", "state", "slug"), `{}`, "state"},
+		{"composite, several send the first", unique("part", "name", "state"), `{"parts":[{"name":"a"},{"name":"a"}]}`, "name"},
+		{"null", required("post", "slug"), `{"note":null}`, "note"},
+		{"missing at the root", required("post", "slug"), `{}`, "slug"},
+		{"missing below", required("maker", "name"), `{"parts":[{"maker":{"town":"a"}}]}`, "parts.0.maker.name"},
+		{"missing where one is sent", required("maker", "name"), `{"parts":[{"maker":{"name":"a"}},{"maker":{"town":"b"}}]}`, "parts.1.maker.name"},
+		{"missing where nothing is sent", required("maker", "name"), `{"parts":[{"maker":{}}]}`, "name"},
+		{"missing twice", required("maker", "name"), `{"parts":[{"maker":{"town":"a"}},{"maker":{"town":"b"}}]}`, "name"},
+		{"missing from an element", required("part", "name"), `{"parts":[{"name":"a"},{"maker":{"town":"b"}}]}`, "parts.1.name"},
+		{"no array", required("part", "name"), `{}`, "name"},
+	} {
+		if got := inputOf(c.constraint, action, []byte(c.sent)); got != c.want {
+			t.Errorf("%s: of %v in %s got %q, want %q", c.name, c.constraint, c.sent, got, c.want)
+		}
+	}
+}
+
+// TestConstraintUnknown refuses to explain a constraint of another table than the
+// manifest says, or of none.
+func TestConstraintUnknown(t *testing.T) {
+	t.Parallel()
+	known := map[string]release.Constraint{
+		"post_title_key":   {Kind: release.Unique, Table: "post", Fields: []string{"title"}},
+		"post_validate_01": {Kind: release.Validate, Table: "post", Message: "no"},
+	}
+	action := &release.Action{Kind: release.Create}
+	for _, raised := range []*pgconn.PgError{
+		{Code: "23505", TableName: "topic", ConstraintName: "post_title_key"},
+		{Code: "23514", TableName: "topic", ConstraintName: "post_validate_01"},
+		{Code: "23505", TableName: "post", ConstraintName: "other"},
+		{Code: "23502", TableName: "post", ColumnName: "title"},
+	} {
+		if got := refuseConstraint(raised, action, known, []byte(`{}`)); got != nil {
+			t.Errorf("%v: got %v, want nothing", raised, got)
+		}
+	}
+	if got := refuseConstraint(&pgconn.PgError{Code: "23514", TableName: "post", ConstraintName: "post_validate_01"}, action, known, nil); got == nil || string(got.Envelope()) !=
+		`{"code":"ERR_CONFLICT","message":"a validation rule failed","data":{"errors":[{"error":"no"}]}}` {
+		t.Errorf("got %v", got)
+	}
+}

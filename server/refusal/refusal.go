@@ -1,0 +1,292 @@
+package refusal
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// Refusal is an answer other than the one asked for. It is an error, so that each
+// stage of a request may return one; only this file writes it as a response.
+type Refusal struct {
+	Status  int
+	Code    string
+	Message string
+	entries []Entry // under data.errors
+	Cause   error   // what happened, for the log; never shown
+
+	Allow        string // Allow, with 405
+	Authenticate string // WWW-Authenticate, with 401
+	Close        bool   // the connection ends with this answer
+
+	RetryAfter time.Duration // with 429 and 503; 0 means a moment
+	OAuth      string        // the error code on an OAuth endpoint; empty means the one of the status
+}
+
+// Entry is one problem of a request.
+type Entry struct {
+	Field string `json:"field"`
+	Error string `json:"error"`
+}
+
+// Error says what is refused, and why.
+func (r *Refusal) Error() string {
+	if r.Cause != nil {
+		return fmt.Sprintf("%s: %v", r.Message, r.Cause)
+	}
+	return r.Message
+}
+
+// Unwrap returns what happened.
+func (r *Refusal) Unwrap() error { return r.Cause }
+
+// The catalogue: everything that can be refused, and how.
+var (
+	InputMalformed       = Refusal{Status: http.StatusBadRequest, Code: "ERR_INPUT_MALFORMED", Message: "the input could not be read"}
+	InputInvalid         = Refusal{Status: http.StatusBadRequest, Code: "ERR_INVALID_INPUT", Message: "one or more errors found validating request object"}
+	AuthenticationFailed = Refusal{Status: http.StatusUnauthorized, Code: "ERR_AUTHENTICATION_FAILED", Message: auth.ErrNoIdentity.Error(), Authenticate: auth.ErrNoIdentity.WWWAuthenticate()}
+	PermissionDenied     = Refusal{Status: http.StatusForbidden, Code: "ERR_PERMISSION_DENIED", Message: "not authorized to access"}
+	ActionNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_ACTION_NOT_FOUND", Message: "action not found"}
+	RecordNotFound       = Refusal{Status: http.StatusNotFound, Code: "ERR_RECORD_NOT_FOUND", Message: "record not found"}
+	MethodNotAllowed     = Refusal{Status: http.StatusMethodNotAllowed, Code: "ERR_HTTP_METHOD_NOT_ALLOWED", Message: "method not allowed"}
+	Conflict             = Refusal{Status: http.StatusConflict, Code: "ERR_CONFLICT", Message: "a validation rule failed"}
+	BodyTooLarge         = Refusal{Status: http.StatusRequestEntityTooLarge, Code: "ERR_REQUEST_TOO_LARGE", Message: "the request body is too large", Close: true}
+	HeaderTooLarge       = Refusal{Status: http.StatusRequestHeaderFieldsTooLarge, Code: "ERR_REQUEST_TOO_LARGE", Message: "the request header is too large", Close: true}
+	UnsupportedMediaType = Refusal{Status: http.StatusUnsupportedMediaType, Code: "ERR_UNSUPPORTED_MEDIA_TYPE", Message: "the request body must be application/json"}
+	RateLimited          = Refusal{Status: http.StatusTooManyRequests, Code: "ERR_RATE_LIMITED", Message: "too many uploads outstanding"}
+	Internal             = Refusal{Status: http.StatusInternalServerError, Code: "ERR_INTERNAL", Message: "an internal error occurred"}
+	Unavailable          = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is temporarily unavailable"}
+	Overloaded           = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is overloaded"}
+	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
+)
+
+// databaseRefusals maps what the database raises, by SQLSTATE or by its class.
+// Class SP is ours; its message is written for clients. Constraints are not here:
+// the manifest says what they mean. Whatever is not listed is unforeseen.
+var databaseRefusals = map[string]*Refusal{
+	"SP400": &InputInvalid,
+	"SP401": &AuthenticationFailed,
+	"SP403": &PermissionDenied,
+	"SP404": &RecordNotFound,
+	"SP409": &Conflict,
+	"SP429": &RateLimited,
+	"40001": &Unavailable, // serialization failure, after the last retry
+	"40P01": &Unavailable, // deadlock, likewise
+	"55P03": &Timeout,     // lock_timeout
+	"57014": &Timeout,     // statement_timeout
+	"57P01": &Unavailable, // the database is being shut down
+	"57P02": &Unavailable, // it crashed
+	"57P03": &Unavailable, // it cannot take connections now
+	"57P04": &Unavailable, // it was dropped
+	"57P05": &Unavailable, // idle for too long
+	"08":    &Unavailable, // connection
+	"53":    &Unavailable, // out of memory, disk or connections
+}
+
+// With returns a copy of the refusal that remembers its cause.
+func (r *Refusal) With(cause error) *Refusal {
+	c := *r
+	c.Cause = cause
+	return &c
+}
+
+// Saying returns a copy of the refusal with another message.
+func (r *Refusal) Saying(format string, args ...any) *Refusal {
+	c := *r
+	c.Message = fmt.Sprintf(format, args...)
+	return &c
+}
+
+// Listing returns a copy of the refusal with entries.
+func (r *Refusal) Listing(entries ...Entry) *Refusal {
+	c := *r
+	c.entries = entries
+	return &c
+}
+
+// NotAllowed refuses a method where others are allowed.
+func NotAllowed(methods string) *Refusal {
+	c := MethodNotAllowed
+	c.Allow = methods
+	return &c
+}
+
+// Of says how an error is answered.
+func Of(err error) *Refusal {
+	var known *Refusal
+	if errors.As(err, &known) {
+		return known
+	}
+	var malformed *input.Malformed
+	if errors.As(err, &malformed) {
+		return InputMalformed.Saying("the input could not be read: %s", malformed.Reason)
+	}
+	var invalid *input.Invalid
+	if errors.As(err, &invalid) {
+		entries := make([]Entry, len(invalid.Problems))
+		for i, p := range invalid.Problems {
+			entries[i] = Entry{Field: p.Field, Error: p.Error}
+		}
+		return InputInvalid.Listing(entries...)
+	}
+	return Internal.With(err)
+}
+
+// OfCall says how an error of the database is answered to one call.
+func OfCall(err error, action *release.Action, constraints map[string]release.Constraint, sent []byte) *Refusal {
+	var known *Refusal
+	if errors.As(err, &known) {
+		return known
+	}
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) {
+		return Internal.With(err)
+	}
+
+	switch code := raised.Code; {
+	case strings.HasPrefix(code, "SP"):
+		return refuseAsRaised(raised, action)
+	case code == "23505", code == "23503", code == "23001", code == "23502", code == "23514":
+		if r := refuseConstraint(raised, action, constraints, sent); r != nil {
+			return r
+		}
+	case code == "54000": // a limit of Postgres: an entry of an index, a row
+		if r := refuseTooLong(raised, action, sent); r != nil {
+			return r
+		}
+	case code == "42501" && raised.Where != "":
+		// Raised inside the function: its code may not do this on the caller's
+		// behalf. Outside of it, the server itself lacks a right.
+		return PermissionDenied.With(err)
+	case code == "25006" && action.Kind.Writes():
+		return Unavailable.With(err) // the database takes no writes now
+	default:
+		if r := databaseRefusals[code]; r != nil {
+			return r.With(err)
+		}
+		if r := databaseRefusals[code[:min(2, len(code))]]; r != nil {
+			return r.With(err)
+		}
+	}
+	return Internal.With(err)
+}
+
+// IsMissingRight tells whether code was refused for a right that it does not have, as on
+// the columns that no caller reads. That is a mistake of the code, whoever calls it, other
+// than a new row that a policy does not admit and an exception that the code itself raised.
+func IsMissingRight(err error) bool {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) || raised.Code != "42501" {
+		return false
+	}
+	// The routine of Postgres says which it was, whatever the language of messages.
+	return raised.Routine != "ExecWithCheckOptions" && raised.Routine != "exec_stmt_raise"
+}
+
+// refuseAsRaised takes over a refusal of class SP: its message, unless the catalogue
+// fixes it, and the entries in its detail. Custom code may refuse for some reasons only,
+// and in words only.
+func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
+	known := databaseRefusals[raised.Code]
+	byCode := action.Custom && !isRaisedByPlatform(raised)
+	if known == nil || byCode && !slices.Contains(codesOfCustomCode[:], raised.Code) {
+		return Internal.With(raised)
+	}
+	r := known.With(raised)
+	if raised.Message != "" {
+		r.Message = Cut(raised.Message, 500)
+	}
+	var detail struct {
+		Errors []Entry `json:"errors"`
+	}
+	if !byCode && json.Unmarshal([]byte(raised.Detail), &detail) == nil {
+		r.entries = detail.Errors
+	}
+	return r
+}
+
+// codesOfCustomCode are the refusals that custom code may raise.
+var codesOfCustomCode = [...]string{"SP400", "SP403", "SP404", "SP409"}
+
+// isRaisedByPlatform tells whether a function of schema platform raised an error: it is
+// named in the first line of the context, whatever the language of messages.
+func isRaisedByPlatform(raised *pgconn.PgError) bool {
+	first, _, _ := strings.Cut(raised.Where, "\n")
+	return strings.Contains(first, " platform.")
+}
+
+// Envelope writes the body of a refusal.
+func (r *Refusal) Envelope() []byte {
+	b := []byte(`{"code":`)
+	b = answer.Quote(b, r.Code)
+	b = append(b, `,"message":`...)
+	b = answer.Quote(b, r.Message)
+	if len(r.entries) > 0 {
+		b = append(b, `,"data":{"errors":[`...)
+		for i, e := range r.entries {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = append(b, '{')
+			if e.Field != "" {
+				b = append(b, `"field":`...)
+				b = answer.Quote(b, e.Field)
+				b = append(b, ',')
+			}
+			b = append(b, `"error":`...)
+			b = answer.Quote(b, e.Error)
+			b = append(b, '}')
+		}
+		b = append(b, `]}`...)
+	}
+	return append(b, '}')
+}
+
+// Cut shortens a text to a number of characters.
+func Cut(s string, characters int) string {
+	if utf8.RuneCountInString(s) <= characters {
+		return s
+	}
+	return string([]rune(s)[:characters])
+}
+
+// OfStore says how an error is answered that may come from the database. There
+// nothing is refused by raising: what is raised is trouble.
+func OfStore(err error) *Refusal {
+	var known *Refusal
+	if errors.As(err, &known) {
+		return known
+	}
+	code := SQLState(err)
+	if r := databaseRefusals[code]; r != nil && !strings.HasPrefix(code, "SP") {
+		return r.With(err)
+	}
+	if r := databaseRefusals[code[:min(2, len(code))]]; r != nil {
+		return r.With(err)
+	}
+	if code == "25006" { // the database takes no writes now
+		return Unavailable.With(err)
+	}
+	return Internal.With(err)
+}
+
+// SQLState returns the code of what the database raised, or an empty string.
+func SQLState(err error) string {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) {
+		return ""
+	}
+	return raised.Code
+}

@@ -1,0 +1,62 @@
+package request
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/server/listener"
+)
+
+// ClientAddress returns where a request comes from, as failed sign-ins are counted
+// by: the peer of the connection, or, if that is a proxy we trust, the nearest address
+// in X-Forwarded-For that is none. Whatever stands before that one was written by
+// somebody we do not know. Of IPv6 the network counts, since whoever has one address
+// has 2^64.
+func (p *Policy) ClientAddress(c *fiber.Ctx) string {
+	peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
+	var hops []string
+	for _, value := range c.Request().Header.PeekAll("X-Forwarded-For") {
+		hops = append(hops, strings.Split(string(value), ",")...)
+	}
+	if len(hops) > 0 && !isTrusted(peer.Unmap(), p.Trusted) {
+		p.untrusted.Do(func() {
+			p.Log.Warn("X-Forwarded-For comes from a peer that is not in server.trustedProxies, so that it is not believed; "+
+				"if the peer is a proxy, all its clients count as one", "peer", peer.Unmap().String())
+		})
+	}
+	return listener.NetworkOf(nearest(peer, hops, p.Trusted))
+}
+
+func isTrusted(a netip.Addr, trusted []netip.Prefix) bool {
+	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// nearest goes back from the peer of a connection, hop by hop, as long as the
+// address is that of a trusted proxy.
+func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr {
+	at := peer.Unmap()
+	for _, hop := range slices.Backward(hops) {
+		if !isTrusted(at, trusted) {
+			break
+		}
+		before, ok := parseHop(hop)
+		if !ok {
+			break // whoever is named that way, this proxy vouches for it
+		}
+		at = before
+	}
+	return at
+}
+
+// parseHop reads an address as proxies write it, some with a port.
+func parseHop(text string) (netip.Addr, bool) {
+	text = strings.TrimSpace(text)
+	if a, err := netip.ParseAddrPort(text); err == nil {
+		return a.Addr().WithZone("").Unmap(), true
+	}
+	a, err := netip.ParseAddr(strings.Trim(text, "[]"))
+	return a.WithZone("").Unmap(), err == nil
+}

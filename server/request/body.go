@@ -1,0 +1,241 @@
+package request
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/refusal"
+)
+
+// body is the body of a request. It is read when a handler asks for it and not before,
+// so that nobody is kept waiting, and no memory is spent, for the body of a request that
+// its path or its token refuses. It is an io.Reader: what is too long, too slow or broken
+// ends it with a refusal.
+type body struct {
+	stream  io.Reader // nil if there is none
+	client  net.Conn
+	length  int64 // as announced, or inChunks
+	limit   int64
+	began   time.Time
+	arrived int64
+	end     error  // io.EOF once all of it is read, else why it is not; nil while there is more
+	content []byte // what all has read
+}
+
+// inChunks is the length of a body that does not announce one.
+const inChunks = -1
+
+const (
+	// bodyPatience is how long a body may take before its rate counts.
+	bodyPatience = 10 * time.Second
+	// bodyRate is how many bytes a second a body must bring: a quarter of a megabit.
+	bodyRate = 32 << 10
+	// smallBody is how long a body may be to be read in any case: about what each
+	// connection costs anyway.
+	smallBody = 16 << 10
+	// unwantedBody is how long the rest of a body may be that is skipped, so that its
+	// connection can go on, and skipTime how long that may take.
+	unwantedBody = 64 << 10
+	skipTime     = time.Second
+)
+
+// WithholdBody is called when the header of a request has been read. It keeps the length
+// of the body from fasthttp, which would wait for its beginning; openBody brings it back.
+func WithholdBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if length, ok := readFraming(header); ok && length > 0 {
+		header.SetContentLength(0)
+	}
+	return fasthttp.RequestConfig{}
+}
+
+// OpenBody returns the body of a request, unread. It fails if the header says in more
+// than one way where the body ends.
+func (p *Policy) OpenBody(rc *fasthttp.RequestCtx) (body, error) {
+	header := &rc.Request.Header
+	length, ok := readFraming(header)
+	if !ok || header.ContentLength() > 0 { // what fasthttp found is something else
+		return body{}, UnreadableRequest(errors.New("its length is given in two ways"))
+	}
+	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), began: time.Now()}
+	if length == 0 {
+		b.end = io.EOF
+		return b, nil
+	}
+	if length > 0 {
+		header.SetContentLength(int(length))
+	}
+	if length > b.limit {
+		b.end = &refusal.BodyTooLarge
+		return b, b.end
+	}
+	b.stream = rc.Request.BodyStream()
+	return b, nil
+}
+
+// readFraming tells from the header how long the body is: 0 if there is none, inChunks
+// if only its end will tell. It is not ok if the header says so in more than one way
+// (RFC 9112, section 6.3): fasthttp takes one of them, and a proxy in front may have
+// taken another, so that what follows is a request that nobody sent.
+func readFraming(in *fasthttp.RequestHeader) (length int64, ok bool) {
+	given := 0
+	for rest := in.RawHeaders(); len(rest) > 0; {
+		line := rest
+		if end := bytes.IndexByte(rest, '\n'); end >= 0 {
+			line, rest = rest[:end], rest[end+1:]
+		} else {
+			rest = nil
+		}
+		if len(line) < len("content-length:") {
+			continue
+		}
+		switch line[0] | 0x20 {
+		case 'c':
+			if hasName(line, "content-length:") {
+				given++
+				value, err := strconv.ParseInt(string(bytes.TrimSpace(line[len("content-length:"):])), 10, 63)
+				if err != nil || value < 0 {
+					return 0, false
+				}
+				length = value
+			}
+		case 't':
+			if hasName(line, "transfer-encoding:") {
+				given++
+				if !bytes.EqualFold(bytes.TrimSpace(line[len("transfer-encoding:"):]), []byte("chunked")) {
+					return 0, false
+				}
+				length = inChunks
+			}
+		}
+	}
+	return length, given <= 1
+}
+
+func hasName(line []byte, name string) bool {
+	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
+}
+
+// Read reads what has arrived of the body. Its errors beside io.EOF are refusals.
+func (b *body) Read(p []byte) (int, error) {
+	return b.read(p, b.began.Add(bodyPatience+time.Duration(b.arrived)*time.Second/bodyRate))
+}
+
+func (b *body) read(p []byte, until time.Time) (int, error) {
+	if b.end != nil || len(p) == 0 {
+		return 0, b.end
+	}
+	if err := b.client.SetReadDeadline(until); err != nil {
+		b.end = brokenBody(err)
+		return 0, b.end
+	}
+	n, err := b.stream.Read(p)
+	b.arrived += int64(n)
+	switch {
+	case b.arrived > b.limit:
+		b.end = &refusal.BodyTooLarge
+	case b.arrived == b.length, err == io.EOF && b.length == inChunks && !listener.HasEnded(b.client):
+		b.end = io.EOF
+	case err == io.EOF:
+		b.end = brokenBody(io.ErrUnexpectedEOF)
+	case err != nil:
+		b.end = brokenBody(err)
+	}
+	return n, b.end
+}
+
+// brokenBody is how a body is refused that does not arrive. What fasthttp says of it may
+// quote it, and is not repeated.
+func brokenBody(err error) *refusal.Refusal {
+	if isTimeout(err) {
+		r := refusal.InputMalformed.With(errors.New(WhyUnreadable(err))).Saying("the input could not be read: it arrived too slowly")
+		r.Close = true
+		return r
+	}
+	return UnreadableRequest(errors.New(WhyUnreadable(err)))
+}
+
+// all reads the body to its end. Its buffer grows with what arrives, and hold is asked
+// before it takes more than a small body needs.
+func (b *body) all(hold func(bytes int64) error) ([]byte, error) {
+	for b.end == nil {
+		if len(b.content) == cap(b.content) {
+			if err := b.grow(hold); err != nil {
+				return nil, err
+			}
+		}
+		n, _ := b.Read(b.content[len(b.content):cap(b.content)])
+		b.content = b.content[:len(b.content)+n]
+	}
+	if b.end != io.EOF {
+		return nil, b.end
+	}
+	return b.content, nil
+}
+
+// grow makes the buffer twice as large.
+func (b *body) grow(hold func(bytes int64) error) error {
+	size := max(4<<10, 2*int64(cap(b.content)))
+	if b.length != inChunks {
+		size = min(size, b.length)
+	}
+	if size > smallBody {
+		if err := hold(size - int64(cap(b.content))); err != nil {
+			return err
+		}
+	}
+	larger := make([]byte, len(b.content), size)
+	copy(larger, b.content)
+	b.content = larger
+	return nil
+}
+
+// skip reads the rest of a body that nobody wants, if that is short and there. It tells
+// whether the next request can follow on the connection.
+func (b *body) skip() bool {
+	if b.stream == nil {
+		return b.end == io.EOF
+	}
+	if b.length-b.arrived > unwantedBody {
+		return false
+	}
+	var scratch [4 << 10]byte
+	until := time.Now().Add(skipTime)
+	for skipped := 0; b.end == nil && skipped <= unwantedBody; {
+		n, _ := b.read(scratch[:], until)
+		skipped += n
+	}
+	return b.end == io.EOF
+}
+
+// ReadBody returns the body of a request. The memory that it takes is counted until the
+// request has been answered.
+func (p *Policy) ReadBody(c *fiber.Ctx) ([]byte, error) {
+	r := Of(c)
+	return r.Body.all(func(bytes int64) error {
+		if r.held == nil {
+			r.held = p.Bodies.Of(p.ClientAddress(c))
+		}
+		return r.held.Take(bytes)
+	})
+}
+
+// CloseBody ends what there is of a body when its request has been answered: either
+// its rest is skipped, or the connection ends.
+func CloseBody(rc *fasthttp.RequestCtx, r *Request) {
+	r.held.Release()
+	if !rc.Response.ConnectionClose() && r.Body.skip() {
+		return
+	}
+	rc.SetConnectionClose()
+	if r.Body.end != io.EOF {
+		listener.Linger(rc.Conn())
+	}
+}

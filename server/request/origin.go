@@ -1,0 +1,70 @@
+package request
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/sternpost/sternpost/server/refusal"
+)
+
+// ownOrigin is the origin of the pages of the service itself.
+func ownOrigin(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return "" // the configuration has been checked; one without it has no pages
+	}
+	return u.Scheme + "://" + strings.ToLower(u.Host)
+}
+
+// isForeign tells whether a request comes from a page that is neither ours nor one that
+// may read our responses.
+func (p *Policy) isForeign(rc *fasthttp.RequestCtx) bool {
+	origin := string(rc.Request.Header.Peek("Origin"))
+	if origin == "" || origin == p.own {
+		return false
+	}
+	_, isAdmitted := p.admitted(rc)
+	return !isAdmitted
+}
+
+// TakesBody tells whether the header of a request says that its body is what the server
+// reads. A body whose type is not given is taken as JSON, but not from foreign pages: a
+// browser lets them send one without asking us.
+func (p *Policy) TakesBody(c *fiber.Ctx) bool {
+	header := &c.Request().Header
+	if len(header.ContentType()) == 0 && Of(c).Body.length != 0 && p.isForeign(c.Context()) {
+		return false
+	}
+	return IsJSON(header)
+}
+
+// ForDevelopers makes the handler of a page that shows the application as it is. While
+// it is being developed, the service is reached under no name but its own: another Host is
+// that of a page which had its name lead here, so as to read ours.
+func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
+	if !p.IsDevelopment {
+		return show
+	}
+	own := []string{"localhost", "127.0.0.1", "::1"}
+	if u, err := url.Parse(p.BaseURL); err == nil {
+		own = append(own, strings.ToLower(u.Hostname()))
+	}
+	isOwn := func(address string) bool {
+		u, err := url.Parse(address)
+		return err == nil && slices.Contains(own, strings.ToLower(u.Hostname()))
+	}
+	return func(c *fiber.Ctx) error {
+		host, origin := string(c.Request().Host()), c.Get("Origin")
+		switch {
+		case !isOwn("http://" + host):
+			return refusal.PermissionDenied.Saying("this page is for developers, and is not shown under the host %q: use localhost or the host of baseUrl", refusal.Cut(host, 64))
+		case origin != "" && !isOwn(origin):
+			return refusal.PermissionDenied.Saying("this page is for developers, and is not shown to pages of %q", refusal.Cut(origin, 64))
+		}
+		return show(c)
+	}
+}

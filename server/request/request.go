@@ -1,0 +1,98 @@
+package request
+
+import (
+	"net"
+	"sync"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+
+	"github.com/sternpost/sternpost/server/budget"
+	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/telemetry"
+)
+
+// Request is what is known of a request from its first to its last moment.
+type Request struct {
+	ID      string
+	Client  net.Conn
+	Body    body
+	held    *budget.Held      // of the budget for bodies; nil for nothing
+	Action  *telemetry.Action // nil until it is known
+	Scratch []byte            // for the context of the call
+	Result  []byte            // for what the call answers
+	Refused *refusal.Refusal  // nil for a success
+}
+
+const requestKey = "request"
+
+// keptAnswer is how large an answer may be whose memory is kept for the next one.
+const keptAnswer = 64 << 10
+
+// Keep keeps the memory of an answer that was copied, for the next request.
+func (r *Request) Keep(answer []byte) {
+	if cap(answer) <= keptAnswer {
+		r.Result = answer
+	}
+}
+
+// requests keeps those that have ended, for the sake of their scratch space.
+var requests = sync.Pool{New: func() any { return &Request{Scratch: make([]byte, 0, 256)} }}
+
+// Of returns the request that a handler answers.
+func Of(c *fiber.Ctx) *Request {
+	return c.Context().UserValue(requestKey).(*Request)
+}
+
+// Begin begins a request. end must be called when it has been answered.
+func Begin(rc *fasthttp.RequestCtx) (r *Request, end func()) {
+	r = requests.Get().(*Request)
+	*r = Request{ID: RequestID(rc), Client: rc.Conn(), Scratch: r.Scratch[:0], Result: r.Result[:0]}
+	rc.SetUserValue(requestKey, r)
+	if own, ok := r.Client.(*listener.Connection); ok {
+		own.Works()
+	}
+	return r, func() {
+		*r = Request{Scratch: r.Scratch, Result: r.Result}
+		requests.Put(r)
+	}
+}
+
+// Answer writes a refusal as the response.
+func (p *Policy) Answer(rc *fasthttp.RequestCtx, r *Request, refused *refusal.Refusal) {
+	body := refused.Envelope
+	if p.IsOAuth(rc.URI().PathOriginal()) {
+		refused = refused.AsOAuth()
+		body = refused.OAuthBody
+	}
+	r.Refused = refused
+	out := &rc.Response
+	out.ResetBody()
+	out.SetStatusCode(refused.Status)
+	out.Header.SetContentType(JSONType)
+	out.SetBodyRaw(body())
+	if refused.Allow != "" {
+		out.Header.Set("Allow", refused.Allow)
+	}
+	if refused.Authenticate != "" {
+		out.Header.Set("WWW-Authenticate", refused.Authenticate)
+	}
+	if refused.Status == fiber.StatusServiceUnavailable || refused.Status == fiber.StatusTooManyRequests {
+		out.Header.Set("Retry-After", refused.RetrySeconds())
+	}
+	if refused.Close {
+		out.SetConnectionClose()
+	}
+}
+
+// SendJSON answers with JSON.
+func SendJSON(c *fiber.Ctx, status int, body string) error {
+	c.Status(status)
+	c.Response().Header.SetContentType(JSONType)
+	if status == fiber.StatusServiceUnavailable {
+		c.Set("Retry-After", refusal.RetryAfter)
+	}
+	c.Response().SetBodyString(body)
+	return nil
+}

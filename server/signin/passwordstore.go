@@ -1,0 +1,111 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// authStore keeps sign-ins in the database, by functions of schema platform.
+type authStore struct {
+	db       Database
+	issuer   string // of identities that sign in by password
+	throttle auth.ThrottleOptions
+}
+
+var _ auth.Store = (*authStore)(nil)
+
+// limits are the last arguments of functions that look at the failures.
+func (s *authStore) limits() []any {
+	t := s.throttle
+	return []any{int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), t.Window}
+}
+
+func inSeconds(n int32) time.Duration {
+	return time.Duration(n) * time.Second
+}
+
+// Fail counts a failure.
+func (s *authStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, error) {
+	var wait int32
+	err := s.db.QueryRow(`select platform.auth_fail($1, $2, $3, $4, $5, $6)`,
+		append([]any{orNull(a.Account), a.Address}, s.limits()...), &wait)
+	return inSeconds(wait), err
+}
+
+// Password looks an e-mail address up.
+func (s *authStore) Password(_ context.Context, a auth.Attempt) (time.Duration, string, string, error) {
+	t := s.throttle
+	var wait int32
+	var identityID, hash *string
+	err := s.db.QueryRow(`select wait, identity_id, password from platform.auth_password($1, $2, $3, $4, $5, $6, $7, $8)`,
+		[]any{a.Account, s.issuer, a.Address, int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), int32(t.TriesPerAccountAndAddress), t.Window}, &wait, &identityID, &hash)
+	return inSeconds(wait), orEmpty(identityID), orEmpty(hash), err
+}
+
+// AcceptPassword begins a family.
+func (s *authStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family) (time.Duration, bool, error) {
+	var wait int32
+	var isAccepted bool
+	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
+		append([]any{identityID, hash, orNull(newHash), f.TokenHash, f.Key, f.Lifetime, a.Account, a.Address}, s.limits()...),
+		&wait, &isAccepted)
+	return inSeconds(wait), isAccepted, err
+}
+
+// CreatePassword creates an identity.
+func (s *authStore) CreatePassword(_ context.Context, a auth.Attempt, hash string, f auth.Family) (time.Duration, string, error) {
+	var wait int32
+	var isCreated bool
+	var identityID *string
+	err := s.db.QueryRow(`select wait, is_created, identity_id from platform.auth_password_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+		append([]any{a.Account, s.issuer, hash, f.TokenHash, f.Key, f.Lifetime, a.Address}, s.limits()...),
+		&wait, &isCreated, &identityID)
+	if err != nil || !isCreated {
+		return inSeconds(wait), "", err
+	}
+	return 0, orEmpty(identityID), nil
+}
+
+// Start begins a family.
+func (s *authStore) Start(_ context.Context, identityID string, f auth.Family) (isStarted bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4)`,
+		[]any{identityID, f.TokenHash, f.Key, f.Lifetime}, &isStarted)
+	return isStarted, err
+}
+
+// FamilyKey looks a key up.
+func (s *authStore) FamilyKey(_ context.Context, tokenHash, mark []byte) (key []byte, err error) {
+	err = s.db.QueryRow(`select platform.auth_family_key($1, $2)`, []any{tokenHash, mark}, &key)
+	return key, err
+}
+
+// Refresh judges a refresh token.
+func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (auth.Refreshed, error) {
+	var outcome string
+	var identityID *string
+	var steps *int32
+	err := s.db.QueryRow(`select outcome, identity_id, steps from platform.auth_refresh($1, $2, $3, $4)`,
+		[]any{tokenHash, successorHash, mark, grace}, &outcome, &identityID, &steps)
+	if err != nil {
+		return auth.Refreshed{}, err
+	}
+	r := auth.Refreshed{Outcome: auth.RefreshOutcome(outcome), IdentityID: orEmpty(identityID)}
+	if steps != nil {
+		r.Steps = int(*steps)
+	}
+	return r, nil
+}
+
+// Revoke revokes a family.
+func (s *authStore) Revoke(_ context.Context, tokenHash, mark []byte) error {
+	return s.db.QueryRow(`select platform.auth_revoke($1, $2)::text`, []any{tokenHash, mark}, new(*string))
+}
+
+// sweep deletes rows that have had their time, up to most of each kind, and tells
+// whether some are left.
+func (s *authStore) sweep(most int) (isMore bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_sweep($1, $2)`, []any{s.throttle.Window, int32(most)}, &isMore)
+	return isMore, err
+}

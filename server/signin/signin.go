@@ -1,0 +1,140 @@
+package signin
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// Database is what sign-ins need of the database.
+type Database interface {
+	// QueryRow runs a statement that returns one row.
+	QueryRow(statement string, arguments []any, into ...any) error
+}
+
+// Options are what sign-ins are made of.
+type Options struct {
+	Config   *config.Config
+	DB       Database
+	Policy   *request.Policy
+	Registry prometheus.Registerer // takes the metrics
+	Log      *slog.Logger
+
+	// Release returns which claims of ID tokens the served release keeps with
+	// identities, and whether there is a release at all.
+	Release func() (claims []release.Claim, isServed bool)
+}
+
+// Service signs people in, and out: by password, through providers and with refresh
+// tokens.
+type Service struct {
+	Options
+	Tokens        *auth.Tokens
+	Passwords     *auth.Passwords
+	grants        *auth.Grants
+	signIns       *auth.SignIns
+	passwordStore *authStore
+	Granted       *prometheus.CounterVec
+}
+
+// New makes sign-ins as they are configured. Its errors name what is wrong with
+// the configuration.
+func New(o Options) (*Service, error) {
+	s := &Service{
+		Options:       o,
+		Passwords:     auth.NewPasswords(),
+		passwordStore: &authStore{db: o.DB, issuer: o.Config.BaseURL, throttle: o.Config.Throttle},
+	}
+	var err error
+	if s.Tokens, err = newTokens(o.Config); err != nil {
+		return nil, err
+	}
+	if s.signIns, err = s.newSignIns(); err != nil {
+		return nil, err
+	}
+	s.register()
+	s.grants = auth.NewGrants(s.Tokens, s.passwordStore, s.Passwords, s.signIns, s.Log, auth.GrantOptions{
+		RefreshTokenExpiry: s.Config.RefreshTokenExpiry,
+		IsRotating:         s.Config.RefreshTokenRotation,
+		RefreshTokenGrace:  s.Config.RefreshTokenGrace,
+		IsPasswordEnabled:  s.Config.PasswordEnabled,
+		IsSignupEnabled:    s.Config.PasswordSignup,
+		MinPasswordLength:  s.Config.PasswordMinLength,
+	})
+	return s, nil
+}
+
+// newSignIns makes sign-ins through the providers of the configuration.
+func (s *Service) newSignIns() (*auth.SignIns, error) {
+	providers, err := auth.NewProviders(auth.ProvidersOptions{Providers: s.Config.Providers})
+	if err != nil {
+		return nil, fmt.Errorf("auth.providers: %w", err)
+	}
+	signIns, err := auth.NewSignIns(auth.SignInOptions{
+		BaseURL:      s.Config.BaseURL,
+		RedirectURL:  s.Config.RedirectURL,
+		RedirectURIs: s.Config.RedirectURIs,
+		PKCE:         s.Config.PKCE,
+		SigningKey:   []byte(s.Config.SigningKey),
+		Providers:    providers,
+		Store:        &signInStore{db: s.DB, throttle: s.Config.Throttle, claims: s.claims},
+		Log:          s.Log,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("auth.signingKey: %w", err)
+	}
+	return signIns, nil
+}
+
+// register makes the metrics.
+func (s *Service) register() {
+	s.Granted = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "sternpost_grants_total",
+		Help: "Answers of the token endpoint, by grant and outcome: ok or the error.",
+	}, []string{"grant", "outcome"})
+	s.Registry.MustRegister(s.Granted, prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "sternpost_password_hashes_total", Help: "Hashes of passwords computed, to make or to verify one.",
+	}, func() float64 { return float64(s.Passwords.Computed()) }))
+}
+
+// Routes lists the paths of sign-ins.
+func (s *Service) Routes(app *fiber.App) {
+	app.All("/auth/token", s.token)
+	app.All("/auth/revoke", s.revoke)
+	app.All("/auth/authorize/:name", s.authorize)
+	app.All("/auth/callback/:name", s.callback)
+	app.All("/auth/providers", s.Policy.Page(s.providers))
+	app.All("/.well-known/oauth-authorization-server", s.Policy.Page(s.metadata))
+	app.All("/.well-known/jwks.json", s.Policy.Page(s.jwks))
+}
+
+// claims returns which claims the served release keeps with identities.
+func (s *Service) claims() []release.Claim {
+	claims, _ := s.Release()
+	return claims
+}
+
+// hasRelease tells whether a release is served. Without one there are no identities.
+func (s *Service) hasRelease() bool {
+	_, isServed := s.Release()
+	return isServed
+}
+
+// Hash hashes a password in the turn of the client's address, unless the client leaves.
+func (s *Service) Hash(c *fiber.Ctx, password string) (string, error) {
+	ctx, stop := request.WhileThere(c.UserContext(), request.Of(c).Client)
+	defer stop()
+	leave, err := s.Passwords.Enter(ctx, s.Policy.ClientAddress(c))
+	if err != nil {
+		return "", err
+	}
+	defer leave()
+	return s.Passwords.Hash(ctx, password)
+}

@@ -1,0 +1,128 @@
+package signin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+)
+
+// rememberedTokens is how many verified tokens are kept, each some 500 bytes.
+const rememberedTokens = 10000
+
+// newTokens makes what issues and verifies access tokens.
+func newTokens(c *config.Config) (*auth.Tokens, error) {
+	if c.SigningKey == "" {
+		return nil, errors.New("auth.signingKey is required")
+	}
+	options := auth.TokenOptions{
+		SigningKey: []byte(c.SigningKey),
+		BaseURL:    c.BaseURL,
+		Lifetime:   c.AccessTokenExpiry,
+		CacheSize:  rememberedTokens,
+	}
+	for _, key := range c.VerificationKeys {
+		options.VerificationKeys = append(options.VerificationKeys, []byte(key))
+	}
+	return auth.NewTokens(options)
+}
+
+// AuthBodyLimit is how long the body of a request to /auth may be, in bytes.
+const AuthBodyLimit = 64 << 10
+
+// IsOAuth tells whether a path is one of the endpoints whose errors have the form of
+// RFC 6749.
+func IsOAuth(path []byte) bool {
+	endpoint, found := bytes.CutPrefix(path, []byte("/auth/"))
+	if !found {
+		return false
+	}
+	switch name, provider, isLonger := strings.Cut(string(endpoint), "/"); name {
+	case "token", "revoke":
+		return !isLonger
+	case "authorize", "callback":
+		return provider != "" && !strings.Contains(provider, "/")
+	}
+	return false
+}
+
+// refuseOAuth says how an error of an OAuth endpoint is answered.
+func refuseOAuth(err error) *refusal.Refusal {
+	var refused *auth.Error
+	if !errors.As(err, &refused) {
+		return refusal.OfStore(err)
+	}
+	return &refusal.Refusal{
+		Status:     refused.Status,
+		Message:    refused.Description,
+		OAuth:      refused.Code,
+		RetryAfter: refused.RetryAfter,
+		Cause:      refused.Unwrap(),
+	}
+}
+
+// token is the token endpoint.
+func (s *Service) token(c *fiber.Ctx) error {
+	parameters, err := s.readParameters(c)
+	if err != nil || parameters == nil {
+		return err
+	}
+	ctx := c.UserContext()
+	if parameters["grant_type"] == "password" {
+		var stop func()
+		ctx, stop = request.WhileThere(ctx, request.Of(c).Client)
+		defer stop()
+	}
+	response, err := s.grants.Token(ctx, parameters, s.Policy.ClientAddress(c))
+	s.countGrant(parameters["grant_type"], err)
+	if err != nil {
+		return refuseOAuth(err)
+	}
+	body, err := json.Marshal(response)
+	if err != nil {
+		return fmt.Errorf("write the answer: %w", err)
+	}
+	return request.SendJSON(c, http.StatusOK, string(body))
+}
+
+// countGrant counts an answer of the token endpoint, by grant and by what came of it.
+func (s *Service) countGrant(grant string, err error) {
+	switch grant {
+	case "password", "refresh_token", "authorization_code", "token_exchange":
+	case auth.ExchangeGrant:
+		grant = "token_exchange"
+	default: // whatever else a client may have written
+		grant = "other"
+	}
+	outcome := "ok"
+	if err != nil {
+		outcome = refuseOAuth(err).AsOAuth().OAuth
+	}
+	s.Granted.WithLabelValues(grant, outcome).Inc()
+}
+
+// revoke is the revocation endpoint (RFC 7009). It does not tell whether there was
+// anything to revoke.
+func (s *Service) revoke(c *fiber.Ctx) error {
+	parameters, err := s.readParameters(c)
+	if err != nil || parameters == nil {
+		return err
+	}
+	token := parameters["token"]
+	if token == "" {
+		return refuseOAuth(auth.InvalidRequest("token is required"))
+	}
+	if err := s.grants.Revoke(c.UserContext(), token); err != nil {
+		return refuseOAuth(err)
+	}
+	return request.SendJSON(c, http.StatusOK, "{}")
+}
