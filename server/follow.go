@@ -111,13 +111,24 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	if err = assumeRole(ctx, conn, s.role); err == nil {
-		_, err = conn.Exec(ctx, "listen sternpost_release")
+		err = listen(ctx, conn)
 	}
 	if err != nil {
 		conn.Close(closedContext())
 		return nil, fmt.Errorf("listen for releases: %w", err)
 	}
 	return conn, nil
+}
+
+// listen asks for notifications of releases. A database that has none, or gives none while
+// it is a replica, is asked for its release from time to time all the same.
+func listen(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.Exec(ctx, "listen sternpost_release")
+	switch sqlstate(err) {
+	case "0A000", "25006", "42501", "42601": // not supported, read-only, not allowed, not even understood
+		return nil
+	}
+	return err
 }
 
 // refresh loads the newest release unless it is served already.

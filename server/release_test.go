@@ -165,6 +165,26 @@ func TestReadinessOfTheSchema(t *testing.T) {
 	s.waitReady(t, "")
 }
 
+// TestReleaseWithoutNotifications serves a database that takes no LISTEN: a new release is
+// found all the same.
+func TestReleaseWithoutNotifications(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.install(t, app())
+	proxy := pgtest.NewProxy(t, d.ServerURL())
+	proxy.Refuse("^listen")
+	s := start(t, proxy.URL(), nil)
+	s.waitReady(t, "")
+	d.install(t, app())
+	for range 1000 {
+		if strings.Contains(s.log.String(), `"serving release","release":2`) {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Error("the new release is not served")
+}
+
 func TestDatabaseWithoutPlatform(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t, pgtest.Options{Empty: true})

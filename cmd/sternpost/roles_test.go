@@ -206,6 +206,22 @@ func TestRolesAreThoseOfTheMigrations(t *testing.T) {
 	}
 }
 
+// TestDoctor examines a database as its owner and as a guest.
+func TestDoctor(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, "shop_owner")
+	c.exec(t, "create role guest login password 'g'")
+	out := command{args: []string{"doctor", "--database-url", c.ownerURL()}}.expect(t, 0, "")
+	if !strings.Contains(out, "works       row security, with rules that walk relations\n") || !strings.HasSuffix(out, "Sternpost runs on this database\n") {
+		t.Errorf("doctor of an empty database: got\n%s", out)
+	}
+	out, _, code := command{args: []string{"doctor", "--database-url", c.as("guest", "g")}}.run(t)
+	if want := "prevents    schemas, tables and constraints\n            an application consists of them; connect as the owner of the database (permission denied for database shop, SQLSTATE 42501)\n"; code != exitInput || !strings.Contains(out, want) {
+		t.Errorf("doctor of a guest: exit %d\n%s", code, out)
+	}
+	command{args: []string{"doctor", "--database-url", "postgres://127.0.0.1:1/shop"}}.expect(t, exitEnvironment, "connect to the database")
+}
+
 func TestRolesAreRefused(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, "shop_owner")

@@ -9,10 +9,10 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   if account is not null then
-    perform pg_advisory_xact_lock(hashtextextended('sternpost account ' || account, 0));
+    perform platform.take_turn('account', account);
   end if;
   if address is not null then
-    perform pg_advisory_xact_lock(hashtextextended('sternpost address ' || address, 0));
+    perform platform.take_turn('address', address);
   end if;
 end;
 $$;

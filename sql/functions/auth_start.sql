@@ -41,7 +41,7 @@ begin
   end if;
 
   -- Until this transaction ends, no other begins a family of this identity.
-  perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));
+  perform platform.take_turn('identity', identity_id);
 
   delete from platform.auth_family
   where auth_family.id in (

@@ -14,7 +14,7 @@ declare
   v_outstanding integer;
   v_oldest timestamptz;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('platform.file_mint ' || v_minter, 0));
+  perform platform.take_turn('minter', v_minter);
 
   select
     count(*),

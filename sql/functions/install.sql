@@ -54,10 +54,13 @@
 {{ template "keep_catalog.sql" . }}
 {{ template "spliced.sql" . }}
 {{ template "release_digest.sql" . }}
+{{ template "announce.sql" . }}
 {{ template "install_release.sql" . }}
 {{ template "install_release_change.sql" . }}
 {{ template "serving_faults.sql" . }}
 {{ template "serving_notes.sql" . }}
+
+{{ template "take_turn.sql" . }}
 
 {{ template "auth_address_hash.sql" . }}
 {{ template "auth_wait_for.sql" . }}

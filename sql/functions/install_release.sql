@@ -22,7 +22,7 @@ begin
 
   perform platform.keep_catalog();
   perform platform.keep_rules('app'), platform.keep_rules('api');
-  perform pg_notify('sternpost_release', v_number::text);
+  perform platform.announce(v_number);
   return v_number;
 end;
 $$;

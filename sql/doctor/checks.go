@@ -1,0 +1,378 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sql/postgres"
+)
+
+// check is one point.
+type check struct {
+	point    string
+	needs    []string // points without which it cannot be tried
+	fallback string   // what Sternpost does without it; empty means that it cannot run
+	prevents string   // what cannot be without it
+	try      func(ctx context.Context, e *examination) error
+}
+
+// Points that others need.
+const (
+	pointPrimary = "a primary that takes writes"
+	pointSchema  = "schemas, tables and constraints"
+	pointPlpgsql = "functions in PL/pgSQL"
+	pointRoles   = "roles, and functions owned by them"
+)
+
+// checks are all points, each after those that it needs.
+var checks = []check{
+	{point: "the version of PostgreSQL", prevents: "Sternpost is written for the dialect of PostgreSQL 15", try: tryVersion},
+	{point: "the encoding UTF8", prevents: "texts in other languages cannot be stored", try: yields("UTF8", "show server_encoding")},
+	{point: pointPrimary, prevents: "this is a replica: the application is installed and written to on its primary", try: tryPrimary},
+	{point: pointSchema, needs: []string{pointPrimary}, prevents: "an application consists of them; connect as the owner of the database", try: trySchema},
+	{point: "defaults and checks that call functions", needs: []string{pointSchema}, prevents: "ids and validation rules are made of them", try: runs(`
+		create function {s}.is_short(text) returns boolean language sql immutable as 'select length($1) < 10';
+		create table {s}.checked (a text default md5(clock_timestamp()::text), b text check ({s}.is_short(b)));
+		insert into {s}.checked (b) values ('short')`)},
+	{point: "unique constraints, partial ones included", needs: []string{pointSchema}, prevents: "@unique would not hold", try: tryUnique},
+	{point: "foreign keys that cascade and restrict", needs: []string{pointSchema}, prevents: "relations would point nowhere", try: tryReferences},
+	{point: "indexes over functions, ordered by code point", needs: []string{pointSchema}, prevents: "lists are read by them", try: runs(`
+		create index on {s}.parent (lower(a) collate "C", id desc)`)},
+	{point: "indexes that are made concurrently", needs: []string{pointSchema}, fallback: "writes wait while a migration makes an index: take \"concurrently\" out of its second file", try: runs(
+		`create index concurrently parent_later on {s}.parent (a)`)},
+	{point: pointPlpgsql, needs: []string{pointSchema}, prevents: "each action is one", try: runs(`
+		create function {s}.double(input jsonb) returns setof {s}.parent language plpgsql stable as $$
+		declare v_row {s}.parent;
+		begin
+		  for v_row in select parent.* from {s}.parent where parent.id = (input->>'id')::int loop return next v_row; end loop;
+		exception when division_by_zero then null;
+		end $$;
+		select row_to_json(d) from {s}.double('{"id": 1}') as d`)},
+	{point: "triggers for each row", needs: []string{pointPlpgsql}, prevents: "updatedAt and the holders of files are kept by them", try: runs(`
+		create function {s}.tg() returns trigger language plpgsql as 'begin new.a := upper(new.a); return new; end';
+		create table {s}.touched (a text);
+		create trigger _100_touch before insert or update on {s}.touched for each row execute function {s}.tg();
+		insert into {s}.touched values ('a');
+		do $$ begin if (select a from {s}.touched) <> 'A' then raise exception 'the trigger did not fire'; end if; end $$`)},
+	{point: pointRoles, needs: []string{pointPlpgsql}, prevents: "actions run as roles that row security binds. " +
+		"Make them as a superuser, with sternpost roles, or let this role make roles (createrole)", try: tryRoles},
+	{point: "row security, with rules that walk relations", needs: []string{pointRoles}, prevents: "it is what permission rests on", try: tryRowSecurity},
+	{point: "default privileges", needs: []string{pointSchema}, prevents: "functions would be open to everybody", try: runs(
+		`alter default privileges in schema {s} grant execute on functions to {u}; alter default privileges in schema {s} revoke execute on functions from {u}`)},
+	{point: "settings of a transaction", prevents: "an action learns by them who is calling", try: trySettings},
+	{point: "read-only transactions", needs: []string{pointSchema}, fallback: "custom code of get, list and read could write", try: tryReadOnly},
+	{point: "changes of tables that are rolled back", needs: []string{pointSchema}, fallback: "a migration that fails leaves what it did before that", try: tryRollback},
+	{point: "locks of rows, and skipping them", needs: []string{pointSchema}, prevents: "sweeps and refreshed tokens need them", try: runs(
+		`select from {s}.parent for update; select from {s}.parent for update skip locked`)},
+	{point: "locks of tables", needs: []string{pointSchema}, prevents: "those who install releases take turns by them", try: runs(
+		`begin; lock table {s}.parent in share row exclusive mode`)},
+	{point: "the catalog", needs: []string{pointSchema}, prevents: "a server asks it who may do what before it serves, and a migration what was changed by hand", try: runs(`
+		select pg_identify_object(classid, objid, 0) from pg_shdepend where dbid = (select oid from pg_database where datname = current_database()) limit 5;
+		select pg_get_expr(polqual, polrelid) from pg_policy limit 5;
+		select entry.privilege_type from pg_class cross join aclexplode(coalesce(relacl, acldefault('r', relowner))) as entry limit 5;
+		select pg_get_functiondef(oid) from pg_proc where pronamespace = '{s}'::regnamespace`)},
+	{point: "advisory locks of a transaction", fallback: "callers who are counted take turns by rows of platform.turn", try: runs(
+		`begin; select pg_advisory_xact_lock(hashtextextended('sternpost doctor', 0)); commit`)},
+	{point: "advisory locks of a session", fallback: "migrate and dev cannot run, since tern takes one; sternpost build | psql installs an application, and servers run", try: tryMigratorLock},
+	{point: "notifications", fallback: "servers ask for a new release every few seconds", try: tryNotify},
+	{point: "named prepared statements", prevents: "calls are prepared once for each connection: use PgBouncer from 1.21 on with max_prepared_statements, or its session mode", try: tryPrepared},
+	{point: "settings of a connection", prevents: "each connection begins with them: with PgBouncer, list them in ignore_startup_parameters", try: tryStartup},
+	{point: "cancelling a statement", fallback: "what a client asked for who has left runs to its end", try: tryCancel},
+	{point: "names of time zones", fallback: "only UTC is known, so relative dates mean UTC", try: yields("t", "select exists (select from pg_timezone_names where name = 'Europe/Berlin')")},
+	{point: "plpgsql_check", fallback: "bodies of custom code are checked when they run", try: yields("t", "select exists (select from pg_available_extensions where name = 'plpgsql_check')")},
+}
+
+// text puts names into statements.
+func (e *examination) text(statements string) string {
+	user := pgx.Identifier{e.config.User}.Sanitize()
+	return strings.NewReplacer("{s}", e.name, "{r}", e.role, "{u}", user).Replace(statements)
+}
+
+func (e *examination) exec(ctx context.Context, statements string) error {
+	_, err := e.conn.Exec(ctx, e.text(statements))
+	return err
+}
+
+// runs tries whether statements run.
+func runs(statements string) func(context.Context, *examination) error {
+	return func(ctx context.Context, e *examination) error { return e.exec(ctx, statements) }
+}
+
+// yields tries whether a statement yields a value.
+func yields(want, statement string) func(context.Context, *examination) error {
+	return func(ctx context.Context, e *examination) error { return e.expect(ctx, want, statement) }
+}
+
+func (e *examination) expect(ctx context.Context, want, statement string) error {
+	rows, err := e.conn.PgConn().Exec(ctx, e.text(statement)).ReadAll()
+	if err != nil {
+		return err
+	}
+	last := rows[len(rows)-1]
+	if len(last.Rows) != 1 || string(last.Rows[0][0]) != want {
+		return fmt.Errorf("%s does not yield %s", statement, want)
+	}
+	return nil
+}
+
+// refuses tries whether statements end in an error of a code, for which they are made.
+func (e *examination) refuses(ctx context.Context, code, statements string) error {
+	err := e.exec(ctx, statements)
+	var raised *pgconn.PgError
+	switch {
+	case err == nil:
+		return errors.New("it does not refuse: " + statements)
+	case errors.As(err, &raised) && raised.Code == code:
+		return nil
+	}
+	return err
+}
+
+func tryVersion(ctx context.Context, e *examination) error {
+	var number int
+	var version string
+	if err := e.conn.QueryRow(ctx, "select current_setting('server_version_num')::int, version()").Scan(&number, &version); err != nil {
+		return err
+	}
+	if number < postgres.MinMajor*10000 {
+		return errors.New(version)
+	}
+	return nil
+}
+
+func tryPrimary(ctx context.Context, e *examination) error {
+	var isReplica bool
+	var readOnly string
+	if err := e.conn.QueryRow(ctx, "select pg_is_in_recovery(), current_setting('transaction_read_only')").Scan(&isReplica, &readOnly); err != nil {
+		return err
+	}
+	switch {
+	case isReplica:
+		return errors.New("it is in recovery")
+	case readOnly == "on":
+		return &note{Prevents, "transactions are read-only: default_transaction_read_only is on"}
+	}
+	return nil
+}
+
+func trySchema(ctx context.Context, e *examination) error {
+	return e.exec(ctx, `
+		create schema {s};
+		comment on schema {s} is '`+time.Now().UTC().Format(time.RFC3339)+`';
+		create table {s}.parent (id int primary key, a text collate "C" not null, at timestamptz(3) not null default now());
+		insert into {s}.parent (id, a) values (1, 'a'), (2, 'b')`)
+}
+
+func tryUnique(ctx context.Context, e *examination) error {
+	if err := e.exec(ctx, `
+		alter table {s}.parent add constraint parent_a_key unique (a);
+		create unique index parent_first on {s}.parent (at) where id = 1`); err != nil {
+		return err
+	}
+	return e.refuses(ctx, "23505", `insert into {s}.parent (id, a) values (3, 'a')`)
+}
+
+func tryReferences(ctx context.Context, e *examination) error {
+	if err := e.exec(ctx, `
+		create table {s}.child (
+			id int primary key,
+			parent_id int references {s}.parent (id) on delete cascade,
+			other_id int references {s}.parent (id) on delete restrict
+		);
+		insert into {s}.child values (1, 1, null), (2, null, 2)`); err != nil {
+		return err
+	}
+	// From PostgreSQL 18 on, what restrict refuses has a code of its own.
+	if err := e.refuses(ctx, "23503", `delete from {s}.parent where id = 2`); err != nil {
+		if err := e.refuses(ctx, "23001", `delete from {s}.parent where id = 2`); err != nil {
+			return err
+		}
+	}
+	return e.expect(ctx, "0", `begin; delete from {s}.parent where id = 1; select count(*) from {s}.child where id = 1`)
+}
+
+// tryRoles makes a role to try functions with, or takes one of Sternpost's.
+func tryRoles(ctx context.Context, e *examination) error {
+	err := e.exec(ctx, "create role {s} nologin; grant {s} to {u}")
+	e.role = e.name
+	if err != nil {
+		e.role = sql.Roles()[0].Name
+		var isMember bool
+		asked := e.conn.QueryRow(ctx, "select coalesce((select pg_has_role(oid, 'member') from pg_roles where rolname = $1), false)", e.role).Scan(&isMember)
+		if asked != nil || !isMember {
+			return errors.Join(err, asked)
+		}
+	}
+	return e.exec(ctx, `
+		create function {s}.whoami() returns text language sql stable security definer
+		set search_path = pg_catalog, pg_temp as 'select current_user::text';
+		grant create, usage on schema {s} to {r};
+		alter function {s}.whoami() owner to {r};
+		revoke create on schema {s} from {r};
+		do $$ begin if {s}.whoami() <> '{r}' then raise exception 'the function does not run as its owner'; end if; end $$`)
+}
+
+// tryRowSecurity has a function read a table whose policy asks for the action at hand and
+// walks to another table.
+func tryRowSecurity(ctx context.Context, e *examination) error {
+	err := e.exec(ctx, `
+		create table {s}.guarded (id int primary key, parent_id int);
+		insert into {s}.guarded values (1, 2), (2, null);
+		create view {s}.related with (security_barrier = false) as select * from {s}.parent;
+		alter table {s}.guarded enable row level security;
+		create policy guarded_select on {s}.guarded for select to {r} using (
+			case
+				when current_setting('sternpost.doctor', true) = 'list' then
+					exists (select from {s}.related where related.id = guarded.parent_id)
+				else false
+			end
+		);
+		grant select on {s}.guarded, {s}.related to {r};
+		create function {s}.list() returns setof {s}.guarded language plpgsql stable security definer
+		set search_path = pg_catalog, pg_temp as 'begin return query select * from {s}.guarded; end';
+		grant create on schema {s} to {r};
+		alter function {s}.list() owner to {r};
+		revoke create on schema {s} from {r}`)
+	if err != nil {
+		return err
+	}
+	return errors.Join(
+		e.expect(ctx, "0", `select count(*) from {s}.list()`),
+		e.expect(ctx, "1", `begin; set local sternpost.doctor = 'list'; select count(*) from {s}.list()`),
+	)
+}
+
+func trySettings(ctx context.Context, e *examination) error {
+	if err := e.expect(ctx, "here", `begin; select set_config('sternpost.doctor', 'here', true); select current_setting('sternpost.doctor', true)`); err != nil {
+		return err
+	}
+	return e.expect(ctx, "", `rollback; select coalesce(current_setting('sternpost.doctor', true), '')`)
+}
+
+func tryReadOnly(ctx context.Context, e *examination) error {
+	return e.refuses(ctx, "25006", `begin; set local transaction_read_only = on; insert into {s}.parent (id, a) values (9, 'i')`)
+}
+
+func tryRollback(ctx context.Context, e *examination) error {
+	return e.expect(ctx, "t", `begin; create table {s}.undone (); rollback; select to_regclass('{s}.undone') is null`)
+}
+
+// tryMigratorLock takes the lock that migrators take, in a transaction of its own each, as
+// a session does.
+func tryMigratorLock(ctx context.Context, e *examination) error {
+	if err := e.expect(ctx, "t", `select pg_try_advisory_lock(hashtextextended('{s}', 0))`); err != nil {
+		return err
+	}
+	// A pooler by transaction may have put the unlock on another connection.
+	return e.expect(ctx, "t", `select pg_advisory_unlock(hashtextextended('{s}', 0))`)
+}
+
+// tryNotify has one connection hear of what another one does.
+func tryNotify(ctx context.Context, e *examination) error {
+	if err := e.exec(ctx, "listen {s}"); err != nil {
+		return err
+	}
+	other, err := pgx.ConnectConfig(ctx, e.config)
+	if err != nil {
+		return err
+	}
+	defer other.Close(ctx)
+	if _, err := other.Exec(ctx, e.text("select pg_notify('{s}', 'hello')")); err != nil {
+		return err
+	}
+	limited, stop := context.WithTimeout(ctx, 3*time.Second)
+	defer stop()
+	if _, err := e.conn.WaitForNotification(limited); err != nil {
+		e.conn.Close(ctx)
+		return errors.New("a notification does not arrive")
+	}
+	return e.exec(ctx, "unlisten *")
+}
+
+// tryPrepared uses a statement in transactions after the one that it was prepared in, while
+// another connection does the same, so that a pooler mixes them.
+func tryPrepared(ctx context.Context, e *examination) error {
+	other, err := pgx.ConnectConfig(ctx, e.config)
+	if err != nil {
+		return err
+	}
+	defer other.Close(ctx)
+	conns := []*pgx.Conn{e.conn, other}
+	for _, c := range conns {
+		if _, err := c.PgConn().Prepare(ctx, "doctor", "select 1 + $1::int", nil); err != nil {
+			return err
+		}
+	}
+	for i := range 20 {
+		// The second one sits on a connection at times, in a transaction.
+		_, err := other.Exec(ctx, [...]string{"begin", "commit"}[i%2])
+		for _, c := range conns {
+			if err == nil {
+				_, err = c.PgConn().ExecPrepared(ctx, "doctor", [][]byte{[]byte("1")}, nil, nil).Close()
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// startupSettings are those that a server begins its connections with.
+var startupSettings = []string{"statement_timeout", "lock_timeout"}
+
+// tryStartup connects with settings and looks whether they hold.
+func tryStartup(ctx context.Context, e *examination) error {
+	config := e.config.Copy()
+	for _, name := range startupSettings {
+		config.RuntimeParams[name] = "12345"
+	}
+	config.RuntimeParams["jit"] = "off"
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for _, name := range startupSettings {
+		var value string
+		if err := conn.QueryRow(ctx, "select current_setting($1)", name).Scan(&value); err != nil {
+			return err
+		}
+		if value != "12345ms" {
+			return &note{FallsBack, "the pooler drops " + name + ": a server cancels what runs for too long itself, a second later"}
+		}
+	}
+	return nil
+}
+
+// tryCancel cancels a statement that would take long.
+func tryCancel(ctx context.Context, e *examination) error {
+	ended := make(chan error, 1)
+	pg := e.conn.PgConn()
+	go func() {
+		_, err := pg.Exec(ctx, "select pg_sleep(5)").ReadAll()
+		ended <- err
+	}()
+	for {
+		if err := pg.CancelRequest(ctx); err != nil {
+			<-ended
+			return err
+		}
+		select {
+		case err := <-ended:
+			var raised *pgconn.PgError
+			if errors.As(err, &raised) && raised.Code == "57014" {
+				return nil
+			}
+			return errors.New("a statement goes on that was cancelled")
+		case <-time.After(50 * time.Millisecond): // it may not have begun
+		}
+	}
+}

@@ -1,0 +1,197 @@
+// Package doctor tries on a database what Sternpost needs of one, point by point, and says
+// of each whether it works.
+//
+// In comes how to connect; out comes a finding for each point. It makes a schema and a
+// role of its own in which to try, and removes both whatever happens. It tries features:
+// it does not look at what is installed, which platform.serving_faults does.
+package doctor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Verdict is how a database does on one point.
+type Verdict string
+
+// The verdicts.
+const (
+	Works     Verdict = "works"
+	FallsBack Verdict = "falls back" // Sternpost runs, otherwise or with less
+	Prevents  Verdict = "prevents"   // Sternpost cannot run
+	Untried   Verdict = "not tried"  // something that it takes is missing
+)
+
+// Finding is what was found of one point.
+type Finding struct {
+	Point   string
+	Verdict Verdict
+	Detail  string // what it falls back to, what it prevents, and why; empty if it works
+}
+
+const (
+	// prefix begins the names of the schema and the role in which features are tried.
+	prefix = "sternpost_doctor_"
+	// leftAfter is how old what another doctor left has to be, so that it is not at work.
+	leftAfter = time.Hour
+	// patience bounds one check.
+	patience = 15 * time.Second
+)
+
+// examination is one visit.
+type examination struct {
+	url    string
+	config *pgx.ConnConfig
+	conn   *pgx.Conn
+	name   string // of the schema, and of the role if one could be made
+	role   string // that does not own the tables; empty if there is none
+}
+
+// Examine tries all points on a database. The error is about the visit itself: a database
+// that cannot be reached, or something that could not be removed. Findings are complete
+// without one.
+//
+// The role should be the one that is to own the database.
+func Examine(ctx context.Context, url string) (findings []Finding, err error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("read the database URL: %w", err)
+	}
+	// What is tried are the statements: how they are sent is a point of its own.
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
+	config.RuntimeParams["application_name"] = "sternpost doctor"
+	e := &examination{url: url, config: config, name: prefix + strings.ToLower(rand.Text()[:12])}
+	if e.conn, err = pgx.ConnectConfig(ctx, config); err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer func() { err = errors.Join(err, e.clean(context.WithoutCancel(ctx))) }()
+
+	broken := map[string]bool{}
+	for _, c := range checks {
+		f := e.find(ctx, c, broken)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		broken[c.point] = f.Verdict == Prevents || f.Verdict == Untried
+		findings = append(findings, f)
+	}
+	return findings, nil
+}
+
+// find makes one check.
+func (e *examination) find(ctx context.Context, c check, broken map[string]bool) Finding {
+	f := Finding{Point: c.point, Verdict: Works}
+	for _, needed := range c.needs {
+		if broken[needed] {
+			f.Verdict, f.Detail = Untried, "it takes: "+needed
+			return f
+		}
+	}
+	err := e.reconnected(ctx)
+	if err == nil {
+		limited, stop := context.WithTimeout(ctx, patience)
+		err = c.try(limited, e)
+		stop()
+	}
+	var note *note
+	switch {
+	case err == nil:
+	case errors.As(err, &note):
+		f.Verdict, f.Detail = note.verdict, note.text
+	case c.fallback != "":
+		f.Verdict, f.Detail = FallsBack, c.fallback+" ("+reason(err)+")"
+	default:
+		f.Verdict, f.Detail = Prevents, c.prevents+" ("+reason(err)+")"
+	}
+	return f
+}
+
+// note is an error of a check that says itself how the database does.
+type note struct {
+	verdict Verdict
+	text    string
+}
+
+func (n *note) Error() string { return n.text }
+
+// reason says what the database says.
+func reason(err error) string {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) {
+		return raised.Message + ", SQLSTATE " + raised.Code
+	}
+	return err.Error()
+}
+
+// reconnected makes sure that the check before has left a connection that can be used.
+func (e *examination) reconnected(ctx context.Context) error {
+	if !e.conn.IsClosed() {
+		if _, err := e.conn.Exec(ctx, "rollback"); err == nil {
+			return nil
+		}
+		e.conn.Close(ctx)
+	}
+	conn, err := pgx.ConnectConfig(ctx, e.config)
+	if err != nil {
+		return fmt.Errorf("connect once more: %w", err)
+	}
+	e.conn = conn
+	return nil
+}
+
+// clean removes what was made, and what a doctor left that was killed.
+func (e *examination) clean(ctx context.Context) error {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	defer func() { e.conn.Close(ctx) }()
+	if err := e.reconnected(ctx); err != nil {
+		return fmt.Errorf("remove schema %s: %w", e.name, err)
+	}
+	names := append(e.left(ctx), e.name)
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, e.remove(ctx, name))
+	}
+	return errors.Join(errs...)
+}
+
+// left lists what other doctors made and did not remove.
+func (e *examination) left(ctx context.Context) []string {
+	rows, err := e.conn.Query(ctx, `
+		select nspname
+		from pg_namespace
+		where starts_with(nspname, $1) and obj_description(oid, 'pg_namespace')::timestamptz < now() - $2::interval`, prefix, leftAfter.String())
+	if err != nil {
+		return nil
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return nil // a comment that is none of ours
+	}
+	return names
+}
+
+func (e *examination) remove(ctx context.Context, name string) error {
+	var isThere bool
+	err := e.conn.QueryRow(ctx, "select exists (select from pg_namespace where nspname = $1)", name).Scan(&isThere)
+	if err == nil && isThere {
+		_, err = e.conn.Exec(ctx, "drop schema "+name+" cascade")
+	}
+	if err == nil {
+		err = e.conn.QueryRow(ctx, "select exists (select from pg_roles where rolname = $1)", name).Scan(&isThere)
+	}
+	if err == nil && isThere {
+		_, err = e.conn.Exec(ctx, "drop owned by "+name+"; drop role "+name)
+	}
+	if err != nil {
+		return fmt.Errorf("remove schema and role %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,151 @@
+package doctor_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sql/doctor"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// examine returns the points that do not work, each with its verdict and detail, and fails
+// if anything is left in the database.
+func examine(t *testing.T, db *pgtest.DB, url string) map[string]string {
+	t.Helper()
+	findings, err := doctor.Examine(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(findings) < 25 {
+		t.Errorf("%d findings are too few", len(findings))
+	}
+	found := map[string]string{}
+	for _, f := range findings {
+		if f.Verdict != doctor.Works && f.Point != "plpgsql_check" { // which a machine has or has not
+			found[f.Point] = string(f.Verdict) + ": " + f.Detail
+		}
+	}
+	isClean(t, db)
+	return found
+}
+
+func isClean(t *testing.T, db *pgtest.DB) {
+	t.Helper()
+	var left int
+	err := db.Superuser(t).QueryRow(t.Context(), `
+		select (select count(*) from pg_namespace where nspname like 'sternpost\_doctor\_%')
+			+ (select count(*) from pg_roles join pg_shdepend on refobjid = pg_roles.oid and refclassid = 'pg_authid'::regclass
+				where rolname like 'sternpost\_doctor\_%' and dbid = (select oid from pg_database where datname = current_database()))`).Scan(&left)
+	if err != nil || left != 0 {
+		t.Errorf("the doctor left %d objects (%v)", left, err)
+	}
+}
+
+func TestWell(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	for _, url := range []string{db.OwnerURL(), db.SuperuserURL(), pgtest.NewProxy(t, db.OwnerURL()).URL()} {
+		for point, found := range examine(t, db, url) {
+			t.Errorf("%s: %s", point, found)
+		}
+	}
+}
+
+// TestWithout takes one feature away at a time, and finds that one missing and those that
+// take it.
+func TestWithout(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		refused string // statements that fail
+		super   string // what a superuser does before
+		want    map[string]string
+	}{
+		{refused: `create schema`, want: map[string]string{"schemas, tables and constraints": "prevents", "functions in PL/pgSQL": "not tried", "row security, with rules that walk relations": "not tried"}},
+		{refused: `check \(`, want: map[string]string{"defaults and checks that call functions": "prevents"}},
+		{refused: `unique index`, want: map[string]string{"unique constraints, partial ones included": "prevents"}},
+		{refused: `on delete cascade`, want: map[string]string{"foreign keys that cascade and restrict": "prevents"}},
+		{refused: `lower\(a\)`, want: map[string]string{"indexes over functions, ordered by code point": "prevents"}},
+		{refused: `concurrently`, want: map[string]string{"indexes that are made concurrently": "falls back"}},
+		{refused: `returns setof .*plpgsql stable as`, want: map[string]string{"functions in PL/pgSQL": "prevents", "triggers for each row": "not tried"}},
+		{refused: `for each row`, want: map[string]string{"triggers for each row": "prevents"}},
+		{refused: `owner to`, want: map[string]string{"roles, and functions owned by them": "prevents", "row security, with rules that walk relations": "not tried"}},
+		{refused: `create policy`, want: map[string]string{"row security, with rules that walk relations": "prevents"}},
+		{refused: `default privileges`, want: map[string]string{"default privileges": "prevents"}},
+		{refused: `set_config`, want: map[string]string{"settings of a transaction": "prevents"}},
+		{refused: `transaction_read_only = on`, want: map[string]string{"read-only transactions": "falls back"}},
+		{refused: `undone`, want: map[string]string{"changes of tables that are rolled back": "falls back"}},
+		{refused: `skip locked`, want: map[string]string{"locks of rows, and skipping them": "prevents"}},
+		{refused: `lock table`, want: map[string]string{"locks of tables": "prevents"}},
+		{refused: `pg_get_expr`, want: map[string]string{"the catalog": "prevents"}},
+		{super: `revoke execute on function pg_advisory_xact_lock(bigint) from public`, want: map[string]string{"advisory locks of a transaction": "falls back"}},
+		{super: `revoke execute on function pg_try_advisory_lock(bigint) from public`, want: map[string]string{"advisory locks of a session": "falls back"}},
+		{super: `revoke execute on function pg_notify(text, text) from public`, want: map[string]string{"notifications": "falls back"}},
+		{refused: `^listen`, want: map[string]string{"notifications": "falls back"}},
+		{refused: `1 \+ \$1`, want: map[string]string{"named prepared statements": "prevents"}},
+		{refused: `pg_sleep`, want: map[string]string{"cancelling a statement": "falls back"}},
+		{refused: `pg_timezone_names`, want: map[string]string{"names of time zones": "falls back"}},
+		{refused: `server_encoding`, want: map[string]string{"the encoding UTF8": "prevents"}},
+		{super: `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`, want: map[string]string{"a primary that takes writes": "prevents", "schemas, tables and constraints": "not tried"}},
+	} {
+		t.Run(test.refused+test.super, func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			if test.super != "" {
+				if _, err := db.Superuser(t).Exec(t.Context(), test.super); err != nil {
+					t.Fatal(err)
+				}
+			}
+			proxy := pgtest.NewProxy(t, db.OwnerURL())
+			if test.refused != "" {
+				proxy.Refuse(test.refused)
+			}
+			found := examine(t, db, proxy.URL())
+			for point, want := range test.want {
+				if !strings.HasPrefix(found[point], want+": ") {
+					t.Errorf("%s: got %q, want %s", point, found[point], want)
+				}
+			}
+			for point, got := range found {
+				if _, isWanted := test.want[point]; !isWanted && !strings.HasPrefix(got, "not tried") {
+					t.Errorf("%s: %s", point, got)
+				}
+			}
+		})
+	}
+}
+
+// TestRemoves ends the doctor in the middle, and takes its connection away: nothing is left
+// in either case.
+func TestRemoves(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	proxy := pgtest.NewProxy(t, db.OwnerURL())
+	ctx, cancel := context.WithCancel(t.Context())
+	proxy.Decide(func(statement string) pgtest.Fate {
+		if strings.Contains(statement, "create policy") {
+			cancel()
+		}
+		return pgtest.Pass
+	})
+	if _, err := doctor.Examine(ctx, proxy.URL()); err == nil {
+		t.Error("an examination that was ended has findings")
+	}
+	isClean(t, db)
+
+	cut := false
+	proxy.Decide(func(statement string) pgtest.Fate {
+		if strings.Contains(statement, "create policy") && !cut {
+			cut = true
+			return pgtest.CutUnanswered
+		}
+		return pgtest.Pass
+	})
+	found := examine(t, db, proxy.URL())
+	if got := found["row security, with rules that walk relations"]; !strings.HasPrefix(got, "prevents") || len(found) != 1 {
+		t.Errorf("after a cut: got %v", found)
+	}
+}

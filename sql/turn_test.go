@@ -1,0 +1,53 @@
+package sql_test
+
+import (
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// takingTurns runs a test on a database as it is, and on one that lacks advisory locks,
+// where those who race take turns by rows.
+func takingTurns(t *testing.T, test func(t *testing.T, lacks func(*pgtest.DB))) {
+	t.Run("by advisory locks", func(t *testing.T) {
+		t.Parallel()
+		test(t, func(*pgtest.DB) {})
+	})
+	t.Run("by rows", func(t *testing.T) {
+		t.Parallel()
+		test(t, func(db *pgtest.DB) {
+			exec(t, db.Superuser(t), "revoke execute on function pg_advisory_xact_lock(bigint) from public")
+		})
+	})
+}
+
+// A turn lasts until its transaction ends, and keeps nobody out who takes one of another
+// kind.
+func TestTurnsOfRows(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	exec(t, db.Superuser(t), "revoke execute on function pg_advisory_xact_lock(bigint) from public")
+	first, second := db.Owner(t), db.Owner(t)
+	exec(t, first, "begin; select platform.take_turn('account', 'ada')")
+	exec(t, second, "set lock_timeout = '20ms'; select platform.take_turn('address', 'ada')")
+	if _, err := second.Exec(t.Context(), "select platform.take_turn('account', 'ada')"); refused(t, err).Code != "55P03" {
+		t.Errorf("a turn that is taken: got %v", err)
+	}
+	exec(t, first, "commit")
+	exec(t, second, "select platform.take_turn('account', 'ada')")
+	for _, kind := range values[string](t, first, "select distinct kind from platform.turn") {
+		if n := value[int](t, first, "select count(*) from platform.turn where kind = $1", kind); n != 64 {
+			t.Errorf("kind %s has %d rows, want 64", kind, n)
+		}
+	}
+}
+
+// Where there are no notifications a release is installed all the same.
+func TestInstallReleaseUnheard(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	exec(t, db.Superuser(t), "revoke execute on function pg_notify(text, text) from public")
+	if got := value[int64](t, db.Owner(t), installRelease); got != 1 {
+		t.Errorf("the first release has number %d, want 1", got)
+	}
+}
