@@ -23,6 +23,14 @@ func writeExpr(b *strings.Builder, e Expr) {
 	case *Not:
 		b.WriteString("!")
 		writeExpr(b, e.Operand)
+	case *Negative:
+		b.WriteString("-")
+		writeExpr(b, e.Operand)
+	case *Call:
+		b.WriteString(e.Name.Name)
+		b.WriteString("(")
+		writeExprs(b, e.Args)
+		b.WriteString(")")
 	case *Path:
 		b.WriteString(e.String())
 	case *String:
@@ -35,12 +43,7 @@ func writeExpr(b *strings.Builder, e Expr) {
 		b.WriteString("null")
 	case *List:
 		b.WriteString("[")
-		for i, element := range e.Elements {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			writeExpr(b, element)
-		}
+		writeExprs(b, e.Elements)
 		b.WriteString("]")
 	case *Paren:
 		b.WriteString("(")
@@ -50,6 +53,15 @@ func writeExpr(b *strings.Builder, e Expr) {
 		b.Write(e.span.File.Text[e.span.Start.Offset:e.span.End.Offset])
 	default:
 		panic(fmt.Sprintf("syntax: expression of type %T", e))
+	}
+}
+
+func writeExprs(b *strings.Builder, list []Expr) {
+	for i, e := range list {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		writeExpr(b, e)
 	}
 }
 

@@ -44,6 +44,10 @@ func (f *formatter) expr(e Expr, indented bool) layout {
 		return f.comparison(e)
 	case *Not:
 		return concat(f.token(), f.expr(e.Operand, indented))
+	case *Negative:
+		return concat(f.token(), f.expr(e.Operand, indented))
+	case *Call:
+		return concat(f.token(), sequence(f, e.Args, func(arg Expr) layout { return f.expr(arg, false) }))
 	case *Paren:
 		return sequence(f, []Expr{e.Inner}, func(inner Expr) layout { return f.expr(inner, false) })
 	case *List:
@@ -69,8 +73,8 @@ func (f *formatter) logic(e *Binary, indented bool) layout {
 	return group(first, concat(l...))
 }
 
-// comparison is operands joined by comparison operators; lines break only
-// within them.
+// comparison is operands joined by operators of comparison or arithmetic; lines break
+// only within them.
 func (f *formatter) comparison(e *Binary) layout {
 	operands := e.operands(func(op Operator) bool { return op != Or && op != And })
 	l := []layout{f.expr(operands[0], true)}

@@ -265,10 +265,6 @@ func conditional() string { return `expressions have no conditional "?:"` }
 
 func remainder() string { return `expressions have no operator "%"` }
 
-func arithmetic(operator string) string {
-	return fmt.Sprintf("arithmetic is not supported yet: operator %q", operator)
-}
-
 func laterDeclaration(keyword string) string {
 	return fmt.Sprintf("%s is not supported yet", keyword)
 }
@@ -278,10 +274,6 @@ func laterAttribute(name string) string {
 }
 
 func laterRoleExpression() string { return "an expression of a role is not supported yet" }
-
-func laterAggregate(name string) string {
-	return fmt.Sprintf("%s is not supported yet: it belongs to computed fields", name)
-}
 
 func badName(kind, name, meant string) string {
 	form := "a small letter a-z and goes on with letters A-Z, a-z and digits"

@@ -356,8 +356,8 @@ type Arg struct {
 	node
 }
 
-// Expr is a *Binary, *Not, *Path, *String, *Number, *Bool, *Null, *List, *Paren
-// or *BadExpr.
+// Expr is a *Binary, *Not, *Negative, *Call, *Path, *String, *Number, *Bool, *Null,
+// *List, *Paren or *BadExpr.
 type Expr interface {
 	Node
 	isExpr()
@@ -377,6 +377,10 @@ const (
 	Greater        Operator = ">"
 	GreaterOrEqual Operator = ">="
 	In             Operator = "in"
+	Add            Operator = "+"
+	Subtract       Operator = "-"
+	Multiply       Operator = "*"
+	Divide         Operator = "/"
 )
 
 // Binary is an operator between two operands.
@@ -395,6 +399,24 @@ type Binary struct {
 //	!operand
 type Not struct {
 	Operand Expr
+	node
+}
+
+// Negative is the opposite of a value. That of a number literal is a *Number.
+//
+//	-operand
+type Negative struct {
+	Operand Expr
+	node
+}
+
+// Call is an aggregate.
+//
+//	NAME(path)
+//	NAMEIF(path, condition)
+type Call struct {
+	Name *Ident
+	Args []Expr
 	node
 }
 
@@ -464,16 +486,32 @@ func (*ArmsBlock) isMember()    {}
 func (*ActionsBlock) isMember() {}
 func (*Attribute) isMember()    {}
 
-func (*Binary) isExpr()  {}
-func (*Not) isExpr()     {}
-func (*Path) isExpr()    {}
-func (*String) isExpr()  {}
-func (*Number) isExpr()  {}
-func (*Bool) isExpr()    {}
-func (*Null) isExpr()    {}
-func (*List) isExpr()    {}
-func (*Paren) isExpr()   {}
-func (*BadExpr) isExpr() {}
+func (*Binary) isExpr()   {}
+func (*Not) isExpr()      {}
+func (*Negative) isExpr() {}
+func (*Call) isExpr()     {}
+func (*Path) isExpr()     {}
+func (*String) isExpr()   {}
+func (*Number) isExpr()   {}
+func (*Bool) isExpr()     {}
+func (*Null) isExpr()     {}
+func (*List) isExpr()     {}
+func (*Paren) isExpr()    {}
+func (*BadExpr) isExpr()  {}
+
+// IsArithmetic tells whether an expression is made by an operator of arithmetic.
+func IsArithmetic(e Expr) bool {
+	switch e := e.(type) {
+	case *Negative:
+		return true
+	case *Binary:
+		switch e.Op {
+		case Add, Subtract, Multiply, Divide:
+			return true
+		}
+	}
+	return false
+}
 
 // Unparen strips parentheses from around an expression.
 func Unparen(e Expr) Expr {

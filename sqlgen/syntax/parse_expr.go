@@ -27,7 +27,7 @@ func (p *parser) and() Expr {
 //
 //	Cmp = Unary [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" ) Unary ] ;
 func (p *parser) comparison() Expr {
-	return p.chain(p.mark(), p.operand, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual, In)
+	return p.chain(p.mark(), p.unary, Equal, NotEqual, Less, LessOrEqual, Greater, GreaterOrEqual, In)
 }
 
 // chain parses operands with operators of one precedence between them.
@@ -61,18 +61,29 @@ func (p *parser) operator(operators []Operator) (op Operator, ok bool) {
 	return "", false
 }
 
-// operand parses what stands between comparison operators, and refuses
-// arithmetic on it.
-func (p *parser) operand() Expr {
+// Sum = Term { ( "+" | "-" ) Term } ;
+func (p *parser) sum() Expr {
+	return p.chain(p.mark(), p.term, Add, Subtract)
+}
+
+// term also refuses a remainder, which the language has not.
+//
+//	Term = Factor { ( "*" | "/" ) Factor } ;
+func (p *parser) term() Expr {
 	m := p.mark()
-	e := p.unary()
-	switch t := p.token(); {
-	case t.is("%"):
+	e := p.chain(m, p.factor, Multiply, Divide)
+	if p.token().is("%") {
 		return p.unsupported(m, UnsupportedOperator, remainder())
-	case t.is("+"), t.is("-"), t.is("*"), t.is("/"):
-		return p.unsupported(m, NotSupportedYet, arithmetic(t.Text))
 	}
 	return e
+}
+
+// factor takes the sign of a number for a part of it.
+//
+//	Factor = "-" Factor | Primary ;
+func (p *parser) factor() Expr {
+	return p.prefixed("-", func(t *Token) bool { return t.Kind == TokenNumber }, p.primary,
+		func(operand Expr, n node) Expr { return &Negative{Operand: operand, node: n} })
 }
 
 // unsupported reports the next token as something that expressions do not have,
@@ -83,29 +94,36 @@ func (p *parser) unsupported(m mark, code Code, message string) Expr {
 	return &BadExpr{node: p.node(m)}
 }
 
-// Unary = "!" Unary | Primary ;
+// Unary = "!" Unary | Sum ;
 func (p *parser) unary() Expr {
-	var nots []mark
-	for p.token().is("!") {
-		if p.depth+len(nots) >= maxNesting {
+	return p.prefixed("!", func(*Token) bool { return false }, p.sum,
+		func(operand Expr, n node) Expr { return &Not{Operand: operand, node: n} })
+}
+
+// prefixed parses any number of one sign with an operand behind them. A sign before a
+// token that has it for its own is part of the operand.
+func (p *parser) prefixed(sign string, hasOwn func(*Token) bool, operand func() Expr, with func(Expr, node) Expr) Expr {
+	var signs []mark
+	for p.token().is(sign) && !hasOwn(p.peek(1)) {
+		if p.depth+len(signs) >= maxNesting {
 			m := p.mark()
 			p.fail(nestedTooDeeply())
 			p.skipInBrackets(false)
 			return &BadExpr{node: p.node(m)}
 		}
-		nots = append(nots, p.mark())
+		signs = append(signs, p.mark())
 		p.next()
 	}
-	p.depth += len(nots)
-	e := p.primary()
-	p.depth -= len(nots)
-	for i := len(nots) - 1; i >= 0; i-- {
-		e = &Not{Operand: e, node: p.node(nots[i])}
+	p.depth += len(signs)
+	e := operand()
+	p.depth -= len(signs)
+	for i := len(signs) - 1; i >= 0; i-- {
+		e = with(e, p.node(signs[i]))
 	}
 	return e
 }
 
-// Primary = Path | Literal | List | "(" Expr ")" ;
+// Primary = Path | Literal | List | "(" Expr ")" | Name "(" Expr [ "," Expr ] ")" ;
 // Literal = String | [ "-" ] Number | "true" | "false" | "null" ;
 func (p *parser) primary() Expr {
 	m := p.mark()
@@ -126,8 +144,6 @@ func (p *parser) primary() Expr {
 		return p.suffix(m, p.stringLiteral())
 	case t.Kind == TokenNumber, t.is("-") && p.peek(1).Kind == TokenNumber:
 		return p.suffix(m, p.number())
-	case t.is("+"), t.is("-"):
-		return p.unsupported(m, NotSupportedYet, arithmetic(t.Text))
 	case t.is("["), t.is("("):
 		if p.depth >= maxNesting {
 			p.fail(nestedTooDeeply())
@@ -151,14 +167,22 @@ func (p *parser) primary() Expr {
 	}
 }
 
-// suffix refuses an index or a call after e.
+// suffix parses the call of an aggregate, and refuses an index or any other call after e.
 func (p *parser) suffix(m mark, e Expr) Expr {
 	for {
 		switch t := p.token(); {
 		case t.is("["):
 			p.failAt(t.Span, UnsupportedOperator, indexing())
 		case t.is("(") && isAggregate(e):
-			p.failAt(e.Span(), NotSupportedYet, laterAggregate(e.(*Path).Steps[0].Name))
+			if p.depth >= maxNesting {
+				p.fail(nestedTooDeeply())
+				p.skipBalanced()
+				return &BadExpr{node: p.node(m)}
+			}
+			p.depth++
+			e = p.aggregate(m, e.(*Path).Steps[0])
+			p.depth--
+			continue
 		case t.is("("):
 			p.failAt(t.Span, UnsupportedOperator, functionCall())
 		default:
@@ -168,6 +192,14 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 		p.skipSteps()
 		e = &BadExpr{node: p.node(m)}
 	}
+}
+
+// aggregate parses what follows the name of an aggregate.
+func (p *parser) aggregate(m mark, name *Ident) Expr {
+	call := &Call{Name: name}
+	p.list(brackets{closing: ")"}, func() { call.Args = append(call.Args, p.expr()) })
+	call.node = p.node(m)
+	return call
 }
 
 // isAggregate tells whether an expression is the name of an aggregate.
