@@ -28,6 +28,12 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		if len(c.Fields) == 0 != (c.Kind == release.Validate) {
 			t.Errorf("the entry %s is of kind %s and about the fields %v", name, c.Kind, c.Fields)
 		}
+		if c.Kind == release.Range { // the catalog does not tell which checks of Numbers are about arithmetic
+			if len(facts(t, conn, fmt.Sprintf(`select conname from pg_constraint where conname = '%s' and contype = 'c' and conrelid = 'app.%s'::regclass`, name, c.Table))) != 1 {
+				t.Errorf("table %s has no check %s", c.Table, name)
+			}
+			continue
+		}
 		told = append(told, fact)
 	}
 	compareFacts(t, "constraints", told, facts(t, conn, `

@@ -53,6 +53,10 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 		return InputInvalid.With(raised).
 			Saying("the value of field '%s' has too many items", first).
 			Listing(Entry{where(), input.TooManyItems(c.Limit)})
+	case c.Kind == release.Range:
+		return InputInvalid.With(raised).
+			Saying("the value of field '%s' is out of range", first).
+			Listing(Entry{where(), "is out of range"})
 	case c.Kind == release.Reference && isStillReferenced(raised, action):
 		return InputInvalid.With(raised).
 			Saying("the record is referenced by other records").

@@ -30,6 +30,9 @@
 {{ template "trim_scale.sql" . }}
 {{ template "midnight.sql" . }}
 {{ template "midnight_array.sql" . }}
+{{ template "later.sql" . }}
+{{ template "quotient.sql" . }}
+{{ template "number.sql" . }}
 {{ template "relative_period.sql" . }}
 {{ template "current_period.sql" . }}
 {{ template "fold.sql" . }}

@@ -267,6 +267,7 @@ const (
 	Validate  ConstraintKind = "validate"
 	MaxLength ConstraintKind = "maxLength"
 	MaxItems  ConstraintKind = "maxItems"
+	Range     ConstraintKind = "range" // of values that arithmetic makes
 )
 
 // Constraint is a database constraint as callers know it.

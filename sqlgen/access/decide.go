@@ -194,6 +194,19 @@ func (e *evaluator) operand(n expr.Node) knowledge {
 		return e.class.knows(n)
 	case *expr.List:
 		return e.list(n.Elements)
+	case *expr.Negative:
+		return e.operand(n.Operand)
+	case *expr.Arithmetic:
+		left, right := e.operand(n.Left), e.operand(n.Right)
+		switch {
+		case left == missing || right == missing:
+			return missing
+		case left == fixed && right == fixed:
+			return fixed
+		case left == open || right == open || n.Op == syntax.Divide:
+			return open
+		}
+		return present
 	}
 	panic(fmt.Sprintf("access: %T is no operand", n))
 }

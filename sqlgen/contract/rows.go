@@ -7,6 +7,7 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // rows compares which rows an action finds, and in which order a list shows them.
@@ -182,6 +183,8 @@ func valueText(n expr.Node) string {
 		return strings.Join(names, ".")
 	case *expr.Literal:
 		return fmt.Sprint(n.Value)
+	case *expr.Arithmetic, *expr.Negative:
+		return syntax.SourceOf(n.Span())
 	}
 	return "null"
 }

@@ -53,6 +53,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return cat(pg.ParamIdent(e.Name), " => ", expr(e.Value, bindAny)), bindAny
 	case *pg.Binary:
 		return binary(e)
+	case *pg.Minus:
+		return cat("-", expr(e.Operand, bindCast)), bindMultiply
 	case *pg.Cast:
 		return cat(expr(e.Value, bindCast), "::", e.Type), bindCast
 	case *pg.Is:

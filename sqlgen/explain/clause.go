@@ -121,8 +121,7 @@ func parts(n expr.Node, op syntax.Operator) []expr.Node {
 
 // source returns an expression as the schema has it, in one line.
 func source(n expr.Node) string {
-	span := n.Span()
-	return strings.Join(strings.Fields(string(span.File.Text[span.Start.Offset:span.End.Offset])), " ")
+	return syntax.SourceOf(n.Span())
 }
 
 // operand returns what a path leads to.

@@ -31,6 +31,9 @@ func (c *checker) boolean(e syntax.Expr) Node {
 		}
 		return &Not{Operand: operand, base: booleanAt(e.Span())}
 	case *syntax.Binary:
+		if syntax.IsArithmetic(e) {
+			return c.isBoolean(c.operand(e))
+		}
 		if !isLogical(e) {
 			return c.comparison(e)
 		}
@@ -86,12 +89,16 @@ func (c *checker) comparison(e *syntax.Binary) Node {
 	return &Compare{Op: e.Op, Left: left, Right: right, base: booleanAt(e.Span())}
 }
 
-// nestedOperand returns the first operand that is no path, literal or list, or
-// nil.
+// nestedOperand returns the first operand that is no path, literal, list or arithmetic,
+// or nil.
 func nestedOperand(e *syntax.Binary) syntax.Expr {
 	for _, side := range []syntax.Expr{e.Left, e.Right} {
-		switch syntax.Unparen(side).(type) {
-		case *syntax.Binary, *syntax.Not:
+		switch e := syntax.Unparen(side).(type) {
+		case *syntax.Binary:
+			if !syntax.IsArithmetic(e) {
+				return side
+			}
+		case *syntax.Not:
 			return side
 		}
 	}
@@ -106,6 +113,10 @@ func (c *checker) nestedOperands(e *syntax.Binary) {
 		case *syntax.Not:
 			c.boolean(side)
 		case *syntax.Binary:
+			if syntax.IsArithmetic(side) {
+				c.operand(side)
+				continue
+			}
 			if !isLogical(side) && nestedOperand(side) != nil {
 				c.nestedOperands(side)
 				continue
@@ -388,6 +399,13 @@ func (c *checker) operand(e syntax.Expr) Node {
 		return c.path(e)
 	case *syntax.List:
 		return c.list(e)
+	case *syntax.Binary:
+		return c.arithmetic(e)
+	case *syntax.Negative:
+		return c.negative(e)
+	case *syntax.Call:
+		c.add(e.Span(), BadAggregate, aggregateMisplaced(e.Name.Name))
+		return nil
 	case *syntax.BadExpr:
 		return nil
 	default:
@@ -433,7 +451,7 @@ func (c *checker) list(e *syntax.List) Node {
 // path from ctx.
 func (c *checker) element(e syntax.Expr) Node {
 	switch e := syntax.Unparen(e).(type) {
-	case *syntax.Binary, *syntax.Not, *syntax.List, *syntax.Null:
+	case *syntax.Binary, *syntax.Not, *syntax.Negative, *syntax.Call, *syntax.List, *syntax.Null:
 		c.add(e.Span(), ListElement, listElementForm())
 		return nil
 	}

@@ -88,6 +88,29 @@ func TestCheckReports(t *testing.T) {
 		{"nested comparison within a nested one", schema.at(Where), `(true && (order.rush == true) == true) == true`,
 			[]string{`NestedComparison (true && (order.rush == true) == true)`, `NestedComparison (order.rush == true)`}},
 
+		{"arithmetic", schema.at(Where), `order.count * 2 - order.maybe >= -order.price / 3 && order.number + "-" + order.note != "x"`, nil},
+		{"arithmetic of times", schema.at(Where), `order.at + "P1D" > ctx.now - order.lasts && order.due - "2027-01-01" < "P3D" && "P1D" + order.lasts == -order.lasts`, nil},
+		{"arithmetic of a literal time", schema.at(Where), `"2027-01-01" + order.lasts == order.at && "P1D" - order.lasts == order.lasts && "2027-01-01T00:00:00Z" - order.at > "P1D"`, nil},
+		{"arithmetic through a to-many", schema.at(Where), `order.items.price * 2 > order.price && 5 in order.items.price`, nil},
+		{"arithmetic tested for null", schema.at(Where), `order.maybe + 1 == null`, nil},
+		{"arithmetic in a rule of a model", schema.at(ModelValidate), `order.count + 1 > order.maybe`, nil},
+		{"arithmetic of a text and a number", schema.at(Where), `order.number + 1 == "x"`, []string{`OperandTypes order.number + 1`}},
+		{"arithmetic of an ID", schema.at(Where), `order.id + "x" == "x"`, []string{`OperandTypes order.id + "x"`}},
+		{"difference of texts", schema.at(Where), `order.number - "x" == "y" || "a" - "b" == "c"`, []string{`OperandTypes order.number - "x"`, `OperandTypes "a" - "b"`}},
+		{"sum of times", schema.at(Where), `order.at + order.due > ctx.now`, []string{`OperandTypes order.at + order.due`}},
+		{"Duration before a time", schema.at(Where), `order.lasts + order.at > ctx.now`, []string{`OperandTypes order.lasts + order.at`}},
+		{"arithmetic with null", schema.at(Where), `order.count + null == 1`, []string{`OperandTypes order.count + null`}},
+		{"arithmetic of a condition", schema.at(Where), `(order.rush == true) + 1 == 2`, []string{`OperandTypes order.rush == true`}},
+		{"arithmetic of a Boolean, an enum, an array and a row", schema.at(Where), `order.rush + 1 == 1 || order.state + "x" == "x" || order.nums * 2 == 1 || order.customer + 1 == 1`,
+			[]string{`OperandTypes order.rush + 1`, `OperandTypes order.state + "x"`, `OperandTypes order.nums * 2`, `OperandTypes order.customer + 1`}},
+		{"opposite of a text", schema.at(Where), `-order.number == "x"`, []string{`OperandTypes -order.number`}},
+		{"arithmetic as a condition", schema.at(Where), `order.count + 1`, []string{`NotBoolean order.count + 1`}},
+		{"arithmetic of a Secret", schema.at(Where), `order.token + "x" == "x"`, []string{`WriteOnlyField order.token`}},
+		{"arithmetic in a list", schema.at(Where), `order.count in [1 + 1, -inNumber]`, []string{`ListElement 1 + 1`, `ListElement -inNumber`}},
+		{"bad Duration", schema.at(Where), `order.at + "soon" > ctx.now`, []string{`BadLiteral "soon"`}},
+		{"unknown names in arithmetic", schema.at(Where), `order.cuont + order.pirce > 1`, []string{`UnknownField cuont`, `UnknownField pirce`}},
+		{"aggregate", schema.at(Where), `SUM(order.items.price) > 1`, []string{`BadAggregate SUM(order.items.price)`}},
+
 		{"row in a list", schema.at(Where), `"x" in [order.number]`, []string{`ListElement order.number`}},
 		{"null in a list", schema.at(Where), `order.number in ["x", null]`, []string{`ListElement null`}},
 		{"list in a list", schema.at(Where), `order.number in [["x"]]`, []string{`ListElement ["x"]`}},
@@ -244,6 +267,24 @@ func TestCheckValueReports(t *testing.T) {
 		{SetValue, "Boolean", `!order.rush`, []string{`NotSupportedYet !order.rush`}},
 		{SetValue, "Boolean", `order.rush && true`, []string{`NotSupportedYet order.rush && true`}},
 
+		{SetValue, "Number", `order.count - inNumber`, nil},
+		{SetValue, "Decimal", `order.count - inNumber`, nil},
+		{SetValue, "Decimal", `-order.price`, nil},
+		{SetValue, "Number", `order.count * 1.5`, []string{`TypeMismatch order.count * 1.5`}},
+		{SetValue, "Number", `order.count / 2`, []string{`TypeMismatch order.count / 2`}},
+		{SetValue, "Text", `order.number + "-" + inText`, nil},
+		{SetValue, "Text", `order.count + 1`, []string{`TypeMismatch order.count + 1`}},
+		{SetValue, "Date", `order.due + "P1M"`, nil},
+		{SetValue, "Duration", `ctx.now - order.at`, nil},
+		{SetValue, "Decimal", `order.items.price + 1`, []string{`SetManyValues order.items.price`}},
+		{SetValue, "Decimal", `SUM(order.items.price)`, []string{`BadAggregate SUM(order.items.price)`}},
+		{ArmValue, "Decimal", `order.count + 1`, nil},
+		{ArmValue, "Number", `order.maybe + 1`, []string{`ArmField order.maybe + 1`}},
+		{ArmValue, "Decimal", `order.price / 2`, nil},
+		{ArmValue, "Decimal", `order.price / order.count`, []string{`ArmField order.price / order.count`}},
+		{ArmValue, "Date", `order.due + "P1D"`, []string{`ArmField order.due + "P1D"`}},
+		{Default, "Number", `1 + 1`, []string{`DefaultNotConstant 1 + 1`}},
+
 		{Default, "Text", `"x"`, nil},
 		{Default, "Timestamp", `ctx.now`, nil},
 		{Default, "Date", `ctx.now`, nil},
@@ -305,7 +346,7 @@ func TestCheckValueReports(t *testing.T) {
 func TestCheckIsSilentOnWhatDidNotParse(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()
-	for _, text := range []string{`order.count + 1 == 2`, `len(order.number) == 1`, `order. == 1`, `[order.number[1]] == 1`, `"\q" == order.number && order.count`} {
+	for _, text := range []string{`order.count % 1 == 2`, `len(order.number) == 1`, `order. == 1`, `[order.number[1]] == 1`, `"\q" == order.number && order.count`} {
 		var syntaxErrs, errs syntax.Errors
 		e := parseOrNil("model Order {\n@validate("+text+"\n)}", &syntaxErrs)
 		if len(syntaxErrs) == 0 {

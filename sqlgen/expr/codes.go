@@ -75,6 +75,12 @@ const (
 	//	@validate(order.customer.name != "")
 	NotOwnField syntax.Code = "NotOwnField"
 
+	// BadAggregate: an aggregate stands elsewhere than in @computed, or its operands do not
+	// fit.
+	//
+	//	@where(SUM(order.items.price) > 1)
+	BadAggregate syntax.Code = "BadAggregate"
+
 	// TypeMismatch: a target does not take a value of that type.
 	//
 	//	@set(order.number = 1)

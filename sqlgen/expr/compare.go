@@ -68,6 +68,8 @@ func order(a, b any) int {
 		return a.Compare(b.(time.Time))
 	case string:
 		return strings.Compare(a, b.(string))
+	case duration:
+		return a.length().Cmp(b.(duration).length())
 	}
 	panic(fmt.Sprintf("expr: values of type %T have no order", a))
 }

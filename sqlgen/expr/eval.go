@@ -271,11 +271,29 @@ func (e *evaluator) operand(n Node) evaluated {
 	if list, ok := n.(*List); ok {
 		return e.list(list)
 	}
+	switch n := n.(type) {
+	case *Arithmetic:
+		return combined(e.operand(n.Left), e.operand(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
+	case *Negative:
+		o := e.operand(n.Operand)
+		o.value = opposite(o.value)
+		return o
+	}
 	o := e.single(n)
 	if p, ok := n.(*Path); ok && o.value == nil && e.logic != validateLogic {
 		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == ruleLogic && !e.inputsUnknown
 	}
 	return o
+}
+
+// combined is the value that arithmetic makes of two operands.
+func combined(left, right evaluated, value func(l, r any) any) evaluated {
+	return evaluated{
+		value:     value(left.value, right.value),
+		isNowhere: left.isNowhere || right.isNowhere,
+		isNobody:  left.isNobody || right.isNobody,
+		isUnknown: left.isUnknown || right.isUnknown,
+	}
 }
 
 // list evaluates a list.
@@ -314,13 +332,19 @@ func (e *evaluator) wholeOperand(n Node) evaluated {
 	return evaluated{value: true}
 }
 
-// single evaluates a literal or path, whatever its null would mean.
+// single evaluates a literal, a path or arithmetic, whatever its null would mean.
 func (e *evaluator) single(n Node) evaluated {
 	switch n := n.(type) {
 	case *List:
 		return e.list(n)
 	case *Literal:
 		return evaluated{value: canonical(n.typ, n.Value)}
+	case *Arithmetic:
+		return combined(e.single(n.Left), e.single(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
+	case *Negative:
+		o := e.single(n.Operand)
+		o.value = opposite(o.value)
+		return o
 	case *Path:
 		if e.involvesUnknown(n) {
 			return evaluated{isUnknown: true}

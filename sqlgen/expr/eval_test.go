@@ -166,6 +166,23 @@ func TestTruthAndNull(t *testing.T) {
 		text string
 		want bool
 	}{
+		{`order.count + 1 == 4`, true},
+		{`order.count - 1 - 1 == 1`, true},
+		{`order.count + 2 * 3 == 9 && (order.count + 2) * 3 == 15 && -order.count + 4 == 1`, true},
+		{`10 / order.count == 3.333333333333333333`, true},
+		{`-20 / order.count == -6.666666666666666667`, true},
+		{`order.count / (order.count - 3) == null`, true},
+		{`order.maybe + 1 == null`, true},
+		{`order.maybe + 1 != 3`, true},
+		{`order.maybe + 1 < 3`, false},
+		{`9007199254740991 * 9007199254740991 > 9007199254740991 * 9007199254740990`, true},
+		{`0.1 + 0.2 == 0.3`, true},
+		{`order.number + "-" + inText == "7-7"`, true},
+		{`order.note + "x" == null`, true},
+		{`order.lasts + "PT30M" == "PT90M" && order.lasts - "PT2H" == -order.lasts`, true},
+		{`order.due + "P1M" == "2027-04-01T00:00:00Z" && order.due - "PT1S" == "2027-02-28T23:59:59Z"`, true},
+		{`order.due - "P1D" - "P1M" + "P1M" == "2027-02-28T00:00:00Z" && order.due - "P1D" + "P3D" + "P1M" == "2027-04-03T00:00:00Z"`, true},
+		{`ctx.now - order.at == "PT12H" && ctx.now - order.due == "PT12H" && order.at - ctx.now == "PT-12H"`, true},
 		{`order.maybe == null`, true},
 		{`order.maybe != null`, false},
 		{`order.maybe != 3`, true},

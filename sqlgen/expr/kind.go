@@ -235,5 +235,5 @@ func comparedTime(layout string) func(string) (any, bool) {
 
 func comparedDuration(text string) (any, bool) {
 	d, ok := readDuration(text)
-	return d.length(), ok
+	return d, ok
 }

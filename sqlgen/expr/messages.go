@@ -170,11 +170,27 @@ func manyValues() string {
 }
 
 func operatorInSet() string {
-	return "operators in the value of @set are not supported yet; it must be a literal, an input or a path"
+	return "the value of @set is a literal, an input, a path, or arithmetic over these"
 }
 
 func operatorInArm() string {
-	return "an arm gives a field a literal or a path of its row, without operators"
+	return "an arm gives a field a literal, a path of its row, or arithmetic over these"
+}
+
+func noArithmetic(op syntax.Operator, left, right Node) string {
+	return fmt.Sprintf("there is no operator %s between %s and %s", op, described(left), described(right))
+}
+
+func noOpposite(n Node) string {
+	return fmt.Sprintf("only a number or a Duration has an opposite, but this is %s", described(n))
+}
+
+func arithmeticOfCondition() string {
+	return "a condition is no operand of arithmetic"
+}
+
+func aggregateMisplaced(name string) string {
+	return fmt.Sprintf("%s stands in @computed only: give the model a computed field and name it here", name)
 }
 
 func optionalInArm(target Target) string {

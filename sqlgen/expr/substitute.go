@@ -25,6 +25,14 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		copied := *n
 		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
 		return &copied
+	case *Arithmetic:
+		copied := *n
+		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
+		return &copied
+	case *Negative:
+		copied := *n
+		copied.Operand = Substitute(n.Operand, value)
+		return &copied
 	case *Not:
 		copied := *n
 		copied.Operand = Substitute(n.Operand, value)

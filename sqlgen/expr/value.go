@@ -9,7 +9,7 @@ import (
 // CheckValue checks a value and that the target takes it: the right-hand side of
 // a @set in an action or arm, or the argument of @default, as the scope's place
 // says. It reports every independent error to errs and returns nil if there is
-// any. The result is a *Literal, *List or *Path.
+// any. The result is a *Literal, *List, *Path, *Arithmetic or *Negative.
 //
 // What a path may pass is checked here (SetManyValues, for arms ArmField, for
 // @default DefaultNotConstant). Whether the value reads a row that does not exist
@@ -22,7 +22,16 @@ func CheckValue(e syntax.Expr, target Target, scope Scope, errs *syntax.Errors) 
 // value checks a value by its form.
 func (c *checker) value(e syntax.Expr, target Target) Node {
 	switch e := syntax.Unparen(e).(type) {
-	case *syntax.Binary, *syntax.Not:
+	case *syntax.Binary, *syntax.Negative, *syntax.Call:
+		if syntax.IsArithmetic(e) && c.scope.Place() != Default {
+			return c.arithmeticValue(e, target)
+		}
+		if _, isCall := e.(*syntax.Call); isCall && c.scope.Place() != Default {
+			return c.operand(e)
+		}
+		c.noOperators(e)
+		return nil
+	case *syntax.Not:
 		c.noOperators(e)
 		return nil
 	case *syntax.List:
@@ -46,6 +55,42 @@ func (c *checker) noOperators(e syntax.Expr) {
 	default:
 		c.add(e.Span(), syntax.NotSupportedYet, operatorInSet())
 	}
+}
+
+// arithmeticValue checks arithmetic against a target.
+func (c *checker) arithmeticValue(e syntax.Expr, target Target) Node {
+	n := c.operand(e)
+	if n == nil {
+		return nil
+	}
+	ok := true
+	for _, p := range Paths(n) {
+		if p.ThroughToMany() {
+			c.report(p, c.codeForMany(), manyValues())
+			ok = false
+		}
+	}
+	isArm := c.scope.Place() == ArmValue
+	isLike := n.Type() == target.Type
+	switch {
+	case !ok:
+		return nil
+	case isArm && !isLike && !target.Type.Holds(n.Type()), !isLike && !takes(target.Type, n.Type()):
+		c.mismatch(n, target)
+		return nil
+	case isArm && MayBeNull(n) && !target.Optional:
+		c.report(n, ArmField, optionalInArm(target))
+		return nil
+	}
+	return n
+}
+
+// codeForMany is the code under which a value is reported that passes a to-many.
+func (c *checker) codeForMany() syntax.Code {
+	if c.scope.Place() == ArmValue {
+		return ArmField
+	}
+	return SetManyValues
 }
 
 // mismatch reports a value of a type that the target does not take.
@@ -113,7 +158,7 @@ func (c *checker) elementValue(e syntax.Expr, target Target) Node {
 	case *syntax.Null:
 		c.add(e.Span(), ListElement, nullElement())
 		return nil
-	case *syntax.Binary, *syntax.Not, *syntax.List:
+	case *syntax.Binary, *syntax.Not, *syntax.Negative, *syntax.Call, *syntax.List:
 		c.notLiteral(e.Span())
 		return nil
 	case *syntax.Path:

@@ -14,6 +14,11 @@ func Inspect(n Node, visit func(Node) bool) {
 	switch n := n.(type) {
 	case *Not:
 		Inspect(n.Operand, visit)
+	case *Negative:
+		Inspect(n.Operand, visit)
+	case *Arithmetic:
+		Inspect(n.Left, visit)
+		Inspect(n.Right, visit)
 	case *Logic:
 		Inspect(n.Left, visit)
 		Inspect(n.Right, visit)

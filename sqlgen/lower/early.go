@@ -238,6 +238,12 @@ func (d decider) nobody(n expr.Node, sides []expr.Node, withInputs bool) pg.Expr
 }
 
 func (d decider) isNobody(n expr.Node, withInputs bool) []pg.Expr {
+	switch n := n.(type) {
+	case *expr.Arithmetic:
+		return append(d.isNobody(n.Left, withInputs), d.isNobody(n.Right, withInputs)...)
+	case *expr.Negative:
+		return d.isNobody(n.Operand, withInputs)
+	}
 	p, ok := n.(*expr.Path)
 	if !ok || p.Root != expr.RootIdentity && p.Root != expr.RootInput {
 		return nil

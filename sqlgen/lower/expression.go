@@ -6,6 +6,7 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -43,6 +44,10 @@ type expression struct {
 	input   func(expr.Input) pg.Expr
 	aliases map[string]bool
 	chosen  map[string]*place // by prefix; nil means that there is no child
+
+	// linked returns the row that a to-one leads to from a row that is not there yet; nil
+	// where the row is there.
+	linked func(toOne *schema.Field) place
 
 	// written is what the action has inserted when it judges the row, which is a part
 	// of it; nil is nothing. Paths from the caller pass it by.
@@ -224,6 +229,9 @@ func (x expression) start(root expr.Root, steps []expr.Step) (*place, []expr.Ste
 		}
 	}
 	switch {
+	case root == expr.RootRow && x.linked != nil:
+		at := x.linked(field(steps[0]))
+		return &at, steps[1:]
 	case root == expr.RootRow:
 		return x.row, steps
 	case len(steps) == 0:
@@ -263,7 +271,10 @@ func (x expression) compare(operator syntax.Operator, left, right operand) pg.Ex
 	switch {
 	case x.logic == validateLogic, op != "=" && op != "<>":
 	case op == "=" && left.nullable && right.nullable:
-		return pg.Op(left.scalar(), "is not distinct from", right.scalar())
+		return pg.AllOf(
+			pg.Op(left.scalar(), "is not distinct from", right.scalar()),
+			left.somebody(), right.somebody(),
+		)
 	case op == "<>" && (left.nullable || right.nullable):
 		// Null differs from every value, but nobody differs from none.
 		return pg.AllOf(
@@ -327,7 +338,7 @@ func (x expression) isNull(n expr.Node) (pg.Expr, bool) {
 	switch {
 	case o.nowhere:
 		return nil, false
-	case isPath:
+	case isPath, isArithmetic(n):
 		return pg.IsNull(o.scalar()), true
 	}
 	l, isLiteral := n.(*expr.Literal)

@@ -263,6 +263,11 @@ func (g *generator) operand(class expr.Class, typ expr.Type) (string, bool) {
 	case expr.ClassList:
 		return g.list(typ)
 	}
+	if g.chance(20) {
+		if text, ok := g.calculated(class, typ); ok {
+			return text, true
+		}
+	}
 	isLiteral := class == expr.ClassNumeric || class == expr.ClassBoolean || class == expr.ClassEnum
 	if isLiteral && g.chance(25) {
 		kind := typ
@@ -287,6 +292,51 @@ func (g *generator) operand(class expr.Class, typ expr.Type) (string, bool) {
 		return true
 	})
 	return c.text, ok
+}
+
+// calculated returns arithmetic whose value is of a class.
+func (g *generator) calculated(class expr.Class, typ expr.Type) (string, bool) {
+	sum := func(left expr.Class, ops string, right expr.Class) (string, bool) {
+		leftType, rightType := typ, typ
+		if left != class {
+			leftType = expr.Type{Kind: expr.Timestamp}
+		}
+		if right != class {
+			rightType = expr.Type{Kind: expr.Duration}
+		}
+		l, ok := g.operand(left, leftType)
+		if left == expr.ClassText && g.chance(30) {
+			l, ok = g.literal(expr.Type{Kind: expr.Text})
+		}
+		r, ok2 := g.operand(right, rightType)
+		if (right == expr.ClassDuration || right == expr.ClassText) && g.chance(30) {
+			r, ok2 = g.literal(expr.Type{Kind: map[expr.Class]expr.Kind{expr.ClassDuration: expr.Duration, expr.ClassText: expr.Text}[right]})
+		}
+		op := ops[g.IntN(len(ops))]
+		return fmt.Sprintf("(%s %c %s)", l, op, r), ok && ok2
+	}
+	switch class {
+	case expr.ClassNumeric:
+		if g.chance(15) {
+			text, ok := g.operand(class, typ)
+			return "-(" + text + ")", ok
+		}
+		return sum(class, "+-*/", class)
+	case expr.ClassText:
+		return sum(class, "+", class)
+	case expr.ClassTemporal:
+		return sum(class, "+-", expr.ClassDuration)
+	case expr.ClassDuration:
+		switch g.IntN(3) {
+		case 0:
+			return sum(expr.ClassTemporal, "-", expr.ClassTemporal)
+		case 1:
+			text, ok := g.operand(class, typ)
+			return "-" + text, ok
+		}
+		return sum(class, "+-", class)
+	}
+	return "", false
 }
 
 // path returns a path that fits, preferably one that shares a to-many prefix with

@@ -24,6 +24,7 @@ func Schema(s *schema.Schema, source string) *pg.Database {
 
 	l.reserveNames()
 	l.nested = nestedInserts(s)
+	l.calculated = calculatedFields(s)
 	for _, m := range s.Models {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
@@ -52,6 +53,8 @@ type lowering struct {
 	constraints []namedConstraint
 	forms       map[*schema.Action][]form
 	early       map[*schema.Action]string // functions that decide before anything is prepared
+
+	calculated map[*schema.Field]bool // fields whose values arithmetic makes
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 }

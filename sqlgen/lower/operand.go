@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -16,6 +17,7 @@ type operand struct {
 	nobody   bool      // whether its null makes the comparison false
 	nowhere  bool      // whether it leads through a to-many without child
 	elements []operand // of a list; not nil even if there are none
+	parts    []operand // of arithmetic: its operands
 	known    pg.Expr   // of a list: when it is not null for want of an element; nil means always
 }
 
@@ -28,6 +30,10 @@ func (x expression) operand(n expr.Node) operand {
 		return x.list(n)
 	case *expr.Path:
 		return x.path(n)
+	case *expr.Arithmetic:
+		return x.arithmetic(n)
+	case *expr.Negative:
+		return x.negative(n)
 	}
 	panic(fmt.Sprintf("lower: %T is no operand", n))
 }
@@ -162,13 +168,13 @@ func both(left, right operand, condition func(l, r pg.Expr) pg.Expr) pg.Expr {
 }
 
 // somebody is what must hold beside a comparison that null would satisfy: neither
-// the operand nor an element of it is nobody.
+// the operand nor an element or part of it is nobody.
 func (o operand) somebody() pg.Expr {
 	var conditions []pg.Expr
 	if o.nobody {
 		conditions = append(conditions, pg.IsNotNull(o.scalar()))
 	}
-	for _, e := range o.elements {
+	for _, e := range slices.Concat(o.elements, o.parts) {
 		conditions = append(conditions, e.somebody())
 	}
 	return pg.AllOf(conditions...)

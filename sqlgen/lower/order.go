@@ -336,6 +336,8 @@ func (a arm) ownKeys(action *schema.Action) []sortKey {
 		}
 		switch n := a.value(f).(type) {
 		case *expr.Literal:
+		case *expr.Arithmetic, *expr.Negative:
+			return nil
 		case *expr.Path:
 			if len(n.Steps) != 1 {
 				return nil

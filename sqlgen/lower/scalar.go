@@ -20,9 +20,10 @@ type inSQL struct {
 	member    release.MemberType // how the server writes a value that comes as it is
 	asText    bool               // whether a value is cast to text to read as the literal that it is; else it reads as on the wire
 
-	bare  func() pg.Expr                             // what @default gives without a value; nil if it cannot be bare
-	check func(column pg.Expr, isArray bool) pg.Expr // what every value satisfies, and each of an array; nil asks nothing
-	first func(descending bool) (pg.Expr, bool)      // a value before all others in an order; nil if there is none
+	bare   func() pg.Expr                             // what @default gives without a value; nil if it cannot be bare
+	check  func(column pg.Expr, isArray bool) pg.Expr // what every value satisfies, and each of an array; nil asks nothing
+	within string                                     // what a value satisfies that goes over the wire, behind its column, where arithmetic may make others; "" asks no more than check
+	first  func(descending bool) (pg.Expr, bool)      // a value before all others in an order; nil if there is none
 
 	// Whether Postgres' comparisons of two values are leakproof, so that a condition
 	// beside those of row security may use an index.
@@ -44,7 +45,7 @@ var scalars = map[expr.Kind]inSQL{
 	},
 	expr.Decimal: {
 		column: "numeric", wire: "trim_scale", wireArray: "platform.trim_scale", member: release.DecimalMember, asText: true,
-		bare: zero, first: infinite,
+		bare: zero, first: infinite, within: "between -99999999999999999999.999999999999999999 and 99999999999999999999.999999999999999999",
 	},
 	expr.Boolean: {
 		column: "boolean", member: release.BooleanMember, isLeakproof: true, bare: no,
@@ -52,9 +53,9 @@ var scalars = map[expr.Kind]inSQL{
 	},
 	expr.Timestamp: {
 		column: "timestamptz(3)", cast: "timestamptz", wire: "platform.iso", member: release.TimestampMember, isLeakproof: true,
-		bare: now, first: infinite,
+		bare: now, first: infinite, within: "between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z'",
 	},
-	expr.Date:     {column: "date", member: release.DateMember, asText: true, isLeakproof: true, bare: todayUTC, first: infinite},
+	expr.Date:     {column: "date", member: release.DateMember, asText: true, isLeakproof: true, bare: todayUTC, first: infinite, within: "between '0001-01-01' and '9999-12-31'"},
 	expr.Duration: {column: "interval", wire: "platform.iso_duration", member: release.DurationMember, isLeakproof: true, bare: noTime},
 	expr.File:     {column: "jsonb", member: release.JSONMember, check: isFile},
 	expr.Vector:   {column: "real[]", member: release.RealMember},
@@ -69,6 +70,14 @@ func sqlOf(k expr.Kind) inSQL {
 		panic("lower: no column has kind " + k.String())
 	}
 	return s
+}
+
+// inRange holds for the values of a column that go over the wire; nil means all.
+func (s inSQL) inRange(column string) pg.Expr {
+	if s.within == "" {
+		return nil
+	}
+	return pg.Lit(pg.Ident(column) + " " + s.within)
 }
 
 func newID() pg.Expr     { return pg.Fn("platform.new_id") }

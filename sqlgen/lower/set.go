@@ -10,23 +10,32 @@ import (
 // an input that it mentions is absent. Of an update json holds the values.
 func (b *builder) setValue(w write, json pg.Expr, at site) written {
 	target := w.field.Type
-	p, isPath := w.set.Value.(*expr.Path)
-	if !isPath && isSealed(w.set) {
-		return written{value: sealedValue(w.set)}
-	}
-	if !isPath {
-		return written{value: constant(w.set.Value, target)}
-	}
 	value := written{}
-	if isSealed(w.set) {
-		value.value = sealedValue(w.set)
-	} else {
-		value.value = convert(b.pathValue(p, at), p.Type(), target)
-	}
-	if in, ok := p.Input.(*schema.Input); ok && in.Optional {
-		if value.given = b.isGivenInput(in); in.IsWrite {
-			value.given = b.isGivenValue(in, json)
+	switch n := w.set.Value.(type) {
+	case *expr.Path:
+		if isSealed(w.set) {
+			value.value = sealedValue(w.set)
+		} else {
+			value.value = convert(b.assigned(n, at), n.Type(), target)
 		}
+	case *expr.Arithmetic, *expr.Negative:
+		value.value = stored(b.assigned(n, at), n.Type(), target)
+	default:
+		if isSealed(w.set) {
+			return written{value: sealedValue(w.set)}
+		}
+		return written{value: constant(n, target)}
+	}
+	var given []pg.Expr
+	for _, in := range optionalInputsOf(w.set.Value) {
+		if in.IsWrite {
+			given = append(given, b.isGivenValue(in, json))
+		} else {
+			given = append(given, b.isGivenInput(in))
+		}
+	}
+	if len(given) > 0 {
+		value.given = pg.AllOf(given...)
 	}
 	return value
 }
@@ -50,16 +59,16 @@ func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
 	return isWrittenTo(w, json, writePath(in))
 }
 
-// pathValue returns the value of a path that is assigned.
-func (b *builder) pathValue(p *expr.Path, at site) pg.Expr {
-	if p.Root != expr.RootRow || b.action.Kind != schema.Create {
-		return b.expression(whereLogic, at).operand(p).scalar()
+// assigned returns the value of a path, or of arithmetic over paths, that is assigned.
+func (b *builder) assigned(n expr.Node, at site) pg.Expr {
+	x := b.expression(whereLogic, at)
+	if b.action.Kind == schema.Create {
+		// The row is not there yet: a path of it begins with a to-one that an input links.
+		x.linked = func(toOne *schema.Field) place {
+			return place{model: toOne.Target, id: b.value(linkInput(b.action, toOne))}
+		}
 	}
-	// The row is not there yet: the path begins with a to-one that an input links.
-	first := field(p.Steps[0])
-	linked := place{model: first.Target, id: b.value(linkInput(b.action, first))}
-	rest := expr.RowPath(first.Target.Name, p.Steps[1:], p.Span())
-	return newExpression(whereLogic, at, &linked, b.inputValue).operand(rest).scalar()
+	return x.operand(n).scalar()
 }
 
 // linkInput returns the input by which a create links the row of a to-one.

@@ -193,10 +193,17 @@ func namesOf(fields []*schema.Field) []string {
 func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
 	for _, f := range storedFields(m) {
-		if condition := check(f); condition != nil {
+		condition := check(f)
+		if l.calculated[f] && condition == nil {
+			condition = sqlOf(f.Type.Kind).inRange(f.Column)
+		}
+		if condition != nil {
 			c := newCheck(l.names.Take(m.Table+"_"+f.Column+"_check"), originOfField(f), []string{f.Column}, condition)
 			c.OfType = true
 			checks = append(checks, c)
+			if l.calculated[f] {
+				l.constraint(c.Name, release.Constraint{Kind: release.Range, Table: m.Table, Fields: []string{f.Name}})
+			}
 		}
 	}
 	return checks

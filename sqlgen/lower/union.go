@@ -104,6 +104,9 @@ func (a arm) wheres() []expr.Node {
 func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
 	n := a.value(f)
 	value := x.operand(n).scalar()
+	if isArithmetic(n) {
+		return stored(value, n.Type(), f.Type)
+	}
 	if l, ok := n.(*expr.Literal); ok && l.Value == nil {
 		return value // has its type
 	} else if ok || n.Type().Kind != f.Type.Kind && f.Type.Kind == expr.Decimal {

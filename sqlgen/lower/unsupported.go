@@ -61,6 +61,10 @@ func (u refusal) action(a *schema.Action) {
 	}
 	for _, s := range a.Sets {
 		if s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
+			if isArithmetic(s.Value) {
+				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text that is put together: "+
+					"the server hashes and encrypts before the database is asked, and does not see it")
+			}
 			if p, ok := s.Value.(*expr.Path); ok && (p.Root == expr.RootRow || p.Root == expr.RootIdentity) {
 				u.errs.Add(syntax.NotSupportedYet, s.Span, "a Password or Secret field cannot be set to a text of a row: "+
 					"the server hashes and encrypts before the database is asked, and does not see it")

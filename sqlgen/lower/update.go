@@ -3,7 +3,6 @@ package lower
 import (
 	"slices"
 
-	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -44,12 +43,7 @@ func readsValues(a *schema.Action) bool {
 		if w.input != nil {
 			return true
 		}
-		p, isPath := w.set.Value.(*expr.Path)
-		if !isPath || p.Root != expr.RootInput {
-			return false
-		}
-		in := p.Input.(*schema.Input)
-		return in.IsWrite && in.Optional
+		return slices.ContainsFunc(optionalInputsOf(w.set.Value), func(in *schema.Input) bool { return in.IsWrite })
 	})
 }
 

@@ -51,13 +51,16 @@ func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr
 // reads them from there.
 func (b *builder) holdSetInputs() {
 	for _, s := range b.action.Sets {
-		p, isPath := s.Value.(*expr.Path)
-		switch {
-		case !isPath, isSealed(s):
-		case p.Root == expr.RootInput:
-			b.inputValue(p.Input)
-		case p.Root == expr.RootRow && b.action.Kind == schema.Create:
-			b.value(linkInput(b.action, field(p.Steps[0])))
+		if isSealed(s) {
+			continue
+		}
+		for _, p := range expr.Paths(s.Value) {
+			switch {
+			case p.Root == expr.RootInput:
+				b.inputValue(p.Input)
+			case p.Root == expr.RootRow && b.action.Kind == schema.Create:
+				b.value(linkInput(b.action, field(p.Steps[0])))
+			}
 		}
 	}
 }

@@ -44,6 +44,11 @@ type Binary struct {
 	Left, Right Expr
 }
 
+// Minus is -operand.
+type Minus struct {
+	Operand Expr
+}
+
 // Cast is left::type.
 type Cast struct {
 	Value Expr
@@ -177,6 +182,7 @@ func (*Raw) isExpr()       {}
 func (*Call) isExpr()      {}
 func (*Param) isExpr()     {}
 func (*Binary) isExpr()    {}
+func (*Minus) isExpr()     {}
 func (*Cast) isExpr()      {}
 func (*Is) isExpr()        {}
 func (*Not) isExpr()       {}

@@ -49,6 +49,8 @@ func (m *Mentioned) expr(e Expr) {
 		m.expr(e.Value)
 	case *Binary:
 		m.exprs([]Expr{e.Left, e.Right})
+	case *Minus:
+		m.expr(e.Operand)
 	case *Cast:
 		m.expr(e.Value)
 	case *Is:

@@ -406,6 +406,10 @@ func mentionsName(e syntax.Expr, name string) bool {
 		return mentionsName(e.Left, name) || mentionsName(e.Right, name)
 	case *syntax.Not:
 		return mentionsName(e.Operand, name)
+	case *syntax.Negative:
+		return mentionsName(e.Operand, name)
+	case *syntax.Call:
+		return slices.ContainsFunc(e.Args, func(arg syntax.Expr) bool { return mentionsName(arg, name) })
 	case *syntax.Paren:
 		return mentionsName(e.Inner, name)
 	case *syntax.List:

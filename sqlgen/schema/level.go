@@ -235,7 +235,7 @@ func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*Set, setKey) {
 	if node == nil {
 		return nil, setKey{}
 	}
-	if p, isPath := node.(*expr.Path); isPath && p.Root == expr.RootRow && a.Kind == Create && !a.readsLinkedRow(p) {
+	if slices.ContainsFunc(expr.Paths(node), func(p *expr.Path) bool { return p.Root == expr.RootRow && a.Kind == Create && !a.readsLinkedRow(p) }) {
 		if !a.inputsInError {
 			c.report(SetReadsNewRow, value.Span(), setReadsNewRow(a.variable()))
 		}

@@ -123,6 +123,10 @@ func isSingle(n expr.Node) bool {
 		return n.Root != expr.RootRow && !slices.ContainsFunc(n.Steps, func(s expr.Step) bool {
 			return s.StepType().Kind == expr.Model && s.StepType().Array
 		})
+	case *expr.Arithmetic:
+		return isSingle(n.Left) && isSingle(n.Right)
+	case *expr.Negative:
+		return isSingle(n.Operand)
 	}
 	return true
 }

@@ -69,6 +69,11 @@ func (errs Errors) Sorted() Errors {
 }
 
 // fileName returns the name of the span's file, "" for the zero Span.
+// SourceOf returns what a span covers, on one line.
+func SourceOf(s Span) string {
+	return strings.Join(strings.Fields(string(s.File.Text[s.Start.Offset:s.End.Offset])), " ")
+}
+
 func (s Span) fileName() string {
 	if s.File == nil {
 		return ""

@@ -1,0 +1,16 @@
+-- What arithmetic has made, as a Number is stored: rounded half away from zero. What is out of range becomes a number that the check of
+-- its column refuses by name, where a cast would fail without saying whose value it was.
+create or replace function platform.number(value numeric) returns bigint
+language sql
+immutable
+parallel safe
+security invoker
+as $$
+  select case
+    when value between -9007199254740992 and 9007199254740992 then round(value)::bigint
+    when value is not null then 9223372036854775807
+  end;
+$$;
+
+comment on function platform.number(numeric) is 'A number as a Number is stored; one that is out of range as what its check refuses.';
+grant execute on function platform.number(numeric) to sternpost_caller, sternpost_code;
