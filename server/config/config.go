@@ -98,7 +98,7 @@ func Load(source Source) (Config, error) {
 	env, more := readEnvironment(source.Env)
 	problems = append(problems, more...)
 
-	found := func(s *setting) (given, bool) {
+	found := func(s *setting[Config]) (given, bool) {
 		if g, ok := env[s.key]; ok {
 			return g, true
 		}
@@ -112,10 +112,10 @@ func Load(source Source) (Config, error) {
 		mode = Mode(g.texts[0])
 	}
 
-	values := map[string]any{}
+	var c Config
 	for i := range settings {
 		s := &settings[i]
-		if s.read == nil {
+		if s.set == nil {
 			continue
 		}
 		g, ok := found(s)
@@ -128,12 +128,9 @@ func Load(source Source) (Config, error) {
 				continue
 			}
 		}
-		v, err := s.parse(g.texts)
-		if err != nil {
+		if err := s.apply(&c, g.texts); err != nil {
 			problems = append(problems, fmt.Errorf("%s: %s: %w", g.place, s.key, err))
-			continue
 		}
-		values[s.key] = v
 	}
 	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
 	problems = append(problems, more...)
@@ -141,92 +138,20 @@ func Load(source Source) (Config, error) {
 		return Config{}, errors.Join(problems...)
 	}
 
-	c := assemble(mode, values)
 	c.Providers = providers
 	c.Environ = slices.Clone(source.Env)
+	c.fill()
 	return c, c.check()
 }
 
-// assemble moves the values, which have been checked one by one, to their places.
-func assemble(mode Mode, values map[string]any) Config {
-	c := Config{
-		Mode:             mode,
-		Host:             values["host"].(string),
-		Port:             values["port"].(int),
-		AdminHost:        values["admin.host"].(string),
-		AdminPort:        values["admin.port"].(int),
-		PoolWait:         values["database.poolWait"].(time.Duration),
-		StatementTimeout: values["database.statementTimeout"].(time.Duration),
-		LockTimeout:      values["database.lockTimeout"].(time.Duration),
-		OpenAPI:          OpenAPIAccess(values["openapi"].(string)),
-		Docs:             values["docs"].(bool),
-		CORSOrigins:      values["cors.origins"].([]string),
-		ShutdownGrace:    values["server.shutdownGrace"].(time.Duration),
-		BodyLimit:        values["limits.body"].(int),
-		PageLimit:        values["limits.page"].(int),
-		Pagination: Pagination{
-			DefaultSize: values["pagination.defaultSize"].(int),
-			MaxSize:     values["pagination.maxSize"].(int),
-			AlwaysCount: values["pagination.totalCount"] == "always",
-		},
-		VerificationKeys: values["auth.verificationKeys"].([]string),
-
-		PreviousEncryptionKeys: values["encryption.previousKeys"].([]string),
-
-		AccessTokenExpiry:    values["auth.tokens.accessTokenExpiry"].(time.Duration),
-		RefreshTokenExpiry:   values["auth.tokens.refreshTokenExpiry"].(time.Duration),
-		RefreshTokenRotation: values["auth.tokens.refreshTokenRotationEnabled"].(bool),
-		RefreshTokenGrace:    values["auth.tokens.refreshTokenGrace"].(time.Duration),
-		PasswordEnabled:      values["auth.password.enabled"].(bool),
-		PasswordSignup:       values["auth.password.signup"].(bool),
-		PasswordMinLength:    values["auth.password.minLength"].(int),
-		Throttle: auth.ThrottleOptions{
-			PerAccountAndAddress:      values["auth.throttle.perAccountAndAddress"].(int),
-			PerAccount:                values["auth.throttle.perAccount"].(int),
-			PerAddress:                values["auth.throttle.perAddress"].(int),
-			TriesPerAccountAndAddress: values["auth.throttle.triesPerAccountAndAddress"].(int),
-			Window:                    values["auth.throttle.window"].(time.Duration),
-		},
-		Storage: Storage{
-			Type:        values["storage.type"].(string),
-			Directory:   values["storage.directory"].(string),
-			PathStyle:   values["storage.s3.pathStyle"].(bool),
-			DeleteDelay: values["storage.deleteDelay"].(time.Duration),
-		},
-		Uploads: Uploads{
-			URLExpiry:               values["uploads.urlExpiry"].(time.Duration),
-			KeyExpiry:               values["uploads.keyExpiry"].(time.Duration),
-			CheckInline:             values["uploads.inline"] == "checked",
-			MaxOutstanding:          values["uploads.maxOutstanding"].(int),
-			MaxOutstandingAnonymous: values["uploads.maxOutstandingAnonymous"].(int),
-		},
-		RedirectURIs: values["auth.redirectUris"].([]string),
-		PKCE:         auth.PKCE(values["auth.pkce"].(string)),
-	}
-	c.Storage.Bucket, _ = values["storage.s3.bucket"].(string)
-	c.Storage.Region, _ = values["storage.s3.region"].(string)
-	c.Storage.Endpoint, _ = values["storage.s3.endpoint"].(string)
-	c.RedirectURL, _ = values["auth.redirectUrl"].(string)
-	for _, text := range values["server.trustedProxies"].([]string) {
-		c.TrustedProxies = append(c.TrustedProxies, netip.MustParsePrefix(text))
-	}
-	c.BaseURL, _ = values["baseUrl"].(string)
-	c.DatabaseURL, _ = values["database.url"].(string)
-	c.SigningKey, _ = values["auth.signingKey"].(string)
-	c.EncryptionKey, _ = values["encryption.key"].(string)
-
-	c.BodiesLimit, _ = values["limits.bodies"].(int)
-	c.AnswersLimit, _ = values["limits.answers"].(int)
-	c.MaxConnections, _ = values["server.maxConnections"].(int)
-
-	var isSet bool
-	if c.PoolSize, isSet = values["database.poolSize"].(int); !isSet {
+// fill sets the defaults that depend on other settings, or on the machine.
+func (c *Config) fill() {
+	if c.PoolSize == 0 {
 		c.PoolSize = max(4, 4*runtime.GOMAXPROCS(0))
 	}
-	if c.BaseURL == "" && mode == Development {
+	if c.BaseURL == "" && c.Mode == Development {
 		c.BaseURL = "http://localhost:" + strconv.Itoa(c.Port)
 	}
-	return c
 }
 
 // check finds what is missing and what does not fit together.
@@ -306,7 +231,7 @@ func readEnvironment(env []string) (map[string]given, []error) {
 
 // fromVariable reads a setting from its variable, or from the file that the
 // variable with _FILE names. An empty variable counts as unset, but empties a list.
-func (s *setting) fromVariable(name string, variables map[string]string) (*given, error) {
+func (s *setting[C]) fromVariable(name string, variables map[string]string) (*given, error) {
 	value, isSet := variables[name]
 	path := variables[name+"_FILE"]
 	if !s.isSecret {
@@ -328,7 +253,7 @@ func (s *setting) fromVariable(name string, variables map[string]string) (*given
 	if s.ofSchema {
 		return nil, nil
 	}
-	if s.read == nil {
+	if s.set == nil {
 		return nil, fmt.Errorf("%s: %s is a list of objects, which can stand in the file only", name, s.key)
 	}
 	if !s.isList {

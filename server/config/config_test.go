@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -42,7 +44,7 @@ func TestConfigDefaults(t *testing.T) {
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
-		RedirectURIs: []string{}, PKCE: auth.PKCEOptional,
+		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
 		Storage: Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
 		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
 	}
@@ -230,7 +232,7 @@ func TestSettings(t *testing.T) {
 		seen[s.variable()] = true
 		for _, mode := range []Mode{Production, Development} {
 			if d := s.defaultText(mode); d != "" {
-				if _, err := s.parse([]string{d}); err != nil {
+				if err := s.apply(&Config{}, []string{d}); err != nil {
 					t.Errorf("%s: default %s: %v", s.key, d, err)
 				}
 			}
@@ -239,6 +241,66 @@ func TestSettings(t *testing.T) {
 	if got, want := findSetting("auth.password.minLength").variable(), "STERNPOST_AUTH_PASSWORD_MIN_LENGTH"; got != want {
 		t.Errorf("variable: got %s, want %s", got, want)
 	}
+}
+
+// Every setting has a place of its own in a Config: what it is given stands there, and
+// nothing else changes.
+func TestSettingsHaveTheirPlaces(t *testing.T) {
+	t.Parallel()
+	texts := map[string]string{"mode": "development", "openapi": "off", "auth.pkce": "S256", "storage.type": "local", "pagination.totalCount": "always",
+		"uploads.inline": "checked", "encryption.key": strings.Repeat("A", 43) + "=", "encryption.previousKeys": strings.Repeat("A", 43) + "=",
+		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": anyPEM, "auth.verificationKeys": anyPEM}
+	taken := map[string]string{}
+	for i := range settings {
+		s := &settings[i]
+		if s.set == nil {
+			continue
+		}
+		text, isSpecial := texts[s.key]
+		for _, candidate := range []string{"https://a.example", "true", "77", "7777"} {
+			if isSpecial {
+				break
+			}
+			if s.apply(&Config{}, []string{candidate}) == nil {
+				text = candidate
+			}
+		}
+		var c Config
+		if err := s.apply(&c, []string{text}); err != nil {
+			t.Errorf("%s: %q: %v", s.key, text, err)
+			continue
+		}
+		var places []string
+		for path, v := range leaves("", reflect.ValueOf(c)) {
+			if !v.IsZero() {
+				places = append(places, path)
+			}
+		}
+		if len(places) != 1 {
+			t.Errorf("%s: %q changes %q, want one field", s.key, text, places)
+			continue
+		}
+		if other, isTaken := taken[places[0]]; isTaken {
+			t.Errorf("%s and %s both change %s", other, s.key, places[0])
+		}
+		taken[places[0]] = s.key
+	}
+}
+
+const anyPEM = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
+
+// leaves lists the fields below a struct by their paths.
+func leaves(path string, v reflect.Value) map[string]reflect.Value {
+	all := map[string]reflect.Value{}
+	for i := range v.NumField() {
+		name, field := path+"."+v.Type().Field(i).Name, v.Field(i)
+		if field.Kind() != reflect.Struct {
+			all[name] = field
+			continue
+		}
+		maps.Copy(all, leaves(name, field))
+	}
+	return all
 }
 
 // The documentation names every setting.

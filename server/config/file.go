@@ -118,7 +118,7 @@ func isSection(key string) bool {
 }
 
 // setting reads the value of one setting.
-func (f *configFile) setting(s *setting, m *ast.MappingValueNode) {
+func (f *configFile) setting(s *setting[Config], m *ast.MappingValueNode) {
 	if s.ofSchema {
 		return
 	}
@@ -154,7 +154,7 @@ func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (gi
 }
 
 // list reads a list of objects.
-func (f *configFile) list(s *setting, m *ast.MappingValueNode) {
+func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 	list, ok := m.Value.(*ast.SequenceNode)
 	if !ok {
 		f.refuse(m, s.key, "is not a list")
@@ -165,7 +165,7 @@ func (f *configFile) list(s *setting, m *ast.MappingValueNode) {
 		for _, m := range f.membersOf(n, fmt.Sprintf("%s[%d]", s.key, i)) {
 			name := m.Key.GetToken().Value
 			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)
-			at := slices.IndexFunc(s.members, func(s setting) bool { return s.key == name })
+			at := slices.IndexFunc(s.members, func(s setting[provider]) bool { return s.key == name })
 			if at < 0 {
 				f.refuse(m, key, "there is no such setting")
 			} else if g, ok := f.given(key, s.members[at].isList, m); ok {

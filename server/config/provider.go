@@ -14,16 +14,19 @@ import (
 
 // providerMembers lists the keys of one of auth.providers. Its secret is none of
 // them: it stands in the environment.
-var providerMembers = []setting{
-	{key: "type", read: choice("google", "facebook", "gitlab", "slack", "oidc")},
-	{key: "name", read: providerName},
-	{key: "clientId", read: nonEmpty},
-	{key: "issuerUrl", read: issuerURL},
-	{key: "scopes", read: scope, isList: true},
-	{key: "redirectUrl", read: redirectURL},
-	{key: "responseMode", read: choice("query", "form_post")},
-	{key: "internal", read: boolean},
+var providerMembers = []setting[provider]{
+	{key: "type", set: one(choice("google", "facebook", "gitlab", "slack", "oidc"), func(p *provider) *string { return &p.Type })},
+	{key: "name", set: one(providerName, func(p *provider) *string { return &p.Name })},
+	{key: "clientId", set: one(nonEmpty, func(p *provider) *string { return &p.ClientID })},
+	{key: "issuerUrl", set: one(issuerURL, func(p *provider) *string { return &p.IssuerURL })},
+	{key: "scopes", set: each(scope, func(p *provider) *[]string { return &p.Scopes }), isList: true},
+	{key: "redirectUrl", set: one(redirectURL, func(p *provider) *string { return &p.RedirectURL })},
+	{key: "responseMode", set: one(choice(auth.ResponseQuery, auth.ResponseFormPost), func(p *provider) *auth.ResponseMode { return &p.ResponseMode })},
+	{key: "internal", set: one(boolean, func(p *provider) *bool { return &p.IsInternal })},
 }
+
+// provider is one of auth.providers.
+type provider = auth.ProviderOptions
 
 // readProviders reads auth.providers, in the order of the file.
 func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOptions, []error) {
@@ -50,46 +53,24 @@ func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOp
 }
 
 func readProvider(o object, mode Mode) (auth.ProviderOptions, error) {
-	values := map[string]any{}
+	p := auth.ProviderOptions{ResponseMode: auth.ResponseQuery, Scopes: []string{"email", "profile"}}
 	for i := range providerMembers {
 		s := &providerMembers[i]
 		g, ok := o.values[s.key]
 		if !ok {
 			continue
 		}
-		v, err := s.parse(g.texts)
-		if err != nil {
+		if err := s.apply(&p, g.texts); err != nil {
 			return auth.ProviderOptions{}, fmt.Errorf("%s: %w", s.key, err)
 		}
-		values[s.key] = v
 	}
-
-	text := func(key string) string {
-		t, _ := values[key].(string)
-		return t
-	}
-	p := auth.ProviderOptions{
-		Type:         text("type"),
-		Name:         text("name"),
-		ClientID:     text("clientId"),
-		IssuerURL:    text("issuerUrl"),
-		RedirectURL:  text("redirectUrl"),
-		ResponseMode: auth.ResponseMode(text("responseMode")),
-		Scopes:       []string{"openid"},
-	}
-	scopes, _ := values["scopes"].([]string)
-	if scopes == nil {
-		scopes = []string{"email", "profile"}
-	}
-	for _, s := range scopes {
-		if !slices.Contains(p.Scopes, s) {
-			p.Scopes = append(p.Scopes, s)
+	scopes := []string{"openid"}
+	for _, s := range p.Scopes {
+		if !slices.Contains(scopes, s) {
+			scopes = append(scopes, s)
 		}
 	}
-	if p.ResponseMode == "" {
-		p.ResponseMode = auth.ResponseQuery
-	}
-	p.IsInternal, _ = values["internal"].(bool)
+	p.Scopes = scopes
 
 	switch {
 	case p.Type == "":
@@ -140,60 +121,60 @@ func readProviderSecret(name string, providers []auth.ProviderOptions, env []str
 
 var isProviderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`).MatchString
 
-func providerName(text string) (any, error) {
+func providerName(text string) (string, error) {
 	if !isProviderName(text) {
-		return nil, errors.New("is not a name of letters, digits and underscores that begins with a letter")
+		return "", errors.New("is not a name of letters, digits and underscores that begins with a letter")
 	}
 	return text, nil
 }
 
-func nonEmpty(text string) (any, error) {
+func nonEmpty(text string) (string, error) {
 	if text == "" {
-		return nil, errors.New("is empty")
+		return "", errors.New("is empty")
 	}
 	return text, nil
 }
 
-func scope(text string) (any, error) {
+func scope(text string) (string, error) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return nil, errors.New("is not a scope")
+		return "", errors.New("is not a scope")
 	}
 	return text, nil
 }
 
-func issuerURL(text string) (any, error) {
+func issuerURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) {
-		return nil, errors.New("is not an address that begins with https://")
+		return "", errors.New("is not an address that begins with https://")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") {
-		return nil, errors.New("has more than scheme, host, port and path")
+		return "", errors.New("has more than scheme, host, port and path")
 	}
 	return text, nil
 }
 
 // redirectURL reads where sign-ins end.
-func redirectURL(text string) (any, error) {
+func redirectURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	isWeb := err == nil && (u.Scheme == "https" || u.Scheme == "http")
 	switch {
 	case err != nil, isWeb && u.Hostname() == "", !isWeb && !strings.Contains(u.Scheme, "."):
-		return nil, errors.New("is not an address such as https://app.example.com/done or com.example.app:/done")
+		return "", errors.New("is not an address such as https://app.example.com/done or com.example.app:/done")
 	case u.User != nil, strings.Contains(text, "#"):
-		return nil, errors.New("has a user or a fragment")
+		return "", errors.New("has a user or a fragment")
 	}
 	return text, nil
 }
 
 // redirectURI reads an address that a client may name as where its sign-in ends. An
 // http address that is not of this machine would send codes in the open.
-func redirectURI(text string) (any, error) {
+func redirectURI(text string) (string, error) {
 	v, err := redirectURL(text)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if u, err := url.Parse(text); err != nil || u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return nil, errors.New("begins with http:// and is not an address of this machine")
+		return "", errors.New("begins with http:// and is not an address of this machine")
 	}
 	return v, nil
 }

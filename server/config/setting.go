@@ -13,88 +13,131 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/sternpost/sternpost/auth"
 )
 
-// setting is one key of the configuration.
-type setting struct {
+// setting is one key of a configuration, or of an object in it.
+type setting[C any] struct {
 	key         string
-	read        func(text string) (any, error) // nil for a list of objects
-	members     []setting                      // of the objects, in a list of objects
-	production  string                         // the default; empty means none
-	development string                         // the default in development
-	isList      bool                           // several values; each is read by itself
-	isSecret    bool                           // may be given as a file; never shown
-	ofSchema    bool                           // takes effect through the release: a server's own copy is not looked at
+	set         setter[C]           // nil for a list of objects
+	members     []setting[provider] // of the objects, in a list of objects
+	production  string              // the default; empty means none
+	development string              // the default in development
+	isList      bool                // several values; each is read by itself
+	isSecret    bool                // may be given as a file; never shown
+	ofSchema    bool                // takes effect through the release: a server's own copy is not looked at
+}
+
+// setter reads the texts of a setting and puts the value in its place. Its error is an
+// *unfit.
+type setter[C any] func(c *C, texts []string) error
+
+// unfit is a text that a setting does not take.
+type unfit struct {
+	text string
+	why  error
+}
+
+func (u *unfit) Error() string { return fmt.Sprintf("%q %v", u.text, u.why) }
+func (u *unfit) Unwrap() error { return u.why }
+
+// one sets a plain value.
+func one[C, T any](read func(string) (T, error), into func(*C) *T) setter[C] {
+	return func(c *C, texts []string) error {
+		v, err := read(texts[0])
+		if err != nil {
+			return &unfit{texts[0], err}
+		}
+		*into(c) = v
+		return nil
+	}
+}
+
+// each sets a list, of which each value is read by itself.
+func each[C, T any](read func(string) (T, error), into func(*C) *[]T) setter[C] {
+	return func(c *C, texts []string) error {
+		list := []T{}
+		for _, t := range texts {
+			v, err := read(t)
+			if err != nil {
+				return &unfit{t, err}
+			}
+			list = append(list, v)
+		}
+		*into(c) = list
+		return nil
+	}
 }
 
 // settings lists every key, in the order of the documentation.
-var settings = []setting{
-	{key: "mode", read: choice("production", "development"), production: "production", development: "development"},
-	{key: "baseUrl", read: baseURL},
-	{key: "host", read: text, production: "0.0.0.0", development: "127.0.0.1"},
-	{key: "port", read: integer(1, 65535), production: "8080", development: "8080"},
-	{key: "admin.host", read: text, production: "127.0.0.1", development: "127.0.0.1"},
-	{key: "admin.port", read: integer(0, 65535), production: "9090", development: "9090"},
-	{key: "database.url", read: text, isSecret: true},
-	{key: "database.poolSize", read: integer(1, 10000)},
-	{key: "database.poolWait", read: seconds(0.001), production: "2", development: "2"},
-	{key: "database.statementTimeout", read: seconds(0.001), production: "10", development: "10"},
-	{key: "database.lockTimeout", read: seconds(0.001), production: "5", development: "5"},
+var settings = []setting[Config]{
+	{key: "mode", set: one(choice(Production, Development), func(c *Config) *Mode { return &c.Mode }), production: "production", development: "development"},
+	{key: "baseUrl", set: one(baseURL, func(c *Config) *string { return &c.BaseURL })},
+	{key: "host", set: one(text, func(c *Config) *string { return &c.Host }), production: "0.0.0.0", development: "127.0.0.1"},
+	{key: "port", set: one(integer(1, 65535), func(c *Config) *int { return &c.Port }), production: "8080", development: "8080"},
+	{key: "admin.host", set: one(text, func(c *Config) *string { return &c.AdminHost }), production: "127.0.0.1", development: "127.0.0.1"},
+	{key: "admin.port", set: one(integer(0, 65535), func(c *Config) *int { return &c.AdminPort }), production: "9090", development: "9090"},
+	{key: "database.url", set: one(text, func(c *Config) *string { return &c.DatabaseURL }), isSecret: true},
+	{key: "database.poolSize", set: one(integer(1, 10000), func(c *Config) *int { return &c.PoolSize })},
+	{key: "database.poolWait", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.PoolWait }), production: "2", development: "2"},
+	{key: "database.statementTimeout", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.StatementTimeout }), production: "10", development: "10"},
+	{key: "database.lockTimeout", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.LockTimeout }), production: "5", development: "5"},
 	{key: "useDefaultApi", ofSchema: true},
-	{key: "openapi", read: choice("public", "authenticated", "off"), production: "public", development: "public"},
-	{key: "docs", read: boolean, production: "false", development: "true"},
-	{key: "cors.origins", read: origin, development: "*", isList: true},
-	{key: "server.trustedProxies", read: network, isList: true},
-	{key: "server.maxConnections", read: integer(16, math.MaxInt32)},
-	{key: "server.shutdownGrace", read: seconds(0), production: "20", development: "20"},
-	{key: "limits.body", read: integer(1, math.MaxInt32), production: "6291456", development: "6291456"},
-	{key: "limits.bodies", read: integer(1, math.MaxInt)},
-	{key: "limits.answers", read: integer(1, math.MaxInt)},
-	{key: "limits.page", read: integer(1, math.MaxInt32), production: "8388608", development: "8388608"},
-	{key: "pagination.defaultSize", read: integer(1, 1000000), production: "50", development: "50"},
-	{key: "pagination.maxSize", read: integer(1, 1000000), production: "1000", development: "1000"},
-	{key: "pagination.totalCount", read: choice("onRequest", "always"), production: "onRequest", development: "onRequest"},
+	{key: "openapi", set: one(choice(OpenAPIPublic, OpenAPIAuthenticated, OpenAPIOff), func(c *Config) *OpenAPIAccess { return &c.OpenAPI }), production: "public", development: "public"},
+	{key: "docs", set: one(boolean, func(c *Config) *bool { return &c.Docs }), production: "false", development: "true"},
+	{key: "cors.origins", set: each(origin, func(c *Config) *[]string { return &c.CORSOrigins }), development: "*", isList: true},
+	{key: "server.trustedProxies", set: each(network, func(c *Config) *[]netip.Prefix { return &c.TrustedProxies }), isList: true},
+	{key: "server.maxConnections", set: one(integer(16, math.MaxInt32), func(c *Config) *int { return &c.MaxConnections })},
+	{key: "server.shutdownGrace", set: one(seconds(0), func(c *Config) *time.Duration { return &c.ShutdownGrace }), production: "20", development: "20"},
+	{key: "limits.body", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.BodyLimit }), production: "6291456", development: "6291456"},
+	{key: "limits.bodies", set: one(integer(1, math.MaxInt), func(c *Config) *int { return &c.BodiesLimit })},
+	{key: "limits.answers", set: one(integer(1, math.MaxInt), func(c *Config) *int { return &c.AnswersLimit })},
+	{key: "limits.page", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.PageLimit }), production: "8388608", development: "8388608"},
+	{key: "pagination.defaultSize", set: one(integer(1, 1000000), func(c *Config) *int { return &c.Pagination.DefaultSize }), production: "50", development: "50"},
+	{key: "pagination.maxSize", set: one(integer(1, 1000000), func(c *Config) *int { return &c.Pagination.MaxSize }), production: "1000", development: "1000"},
+	{key: "pagination.totalCount", set: one(either("onRequest", "always"), func(c *Config) *bool { return &c.Pagination.AlwaysCount }), production: "onRequest", development: "onRequest"},
 	{key: "hideRefusedRows", ofSchema: true},
-	{key: "encryption.key", read: encryptionKey, isSecret: true},
-	{key: "encryption.previousKeys", read: encryptionKey, isList: true, isSecret: true},
-	{key: "auth.signingKey", read: pemBlock, isSecret: true},
-	{key: "auth.verificationKeys", read: pemBlock, isList: true, isSecret: true},
-	{key: "auth.tokens.accessTokenExpiry", read: seconds(1), production: "3600", development: "3600"},
-	{key: "auth.tokens.refreshTokenExpiry", read: secondsUpTo(1, longestSignIn), production: "7776000", development: "7776000"},
-	{key: "auth.tokens.refreshTokenRotationEnabled", read: boolean, production: "true", development: "true"},
-	{key: "auth.tokens.refreshTokenGrace", read: seconds(0), production: "60", development: "60"},
-	{key: "auth.password.enabled", read: boolean, production: "true", development: "true"},
-	{key: "auth.password.signup", read: boolean, production: "true", development: "true"},
-	{key: "auth.password.minLength", read: integer(1, 1024), production: "8", development: "8"},
-	{key: "auth.throttle.perAccountAndAddress", read: integer(1, math.MaxInt32), production: "10", development: "10"},
-	{key: "auth.throttle.perAccount", read: integer(1, math.MaxInt32), production: "200", development: "200"},
-	{key: "auth.throttle.perAddress", read: integer(1, math.MaxInt32), production: "100", development: "100"},
-	{key: "auth.throttle.triesPerAccountAndAddress", read: integer(1, math.MaxInt32), production: "100", development: "100"},
-	{key: "auth.throttle.window", read: seconds(1), production: "900", development: "900"},
-	{key: "auth.redirectUrl", read: redirectURL},
-	{key: "auth.redirectUris", read: redirectURI, isList: true},
-	{key: "auth.pkce", read: choice("optional", "required", "S256"), production: "optional", development: "optional"},
+	{key: "encryption.key", set: one(encryptionKey, func(c *Config) *string { return &c.EncryptionKey }), isSecret: true},
+	{key: "encryption.previousKeys", set: each(encryptionKey, func(c *Config) *[]string { return &c.PreviousEncryptionKeys }), isList: true, isSecret: true},
+	{key: "auth.signingKey", set: one(pemBlock, func(c *Config) *string { return &c.SigningKey }), isSecret: true},
+	{key: "auth.verificationKeys", set: each(pemBlock, func(c *Config) *[]string { return &c.VerificationKeys }), isList: true, isSecret: true},
+	{key: "auth.tokens.accessTokenExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.AccessTokenExpiry }), production: "3600", development: "3600"},
+	{key: "auth.tokens.refreshTokenExpiry", set: one(secondsUpTo(1, longestSignIn), func(c *Config) *time.Duration { return &c.RefreshTokenExpiry }), production: "7776000", development: "7776000"},
+	{key: "auth.tokens.refreshTokenRotationEnabled", set: one(boolean, func(c *Config) *bool { return &c.RefreshTokenRotation }), production: "true", development: "true"},
+	{key: "auth.tokens.refreshTokenGrace", set: one(seconds(0), func(c *Config) *time.Duration { return &c.RefreshTokenGrace }), production: "60", development: "60"},
+	{key: "auth.password.enabled", set: one(boolean, func(c *Config) *bool { return &c.PasswordEnabled }), production: "true", development: "true"},
+	{key: "auth.password.signup", set: one(boolean, func(c *Config) *bool { return &c.PasswordSignup }), production: "true", development: "true"},
+	{key: "auth.password.minLength", set: one(integer(1, 1024), func(c *Config) *int { return &c.PasswordMinLength }), production: "8", development: "8"},
+	{key: "auth.throttle.perAccountAndAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAccountAndAddress }), production: "10", development: "10"},
+	{key: "auth.throttle.perAccount", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAccount }), production: "200", development: "200"},
+	{key: "auth.throttle.perAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAddress }), production: "100", development: "100"},
+	{key: "auth.throttle.triesPerAccountAndAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.TriesPerAccountAndAddress }), production: "100", development: "100"},
+	{key: "auth.throttle.window", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Throttle.Window }), production: "900", development: "900"},
+	{key: "auth.redirectUrl", set: one(redirectURL, func(c *Config) *string { return &c.RedirectURL })},
+	{key: "auth.redirectUris", set: each(redirectURI, func(c *Config) *[]string { return &c.RedirectURIs }), isList: true},
+	{key: "auth.pkce", set: one(choice(auth.PKCEOptional, auth.PKCERequired, auth.PKCES256), func(c *Config) *auth.PKCE { return &c.PKCE }), production: "optional", development: "optional"},
 	{key: "auth.providers", isList: true, members: providerMembers},
 	{key: "auth.claims", ofSchema: true},
 	{key: "environment", ofSchema: true},
 	{key: "secrets", ofSchema: true},
-	{key: "storage.type", read: choice("s3", "local"), production: "s3", development: "local"},
-	{key: "storage.directory", read: text, production: ".sternpost/files", development: ".sternpost/files"},
-	{key: "storage.s3.bucket", read: text},
-	{key: "storage.s3.region", read: text},
-	{key: "storage.s3.endpoint", read: absoluteURL},
-	{key: "storage.s3.pathStyle", read: boolean, production: "false", development: "false"},
-	{key: "storage.deleteDelay", read: seconds(3600), production: "3600", development: "3600"},
-	{key: "uploads.urlExpiry", read: seconds(1), production: "900", development: "900"},
-	{key: "uploads.keyExpiry", read: seconds(1), production: "3600", development: "3600"},
-	{key: "uploads.maxOutstanding", read: integer(1, math.MaxInt32), production: "100", development: "100"},
-	{key: "uploads.inline", read: choice("free", "checked"), production: "free", development: "free"},
-	{key: "uploads.maxOutstandingAnonymous", read: integer(1, math.MaxInt32), production: "20", development: "20"},
+	{key: "storage.type", set: one(choice("s3", "local"), func(c *Config) *string { return &c.Storage.Type }), production: "s3", development: "local"},
+	{key: "storage.directory", set: one(text, func(c *Config) *string { return &c.Storage.Directory }), production: ".sternpost/files", development: ".sternpost/files"},
+	{key: "storage.s3.bucket", set: one(text, func(c *Config) *string { return &c.Storage.Bucket })},
+	{key: "storage.s3.region", set: one(text, func(c *Config) *string { return &c.Storage.Region })},
+	{key: "storage.s3.endpoint", set: one(absoluteURL, func(c *Config) *string { return &c.Storage.Endpoint })},
+	{key: "storage.s3.pathStyle", set: one(boolean, func(c *Config) *bool { return &c.Storage.PathStyle }), production: "false", development: "false"},
+	{key: "storage.deleteDelay", set: one(seconds(3600), func(c *Config) *time.Duration { return &c.Storage.DeleteDelay }), production: "3600", development: "3600"},
+	{key: "uploads.urlExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Uploads.URLExpiry }), production: "900", development: "900"},
+	{key: "uploads.keyExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Uploads.KeyExpiry }), production: "3600", development: "3600"},
+	{key: "uploads.maxOutstanding", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Uploads.MaxOutstanding }), production: "100", development: "100"},
+	{key: "uploads.inline", set: one(either("free", "checked"), func(c *Config) *bool { return &c.Uploads.CheckInline }), production: "free", development: "free"},
+	{key: "uploads.maxOutstandingAnonymous", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Uploads.MaxOutstandingAnonymous }), production: "20", development: "20"},
 }
 
 // findSetting returns the setting of that key, or nil.
-func findSetting(key string) *setting {
-	i := slices.IndexFunc(settings, func(s setting) bool { return s.key == key })
+func findSetting(key string) *setting[Config] {
+	i := slices.IndexFunc(settings, func(s setting[Config]) bool { return s.key == key })
 	if i < 0 {
 		return nil
 	}
@@ -103,7 +146,7 @@ func findSetting(key string) *setting {
 
 // variable returns the name of the setting in the environment:
 // auth.password.minLength is STERNPOST_AUTH_PASSWORD_MIN_LENGTH.
-func (s *setting) variable() string {
+func (s *setting[C]) variable() string {
 	var b strings.Builder
 	b.WriteString(variablePrefix)
 	for _, r := range s.key {
@@ -122,7 +165,7 @@ func (s *setting) variable() string {
 
 // shortVariable returns the name without prefix under which a few settings are
 // known everywhere; empty means that there is none.
-func (s *setting) shortVariable() string {
+func (s *setting[C]) shortVariable() string {
 	switch s.key {
 	case "database.url", "baseUrl", "host", "port":
 		return strings.TrimPrefix(s.variable(), variablePrefix)
@@ -131,84 +174,83 @@ func (s *setting) shortVariable() string {
 }
 
 // defaultText returns the default as it would be written.
-func (s *setting) defaultText(mode Mode) string {
+func (s *setting[C]) defaultText(mode Mode) string {
 	if mode == Development {
 		return s.development
 	}
 	return s.production
 }
 
-// parse reads one text, or each of several.
-func (s *setting) parse(texts []string) (any, error) {
-	if !s.isList {
-		return s.parseOne(texts[0])
+// apply sets the setting to what the texts say.
+func (s *setting[C]) apply(c *C, texts []string) error {
+	err := s.set(c, texts)
+	var u *unfit
+	if s.isSecret && errors.As(err, &u) {
+		return u.why
 	}
-	list := []string{}
-	for _, t := range texts {
-		v, err := s.parseOne(t)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, v.(string))
-	}
-	return list, nil
-}
-
-func (s *setting) parseOne(text string) (any, error) {
-	v, err := s.read(text)
-	if err != nil && !s.isSecret {
-		return nil, fmt.Errorf("%q %w", text, err)
-	}
-	return v, err
+	return err
 }
 
 // What a text may be. Each error continues a sentence that begins with the text.
 
-func text(text string) (any, error) {
+func text(text string) (string, error) {
 	return text, nil
 }
 
-func boolean(text string) (any, error) {
+func boolean(text string) (bool, error) {
 	switch text {
 	case "true":
 		return true, nil
 	case "false":
 		return false, nil
 	}
-	return nil, errors.New("is neither true nor false")
+	return false, errors.New("is neither true nor false")
 }
 
-func choice(names ...string) func(string) (any, error) {
-	return func(text string) (any, error) {
-		if slices.Contains(names, text) {
-			return text, nil
+func choice[T ~string](values ...T) func(string) (T, error) {
+	return func(text string) (T, error) {
+		if slices.Contains(values, T(text)) {
+			return T(text), nil
 		}
-		return nil, fmt.Errorf("is none of %s", strings.Join(names, ", "))
+		var names []string
+		for _, v := range values {
+			names = append(names, string(v))
+		}
+		return "", fmt.Errorf("is none of %s", strings.Join(names, ", "))
 	}
 }
 
-func integer(low, high int) func(string) (any, error) {
-	return func(text string) (any, error) {
+// either reads one of two names; the second means true.
+func either(no, yes string) func(string) (bool, error) {
+	read := choice(no, yes)
+	return func(text string) (bool, error) {
+		name, err := read(text)
+		return name == yes, err
+	}
+}
+
+func integer(low, high int) func(string) (int, error) {
+	return func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return nil, errors.New("is not a whole number")
+			return 0, errors.New("is not a whole number")
 		}
 		if n < low || n > high {
-			return nil, fmt.Errorf("is not between %d and %d", low, high)
+			return 0, fmt.Errorf("is not between %d and %d", low, high)
 		}
 		return n, nil
 	}
 }
 
 // seconds reads a duration; a fraction of a second is allowed.
-func seconds(low float64) func(string) (any, error) {
-	return func(text string) (any, error) {
+func seconds(low float64) func(string) (time.Duration, error) {
+	return func(text string) (time.Duration, error) {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(n) || n > math.MaxInt32 {
-			return nil, errors.New("is not a number of seconds")
+			return 0, errors.New("is not a number of seconds")
 		}
 		if n < low {
-			return nil, fmt.Errorf("is less than %s seconds", strconv.FormatFloat(low, 'f', -1, 64))
+			return 0, fmt.Errorf("is less than %s seconds", strconv.FormatFloat(low, 'f', -1, 64))
 		}
 		return time.Duration(n * float64(time.Second)), nil
 	}
@@ -218,68 +260,69 @@ func seconds(low float64) func(string) (any, error) {
 const longestSignIn = 365 * 24 * 60 * 60
 
 // secondsUpTo reads a duration that has an upper limit, too.
-func secondsUpTo(low, high float64) func(string) (any, error) {
+func secondsUpTo(low, high float64) func(string) (time.Duration, error) {
 	read := seconds(low)
-	return func(text string) (any, error) {
+	return func(text string) (time.Duration, error) {
 		v, err := read(text)
-		if err == nil && v.(time.Duration).Seconds() > high {
-			return nil, fmt.Errorf("is more than %s seconds", strconv.FormatFloat(high, 'f', -1, 64))
+		if err == nil && v.Seconds() > high {
+			return 0, fmt.Errorf("is more than %s seconds", strconv.FormatFloat(high, 'f', -1, 64))
 		}
 		return v, err
 	}
 }
 
-func absoluteURL(text string) (any, error) {
+func absoluteURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
-		return nil, errors.New("is not an absolute URL")
+		return "", errors.New("is not an absolute URL")
 	}
 	return text, nil
 }
 
-func baseURL(text string) (any, error) {
+func baseURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" {
-		return nil, errors.New("is not an address that begins with https:// or http://")
+		return "", errors.New("is not an address that begins with https:// or http://")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
-		return nil, errors.New("has more than scheme, host, port and path")
+		return "", errors.New("has more than scheme, host, port and path")
 	}
 	if strings.HasSuffix(text, "/") {
-		return nil, errors.New("ends in a slash")
+		return "", errors.New("ends in a slash")
 	}
 	return text, nil
 }
 
 // origin reads what a browser sends as Origin, or * for any.
-func origin(text string) (any, error) {
+func origin(text string) (string, error) {
 	if text == "*" {
 		return text, nil
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" || u.Host == "" || text != u.Scheme+"://"+strings.ToLower(u.Host) {
-		return nil, errors.New("is not an origin such as https://app.example.com")
+		return "", errors.New("is not an origin such as https://app.example.com")
 	}
 	return text, nil
 }
 
-func network(text string) (any, error) {
-	if _, err := netip.ParsePrefix(text); err != nil {
-		return nil, errors.New("is not a network such as 10.0.0.0/8")
+func network(text string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return p, errors.New("is not a network such as 10.0.0.0/8")
 	}
-	return text, nil
+	return p, nil
 }
 
-func pemBlock(text string) (any, error) {
+func pemBlock(text string) (string, error) {
 	if block, _ := pem.Decode([]byte(text)); block == nil {
-		return nil, errors.New("is not a key in PEM form")
+		return "", errors.New("is not a key in PEM form")
 	}
 	return text, nil
 }
 
-func encryptionKey(text string) (any, error) {
+func encryptionKey(text string) (string, error) {
 	if key, err := base64.StdEncoding.DecodeString(text); err != nil || len(key) != 32 {
-		return nil, errors.New("is not a key of 32 bytes in base64")
+		return "", errors.New("is not a key of 32 bytes in base64")
 	}
 	return text, nil
 }
