@@ -11,6 +11,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/refusal"
 )
 
 // Why a server is not ready, as /readyz says it.
@@ -124,7 +126,7 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 // it is a replica, is asked for its release from time to time all the same.
 func listen(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "listen sternpost_release")
-	switch sqlstate(err) {
+	switch refusal.SQLState(err) {
 	case "0A000", "25006", "42501", "42601": // not supported, read-only, not allowed, not even understood
 		return nil
 	}
