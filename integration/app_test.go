@@ -22,7 +22,6 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 	"github.com/sternpost/sternpost/storage"
 )
@@ -49,12 +48,12 @@ func writeProject(t *testing.T, files map[string]string) string {
 }
 
 // compile compiles the project in a folder. Warnings are no matter here.
-func compile(dir string) (*pg.Database, error) {
+func compile(dir string) (*sqlgen.Compiled, error) {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return nil, err
 	}
-	db, errs := sqlgen.Compile(project)
+	compiled, errs := sqlgen.Compile(project)
 	if errs.HasErrors() {
 		var text strings.Builder
 		if err := syntax.Render(&text, errs, syntax.Options{}); err != nil {
@@ -62,7 +61,7 @@ func compile(dir string) (*pg.Database, error) {
 		}
 		return nil, fmt.Errorf("compile %s:\n%s", dir, text.String())
 	}
-	return db, nil
+	return compiled, nil
 }
 
 // installApp makes a database in which the project of a folder is installed.
@@ -71,11 +70,11 @@ func installApp(t *testing.T, dir string) *pgtest.DB {
 	return pgtest.New(t, pgtest.Options{Template: pgtest.Template{
 		Name: dir,
 		Build: func(ctx context.Context, owner *pgx.Conn) error {
-			db, err := compile(dir)
+			compiled, err := compile(dir)
 			if err != nil {
 				return err
 			}
-			_, err = install.Install(ctx, owner, db)
+			_, err = install.Install(ctx, owner, compiled.Database)
 			return err
 		},
 	}})
@@ -89,7 +88,7 @@ func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := install.Install(t.Context(), db.Owner(t), compiled)
+	outcome, err := install.Install(t.Context(), db.Owner(t), compiled.Database)
 	if err != nil {
 		t.Fatal(err)
 	}

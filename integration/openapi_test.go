@@ -69,15 +69,11 @@ func projectFiles(archive *txtar.Archive) map[string]string {
 // manifestOf compiles a project and reads what a server would.
 func manifestOf(t *testing.T, dir string) *release.Manifest {
 	t.Helper()
-	db, err := compile(dir)
+	compiled, err := compile(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &release.Manifest{}
-	if err := json.Unmarshal(db.Manifest, m); err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return compiled.Manifest
 }
 
 // TestDescriptions describes every API of every project and lets others read it.

@@ -22,10 +22,11 @@ func TestDescriptionIsWhole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		db, _ := sqlgen.Compile(projectOf(archive))
-		if db == nil {
+		compiled, _ := sqlgen.Compile(projectOf(archive))
+		if compiled == nil {
 			continue
 		}
+		db := compiled.Database
 		kept, err := pg.ReadDescription(db.Description())
 		if err != nil {
 			t.Fatalf("%s: %v", path, err)

@@ -63,10 +63,11 @@ func runGenerated(t *testing.T, seed uint64, total *generatedTally) {
 	total.accepted += len(s.lines)
 	text := string(p.Files[0].Text)
 	p.Functions = sqlgen.Scaffold(p)
-	db, errs := sqlgen.Compile(p)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(p)
+	if compiled == nil {
 		t.Fatalf("seed %d: %s\n%s", seed, rendered(t, errs), text)
 	}
+	db := compiled.Database
 	if total.answers == nil {
 		total.answers = map[string]int{}
 	}

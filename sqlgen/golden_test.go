@@ -40,10 +40,10 @@ func TestGolden(t *testing.T) {
 				t.Fatal(err)
 			}
 			project := projectOf(archive)
-			db, errs := sqlgen.Compile(project)
+			compiled, errs := sqlgen.Compile(project)
 			script := ""
-			if db != nil {
-				script = install.Script(db)
+			if compiled != nil {
+				script = install.Script(compiled.Database)
 			}
 
 			shown := 0
@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 					continue
 				}
 				shown++
-				if db == nil && name != "errors" {
+				if compiled == nil && name != "errors" {
 					t.Fatalf("%s does not compile:\n%s", path, rendered(t, errs))
 				}
 				var got string
@@ -67,7 +67,7 @@ func TestGolden(t *testing.T) {
 				case "functions.sql":
 					got = part(script, project.Config != nil, "Actions")
 				case "manifest.json":
-					got = string(db.Manifest) + "\n"
+					got = string(compiled.Manifest.Text()) + "\n"
 				case "errors":
 					got = rendered(t, errs)
 				default:
@@ -82,10 +82,10 @@ func TestGolden(t *testing.T) {
 			if shown == 0 {
 				t.Errorf("%s shows nothing", path)
 			}
-			if db != nil {
-				installed, manifest := runScript(t, script), manifestOf(t, db)
-				callEverything(t, installed, manifest)
-				checkManifest(t, installed.Owner(t), manifest)
+			if compiled != nil {
+				installed := runScript(t, script)
+				callEverything(t, installed, compiled.Manifest)
+				checkManifest(t, installed.Owner(t), compiled.Manifest)
 				checkFunctions(t, installed)
 			}
 			if *update {
@@ -136,10 +136,11 @@ func compile(t testing.TB, schema string) *pg.Database {
 // compileProject compiles a project that must be good.
 func compileProject(t testing.TB, p *sqlgen.Project) *pg.Database {
 	t.Helper()
-	db, errs := sqlgen.Compile(p)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(p)
+	if compiled == nil {
 		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", p.Files[0].Text, rendered(t, errs))
 	}
+	db := compiled.Database
 	return db
 }
 

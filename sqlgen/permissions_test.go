@@ -87,9 +87,9 @@ func newProject(t *testing.T, archive *txtar.Archive) *app {
 	if compiled == nil {
 		t.Fatalf("the project does not compile:\n%s", rendered(t, errs))
 	}
-	a := &app{db: pgtest.New(t, pgtest.Options{}), manifest: manifestOf(t, compiled), readers: map[string]*input.Reader{}}
+	a := &app{db: pgtest.New(t, pgtest.Options{}), manifest: compiled.Manifest, readers: map[string]*input.Reader{}}
 	a.owner, a.server = a.db.Owner(t), a.db.Server(t)
-	if _, err := install.Install(t.Context(), a.owner, compiled); err != nil {
+	if _, err := install.Install(t.Context(), a.owner, compiled.Database); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range a.manifest.Actions {

@@ -25,8 +25,8 @@ func generated(t *testing.T) map[string]string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if db, _ := sqlgen.Compile(projectOf(archive)); db != nil {
-			_, script, found := strings.Cut(install.Script(db), "\n-- Tables ---")
+		if compiled, _ := sqlgen.Compile(projectOf(archive)); compiled != nil {
+			_, script, found := strings.Cut(install.Script(compiled.Database), "\n-- Tables ---")
 			script, _, foundRelease := strings.Cut(script, "\n-- Release ---")
 			if !found || !foundRelease {
 				t.Fatalf("%s: the script lacks a section", path)
@@ -94,10 +94,10 @@ func TestDeterminism(t *testing.T) {
 		}
 		var first string
 		for i := range 10 {
-			db, errs := sqlgen.Compile(projectOf(archive))
+			compiled, errs := sqlgen.Compile(projectOf(archive))
 			got := rendered(t, errs)
-			if db != nil {
-				got = install.Script(db)
+			if compiled != nil {
+				got = install.Script(compiled.Database)
 			}
 			if i == 0 {
 				first = got
@@ -122,10 +122,11 @@ func TestOrderOfFiles(t *testing.T) {
 	}
 	paragraphs := func(files []*syntax.Source) []string {
 		t.Helper()
-		db, errs := sqlgen.Compile(&sqlgen.Project{Files: files})
-		if db == nil {
+		compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: files})
+		if compiled == nil {
 			t.Fatal(rendered(t, errs))
 		}
+		db := compiled.Database
 		script, _, _ := strings.Cut(install.Script(db), "\n-- Release ---")
 		var all []string
 		for _, p := range strings.Split(script, "\n\n")[1:] { // the first names the files

@@ -131,10 +131,11 @@ func (c *chain) failf(format string, args ...any) {
 func (c *chain) compiled(p *sqlgen.Project) *pg.Database {
 	c.t.Helper()
 	p.Functions = sqlgen.Scaffold(p)
-	db, errs := sqlgen.Compile(p)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(p)
+	if compiled == nil {
 		c.failf("it does not compile: %s", rendered(c.t, errs))
 	}
+	db := compiled.Database
 	if c.s.code == 0 || len(p.Functions) == 0 {
 		return db
 	}
@@ -142,10 +143,10 @@ func (c *chain) compiled(p *sqlgen.Project) *pg.Database {
 	p.Functions[0].Text = fmt.Appendf(p.Functions[0].Text,
 		"\n-- Version %d.\ncreate function functions.helper_of_proof(p_row %s) returns text\nlanguage sql\nstable\nsecurity invoker\nas $$\n  select p_row.id;\n$$;\n",
 		c.s.code, pg.Qualified(table.Schema, table.Name))
-	if db, errs = sqlgen.Compile(p); db == nil {
+	if compiled, errs = sqlgen.Compile(p); compiled == nil {
 		c.failf("its custom code does not compile: %s", rendered(c.t, errs))
 	}
-	return db
+	return compiled.Database
 }
 
 func (c *chain) run() {

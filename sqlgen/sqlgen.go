@@ -10,17 +10,27 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/publish"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Compile turns a project into a database description. It reports every error and
-// warning it finds, in source order; the description is nil if there is any error.
-func Compile(p *Project) (*pg.Database, syntax.Errors) {
+// Compiled is what a project becomes.
+type Compiled struct {
+	Schema   *schema.Schema    // names resolved, types known
+	Database *pg.Database      // tables, policies, functions
+	Manifest *release.Manifest // what a server reads of the release
+	Warnings syntax.Errors
+}
+
+// Compile turns a project into all that it becomes. It reports every error and warning
+// it finds, in source order; the result is nil if there is any error.
+func Compile(p *Project) (*Compiled, syntax.Errors) {
 	checked, errs := Check(p) // text → names resolved, types known
 	if errs.HasErrors() {
 		return nil, errs
@@ -29,13 +39,22 @@ func Compile(p *Project) (*pg.Database, syntax.Errors) {
 	if errs.HasErrors() {
 		return nil, errs.Sorted()
 	}
-	db := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
+	db, manifest := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
+	publish.Complete(manifest, checked)               // schema → requests, answers and rules, as clients are told of them
+	db.Code = p.code()                                // custom code → as it is
+	emit.RenderCode(db)
+	db.Manifest = manifest.Text()
+	return &Compiled{checked, db, manifest, errs}, errs
+}
+
+// code returns the files of custom code, in the order in which they run.
+func (p *Project) code() []*pg.CodeFile {
+	var list []*pg.CodeFile
 	byName := func(a, b *syntax.Source) int { return strings.Compare(a.Name, b.Name) }
 	for _, f := range slices.SortedStableFunc(slices.Values(p.Functions), byName) {
-		db.Code = append(db.Code, &pg.CodeFile{Name: f.Name, Text: string(f.Text)})
+		list = append(list, &pg.CodeFile{Name: f.Name, Text: string(f.Text)})
 	}
-	emit.RenderCode(db)
-	return db, errs
+	return list
 }
 
 // Check turns a project into a checked schema, which is nil if there is any error.

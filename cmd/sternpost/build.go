@@ -19,11 +19,11 @@ empty database in one transaction:
   sternpost build | psql -1 -v ON_ERROR_STOP=1 DATABASE_URL`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			db, err := compile(c.ErrOrStderr(), projectDir(args))
+			compiled, err := compile(c.ErrOrStderr(), projectDir(args))
 			if err != nil {
 				return err
 			}
-			if _, err := io.WriteString(c.OutOrStdout(), install.Script(db)); err != nil {
+			if _, err := io.WriteString(c.OutOrStdout(), install.Script(compiled.Database)); err != nil {
 				return environmentError(err)
 			}
 			return nil

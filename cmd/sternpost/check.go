@@ -12,7 +12,6 @@ import (
 
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -112,16 +111,16 @@ func (r *checkReport) printJSON(errs syntax.Errors) error {
 }
 
 // compile compiles a project, printing its errors and warnings.
-func compile(w io.Writer, dir string) (*pg.Database, error) {
+func compile(w io.Writer, dir string) (*sqlgen.Compiled, error) {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {
 		return nil, environmentError(err)
 	}
-	db, errs := sqlgen.Compile(project)
+	compiled, errs := sqlgen.Compile(project)
 	if err := render(w, errs); err != nil {
 		return nil, err
 	}
-	return db, nil
+	return compiled, nil
 }
 
 // render prints errors and warnings and returns an error if any was one.

@@ -96,17 +96,12 @@ func releaseAt(w io.Writer, path string) (*contract.Release, error) {
 		}
 		project.Files = []*syntax.Source{{Name: filepath.Base(path), Text: text}}
 	}
-	db, errs := sqlgen.Compile(project)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
 		fmt.Fprintf(w, "%s has errors:\n", path)
 		return nil, render(w, errs)
 	}
-	checked, warnings := sqlgen.Check(project)
-	release, err := contract.NewRelease(checked, warnings, db.Manifest)
-	if err != nil {
-		return nil, inputError(fmt.Errorf("%s: %w", path, err))
-	}
-	return release, nil
+	return contract.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest), nil
 }
 
 // verdictOf returns the error for changes that are not allowed. What is allowed

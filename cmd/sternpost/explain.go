@@ -19,9 +19,7 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/contract"
 	"github.com/sternpost/sternpost/sqlgen/explain"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -83,14 +81,9 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	if err != nil {
 		return environmentError(err)
 	}
-	db, errs := sqlgen.Compile(project)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
 		return render(diagnostics, errs)
-	}
-	checked, warnings := sqlgen.Check(project)
-	compiled, err := contract.NewRelease(checked, warnings, db.Manifest)
-	if err != nil {
-		return inputError(err)
 	}
 	request, err := f.request(compiled, action)
 	if err != nil {
@@ -101,11 +94,11 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 		return err
 	}
 	defer stop()
-	return f.read(ctx, out, diagnostics, address, db, checked, request)
+	return f.read(ctx, out, diagnostics, address, compiled, request)
 }
 
 // request reads what is to be explained.
-func (f *explainFlags) request(r *contract.Release, name string) (explain.Request, error) {
+func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request, error) {
 	i := slices.IndexFunc(r.Schema.Actions, func(a *schema.Action) bool { return a.Name == name })
 	if i < 0 {
 		return explain.Request{}, fmt.Errorf("the schema has no action %s", name)
@@ -229,7 +222,7 @@ func runningAt(dir string) (string, error) {
 }
 
 // read explains a request against a database, in a transaction that can only read.
-func (f *explainFlags) read(ctx context.Context, out, diagnostics io.Writer, address string, db *pg.Database, s *schema.Schema, request explain.Request) error {
+func (f *explainFlags) read(ctx context.Context, out, diagnostics io.Writer, address string, compiled *sqlgen.Compiled, request explain.Request) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return environmentError(fmt.Errorf("connect to the database: %w", err))
@@ -241,14 +234,14 @@ func (f *explainFlags) read(ctx context.Context, out, diagnostics io.Writer, add
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
-	number, isSame, err := explain.Installed(ctx, tx, db)
+	number, isSame, err := explain.Installed(ctx, tx, compiled.Database)
 	if err != nil {
 		return environmentError(err)
 	}
 	if !isSame {
 		fmt.Fprintf(diagnostics, "sternpost: the database holds release %d, which is another than this schema: it may decide otherwise\n", number)
 	}
-	explanation, err := explain.Explain(ctx, tx, s, request)
+	explanation, err := explain.Explain(ctx, tx, compiled.Schema, request)
 	var caller *explain.CallerError
 	switch {
 	case errors.As(err, &caller):

@@ -121,7 +121,7 @@ until --allow names it. --backfill gives rows a value for a new required field.`
 			return err
 		}
 		dir := projectDir(args[1:])
-		db, err := compile(c.ErrOrStderr(), dir)
+		compiled, err := compile(c.ErrOrStderr(), dir)
 		if err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ until --allow names it. --backfill gives rows a value for a new required field.`
 		if err != nil {
 			return environmentError(err)
 		}
-		written, err := migrate.New(folder, args[0], db, options)
+		written, err := migrate.New(folder, args[0], compiled.Database, options)
 		if errors.Is(err, migrate.ErrNothingChanged) {
 			fmt.Fprintln(c.OutOrStdout(), err)
 			return nil
@@ -311,7 +311,7 @@ two files.`,
 	addScratch(c, &scratchURL)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := projectDir(args)
-		db, err := compile(c.ErrOrStderr(), dir)
+		compiled, err := compile(c.ErrOrStderr(), dir)
 		if err != nil {
 			return err
 		}
@@ -319,7 +319,7 @@ two files.`,
 		if err != nil {
 			return environmentError(err)
 		}
-		if err := migrate.Check(c.Context(), folder, db, scratchURL); err != nil {
+		if err := migrate.Check(c.Context(), folder, compiled.Database, scratchURL); err != nil {
 			return migrateError(err)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%d migrations lead to the schema\n", len(folder.Files))
@@ -361,7 +361,7 @@ Without FILE it only makes snapshot.json anew.`,
 		if err != nil {
 			return err
 		}
-		db, err := compile(c.ErrOrStderr(), dir)
+		compiled, err := compile(c.ErrOrStderr(), dir)
 		if err != nil {
 			return err
 		}
@@ -369,7 +369,7 @@ Without FILE it only makes snapshot.json anew.`,
 		if err != nil {
 			return environmentError(err)
 		}
-		outcome, err := migrate.Rebase(c.Context(), folder, name, db, options, scratchURL)
+		outcome, err := migrate.Rebase(c.Context(), folder, name, compiled.Database, options, scratchURL)
 		if err != nil {
 			return migrateError(err)
 		}

@@ -32,15 +32,11 @@ here 0, and the address of the server, which is that of the project's settings.`
 	c.Flags().StringVar(&baseURL, "base-url", "", "address of the server (baseUrl of the settings)")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := projectDir(args)
-		db, err := compile(c.ErrOrStderr(), dir)
+		compiled, err := compile(c.ErrOrStderr(), dir)
 		if err != nil {
 			return err
 		}
-		var manifest release.Manifest
-		if err := json.Unmarshal(db.Manifest, &manifest); err != nil {
-			panic(fmt.Sprintf("openapi: read the manifest: %v", err))
-		}
-		api, err := chooseAPI(&manifest, name)
+		api, err := chooseAPI(compiled.Manifest, name)
 		if err != nil {
 			return inputError(err)
 		}
@@ -49,7 +45,7 @@ here 0, and the address of the server, which is that of the project's settings.`
 				return inputError(err)
 			}
 		}
-		text, err := openapi.Describe(&manifest, api, 0, baseURL)
+		text, err := openapi.Describe(compiled.Manifest, api, 0, baseURL)
 		if err != nil {
 			panic(fmt.Sprintf("openapi: %v", err))
 		}

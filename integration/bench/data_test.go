@@ -51,10 +51,11 @@ func prepare(b *testing.B, databaseURL string) *data {
 	if err != nil {
 		b.Fatal(err)
 	}
-	db, errs := sqlgen.Compile(p)
+	compiled, errs := sqlgen.Compile(p)
 	if errs.HasErrors() {
 		b.Fatal(errs)
 	}
+	db := compiled.Database
 	if _, err := install.Install(ctx, conn, db); err != nil {
 		b.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func serve(t *testing.T, o options) *service {
 			if errs.HasErrors() {
 				return fmt.Errorf("compile: %v", errs)
 			}
-			_, err := install.Install(ctx, owner, compiled)
+			_, err := install.Install(ctx, owner, compiled.Database)
 			return err
 		},
 	}})

@@ -2,7 +2,6 @@ package contract
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -19,14 +18,10 @@ type Release struct {
 	Manifest *release.Manifest // what is published
 }
 
-// NewRelease returns a release of a checked schema and the manifest that was
+// NewRelease returns the release of a checked schema and of the manifest that was
 // compiled from it.
-func NewRelease(s *schema.Schema, warnings syntax.Errors, manifest []byte) (*Release, error) {
-	r := &Release{Schema: s, Warnings: warnings, Manifest: &release.Manifest{}}
-	if err := json.Unmarshal(manifest, r.Manifest); err != nil {
-		return nil, fmt.Errorf("read the manifest: %w", err)
-	}
-	return r, nil
+func NewRelease(s *schema.Schema, warnings syntax.Errors, manifest *release.Manifest) *Release {
+	return &Release{Schema: s, Warnings: warnings, Manifest: manifest}
 }
 
 // Compare returns what changes from one release to another, by area, and within

@@ -9,6 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/contract"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/publish"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -399,16 +400,10 @@ func releaseOf(t *testing.T, text string, published bool) *contract.Release {
 		}
 		t.Fatalf("the schema has errors:\n%s\n%s", b.String(), text)
 	}
-	manifest := []byte(`{"schemas":{"Anything":{}},"actions":[]}`)
+	manifest := bare(checked)
 	if published {
-		manifest = lower.Schema(checked, "schema.stern").Manifest
+		_, manifest = lower.Schema(checked, "schema.stern")
+		publish.Complete(manifest, checked)
 	}
-	release, err := contract.NewRelease(checked, errs, manifest)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !published {
-		release.Manifest = bare(checked)
-	}
-	return release
+	return contract.NewRelease(checked, errs, manifest)
 }

@@ -108,16 +108,11 @@ func TestSame(t *testing.T) {
 	}
 	load := func(project *sqlgen.Project) *contract.Release {
 		t.Helper()
-		db, errs := sqlgen.Compile(project)
-		if db == nil {
+		compiled, errs := sqlgen.Compile(project)
+		if compiled == nil {
 			t.Fatalf("%s: %v", project.Files[0].Name, errs)
 		}
-		checked, warnings := sqlgen.Check(project)
-		release, err := contract.NewRelease(checked, warnings, db.Manifest)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return release
+		return contract.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest)
 	}
 	whole := load(workshop)
 	nothing := load(&sqlgen.Project{Files: []*syntax.Source{{Name: "nothing.stern", Text: []byte("enum Nothing { None }")}}})

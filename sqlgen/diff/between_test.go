@@ -16,10 +16,11 @@ import (
 func compile(t *testing.T, schema string, code ...string) *pg.Database {
 	t.Helper()
 	p := &sqlgen.Project{Files: []*syntax.Source{{Name: "blog.stern", Text: []byte(schema)}}}
-	db, errs := sqlgen.Compile(p)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(p)
+	if compiled == nil {
 		t.Fatalf("%s\n%s", schema, errs[0].Message)
 	}
+	db := compiled.Database
 	for _, text := range code {
 		db.Code = append(db.Code, &pg.CodeFile{Name: "functions/helper.sql", Text: text})
 	}

@@ -165,7 +165,7 @@ func TestAgreement(t *testing.T) {
 		t.Fatalf("compile the schema:\n%s", b.String())
 	}
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), compiled); err != nil {
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Database); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Superuser(t).Exec(t.Context(), agreedRows); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/publish"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -114,7 +115,10 @@ func tables(t *testing.T, s *schema.Schema, rows string) *pgx.Conn {
 		bare.Models = append(bare.Models, &of)
 	}
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), lower.Schema(bare, "schema.stern")); err != nil {
+	lowered, manifest := lower.Schema(bare, "schema.stern")
+	publish.Complete(manifest, bare)
+	lowered.Manifest = manifest.Text()
+	if _, err := install.Install(t.Context(), db.Owner(t), lowered); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Superuser(t).Exec(t.Context(), rows); err != nil {

@@ -36,11 +36,11 @@ func project(text string) *sqlgen.Project {
 
 func compileProject(t testing.TB, text string) *pg.Database {
 	t.Helper()
-	db, errs := sqlgen.Compile(project(text))
-	if db == nil {
+	compiled, errs := sqlgen.Compile(project(text))
+	if compiled == nil {
 		t.Fatalf("the project\n%s\ndoes not compile: %s", text, errs[0].Message)
 	}
-	return db
+	return compiled.Database
 }
 
 // coded is a schema with one action whose code is given.
@@ -264,10 +264,11 @@ func TestCodeThatIsRefused(t *testing.T) {
 // of them refuses.
 func refusalOf(t *testing.T, conn *pgx.Conn, text string) string {
 	t.Helper()
-	db, errs := sqlgen.Compile(project(text))
-	if db == nil {
+	compiled, errs := sqlgen.Compile(project(text))
+	if compiled == nil {
 		return rendered(t, errs)
 	}
+	db := compiled.Database
 	if _, err := install.Install(t.Context(), conn, db); err != nil {
 		return err.Error()
 	}
@@ -322,10 +323,10 @@ func TestExamplesOfCodes(t *testing.T) {
 		code := syntax.Code(spec.Names[0].Name)
 		_, example, _ := strings.Cut(spec.Doc.Text(), "\n\n")
 		text := strings.ReplaceAll(strings.TrimPrefix(example, "\t"), "\n\t", "\n")
-		db, errs := sqlgen.Compile(project(text))
-		if db != nil {
+		compiled, errs := sqlgen.Compile(project(text))
+		if compiled != nil {
 			var refused *install.CodeError
-			if _, err := install.Install(t.Context(), conn, db); errors.As(err, &refused) {
+			if _, err := install.Install(t.Context(), conn, compiled.Database); errors.As(err, &refused) {
 				errs = append(errs, refused.Errors...)
 			} else if err != nil {
 				t.Fatalf("the example of %s: %v", code, err)

@@ -24,14 +24,15 @@ import (
 // compile compiles a schema that must be good.
 func compile(t testing.TB, schema string) *pg.Database {
 	t.Helper()
-	db, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
-	if db == nil {
+	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+	if compiled == nil {
 		var b bytes.Buffer
 		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, b.String())
 	}
+	db := compiled.Database
 	return db
 }
 

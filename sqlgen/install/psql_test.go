@@ -35,13 +35,14 @@ func TestNoCommandReachesPsql(t *testing.T) {
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()
-			db, errs := sqlgen.Compile(project(coded(goodCode + c.code)))
-			if db == nil {
+			compiled, errs := sqlgen.Compile(project(coded(goodCode + c.code)))
+			if compiled == nil {
 				if !errs.HasErrors() {
 					t.Error("the project is refused without an error")
 				}
 				return
 			}
+			db := compiled.Database
 			dir := t.TempDir()
 			if err := os.WriteFile(filepath.Join(dir, "app.sql"), []byte(install.Script(db)), 0o600); err != nil {
 				t.Fatal(err)
@@ -70,8 +71,8 @@ func TestNoCommandIsCompiled(t *testing.T) {
 		goodCode + "select 1 \\gexec":     "functions/code.sql:7:10: syntax error at or near \"\\\"",
 		goodCode + "copy x from stdin;\n": "functions/code.sql:7:1: custom code makes functions",
 	} {
-		db, errs := sqlgen.Compile(project(coded(code)))
-		if db != nil {
+		compiled, errs := sqlgen.Compile(project(coded(code)))
+		if compiled != nil {
 			t.Errorf("%s\ncompiles", code)
 			continue
 		}

@@ -31,7 +31,7 @@ func TestRestoreIsServed(t *testing.T) {
 	}
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
 	conn := from.Owner(t)
-	if _, err := install.Install(t.Context(), conn, compiled); err != nil {
+	if _, err := install.Install(t.Context(), conn, compiled.Database); err != nil {
 		t.Fatal(err)
 	}
 	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()

@@ -50,7 +50,7 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 // for them.
 func functionName(a *schema.Action) string {
 	for _, m := range modelsRead(a) {
-		for _, f := range storedFields(m) {
+		for _, f := range m.Stored() {
 			if (f.Column == "input" || f.Column == "context" || f.Column == "found") && isAliasOf(m.Table, a.Function) {
 				return a.Function + "__action"
 			}
@@ -293,7 +293,7 @@ func (b *builder) finish() *pg.Function {
 func hasColumnLikeVariable(a *schema.Action) bool {
 	isLike := func(name string) bool { return name == "input" || name == "context" || strings.HasPrefix(name, "v_") }
 	for _, m := range modelsRead(a) {
-		if isLike(m.Table) || slices.ContainsFunc(storedFields(m), func(f *schema.Field) bool { return isLike(f.Column) }) {
+		if isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *schema.Field) bool { return isLike(f.Column) }) {
 			return true
 		}
 	}

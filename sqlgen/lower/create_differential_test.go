@@ -100,7 +100,7 @@ func (lab *laboratory) createText(subjects []*subject) string {
 		explicit, reads, _ := m.inputs()
 		mention := "@permission(expression: false && (" + strings.Join(explicit, " == null || ") + " == null))"
 		inputs := []string{"id"}
-		for _, f := range storedFields(modelNamed(lab.schema, m.name)) {
+		for _, f := range modelNamed(lab.schema, m.name).Stored() {
 			switch {
 			case f.Name == "id" || f.Name == "createdAt" || f.Name == "updatedAt" || f.StepWriteOnly():
 			case f.Type.Kind == expr.File || f.Type.Kind == expr.Vector:
@@ -133,7 +133,7 @@ type createdRow struct {
 func (w *world) newRow(r random, a *schema.Action) (body string, row createdRow, ok bool) {
 	row = createdRow{&testRow{model: a.Model, values: map[string]any{"id": "new", "createdAt": theNow, "updatedAt": theNow}}, map[string]any{}}
 	members := map[string]any{}
-	for _, f := range storedFields(a.Model) {
+	for _, f := range a.Model.Stored() {
 		if _, known := row.values[f.Name]; !known {
 			row.values[f.Name] = nil
 		}

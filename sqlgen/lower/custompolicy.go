@@ -98,7 +98,7 @@ func columnsOfCode(m *schema.Model, command pg.Command) []string {
 		return readableOfIdentity(m)
 	}
 	var columns []string
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if !f.BuiltIn || f.Column == "id" {
 			columns = append(columns, f.Column)
 		}

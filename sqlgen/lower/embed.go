@@ -7,9 +7,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// shownOfIdentity are the fields that an embedded Identity shows: who somebody is,
+// ShownOfIdentity are the fields that an embedded Identity shows: who somebody is,
 // and nothing by which they could be found elsewhere or signed in as.
-var shownOfIdentity = []string{
+var ShownOfIdentity = []string{
 	"id", "email", "emailVerified", "name", "givenName", "familyName", "middleName", "nickName", "picture",
 }
 
@@ -20,25 +20,16 @@ var shownOfIdentity = []string{
 func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool, alias string) []pg.Output {
 	var members []pg.Output
 	for _, f := range at.model.Fields {
-		e := embedOf(f, embeds)
+		e := schema.EmbedOf(f, embeds)
 		switch {
 		case e != nil:
 			members = append(members, pg.Output{Value: embedded(at, e, aliases, alias), As: f.Name, Quote: true})
-		case f.IsRelation(), f.FKOf != nil && embedOf(f.FKOf, embeds) != nil, f.StepWriteOnly():
+		case f.IsRelation(), f.FKOf != nil && schema.EmbedOf(f.FKOf, embeds) != nil, f.StepWriteOnly():
 		default:
 			members = append(members, pg.Output{Value: wire(f.Type, pg.Col(at.alias, f.Column)), As: f.Name, Quote: true})
 		}
 	}
 	return members
-}
-
-func embedOf(f *schema.Field, embeds []*schema.Embed) *schema.Embed {
-	for _, e := range embeds {
-		if e.Field == f {
-			return e
-		}
-	}
-	return nil
 }
 
 // embedded returns what an embedded relation shows: the related record or null, or
@@ -49,7 +40,7 @@ func embedded(at place, e *schema.Embed, aliases map[string]bool, alias string) 
 	related := j.row(j.follow(at, e.Field))
 	members := recordMembers(related, e.Embeds, j.aliases, alias)
 	if related.model.IsIdentity {
-		members = slices.DeleteFunc(members, func(m pg.Output) bool { return !slices.Contains(shownOfIdentity, m.As) })
+		members = slices.DeleteFunc(members, func(m pg.Output) bool { return !slices.Contains(ShownOfIdentity, m.As) })
 	}
 	rows := j.query(members, nil)
 	from := &pg.SubqueryRef{Query: rows, Alias: alias}

@@ -11,7 +11,6 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -35,9 +34,7 @@ func newLaboratory(t *testing.T, models []*testModel) *laboratory {
 		}
 	}
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), Schema(lab.schema, "test.stern")); err != nil {
-		t.Fatalf("%v\n%s", err, modelsText(models))
-	}
+	mustInstall(t, db, lab.schema, modelsText(models))
 	lab.conn = db.Superuser(t)
 	// Rows come in any order, and the time zone must not matter. Most of the time goes
 	// to planning, so a statement is planned once for all worlds, and not compiled.

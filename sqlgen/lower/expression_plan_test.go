@@ -9,7 +9,6 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/emit"
-	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
 // clinicRows fills the tables of the clinics: 100 clinics, each with 20 members and
@@ -69,9 +68,7 @@ func TestExpressionPlans(t *testing.T) {
 	s, _ := clinic(t, "")
 	s.Actions, modelNamed(s, "Visit").Actions = nil, nil // their inputs cannot be lowered yet
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), Schema(s, "test.stern")); err != nil {
-		t.Fatal(err)
-	}
+	mustInstall(t, db, s, "")
 	conn := db.Superuser(t)
 	if _, err := conn.Exec(t.Context(), clinicRows+"select set_config('sternpost.identity_id', 'i7', false);"); err != nil {
 		t.Fatal(err)

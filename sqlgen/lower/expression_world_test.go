@@ -290,7 +290,7 @@ func randomWorld(r random, s *schema.Schema, inputs []*schema.Input, isWhole boo
 		}
 	}
 	for _, m := range s.Models {
-		for _, f := range storedFields(m) {
+		for _, f := range m.Stored() {
 			w.fill(r, m, f, counts)
 		}
 	}
@@ -348,7 +348,7 @@ func (w *world) sql() string {
 		if len(w.rows[m.Name]) == 0 {
 			continue
 		}
-		fields := storedFields(m)
+		fields := m.Stored()
 		columns := make([]string, len(fields))
 		for i, f := range fields {
 			columns[i] = pg.Ident(f.Column)
@@ -438,7 +438,7 @@ func (w *world) without(gone *testRow) *world {
 		for _, row := range w.rows[m.Name] {
 			if !dropped[row] {
 				values := map[string]any{}
-				for _, f := range storedFields(m) {
+				for _, f := range m.Stored() {
 					values[f.Name] = row.values[f.Name]
 				}
 				copies[row] = &testRow{world: &smaller, model: m, values: values}

@@ -10,9 +10,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// maxFiles is how many files one input takes, as many as rows of one array.
-const maxFiles = 1000
-
 // defaultMaxSize bounds a file that no field takes: an input of custom code.
 const defaultMaxSize = 100_000_000
 
@@ -20,7 +17,7 @@ const defaultMaxSize = 100_000_000
 // held; none for a table without such fields.
 func fileTriggers(m *schema.Model) []*pg.Trigger {
 	var columns []string
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if f.Type.Kind == expr.File {
 			columns = append(columns, f.Column)
 		}
@@ -36,15 +33,15 @@ func fileTriggers(m *schema.Model) []*pg.Trigger {
 	}}
 }
 
-// takesUploads tells whether an input has an upload route: a top-level file to be
+// TakesUploads tells whether an input has an upload route: a top-level file to be
 // written by a create or update.
-func takesUploads(in *schema.Input) bool {
+func TakesUploads(in *schema.Input) bool {
 	return in.IsWrite && in.Type.Kind == expr.File && (in.Explicit || len(in.Path) == 1)
 }
 
 // hasUploads tells whether some input of an action has an upload route.
 func hasUploads(a *schema.Action) bool {
-	return (a.Kind == schema.Create || a.Kind == schema.Update) && slices.ContainsFunc(a.Writes, takesUploads)
+	return (a.Kind == schema.Create || a.Kind == schema.Update) && slices.ContainsFunc(a.Writes, TakesUploads)
 }
 
 // publishedFiles returns the inputs that have an upload route, for the server.
@@ -54,7 +51,7 @@ func publishedFiles(a *schema.Action) []release.FileInput {
 	}
 	var list []release.FileInput
 	for _, in := range a.Writes {
-		if !takesUploads(in) {
+		if !TakesUploads(in) {
 			continue
 		}
 		f := release.FileInput{Name: in.Name, Path: strings.Join(requestPath(a, in), "."), Array: in.Type.Array}
@@ -68,7 +65,7 @@ func publishedFiles(a *schema.Action) []release.FileInput {
 func inlineFiles(a *schema.Action) []release.FileInput {
 	var list []release.FileInput
 	for _, in := range a.Writes {
-		if in.Type.Kind != expr.File || takesUploads(in) && hasUploads(a) {
+		if in.Type.Kind != expr.File || TakesUploads(in) && hasUploads(a) {
 			continue
 		}
 		f := release.FileInput{Name: in.Name, Path: strings.Join(requestPath(a, in), "."), Array: in.Type.Array}
@@ -116,21 +113,6 @@ func acceptedByBoth(a, b []string) []string {
 		return []string{"/"} // which no type matches
 	}
 	return both
-}
-
-// fileSchema is the schema of one file of an input. Only an input with an upload route
-// takes upload keys.
-func fileSchema(in *schema.Input, nullable bool) *object {
-	o := scalar(expr.Type{Kind: expr.File}, nil, nullable)
-	if !takesUploads(in) {
-		return o
-	}
-	o = typed("string")
-	if nullable {
-		o = (&object{}).with("type", []string{"string", "null"})
-	}
-	return o.with("x-format", "file").described(
-		"A file: the key of an upload, or a data URL of the form data:<content type>;name=<file name>;base64,<data>.")
 }
 
 // attachUploads marks the uploads that the call attaches. Whoever may not do so any

@@ -28,19 +28,7 @@ func filters(a *schema.Action) []filter {
 
 // isNullable tells whether the field has no value in some rows: it is optional, or its
 // path passes an optional to-one.
-func (f filter) isNullable() bool { return passesOptional(f.input) }
-
-func passesOptional(in *schema.Input) bool {
-	if in.Union != nil {
-		return in.Union.Optional
-	}
-	for _, f := range in.Path {
-		if f.Optional {
-			return true
-		}
-	}
-	return false
-}
+func (f filter) isNullable() bool { return f.input.PassesOptional() }
 
 // operators returns the operators on the value as a whole.
 func (f filter) operators() []operator {

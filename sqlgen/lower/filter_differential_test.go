@@ -17,7 +17,6 @@ import (
 	requests "github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -202,14 +201,7 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 	text := lab.listText(listings)
 	checked := mustCheck(t, text)
 	db := pgtest.New(t, pgtest.Options{})
-	lowered := Schema(checked, "test.stern")
-	if _, err := install.Install(t.Context(), db.Owner(t), lowered); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
-	var manifest release.Manifest
-	if err := json.Unmarshal(lowered.Manifest, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	manifest := mustInstall(t, db, checked, text)
 	for _, a := range checked.Actions {
 		var n int
 		if _, err := fmt.Sscanf(a.Name, "list%d", &n); err == nil {

@@ -129,7 +129,7 @@ func (l *level) columns() []*schema.Field {
 		}
 	}
 	var fields []*schema.Field
-	for _, f := range storedFields(l.model) {
+	for _, f := range l.model.Stored() {
 		if written[f] {
 			fields = append(fields, f)
 		}
@@ -162,4 +162,37 @@ func nestedInserts(s *schema.Schema) map[*schema.Model][]nested {
 		}
 	}
 	return inserts
+}
+
+// Demanded returns the optional inputs that a request has to give all the same: those
+// without which a row that is always inserted would lack a required value.
+func Demanded(a *schema.Action) map[*schema.Input]bool {
+	demanded := map[*schema.Input]bool{}
+	if a.Kind == schema.Create && !a.Custom {
+		for _, l := range levels(a).inserted() {
+			l.demands(demanded)
+		}
+	}
+	return demanded
+}
+
+// demands notes the optional inputs without which a row that is always inserted
+// would lack a required value: those below a to-many, each element of which is a
+// row.
+func (l *level) demands(demanded map[*schema.Input]bool) {
+	at := l
+	for at.field != nil && !at.field.IsToMany() {
+		if at.isOptional() {
+			return
+		}
+		at = at.parent
+	}
+	if at.field == nil {
+		return // what the language demands there is required
+	}
+	for _, w := range l.writes {
+		if w.input != nil && !w.field.Optional && columnDefault(w.field) == nil && w.field != l.back() {
+			demanded[w.input] = true
+		}
+	}
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -228,9 +227,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 func installed(t *testing.T, s *schema.Schema, text string) *pgx.Conn {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), Schema(s, "test.stern")); err != nil {
-		t.Fatalf("%v\n%s", err, text)
-	}
+	mustInstall(t, db, s, text)
 	conn := db.Superuser(t)
 	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; set jit = off"); err != nil {
 		t.Fatal(err)

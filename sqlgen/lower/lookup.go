@@ -16,7 +16,7 @@ import (
 // first, by a statement for each set of them: one statement for all could use no
 // index, or would have to be planned for every call.
 func (b *builder) lookUp() pg.Expr {
-	sets := pinningInputs(b.action)
+	sets := PinningInputs(b.action)
 	if len(sets) == 0 {
 		return b.isFound(nil)
 	}

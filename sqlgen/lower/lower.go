@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -17,8 +18,9 @@ const (
 	codeRole   = "sternpost_code" // runs custom code
 )
 
-// Schema lowers a checked schema. source names the files it was read from.
-func Schema(s *schema.Schema, source string) *pg.Database {
+// Schema lowers a checked schema to a database, and says how a server calls its
+// functions. source names the files it was read from.
+func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	l := &lowering{schema: s, names: pg.NewNames(), functions: pg.NewNames()}
 	db := &pg.Database{Source: source}
 
@@ -38,9 +40,8 @@ func Schema(s *schema.Schema, source string) *pg.Database {
 	for i, m := range s.Models {
 		l.secure(db.Tables[i], m) // policies and grants, for the actions that reach the table
 	}
-	db.Manifest = l.manifest()
 	emit.Render(db) // policies, triggers and functions → their texts
-	return db
+	return db, l.manifest()
 }
 
 // lowering holds what the stages of one run share.

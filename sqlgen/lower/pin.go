@@ -7,11 +7,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// pinningInputs returns the sets of optional inputs of which a request has to give
+// PinningInputs returns the sets of optional inputs of which a request has to give
 // one, so that one row is pinned. There are none if some set of equalities pins the
 // row whatever the request. Custom code finds its row by itself, but for rules that
 // judge it before.
-func pinningInputs(a *schema.Action) [][]*schema.Input {
+func PinningInputs(a *schema.Action) [][]*schema.Input {
 	if a.Custom && !judgesPinnedRow(a) {
 		return nil
 	}
@@ -58,4 +58,14 @@ func neededInputs(a *schema.Action, e *schema.Equality) []*schema.Input {
 		}
 	}
 	panic("lower: an equality stands in no @where")
+}
+
+// PinsBy tells whether read or write inputs are among those that pin a row.
+func PinsBy(a *schema.Action, isWrite bool) bool {
+	for _, set := range PinningInputs(a) {
+		if slices.ContainsFunc(set, func(in *schema.Input) bool { return in.IsWrite == isWrite }) {
+			return true
+		}
+	}
+	return false
 }

@@ -173,7 +173,7 @@ func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
 // password's hash.
 func readableOfIdentity(m *schema.Model) []string {
 	var columns []string
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if !f.StepWriteOnly() {
 			columns = append(columns, f.Column)
 		}
@@ -201,7 +201,7 @@ func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind) []string {
 		}
 	}
 	var columns []string
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if written[f.Column] {
 			columns = append(columns, f.Column)
 		}

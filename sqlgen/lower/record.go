@@ -81,7 +81,7 @@ func unionMember(u *schema.Union, name string) release.Member {
 func embedsInOrder(a *schema.Action) []*schema.Embed {
 	var embeds []*schema.Embed
 	for _, f := range a.Model.Fields {
-		if e := embedOf(f, a.Embeds); e != nil {
+		if e := schema.EmbedOf(f, a.Embeds); e != nil {
 			embeds = append(embeds, e)
 		}
 	}
@@ -183,11 +183,11 @@ func publishedRecord(a *schema.Action) (name string, members []release.Member) {
 		name = a.Name
 	}
 	for _, f := range a.Model.Fields {
-		e := embedOf(f, a.Embeds)
+		e := schema.EmbedOf(f, a.Embeds)
 		switch {
 		case e != nil:
 			members = append(members, release.Member{Name: f.Name, Column: embedColumn(e), Type: release.JSONMember, Embedded: true})
-		case f.IsRelation(), f.FKOf != nil && embedOf(f.FKOf, a.Embeds) != nil, f.StepWriteOnly():
+		case f.IsRelation(), f.FKOf != nil && schema.EmbedOf(f.FKOf, a.Embeds) != nil, f.StepWriteOnly():
 		default:
 			members = append(members, memberOf(f.Name, f.Column, f.Type))
 		}

@@ -18,7 +18,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	if m.RenamedFrom != "" {
 		t.RenamedFrom, t.RenamedAt = schema.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
 	}
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		t.Columns = append(t.Columns, column(f))
 		if !f.Optional {
 			l.constraint(m.Table+"."+f.Column, release.Constraint{Kind: release.Required, Table: m.Table, Fields: []string{f.Name}})
@@ -47,7 +47,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 // Password or Secret it shows whether there is one: rules ask for no more.
 func (l *lowering) view(m *schema.Model) *pg.View {
 	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: m.Table}
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		c := pg.ViewColumn{Name: f.Column}
 		if f.StepWriteOnly() {
 			isThere := pg.IsNotNull(pg.Lit(pg.Ident(f.Column)))
@@ -56,17 +56,6 @@ func (l *lowering) view(m *schema.Model) *pg.View {
 		v.Columns = append(v.Columns, c)
 	}
 	return v
-}
-
-// storedFields returns the fields of a model that are columns, in record order.
-func storedFields(m *schema.Model) []*schema.Field {
-	var fields []*schema.Field
-	for _, f := range m.Fields {
-		if f.HasColumn() {
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }
 
 func column(f *schema.Field) *pg.Column {
@@ -150,7 +139,7 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 		keys = append(keys, c)
 		l.constraint(c.Name, release.Constraint{Kind: release.Unique, Table: m.Table, Fields: namesOf(stored)})
 	}
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if f.Unique && f.Name != "id" {
 			add(originOfField(f), []*schema.Field{f}, "")
 		}
@@ -192,7 +181,7 @@ func namesOf(fields []*schema.Field) []string {
 // checks lowers what a column's type does not say by itself, one check per column.
 func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		condition := check(f)
 		if l.calculated[f] && condition == nil {
 			condition = sqlOf(f.Type.Kind).inRange(f.Column)
@@ -264,7 +253,7 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 		checks = append(checks, c)
 		l.constraint(c.Name, release.Constraint{Kind: kind, Table: m.Table, Fields: []string{f.Name}, Limit: limit})
 	}
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		column := pg.Lit(pg.Ident(f.Column))
 		length := pg.Fn("char_length", column)
 		if f.Type.Array {

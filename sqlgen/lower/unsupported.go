@@ -45,7 +45,7 @@ func (u refusal) limit(span syntax.Span, message string, got, most int) {
 }
 
 func (u refusal) model(m *schema.Model) {
-	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(storedFields(m)), maxColumns)
+	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(m.Stored()), maxColumns)
 	for _, key := range m.Uniques {
 		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), maxKeys)
 	}
@@ -97,10 +97,10 @@ func (u refusal) strays(a *schema.Action) {
 // pins refuses look-ups that inputs would pin of which a request has to give some or
 // others, where these stand in two objects, or below a relation in the object of values.
 func (u refusal) pins(a *schema.Action) {
-	sets := pinningInputs(a)
+	sets := PinningInputs(a)
 	for _, set := range sets {
 		for _, in := range set {
-			if in.IsWrite && (len(sets) > 1 && pinsBy(a, false) || len(in.Path) > 1) {
+			if in.IsWrite && (len(sets) > 1 && PinsBy(a, false) || len(in.Path) > 1) {
 				u.refuse(a.Span, fmt.Sprintf("a look-up that the optional value %s pins", in.Name))
 				return
 			}

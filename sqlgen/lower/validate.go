@@ -32,7 +32,7 @@ func (l *lowering) validations(m *schema.Model) []*pg.Constraint {
 		condition := newExpression(validateLogic, inFunction, &row, nil).holds(v.Expression)
 		mentioned := pg.Mentions(condition)
 		var columns []string
-		for _, f := range storedFields(m) {
+		for _, f := range m.Stored() {
 			if mentioned.Column(f.Column) {
 				columns = append(columns, f.Column)
 			}

@@ -163,7 +163,7 @@ func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
 	if !ok || c.Table != m.Table {
 		return nil
 	}
-	for _, f := range storedFields(m) {
+	for _, f := range m.Stored() {
 		if f.Column == c.Name {
 			return f
 		}

@@ -29,11 +29,11 @@ func TestExampleApps(t *testing.T) {
 				t.Fatal(errs)
 			}
 			project := t.TempDir()
-			mustNew(t, project, "first", compiled)
+			mustNew(t, project, "first", compiled.Database)
 			db := pgtest.New(t, pgtest.Options{Empty: true})
 			mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName))
 			fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
-			if _, err := install.Install(t.Context(), fresh, compiled); err != nil {
+			if _, err := install.Install(t.Context(), fresh, compiled.Database); err != nil {
 				t.Fatal(err)
 			}
 			checkSame(t, app, catalog(t, db.Owner(t)), catalog(t, fresh))

@@ -69,14 +69,15 @@ func compile(t testing.TB, schema string, functions ...[2]string) *pg.Database {
 	for _, f := range functions {
 		project.Functions = append(project.Functions, &syntax.Source{Name: f[0], Text: []byte(f[1])})
 	}
-	db, errs := sqlgen.Compile(project)
-	if db == nil {
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
 		var b bytes.Buffer
 		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, b.String())
 	}
+	db := compiled.Database
 	return db
 }
 

@@ -60,10 +60,11 @@ func TestSizeOfAMigration(t *testing.T) {
 		for _, f := range project.Files {
 			f.Text = []byte(edit(string(f.Text)))
 		}
-		db, errs := sqlgen.Compile(project)
-		if db == nil {
+		compiled, errs := sqlgen.Compile(project)
+		if compiled == nil {
 			t.Fatal(errs)
 		}
+		db := compiled.Database
 		return db
 	}
 	addField := func(text string) string {

@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -423,3 +425,36 @@ type API struct {
 	Doc     string
 	Actions []*Action // in declaration order of the actions
 }
+
+// Stored returns the fields of a model that are columns, in record order.
+func (m *Model) Stored() []*Field {
+	var fields []*Field
+	for _, f := range m.Fields {
+		if f.HasColumn() {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// PassesOptional tells whether the field of an input, or a relation on the way to it, is
+// optional.
+func (in *Input) PassesOptional() bool {
+	if in.Union != nil {
+		return in.Union.Optional
+	}
+	return slices.ContainsFunc(in.Path, func(f *Field) bool { return f.Optional })
+}
+
+// EmbedOf returns the embed of a field, nil if it is not embedded.
+func EmbedOf(f *Field, embeds []*Embed) *Embed {
+	for _, e := range embeds {
+		if e.Field == f {
+			return e
+		}
+	}
+	return nil
+}
+
+// PathName writes a path as a schema does: author.name.
+func PathName(path []*Field) string { return pathName(path) }

@@ -225,7 +225,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.say("%s was changed: the server's own settings take effect when it is started again", sqlgen.ConfigName)
 	}
 	l.settings = settings
-	db, errs := sqlgen.Compile(project)
+	compiled, errs := sqlgen.Compile(project)
 	fresh, known := l.unseen(errs)
 	syntax.Render(l.options.Out, fresh, syntax.Options{Color: l.options.Color, Max: l.options.Max})
 	if known > 0 {
@@ -236,7 +236,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	}
-	outcome, err := l.install(ctx, db)
+	outcome, err := l.install(ctx, compiled.Database)
 	var refused *install.RefusedError
 	var misfit *install.RowsError
 	var code *install.CodeError
@@ -283,7 +283,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.forget(outcome.Plan)
 		l.say("release %d installed in %d ms", outcome.Release, time.Since(began).Milliseconds())
 	}
-	return &turnOutcome{db}
+	return &turnOutcome{compiled}
 }
 
 // readProject reads the project, and first writes the files of custom code that it
@@ -325,7 +325,7 @@ func (l *loop) startOver() string {
 
 // turnOutcome is what a turn leaves when it succeeds.
 type turnOutcome struct {
-	db *pg.Database
+	compiled *sqlgen.Compiled
 }
 
 // migrate brings the platform up to date where no release did, since the server needs
@@ -373,7 +373,7 @@ func (l *loop) greet(settings config.Config, database *postgres.Server, installe
 	if database.DataDir() != "" { // else the address is the user's own, perhaps with a password
 		l.say("  psql      psql '%s'", database.URL())
 	}
-	if requests := sample(installed.db, settings.BaseURL); len(requests) > 0 {
+	if requests := sample(installed.compiled.Manifest, settings.BaseURL); len(requests) > 0 {
 		l.say("")
 		l.say("Try, in another terminal:")
 		for _, r := range requests {

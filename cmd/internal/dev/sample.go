@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // request is a request to try.
@@ -18,11 +17,7 @@ type request struct {
 // sample returns up to three requests that work as printed: a create that needs
 // no other record, a list that needs no filter, and a request that is refused, to
 // see what an error looks like. Whoever tries them has not signed in.
-func sample(db *pg.Database, baseURL string) []request {
-	var m release.Manifest
-	if err := json.Unmarshal(db.Manifest, &m); err != nil {
-		panic(fmt.Sprintf("dev: read the manifest: %v", err))
-	}
+func sample(m *release.Manifest, baseURL string) []request {
 	if len(m.APIs) == 0 {
 		return nil
 	}

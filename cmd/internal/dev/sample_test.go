@@ -102,7 +102,7 @@ func TestSample(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			db, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(test.schema)}}})
+			compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(test.schema)}}})
 			if errs.HasErrors() {
 				var text strings.Builder
 				if err := syntax.Render(&text, errs, syntax.Options{}); err != nil {
@@ -111,7 +111,7 @@ func TestSample(t *testing.T) {
 				t.Fatal(text.String())
 			}
 			var got []string
-			for _, r := range sample(db, "http://localhost") {
+			for _, r := range sample(compiled.Manifest, "http://localhost") {
 				got = append(got, r.command)
 			}
 			if fmt.Sprint(got) != fmt.Sprint(test.want) {

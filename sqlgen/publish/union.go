@@ -1,4 +1,4 @@
-package lower
+package publish
 
 import (
 	"github.com/sternpost/sternpost/sqlgen/expr"

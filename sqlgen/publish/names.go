@@ -1,4 +1,4 @@
-package lower
+package publish
 
 import (
 	"strconv"
@@ -57,7 +57,7 @@ func (d derivedNames) part(a *schema.Action, suffix string) string {
 
 // nested returns the name of an object that is nested in what an action takes.
 func (d derivedNames) nested(prefix string, a *schema.Action, path []*schema.Field) string {
-	return d.take("nested "+a.Name+" "+strings.Join(namesOf(path), "."), prefix+"Input")
+	return d.take("nested "+a.Name+" "+schema.PathName(path), prefix+"Input")
 }
 
 // filter returns the name of the operators for values of a type, which all lists share.

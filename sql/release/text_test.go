@@ -1,4 +1,4 @@
-package lower
+package release_test
 
 import (
 	"encoding/json"
@@ -38,7 +38,7 @@ func TestManifestText(t *testing.T) {
 		}
 	}
 	var got release.Manifest
-	if err := json.Unmarshal(manifestText(&m), &got); err != nil {
+	if err := json.Unmarshal(m.Text(), &got); err != nil {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(got, m) {

@@ -1,8 +1,9 @@
-package lower
+package publish
 
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -12,34 +13,7 @@ const maxNested = 1000
 // values is the schema of the write inputs of an action: nested objects, one level
 // per relation, and explicit inputs beside them.
 func (p *publisher) values(prefix string, a *schema.Action) *object {
-	demanded := map[*schema.Input]bool{}
-	if a.Kind == schema.Create && !a.Custom {
-		for _, l := range levels(a).inserted() {
-			l.demands(demanded)
-		}
-	}
-	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, demanded))
-}
-
-// demands notes the optional inputs without which a row that is always inserted
-// would lack a required value: those below a to-many, each element of which is a
-// row.
-func (l *level) demands(demanded map[*schema.Input]bool) {
-	at := l
-	for at.field != nil && !at.field.IsToMany() {
-		if at.isOptional() {
-			return
-		}
-		at = at.parent
-	}
-	if at.field == nil {
-		return // what the language demands there is required
-	}
-	for _, w := range l.writes {
-		if w.input != nil && !w.field.Optional && columnDefault(w.field) == nil && w.field != l.back() {
-			demanded[w.input] = true
-		}
-	}
+	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, lower.Demanded(a)))
 }
 
 // valuesBelow returns the members for inputs that share their first depth steps. An

@@ -1,0 +1,66 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// manifest returns what a server must know to call the functions and to understand what
+// they refuse. What clients are told of the actions is left open.
+func (l *lowering) manifest() *release.Manifest {
+	m := &release.Manifest{Records: map[string][]release.Member{}, Constraints: map[string]release.Constraint{}}
+	for _, a := range l.schema.Actions {
+		call := l.call(a)
+		if name, members := publishedRecord(a); name != "" {
+			call.Record, m.Records[name] = name, members
+			call.Order, call.Sortable = publishedOrder(a)
+		}
+		m.Actions = append(m.Actions, call)
+	}
+	for _, c := range l.constraints {
+		m.Constraints[c.name] = c.constraint
+	}
+	m.Headers = headersRead(l.schema)
+	for _, model := range l.schema.Models {
+		for _, f := range model.Stored() {
+			if f.Type.Kind == expr.Secret {
+				m.Encrypted = append(m.Encrypted, release.Column{Table: model.Table, Column: f.Column})
+			}
+		}
+	}
+	return m
+}
+
+// call tells how a server calls an action: its functions, and what it prepares for them.
+func (l *lowering) call(a *schema.Action) *release.Action {
+	r := &release.Action{Name: a.Name, Function: functionName(a), Early: l.early[a]}
+	for _, f := range l.forms[a] {
+		if r.Forms == nil {
+			r.Forms = map[string]string{}
+		}
+		r.Forms[f.operators] = f.function
+	}
+	r.Inputs = publishedInputs(a)
+	r.Sealed = publishedSealed(a)
+	r.Files = publishedFiles(a)
+	r.Inline = inlineFiles(a)
+	return r
+}
+
+// headersRead returns the headers that the database reads. One that is only made a
+// password or secret is none of them.
+func headersRead(s *schema.Schema) []string {
+	var nodes []expr.Node
+	for _, a := range s.Actions {
+		nodes = append(nodes, expressionsRead(a)...)
+	}
+	for _, m := range s.Models {
+		for _, r := range m.Rules {
+			if r.Expression != nil {
+				nodes = append(nodes, r.Expression)
+			}
+		}
+	}
+	return expr.Mentions(nodes...).Headers
+}

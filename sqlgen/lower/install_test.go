@@ -1,0 +1,25 @@
+package lower
+
+import (
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// Publish is publish.Complete, which these tests cannot name: publish imports lower.
+var Publish func(*release.Manifest, *schema.Schema)
+
+// mustInstall installs a schema in a new database and returns the manifest.
+func mustInstall(t testing.TB, db *pgtest.DB, s *schema.Schema, text string) *release.Manifest {
+	t.Helper()
+	lowered, manifest := Schema(s, "test.stern")
+	Publish(manifest, s)
+	lowered.Manifest = manifest.Text()
+	if _, err := install.Install(t.Context(), db.Owner(t), lowered); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return manifest
+}
