@@ -32,8 +32,9 @@ fmt: ## Format Go files and the example schemas
 	gofmt -w $$(git ls-files '*.go')
 	$(GO) run ./cmd/sternpost fmt -w integration/apps
 
-bench: ensure-postgres ## Compare the cost of requests with the same API written by hand (QUICK=1: one round)
-	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 20m ./integration/bench -args $(if $(QUICK),-quick)
+bench: ensure-postgres ## Compare the cost of requests with others (QUICK=1: one round; RESULTS=FILE writes it down)
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 40m ./integration/bench -args $(if $(QUICK),-quick) \
+	  $(if $(RESULTS),-results $(abspath $(RESULTS)))
 
 fuzz: ## Fuzz the language and the request reader, a minute each
 	@for package in $$($(GO) list ./sqlgen/... ./server/input); do \

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -91,12 +92,16 @@ type byHand struct {
 	tokens *auth.Tokens
 }
 
-func serveByHand(databaseURL, address string, poolSize int32, tokens *auth.Tokens) error {
+func serveByHand(databaseURL, address, poolSize string, tokens *auth.Tokens) error {
 	config, err := pgxpool.ParseConfig(databaseURL)
 	if err != nil {
 		return err
 	}
-	config.MaxConns = poolSize
+	size, err := strconv.ParseInt(poolSize, 10, 32)
+	if err != nil {
+		return err
+	}
+	config.MaxConns = int32(size)
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -26,22 +27,43 @@ type process struct {
 	url        string
 	client     *fasthttp.Client
 	firstAfter time.Duration // from its start to its first answer
+	output     *strings.Builder
 }
 
-func start(b *testing.B, kind, databaseURL, key string) *process {
+// startSelf starts this program as a server, with a pool of so many connections.
+func startSelf(b *testing.B, kind, databaseURL, key string, pool int, first call) *process {
+	b.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), "BENCH_SERVE="+kind, "BENCH_DATABASE="+databaseURL, "BENCH_KEY="+key, fmt.Sprintf("BENCH_POOL=%d", pool))
+	return run(b, kind, command, "/api/json/", first)
+}
+
+// firstCall is asked until a server of the benchmark's schema answers.
+var firstCall = call{action: "getPost", body: `{"id":"none"}`}
+
+// startByHand starts the server written by hand.
+func startByHand(b *testing.B, databaseURL, key string, pool int) *process {
+	b.Helper()
+	return startSelf(b, "hand", databaseURL, key, pool, firstCall)
+}
+
+// run starts a server, which finds its address in HOST and PORT, and waits until it answers a first request.
+func run(b *testing.B, name string, command *exec.Cmd, path string, first call) *process {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		b.Fatal(err)
 	}
-	address := l.Addr().String()
-	l.Close()
-	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), "BENCH_SERVE="+kind, "BENCH_ADDRESS="+address, "BENCH_DATABASE="+databaseURL, "BENCH_KEY="+key)
-	command.Stderr = os.Stderr
-	if kind == "sternpost" {
-		command.Stderr = nil // its log
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if err := errors.Join(err, l.Close()); err != nil {
+		b.Fatal(err)
 	}
+	if command.Env == nil {
+		command.Env = os.Environ()
+	}
+	command.Env = append(command.Env, "HOST="+host, "PORT="+port)
+	output := &strings.Builder{}
+	command.Stdout, command.Stderr = output, output
 	began := time.Now()
 	if err := command.Start(); err != nil {
 		b.Fatal(err)
@@ -50,16 +72,19 @@ func start(b *testing.B, kind, databaseURL, key string) *process {
 		command.Process.Signal(syscall.SIGKILL)
 		command.Wait()
 	})
-	p := &process{pid: command.Process.Pid, url: "http://" + address + "/api/json/", client: &fasthttp.Client{MaxConnsPerHost: maxClients}}
-	for time.Since(began) < 10*time.Second {
-		if status, _, err := p.post("getPost", "", `{"id":"none"}`); err == nil && (status == 200 || status == 404) {
+	p := &process{
+		pid: command.Process.Pid, url: "http://" + net.JoinHostPort(host, port) + path,
+		client: &fasthttp.Client{MaxConnsPerHost: maxClients}, output: output,
+	}
+	for time.Since(began) < 30*time.Second {
+		if status, _, err := p.post(first.action, "", first.body); err == nil && (status == 200 || status == 404) {
 			p.firstAfter = time.Since(began)
 			return p
 		}
 		time.Sleep(time.Millisecond)
 	}
-	status, body, err := p.post("getPost", "", `{"id":"none"}`)
-	b.Fatalf("the %s server does not answer: %d %s %v", kind, status, body, err)
+	status, body, err := p.post(first.action, "", first.body)
+	b.Fatalf("the server %s does not answer: %d %s %v\n%s", name, status, body, err, output)
 	return nil
 }
 
@@ -95,7 +120,7 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 		}
 		return err
 	}
-	run := func(requests int) (took []time.Duration) {
+	sendAll := func(requests int) (took []time.Duration) {
 		var next atomic.Int64
 		next.Store(rand.Int64N(posts))
 		end := next.Load() + int64(requests)
@@ -111,15 +136,13 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 			})
 		}
 		wait.Wait()
-		for _, err := range errs {
-			if err != nil {
-				b.Fatal(err)
-			}
+		if err := errors.Join(errs...); err != nil {
+			b.Fatalf("%v\nThe server wrote: %s", err, p.output)
 		}
 		return slices.Concat(each...)
 	}
 
-	run(warmUp)
+	sendAll(warmUp)
 	count, err := countInstructions(append(children(b, postmaster), p.pid))
 	if err != nil {
 		warnOnce(fmt.Sprintf("instructions are not counted: %v", err))
@@ -127,7 +150,7 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 	}
 	defer count.close()
 	serverBefore, databaseBefore, before := cpu(b, p.pid), childrenCPU(b, postmaster), count.count()
-	took := run(requests)
+	took := sendAll(requests)
 	slices.Sort(took)
 	return cost{
 		server:       (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,

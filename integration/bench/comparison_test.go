@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// comparison is one row of the table: requests to Sternpost, and what they are
+// compared with.
+type comparison struct {
+	name    string
+	goal    float64 // for the ratio; 0 means none
+	clients int
+	ours    func(n int64) call
+	theirs  func(n int64) call // to the other server
+	other   peer
+	answers string // what every answer holds
+}
+
+// peer is what Sternpost is compared with.
+type peer int
+
+const (
+	hand   peer = iota // the server written by hand
+	itself             // Sternpost, with another request
+	postGraphile
+)
+
+// comparisons lists what is measured.
+func comparisons(d *data, tokens []string, deepCursor string) []comparison {
+	same := func(name string, goal float64, answers string, request func(n int64) call) comparison {
+		return comparison{name: name, goal: goal, clients: usualClients, ours: request, theirs: request, answers: answers}
+	}
+	list := func(name string, goal float64, action, filter string) comparison {
+		body := fmt.Sprintf(`{%s"first":%d}`, filter, pageSize)
+		return same(name, goal, `"hasNextPage":true`, func(int64) call { return call{action: action, body: body} })
+	}
+	firstNotes := func(int64) call { return call{action: "listNotes", body: fmt.Sprintf(`{"first":%d}`, pageSize)} }
+	firstEntries := func(int64) call { return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d}`, pageSize)} }
+	deepEntries := func(int64) call {
+		return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d,"after":%q}`, pageSize, deepCursor)}
+	}
+	get := func(n int64) call {
+		return call{action: "getPost", body: fmt.Sprintf(`{"id":%q}`, d.posts[n%posts])}
+	}
+	return []comparison{
+		same("get", 1.2, `"id"`, get),
+		{name: "get, 1 client", clients: 1, ours: get, theirs: get, answers: `"id"`},
+		{name: "get, 64 clients", goal: 1.5, clients: maxClients, ours: get, theirs: get, answers: `"id"`},
+		same("get, token, rule over a relation", 1.2, `"id"`, func(n int64) call {
+			return call{"getOwnPost", tokens[n%authors], fmt.Sprintf(`{"id":%q}`, d.posts[n%posts])}
+		}),
+		same("create", 1.0, `"id"`, func(n int64) call {
+			return call{action: "createPost", body: fmt.Sprintf(
+				`{"title":"Knots and bends","body":"A *long* story about ropes, number %d.","status":%q,"author":{"id":%q},"publishedAt":"2026-03-31T21:40:10.000Z"}`,
+				n, statusOf(n), d.authors[n%authors])}
+		}),
+		same("create with 20 children", 1.0, `"id"`, func(n int64) call {
+			return call{action: "createDiscussion", body: fmt.Sprintf(
+				`{"title":"Knots and bends","body":"A *long* story about ropes, number %d.","status":%q,"author":{"id":%q},"comments":[%s]}`,
+				n, statusOf(n), d.authors[n%authors], strings.Repeat(`{"text":"How does one open it again?"},`, 10)+
+					strings.TrimSuffix(strings.Repeat(`{"text":"With a marlinspike.","stars":5},`, 10), ","))}
+		}),
+		same("update", 1.0, `"Knots, edition`, func(n int64) call {
+			return call{action: "updatePost", body: fmt.Sprintf(`{"where":{"id":%q},"values":{"title":"Knots, edition %d"}}`, d.posts[n%posts], n)}
+		}),
+		same("update, token, rule over a relation", 0.95, `"Knots, edition`, func(n int64) call {
+			return call{"updateOwnPost", tokens[n%authors],
+				fmt.Sprintf(`{"where":{"id":%q},"values":{"title":"Knots, edition %d"}}`, d.posts[n%posts], n)}
+		}),
+		list("list of 20, foreseen: by status", 1.8, "listPosts", `"where":{"status":{"equals":"Live"}},`),
+		same("list of 20, foreseen: by author", 1.5, `"hasNextPage":true`, func(n int64) call {
+			return call{action: "listPosts", body: fmt.Sprintf(`{"where":{"author":{"id":{"equals":%q}}},"first":%d}`, d.authors[n%authors], pageSize)}
+		}),
+		list("list of 20, another operator set", 1.0, "listPosts", `"where":{"status":{"oneOf":["Live"]},"score":{"lessThanOrEquals":4}},`),
+		same("list of 20, token, rule over a relation", 0, `"hasNextPage":true`, func(n int64) call {
+			return call{"listOwnPosts", tokens[n%authors], fmt.Sprintf(`{"first":%d}`, pageSize)}
+		}),
+		list("page 1 of 2M rows", 0, "listEntries", ""),
+		{name: "page 5,000 of 2M rows, by cursor", clients: usualClients, answers: `"hasNextPage":true`, ours: deepEntries, theirs: func(int64) call {
+			return call{action: "listEntries", body: fmt.Sprintf(`{"first":%d,"after":{"at":%q,"id":%q}}`, pageSize, d.deep.At, d.deep.ID)}
+		}},
+		{name: "page 1: 10k rows against 2M", goal: 0.9, clients: usualClients, other: itself, answers: `"hasNextPage":true`, ours: firstEntries, theirs: firstNotes},
+		{name: "10k rows, page 1, against 2M, page 5,000", goal: 0.9, clients: usualClients, other: itself, answers: `"hasNextPage":true`, ours: deepEntries, theirs: firstNotes},
+	}
+}
+
+// statusOf spreads what is created over the values as the rows that were there, so
+// that the lists keep their plans.
+func statusOf(n int64) string {
+	if n%10 == 0 {
+		return "Live"
+	}
+	return "Draft"
+}
+
+// measure takes the cost of each comparison in shuffled rounds and writes the table. Where one of the servers is missing its
+// rows are left out.
+func (s *stage) measure(b *testing.B, title string, all []comparison, rounds int) {
+	b.Helper()
+	ours, theirs := make([][]cost, len(all)), make([][]cost, len(all))
+	for range rounds {
+		for _, i := range rand.Perm(len(all)) {
+			c := all[i]
+			measureOurs := func() {
+				ours[i] = append(ours[i], s.sternpost.load(b, s.backends, c.clients, c.ours, c.answers))
+			}
+			measureTheirs := func() {
+				theirs[i] = append(theirs[i], s.peers[c.other].load(b, s.backends, c.clients, c.theirs, c.answers))
+			}
+			if rand.IntN(2) == 0 {
+				measureOurs, measureTheirs = measureTheirs, measureOurs
+			}
+			measureOurs()
+			measureTheirs()
+		}
+	}
+
+	s.printf("\n%s\n", title)
+	s.printf("%-42s %25s %35s %25s\n", "", "instructions (k)", "CPU (µs)", "p50 (µs)")
+	s.printf("%-42s %8s %8s %7s  %8s %8s %7s %13s %8s %8s  %s\n", "", "ours", "other", "ratio", "ours", "other", "ratio", "", "ours", "other", "goal")
+	for i, c := range all {
+		ratios := make([]float64, rounds)
+		for r := range rounds {
+			ratios[r] = theirs[i][r].total() / ours[i][r].total()
+		}
+		goal := ""
+		if c.goal > 0 {
+			goal = fmt.Sprintf("≥ %.2f", c.goal)
+		}
+		s.printf("%-42s %s  %s (%.2f … %.2f) %8.0f %8.0f  %s\n", c.name,
+			compared(ours[i], theirs[i], func(c cost) float64 { return c.instructions }), compared(ours[i], theirs[i], cost.total),
+			slices.Min(ratios), slices.Max(ratios), median(ours[i], cost.p50), median(theirs[i], cost.p50), goal)
+	}
+}
+
+// cost is what one request costs.
+type cost struct {
+	server, database float64 // microseconds of CPU
+	instructions     float64 // thousands, of both
+	halfWithin       float64 // microseconds that half of the requests took at most
+}
+
+func (c cost) total() float64 { return c.server + c.database }
+func (c cost) p50() float64   { return c.halfWithin }
+
+// compared writes a figure of both servers and the ratio, or dashes where there is none.
+func compared(ours, theirs []cost, figure func(cost) float64) string {
+	o, t := median(ours, figure), median(theirs, figure)
+	if o == 0 {
+		return fmt.Sprintf("%8s %8s %7s", "–", "–", "–")
+	}
+	return fmt.Sprintf("%8.1f %8.1f %7.2f", o, t, t/o)
+}
+
+// median takes the middle one of the values of the rounds.
+func median(costs []cost, value func(cost) float64) float64 {
+	values := make([]float64, len(costs))
+	for i, c := range costs {
+		values[i] = value(c)
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}

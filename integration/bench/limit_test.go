@@ -1,0 +1,94 @@
+package bench
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// calls of pgbench, from so many connections.
+const (
+	limitCalls   = 20_000
+	limitClients = 4
+)
+
+// measureLimit runs the statements written by hand with pgbench: what Postgres alone needs for them, without any server. No
+// server can need less.
+func (s *stage) measureLimit(b *testing.B) {
+	b.Helper()
+	program, err := exec.LookPath("pgbench")
+	if err != nil {
+		s.printf("\nThe limit is not measured: there is no pgbench here.\n")
+		return
+	}
+	s.printf("\nThe limit: CPU µs of Postgres alone per bare statement, prepared, by pgbench with %d clients; beside it the CPU µs of Postgres\n"+
+		"for the same request to Sternpost and to the server written by hand.\n", limitClients)
+	s.printf("%-42s %8s %8s %8s\n", "", "limit", "ours", "by hand")
+	all := comparisons(s.data, s.tokens, "")
+	for _, limit := range []struct {
+		name, sql string
+		argument  string
+	}{
+		{"get", handGet, s.data.posts[0]},
+		{"list of 20, foreseen: by status", strings.Replace(handListByStatus, "$1", strconv.Itoa(pageSize), 1), "Live"},
+		{"list of 20, foreseen: by author", strings.Replace(handListByAuthor, "$1", strconv.Itoa(pageSize), 1), s.data.authors[0]},
+	} {
+		for _, c := range all {
+			if c.name != limit.name {
+				continue
+			}
+			ours := s.sternpost.load(b, s.backends, c.clients, c.ours, c.answers)
+			theirs := s.peers[hand].load(b, s.backends, c.clients, c.theirs, c.answers)
+			s.printf("%-42s %8.1f %8.1f %8.1f\n", limit.name, s.limit(b, program, limit.sql, limit.argument), ours.database, theirs.database)
+		}
+	}
+}
+
+// limit returns the CPU that Postgres needs for a statement, in µs, connections and preparation included.
+func (s *stage) limit(b *testing.B, program, sql, argument string) float64 {
+	b.Helper()
+	script := filepath.Join(b.TempDir(), "statement.sql")
+	// For pgbench a colon begins a variable, in a literal too.
+	text := strings.NewReplacer("HH24:MI:SS", "HH24'||chr(58)||'MI'||chr(58)||'SS", "$1", ":argument", "$2", ":argument", "\n", " ").Replace(strings.TrimSpace(sql)) + ";\n"
+	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	config, err := pgx.ParseConfig(s.data.handURL)
+	if err != nil {
+		b.Fatal(err)
+	}
+	command := exec.Command(program, "-n", "-M", "prepared", "-f", script, "-D", "argument="+argument,
+		"-c", strconv.Itoa(limitClients), "-t", strconv.Itoa(limitCalls/limitClients))
+	command.Env = append(os.Environ(), "PGHOST="+config.Host, fmt.Sprintf("PGPORT=%d", config.Port),
+		"PGUSER="+config.User, "PGDATABASE="+config.Database)
+	before := endedChildrenCPU(b, s.backends)
+	if out, err := command.CombinedOutput(); err != nil {
+		b.Fatalf("pgbench: %v\n%s", err, out)
+	}
+	time.Sleep(200 * time.Millisecond) // until the postmaster has seen its backends end
+	return (endedChildrenCPU(b, s.backends) - before).Seconds() * 1e6 / limitCalls
+}
+
+// endedChildrenCPU is what the children of a process have spent that have ended (proc(5), cutime and cstime of /proc/PID/stat,
+// in hundredths of a second).
+func endedChildrenCPU(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Fatal(err)
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	user, errUser := strconv.Atoi(fields[13])
+	system, errSystem := strconv.Atoi(fields[14])
+	if errUser != nil || errSystem != nil {
+		b.Fatalf("/proc/%d/stat: %s", pid, text)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
