@@ -313,7 +313,7 @@ func TestSessionHasNoEffect(t *testing.T) {
 		{`select pg_catalog.count(*)::text from api.list_notes('{"totalCount":true}', '{"identityId":"ben"}')`, `20`},
 		{`select api.create_note('{"owner":{"id":"ben"},"text":"x","code":"new"}', '{"identityId":"ann"}')`, "SP403"},
 		{`select api.delete_note('{"id":"ben1"}', '{"identityId":"ann"}')`, "SP403"},
-		{`select api.get_note('{"id":"ben1"}', '{"identityId":""}')`, "SP401"},
+		{`select api.get_note('{"id":"ben1"}', '{"identityId":""}')`, "SP403"}, // nobody
 	}
 	sessions := []struct {
 		name, setUp string

@@ -100,7 +100,7 @@ func (a *app) callFunction(t testing.TB, function, body, caller string) string {
 		return refused.Code + " " + refused.ConstraintName
 	case errors.As(err, &refused) && refused.Code == "23502":
 		return refused.Code + " " + refused.TableName + "." + refused.ColumnName
-	case errors.As(err, &refused) && refused.Code[:2] == "SP":
+	case errors.As(err, &refused) && (refused.Code[:2] == "SP" || refused.Code == "42501"):
 		return refused.Code
 	}
 	t.Fatalf("call api.%s with %s: %v", function, body, err)

@@ -1,6 +1,10 @@
 package sqlgen_test
 
-import "testing"
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+)
 
 const letters = `
 model Writer { fields { identity Identity @unique  letters Letter[] } }
@@ -22,51 +26,108 @@ model Letter {
     update changeLetter(id) with (text) { @validate(text != "bad", message: "bad") }
     update openUpLetter(id) with (isOpen) { @permission(expression: true) }
     delete dropLetter(id)
+    get codedLetter(id) { @function }
+    list codedLetters() { @function }
+    create addCoded() with (writer.id, reader.id, text, isOpen) { @function }
+    update changeCoded(id) with (text) { @function }
+    delete dropCoded(id) { @function }
+    read countLetters() returns (Any) { @permission(expression: ctx.isAuthenticated) }
+    write stampLetters() returns (Any) { @permission(expression: ctx.isAuthenticated) }
   }
   @permission(expression: letter.writer.identity == ctx.identity, actions: [get, list, create, update, delete])
 }
 role Clerk { emails { "clerk@x" } }
+union Post {
+  fields { text Text  isOpen Boolean }
+  arms { letter Letter }
+  actions { get getPost(id)  list listPosts() }
+  @permission(expression: post.isOpen || ctx.isAuthenticated && post.text == "gone", actions: [get, list])
+}
+-- functions/codedLetter.sql --
+create function functions.coded_letter(id text) returns app.letter language sql stable as $$
+  select letter.* from app.letter where letter.id = coded_letter.id;
+$$;
+-- functions/codedLetters.sql --
+create function functions.coded_letters() returns setof app.letter language sql stable as 'select letter.* from app.letter';
+-- functions/addCoded.sql --
+create function functions.add_coded(writer_id text, reader_id text, text text, is_open boolean) returns app.letter language sql volatile as $$
+  insert into app.letter (writer_id, reader_id, text, is_open) values (writer_id, reader_id, text, is_open) returning letter.*;
+$$;
+-- functions/changeCoded.sql --
+create function functions.change_coded(id text, text text) returns app.letter language sql volatile as $$
+  update app.letter set text = change_coded.text where letter.id = change_coded.id returning letter.*;
+$$;
+-- functions/dropCoded.sql --
+create function functions.drop_coded(id text) returns text language sql volatile as $$
+  delete from app.letter where letter.id = drop_coded.id returning letter.id;
+$$;
+-- functions/countLetters.sql --
+create function functions.count_letters() returns jsonb language sql stable as 'select to_jsonb(count(*)) from app.letter';
+-- functions/stampLetters.sql --
+create function functions.stamp_letters() returns jsonb language sql volatile as 'select to_jsonb(count(*)) from app.letter';
 `
 
-// TestCallerIsGone calls every kind of action by a caller whose identity was deleted while
-// a token of it lives: each answers 401, whatever it finds, refuses or complains of. By
-// one who is there, none does.
-func TestCallerIsGone(t *testing.T) {
+// TestCallers calls every kind of action as a caller whose identity was deleted while a
+// token of it lives, as nobody, as a stranger and as who wrote the letters. The first
+// answers 401, whatever it finds, refuses or complains of. What an earlier call of the
+// same transaction has left counts for nothing.
+func TestCallers(t *testing.T) {
 	t.Parallel()
-	a := newApp(t, "letters", letters)
+	a := installApp(t, "letters", compileProject(t, projectFrom(letters)))
 	a.exec(t, `
 		insert into app.identity (id) values ('w');
 		insert into app.writer (id, identity_id) values ('w', 'w');
 		insert into app.letter (id, writer_id, reader_id, text, is_open) values ('closed', 'w', 'w', 'gone', false), ('open', 'w', 'w', 'gone', true);`)
-	for _, c := range []struct{ action, body string }{
-		{"getLetter", `{"id":"closed"}`},
-		{"getLetter", `{"id":"missing"}`},
-		{"openLetter", `{"id":"closed"}`},
-		{"openLetter", `{"id":"missing"}`},
-		{"anyLetter", `{"id":"closed"}`},
-		{"roleLetter", `{"id":"closed"}`},
-		{"noLetter", `{"id":"closed"}`},
-		{"blankLetter", `{"id":"open"}`},
-		{"namedLetter", `{"id":"open"}`},
-		{"eitherLetter", `{"id":"open"}`},
-		{"listLetters", `{}`},
-		{"listLetters", `{"where":{"text":{"equals":"gone"}}}`},
-		{"listLetters", `{"where":{"text":{"contains":"gone"}},"totalCount":true}`},
-		{"listLetters", `{"after":"WzEsICJsaXN0TGV0dGVycytpZCIsICJhIl0"}`}, // behind the letter a
-		{"listLetters", `{"limit":3,"offset":1}`},
-		{"readLetters", `{}`},
-		{"readLetters", `{"last":2}`},
-		{"openLetters", `{}`},
-		{"openLetters", `{"where":{"text":{"oneOf":["gone"]}}}`},
-		{"addLetter", `{"writer":{"id":"w"},"reader":{"id":"w"},"text":"new","isOpen":true}`},
-		{"addLetter", `{"writer":{"id":"missing"},"reader":{"id":"w"},"text":"new","isOpen":true}`},
-		{"changeLetter", `{"where":{"id":"open"},"values":{"text":"new"}}`},
-		{"changeLetter", `{"where":{"id":"open"},"values":{"text":"bad"}}`},
-		{"changeLetter", `{"where":{"id":"missing"},"values":{"text":"new"}}`},
-		{"openUpLetter", `{"where":{"id":"open"},"values":{"isOpen":true}}`},
-		{"openUpLetter", `{"where":{"id":"missing"},"values":{"isOpen":true}}`},
-		{"dropLetter", `{"id":"missing"}`},
-		{"dropLetter", `{"id":"open"}`},
+	for _, c := range []struct {
+		action, body             string
+		nobody, stranger, writer string
+	}{
+		{"getLetter", `{"id":"closed"}`, "SP403", "SP403", "a record"},
+		{"getLetter", `{"id":"missing"}`, "SP403", "null", "null"},
+		{"openLetter", `{"id":"closed"}`, "a record", "a record", "a record"},
+		{"openLetter", `{"id":"missing"}`, "null", "null", "null"},
+		{"anyLetter", `{"id":"closed"}`, "SP403", "a record", "a record"},
+		{"anyLetter", `{"id":"missing"}`, "SP403", "null", "null"},
+		{"roleLetter", `{"id":"closed"}`, "SP403", "SP403", "SP403"},
+		{"noLetter", `{"id":"closed"}`, "SP403", "SP403", "SP403"},
+		{"blankLetter", `{"id":"open"}`, "a record", "a record", "a record"},
+		{"namedLetter", `{"id":"open"}`, "SP403", "SP403", "SP403"},
+		{"eitherLetter", `{"id":"open"}`, "a record", "a record", "a record"},
+		{"eitherLetter", `{"id":"closed"}`, "SP403", "SP403", "a record"},
+		{"eitherLetter", `{"id":"missing"}`, "null", "null", "null"},
+		{"listLetters", `{}`, "SP403", "0 records", "2 records"},
+		{"listLetters", `{"where":{"text":{"equals":"gone"}}}`, "SP403", "0 records", "2 records"},
+		{"listLetters", `{"where":{"text":{"contains":"gone"}},"totalCount":true}`, "SP403", "0 records", "2 records"},
+		{"listLetters", `{"after":"WzEsICJsaXN0TGV0dGVycytpZCIsICJhIl0"}`, "SP403", "0 records", "2 records"}, // behind the letter a,
+		{"listLetters", `{"limit":3,"offset":1}`, "SP403", "0 records", "1 records"},
+		{"readLetters", `{}`, "SP403", "0 records", "2 records"},
+		{"readLetters", `{"last":2}`, "SP403", "0 records", "2 records"},
+		{"openLetters", `{}`, "1 records", "1 records", "2 records"},
+		{"openLetters", `{"where":{"text":{"oneOf":["gone"]}}}`, "1 records", "1 records", "2 records"},
+		{"addLetter", `{"writer":{"id":"w"},"reader":{"id":"w"},"text":"new","isOpen":true}`, "SP403", "SP403", "a record"},
+		{"addLetter", `{"writer":{"id":"missing"},"reader":{"id":"w"},"text":"new","isOpen":true}`,
+			"SP403", "23503 letter_writer_id_fkey", "23503 letter_writer_id_fkey"},
+		{"changeLetter", `{"where":{"id":"open"},"values":{"text":"new"}}`, "SP403", "SP403", "a record"},
+		{"changeLetter", `{"where":{"id":"open"},"values":{"text":"bad"}}`, "SP403", "SP400", "SP400"},
+		{"changeLetter", `{"where":{"id":"missing"},"values":{"text":"new"}}`, "SP403", "SP404", "SP404"},
+		{"openUpLetter", `{"where":{"id":"open"},"values":{"isOpen":true}}`, "a record", "a record", "a record"},
+		{"openUpLetter", `{"where":{"id":"missing"},"values":{"isOpen":true}}`, "SP404", "SP404", "SP404"},
+		{"dropLetter", `{"id":"missing"}`, "SP403", "SP404", "SP404"},
+		{"dropLetter", `{"id":"open"}`, "SP403", "SP403", "an id"},
+		{"codedLetter", `{"id":"open"}`, "SP403", "null", "a record"},
+		{"codedLetter", `{"id":"missing"}`, "SP403", "null", "null"},
+		{"codedLetters", `{}`, "SP403", "0 records", "2 records"},
+		{"addCoded", `{"writer":{"id":"w"},"reader":{"id":"w"},"text":"new","isOpen":true}`, "SP403", "42501", "a record"},
+		{"changeCoded", `{"where":{"id":"open"},"values":{"text":"new"}}`, "SP403", "SP403", "a record"},
+		{"changeCoded", `{"where":{"id":"missing"},"values":{"text":"new"}}`, "SP403", "SP404", "SP404"},
+		{"dropCoded", `{"id":"open"}`, "SP403", "SP403", "an id"},
+		{"dropCoded", `{"id":"missing"}`, "SP403", "SP404", "SP404"},
+		{"countLetters", `{}`, "SP403", "0", "2"},
+		{"stampLetters", `{}`, "SP403", "0", "2"},
+		{"getPost", `{"id":"open"}`, "a record", "a record", "a record"},
+		{"getPost", `{"id":"closed"}`, "SP403", "a record", "a record"},
+		{"getPost", `{"id":"missing"}`, "null", "null", "null"},
+		{"listPosts", `{}`, "1 records", "2 records", "2 records"},
 	} {
 		functions := []string{a.action(t, c.action).Function}
 		if in, err := a.readers[c.action].Read([]byte(c.body)); err != nil {
@@ -75,14 +136,44 @@ func TestCallerIsGone(t *testing.T) {
 			functions = append(functions, form)
 		}
 		for _, function := range functions {
-			if got := a.callFunction(t, function, c.body, "gone"); got != "SP401" {
-				t.Errorf("api.%s %s by a caller who is gone answers %s", function, c.body, got)
-			}
-			for _, caller := range []string{"me", "w", ""} {
-				if got := a.callFunction(t, function, c.body, caller); got == "SP401" {
-					t.Errorf("api.%s %s by %q answers %s", function, c.body, caller, got)
+			for caller, want := range map[string]string{"gone": "SP401", "": c.nobody, "me": c.stranger, "w": c.writer} {
+				for _, earlier := range []string{"", "w", "me", "gone"} {
+					if got := a.outcomeAfter(t, earlier, function, c.body, caller); got != want {
+						t.Errorf("api.%s %s by %q after a call by %q answers %s, want %s", function, c.body, caller, earlier, got, want)
+					}
 				}
 			}
 		}
 	}
+}
+
+// outcomeAfter calls a function in a transaction in which an earlier call has left all that
+// calls leave. It says what kind of answer comes, and takes back what was written.
+func (a *app) outcomeAfter(t *testing.T, earlier, function, body, caller string) string {
+	t.Helper()
+	tx, err := a.server.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context())
+	if _, err := tx.Exec(t.Context(), `select set_config('sternpost.action', 'openLetter', true), set_config('sternpost.identity_id', $1, true)`, earlier); err != nil {
+		t.Fatal(err)
+	}
+	answer := a.callFunction(t, function, body, caller)
+	var value any
+	if json.Unmarshal([]byte(answer), &value) != nil {
+		return answer // a SQLSTATE
+	}
+	switch value := value.(type) {
+	case nil:
+		return "null"
+	case string:
+		return "an id"
+	case map[string]any:
+		if results, isList := value["results"].([]any); isList {
+			return fmt.Sprintf("%d records", len(results))
+		}
+		return "a record"
+	}
+	return answer
 }

@@ -1,6 +1,7 @@
--- Binds this transaction to an action and its caller: the first line of every function in api. Nothing else sets these
--- settings. Each call sets those on which permission rests, so that nothing of an earlier call of the same transaction counts.
--- Custom code must not call it: it would speak for somebody else.
+-- Binds this transaction to all that is known of its call: the first line of every function in api that runs custom code, since
+-- nobody knows what code reads. Other functions set by themselves what they read. Each call sets those on which permission rests,
+-- so that nothing of an earlier call of the same transaction counts. Custom code must not call it: it would speak for somebody
+-- else.
 --
 -- Every call pays for this one. It is a single expression of one function call each, so that it is inlined where it is
 -- performed, which halves its cost; what most calls do not bring is in platform.enter_caller. The result means nothing, but no

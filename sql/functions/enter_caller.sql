@@ -1,5 +1,5 @@
--- The part of platform.enter for calls that have more to bind than a name: makes sure that the caller exists, and sets what the
--- server tells besides.
+-- The part of platform.enter for calls that have more to bind than the action: makes sure that the caller exists, and sets what
+-- the server tells besides.
 create or replace function platform.enter_caller(context jsonb) returns text
 language plpgsql
 volatile
@@ -8,7 +8,7 @@ as $$
 begin
   -- Bound, it would read as nobody.
   if context->>'identityId' = '' then
-    raise exception 'the identity does not exist' using errcode = 'SP401';
+    perform platform.refuse_caller();
   end if;
 
   perform platform.require_caller();
@@ -16,5 +16,5 @@ begin
 end;
 $$;
 
-comment on function platform.enter_caller(jsonb) is 'The part of platform.enter for calls that have more to bind than a name.';
+comment on function platform.enter_caller(jsonb) is 'The part of platform.enter for calls that have more to bind than the action.';
 grant execute on function platform.enter_caller(jsonb) to sternpost_caller, sternpost_code;

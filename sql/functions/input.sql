@@ -1,4 +1,5 @@
--- An input of the call as text, by its snake form, for rules that mention it. Policies call it as a sub-select and cast it.
+-- An input of the call as text, by its snake form, for rules that mention it. Policies call it as a sub-select and cast it. A
+-- mark before the text tells an empty one from null.
 create or replace function platform.input(name text) returns text
 language sql
 stable
@@ -8,5 +9,5 @@ as $$
   select substr(nullif(current_setting('sternpost.inputs.' || name, true), ''), 2);
 $$;
 
-comment on function platform.input(text) is 'An input that platform.bind_input has bound; null if it is null or absent.';
+comment on function platform.input(text) is 'An input of the call that its rules mention; null if it is null or absent.';
 grant execute on function platform.input(text) to sternpost_caller;

@@ -8,12 +8,11 @@
 {{ template "header.sql" . }}
 {{ template "environment.sql" . }}
 {{ template "secret.sql" . }}
-{{ template "bind_input.sql" . }}
 {{ template "input.sql" . }}
+{{ template "refuse_caller.sql" . }}
 {{ template "require_caller.sql" . }}
 {{ template "enter_request.sql" . }}
 {{ template "enter_caller.sql" . }}
-{{ template "enter_named.sql" . }}
 {{ template "enter.sql" . }}
 {{ template "leave.sql" . }}
 

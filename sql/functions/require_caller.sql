@@ -1,5 +1,5 @@
--- The difference between a caller who may not and one who is gone, asked only where it shows: an action that entered by
--- platform.enter_named calls this before it says that there is nothing, and whatever ends a call calls it before. The view is
+-- The difference between a caller who may not and one who is gone, asked only where it shows: an action whose rules prove that
+-- the caller exists calls this before it says that there is nothing, and whatever ends a call calls it before. The view is
 -- generated, so it is not there yet when this function is installed, and no call without caller may look at it.
 create or replace function platform.require_caller() returns void
 language plpgsql
@@ -11,7 +11,7 @@ declare
 begin
   if v_identity_id is not null then
     if not exists (select from related.identity where identity.id = v_identity_id) then
-      raise exception 'the identity does not exist' using errcode = 'SP401';
+      perform platform.refuse_caller();
     end if;
   end if;
 end;

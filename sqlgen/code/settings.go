@@ -13,7 +13,7 @@ import (
 const prefix = "sternpost."
 
 // entering are the functions of the platform that set those.
-var entering = []string{"enter", "enter_caller", "enter_named", "enter_request", "bind_input"}
+var entering = []string{"enter", "enter_caller", "enter_request"}
 
 // suspicious matches a text in quotes that is worth to be read as code.
 var suspicious = regexp.MustCompile(`(?i)sternpost|set_config|pg_settings|platform|related|api|\breset\b`)

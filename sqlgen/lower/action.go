@@ -153,6 +153,11 @@ type builder struct {
 	names  *pg.Names // of variables
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
+	isDeciding  bool            // whether the function only decides, and reads nothing under row security
+	bound       []*schema.Input // that policies read
+	tellsCaller bool            // whether what ends the call looks for the caller
+	readsZone   bool            // whether periods of the filter begin where the caller's day does
+
 	early        early // what the rules say before any row is read
 	isNamed      bool  // whether the caller was not looked for; then a row that is found proves that there is one
 	hidesRefused bool  // whether a row that the rules refuse is answered as one that is not there
@@ -189,55 +194,17 @@ func ownerOf(a *schema.Action) string {
 	return "model " + a.Model.Name
 }
 
-// enter starts a function of an action with its first line, which binds the call to
-// the action and its caller.
-func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
-	b := &builder{
-		action: a, model: a.Model, table: tableOf(a),
-		hidesRefused: l.schema.Config.HideRefusedRows,
-		names:        pg.NewNames(), values: map[*schema.Input]pg.Expr{},
-	}
-	for _, name := range ownVariables {
-		b.names.Take(name)
-	}
-	b.fn = &pg.Function{
-		Schema:      apiSchema,
-		Name:        name,
-		Title:       title,
-		Origin:      pg.Origin{Of: "action " + a.Name + " of " + ownerOf(a), Place: placeOf(a.Span)},
-		Comment:     a.Doc,
-		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
-		Returns:     answers(a),
-		Volatility:  volatility,
-		UseVariable: hasColumnLikeVariable(a),
-	}
-	if b.fn.Comment == "" {
-		b.fn.Comment = fmt.Sprintf("action %s of %s", a.Name, ownerOf(a))
-	}
-	entered := a.Name
-	if a.Custom {
-		entered = customCode
-		b.fn.Owner = codeRole
-	}
-	enter := "platform.enter"
-	if b.isNamed = provesCaller(a); b.isNamed {
-		enter = "platform.enter_named"
-	}
-	b.step("", &pg.Perform{Value: pg.Fn(enter, pg.Str(entered), context)})
-	return b
-}
-
 // refuseEarly ends the call of a caller whom the rules refuse whatever the row.
 func (b *builder) refuseEarly() {
-	refuse := &pg.Perform{Value: pg.Fn("platform.refuse")}
 	b.early = decider{expression: newExpression(ruleLogic, inFunction, nil, b.inputValue)}.decideEarly(b.action.Rules)
 	switch {
 	case pg.IsFalse(b.early.fails):
 	case pg.IsTrue(b.early.fails):
+		b.fn.Body, b.isDeciding = nil, true
+		b.step("No rule admits anyone.", b.end("platform.refuse"), b.returnNothing())
 		b.closed = true
-		b.step("No rule admits anyone.", refuse, b.returnNothing())
 	default:
-		b.step("", pg.IfThen(b.early.fails, refuse))
+		b.step("", pg.IfThen(b.early.fails, b.end("platform.refuse")))
 	}
 	b.bindInputs()
 }
@@ -249,7 +216,7 @@ func (b *builder) judgesRows() bool {
 
 // step adds a paragraph. Nothing follows on a refusal that is certain.
 func (b *builder) step(comment string, statements ...pg.Statement) {
-	if b.closed && len(b.fn.Body) > 1 {
+	if b.closed {
 		return
 	}
 	b.fn.Body = append(b.fn.Body, pg.Paragraph{Comment: comment, Statements: statements})
@@ -264,7 +231,7 @@ func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
 // ownVariables are the variables that functions have for themselves. One that is
 // named for a column gives way to them.
 var ownVariables = []string{
-	"v_after", "v_arms", "v_count", "v_ends", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards",
+	"v_after", "v_arms", "v_count", "v_ends", "v_entered", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards",
 	"v_key", "v_keys", "v_offset", "v_operand", "v_order", "v_page_rows", "v_path", "v_position", "v_positions", "v_range",
 	"v_ranges", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values", "v_ways",
 }
@@ -278,12 +245,12 @@ func (b *builder) variableFor(column, typ string, initial pg.Expr) pg.Expr {
 	return b.variable(b.names.Take(name), typ, initial)
 }
 
-// finish returns the function. One that only refuses needs no variables.
+// finish returns the function. One that only refuses needs no variables of its own.
 func (b *builder) finish() *pg.Function {
-	b.fn.Variables = append(b.inputs, b.fn.Variables...)
 	if b.closed {
-		b.fn.Variables = nil
+		b.inputs, b.bound, b.fn.Variables = nil, nil, nil
 	}
+	b.fn.Variables = slices.Concat(b.inputs, b.entered(), b.fn.Variables)
 	return b.fn
 }
 

@@ -22,7 +22,7 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 		b.step(c.comment(), insert)
 		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
 			Columns: b.answerColumns(), Into: []string{"v_result"}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
-		b.step("", pg.IfThen(noResult, &pg.Perform{Value: pg.Fn("platform.refuse")}))
+		b.step("", pg.IfThen(noResult, b.end("platform.refuse")))
 	} else {
 		insert.Returning, insert.Into = allColumns(b.table), "v_result"
 		b.step(c.comment(), insert)

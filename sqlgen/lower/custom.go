@@ -151,7 +151,7 @@ func (b *builder) requireResult(result pg.Expr) {
 func (b *builder) answerID() {
 	result := b.variable("v_result", "text", nil)
 	b.step("", &pg.Assign{Variable: "v_result", Value: pg.As(pg.Fn("to_json", b.callCode()), "text")})
-	b.step("", pg.IfThen(pg.IsNull(result), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+	b.step("", pg.IfThen(pg.IsNull(result), b.end("platform.refuse_or_miss", pg.False())))
 	b.step("", &pg.Return{Value: result})
 }
 
@@ -173,16 +173,16 @@ func (b *builder) answerRow() {
 		if b.hidesRefused {
 			b.judgeRow(row, isAllowed, null)
 		} else {
-			b.judgeRow(row, isAllowed, &pg.Perform{Value: pg.Fn("platform.refuse")})
+			b.judgeRow(row, isAllowed, b.end("platform.refuse"))
 		}
 	case schema.Update:
-		b.step("", pg.IfThen(pg.IsNull(id), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", pg.False())}))
+		b.step("", pg.IfThen(pg.IsNull(id), b.end("platform.refuse_or_miss", pg.False())))
 		if len(b.action.Pins) == 0 {
-			b.judgeRow(row, isAllowed, &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", boolean(!b.hidesRefused))})
+			b.judgeRow(row, isAllowed, b.end("platform.refuse_or_miss", boolean(!b.hidesRefused)))
 		}
 	case schema.Create:
 		b.requireResult(id)
-		b.judgeRow(row, isAllowed, &pg.Perform{Value: pg.Fn("platform.refuse")})
+		b.judgeRow(row, isAllowed, b.end("platform.refuse"))
 	}
 	if answersSet(b.action) {
 		b.step("", &pg.ReturnQuery{Query: &pg.Select{Columns: b.answerColumns(), From: b.heldRow(row)}})
@@ -233,5 +233,5 @@ func (b *builder) judgePinnedRow() {
 		isThere = row(where)
 	}
 	b.step("The row is judged as it was, before the code runs.",
-		pg.IfThen(pg.Negate(row(pg.AllOf(where, b.rowRule()))), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", isThere)}))
+		pg.IfThen(pg.Negate(row(pg.AllOf(where, b.rowRule()))), b.end("platform.refuse_or_miss", isThere)))
 }

@@ -345,6 +345,7 @@ func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	l.early[a] = name
 	b := l.enter(a, name,
 		"action "+a.Name+" before any row is read: true is allowed, false refused, null depends on rows or inputs", pg.Stable)
+	b.isDeciding = true
 	b.fn.Comment = fmt.Sprintf("action %s of %s, decided early", a.Name, ownerOf(a))
 	b.fn.Returns = "boolean"
 	isGiven := pg.IsNotNull(input)
@@ -393,5 +394,5 @@ func (b *builder) findFirst(isGiven, holds pg.Expr) {
 		}
 	}
 	b.step("The row is looked for, and judged, before anything is stored.",
-		pg.IfThen(pg.AllOf(isGiven, isMissing), &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", isThere)}))
+		pg.IfThen(pg.AllOf(isGiven, isMissing), b.end("platform.refuse_or_miss", isThere)))
 }

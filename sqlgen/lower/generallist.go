@@ -59,6 +59,7 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 // request is ever part of the text.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
+	b.readsZone = filtersByPeriod(a)
 	g := generalList{builder: b, where: member(input, "where")}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	g.path = b.variable("v_path", "text", nil)

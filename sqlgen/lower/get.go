@@ -11,7 +11,7 @@ func (l *lowering) get(a *schema.Action) *pg.Function {
 	where := b.lookUp()
 	var unlessFound []pg.Statement
 	if hidden := b.isHidden(where); !pg.IsFalse(hidden) {
-		unlessFound = append(unlessFound, pg.IfThen(hidden, &pg.Perform{Value: pg.Fn("platform.refuse")}))
+		unlessFound = append(unlessFound, pg.IfThen(hidden, b.end("platform.refuse")))
 	}
 	b.answerOne(b.stored(), where, append(unlessFound, b.requireCaller()...)...)
 	return b.finish()

@@ -139,13 +139,9 @@ func (b *builder) bindInputs() {
 	if b.action.Custom {
 		return // what policies ask of custom code are the rules of models, which have no inputs
 	}
-	var statements []pg.Statement
-	for _, in := range ruleInputs(b.action.Rules) {
-		statements = append(statements, &pg.Perform{Value: pg.Fn("platform.bind_input",
-			pg.Str(schema.SnakeForm(in.Name)), pg.As(b.value(in), "text"))})
-	}
-	if len(statements) > 0 {
-		b.step("What the rules ask of the input.", statements...)
+	b.bound = ruleInputs(b.action.Rules)
+	for _, in := range b.bound {
+		b.value(in)
 	}
 }
 

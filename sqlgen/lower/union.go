@@ -221,7 +221,7 @@ func (l *lowering) unionGet(a *schema.Action) *pg.Function {
 		hidden = append(hidden, &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, arm.Model.Table), Where: condition}})
 	}
 	if b.judgesRows() && !b.hidesRefused && len(hidden) > 0 {
-		b.step("", pg.IfThen(pg.AnyOf(hidden...), &pg.Perform{Value: pg.Fn("platform.refuse")}))
+		b.step("", pg.IfThen(pg.AnyOf(hidden...), b.end("platform.refuse")))
 	}
 	return b.finish()
 }

@@ -60,6 +60,7 @@ func armKey() *schema.Field {
 // which the rows are then read under row security.
 func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
+	b.readsZone = filtersByPeriod(a)
 	where := member(input, "where")
 	alias := b.table
 

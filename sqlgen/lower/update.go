@@ -66,7 +66,7 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 // missing ends the call if no row was found: it is refused if row security hid the
 // row that the condition finds without it.
 func (b *builder) missing(isMissing, where pg.Expr) {
-	b.step("", pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.refuse_or_miss", b.isHidden(where))}))
+	b.step("", pg.IfThen(isMissing, b.end("platform.refuse_or_miss", b.isHidden(where))))
 }
 
 // requireCaller ends the call of a caller who does not exist, where the rules of an action
@@ -75,7 +75,7 @@ func (b *builder) requireCaller() []pg.Statement {
 	if !b.isNamed {
 		return nil
 	}
-	return []pg.Statement{&pg.Perform{Value: pg.Fn("platform.require_caller")}}
+	return []pg.Statement{b.end("platform.require_caller")}
 }
 
 // isHidden tells whether a row that was not found is there and refused. Where the

@@ -18,7 +18,7 @@ func (b *builder) validate() {
 		messages = append(messages, &pg.Case{Whens: []pg.When{{Condition: fails, Result: pg.Str(v.Message)}}})
 	}
 	if len(messages) > 0 {
-		b.step("", &pg.Perform{Value: pg.Fn("platform.require_valid", &pg.Array{Elements: messages})})
+		b.step("", b.end("platform.require_valid", &pg.Array{Elements: messages}))
 	}
 }
 

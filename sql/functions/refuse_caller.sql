@@ -1,0 +1,13 @@
+-- For a caller who was looked for and is not there. Bound or not, nobody else is told so.
+create or replace function platform.refuse_caller() returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  raise exception 'the identity does not exist' using errcode = 'SP401';
+end;
+$$;
+
+comment on function platform.refuse_caller() is 'Ends the call: the caller''s identity does not exist any more.';
+grant execute on function platform.refuse_caller() to sternpost_caller, sternpost_code;

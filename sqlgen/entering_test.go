@@ -1,0 +1,124 @@
+package sqlgen_test
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// TestEntering holds that each function sets what is read in its call, and no more: what
+// it did not set, an earlier call of the same transaction could have.
+func TestEntering(t *testing.T) {
+	t.Parallel()
+	projects := map[string]*sqlgen.Project{}
+	for _, path := range cases(t) {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		projects[filepath.Base(path)] = projectOf(archive)
+	}
+	apps, err := filepath.Glob("../integration/apps/*/sternpost.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range apps {
+		if projects[path], err = sqlgen.ReadProject(filepath.Dir(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entered := 0
+	for name, project := range projects {
+		compiled, _ := sqlgen.Compile(project)
+		if compiled == nil {
+			continue // what it is there to show are errors
+		}
+		db := compiled.Database
+		for _, f := range db.Functions {
+			if strings.Contains(f.Text, "perform platform.enter('custom code', context)") {
+				continue // which sets everything
+			}
+			entered++
+			set, read := settingsSet(f.Text), settingsRead(db, f.Text)
+			if !slices.Equal(set, read) {
+				t.Errorf("%s: api.%s sets %q and reads %q:\n%s", name, f.Name, set, read, f.Text)
+			}
+		}
+	}
+	if entered < 100 {
+		t.Errorf("only %d functions were looked at", entered)
+	}
+}
+
+var (
+	setting = regexp.MustCompile(`set_config\(\s*'sternpost\.([\w.]+)'`)
+	action  = regexp.MustCompile(`set_config\(\s*'sternpost\.action',\s*'(\w+)'`)
+	stored  = regexp.MustCompile(`\bapp\.["\w]`)
+
+	// readers are the functions that read settings, and what they read; $1 is the name that
+	// they are given.
+	readers = []struct {
+		call  *regexp.Regexp
+		reads string
+	}{
+		{regexp.MustCompile(`platform\.(?:identity_id|require_caller|refuse|refuse_or_miss|require_valid)\(`), "identity_id"},
+		{regexp.MustCompile(`platform\.(?:time_zone|current_period)\(`), "time_zone"},
+		{regexp.MustCompile(`platform\.header\(\s*'(\w+)'`), "headers.$1"},
+		{regexp.MustCompile(`platform\.environment\(\s*'(\w+)'`), "env.$1"},
+		{regexp.MustCompile(`platform\.secret\(\s*'(\w+)'`), "secrets.$1"},
+		{regexp.MustCompile(`platform\.input\(\s*'(\w+)'`), "inputs.$1"},
+	}
+)
+
+// settingsSet are the settings of the call that a function sets, but for what it leaves
+// of a page for the server.
+func settingsSet(text string) []string {
+	var names []string
+	for _, m := range setting.FindAllStringSubmatch(text, -1) {
+		if m[1] != "page" {
+			names = append(names, m[1])
+		}
+	}
+	return sortedOnce(names)
+}
+
+// settingsRead are the settings that a function reads, or that policies read for it.
+func settingsRead(db *pg.Database, text string) []string {
+	var names []string
+	read := func(text string) {
+		for _, r := range readers {
+			for _, m := range r.call.FindAllStringSubmatchIndex(text, -1) {
+				names = append(names, string(r.call.ExpandString(nil, r.reads, text, m)))
+			}
+		}
+	}
+	body := text[strings.Index(text, "as $"):]
+	read(body)
+	if statements := body[max(0, strings.Index(body, "\nbegin\n")):]; stored.MatchString(statements) {
+		names = append(names, "action")
+	}
+	entered := action.FindStringSubmatch(text)
+	for _, table := range db.Tables {
+		for _, policy := range table.Policies {
+			for _, branch := range policy.Branches {
+				if entered != nil && slices.Contains(branch.Actions, entered[1]) {
+					read(emit.Expr(branch.Condition))
+				}
+			}
+		}
+	}
+	return sortedOnce(names)
+}
+
+func sortedOnce(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}

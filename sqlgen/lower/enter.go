@@ -1,0 +1,123 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// A function enters its call before it does anything else: it sets, for its transaction,
+// what its statements and the policies read of the call. It always sets all of that, if
+// need be to nothing, so that nothing counts of an earlier call in the same transaction;
+// and nothing more than that, since each setting is work for every call.
+
+// enter starts a function of an action.
+func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
+	b := &builder{
+		action: a, model: a.Model, table: tableOf(a),
+		hidesRefused: l.schema.Config.HideRefusedRows,
+		names:        pg.NewNames(), values: map[*schema.Input]pg.Expr{},
+	}
+	for _, name := range ownVariables {
+		b.names.Take(name)
+	}
+	b.fn = &pg.Function{
+		Schema:      apiSchema,
+		Name:        name,
+		Title:       title,
+		Origin:      pg.Origin{Of: "action " + a.Name + " of " + ownerOf(a), Place: placeOf(a.Span)},
+		Comment:     a.Doc,
+		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
+		Returns:     answers(a),
+		Volatility:  volatility,
+		UseVariable: hasColumnLikeVariable(a),
+	}
+	if b.fn.Comment == "" {
+		b.fn.Comment = fmt.Sprintf("action %s of %s", a.Name, ownerOf(a))
+	}
+	b.isNamed = provesCaller(a)
+	if a.Custom {
+		// Code may read anything of the call, and nobody knows what it reads.
+		b.fn.Owner = codeRole
+		b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(customCode), context)})
+		return b
+	}
+	b.lookForCaller()
+	return b
+}
+
+// lookForCaller ends the call of a caller who does not exist any more, unless the rules
+// prove that whoever finds a row exists.
+func (b *builder) lookForCaller() {
+	if b.isNamed {
+		return
+	}
+	// In one condition with the other, the look would be planned for who is nobody, too.
+	isThere := &pg.Exists{Query: &pg.Select{
+		From:  pg.Ref(relatedSchema, "identity"),
+		Where: pg.Eq(pg.Col("identity", "id"), callerID()),
+	}}
+	b.step("", pg.IfThen(pg.IsNotNull(callerID()), pg.IfThen(pg.Negate(isThere), &pg.Perform{Value: pg.Fn("platform.refuse_caller")})))
+}
+
+// callerID is the id of the caller as the function was given it, null for nobody.
+func callerID() pg.Expr { return memberText(context, "identityId") }
+
+// end ends the call by a function of the platform, or lets that decide. All of them look
+// for the caller before they say anything else.
+func (b *builder) end(function string, arguments ...pg.Expr) *pg.Perform {
+	b.tellsCaller = true
+	return &pg.Perform{Value: pg.Fn(function, arguments...)}
+}
+
+// entered declares the variable by which the function enters its call.
+func (b *builder) entered() []pg.Variable {
+	if b.action.Custom {
+		return nil
+	}
+	var settings []pg.Expr
+	set := func(name string, value pg.Expr) {
+		settings = append(settings, pg.Fn("set_config", pg.Str("sternpost."+name), value, pg.True()))
+	}
+	if !b.isDeciding { // policies alone ask for the action
+		set("action", pg.Str(b.action.Name))
+	}
+	read := expr.Mentions(append(expressionsRead(b.action), armExpressions(b.action)...)...)
+	if b.tellsCaller || read.Identity || read.IsAuthenticated || namesRoles(b.action.Rules) {
+		set("identity_id", callerID())
+	}
+	if b.readsZone {
+		set("time_zone", memberText(context, "timeZone"))
+	}
+	for _, part := range []struct {
+		name  string
+		names []string
+	}{{"headers", read.Headers}, {"env", read.Env}, {"secrets", read.Secrets}} {
+		for _, name := range part.names {
+			set(part.name+"."+name, memberText(context, part.name, name))
+		}
+	}
+	for _, in := range b.bound { // a mark tells an empty text from null
+		set("inputs."+schema.SnakeForm(in.Name), pg.Op(pg.Str("="), "||", pg.As(b.value(in), "text")))
+	}
+	if settings == nil {
+		return nil
+	}
+	return []pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
+}
+
+// namesRoles tells whether rules ask for roles, which are the caller's.
+func namesRoles(rules []*schema.Rule) bool {
+	return slices.ContainsFunc(rules, func(r *schema.Rule) bool { return len(r.Roles) > 0 })
+}
+
+// filtersByPeriod tells whether the filter of a list may name a period, which begins where
+// the caller's day does.
+func filtersByPeriod(a *schema.Action) bool {
+	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
+		return !in.Explicit && slices.ContainsFunc(inputOperators(in), func(o operator) bool { return o.operand == expr.RelativePeriod })
+	})
+}
