@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -315,17 +314,11 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 // isObject tells whether a component is an object. One that is not takes any JSON,
 // which a query string cannot express.
 func isObject(schemas release.Schemas, name string) bool {
-	var schema struct {
-		Type string `json:"type"`
-		Ref  string `json:"$ref"`
+	schema, err := schemas.Read(name)
+	if err == nil {
+		schema, _, err = schemas.Resolve(schema)
 	}
-	if json.Unmarshal(schemas.Get(name), &schema) != nil {
-		return false
-	}
-	if target, ok := strings.CutPrefix(schema.Ref, "#/components/schemas/"); ok && target != name {
-		return isObject(schemas, target)
-	}
-	return schema.Type == "object"
+	return err == nil && slices.Equal(schema.Types, []string{"object"})
 }
 
 // environment builds a member of every call's context from values of this server's

@@ -68,7 +68,7 @@ func (s *Pages) view(number int64, m *release.Manifest, tables []databaseTable) 
 		mv := modelView{Name: model.Name, Doc: model.Doc, IsUnion: model.IsUnion}
 		if model.IsUnion {
 			r := schemaReader{m.Schemas}
-			mv.Fields = optional(r.rows(m.Schemas.Get(model.Name), "", model.Name))
+			mv.Fields = optional(r.rows(r.component(model.Name), "", model.Name))
 		} else {
 			mv.Table = findTable(tables, model.Table)
 			shown[model.Table] = true
@@ -104,8 +104,8 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 	r := schemaReader{m.Schemas}
 	v := actionView{
 		Action:      a,
-		Inputs:      r.rows(m.Schemas.Get(a.Input), "", a.Input),
-		Outputs:     optional(r.rows(m.Schemas.Get(a.Result), "", a.Result)),
+		Inputs:      r.rows(r.component(a.Input), "", a.Input),
+		Outputs:     optional(r.rows(r.component(a.Result), "", a.Result)),
 		LeastSample: r.sample(a.Input, false),
 		FullSample:  r.sample(a.Input, true),
 		ResultName:  a.Result,

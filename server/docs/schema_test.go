@@ -79,7 +79,8 @@ func TestDocsInputs(t *testing.T) {
 		{Name: "TextQueryInput", JSON: json.RawMessage(`{"type":"object","minProperties":1,"properties":{"equals":{"type":"string"},"oneOf":{"type":"array"}}}`)},
 		{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"],"description":"what it is"}`)},
 	}
-	got := schemaReader{schemas}.rows(schemas.Get("X"), "", "X")
+	r := schemaReader{schemas}
+	got := r.rows(r.component("X"), "", "X")
 	want := []memberRow{
 		{Path: "where.text", Type: "filter: equals, oneOf", Required: true},
 		{Path: "id", Type: "id", Doc: "which one", Required: true},

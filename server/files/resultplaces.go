@@ -1,10 +1,7 @@
 package files
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -21,8 +18,6 @@ type ResultPlaces struct {
 // fileComponent is the schema of a file in a result.
 const fileComponent = "File"
 
-const refPrefix = "#/components/schemas/"
-
 // PlacesOf finds where values of a component hold files, or returns nil if they
 // never do. Components may contain themselves.
 func PlacesOf(schemas release.Schemas, name string) (*ResultPlaces, error) {
@@ -37,43 +32,9 @@ func PlacesOf(schemas release.Schemas, name string) (*ResultPlaces, error) {
 	return w.component(name)
 }
 
-// resultSchema is what of a JSON Schema says where other schemas stand in it.
-type resultSchema struct {
-	Ref        string                  `json:"$ref"`
-	Properties map[string]resultSchema `json:"properties"`
-	Items      *resultSchema           `json:"items"`
-	OneOf      []resultSchema          `json:"oneOf"`
-	AnyOf      []resultSchema          `json:"anyOf"`
-	AllOf      []resultSchema          `json:"allOf"`
-}
-
-// within lists the schemas that stand in a schema.
-func (r *resultSchema) within() []resultSchema {
-	inner := slices.Concat(r.OneOf, r.AnyOf, r.AllOf)
-	for _, p := range r.Properties {
-		inner = append(inner, p)
-	}
-	if r.Items != nil {
-		inner = append(inner, *r.Items)
-	}
-	return inner
-}
-
 type placeFinder struct {
 	schemas release.Schemas
 	places  map[string]*ResultPlaces // by component
-}
-
-func (w *placeFinder) read(name string) (resultSchema, error) {
-	var schema resultSchema
-	text := w.schemas.Get(name)
-	if text == nil {
-		return schema, fmt.Errorf("there is no schema %s", name)
-	}
-	if err := json.Unmarshal(text, &schema); err != nil {
-		return schema, fmt.Errorf("read the schema %s: %w", name, err)
-	}
-	return schema, nil
 }
 
 // holdsFiles tells whether a file can be reached from a component.
@@ -85,23 +46,21 @@ func (w *placeFinder) holdsFiles(name string, seen map[string]bool) (bool, error
 		return false, nil
 	}
 	seen[name] = true
-	schema, err := w.read(name)
+	schema, err := w.schemas.Read(name)
 	if err != nil {
 		return false, err
 	}
 	return w.schemaHoldsFiles(schema, seen)
 }
 
-func (w *placeFinder) schemaHoldsFiles(schema resultSchema, seen map[string]bool) (bool, error) {
-	if target, ok := strings.CutPrefix(schema.Ref, refPrefix); ok {
-		return w.holdsFiles(target, seen)
-	}
-	for _, inner := range schema.within() {
-		if holds, err := w.schemaHoldsFiles(inner, seen); holds || err != nil {
-			return holds, err
+func (w *placeFinder) schemaHoldsFiles(schema *release.JSONSchema, seen map[string]bool) (bool, error) {
+	holds, err := false, error(nil)
+	schema.Walk(func(s *release.JSONSchema) {
+		if target := s.Component(); target != "" && !holds && err == nil {
+			holds, err = w.holdsFiles(target, seen)
 		}
-	}
-	return false, nil
+	})
+	return holds, err
 }
 
 func (w *placeFinder) component(name string) (*ResultPlaces, error) {
@@ -113,7 +72,7 @@ func (w *placeFinder) component(name string) (*ResultPlaces, error) {
 	if p.isFile {
 		return p, nil
 	}
-	schema, err := w.read(name)
+	schema, err := w.schemas.Read(name)
 	if err == nil {
 		err = w.fill(p, schema)
 	}
@@ -121,24 +80,24 @@ func (w *placeFinder) component(name string) (*ResultPlaces, error) {
 }
 
 // find returns where values of a schema hold files, or nil.
-func (w *placeFinder) find(schema resultSchema) (*ResultPlaces, error) {
+func (w *placeFinder) find(schema *release.JSONSchema) (*ResultPlaces, error) {
 	holds, err := w.schemaHoldsFiles(schema, map[string]bool{})
 	if err != nil || !holds {
 		return nil, err
 	}
-	if target, ok := strings.CutPrefix(schema.Ref, refPrefix); ok {
+	if target := schema.Component(); target != "" {
 		return w.component(target)
 	}
 	p := &ResultPlaces{}
 	return p, w.fill(p, schema)
 }
 
-func (w *placeFinder) fill(p *ResultPlaces, schema resultSchema) error {
+func (w *placeFinder) fill(p *ResultPlaces, schema *release.JSONSchema) error {
 	if schema.Ref != "" {
-		schema = resultSchema{OneOf: []resultSchema{schema}}
+		schema = &release.JSONSchema{OneOf: []*release.JSONSchema{schema}}
 	}
-	for name, property := range schema.Properties {
-		inner, err := w.find(property)
+	for _, property := range schema.Properties {
+		inner, err := w.find(property.Schema)
 		if err != nil {
 			return err
 		}
@@ -146,11 +105,11 @@ func (w *placeFinder) fill(p *ResultPlaces, schema resultSchema) error {
 			if p.members == nil {
 				p.members = map[string]*ResultPlaces{}
 			}
-			p.members[name] = inner
+			p.members[property.Name] = inner
 		}
 	}
 	if schema.Items != nil {
-		inner, err := w.find(*schema.Items)
+		inner, err := w.find(schema.Items)
 		if err != nil {
 			return err
 		}

@@ -1,9 +1,10 @@
 package input
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // nullable is a schema that is a component or null. It is filled when its
@@ -13,27 +14,19 @@ type nullable struct {
 	component *node
 }
 
-// nullableReference compiles
+// isNullableReference tells whether a schema is
 //
 //	{"anyOf": [{"$ref": "#/components/schemas/X"}, {"type": "null"}]}
-//
-// and returns nil if the alternatives are others.
-func (c *compiler) nullableReference(keywords []member, raw []byte) (*node, error) {
-	var branches []json.RawMessage
-	if err := json.Unmarshal(raw, &branches); err != nil || len(branches) != 2 {
-		return nil, nil
-	}
-	first, err1 := members(branches[0])
-	second, err2 := members(branches[1])
-	isReference := err1 == nil && len(first) == 1 && first[0].name == "$ref"
-	isNull := err2 == nil && len(second) == 1 && second[0].name == "type" && string(second[0].value) == `"null"`
-	if !isReference || !isNull {
-		return nil, nil
-	}
-	if err := onlyAnnotations(keywords, "anyOf"); err != nil {
+func isNullableReference(s *release.JSONSchema) bool {
+	return len(s.AnyOf) == 2 && s.AnyOf[0].Ref != "" && len(s.AnyOf[0].Keywords) == 1 && s.AnyOf[1].IsNull()
+}
+
+// nullableReference compiles such a schema.
+func (c *compiler) nullableReference(s *release.JSONSchema) (*node, error) {
+	if err := onlyAnnotations(s, "anyOf"); err != nil {
 		return nil, err
 	}
-	component, err := c.reference(first, first[0].value)
+	component, err := c.reference(s.AnyOf[0])
 	if err != nil {
 		return nil, err
 	}
@@ -67,26 +60,12 @@ func (c *compiler) fillNullables() {
 //	{"anyOf": [{"required": ["a"]}, {"required": ["b", "c"]}]}
 //
 // beside properties: of these sets of properties one must be given.
-func (n *node) setAlternatives(raw []byte) error {
-	if raw == nil {
-		return nil
-	}
-	var branches []json.RawMessage
-	if err := json.Unmarshal(raw, &branches); err != nil {
-		return err
-	}
+func (n *node) setAlternatives(branches []*release.JSONSchema) error {
 	for _, branch := range branches {
-		keywords, err := members(branch)
-		if err != nil {
-			return err
-		}
-		if len(keywords) != 1 || keywords[0].name != "required" {
+		if len(branch.Keywords) != 1 || branch.Value("required") == nil {
 			return errors.New("only sets of required properties, and a $ref or null, are supported")
 		}
-		var names []string
-		if err := json.Unmarshal(keywords[0].value, &names); err != nil {
-			return err
-		}
+		names := branch.Required
 		if len(names) == 0 {
 			return errors.New("a set of required properties is empty")
 		}

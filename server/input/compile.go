@@ -1,14 +1,10 @@
 package input
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -43,38 +39,28 @@ func (c *compiler) component(name string) (*node, error) {
 	if n := c.components[name]; n != nil {
 		return n, nil
 	}
-	schema := c.schemas.Get(name)
-	if schema == nil {
-		return nil, fmt.Errorf("there is no component %s", name)
+	schema, err := c.schemas.Read(name)
+	if err != nil {
+		return nil, err
 	}
 	n := &node{}
 	c.components[name] = n
-	if err := c.compile(n, bytes.TrimSpace(schema), len(c.components) == 1); err != nil {
+	if err := c.compile(n, schema, len(c.components) == 1); err != nil {
 		return nil, fmt.Errorf("component %s: %w", name, err)
 	}
 	return n, nil
 }
 
 // schema compiles a schema that stands inside another one.
-func (c *compiler) schema(raw []byte) (*node, error) {
-	if raw[0] == '{' {
-		keywords, err := members(raw)
-		if err != nil {
-			return nil, err
-		}
-		for _, k := range keywords {
-			switch k.name {
-			case "$ref":
-				return c.reference(keywords, k.value)
-			case "anyOf":
-				if n, err := c.nullableReference(keywords, k.value); n != nil || err != nil {
-					return n, err
-				}
-			}
-		}
+func (c *compiler) schema(s *release.JSONSchema) (*node, error) {
+	switch {
+	case s.Value("$ref") != nil:
+		return c.reference(s)
+	case isNullableReference(s):
+		return c.nullableReference(s)
 	}
 	n := &node{}
-	if err := c.compile(n, raw, false); err != nil {
+	if err := c.compile(n, s, false); err != nil {
 		return nil, err
 	}
 	if n.isAnything() {
@@ -83,28 +69,22 @@ func (c *compiler) schema(raw []byte) (*node, error) {
 	return n, nil
 }
 
-const componentPrefix = "#/components/schemas/"
-
-func (c *compiler) reference(keywords []member, raw []byte) (*node, error) {
-	if err := onlyAnnotations(keywords, "$ref"); err != nil {
+func (c *compiler) reference(s *release.JSONSchema) (*node, error) {
+	if err := onlyAnnotations(s, "$ref"); err != nil {
 		return nil, err
 	}
-	var target string
-	if err := json.Unmarshal(raw, &target); err != nil {
-		return nil, fmt.Errorf("$ref: %w", err)
-	}
-	name, ok := strings.CutPrefix(target, componentPrefix)
-	if !ok {
-		return nil, fmt.Errorf("$ref %s is not supported, only %s…", target, componentPrefix)
+	name := s.Component()
+	if name == "" {
+		return nil, fmt.Errorf("$ref %s is not supported, only one of a component", s.Ref)
 	}
 	return c.component(name)
 }
 
 // onlyAnnotations fails if one of the keywords beside a given one demands anything.
-func onlyAnnotations(keywords []member, beside string) error {
-	for _, k := range keywords {
-		if k.name != beside && !isAnnotation(k.name) {
-			return fmt.Errorf("%s beside %s is not supported", k.name, beside)
+func onlyAnnotations(s *release.JSONSchema, beside string) error {
+	for _, k := range s.Keywords {
+		if k.Name != beside && !isAnnotation(k.Name) {
+			return fmt.Errorf("%s beside %s is not supported", k.Name, beside)
 		}
 	}
 	return nil
@@ -117,80 +97,83 @@ func isAnnotation(keyword string) bool {
 }
 
 // compile fills a node from a schema without $ref.
-func (c *compiler) compile(n *node, raw []byte, isRoot bool) error {
-	if string(raw) == "true" {
-		*n = *anything
-		return nil
+func (c *compiler) compile(n *node, s *release.JSONSchema, isRoot bool) error {
+	if s.IsNever {
+		return errors.New("false is not an object")
 	}
-	keywords, err := members(raw)
-	if err != nil {
+	if err := n.setKinds(s); err != nil {
 		return err
 	}
-	if err := n.setKinds(keywords); err != nil {
-		return err
-	}
-	var required, alternatives, dependent []byte
-	for _, k := range keywords {
-		switch k.name {
-		case "type", "enum": // read by setKinds
-		case "properties":
-			err = c.properties(n, k.value)
-		case "required":
-			required = k.value
-		case "anyOf":
-			alternatives = k.value
-		case "additionalProperties":
-			n.closed, err = additional(k.value)
-		case "dependentSchemas":
-			dependent = k.value
-		case "items":
-			n.items, err = c.schema(k.value)
-		case "format", "x-format":
-			err = n.setFormat(k)
-		case "minProperties":
-			n.minProperties, err = newLimit(k.value)
-		case "maxProperties":
-			n.maxProperties, err = newLimit(k.value)
-		case "minItems":
-			n.minItems, err = newLimit(k.value)
-		case "maxItems":
-			n.maxItems, err = newLimit(k.value)
-		case "minLength":
-			n.minLength, err = newLimit(k.value)
-		case "maxLength":
-			n.maxLength, err = newLimit(k.value)
-		case "minimum":
-			n.minimum, err = readBound(k.value)
-		case "maximum":
-			n.maximum, err = readBound(k.value)
-		default:
-			if !isAnnotation(k.name) {
-				return fmt.Errorf("the keyword %s is not supported", k.name)
-			}
+	for _, k := range s.Keywords {
+		if err := c.keyword(n, s, k); err != nil {
+			return fmt.Errorf("%s: %w", k.Name, err)
 		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", k.name, err)
+		if isUnknown(k.Name) {
+			return fmt.Errorf("the keyword %s is not supported", k.Name)
 		}
-		if applies := keywordKinds(k.name); applies != 0 && (n.kinds == kindAny || n.kinds&applies == 0) {
-			return fmt.Errorf("%s needs a type that it applies to", k.name)
+		if applies := keywordKinds(k.Name); applies != 0 && (n.kinds == kindAny || n.kinds&applies == 0) {
+			return fmt.Errorf("%s needs a type that it applies to", k.Name)
 		}
 	}
-	if err := n.setRequired(required); err != nil {
+	if err := n.setRequired(s.Required); err != nil {
 		return fmt.Errorf("required: %w", err)
 	}
-	if err := n.setAlternatives(alternatives); err != nil {
+	if err := n.setAlternatives(s.AnyOf); err != nil {
 		return fmt.Errorf("anyOf: %w", err)
 	}
-	if dependent != nil {
+	if s.Value("dependentSchemas") != nil {
 		if !isRoot {
 			return errors.New("dependentSchemas is supported in the body of a list only")
 		}
-		if n.list, err = newList(n, dependent); err != nil {
+		var err error
+		if n.list, err = newList(n, s.Dependent); err != nil {
 			return fmt.Errorf("dependentSchemas: %w", err)
 		}
 	}
 	n.setNumberBounds()
 	return nil
+}
+
+// keyword takes over one keyword. Those that are about others are taken over after all.
+func (c *compiler) keyword(n *node, s *release.JSONSchema, k release.Keyword) (err error) {
+	switch k.Name {
+	case "properties":
+		return c.properties(n, s.Properties)
+	case "additionalProperties":
+		n.closed, err = additional(k.Value)
+	case "items":
+		n.items, err = c.schema(s.Items)
+	case "format":
+		return n.setFormat(s.Format, false)
+	case "x-format":
+		return n.setFormat(s.OwnFormat, true)
+	case "minProperties":
+		n.minProperties, err = newLimit(k.Value)
+	case "maxProperties":
+		n.maxProperties, err = newLimit(k.Value)
+	case "minItems":
+		n.minItems, err = newLimit(k.Value)
+	case "maxItems":
+		n.maxItems, err = newLimit(k.Value)
+	case "minLength":
+		n.minLength, err = newLimit(k.Value)
+	case "maxLength":
+		n.maxLength, err = newLimit(k.Value)
+	case "minimum":
+		n.minimum, err = readBound(k.Value)
+	case "maximum":
+		n.maximum, err = readBound(k.Value)
+	}
+	return err
+}
+
+// isUnknown tells whether a keyword may demand what is not checked.
+func isUnknown(keyword string) bool {
+	switch keyword {
+	case "type", "enum", "format", "x-format":
+		return false
+	}
+	return keywordKinds(keyword) == 0 && !isAnnotation(keyword)
 }
 
 // keywordKinds returns the types that a keyword says something about, or 0 if it
@@ -213,92 +196,58 @@ func keywordKinds(keyword string) kinds {
 
 // setKinds reads type and enum. A schema of an enum alone is one of strings and,
 // where it lists null, of null.
-func (n *node) setKinds(keywords []member) error {
+func (n *node) setKinds(s *release.JSONSchema) error {
 	n.kinds = kindAny
-	for _, k := range keywords {
-		switch k.name {
-		case "type":
-			names, err := typeNames(k.value)
-			if err != nil {
-				return fmt.Errorf("type: %w", err)
-			}
-			n.kinds = 0
-			for _, name := range names {
-				kind := kindNamed(name)
-				if kind == 0 || n.kinds&kind != 0 {
-					return fmt.Errorf("type: %s is no type or stands twice", name)
-				}
-				n.kinds |= kind
-			}
-			n.types = names
-		case "enum":
-			if err := n.setEnum(k.value); err != nil {
-				return fmt.Errorf("enum: %w", err)
-			}
+	if s.Types != nil {
+		n.kinds, n.types = 0, s.Types
+	}
+	for _, name := range s.Types {
+		kind := kindNamed(name)
+		if kind == 0 || n.kinds&kind != 0 {
+			return fmt.Errorf("type: %s is no type or stands twice", name)
 		}
+		n.kinds |= kind
+	}
+	if s.Enum == nil {
+		return nil
+	}
+	if err := n.setEnum(s.Enum); err != nil {
+		return fmt.Errorf("enum: %w", err)
 	}
 	return nil
 }
 
-func typeNames(raw []byte) ([]string, error) {
-	if raw[0] == '"' {
-		var name string
-		err := json.Unmarshal(raw, &name)
-		return []string{name}, err
-	}
-	var names []string
-	if err := json.Unmarshal(raw, &names); err != nil {
-		return nil, err
-	}
-	if len(names) == 0 {
-		return nil, errors.New("the list is empty")
-	}
-	return names, nil
-}
-
-func (n *node) setEnum(raw []byte) error {
-	var values []*string
-	if err := json.Unmarshal(raw, &values); err != nil {
-		return fmt.Errorf("only strings and null are supported: %w", err)
-	}
+func (n *node) setEnum(values []any) error {
 	n.enum = map[string]bool{}
 	for _, v := range values {
-		if v == nil {
+		switch v := v.(type) {
+		case nil:
 			n.enumNull = true
-			continue
+		case string:
+			n.members = append(n.members, v)
+			n.enum[v] = true
+		default:
+			return errors.New("only strings and null are supported")
 		}
-		n.members = append(n.members, *v)
-		n.enum[*v] = true
 	}
 	n.enumText = enumText(n.members, n.enumNull)
 	return nil
 }
 
-func (c *compiler) properties(n *node, raw []byte) error {
-	declared, err := members(raw)
-	if err != nil {
-		return err
-	}
+func (c *compiler) properties(n *node, declared []release.Property) error {
 	n.index = make(map[string]int, len(declared))
-	for i, m := range declared {
-		schema, err := c.schema(m.value)
+	for i, p := range declared {
+		schema, err := c.schema(p.Schema)
 		if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+			return fmt.Errorf("%s: %w", p.Name, err)
 		}
-		n.properties = append(n.properties, property{name: m.name, node: schema})
-		n.index[m.name] = i
+		n.properties = append(n.properties, property{name: p.Name, node: schema})
+		n.index[p.Name] = i
 	}
 	return nil
 }
 
-func (n *node) setRequired(raw []byte) error {
-	if raw == nil {
-		return nil
-	}
-	var names []string
-	if err := json.Unmarshal(raw, &names); err != nil {
-		return err
-	}
+func (n *node) setRequired(names []string) error {
 	for _, name := range names {
 		i, ok := n.index[name]
 		if !ok {
@@ -321,15 +270,11 @@ func additional(raw []byte) (closed bool, err error) {
 	}
 }
 
-func (n *node) setFormat(k member) error {
+func (n *node) setFormat(name string, isOwn bool) error {
 	if n.format != noFormat {
 		return errors.New("there is another format")
 	}
-	var name string
-	if err := json.Unmarshal(k.value, &name); err != nil {
-		return err
-	}
-	format, ok := formatNamed(name, k.name == "x-format")
+	format, ok := formatNamed(name, isOwn)
 	if !ok {
 		return fmt.Errorf("the format %s is not supported", name)
 	}
@@ -376,36 +321,4 @@ func readBound(raw []byte) (*bound, error) {
 		return nil, fmt.Errorf("%s is not a usable number: %s", raw, s.reason)
 	}
 	return newBound(string(literal)), nil
-}
-
-// member is one name of a JSON object and its value.
-type member struct {
-	name  string
-	value []byte
-}
-
-// members reads a JSON object in order.
-func members(raw []byte) ([]member, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw))
-	if d.PeekKind() != '{' {
-		return nil, fmt.Errorf("%.40s is not an object", raw)
-	}
-	if _, err := d.ReadToken(); err != nil {
-		return nil, err
-	}
-	var list []member
-	for d.PeekKind() != '}' {
-		name, err := d.ReadToken()
-		if err != nil {
-			return nil, err
-		}
-		text := name.String() // the token is void after the next read
-		value, err := d.ReadValue()
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, member{name: text, value: bytes.Clone(value)})
-	}
-	_, err := d.ReadToken()
-	return list, err
 }

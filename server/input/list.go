@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // pagingNames are the properties that the body of every list has.
@@ -24,7 +26,7 @@ type list struct {
 
 // newList compiles the body of a list. Its dependentSchemas must say what page
 // checks, no more and no less.
-func newList(n *node, dependentSchemas []byte) (*list, error) {
+func newList(n *node, dependent []release.Property) (*list, error) {
 	at := func(name string) int {
 		if i, ok := n.index[name]; ok {
 			return i
@@ -40,7 +42,7 @@ func newList(n *node, dependentSchemas []byte) (*list, error) {
 			return nil, fmt.Errorf("the body of a list needs the property %s", name)
 		}
 	}
-	got, err := readPagingRules(dependentSchemas)
+	got, err := readPagingRules(dependent)
 	if err != nil {
 		return nil, err
 	}
@@ -76,41 +78,22 @@ func excludesRule(name, other string) string {
 }
 
 // readPagingRules reads dependentSchemas as rules, sorted, each once.
-func readPagingRules(raw []byte) ([]string, error) {
-	dependents, err := members(raw)
-	if err != nil {
-		return nil, err
-	}
+func readPagingRules(dependent []release.Property) ([]string, error) {
 	var rules []string
-	for _, d := range dependents {
-		keywords, err := members(d.value)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", d.name, err)
-		}
-		for _, k := range keywords {
-			switch k.name {
-			case "required":
-				var names []string
-				if err := json.Unmarshal(k.value, &names); err != nil {
-					return nil, fmt.Errorf("%s: required: %w", d.name, err)
-				}
-				for _, name := range names {
-					rules = append(rules, needsRule(d.name, name))
-				}
-			case "properties":
-				excluded, err := members(k.value)
-				if err != nil {
-					return nil, fmt.Errorf("%s: properties: %w", d.name, err)
-				}
-				for _, e := range excluded {
-					if string(e.value) != "false" {
-						return nil, fmt.Errorf("%s: properties: %s: only false is supported", d.name, e.name)
-					}
-					rules = append(rules, excludesRule(d.name, e.name))
-				}
-			default:
-				return nil, fmt.Errorf("%s: the keyword %s is not supported", d.name, k.name)
+	for _, d := range dependent {
+		for _, k := range d.Schema.Keywords {
+			if k.Name != "required" && k.Name != "properties" {
+				return nil, fmt.Errorf("%s: the keyword %s is not supported", d.Name, k.Name)
 			}
+		}
+		for _, name := range d.Schema.Required {
+			rules = append(rules, needsRule(d.Name, name))
+		}
+		for _, p := range d.Schema.Properties {
+			if !p.Schema.IsNever {
+				return nil, fmt.Errorf("%s: properties: %s: only false is supported", d.Name, p.Name)
+			}
+			rules = append(rules, excludesRule(d.Name, p.Name))
 		}
 	}
 	slices.Sort(rules)

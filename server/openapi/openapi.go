@@ -3,10 +3,8 @@ package openapi
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
@@ -110,7 +108,7 @@ func (d *describer) action(a *release.Action) *operation {
 		Tags:        []string{a.Model},
 		Description: a.Doc,
 		Parameters:  []reference{{"#/components/parameters/" + timeZoneParameter}},
-		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(refTo(a.Input))},
+		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(release.RefTo(a.Input))},
 		Responses:   d.outcomes("The result.", d.result(a), statuses),
 		Security:    security(a.Anonymous),
 	}
@@ -126,9 +124,9 @@ func (d *describer) result(a *release.Action) json.RawMessage {
 	}
 	d.roots = append(d.roots, a.Result)
 	if a.Kind == release.Get {
-		return json.RawMessage(`{"oneOf":[` + string(refTo(a.Result)) + `,{"type":"null"}]}`)
+		return json.RawMessage(`{"oneOf":[` + string(release.RefTo(a.Result)) + `,{"type":"null"}]}`)
 	}
-	return refTo(a.Result)
+	return release.RefTo(a.Result)
 }
 
 // outcomes lists what an operation may answer.
@@ -156,18 +154,11 @@ func security(anonymous bool) []map[string][]string {
 // requires tells whether an input has something that must be given, so that there
 // must be a body.
 func requires(schemas release.Schemas, component string) bool {
-	var s struct {
-		Ref      string          `json:"$ref"`
-		Required []string        `json:"required"`
-		AnyOf    json.RawMessage `json:"anyOf"`
+	schema, err := schemas.Read(component)
+	if err == nil {
+		schema, _, err = schemas.Resolve(schema)
 	}
-	if json.Unmarshal(schemas.Get(component), &s) != nil {
-		return false
-	}
-	if target, ok := strings.CutPrefix(s.Ref, SchemaPrefix); ok && target != component {
-		return requires(schemas, target)
-	}
-	return len(s.Required) > 0 || s.AnyOf != nil // one of several sets of inputs
+	return err == nil && (len(schema.Required) > 0 || schema.AnyOf != nil) // one of several sets of inputs
 }
 
 // schemas returns the components that the operations mention, directly or not: those
@@ -183,13 +174,15 @@ func (d *describer) schemas() (release.Schemas, error) {
 			continue
 		}
 		reached[name] = true
-		text := all.Get(name)
-		if text == nil {
-			return nil, fmt.Errorf("there is no component %s", name)
+		schema, err := all.Read(name)
+		if err != nil {
+			return nil, err
 		}
-		for _, mention := range mentions.FindAllSubmatch(text, -1) {
-			pending = append(pending, string(mention[1]))
-		}
+		schema.Walk(func(s *release.JSONSchema) {
+			if mentioned := s.Component(); mentioned != "" {
+				pending = append(pending, mentioned)
+			}
+		})
 	}
 	var list release.Schemas
 	for _, s := range all {
@@ -198,15 +191,4 @@ func (d *describer) schemas() (release.Schemas, error) {
 		}
 	}
 	return list, nil
-}
-
-// SchemaPrefix begins a reference to a component.
-const SchemaPrefix = "#/components/schemas/"
-
-// mentions finds the components that a schema refers to. A description cannot look
-// like it, since quotes are escaped there.
-var mentions = regexp.MustCompile(`"\$ref":\s*"#/components/schemas/([A-Za-z0-9._-]+)"`)
-
-func refTo(component string) json.RawMessage {
-	return json.RawMessage(`{"$ref":"` + SchemaPrefix + component + `"}`)
 }

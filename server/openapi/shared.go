@@ -56,7 +56,7 @@ func (d *describer) responses() members[response] {
 		if err != nil {
 			panic("server: write the codes of a status: " + err.Error()) // they are strings
 		}
-		schema := `{"allOf":[` + string(refTo(errorSchema)) + `,{"type":"object","properties":{"code":{"type":"string","enum":` +
+		schema := `{"allOf":[` + string(release.RefTo(errorSchema)) + `,{"type":"object","properties":{"code":{"type":"string","enum":` +
 			string(codes) + `}},"required":["code"]}]}`
 		all.add(responseName(status), response{
 			Description: responseTexts[status],

@@ -29,8 +29,8 @@ func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {
 		OperationID: d.uploadName(a, f),
 		Tags:        []string{a.Model},
 		Description: uploadText(a, f),
-		RequestBody: requestBody{Required: true, Content: jsonContent(refTo(files.UploadRequestName))},
-		Responses:   d.outcomes("Where the file goes.", refTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
+		RequestBody: requestBody{Required: true, Content: jsonContent(release.RefTo(files.UploadRequestName))},
+		Responses:   d.outcomes("Where the file goes.", release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
 		Security:    security(a.AnonymousUploads),
 	}
 }

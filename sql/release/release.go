@@ -1,7 +1,8 @@
 // Package release is the contract between the compiler and the server: what the
 // compiler writes into platform.release, and what a server reads from there.
 //
-// It holds plain data and its JSON form, nothing else. The compiler fills a
+// It holds plain data, its JSON form and the one reader of the published JSON Schemas,
+// nothing else. The compiler fills a
 // Manifest in package lower; the server builds its calls from one and never sees
 // a schema file.
 package release

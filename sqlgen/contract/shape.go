@@ -42,130 +42,73 @@ type bound struct {
 // isLower tells whether a bound is one from below.
 func (b bound) isLower() bool { return strings.HasPrefix(b.keyword, "min") }
 
-// componentRef is what every $ref of a manifest begins with.
-const componentRef = "#/components/schemas/"
-
 // parseShape reads a JSON Schema of a manifest. One that is not as the compiler
 // writes them is a bug.
 func parseShape(text json.RawMessage) *shape {
-	s := &shape{}
-	switch string(text) {
-	case "true":
-		return s
-	case "false":
-		return &shape{unexamined: []string{"false"}}
+	schema, err := release.ReadJSONSchema(text)
+	if err != nil {
+		panic(fmt.Sprintf("contract: read the schema %s: %v", text, err))
 	}
-	var keywords release.Schemas
-	decode(text, &keywords)
-	var required []string
-	for _, k := range keywords {
-		s.keyword(k.Name, k.JSON, &required)
-	}
-	for i := range s.members {
-		s.members[i].required = slices.Contains(required, s.members[i].name)
-	}
-	return s
+	return shapeOf(schema)
 }
 
-// keyword reads one keyword.
-func (s *shape) keyword(name string, value json.RawMessage, required *[]string) {
-	switch name {
-	case "$ref":
-		var ref string
-		decode(value, &ref)
-		s.ref = strings.TrimPrefix(ref, componentRef)
-	case "type":
-		s.readTypes(value)
-	case "format", "x-format": // the latter for what the server alone checks
-		decode(value, &s.format)
-	case "enum":
-		s.readEnum(value)
-	case "properties":
-		var members release.Schemas
-		decode(value, &members)
-		for _, m := range members {
-			s.members = append(s.members, member{name: m.Name, shape: parseShape(m.JSON)})
+// shapeOf makes of a schema what can be compared.
+func shapeOf(schema *release.JSONSchema) *shape {
+	s := &shape{ref: schema.Component(), nullable: schema.IsNullable(), format: schema.Format + schema.OwnFormat, isClosed: schema.IsClosed()}
+	if schema.IsNever {
+		s.unexamined = []string{"false"}
+	}
+	for _, name := range schema.Types {
+		if name != "null" {
+			s.types = append(s.types, name)
 		}
-	case "required":
-		decode(value, required)
-	case "additionalProperties":
-		s.isClosed = string(value) == "false"
-	case "items":
-		s.items = parseShape(value)
-	case "oneOf", "anyOf":
-		s.readAlternatives(value)
-	case "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties":
-		var n json.Number
-		decode(value, &n)
-		s.bounds = append(s.bounds, bound{name, n})
-	case "title", "description", "examples", "deprecated", "$comment": // for readers
-	default:
-		s.unexamined = append(s.unexamined, name+": "+string(value))
 	}
-}
-
-func (s *shape) readTypes(value json.RawMessage) {
-	var list []string
-	if value[0] == '[' {
-		decode(value, &list)
-	} else {
-		list = []string{""}
-		decode(value, &list[0])
+	if schema.Enum != nil {
+		s.enum = []string{}
 	}
-	for _, name := range list {
-		if name == "null" {
-			s.nullable = true
-			continue
-		}
-		s.types = append(s.types, name)
-	}
-}
-
-func (s *shape) readEnum(value json.RawMessage) {
-	var list []any
-	decode(value, &list)
-	s.enum = []string{}
-	for _, v := range list {
+	for _, v := range schema.Enum {
 		if v != nil {
 			s.enum = append(s.enum, fmt.Sprint(v))
 		}
 	}
-}
-
-// readAlternatives reads the alternatives of a value, of which null is kept apart.
-func (s *shape) readAlternatives(value json.RawMessage) {
-	var list []json.RawMessage
-	decode(value, &list)
-	for _, text := range list {
-		if set := requiredOnly(text); set != nil {
-			s.sets = append(s.sets, set)
-			continue
-		}
-		alternative := parseShape(text)
-		if alternative.nullable && len(alternative.types) == 0 && alternative.ref == "" && alternative.oneOf == nil {
-			s.nullable = true
-			continue
-		}
-		s.oneOf = append(s.oneOf, alternative)
+	for _, p := range schema.Properties {
+		s.members = append(s.members, member{name: p.Name, shape: shapeOf(p.Schema), required: schema.Requires(p.Name)})
 	}
-}
-
-// requiredOnly returns the members that a schema requires which says nothing else;
-// nil if it is another one.
-func requiredOnly(text json.RawMessage) []string {
-	var keywords release.Schemas
-	decode(text, &keywords)
-	if len(keywords) != 1 || keywords[0].Name != "required" {
-		return nil
+	if schema.Items != nil {
+		s.items = shapeOf(schema.Items)
 	}
-	var names []string
-	decode(keywords[0].JSON, &names)
-	return names
+	for _, alternative := range slices.Concat(schema.OneOf, schema.AnyOf) {
+		s.addAlternative(alternative)
+	}
+	for _, k := range schema.Keywords {
+		s.addKeyword(k)
+	}
+	return s
 }
 
-func decode(text json.RawMessage, into any) {
-	if err := json.Unmarshal(text, into); err != nil {
-		panic(fmt.Sprintf("contract: read the schema %s: %v", text, err))
+// addAlternative adds an alternative, of which null is kept apart.
+func (s *shape) addAlternative(schema *release.JSONSchema) {
+	if set := schema.RequiredOnly(); set != nil {
+		s.sets = append(s.sets, set)
+		return
+	}
+	alternative := shapeOf(schema)
+	if alternative.nullable && len(alternative.types) == 0 && alternative.ref == "" && alternative.oneOf == nil {
+		s.nullable = true
+		return
+	}
+	s.oneOf = append(s.oneOf, alternative)
+}
+
+// addKeyword adds a keyword that limits a value, or that is not looked into.
+func (s *shape) addKeyword(k release.Keyword) {
+	switch k.Name {
+	case "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties":
+		s.bounds = append(s.bounds, bound{k.Name, json.Number(k.Value)})
+	case "$ref", "type", "format", "x-format", "enum", "properties", "required", "additionalProperties", "items", "oneOf", "anyOf": // read above
+	case "title", "description", "examples", "deprecated", "$comment": // for readers
+	default:
+		s.unexamined = append(s.unexamined, k.Name+": "+string(k.Value))
 	}
 }
 

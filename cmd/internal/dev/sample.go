@@ -35,11 +35,11 @@ func sample(m *release.Manifest, baseURL string) []request {
 		}
 		switch {
 		case a.Kind == release.Create && create == nil:
-			if value, ok := example(m.Schemas, m.Schemas.Get(a.Input), ""); ok {
+			if value, ok := exampleOf(m.Schemas, a.Input); ok {
 				create, body = a, value
 			}
 		case a.Kind == release.List && list == nil:
-			if value, ok := example(m.Schemas, m.Schemas.Get(a.Input), ""); ok && value == "{}" {
+			if value, ok := exampleOf(m.Schemas, a.Input); ok && value == "{}" {
 				list = a
 			}
 		}
@@ -64,26 +64,21 @@ func sample(m *release.Manifest, baseURL string) []request {
 	return requests
 }
 
-// example makes a value that satisfies a published schema, leaving out what may
-// be left out. It cannot when the id of another record is asked for.
-func example(schemas release.Schemas, schema json.RawMessage, name string) (string, bool) {
-	var s struct {
-		Ref        string          `json:"$ref"`
-		Type       json.RawMessage `json:"type"`
-		Format     string          `json:"format"`
-		Enum       []any           `json:"enum"`
-		MinLength  int             `json:"minLength"`
-		MaxLength  int             `json:"maxLength"`
-		MinItems   int             `json:"minItems"`
-		Items      json.RawMessage `json:"items"`
-		Required   []string        `json:"required"`
-		Properties map[string]json.RawMessage
-	}
-	if err := json.Unmarshal(schema, &s); err != nil {
+// exampleOf makes a value that satisfies a component.
+func exampleOf(schemas release.Schemas, component string) (string, bool) {
+	s, err := schemas.Read(component)
+	if err != nil {
 		panic(fmt.Sprintf("dev: read a schema of the manifest: %v", err))
 	}
-	if s.Ref != "" {
-		return example(schemas, schemas.Get(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:]), name)
+	return example(schemas, s, "")
+}
+
+// example makes a value that satisfies a published schema, leaving out what may
+// be left out. It cannot when the id of another record is asked for.
+func example(schemas release.Schemas, s *release.JSONSchema, name string) (string, bool) {
+	s, _, err := schemas.Resolve(s)
+	if err != nil {
+		panic(fmt.Sprintf("dev: read a schema of the manifest: %v", err))
 	}
 	quote := func(text string) string {
 		encoded, err := json.Marshal(text)
@@ -92,15 +87,14 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		}
 		return strings.ReplaceAll(string(encoded), "'", "")
 	}
-	var kind string
-	if json.Unmarshal(s.Type, &kind) != nil {
+	if len(s.Types) != 1 {
 		return "null", true // one of several types: null is among them
 	}
-	switch kind {
+	switch s.Kind() {
 	case "object":
 		var members []string
 		for _, r := range s.Required {
-			value, ok := example(schemas, s.Properties[r], r)
+			value, ok := example(schemas, s.Property(r), r)
 			if !ok {
 				return "", false
 			}
@@ -108,11 +102,12 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		}
 		return "{" + strings.Join(members, ",") + "}", true
 	case "array":
-		if s.MinItems == 0 {
+		least := s.Count("minItems")
+		if least == 0 {
 			return "[]", true
 		}
 		element, ok := example(schemas, s.Items, name)
-		return "[" + strings.TrimSuffix(strings.Repeat(element+",", s.MinItems), ",") + "]", ok
+		return "[" + strings.TrimSuffix(strings.Repeat(element+",", least), ",") + "]", ok
 	case "boolean":
 		return "true", true
 	case "integer", "number":
@@ -127,12 +122,12 @@ func example(schemas release.Schemas, schema json.RawMessage, name string) (stri
 		return `"2026-03-31T09:00:00Z"`, true
 	case s.Format == "duration":
 		return `"PT1H"`, true
-	case s.Format == "" && s.MinLength > 0:
+	case s.Format == "" && s.Count("minLength") > 0:
 		return "", false // an id
 	}
 	text := []rune("a " + name)
-	if s.MaxLength > 0 {
-		text = text[:min(len(text), s.MaxLength)]
+	if most := s.Count("maxLength"); most > 0 {
+		text = text[:min(len(text), most)]
 	}
 	return quote(string(text)), true
 }

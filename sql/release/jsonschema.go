@@ -1,0 +1,294 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// JSONSchema is a published JSON Schema, read. What is not written is zero.
+type JSONSchema struct {
+	// Keywords are all that is written, in its order. The schemas true and false have none.
+	Keywords []Keyword
+
+	IsNever     bool   // the schema is false: nothing fits
+	Ref         string // what it refers to
+	Types       []string
+	Format      string
+	OwnFormat   string // x-format, which is no concern of clients
+	Enum        []any
+	Description string
+
+	Properties []Property // in their order
+	Required   []string
+	Dependent  []Property // dependentSchemas, by the property on whose presence they depend
+	Items      *JSONSchema
+
+	AnyOf, OneOf, AllOf []*JSONSchema
+}
+
+// Keyword is a keyword of a schema with its value as it is written.
+type Keyword struct {
+	Name  string
+	Value json.RawMessage
+}
+
+// Property is a property of an object.
+type Property struct {
+	Name   string
+	Schema *JSONSchema
+}
+
+const componentPrefix = "#/components/schemas/"
+
+// RefTo returns a schema that refers to a component.
+func RefTo(component string) json.RawMessage {
+	return json.RawMessage(`{"$ref":"` + componentPrefix + component + `"}`)
+}
+
+// Read returns the component of that name, read. It fails if there is none.
+func (s Schemas) Read(name string) (*JSONSchema, error) {
+	text := s.Get(name)
+	if text == nil {
+		return nil, fmt.Errorf("there is no component %s", name)
+	}
+	schema, err := ReadJSONSchema(text)
+	if err != nil {
+		return nil, fmt.Errorf("component %s: %w", name, err)
+	}
+	return schema, nil
+}
+
+// Resolve follows references from a schema to one that is none, and returns the name of the
+// last component on the way; empty if there was no reference.
+func (s Schemas) Resolve(schema *JSONSchema) (resolved *JSONSchema, component string, err error) {
+	for range len(s) + 1 {
+		name := schema.Component()
+		if name == "" {
+			return schema, component, nil
+		}
+		component = name
+		if schema, err = s.Read(name); err != nil {
+			return nil, component, err
+		}
+	}
+	return nil, component, fmt.Errorf("component %s refers to itself", component)
+}
+
+// ReadJSONSchema reads a schema. It fails where a keyword does not hold what it must; what a
+// keyword that is not one of JSONSchema's holds is up to the reader.
+func ReadJSONSchema(text []byte) (*JSONSchema, error) {
+	switch text = bytes.TrimSpace(text); string(text) {
+	case "true":
+		return &JSONSchema{}, nil
+	case "false":
+		return &JSONSchema{IsNever: true}, nil
+	}
+	keywords, err := readMembers(text)
+	if err != nil {
+		return nil, err
+	}
+	s := &JSONSchema{Keywords: keywords}
+	for _, k := range keywords {
+		if err := s.read(k); err != nil {
+			return nil, fmt.Errorf("%s: %w", k.Name, err)
+		}
+	}
+	return s, nil
+}
+
+// read reads one keyword.
+func (s *JSONSchema) read(k Keyword) (err error) {
+	switch k.Name {
+	case "$ref":
+		return json.Unmarshal(k.Value, &s.Ref)
+	case "type":
+		return s.readTypes(k.Value)
+	case "format":
+		return json.Unmarshal(k.Value, &s.Format)
+	case "x-format":
+		return json.Unmarshal(k.Value, &s.OwnFormat)
+	case "enum":
+		return json.Unmarshal(k.Value, &s.Enum)
+	case "description":
+		return json.Unmarshal(k.Value, &s.Description)
+	case "required":
+		return json.Unmarshal(k.Value, &s.Required)
+	case "properties":
+		s.Properties, err = readProperties(k.Value)
+	case "dependentSchemas":
+		s.Dependent, err = readProperties(k.Value)
+	case "items":
+		s.Items, err = ReadJSONSchema(k.Value)
+	case "anyOf":
+		s.AnyOf, err = readList(k.Value)
+	case "oneOf":
+		s.OneOf, err = readList(k.Value)
+	case "allOf":
+		s.AllOf, err = readList(k.Value)
+	}
+	return err
+}
+
+// readTypes reads the name of a type, or a list of them.
+func (s *JSONSchema) readTypes(value json.RawMessage) error {
+	if value[0] == '"' {
+		s.Types = []string{""}
+		return json.Unmarshal(value, &s.Types[0])
+	}
+	if err := json.Unmarshal(value, &s.Types); err != nil {
+		return err
+	}
+	if len(s.Types) == 0 {
+		return fmt.Errorf("the list is empty")
+	}
+	return nil
+}
+
+func readProperties(text json.RawMessage) ([]Property, error) {
+	members, err := readMembers(text)
+	if err != nil {
+		return nil, err
+	}
+	properties := make([]Property, len(members))
+	for i, m := range members {
+		schema, err := ReadJSONSchema(m.Value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.Name, err)
+		}
+		properties[i] = Property{m.Name, schema}
+	}
+	return properties, nil
+}
+
+func readList(text json.RawMessage) ([]*JSONSchema, error) {
+	var texts []json.RawMessage
+	if err := json.Unmarshal(text, &texts); err != nil {
+		return nil, err
+	}
+	list := make([]*JSONSchema, len(texts))
+	for i, t := range texts {
+		var err error
+		if list[i], err = ReadJSONSchema(t); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// readMembers reads an object in its order. A name may not stand twice.
+func readMembers(text []byte) ([]Keyword, error) {
+	d := jsontext.NewDecoder(bytes.NewReader(text))
+	if d.PeekKind() != '{' {
+		return nil, fmt.Errorf("%.40s is not an object", text)
+	}
+	if _, err := d.ReadToken(); err != nil {
+		return nil, err
+	}
+	var list []Keyword
+	for d.PeekKind() != '}' {
+		name, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		k := Keyword{Name: name.String()} // the token is void after the next read
+		value, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		k.Value = bytes.Clone(value)
+		list = append(list, k)
+	}
+	_, err := d.ReadToken()
+	return list, err
+}
+
+// Walk visits a schema and all that stand in it. It does not follow references.
+func (s *JSONSchema) Walk(visit func(*JSONSchema)) {
+	visit(s)
+	for _, p := range slices.Concat(s.Properties, s.Dependent) {
+		p.Schema.Walk(visit)
+	}
+	if s.Items != nil {
+		s.Items.Walk(visit)
+	}
+	for _, other := range slices.Concat(s.AnyOf, s.OneOf, s.AllOf) {
+		other.Walk(visit)
+	}
+}
+
+// Component returns the component that the schema refers to, or an empty text.
+func (s *JSONSchema) Component() string {
+	name, isComponent := strings.CutPrefix(s.Ref, componentPrefix)
+	if !isComponent {
+		return ""
+	}
+	return name
+}
+
+// Kind returns the type, or the first one that is not null; empty if there is none.
+func (s *JSONSchema) Kind() string {
+	for _, t := range s.Types {
+		if t != "null" {
+			return t
+		}
+	}
+	return ""
+}
+
+// IsNullable tells whether the types name null.
+func (s *JSONSchema) IsNullable() bool { return slices.Contains(s.Types, "null") }
+
+// IsNull tells whether the schema is that of null and says nothing else.
+func (s *JSONSchema) IsNull() bool {
+	return len(s.Keywords) == 1 && len(s.Types) == 1 && s.Types[0] == "null"
+}
+
+// RequiredOnly returns what a schema requires that says nothing else; nil if it does.
+func (s *JSONSchema) RequiredOnly() []string {
+	if len(s.Keywords) != 1 {
+		return nil
+	}
+	return s.Required
+}
+
+// Property returns the schema of the property of that name, or nil.
+func (s *JSONSchema) Property(name string) *JSONSchema {
+	for _, p := range s.Properties {
+		if p.Name == name {
+			return p.Schema
+		}
+	}
+	return nil
+}
+
+// Requires tells whether the property of that name must be given.
+func (s *JSONSchema) Requires(name string) bool { return slices.Contains(s.Required, name) }
+
+// Value returns the value of a keyword as it is written, or nil.
+func (s *JSONSchema) Value(keyword string) json.RawMessage {
+	for _, k := range s.Keywords {
+		if k.Name == keyword {
+			return k.Value
+		}
+	}
+	return nil
+}
+
+// IsClosed tells whether an object takes no other properties.
+func (s *JSONSchema) IsClosed() bool { return string(s.Value("additionalProperties")) == "false" }
+
+// Count returns the value of a keyword that counts, such as minLength; 0 if it is not
+// written.
+func (s *JSONSchema) Count(keyword string) int {
+	n, err := strconv.Atoi(string(s.Value(keyword)))
+	if err != nil {
+		return 0
+	}
+	return n
+}
