@@ -31,6 +31,8 @@ func (s *stage) measurePools(b *testing.B) {
 				s.printf("%-42d %8.1f %8.1f %7.2f\n", pool, o, t, t/o)
 			}
 		}
+		ours.stop()
+		theirs.stop()
 	}
 }
 
@@ -42,6 +44,7 @@ func (s *stage) measureGrowth(b *testing.B) {
 		server, _ := s.grown(b, fmt.Sprintf("actions_%d", actions), manyActions(actions), "getPost0")
 		get := func(int64) call { return call{action: "getPost0", body: `{"id":"none"}`} }
 		s.printf("%-42d %8.1f\n", actions, server.load(b, s.backends, usualClients, get, "null").total())
+		server.stop()
 	}
 
 	s.printf("\nMore models, each with five actions: seconds to compile and install into an empty database, to find it unchanged, and for\n"+
@@ -49,6 +52,7 @@ func (s *stage) measureGrowth(b *testing.B) {
 	for _, models := range []int{10, 100, 200} {
 		server, took := s.grown(b, fmt.Sprintf("models_%d", models), manyModels(models), "getItem0")
 		s.printf("%-42d %8.2f %10.2f %8.3f\n", models, took.installed.Seconds(), took.unchanged.Seconds(), server.firstAfter.Seconds())
+		server.stop()
 	}
 
 	s.printf("\nMore rows: CPU µs of page %d by cursor.\n%-42s %8s\n", deepPage, "rows", "page")

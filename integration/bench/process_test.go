@@ -28,6 +28,7 @@ type process struct {
 	client     *fasthttp.Client
 	firstAfter time.Duration // from its start to its first answer
 	output     *strings.Builder
+	stop       func() // may be called again
 }
 
 // startSelf starts this program as a server, with a pool of so many connections.
@@ -68,13 +69,14 @@ func run(b *testing.B, name string, command *exec.Cmd, path string, first call) 
 	if err := command.Start(); err != nil {
 		b.Fatal(err)
 	}
-	b.Cleanup(func() {
+	stop := sync.OnceFunc(func() {
 		command.Process.Signal(syscall.SIGKILL)
 		command.Wait()
 	})
+	b.Cleanup(stop)
 	p := &process{
 		pid: command.Process.Pid, url: "http://" + net.JoinHostPort(host, port) + path,
-		client: &fasthttp.Client{MaxConnsPerHost: maxClients}, output: output,
+		client: &fasthttp.Client{MaxConnsPerHost: maxClients}, output: output, stop: stop,
 	}
 	for time.Since(began) < 30*time.Second {
 		if status, _, err := p.post(first.action, "", first.body); err == nil && (status == 200 || status == 404) {
