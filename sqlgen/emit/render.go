@@ -79,7 +79,7 @@ func createTable(t *pg.Table) string {
 			lines = append(lines, cat("constraint ", pg.Ident(c.Name), " ", constraintDoc(c)))
 		}
 	}
-	return layout(cat(
+	return written(cat(
 		comment(t.Origin.Of), hard,
 		"create table ", pg.Qualified(t.Schema, t.Name), " (", nest(hard, join(cat(",", hard), lines)), hard, ");",
 	))
@@ -118,7 +118,7 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 	for i, a := range g.Arguments {
 		arguments[i] = pg.Quote(a)
 	}
-	return layout(cat(d, "execute function ", g.Function, bracketed("(", arguments, ")"), ";"))
+	return written(cat(d, "execute function ", g.Function, bracketed("(", arguments, ")"), ";"))
 }
 
 func view(v *pg.View) string {
@@ -131,9 +131,9 @@ func view(v *pg.View) string {
 	}
 	list := group(nest(line, commaLines(columns)))
 	if len(columns) == 1 {
-		list = groupDoc{inner: cat(" ", columns[0])}
+		list = cat(" ", columns[0])
 	}
-	return layout(cat(
+	return written(cat(
 		"create view ", pg.Qualified(v.Schema, v.Name), " as", hard,
 		"select", list, hard,
 		"from ", pg.Qualified("app", v.Table), ";",
@@ -146,17 +146,17 @@ func policy(t *pg.Table, p *pg.Policy) string {
 		line, "on ", pg.Qualified(t.Schema, t.Name), " for ", string(p.Command), " to ", p.Role))
 	switch p.Command {
 	case pg.ForInsert:
-		return layout(cat(head, " with check (", nest(hard, condition), hard, ");"))
+		return written(cat(head, " with check (", nest(hard, condition), hard, ");"))
 	case pg.ForUpdate:
 		check := doc("true")
 		if len(p.Check) > 0 {
 			check = branches(p.Check, pg.True())
 		}
-		return layout(cat(head, " using (", nest(hard, condition), hard, ") with check (", nest(
+		return written(cat(head, " using (", nest(hard, condition), hard, ") with check (", nest(
 			hard, "-- An update is judged on the row as it was. Without this clause the condition above would judge the new row too.",
 			hard, check), hard, ");"))
 	}
-	return layout(cat(head, " using (", nest(hard, condition), hard, ");"))
+	return written(cat(head, " using (", nest(hard, condition), hard, ");"))
 }
 
 // branches lays out the condition of a policy: a case over the action, each
@@ -194,7 +194,7 @@ func grant(t *pg.Table, g *pg.Grant) string {
 	if len(g.Columns) > 0 {
 		what = cat(g.Privilege, " ", identifiers(g.Columns))
 	}
-	return layout(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";")))
+	return written(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";")))
 }
 
 func function(f *pg.Function) string {
@@ -212,8 +212,8 @@ func function(f *pg.Function) string {
 	for _, s := range f.Settings {
 		head = cat(head, "set ", s.Name, " = ", s.Value, hard)
 	}
-	body := layout(functionBody(f))
-	return layout(cat(head, "as ")) + pg.DollarQuote("", "\n"+body+"\n") + ";"
+	body := written(functionBody(f))
+	return written(cat(head, "as ")) + pg.DollarQuote("", "\n"+body+"\n") + ";"
 }
 
 func functionBody(f *pg.Function) doc {

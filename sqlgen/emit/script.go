@@ -3,6 +3,7 @@ package emit
 import (
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/layout"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -54,7 +55,7 @@ func (w *writer) text(paragraph string) {
 // section announces a group of objects by a ruled line.
 func (w *writer) section(title string) {
 	heading := "-- " + title + " "
-	w.text(heading + strings.Repeat("-", max(0, width-len([]rune(heading)))))
+	w.text(heading + strings.Repeat("-", max(0, layout.Width-len([]rune(heading)))))
 }
 
 func flatName(source string) string { return strings.Join(strings.Fields(source), " ") }
@@ -94,7 +95,7 @@ func commentOn(object, text string) string {
 	if strings.Contains(text, "\n") {
 		return "comment on " + object + " is " + pg.Quote(text) + ";"
 	}
-	return layout(group("comment on ", object, nest(line, "is ", pg.Quote(text), ";")))
+	return written(group("comment on ", object, nest(line, "is ", pg.Quote(text), ";")))
 }
 
 // columnDefinition writes a column as a table that is there gets it, optional for now or
@@ -131,7 +132,7 @@ func addReferences(t *pg.Table) string {
 	for i, r := range t.References {
 		lines[i] = group("add constraint ", pg.Ident(r.Name), nest(line, "foreign key (", pg.Ident(r.Column), ")", line, "references ", target(r)))
 	}
-	return layout(cat("alter table ", pg.Qualified(t.Schema, t.Name), nest(hard, join(cat(",", hard), lines)), ";"))
+	return written(cat("alter table ", pg.Qualified(t.Schema, t.Name), nest(hard, join(cat(",", hard), lines)), ";"))
 }
 
 // target writes what a reference points to, and what becomes of it.
@@ -198,7 +199,7 @@ func indexStatement(create, name string, t *pg.Table, keys []doc, where string) 
 	if where != "" {
 		on = cat(on, " where ", where)
 	}
-	return layout(group(strings.TrimSpace(create), " ", pg.Ident(name), nest(line, on, ";")))
+	return written(group(strings.TrimSpace(create), " ", pg.Ident(name), nest(line, on, ";")))
 }
 
 func (w *writer) triggers(tables []*pg.Table) {

@@ -1,6 +1,10 @@
 package syntax
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/layout"
+)
 
 // between is what stands before a token, seen as a reader sees it.
 type between struct {
@@ -52,62 +56,62 @@ func (f *formatter) between(i int) between {
 
 // separation is how an item is set off from what stands before it.
 type separation struct {
-	kind    layout // space(), gap() or lineEnd()
-	blank   bool   // whether blank lines are kept
-	first   bool   // whether nothing but comments stands before it in its brackets: no blank line at the top
-	closing bool   // whether it is the closing bracket: no blank line directly before it
+	kind    layout.Layout // a Space, Gap or LineEnd
+	blank   bool          // whether blank lines are kept
+	first   bool          // whether nothing but comments stands before it in its brackets: no blank line at the top
+	closing bool          // whether it is the closing bracket: no blank line directly before it
 }
 
 // separate returns the comments before the next token, up to but not including
 // those on its own line, and the line break directly before it. The comments
 // can so be indented further than a closing bracket.
-func (f *formatter) separate(s separation) (comments, lineBreak layout) {
+func (f *formatter) separate(s separation) (comments, lineBreak layout.Layout) {
 	b := f.between(f.at)
 	f.separated = f.at
-	hard := s.kind.hard || len(b.lines) > 0 || s.blank && !s.first && !s.closing && b.blank
+	hard := s.kind.MustBreak() || len(b.lines) > 0 || s.blank && !s.first && !s.closing && b.blank
 	for _, c := range b.trailing {
 		hard = hard || c.Kind == LineComment || strings.Contains(c.Text, "\n")
 	}
-	var before, after []layout
+	var before, after []layout.Layout
 	for _, c := range b.trailing {
 		switch text := commentText(c); {
 		case c.Kind == LineComment:
-			before = append(before, suffix(text))
+			before = append(before, layout.Suffix(text))
 		case hard:
-			before = append(before, textOf(" "+text))
+			before = append(before, layout.Text(" "+text))
 		default:
 			// On one line, the comment looks like one before the token, which it
 			// then is.
-			before = append(before, ifBroken(textOf(" "+text), concat()))
-			after = append(after, ifBroken(concat(), commentOf(text)))
+			before = append(before, layout.IfBroken(layout.Text(" "+text), layout.Concat()))
+			after = append(after, layout.IfBroken(layout.Concat(), layout.Comment(text)))
 		}
 	}
 	if !hard {
-		return concat(before...), concat(append([]layout{s.kind}, after...)...)
+		return layout.Concat(before...), layout.Concat(append([]layout.Layout{s.kind}, after...)...)
 	}
 	for i, line := range b.lines {
 		before = append(before, lineBreakOf(line.blank && s.blank && !(s.first && i == 0)))
 		for j, c := range line.comments {
 			if j > 0 {
-				before = append(before, textOf(" "))
+				before = append(before, layout.Text(" "))
 			}
-			before = append(before, textOf(commentText(c)))
+			before = append(before, layout.Text(commentText(c)))
 		}
 	}
-	return concat(before...), lineBreakOf(b.blank && s.blank && !s.closing && !(s.first && len(b.lines) == 0))
+	return layout.Concat(before...), lineBreakOf(b.blank && s.blank && !s.closing && !(s.first && len(b.lines) == 0))
 }
 
-func lineBreakOf(blank bool) layout {
+func lineBreakOf(blank bool) layout.Layout {
 	if blank {
-		return blankLine()
+		return layout.BlankLine()
 	}
-	return lineEnd()
+	return layout.LineEnd()
 }
 
 // commentsHere returns the comments before the next token in a place where no
 // line breaks: those that reach to the end of their line move to the end of
 // this one.
-func (f *formatter) commentsHere() layout {
+func (f *formatter) commentsHere() layout.Layout {
 	b := f.between(f.at)
 	var comments []Trivia
 	if f.separated != f.at {
@@ -116,15 +120,15 @@ func (f *formatter) commentsHere() layout {
 			comments = append(comments, line.comments...)
 		}
 	}
-	var l []layout
+	var l []layout.Layout
 	for _, c := range append(comments, b.inline...) {
 		if c.Kind == LineComment {
-			l = append(l, suffix(commentText(c)))
+			l = append(l, layout.Suffix(commentText(c)))
 		} else {
-			l = append(l, commentOf(commentText(c)))
+			l = append(l, layout.Comment(commentText(c)))
 		}
 	}
-	return concat(l...)
+	return layout.Concat(l...)
 }
 
 // commentText returns a comment as it is written, with plain line ends.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"github.com/sternpost/sternpost/sqlgen/layout"
 )
 
 // Format returns the text of a file in the formatted spelling. It loses
@@ -39,7 +41,7 @@ func Format(f *File) []byte {
 		return slices.Clone(f.Source.Text)
 	}
 	p := &formatter{src: f.Source, tokens: slices.Clone(f.Tokens), separated: -1}
-	return []byte(p.file(f).print())
+	return []byte(p.file(f).File())
 }
 
 // formatter turns a tree into a layout. It reads the tokens along with the
@@ -51,65 +53,63 @@ type formatter struct {
 	separated int // index of the token before which separate has written the comments
 }
 
-func (f *formatter) file(file *File) layout {
-	var l []layout
+func (f *formatter) file(file *File) layout.Layout {
+	var l []layout.Layout
 	wasOneLine := false
 	for i, d := range file.Decls {
 		b := f.between(f.at)
-		comments, lineBreak := f.separate(separation{kind: lineEnd(), blank: true, first: i == 0})
+		comments, lineBreak := f.separate(separation{kind: layout.LineEnd(), blank: true, first: i == 0})
 		decl := f.decl(d)
 		blank := b.blank
 		for _, line := range b.lines {
 			blank = blank || line.blank
 		}
-		apart := i > 0 && !blank && !(wasOneLine && decl.isOneLine() && len(b.lines) == 0)
+		apart := i > 0 && !blank && !(wasOneLine && decl.IsOneLine() && len(b.lines) == 0)
 		if apart && len(b.lines) == 0 {
-			lineBreak = blankLine()
+			lineBreak = layout.BlankLine()
 		} else if apart {
-			comments = concat(f.blankBefore(comments, len(b.trailing)))
+			comments = layout.Concat(f.blankBefore(comments, len(b.trailing)))
 		}
 		l = append(l, comments, lineBreak, decl)
-		wasOneLine = decl.isOneLine()
+		wasOneLine = decl.IsOneLine()
 	}
-	comments, _ := f.separate(separation{kind: lineEnd(), blank: true, first: len(file.Decls) == 0})
-	return concat(append(l, comments)...)
+	comments, _ := f.separate(separation{kind: layout.LineEnd(), blank: true, first: len(file.Decls) == 0})
+	return layout.Concat(append(l, comments)...)
 }
 
 // blankBefore puts a blank line before the comments that stand on lines of
 // their own; trailing others come first.
-func (f *formatter) blankBefore(comments layout, trailing int) layout {
-	parts := slices.Clone(comments.parts)
-	parts[trailing] = blankLine()
-	return concat(parts...)
+func (f *formatter) blankBefore(comments layout.Layout, trailing int) layout.Layout {
+	return comments.Replacing(trailing, layout.BlankLine())
 }
 
 // is reports whether the next token is the punctuation text.
 func (f *formatter) is(text string) bool { return f.tokens[f.at].is(text) }
 
 // token returns the next token with the comments before it.
-func (f *formatter) token() layout {
+func (f *formatter) token() layout.Layout {
 	comments := f.commentsHere()
 	text := f.tokens[f.at].Text
 	f.at++
-	return concat(comments, textOf(text))
+	return layout.Concat(comments, layout.Text(text))
 }
 
 // tokensTo returns all tokens up to the end of a node, nothing between them but
 // comments.
-func (f *formatter) tokensTo(end Pos) layout {
-	var l []layout
+func (f *formatter) tokensTo(end Pos) layout.Layout {
+	var l []layout.Layout
 	for f.tokens[f.at].Span.Start.Offset < end.Offset {
 		l = append(l, f.token())
 	}
-	return concat(l...)
+	return layout.Concat(l...)
 }
 
 // verbatim returns everything up to the end of a node as it is written.
-func (f *formatter) verbatim(end Pos) layout {
+func (f *formatter) verbatim(end Pos) layout.Layout {
 	comments := f.commentsHere()
 	text := string(f.src.Text[f.tokens[f.at].Span.Start.Offset:end.Offset])
 	f.at = f.indexAt(end)
-	return concat(comments, textOf(plainLineEnds(text)))
+	return layout.Concat(comments, layout.Text(plainLineEnds(text)))
 }
 
 // indexAt returns the index of the first token at or after a place.
@@ -117,107 +117,107 @@ func (f *formatter) indexAt(pos Pos) int {
 	return sort.Search(len(f.tokens)-1, func(i int) bool { return f.tokens[i].Span.Start.Offset >= pos.Offset })
 }
 
-func (f *formatter) decl(d Decl) layout {
+func (f *formatter) decl(d Decl) layout.Layout {
 	if later, ok := d.(*Later); ok {
 		return f.later(later)
 	}
-	heading := concat(f.token(), textOf(" "), f.token(), textOf(" "))
+	heading := layout.Concat(f.token(), layout.Text(" "), f.token(), layout.Text(" "))
 	switch d := d.(type) {
 	case *Model:
-		return concat(heading, block(f, d.Members, f.member))
+		return layout.Concat(heading, block(f, d.Members, f.member))
 	case *Union:
-		return concat(heading, block(f, d.Members, f.member))
+		return layout.Concat(heading, block(f, d.Members, f.member))
 	case *Message:
-		return concat(heading, block(f, d.Fields, f.field))
+		return layout.Concat(heading, block(f, d.Fields, f.field))
 	case *Enum:
-		return concat(heading, flexibleBlock(f, d.Values, f.enumValue))
+		return layout.Concat(heading, flexibleBlock(f, d.Values, f.enumValue))
 	case *Role:
-		return concat(heading, flexibleBlock(f, d.Blocks, f.roleBlock))
+		return layout.Concat(heading, flexibleBlock(f, d.Blocks, f.roleBlock))
 	case *API:
-		return concat(heading, f.tokenBlock(f.modelsBlock))
+		return layout.Concat(heading, f.tokenBlock(f.modelsBlock))
 	}
 	panic(fmt.Sprintf("syntax: declaration of type %T", d))
 }
 
-func (f *formatter) later(d *Later) layout {
-	heading := concat(f.token(), textOf(" "))
+func (f *formatter) later(d *Later) layout.Layout {
+	heading := layout.Concat(f.token(), layout.Text(" "))
 	if d.Name != nil {
-		heading = concat(heading, f.token(), textOf(" "))
+		heading = layout.Concat(heading, f.token(), layout.Text(" "))
 	}
-	return concat(heading, f.verbatim(d.span.End))
+	return layout.Concat(heading, f.verbatim(d.span.End))
 }
 
-func (f *formatter) member(m Member) layout {
+func (f *formatter) member(m Member) layout.Layout {
 	switch m := m.(type) {
 	case *FieldsBlock:
-		return concat(f.token(), textOf(" "), block(f, m.Fields, f.field))
+		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Fields, f.field))
 	case *ArmsBlock:
-		return concat(f.token(), textOf(" "), block(f, m.Arms, f.arm))
+		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Arms, f.arm))
 	case *ActionsBlock:
-		return concat(f.token(), textOf(" "), block(f, m.Actions, f.action))
+		return layout.Concat(f.token(), layout.Text(" "), block(f, m.Actions, f.action))
 	case *Attribute:
 		return f.attribute(m)
 	}
 	panic(fmt.Sprintf("syntax: member of type %T", m))
 }
 
-func (f *formatter) field(d *Field) layout {
-	name := concat(f.token(), textOf(" "), f.token())
-	marks := concat()
+func (f *formatter) field(d *Field) layout.Layout {
+	name := layout.Concat(f.token(), layout.Text(" "), f.token())
+	marks := layout.Concat()
 	if d.Array != nil {
-		marks = concat(marks, f.token(), f.token())
+		marks = layout.Concat(marks, f.token(), f.token())
 	}
 	if d.Optional != nil {
-		marks = concat(marks, f.token())
+		marks = layout.Concat(marks, f.token())
 	}
-	return concat(name, marks, f.attrsInLine(d.Attrs))
+	return layout.Concat(name, marks, f.attrsInLine(d.Attrs))
 }
 
-func (f *formatter) arm(d *Arm) layout {
-	return concat(f.token(), textOf(" "), f.token(), f.attrsInBraces(d.Attrs))
+func (f *formatter) arm(d *Arm) layout.Layout {
+	return layout.Concat(f.token(), layout.Text(" "), f.token(), f.attrsInBraces(d.Attrs))
 }
 
-func (f *formatter) action(d *Action) layout {
-	l := concat(f.token(), textOf(" "), f.token(), f.inputs(d.Reads))
+func (f *formatter) action(d *Action) layout.Layout {
+	l := layout.Concat(f.token(), layout.Text(" "), f.token(), f.inputs(d.Reads))
 	for _, clause := range []*Inputs{d.With, d.Returns} {
 		if clause != nil {
-			l = concat(l, textOf(" "), f.token(), textOf(" "), f.inputs(clause))
+			l = layout.Concat(l, layout.Text(" "), f.token(), layout.Text(" "), f.inputs(clause))
 		}
 	}
-	return concat(l, f.attrsInBraces(d.Attrs))
+	return layout.Concat(l, f.attrsInBraces(d.Attrs))
 }
 
-func (f *formatter) inputs(in *Inputs) layout {
-	return sequence(f, in.List, func(i *Input) layout {
+func (f *formatter) inputs(in *Inputs) layout.Layout {
+	return sequence(f, in.List, func(i *Input) layout.Layout {
 		if i.Label == nil {
 			return f.tokensTo(i.span.End)
 		}
-		return concat(f.token(), f.token(), textOf(" "), f.tokensTo(i.span.End))
+		return layout.Concat(f.token(), f.token(), layout.Text(" "), f.tokensTo(i.span.End))
 	})
 }
 
-func (f *formatter) enumValue(v *EnumValue) layout {
-	return concat(f.token(), f.attrsInLine(v.Attrs))
+func (f *formatter) enumValue(v *EnumValue) layout.Layout {
+	return layout.Concat(f.token(), f.attrsInLine(v.Attrs))
 }
 
-func (f *formatter) roleBlock(b *RoleBlock) layout {
+func (f *formatter) roleBlock(b *RoleBlock) layout.Layout {
 	if b.Later {
-		return concat(f.token(), textOf(" "), f.verbatim(b.span.End))
+		return layout.Concat(f.token(), layout.Text(" "), f.verbatim(b.span.End))
 	}
-	return concat(f.token(), textOf(" "), flexibleBlock(f, b.Members, func(*String) layout { return f.token() }))
+	return layout.Concat(f.token(), layout.Text(" "), flexibleBlock(f, b.Members, func(*String) layout.Layout { return f.token() }))
 }
 
 // The tree joins the blocks of an api, so their layout follows the tokens.
-func (f *formatter) modelsBlock() layout {
-	return concat(f.token(), textOf(" "), f.tokenBlock(f.apiModel))
+func (f *formatter) modelsBlock() layout.Layout {
+	return layout.Concat(f.token(), layout.Text(" "), f.tokenBlock(f.apiModel))
 }
 
-func (f *formatter) apiModel() layout {
+func (f *formatter) apiModel() layout.Layout {
 	name := f.token()
 	if !f.is("{") {
 		return name
 	}
-	return concat(name, textOf(" "), f.flexibleTokenBlock(func() layout {
-		return concat(f.token(), textOf(" "), f.flexibleTokenBlock(f.token))
+	return layout.Concat(name, layout.Text(" "), f.flexibleTokenBlock(func() layout.Layout {
+		return layout.Concat(f.token(), layout.Text(" "), f.flexibleTokenBlock(f.token))
 	}))
 }

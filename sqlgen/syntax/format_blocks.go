@@ -1,62 +1,64 @@
 package syntax
 
+import "github.com/sternpost/sternpost/sqlgen/layout"
+
 // block is items in braces, one on each line.
-func block[T any](f *formatter, items []T, item func(T) layout) layout {
+func block[T any](f *formatter, items []T, item func(T) layout.Layout) layout.Layout {
 	n := 0
-	return f.braces(lineEnd(), func() bool { return n < len(items) }, func() layout {
+	return f.braces(layout.LineEnd(), func() bool { return n < len(items) }, func() layout.Layout {
 		n++
 		return item(items[n-1])
 	})
 }
 
 // flexibleBlock is items in braces that stay on one line if they were written so.
-func flexibleBlock[T any](f *formatter, items []T, item func(T) layout) layout {
+func flexibleBlock[T any](f *formatter, items []T, item func(T) layout.Layout) layout.Layout {
 	n := 0
-	return f.braces(f.asWritten(f.at+1), func() bool { return n < len(items) }, func() layout {
+	return f.braces(f.asWritten(f.at+1), func() bool { return n < len(items) }, func() layout.Layout {
 		n++
 		return item(items[n-1])
 	})
 }
 
 // tokenBlock is block for items that are told by their tokens.
-func (f *formatter) tokenBlock(item func() layout) layout {
-	return f.braces(lineEnd(), func() bool { return !f.is("}") }, item)
+func (f *formatter) tokenBlock(item func() layout.Layout) layout.Layout {
+	return f.braces(layout.LineEnd(), func() bool { return !f.is("}") }, item)
 }
 
 // flexibleTokenBlock is flexibleBlock for items that are told by their tokens.
-func (f *formatter) flexibleTokenBlock(item func() layout) layout {
+func (f *formatter) flexibleTokenBlock(item func() layout.Layout) layout.Layout {
 	return f.braces(f.asWritten(f.at+1), func() bool { return !f.is("}") }, item)
 }
 
 // asWritten is the separation of items the first of which is the token at index
 // i: broken if this one stands on a line of its own, else if they do not fit.
-func (f *formatter) asWritten(i int) layout {
+func (f *formatter) asWritten(i int) layout.Layout {
 	if f.between(i).breaks {
-		return lineEnd()
+		return layout.LineEnd()
 	}
-	return space()
+	return layout.Space()
 }
 
 // braces is items in braces, each set off by kind.
-func (f *formatter) braces(kind layout, more func() bool, item func() layout) layout {
+func (f *formatter) braces(kind layout.Layout, more func() bool, item func() layout.Layout) layout.Layout {
 	opening := f.token()
-	var l []layout
+	var l []layout.Layout
 	for more() {
 		comments, lineBreak := f.separate(separation{kind: kind, first: len(l) == 0, blank: true})
 		l = append(l, comments, lineBreak, item())
 	}
 	if len(l) == 0 {
-		kind = gap()
+		kind = layout.Gap()
 	}
 	comments, lineBreak := f.separate(separation{kind: kind, first: len(l) == 0, blank: true, closing: true})
-	return group(opening, indent(append(l, comments)...), lineBreak, f.token())
+	return layout.Group(opening, layout.Indent(append(l, comments)...), lineBreak, f.token())
 }
 
 // sequence is items in brackets, with commas between them.
-func sequence[T any](f *formatter, items []T, item func(T) layout) layout {
+func sequence[T any](f *formatter, items []T, item func(T) layout.Layout) layout.Layout {
 	opening := f.token()
-	kind := gap()
-	var l []layout
+	kind := layout.Gap()
+	var l []layout.Layout
 	for i, it := range items {
 		comments, lineBreak := f.separate(separation{kind: kind})
 		l = append(l, comments, lineBreak, item(it))
@@ -65,10 +67,10 @@ func sequence[T any](f *formatter, items []T, item func(T) layout) layout {
 		} else if f.is(",") {
 			f.drop()
 		}
-		kind = space()
+		kind = layout.Space()
 	}
-	comments, lineBreak := f.separate(separation{kind: gap(), closing: true})
-	return group(opening, indent(append(l, comments)...), lineBreak, f.token())
+	comments, lineBreak := f.separate(separation{kind: layout.Gap(), closing: true})
+	return layout.Group(opening, layout.Indent(append(l, comments)...), lineBreak, f.token())
 }
 
 // drop leaves out the next token; the comments before it go to the one after.
@@ -98,42 +100,42 @@ func (f *formatter) openAttrs(attrs []*Attribute) (closeAttrs func(), held bool)
 
 // attrsInLine is the attributes of a field or enum value, with braces only if
 // they are broken over lines.
-func (f *formatter) attrsInLine(attrs []*Attribute) layout {
+func (f *formatter) attrsInLine(attrs []*Attribute) layout.Layout {
 	if len(attrs) == 0 {
-		return concat()
+		return layout.Concat()
 	}
 	closeAttrs, held := f.openAttrs(attrs)
 	if held {
-		return concat(textOf(" "), block(f, attrs, f.attribute))
+		return layout.Concat(layout.Text(" "), block(f, attrs, f.attribute))
 	}
-	var l []layout
+	var l []layout.Layout
 	for _, a := range attrs {
-		comments, lineBreak := f.separate(separation{kind: space()})
+		comments, lineBreak := f.separate(separation{kind: layout.Space()})
 		l = append(l, comments, lineBreak, f.attribute(a))
 	}
 	closeAttrs()
-	return group(
-		ifBroken(textOf(" {"), concat()),
-		indent(l...),
-		ifBroken(concat(gap(), textOf("}")), concat()),
+	return layout.Group(
+		layout.IfBroken(layout.Text(" {"), layout.Concat()),
+		layout.Indent(l...),
+		layout.IfBroken(layout.Concat(layout.Gap(), layout.Text("}")), layout.Concat()),
 	)
 }
 
 // attrsInBraces is the attributes of an action or arm.
-func (f *formatter) attrsInBraces(attrs []*Attribute) layout {
+func (f *formatter) attrsInBraces(attrs []*Attribute) layout.Layout {
 	if len(attrs) == 0 {
-		return concat()
+		return layout.Concat()
 	}
 	closeAttrs, held := f.openAttrs(attrs)
 	if held {
-		return concat(textOf(" "), block(f, attrs, f.attribute))
+		return layout.Concat(layout.Text(" "), block(f, attrs, f.attribute))
 	}
 	kind := f.asWritten(f.at)
-	var l []layout
+	var l []layout.Layout
 	for i, a := range attrs {
 		comments, lineBreak := f.separate(separation{kind: kind, first: i == 0, blank: true})
 		l = append(l, comments, lineBreak, f.attribute(a))
 	}
 	closeAttrs()
-	return group(textOf(" {"), indent(l...), space(), textOf("}"))
+	return layout.Group(layout.Text(" {"), layout.Indent(l...), layout.Space(), layout.Text("}"))
 }

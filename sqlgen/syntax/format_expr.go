@@ -1,18 +1,21 @@
 package syntax
 
-import "fmt"
+import (
+	"fmt"
+	"github.com/sternpost/sternpost/sqlgen/layout"
+)
 
-func (f *formatter) attribute(a *Attribute) layout {
-	name := concat(f.token(), f.token())
+func (f *formatter) attribute(a *Attribute) layout.Layout {
+	name := layout.Concat(f.token(), f.token())
 	switch {
 	case !a.Parens:
 		return name
 	case a.Later:
-		return concat(name, f.verbatim(a.span.End))
+		return layout.Concat(name, f.verbatim(a.span.End))
 	case len(a.Args) == 1 && a.Args[0].isList():
-		return concat(name, f.token(), f.expr(a.Args[0].Value, true), f.token())
+		return layout.Concat(name, f.token(), f.expr(a.Args[0].Value, true), f.token())
 	}
-	return concat(name, sequence(f, a.Args, f.arg))
+	return layout.Concat(name, sequence(f, a.Args, f.arg))
 }
 
 // isList reports whether the argument is nothing but a list, whose brackets are
@@ -22,20 +25,20 @@ func (a *Arg) isList() bool {
 	return ok && a.Label == nil && a.Target == nil
 }
 
-func (f *formatter) arg(a *Arg) layout {
-	l := concat()
+func (f *formatter) arg(a *Arg) layout.Layout {
+	l := layout.Concat()
 	if a.Label != nil {
-		l = concat(l, f.token(), f.token(), textOf(" "))
+		l = layout.Concat(l, f.token(), f.token(), layout.Text(" "))
 	}
 	if a.Target != nil {
-		l = concat(l, f.tokensTo(a.Target.span.End), textOf(" "), f.token(), textOf(" "))
+		l = layout.Concat(l, f.tokensTo(a.Target.span.End), layout.Text(" "), f.token(), layout.Text(" "))
 	}
-	return concat(l, f.expr(a.Value, true))
+	return layout.Concat(l, f.expr(a.Value, true))
 }
 
 // expr is an expression; indented tells whether the lines after its first one
 // are indented.
-func (f *formatter) expr(e Expr, indented bool) layout {
+func (f *formatter) expr(e Expr, indented bool) layout.Layout {
 	switch e := e.(type) {
 	case *Binary:
 		if e.Op == Or || e.Op == And {
@@ -43,15 +46,15 @@ func (f *formatter) expr(e Expr, indented bool) layout {
 		}
 		return f.comparison(e)
 	case *Not:
-		return concat(f.token(), f.expr(e.Operand, indented))
+		return layout.Concat(f.token(), f.expr(e.Operand, indented))
 	case *Negative:
-		return concat(f.token(), f.expr(e.Operand, indented))
+		return layout.Concat(f.token(), f.expr(e.Operand, indented))
 	case *Call:
-		return concat(f.token(), sequence(f, e.Args, func(arg Expr) layout { return f.expr(arg, false) }))
+		return layout.Concat(f.token(), sequence(f, e.Args, func(arg Expr) layout.Layout { return f.expr(arg, false) }))
 	case *Paren:
-		return sequence(f, []Expr{e.Inner}, func(inner Expr) layout { return f.expr(inner, false) })
+		return sequence(f, []Expr{e.Inner}, func(inner Expr) layout.Layout { return f.expr(inner, false) })
 	case *List:
-		return sequence(f, e.Elements, func(element Expr) layout { return f.expr(element, true) })
+		return sequence(f, e.Elements, func(element Expr) layout.Layout { return f.expr(element, true) })
 	case *Path, *String, *Number, *Bool, *Null:
 		return f.tokensTo(e.Span().End)
 	}
@@ -59,29 +62,29 @@ func (f *formatter) expr(e Expr, indented bool) layout {
 }
 
 // logic is operands joined by one logical operator.
-func (f *formatter) logic(e *Binary, indented bool) layout {
+func (f *formatter) logic(e *Binary, indented bool) layout.Layout {
 	operands := e.operands(func(op Operator) bool { return op == e.Op })
 	first := f.expr(operands[0], true)
-	var l []layout
+	var l []layout.Layout
 	for _, operand := range operands[1:] {
-		comments, lineBreak := f.separate(separation{kind: space()})
-		l = append(l, comments, lineBreak, f.token(), textOf(" "), f.expr(operand, true))
+		comments, lineBreak := f.separate(separation{kind: layout.Space()})
+		l = append(l, comments, lineBreak, f.token(), layout.Text(" "), f.expr(operand, true))
 	}
 	if indented {
-		return group(first, indent(l...))
+		return layout.Group(first, layout.Indent(l...))
 	}
-	return group(first, concat(l...))
+	return layout.Group(first, layout.Concat(l...))
 }
 
 // comparison is operands joined by operators of comparison or arithmetic; lines break
 // only within them.
-func (f *formatter) comparison(e *Binary) layout {
+func (f *formatter) comparison(e *Binary) layout.Layout {
 	operands := e.operands(func(op Operator) bool { return op != Or && op != And })
-	l := []layout{f.expr(operands[0], true)}
+	l := []layout.Layout{f.expr(operands[0], true)}
 	for _, operand := range operands[1:] {
-		l = append(l, textOf(" "), f.token(), textOf(" "), f.expr(operand, true))
+		l = append(l, layout.Text(" "), f.token(), layout.Text(" "), f.expr(operand, true))
 	}
-	return concat(l...)
+	return layout.Concat(l...)
 }
 
 // operands returns what the binary operators of one precedence join, from left
