@@ -1,6 +1,7 @@
 package lsp
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -451,16 +452,54 @@ func TestEveryName(t *testing.T) {
 	}
 }
 
-// Whatever is written so far, and wherever the cursor stands, there are answers.
+// Whatever is written so far, and wherever the cursor stands, the word there is found,
+// nothing is offered twice, and what is explained is that word.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
 	for end := 0; end <= len(sample); end += 3 {
 		x, file := sampleFile(sample[:end])
 		for offset := max(0, end-20); offset <= end; offset++ {
 			s := spotAt(file, offset)
-			x.candidates(s)
-			x.resolve(s)
+			if s.start > offset || s.end < offset || sample[s.start:s.end] != s.word {
+				t.Errorf("written up to %d, at %d: got the word %q from %d to %d", end, offset, s.word, s.start, s.end)
+			}
+			offered := map[string]bool{}
+			for _, y := range x.candidates(s) {
+				if y.name == "" || offered[y.name] {
+					t.Errorf("written up to %d, at %d: %q is offered twice, or has no name", end, offset, y.name)
+				}
+				offered[y.name] = true
+			}
+			if y := x.resolve(s); y != nil && y.name != s.word {
+				t.Errorf("written up to %d, at %d: %s is explained as %s", end, offset, s.word, y.name)
+			}
 		}
+	}
+}
+
+// Each word that is offered in the whole file is offered too where it is the next to be
+// written, unless it is declared behind that place only.
+func TestHalfWrittenWords(t *testing.T) {
+	t.Parallel()
+	declaredBehind := strings.Fields("Phase Received Item what items getOrder listOrders")
+	whole, file := sampleFile(sample)
+	missed := map[string]bool{}
+	for _, token := range file.Tokens {
+		start := token.Span.Start.Offset
+		if named(whole.candidates(spotAt(file, start)), token.Text) == nil {
+			continue // a name that is declared here, or no word
+		}
+		x, half := sampleFile(sample[:start])
+		if named(x.candidates(spotAt(half, start)), token.Text) != nil {
+			continue
+		}
+		missed[token.Text] = true
+		if !slices.Contains(declaredBehind, token.Text) {
+			t.Errorf("%s: %s is not offered where it is the next word", token.Span.Start, token.Text)
+		}
+	}
+	if len(missed) < len(declaredBehind) {
+		t.Errorf("only %v could not be known yet; want %v", slices.Sorted(maps.Keys(missed)), declaredBehind)
 	}
 }
 
