@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"testing"
 
 	"golang.org/x/tools/txtar"
+
+	"github.com/sternpost/sternpost/integration/casetest"
 )
 
 // TestCases runs the cases in testdata. Each is an application and what is said to
@@ -25,25 +26,7 @@ import (
 //	anything else  is the title of an exchange, see exchange
 func TestCases(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("found %d cases (%v)", len(paths), err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			runCase(t, archive)
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) { runCase(t, c.Archive) })
 }
 
 // runCase says in order what a case says. A later section may use what an earlier
@@ -139,7 +122,7 @@ func (a *app) exchange(t *testing.T, known variables, title, text string) string
 		problems = append([]string{fmt.Sprintf("status: got %d, want %d", response.StatusCode, e.status)}, problems...)
 	}
 	if !known.match(want, got) {
-		if *update {
+		if casetest.Updating() {
 			head, _, _ := strings.Cut(text, "\n"+arrow)
 			tail, _, _ := strings.Cut(text[len(head)+1:], "\n\n")
 			kept := known.generalize(want, got)

@@ -5,7 +5,6 @@
 package integration
 
 import (
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -15,8 +14,6 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
-
-var update = flag.Bool("update", false, "rewrite the response bodies of the cases in testdata; review them like code")
 
 // watch looks at every response and log for passwords and secrets.
 var watch canary.Watch

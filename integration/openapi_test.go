@@ -16,6 +16,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/openapi"
 	"github.com/sternpost/sternpost/sql/release"
@@ -159,7 +160,7 @@ func TestKeptDescriptions(t *testing.T) {
 				t.Fatal(err)
 			}
 			got.WriteByte('\n')
-			if *update {
+			if casetest.Updating() {
 				if err := os.WriteFile(kept.path, got.Bytes(), 0o644); err != nil {
 					t.Fatal(err)
 				}

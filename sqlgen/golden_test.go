@@ -2,7 +2,6 @@ package sqlgen_test
 
 import (
 	"bytes"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -32,69 +32,53 @@ import (
 // nothing to object to.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	for _, path := range cases(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			project := projectOf(archive)
-			compiled, errs := sqlgen.Compile(project)
-			script := ""
-			if compiled != nil {
-				script = install.Script(compiled.Database)
-			}
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
+		project := projectOf(c.Archive)
+		compiled, errs := sqlgen.Compile(project)
+		script := ""
+		if compiled != nil {
+			script = install.Script(compiled.Database)
+		}
 
-			shown := 0
-			for i, section := range archive.Files {
-				name, ok := strings.CutPrefix(section.Name, "want/")
-				if !ok {
-					continue
-				}
-				shown++
-				if compiled == nil && name != "errors" {
-					t.Fatalf("%s does not compile:\n%s", path, rendered(t, errs))
-				}
-				var got string
-				switch name {
-				case "tables.sql":
-					got = part(script, project.Config != nil, "Tables", "References", "Indexes")
-				case "views.sql":
-					got = part(script, project.Config != nil, "Related views")
-				case "policies.sql":
-					got = part(script, project.Config != nil, "Policies")
-				case "functions.sql":
-					got = part(script, project.Config != nil, "Actions")
-				case "manifest.json":
-					got = string(compiled.Manifest.Text()) + "\n"
-				case "errors":
-					got = rendered(t, errs)
-				default:
-					t.Fatalf("%s: there is no section %s", path, section.Name)
-				}
-				if *update {
-					archive.Files[i].Data = []byte(got)
-				} else if want := string(section.Data); got != want {
-					t.Errorf("%s of %s\ngot\n%s\nwant\n%s", section.Name, path, got, want)
-				}
+		shown := 0
+		for i, section := range c.Files {
+			name, ok := strings.CutPrefix(section.Name, "want/")
+			if !ok {
+				continue
 			}
-			if shown == 0 {
-				t.Errorf("%s shows nothing", path)
+			shown++
+			if compiled == nil && name != "errors" {
+				t.Fatalf("%s does not compile:\n%s", c.Path, rendered(t, errs))
 			}
-			if compiled != nil {
-				installed := runScript(t, script)
-				callEverything(t, installed, compiled.Manifest)
-				checkManifest(t, installed.Owner(t), compiled.Manifest)
-				checkFunctions(t, installed)
+			var got string
+			switch name {
+			case "tables.sql":
+				got = part(script, project.Config != nil, "Tables", "References", "Indexes")
+			case "views.sql":
+				got = part(script, project.Config != nil, "Related views")
+			case "policies.sql":
+				got = part(script, project.Config != nil, "Policies")
+			case "functions.sql":
+				got = part(script, project.Config != nil, "Actions")
+			case "manifest.json":
+				got = string(compiled.Manifest.Text()) + "\n"
+			case "errors":
+				got = rendered(t, errs)
+			default:
+				t.Fatalf("%s: there is no section %s", c.Path, section.Name)
 			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+			c.Want(t, i, got)
+		}
+		if shown == 0 {
+			t.Errorf("%s shows nothing", c.Path)
+		}
+		if compiled != nil {
+			installed := runScript(t, script)
+			callEverything(t, installed, compiled.Manifest)
+			checkManifest(t, installed.Owner(t), compiled.Manifest)
+			checkFunctions(t, installed)
+		}
+	})
 }
 
 // cases returns the paths of all cases.

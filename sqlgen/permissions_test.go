@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -36,48 +35,21 @@ import (
 // sees the data as the case has it.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/permissions/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("find the matrices: %v, %d found", err, len(paths))
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var data string
-			at := -1
-			for i, f := range archive.Files {
-				switch f.Name {
-				case "data.sql":
-					data = string(f.Data)
-				case "matrix":
-					at = i
-				}
-			}
-			if at < 0 {
-				t.Fatalf("%s has no matrix", path)
-			}
-			a := newProject(t, archive)
-			a.exec(t, data)
+	casetest.Run(t, "testdata/permissions/*.txtar", func(t *testing.T, c *casetest.Case) {
+		at := c.Index("matrix")
+		if at < 0 {
+			t.Fatalf("%s has no matrix", c.Path)
+		}
+		a := newProject(t, c.Archive)
+		a.exec(t, c.Content("data.sql"))
 
-			got, allowed, denied := a.matrix(t, string(archive.Files[at].Data))
-			t.Logf("%d calls allowed, %d denied", allowed, denied)
-			if allowed == 0 || denied == 0 {
-				t.Errorf("%s shows who may or who may not, but not both", path)
-			}
-			if *update {
-				archive.Files[at].Data = []byte(got)
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			} else if want := string(archive.Files[at].Data); got != want {
-				t.Errorf("%s\ngot\n%s\nwant\n%s", path, got, want)
-			}
-		})
-	}
+		got, allowed, denied := a.matrix(t, c.Content("matrix"))
+		t.Logf("%d calls allowed, %d denied", allowed, denied)
+		if allowed == 0 || denied == 0 {
+			t.Errorf("%s shows who may or who may not, but not both", c.Path)
+		}
+		c.Want(t, at, got)
+	})
 }
 
 // newProject installs the project of a case in a database of its own.

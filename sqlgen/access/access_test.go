@@ -1,7 +1,6 @@
 package access_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,54 +8,29 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/access"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-var update = flag.Bool("update", false, "rewrite the want sections of testdata; review them like code")
-
 // TestGolden prints the matrices of the projects in testdata.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("there are no cases in testdata: %v", err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
+		checked, errs := check(t, c.Archive)
+		matrix := access.Of(checked)
+		warnings := access.Warnings(checked, matrix, errs)
+		for i, section := range c.Files {
+			switch section.Name {
+			case "want/text":
+				c.Want(t, i, access.Text(matrix, warnings))
+			case "want/json":
+				c.Want(t, i, string(access.JSON(matrix, warnings)))
 			}
-			checked, errs := check(t, archive)
-			matrix := access.Of(checked)
-			warnings := access.Warnings(checked, matrix, errs)
-			for i, section := range archive.Files {
-				var got string
-				switch section.Name {
-				case "want/text":
-					got = access.Text(matrix, warnings)
-				case "want/json":
-					got = string(access.JSON(matrix, warnings))
-				default:
-					continue
-				}
-				if *update {
-					archive.Files[i].Data = []byte(got)
-				} else if want := string(section.Data); got != want {
-					t.Errorf("%s of %s\ngot\n%s\nwant\n%s", section.Name, path, got, want)
-				}
-			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // check checks the project of an archive.

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
@@ -26,41 +27,21 @@ import (
 // command takes as flags.
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	paths, err := filepath.Glob("testdata/*.txtar")
-	if err != nil || len(paths) == 0 {
-		t.Fatalf("there are no cases in testdata: %v", err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
+		checked, _ := check(t, c.Archive)
+		conn := tables(t, checked, c.Content("rows.sql"))
+		for i, section := range c.Files {
+			call, ok := strings.CutPrefix(section.Name, "want ")
+			if !ok {
+				continue
 			}
-			checked, _ := check(t, archive)
-			conn := tables(t, checked, content(archive, "rows.sql"))
-			for i, section := range archive.Files {
-				call, ok := strings.CutPrefix(section.Name, "want ")
-				if !ok {
-					continue
-				}
-				got := explained(t, conn, checked, call)
-				if *update {
-					archive.Files[i].Data = []byte(got)
-				} else if want := string(section.Data); got != want {
-					t.Errorf("%s\ngot\n%s\nwant\n%s", call, got, want)
-				}
-				if strings.Contains(got, "hash") || strings.Contains(got, "s3cret") && !strings.Contains(call, "s3cret") {
-					t.Errorf("%s shows a secret:\n%s", call, got)
-				}
+			got := explained(t, conn, checked, call)
+			c.Want(t, i, got)
+			if strings.Contains(got, "hash") || strings.Contains(got, "s3cret") && !strings.Contains(call, "s3cret") {
+				t.Errorf("%s shows a secret:\n%s", call, got)
 			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+		}
+	})
 }
 
 // check checks the project of an archive.
@@ -92,16 +73,6 @@ func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, *sqlgen.Projec
 		t.Fatalf("the project has errors:\n%s", b.String())
 	}
 	return checked, project
-}
-
-// content returns a file of an archive.
-func content(archive *txtar.Archive, name string) string {
-	for _, f := range archive.Files {
-		if f.Name == name {
-			return string(f.Data)
-		}
-	}
-	return ""
 }
 
 // tables makes a database with the tables of a schema and rows in them. Its actions

@@ -1,10 +1,7 @@
 package schema
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,10 +10,9 @@ import (
 
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
-
-var update = flag.Bool("update", false, "rewrite the want sections of testdata")
 
 // project is what a case compiles: the schema files, the configuration and the
 // names of the function files.
@@ -130,45 +126,27 @@ func compare(t *testing.T, wanted []expectation, got syntax.Errors) {
 // checked schema in want/schema.
 func TestCheck(t *testing.T) {
 	t.Parallel()
-	for _, path := range cases(t) {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
+	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
+		p := projectOf(c.Archive)
+		s, got := p.check()
+		var wanted []expectation
+		for _, src := range append(p.sources, p.config) {
+			if src != nil {
+				wanted = append(wanted, expectations(t, src)...)
 			}
-			p := projectOf(archive)
-			s, got := p.check()
-			var wanted []expectation
-			for _, src := range append(p.sources, p.config) {
-				if src != nil {
-					wanted = append(wanted, expectations(t, src)...)
-				}
-			}
-			for _, m := range expectationPattern.FindAllStringSubmatch(string(archive.Comment), -1) {
-				wanted = append(wanted, expectation{code: syntax.Code(m[2]), message: regexp.MustCompile(m[3]), raw: m[0]})
-			}
-			compare(t, wanted, got)
-			i := slices.IndexFunc(archive.Files, func(f txtar.File) bool { return f.Name == "want/schema" })
-			if i < 0 || s == nil {
-				if i >= 0 {
-					t.Errorf("the case wants a schema but has errors")
-				}
-				return
-			}
-			dump := []byte(Dump(s))
-			if *update {
-				archive.Files[i].Data = dump
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if want := archive.Files[i].Data; !bytes.Equal(dump, want) {
-				t.Errorf("schema of %s:\ngot:\n%s\nwant:\n%s", path, dump, want)
-			}
-		})
-	}
+		}
+		for _, m := range expectationPattern.FindAllStringSubmatch(string(c.Comment), -1) {
+			wanted = append(wanted, expectation{code: syntax.Code(m[2]), message: regexp.MustCompile(m[3]), raw: m[0]})
+		}
+		compare(t, wanted, got)
+		switch shown := c.Index("want/schema"); {
+		case shown < 0:
+		case s == nil:
+			t.Errorf("the case wants a schema but has errors")
+		default:
+			c.Want(t, shown, Dump(s))
+		}
+	})
 }
 
 // cases returns the files of testdata.

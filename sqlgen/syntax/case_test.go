@@ -2,69 +2,49 @@ package syntax
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"golang.org/x/tools/txtar"
+	"github.com/sternpost/sternpost/integration/casetest"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected sections of the cases in testdata")
 
 // TestCases runs the cases in testdata/cases: a schema, and what is to come of
 // it in one section for each question asked.
 func TestCases(t *testing.T) {
 	t.Parallel()
-	for _, path := range glob(t, "testdata/cases/*.txtar") {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(archive.Files) < 2 || archive.Files[0].Name != "schema.stern" {
-				t.Fatal("a case is schema.stern and at least one section want/…")
-			}
-			source := &Source{Name: "schema.stern", Text: archive.Files[0].Data}
-			var errs Errors
-			file := Parse(source, &errs)
-			wantsErrors := false
-			for i, section := range archive.Files[1:] {
-				got := ""
-				switch section.Name {
-				case "want/tree":
-					got = dump(file)
-				case "want/errors":
-					wantsErrors = true
-					got = rendered(t, errs.Sorted(), Options{})
-				case "want/formatted":
-					got = string(Format(file))
-					checkFormatted(t, file, errs)
-				case "want/unchanged":
-					if formatted := string(Format(file)); formatted != string(source.Text) {
-						t.Errorf("not in the formatted spelling:\n%s\ngot\n%s", source.Text, formatted)
-					}
-				default:
-					t.Fatalf("unknown section %s", section.Name)
+	casetest.Run(t, "testdata/cases/*.txtar", func(t *testing.T, c *casetest.Case) {
+		if len(c.Files) < 2 || c.Files[0].Name != "schema.stern" {
+			t.Fatal("a case is schema.stern and at least one section want/…")
+		}
+		source := &Source{Name: "schema.stern", Text: c.Files[0].Data}
+		var errs Errors
+		file := Parse(source, &errs)
+		wantsErrors := false
+		for i, section := range c.Files[1:] {
+			got := ""
+			switch section.Name {
+			case "want/tree":
+				got = dump(file)
+			case "want/errors":
+				wantsErrors = true
+				got = rendered(t, errs.Sorted(), Options{})
+			case "want/formatted":
+				got = string(Format(file))
+				checkFormatted(t, file, errs)
+			case "want/unchanged":
+				if formatted := string(Format(file)); formatted != string(source.Text) {
+					t.Errorf("not in the formatted spelling:\n%s\ngot\n%s", source.Text, formatted)
 				}
-				if *update {
-					archive.Files[i+1].Data = []byte(got)
-				} else if want := string(section.Data); got != want {
-					t.Errorf("%s of\n%s\ngot\n%s\nwant\n%s", section.Name, source.Text, got, want)
-				}
+			default:
+				t.Fatalf("unknown section %s", section.Name)
 			}
-			if len(errs) > 0 && !wantsErrors {
-				t.Errorf("unexpected errors:\n%s", rendered(t, errs.Sorted(), Options{}))
-			}
-			if *update {
-				if err := os.WriteFile(path, txtar.Format(archive), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
-	}
+			c.Want(t, i+1, got)
+		}
+		if len(errs) > 0 && !wantsErrors {
+			t.Errorf("unexpected errors:\n%s", rendered(t, errs.Sorted(), Options{}))
+		}
+	})
 }
 
 // checkFormatted checks what must hold of the formatted text of any file.

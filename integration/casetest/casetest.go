@@ -1,0 +1,95 @@
+// Package casetest runs the cases of tests that are kept as txtar archives: the files
+// of a project, and sections that show what is to come of it.
+//
+// With the flag -update a test takes what has come as what is wanted, and rewrites its
+// archives; they are reviewed like code.
+package casetest
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "rewrite what the cases of testdata want; review them like code")
+
+// Updating tells whether what has come is to be taken as what is wanted.
+func Updating() bool { return *update }
+
+// Case is one archive.
+type Case struct {
+	*txtar.Archive
+	Path string
+}
+
+// Read reads the cases whose paths match a pattern, of which there must be some.
+func Read(t testing.TB, pattern string) []*Case {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("there are no cases %s: %v", pattern, err)
+	}
+	cases := make([]*Case, len(paths))
+	for i, path := range paths {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases[i] = &Case{archive, path}
+	}
+	return cases
+}
+
+// Run runs the cases whose paths match a pattern, each as a parallel test of its name.
+func Run(t *testing.T, pattern string, run func(*testing.T, *Case)) {
+	t.Helper()
+	for _, c := range Read(t, pattern) {
+		t.Run(c.Name(), func(t *testing.T) {
+			t.Parallel()
+			run(t, c)
+			if Updating() {
+				if err := os.WriteFile(c.Path, txtar.Format(c.Archive), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// Name is the name of the case: that of its file without what it ends in.
+func (c *Case) Name() string { return strings.TrimSuffix(filepath.Base(c.Path), ".txtar") }
+
+// Want compares what has come with the section of that number.
+func (c *Case) Want(t testing.TB, section int, got string) {
+	t.Helper()
+	wanted := &c.Files[section]
+	if Updating() {
+		wanted.Data = []byte(got)
+		return
+	}
+	if want := string(wanted.Data); got != want {
+		t.Errorf("%s of %s\ngot\n%s\nwant\n%s", wanted.Name, c.Path, got, want)
+	}
+}
+
+// Index returns the number of the section of that name, -1 if there is none.
+func (c *Case) Index(name string) int {
+	for i, f := range c.Files {
+		if f.Name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// Content returns the content of the section of that name, "" if there is none.
+func (c *Case) Content(name string) string {
+	if i := c.Index(name); i >= 0 {
+		return string(c.Files[i].Data)
+	}
+	return ""
+}
