@@ -92,7 +92,10 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
 		statement = form
 	}
-	call := &prepared{input: in.JSON, context: who.context(c, r)}
+	call := &prepared{input: in.JSON}
+	if statement.TakesContext() {
+		call.context = who.context(c, r)
+	}
 	if len(in.Places()) > 0 || len(action.sealed) > 0 {
 		if call, err = s.prepare(c, action, r, who, in, call.context); err != nil {
 			return err
@@ -102,7 +105,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if !action.Kind.Writes() { // what was written must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
-	err = s.db.call(who.request.Client, statement, call.input, call.context, answered)
+	err = s.db.call(who.request.Client, statement, statement.Parameters(call.input, who.identity, call.context), answered)
 	if err == nil {
 		err = answered.Err()
 	}

@@ -149,16 +149,16 @@ const maxRetries = 3
 // call runs a statement and gives its rows to an answer, which counts only if the error is
 // nil: a statement may still fail when its transaction ends. A client that leaves ends the
 // statement.
-func (d *database) call(client net.Conn, st statement, input, callContext []byte, into answered) error {
+func (d *database) call(client net.Conn, st statement, params [][]byte, into answered) error {
 	if st.shared && d.shared != nil {
-		err := d.callShared(client, st, input, callContext, into)
+		err := d.callShared(client, st, params, into)
 		if err != pipeline.ErrElsewhere && (err != nil || !into.Again()) {
 			return err
 		}
 	}
 	for attempt := 0; ; attempt++ {
 		into.Restart()
-		err := d.attempt(client, st, input, callContext, into)
+		err := d.attempt(client, st, params, into)
 		if err == nil && into.Again() {
 			continue
 		}
@@ -172,8 +172,7 @@ func (d *database) call(client net.Conn, st statement, input, callContext []byte
 
 // callShared makes a call on a connection that reads share, or returns
 // pipeline.ErrElsewhere.
-func (d *database) callShared(client net.Conn, st statement, input, callContext []byte, into answered) error {
-	params := [][]byte{input, callContext}
+func (d *database) callShared(client net.Conn, st statement, params [][]byte, into answered) error {
 	if !pipeline.Takes(params) {
 		return pipeline.ErrElsewhere
 	}
@@ -207,7 +206,7 @@ func isRepeatable(err error) bool {
 // statements, as custom code and poolers can bring about.
 const unpreparedStatement = "26000"
 
-func (d *database) attempt(client net.Conn, st statement, input, callContext []byte, into answered) error {
+func (d *database) attempt(client net.Conn, st statement, params [][]byte, into answered) error {
 	asked := time.Now()
 	conn, err := d.acquire()
 	if err != nil {
@@ -225,7 +224,7 @@ func (d *database) attempt(client net.Conn, st statement, input, callContext []b
 			_ = pg.Close(closedContext())
 		}
 	}()
-	err = execute(pg, st, input, callContext, into)
+	err = execute(pg, st, params, into)
 	switch {
 	case err == nil:
 		return nil
@@ -254,16 +253,16 @@ const queueTime = time.Millisecond
 
 // execute works one level below pgx: of the answer it needs the columns as they came, and
 // no decoding.
-func execute(pg *pgconn.PgConn, st statement, input, callContext []byte, into answered) error {
+func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) error {
 	if st.custom {
-		return executeCustom(pg, st, input, callContext, into)
+		return executeCustom(pg, st, params, into)
 	}
 	call := into.Statement()
 	prepared, err := prepare(pg, st.name+call.Name, call.SQL)
 	if err != nil {
 		return err
 	}
-	rows := pg.ExecStatement(context.Background(), prepared, [][]byte{input, callContext}, nil, call.Formats)
+	rows := pg.ExecStatement(context.Background(), prepared, params, nil, call.Formats)
 	if !readRows(rows, into) {
 		return nil
 	}
@@ -290,9 +289,8 @@ var afterCustom = [...]answer.Statement{
 }
 
 // executeCustom is execute for custom code.
-func executeCustom(pg *pgconn.PgConn, st statement, input, callContext []byte, into answered) error {
+func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answered) error {
 	var batch pgconn.Batch
-	params := [][]byte{input, callContext}
 	call := *into.Statement()
 	call.Name = st.name + call.Name
 	for _, each := range append([]answer.Statement{call}, afterCustom[:]...) {

@@ -111,7 +111,7 @@ func TestPanicDuringCall(t *testing.T) {
 	s, _ := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
 	p := func() (p any) {
 		defer func() { p = recover() }()
-		return s.db.call(nil, newStatement(1, "who_am_i", answer.NewValue("who_am_i")), []byte("{}"), []byte(`{"timeZone":"UTC"}`), panics{})
+		return s.db.call(nil, newStatement(1, "who_am_i", answer.NewValue("who_am_i")), [][]byte{[]byte("{}"), []byte(`{}`)}, panics{})
 	}()
 	if p != "halfway" {
 		t.Fatalf("got %v, want a panic", p)

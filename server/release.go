@@ -154,26 +154,25 @@ type declaredFunction struct {
 // found out when its call is prepared.
 const rowsResult = "rows"
 
-// declaredFunctions lists the functions in schema api that this role may call and
-// that have the signature of an action or of an early decision.
+// declaredFunctions lists the functions in schema api that this role may call, by what
+// they are called with, and that answer what one of an action or of an early decision may.
 func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunction, error) {
 	rows, err := tx.Query(ctx, `
-		select proname, case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
+		select format('%s (%s)', proname, oidvectortypes(proargtypes)), case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
 		from pg_catalog.pg_proc
 		join pg_catalog.pg_type on pg_type.oid = prorettype
 		where pronamespace = 'api'::regnamespace
 			and prokind = 'f'
 			and (prorettype in ('text'::regtype, 'boolean'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
-			and proargtypes::text = concat_ws(' ', 'jsonb'::regtype::oid, 'jsonb'::regtype::oid)
 			and has_function_privilege(pg_proc.oid, 'execute')`)
 	if err != nil {
 		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
 	}
 	functions := map[string]declaredFunction{}
-	var name string
+	var called string
 	var f declaredFunction
-	_, err = pgx.ForEachRow(rows, []any{&name, &f.result, &f.volatility}, func() error {
-		functions[name] = f
+	_, err = pgx.ForEachRow(rows, []any{&called, &f.result, &f.volatility}, func() error {
+		functions[called] = f
 		return nil
 	})
 	if err != nil {
@@ -187,24 +186,25 @@ func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunct
 func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) []string {
 	var faults []string
 	for _, a := range m.Actions {
-		names := []string{a.Function}
+		plain := func(function string) string { return function + " (" + release.PlainSignature + ")" }
+		calls := []string{a.Function + " (" + a.Signature() + ")"}
 		for _, set := range slices.Sorted(maps.Keys(a.Forms)) {
-			names = append(names, a.Forms[set])
+			calls = append(calls, plain(a.Forms[set]))
 		}
-		for _, name := range names {
+		for _, called := range calls {
 			result := "text"
 			if a.Record != "" {
 				result = rowsResult
 			}
-			switch f := declared[name]; {
+			switch f := declared[called]; {
 			case f.result != result:
-				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns %s that the server may execute", a.Name, name, result))
+				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns %s that the server may execute", a.Name, called, result))
 			case f.volatility == "v" && !a.Kind.Writes():
-				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, name, a.Kind))
+				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, called, a.Kind))
 			}
 		}
-		if a.Early != "" && declared[a.Early].result != "boolean" {
-			faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s (jsonb, jsonb) returns boolean that the server may execute", a.Name, a.Early))
+		if a.Early != "" && declared[plain(a.Early)].result != "boolean" {
+			faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns boolean that the server may execute", a.Name, plain(a.Early)))
 		}
 	}
 	return faults

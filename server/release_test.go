@@ -49,7 +49,7 @@ func TestRefusalToServe(t *testing.T) {
 		{name: "another signature", sql: "drop function api.get_note; create function api.get_note(input text, context jsonb) returns text language sql return ''",
 			want: "action getNote: there is no function api.get_note"},
 		{name: "a reading function that may write", sql: "alter function api.get_note volatile",
-			want: "action getNote: function api.get_note of a get action is volatile"},
+			want: "action getNote: function api.get_note (jsonb, jsonb) of a get action is volatile"},
 		{name: "no right to execute", sql: "revoke execute on function api.get_note from sternpost_server",
 			want: "action getNote: there is no function api.get_note"},
 		{name: "no value for a name", change: func(m *release.Manifest) { m.Environment, m.Secrets = []string{"REGION"}, []string{"PEPPER"} },

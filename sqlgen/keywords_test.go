@@ -26,11 +26,14 @@ func TestKeywords(t *testing.T) {
 	var schema strings.Builder
 	types := []string{"Number", "Kind?", "Kind[]", "Text[]", "Number[]?", "Text"}
 	for number, some := range slices.Collect(slices.Chunk(words, 40)) {
-		var fields, required, optional, filters []string
+		var fields, required, optional, filters, lookUps []string
 		for i, w := range some {
 			fields = append(fields, w+" "+types[i%len(types)])
 			required = append(required, w)
 			optional = append(optional, w+"?")
+			if i%len(types) == 0 || i%len(types) == 5 {
+				lookUps = append(lookUps, w)
+			}
 			if slices.Contains(strong, w) {
 				filters = append(filters, w+"?")
 			}
@@ -39,7 +42,8 @@ func TestKeywords(t *testing.T) {
 		fmt.Fprintf(&schema, "    create createWords%d() with (%s)\n", number, strings.Join(required, ", "))
 		fmt.Fprintf(&schema, "    update updateWords%d(id) with (%s)\n", number, strings.Join(optional, ", "))
 		fmt.Fprintf(&schema, "    list listWords%d(%s)\n", number, strings.Join(filters, ", "))
-		schema.WriteString("  }\n  @permission(expression: true, actions: [create, update, list])\n}\n")
+		fmt.Fprintf(&schema, "    get getWords%d(id, %s)\n", number, strings.Join(lookUps, ", "))
+		schema.WriteString("  }\n  @permission(expression: true, actions: [create, get, update, list])\n}\n")
 	}
 	own := []string{"any", "boolean", "decimal", "false", "in", "null", "true", "timestamp"} // of the schema language
 	for i, w := range strong {

@@ -72,7 +72,11 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 			functions = append(functions, form)
 		}
 		for _, f := range functions {
-			told = append(told, fmt.Sprintf("%s(jsonb, jsonb) returns %s, volatility %s", f, resultOf(m, a), volatility))
+			takes := release.PlainSignature
+			if f == a.Function {
+				takes = a.Signature()
+			}
+			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", f, takes, resultOf(m, a), volatility))
 		}
 		if a.Early != "" {
 			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")

@@ -40,9 +40,15 @@ func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext stri
 		}
 		input = strings.TrimSuffix(strings.TrimSpace(input), "}") + `,"position":` + string(position) + "}"
 	}
+	var who struct {
+		Caller string `json:"identityId"`
+	}
+	if err := json.Unmarshal([]byte(callContext), &who); err != nil {
+		return "", fmt.Errorf("read a context: %w", err)
+	}
 	into := plan.Begin(page, nil)
 	call := into.Statement()
-	result := conn.PgConn().ExecParams(ctx, call.SQL, [][]byte{[]byte(input), []byte(callContext)}, nil, nil, call.Formats).Read()
+	result := conn.PgConn().ExecParams(ctx, call.SQL, plan.Parameters([]byte(input), who.Caller, []byte(callContext)), nil, nil, call.Formats).Read()
 	if result.Err != nil {
 		return "", result.Err
 	}

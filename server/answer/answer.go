@@ -1,19 +1,25 @@
 package answer
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
 // Plan says how a function of schema api is called, with the input and the context of
 // the call, and how what it answers becomes the JSON of the response.
 type Plan struct {
-	usual  Statement
-	record *Record // nil means that the function answers JSON
-	pages  *pages  // nil means that it answers at most one record
+	usual Statement
+
+	isTyped     bool     // whether the function takes inputs one by one, and not the body
+	inputs      []string // these
+	takesCaller bool     // whether it takes who calls alone, and not the whole context
+	record      *Record  // nil means that the function answers JSON
+	pages       *pages   // nil means that it answers at most one record
 }
 
 // Statement is a call in SQL.
@@ -28,18 +34,21 @@ type Statement struct {
 func NewPlan(m *release.Manifest, a *release.Action, function string, limit int) *Plan {
 	switch {
 	case a.Record == "" && a.Kind.Writes():
-		return NewValue(function)
+		return newValue(function, argumentsOf(a, function))
 	case a.Record == "":
 		return newGuarded(function)
 	}
 	members := m.Records[a.Record]
-	p := &Plan{record: NewRecord(members)}
+	arguments := argumentsOf(a, function)
+	call := callOf(function, arguments)
+	p := newValue(function, arguments)
+	p.record = NewRecord(members)
 	if a.Kind == release.List {
-		p.pages = newPages(a, members, callOf(function), limit)
+		p.pages = newPages(a, members, call, limit)
 		p.usual = p.pages.plain
 		return p
 	}
-	p.usual = Statement{SQL: "select " + strings.Join(columnsOf(members), ", ") + " from " + callOf(function), Formats: formatsOf(members)}
+	p.usual = Statement{SQL: "select " + strings.Join(columnsOf(members), ", ") + " from " + call, Formats: formatsOf(members)}
 	return p
 }
 
@@ -47,8 +56,48 @@ func NewPlan(m *release.Manifest, a *release.Action, function string, limit int)
 func (p *Plan) IsList() bool { return p.pages != nil }
 
 // NewValue plans the calls of a function that answers one value, which is taken as it is.
-func NewValue(function string) *Plan {
-	return &Plan{usual: Statement{SQL: "select " + callOf(function)}}
+func NewValue(function string) *Plan { return newValue(function, nil) }
+
+func newValue(function string, arguments []release.Argument) *Plan {
+	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}}
+	for _, a := range arguments {
+		if a.Input != "" {
+			p.inputs = append(p.inputs, a.Input)
+		}
+		p.takesCaller = a.Input == "" && a.Type != release.ContextType
+	}
+	p.isTyped = len(arguments) > 0
+	return p
+}
+
+// argumentsOf returns the arguments of a function of an action, of which forms have none of
+// their own.
+func argumentsOf(a *release.Action, function string) []release.Argument {
+	if function != a.Function {
+		return nil
+	}
+	return a.Arguments
+}
+
+// TakesContext tells whether the function takes all that is known of a request, and not
+// only who calls.
+func (p *Plan) TakesContext() bool { return !p.takesCaller }
+
+// Parameters returns the parameters of the statements of a plan: for a body, as package
+// input writes it, and a caller, who is empty for nobody. The context, which holds both
+// the caller and what else is known of the request, counts if the plan takes it.
+func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
+	if !p.isTyped {
+		return [][]byte{body, context}
+	}
+	parameters := input.Texts(body, p.inputs)
+	switch {
+	case !p.takesCaller:
+		return append(parameters, context)
+	case caller == "":
+		return append(parameters, nil)
+	}
+	return append(parameters, []byte(caller))
 }
 
 // newGuarded plans the calls of a function that answers one value and may run custom code
@@ -57,12 +106,22 @@ func NewValue(function string) *Plan {
 // condition is volatile and so is not folded away.
 func newGuarded(function string) *Plan {
 	return &Plan{usual: Statement{
-		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function) + " end",
+		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function, nil) + " end",
 	}}
 }
 
-func callOf(function string) string {
-	return pgx.Identifier{"api", function}.Sanitize() + "($1, $2)"
+// callOf calls a function with its arguments, or with input and context if it has none of
+// its own.
+func callOf(function string, arguments []release.Argument) string {
+	count := len(arguments)
+	if count == 0 {
+		count = 2
+	}
+	parameters := make([]string, count)
+	for i := range parameters {
+		parameters[i] = "$" + strconv.Itoa(i+1)
+	}
+	return pgx.Identifier{"api", function}.Sanitize() + "(" + strings.Join(parameters, ", ") + ")"
 }
 
 // columnsOf returns the columns of members, in their order.

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Format is the version of the manifest's form. A server serves the formats it
@@ -119,11 +120,15 @@ type Action struct {
 	Kind     Kind   `json:"kind"`
 	Model    string `json:"model"` // the model or union it belongs to
 	Doc      string `json:"doc,omitempty"`
-	Function string `json:"function"`         // in schema api, called with (input jsonb, context jsonb)
+	Function string `json:"function"`         // in schema api
 	Record   string `json:"record,omitempty"` // of Records: what the function answers rows of; empty means that it answers JSON
 	Early    string `json:"early,omitempty"`  // in schema api, likewise: true, false or null; empty means none
 	Input    string `json:"input"`            // component: the schema of the whole request body
 	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and where any JSON may come
+
+	// Arguments are what Function takes, in order; none means (input jsonb, context jsonb),
+	// which is what forms and Early always take.
+	Arguments []Argument `json:"arguments,omitempty"`
 
 	// Forms are the operator sets of a list that have a function of their own. The
 	// key is the set as OperatorSet writes it. A request without paging inputs other
@@ -172,6 +177,33 @@ type Action struct {
 	// errors of its own.
 	Custom bool `json:"custom,omitempty"`
 }
+
+// Argument is an argument of a function that takes its inputs one by one. One without
+// Input, which is the last, says what is known of the request: the id of the caller as
+// text, or the whole context as jsonb.
+type Argument struct {
+	Name  string `json:"name"`
+	Type  string `json:"type"`            // as Postgres prints it
+	Input string `json:"input,omitempty"` // the member of the request's body
+}
+
+// ContextType is the type of an argument that takes the whole context.
+const ContextType = "jsonb"
+
+// Signature is the types of what the action's function takes, as Postgres prints them.
+func (a *Action) Signature() string {
+	if len(a.Arguments) == 0 {
+		return PlainSignature
+	}
+	types := make([]string, len(a.Arguments))
+	for i, argument := range a.Arguments {
+		types[i] = argument.Type
+	}
+	return strings.Join(types, ", ")
+}
+
+// PlainSignature is the types of what a function takes that takes its input as a whole.
+const PlainSignature = "jsonb, jsonb"
 
 // Member is a column of the rows that a function answers, and the member that it becomes
 // in a record. The first one is the id, which no row is without.

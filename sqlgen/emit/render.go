@@ -200,7 +200,7 @@ func grant(t *pg.Table, g *pg.Grant) string {
 func function(f *pg.Function) string {
 	arguments := make([]doc, len(f.Arguments))
 	for i, a := range f.Arguments {
-		arguments[i] = pg.Ident(a.Name) + " " + a.Type
+		arguments[i] = pg.ParamIdent(a.Name) + " " + a.Type
 	}
 	head := cat(
 		"create function ", pg.Qualified(f.Schema, f.Name), bracketed("(", arguments, ")"), " returns ", result(f.Returns), hard,

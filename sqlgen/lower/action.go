@@ -255,10 +255,12 @@ func (b *builder) finish() *pg.Function {
 }
 
 // hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of
-// something that the action's functions call input, context or v_…: Postgres would ask
+// an argument of an action's function, or begins as its variables do: Postgres would ask
 // which of both a bare name means.
-func hasColumnLikeVariable(a *schema.Action) bool {
-	isLike := func(name string) bool { return name == "input" || name == "context" || strings.HasPrefix(name, "v_") }
+func hasColumnLikeVariable(a *schema.Action, arguments []pg.Argument) bool {
+	isLike := func(name string) bool {
+		return strings.HasPrefix(name, "v_") || slices.ContainsFunc(arguments, func(a pg.Argument) bool { return a.Name == name })
+	}
 	for _, m := range modelsRead(a) {
 		if isLike(m.Table) || slices.ContainsFunc(m.Stored(), func(f *schema.Field) bool { return isLike(f.Column) }) {
 			return true

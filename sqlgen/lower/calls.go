@@ -34,7 +34,7 @@ func (l *lowering) manifest() *release.Manifest {
 
 // call tells how a server calls an action: its functions, and what it prepares for them.
 func (l *lowering) call(a *schema.Action) *release.Action {
-	r := &release.Action{Name: a.Name, Function: functionName(a), Early: l.early[a]}
+	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
 	for _, f := range l.forms[a] {
 		if r.Forms == nil {
 			r.Forms = map[string]string{}

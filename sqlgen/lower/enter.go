@@ -24,16 +24,20 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	for _, name := range ownVariables {
 		b.names.Take(name)
 	}
+	arguments := []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}}
+	if name == functionName(a) && takesArguments(a) {
+		arguments = b.takeArguments()
+	}
 	b.fn = &pg.Function{
 		Schema:      apiSchema,
 		Name:        name,
 		Title:       title,
 		Origin:      pg.Origin{Of: "action " + a.Name + " of " + ownerOf(a), Place: placeOf(a.Span)},
 		Comment:     a.Doc,
-		Arguments:   []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}},
+		Arguments:   arguments,
 		Returns:     answers(a),
 		Volatility:  volatility,
-		UseVariable: hasColumnLikeVariable(a),
+		UseVariable: hasColumnLikeVariable(a, arguments),
 	}
 	if b.fn.Comment == "" {
 		b.fn.Comment = fmt.Sprintf("action %s of %s", a.Name, ownerOf(a))
@@ -58,13 +62,18 @@ func (b *builder) lookForCaller() {
 	// In one condition with the other, the look would be planned for who is nobody, too.
 	isThere := &pg.Exists{Query: &pg.Select{
 		From:  pg.Ref(relatedSchema, "identity"),
-		Where: pg.Eq(pg.Col("identity", "id"), callerID()),
+		Where: pg.Eq(pg.Col("identity", "id"), b.callerID()),
 	}}
-	b.step("", pg.IfThen(pg.IsNotNull(callerID()), pg.IfThen(pg.Negate(isThere), &pg.Perform{Value: pg.Fn("platform.refuse_caller")})))
+	b.step("", pg.IfThen(pg.IsNotNull(b.callerID()), pg.IfThen(pg.Negate(isThere), &pg.Perform{Value: pg.Fn("platform.refuse_caller")})))
 }
 
 // callerID is the id of the caller as the function was given it, null for nobody.
-func callerID() pg.Expr { return memberText(context, "identityId") }
+func (b *builder) callerID() pg.Expr {
+	if b.fn.Arguments[len(b.fn.Arguments)-1] == callerArgument {
+		return pg.Var(callerArgument.Name)
+	}
+	return memberText(context, "identityId")
+}
 
 // end ends the call by a function of the platform, or lets that decide. All of them look
 // for the caller before they say anything else.
@@ -85,9 +94,9 @@ func (b *builder) entered() []pg.Variable {
 	if !b.isDeciding { // policies alone ask for the action
 		set("action", pg.Str(b.action.Name))
 	}
-	read := expr.Mentions(append(expressionsRead(b.action), armExpressions(b.action)...)...)
+	read := mentionsOf(b.action)
 	if b.tellsCaller || read.Identity || read.IsAuthenticated || namesRoles(b.action.Rules) {
-		set("identity_id", callerID())
+		set("identity_id", b.callerID())
 	}
 	if b.readsZone {
 		set("time_zone", memberText(context, "timeZone"))
@@ -107,6 +116,12 @@ func (b *builder) entered() []pg.Variable {
 		return nil
 	}
 	return []pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
+}
+
+// mentionsOf is what the functions of an action read of the call, where its expressions
+// name it.
+func mentionsOf(a *schema.Action) expr.Mentioned {
+	return expr.Mentions(append(expressionsRead(a), armExpressions(a)...)...)
 }
 
 // namesRoles tells whether rules ask for roles, which are the caller's.

@@ -1,0 +1,131 @@
+package sqlgen_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+const things = `
+model Thing {
+  fields {
+    text Text
+    kind Kind
+    number Number
+    decimal Decimal
+    flag Boolean
+    day Date
+    at Timestamp
+    took Duration
+    order Text? @unique
+    caller Text
+    other Thing?
+  }
+  actions {
+    get byText(id, text)
+    get byKind(id, kind)
+    get byNumber(id, number)
+    get byDecimal(id, decimal)
+    get byFlag(id, flag)
+    get byDay(id, day)
+    get byAt(id, at)
+    get byTook(id, took)
+    get byOrder(id, order)
+    get byOther(id, other.id)
+    get byAll(id, text, kind, number, decimal, flag, day, at, took)
+    get mine() { @where(thing.id == ctx.headers.xThing) }
+    get byCaller(id, caller)
+    get byChoice(id?, order?)
+    get thing(id)
+    delete drop(text, id)
+  }
+  @unique([id, text])
+  @permission(expression: true, actions: [get, delete])
+}
+enum Kind { Good Bad }
+`
+
+// TestArguments calls functions that take their inputs one by one with values of every
+// type: each finds the row that has them, and no row for another value.
+func TestArguments(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "things", things)
+	const text = `"quoted" \back\ 'x' é 😀 $1 {a,b} ` + "\t\n"
+	a.exec(t, `
+		insert into app.thing (id, text, kind, number, decimal, flag, day, at, took, "order", caller, other_id)
+		values ('a', $1, 'Good', -9007199254740991, -12345678901234567890.123456789012345678, true, '0001-01-01', '9999-12-31T23:59:59.999Z', 'P1DT0.5S', 'o', 'c', 'a')`, text)
+	quoted := `"\"quoted\" \\back\\ 'x' \u00e9 \ud83d\ude00 $1 {a,b} \t\n"`
+	for _, c := range []struct{ action, finds, misses string }{
+		{"byText", `"text":` + quoted, `"text":"x"`},
+		{"byKind", `"kind":"Good"`, `"kind":"Bad"`},
+		{"byNumber", `"number":-9.007199254740991e15`, `"number":-9007199254740990`},
+		{"byDecimal", `"decimal":-12345678901234567890.123456789012345678`, `"decimal":-12345678901234567890.123456789012345679`},
+		{"byFlag", `"flag":true`, `"flag":false`},
+		{"byDay", `"day":"0001-01-01"`, `"day":"0001-01-02"`},
+		{"byAt", `"at":"9999-12-31T23:59:59.999Z"`, `"at":"9999-12-31T23:59:59.998Z"`},
+		{"byTook", `"took":"PT24H0.5S"`, `"took":"PT24H"`},
+		{"byOrder", `"order":"o"`, `"order":""`},
+		{"byOther", `"otherId":"a"`, `"otherId":"b"`},
+		{"byAll", `"took":"P1DT0.5S","at":"9999-12-31T23:59:59.999Z","day":"0001-01-01","flag":true,"decimal":-12345678901234567890.123456789012345678,` +
+			`"number":-9007199254740991,"kind":"Good","text":` + quoted,
+			`"took":"P1DT0.5S","at":"9999-12-31T23:59:59.999Z","day":"0001-01-01","flag":false,"decimal":1,"number":1,"kind":"Bad","text":""`},
+		{"byCaller", `"caller":"c"`, `"caller":"me"`},
+		{"byChoice", `"order":"o"`, `"order":""`},
+	} {
+		for _, caller := range []string{"", "me"} {
+			if got := a.call(t, c.action, `{`+c.finds+`,"id":"a"}`, caller); got == "null" || got[0] != '{' {
+				t.Errorf("%s with %s answers %s", c.action, c.finds, got)
+			}
+			if got := a.call(t, c.action, `{"id":"a",`+c.misses+`}`, caller); got != "null" {
+				t.Errorf("%s with %s answers %s", c.action, c.misses, got)
+			}
+		}
+	}
+
+	for action, want := range map[string]string{
+		"byText": "text, text, text", "byAt": "text, timestamp with time zone, text", "mine": "jsonb",
+		"byCaller": "jsonb, jsonb", // which has an input of the name
+		"byChoice": "jsonb, jsonb", // one of which may be absent
+		"thing":    "jsonb, jsonb", // in which thing.id would be the argument
+		"drop":     "text, text, text",
+	} {
+		if got := a.action(t, action).Signature(); got != want {
+			t.Errorf("%s takes (%s), want (%s)", action, got, want)
+		}
+	}
+	if got, want := a.call(t, "drop", `{"text":`+quoted+`,"id":"a"}`, ""), `"a"`; got != want {
+		t.Errorf("drop answers %s, want %s", got, want)
+	}
+}
+
+// TestParameters holds what a call is given for the arguments of its function.
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	m := &release.Manifest{}
+	for _, test := range []struct{ arguments, caller, want string }{
+		{"", "me", `["{\"b\":1,\"a\":\"x\\n\"}" "{}"]`},
+		{"a", "me", `["x\n" "me"]`},
+		{"ab", "", `["x\n" "1" ""]`},
+		{"bc", "me", `["1" "" "me"]`},
+		{"a+", "me", `["x\n" "{}"]`},
+	} {
+		action := &release.Action{Name: "get", Kind: release.Delete, Function: "get"}
+		last := release.Argument{Name: "caller", Type: "text"}
+		for _, name := range test.arguments {
+			if name == '+' {
+				last = release.Argument{Name: "context", Type: release.ContextType}
+				continue
+			}
+			action.Arguments = append(action.Arguments, release.Argument{Name: string(name), Type: "text", Input: string(name)})
+		}
+		if test.arguments != "" {
+			action.Arguments = append(action.Arguments, last)
+		}
+		plan := answer.NewPlan(m, action, "get", 0)
+		if got := fmt.Sprintf("%q", plan.Parameters([]byte(`{"b":1,"a":"x\n"}`), test.caller, []byte("{}"))); got != test.want {
+			t.Errorf("arguments %q: got %s, want %s", test.arguments, got, test.want)
+		}
+	}
+}
