@@ -13,6 +13,7 @@ func TestAttacks(t *testing.T) {
 		{"connections use up the descriptors", attackOnDescriptors},
 		{"idle connections keep others out", attackWithConnections},
 		{"a connection is opened and left alone", attackBySilence},
+		{"idle connections keep their buffers", attackByKeeping},
 		{"61 bytes announce a body of megabytes", attackByAnnouncing},
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},

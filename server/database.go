@@ -213,12 +213,13 @@ func (d *database) attempt(client net.Conn, st statement, params [][]byte, into 
 		return err
 	}
 	defer conn.Release() // closes it if something is still running on it, so after a panic too
-	if time.Since(asked) > queueTime && listener.HasLeft(client) {
+	waited := time.Since(asked)
+	if waited > queueTime && listener.HasLeft(client) {
 		return refusal.Timeout.With(request.ErrClientLeft)
 	}
 
 	pg := conn.Conn().PgConn()
-	call := d.running.begin(client, pg)
+	call := d.running.begin(client, pg, asked.Add(waited))
 	defer func() {
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
@@ -329,9 +330,9 @@ func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription,
 
 // acquire waits for a connection.
 func (d *database) acquire() (*pgxpool.Conn, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), d.wait)
-	defer cancel()
-	conn, err := d.pool.Acquire(ctx)
+	patience := beginPatience(d.wait)
+	defer patience.end()
+	conn, err := d.pool.Acquire(patience)
 	switch {
 	case err == nil:
 		return conn, nil
@@ -421,7 +422,7 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 	defer conn.Release()
 
 	pg := conn.Conn().PgConn()
-	call := d.running.begin(nil, pg)
+	call := d.running.begin(nil, pg, time.Now())
 	defer func() {
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())

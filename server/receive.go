@@ -22,7 +22,7 @@ import (
 // logs and completes the answer.
 func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
-		started := time.Now()
+		started := rc.Time() // when its header had been read
 		s.inFlight.Add(1)
 		defer s.inFlight.Add(-1)
 

@@ -45,9 +45,9 @@ const (
 	overtime = time.Second
 )
 
-// begin notes that a statement starts on a connection.
-func (l *calls) begin(client net.Conn, pg *pgconn.PgConn) *runningCall {
-	c := &runningCall{client: client, pg: pg, since: time.Now()}
+// begin notes that a statement starts on a connection, now.
+func (l *calls) begin(client net.Conn, pg *pgconn.PgConn, now time.Time) *runningCall {
+	c := &runningCall{client: client, pg: pg, since: now}
 	l.mu.Lock()
 	if c.previous = l.newest; c.previous != nil {
 		c.previous.next = c

@@ -254,13 +254,19 @@ func (s *Server) newApp() *fiber.App {
 	inner.ErrorHandler = s.unreadable
 	inner.HeaderReceived = request.WithholdBody
 	inner.ConnState = noteState
+	s.public.Parks(inner.ServeConn)
 	return app
 }
 
-// noteState notes when a connection begins to wait for the next request.
+// noteState notes when a connection begins to wait for the next request, and when that comes.
 func noteState(c net.Conn, state fasthttp.ConnState) {
-	if own, ok := c.(*listener.Connection); ok && state == fasthttp.StateIdle {
+	own, ok := c.(*listener.Connection)
+	switch {
+	case !ok:
+	case state == fasthttp.StateIdle:
 		own.Waits(time.Now())
+	case state == fasthttp.StateActive:
+		own.Begins()
 	}
 }
 

@@ -21,13 +21,14 @@ type Connection struct {
 	waiting  atomic.Int64    // since when for a request, in Unix nanoseconds; 0 while one is answered
 	Used     atomic.Bool     // something was sent on it
 	linger   atomic.Bool     // the request was not read to its end
-	ended    bool            // nothing more will come; for the goroutine that reads
-	head     []byte          // the beginning of what was last read into an empty buffer
-}
+	parks    atomic.Bool     // it is to be parked when fasthttp closes it
+	parked   atomic.Bool     // it is
 
-// Waits notes that the next request is waited for.
-func (c *Connection) Waits(now time.Time) {
-	c.waiting.Store(now.UnixNano())
+	// For the goroutine that reads:
+	ended bool      // nothing more will come
+	head  []byte    // the beginning of what was last read into an empty buffer
+	kept  time.Time // since when the next request is waited for; zero if none is
+	until time.Time // how long it may be waited for in all; zero if the connection is not to be parked
 }
 
 // Works notes that a request is answered.
@@ -54,6 +55,9 @@ func (c *Connection) Read(b []byte) (int, error) {
 	if err == io.EOF {
 		c.ended = true
 	}
+	if n == 0 && err != nil {
+		c.noteParking(err)
+	}
 	if len(b) == HeaderLimit { // all of the buffer is free
 		c.head = append(c.head[:0], b[:min(max(n, 0), headLimit)]...)
 	}
@@ -74,8 +78,13 @@ const lingerTime = 2 * time.Second
 
 // Close closes the connection. If the client is still sending, closing at once
 // would reset the connection, and the answer might be lost with it. So it is told
-// that nothing more will come, and what it sends is dropped for a while.
+// that nothing more will come, and what it sends is dropped for a while. A connection that
+// only waits is parked.
 func (c *Connection) Close() error {
+	if c.parks.Swap(false) {
+		go c.listener.park(c)
+		return nil
+	}
 	defer c.listener.forget(c)
 	defer func() { c.sent.Swap(nil).Release() }()
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok && c.linger.Swap(false) {

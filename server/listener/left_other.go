@@ -9,3 +9,8 @@ import "net"
 func HasLeft(net.Conn) bool {
 	return false
 }
+
+// canPark is false here: connections keep their buffers while they wait.
+const canPark = false
+
+func (c *Connection) awaitInput() bool { return false }

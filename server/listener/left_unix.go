@@ -30,3 +30,22 @@ func HasLeft(client net.Conn) bool {
 	})
 	return left || err != nil
 }
+
+// canPark tells whether awaitInput waits.
+const canPark = true
+
+// awaitInput waits until there is something to read on the connection, which it leaves
+// there. It returns false if the client has left, and after the deadline.
+func (c *Connection) awaitInput() bool {
+	isThere := false
+	err := c.raw.Read(func(fd uintptr) bool {
+		var b [1]byte
+		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		if errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EINTR) {
+			return false
+		}
+		isThere = err == nil && n > 0
+		return true
+	})
+	return err == nil && isThere
+}

@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -24,10 +25,17 @@ type Listener struct {
 	starved episode // no connection can be taken
 	full    episode // there are too many
 
+	serve   func(net.Conn) error // serves a connection until it ends; nil if none is parked
+	stopped atomic.Bool          // nothing is parked any more
+
 	mu    sync.Mutex
 	open  map[*Connection]struct{}
 	peers map[string]int // how many of them a peer has
 }
+
+// Parks lets connections be parked while they wait. serve serves one on which something has
+// arrived, and closes it in the end. It is for the time before the first is accepted.
+func (l *Listener) Parks(serve func(net.Conn) error) { l.serve = serve }
 
 // New makes a listener of another one.
 func New(l net.Listener, limits Limits, log *slog.Logger) *Listener {
@@ -57,7 +65,7 @@ func (l *Listener) Wrap(inner net.Conn) *Connection {
 			c.raw = raw
 		}
 	}
-	c.Waits(time.Now())
+	c.waiting.Store(time.Now().UnixNano())
 	return c
 }
 
@@ -175,12 +183,14 @@ func (l *Listener) Count(peer string) (all, theirs, used int) {
 	return len(l.open), l.peers[peer], used
 }
 
-// CloseUnused closes the connections on which nothing was ever sent.
+// CloseUnused closes the connections on which nothing was ever sent, and those that are
+// parked. None is parked from then on.
 func (l *Listener) CloseUnused() {
+	l.stopped.Store(true)
 	l.mu.Lock()
 	var unused []*Connection
 	for c := range l.open {
-		if !c.Used.Load() {
+		if !c.Used.Load() || c.parked.Load() {
 			unused = append(unused, c)
 		}
 	}

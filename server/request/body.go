@@ -64,7 +64,7 @@ func (p *Policy) OpenBody(rc *fasthttp.RequestCtx) (body, error) {
 	if !ok || header.ContentLength() > 0 { // what fasthttp found is something else
 		return body{}, UnreadableRequest(errors.New("its length is given in two ways"))
 	}
-	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), began: time.Now()}
+	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), began: rc.Time()}
 	if length == 0 {
 		b.end = io.EOF
 		return b, nil
@@ -205,6 +205,9 @@ func (b *body) skip() bool {
 	}
 	if b.length-b.arrived > unwantedBody {
 		return false
+	}
+	if b.end != nil { // before the scratch is made, on the heap
+		return b.end == io.EOF
 	}
 	var scratch [4 << 10]byte
 	until := time.Now().Add(skipTime)

@@ -15,20 +15,39 @@ import (
 // JSONType is the content type of almost every answer.
 const JSONType = "application/json"
 
+// field is a field of a header with its name as it is written.
+type field struct{ name, value []byte }
+
+func newField(name, value string) field { return field{[]byte(name), []byte(value)} }
+
+// The fields that stand on every answer, and those that do unless the answer has its own.
+var (
+	always = []field{
+		newField("X-Content-Type-Options", "nosniff"),
+		newField("Referrer-Policy", "no-referrer"),
+	}
+	unlessSet = []field{
+		newField(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'"),
+		newField(fiber.HeaderCacheControl, "no-store"),
+	}
+	strictTransport = newField(fiber.HeaderStrictTransportSecurity, "max-age=31536000")
+	requestIDName   = []byte("X-Request-Id")
+)
+
 // WriteHeaders completes the header of a response.
 func (p *Policy) WriteHeaders(rc *fasthttp.RequestCtx, requestID string) {
 	out := &rc.Response.Header
-	out.Set("X-Request-Id", requestID)
-	out.Set("X-Content-Type-Options", "nosniff")
-	out.Set("Referrer-Policy", "no-referrer")
-	if len(out.Peek("Content-Security-Policy")) == 0 {
-		out.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
+	out.SetCanonical(requestIDName, []byte(requestID))
+	for _, f := range always {
+		out.SetCanonical(f.name, f.value)
 	}
-	if len(out.Peek("Cache-Control")) == 0 {
-		out.Set("Cache-Control", "no-store")
+	for _, f := range unlessSet {
+		if len(out.PeekBytes(f.name)) == 0 {
+			out.SetCanonical(f.name, f.value)
+		}
 	}
 	if p.StrictTransport {
-		out.Set("Strict-Transport-Security", "max-age=31536000")
+		out.SetCanonical(strictTransport.name, strictTransport.value)
 	}
 	if origin, ok := p.admitted(rc); ok {
 		out.Set("Access-Control-Allow-Origin", origin)

@@ -1,0 +1,59 @@
+package listener
+
+import (
+	"errors"
+	"os"
+	"time"
+)
+
+// fasthttp keeps the buffers of a connection, some 40 kB, while that waits for the next
+// request. A connection that has waited for a moment is parked instead: to fasthttp it
+// ends, and its buffers serve others; here one goroutine waits until something arrives,
+// and then has it served as if it were new.
+
+// parkTime is how long a connection waits with its buffers.
+const parkTime = time.Second
+
+// Waits notes that an answer has been written and the next request is waited for.
+func (c *Connection) Waits(now time.Time) {
+	c.waiting.Store(now.UnixNano())
+	c.kept = now
+}
+
+// Begins notes that the first byte of a request has come.
+func (c *Connection) Begins() {
+	c.kept = time.Time{}
+}
+
+// SetReadDeadline sets until when is waited for what the client sends.
+func (c *Connection) SetReadDeadline(t time.Time) error {
+	c.until = time.Time{}
+	if !c.kept.IsZero() && c.raw != nil && c.listener.serve != nil && canPark {
+		if parked := c.kept.Add(parkTime); parked.Before(t) {
+			c.until, t = t, parked
+		}
+	}
+	return c.Conn.SetReadDeadline(t)
+}
+
+// noteParking notes, where reading ended with an error, whether the connection is to be
+// parked: then fasthttp closes it next.
+func (c *Connection) noteParking(err error) {
+	if !c.until.IsZero() && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.parks.Store(true)
+	}
+}
+
+// park waits for the next request on a connection, and has it served. It closes the
+// connection when that has waited too long, when the client leaves and when the server stops.
+func (l *Listener) park(c *Connection) {
+	c.head, c.kept = nil, time.Time{}
+	c.parked.Store(true)
+	isThere := !l.stopped.Load() && c.Conn.SetReadDeadline(c.until) == nil && c.awaitInput()
+	c.parked.Store(false)
+	if !isThere {
+		_ = c.Close()
+		return
+	}
+	_ = l.serve(c) // which closes it
+}
