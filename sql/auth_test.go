@@ -795,15 +795,13 @@ func TestAuthRights(t *testing.T) {
 		where relnamespace = 'platform'::regnamespace and relname like 'auth\_%' and relkind = 'r'
 			and (has_table_privilege('sternpost_server', oid, 'select, insert, update, delete')
 				or has_any_column_privilege('sternpost_server', oid, 'select, insert, update')
-				or has_table_privilege('sternpost_caller', oid, 'select, insert, update, delete')
-				or has_table_privilege('sternpost_code', oid, 'select, insert, update, delete'))`); len(got) > 0 {
+				or exists (select from unnest(platform.owners()) as owner where has_table_privilege(owner, pg_class.oid, 'select, insert, update, delete')))`); len(got) > 0 {
 		t.Errorf("granted tables: got %v, want none", got)
 	}
 	if got := values[string](t, owner, `
 		select proname from pg_proc
 		where pronamespace = 'platform'::regnamespace and proname like 'auth\_%'
-			and (has_function_privilege('sternpost_caller', oid, 'execute')
-				or has_function_privilege('sternpost_code', oid, 'execute')
+			and (exists (select from unnest(platform.owners()) as owner where has_function_privilege(owner, pg_proc.oid, 'execute'))
 				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
 				or prosecdef <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
 				or proconfig is null)`); len(got) > 0 {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 // withAlbum makes tables whose rows hold files, as the compiler prints them.
@@ -368,21 +369,21 @@ func TestUploadsDue(t *testing.T) {
 func TestFileRights(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)
-	for _, role := range []string{"sternpost_caller", "sternpost_code", "sternpost_server"} {
+	for _, name := range role.All() {
 		for _, table := range []string{"platform.file", "platform.file_upload"} {
-			if value[bool](t, owner, `select has_any_column_privilege($1, $2, 'select, insert, update')`, role, table) {
-				t.Errorf("%s may use %s", role, table)
+			if value[bool](t, owner, `select has_any_column_privilege($1, $2, 'select, insert, update')`, name, table) {
+				t.Errorf("%s may use %s", name, table)
 			}
 		}
 	}
 	for _, function := range values[string](t, owner, `
 		select oid::regprocedure::text from pg_proc
 		where pronamespace = 'platform'::regnamespace and proname like 'file\_%' order by 1`) {
-		caller := value[bool](t, owner, `select has_function_privilege('sternpost_caller', $1, 'execute')`, function)
-		server := value[bool](t, owner, `select has_function_privilege('sternpost_server', $1, 'execute')`, function)
-		code := value[bool](t, owner, `select has_function_privilege('sternpost_code', $1, 'execute')`, function)
-		if isAttach := strings.HasPrefix(function, "platform.file_attach("); caller != isAttach || code != isAttach || server == isAttach {
-			t.Errorf("%s: caller %t, code %t, server %t", function, caller, code, server)
+		for _, name := range role.All() {
+			may := value[bool](t, owner, `select has_function_privilege($1, $2, 'execute')`, name, function)
+			if isOfActions := strings.HasPrefix(function, "platform.file_attach("); may != (isOfActions == (name != role.Server)) {
+				t.Errorf("%s may execute %s: %t", name, function, may)
+			}
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 // Role is one of the roles that the databases of a cluster share.
@@ -14,16 +16,24 @@ type Role struct {
 	Comment string
 }
 
-// ServerRole is the group that the logins of servers are members of.
-const ServerRole = "sternpost_server"
-
 // Roles returns the roles that the migrations make. None of them logs in.
 func Roles() []Role {
-	return []Role{
-		{"sternpost_caller", "Owns the functions in schema api, and so is who they run as. Never logs in."},
-		{"sternpost_code", "Owns the functions in schema api that call custom code, and so is who that runs as. Never logs in."},
-		{ServerRole, "The rights of a Sternpost server; logins of servers are members."},
+	var roles []Role
+	for _, name := range role.All() {
+		comment := "Owns functions in schema api, and so is who they run as. Never logs in."
+		switch name {
+		case role.Open:
+			comment = "Owns the functions in schema api whose policies walk no relation, and so is who they run as. Never logs in."
+		case role.Caller:
+			comment = "Owns the functions in schema api, and so is who they run as. Never logs in."
+		case role.Code:
+			comment = "Owns the functions in schema api that call custom code, and so is who that runs as. Never logs in."
+		case role.Server:
+			comment = "The rights of a Sternpost server; logins of servers are members."
+		}
+		roles = append(roles, Role{name, comment})
 	}
+	return roles
 }
 
 // ErrNoSuchRole is returned for a login that the cluster does not have.
@@ -41,8 +51,8 @@ func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
 		if err != nil {
 			return fmt.Errorf("look who owns the database: %w", err)
 		}
-		for _, role := range Roles() {
-			if err := makeRole(ctx, tx, role, owner); err != nil {
+		for _, r := range Roles() {
+			if err := makeRole(ctx, tx, r, owner); err != nil {
 				return err
 			}
 		}
@@ -64,17 +74,17 @@ func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
 
 // makeRole makes a role unless it is there, and the owner a member, who may then hand
 // functions over to it.
-func makeRole(ctx context.Context, tx pgx.Tx, role Role, owner string) error {
+func makeRole(ctx context.Context, tx pgx.Tx, r Role, owner string) error {
 	var isThere bool
-	if err := tx.QueryRow(ctx, "select to_regrole($1) is not null", role.Name).Scan(&isThere); err != nil {
+	if err := tx.QueryRow(ctx, "select to_regrole($1) is not null", r.Name).Scan(&isThere); err != nil {
 		return err
 	}
 	if !isThere {
-		if _, err := tx.Exec(ctx, "create role "+ident(role.Name)+" nologin"); err != nil {
-			return fmt.Errorf("create role %s: %w", role.Name, err)
+		if _, err := tx.Exec(ctx, "create role "+ident(r.Name)+" nologin"); err != nil {
+			return fmt.Errorf("create role %s: %w", r.Name, err)
 		}
-		if _, err := tx.Exec(ctx, "comment on role "+ident(role.Name)+" is '"+role.Comment+"'"); err != nil {
-			return fmt.Errorf("comment on role %s: %w", role.Name, err)
+		if _, err := tx.Exec(ctx, "comment on role "+ident(r.Name)+" is '"+r.Comment+"'"); err != nil {
+			return fmt.Errorf("comment on role %s: %w", r.Name, err)
 		}
 	}
 	var isMember bool
@@ -82,12 +92,12 @@ func makeRole(ctx context.Context, tx pgx.Tx, role Role, owner string) error {
 		select
 			pg_has_role($1, $2, 'usage')
 			and pg_has_role($1, $2, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)`,
-		owner, role.Name).Scan(&isMember)
+		owner, r.Name).Scan(&isMember)
 	if err != nil || isMember {
 		return err
 	}
-	if _, err := tx.Exec(ctx, "grant "+ident(role.Name)+" to "+ident(owner)); err != nil {
-		return fmt.Errorf("grant %s to %s: %w", role.Name, owner, err)
+	if _, err := tx.Exec(ctx, "grant "+ident(r.Name)+" to "+ident(owner)); err != nil {
+		return fmt.Errorf("grant %s to %s: %w", r.Name, owner, err)
 	}
 	return nil
 }
@@ -101,7 +111,7 @@ func grantServer(ctx context.Context, tx pgx.Tx, login, database string) error {
 	if !isThere {
 		return fmt.Errorf("%w: %s (run: create role %s login password '…')", ErrNoSuchRole, login, ident(login))
 	}
-	_, err := tx.Exec(ctx, "grant "+ServerRole+" to "+ident(login)+"; grant connect on database "+ident(database)+" to "+ident(login))
+	_, err := tx.Exec(ctx, "grant "+role.Server+" to "+ident(login)+"; grant connect on database "+ident(database)+" to "+ident(login))
 	if err != nil {
 		return fmt.Errorf("let %s serve the database: %w", login, err)
 	}

@@ -2,6 +2,7 @@ package sql_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
@@ -40,6 +41,9 @@ func TestRulesThatWereChanged(t *testing.T) {
 			[]string{"function platform.keep_rules(text) was changed by hand"}},
 		{"alter function api.list_posts(jsonb, jsonb) volatile set work_mem = '1MB'", "alter function api.list_posts(jsonb, jsonb) reset work_mem",
 			[]string{"function api.list_posts(jsonb,jsonb) was changed by hand"}},
+		{ownedBy("sternpost_caller_8"), ownedBy("sternpost_caller"), []string{"function api.list_posts(jsonb,jsonb) was changed by hand"}},
+		{ownedBy("sternpost_open"), ownedBy("sternpost_caller"), []string{"function api.list_posts(jsonb,jsonb) was changed by hand"}},
+		{ownedBy("sternpost_code"), ownedBy("sternpost_caller"), []string{"function api.list_posts(jsonb,jsonb) was changed by hand"}},
 	} {
 		exec(t, owner, "set role none; "+c.change)
 		if got := values[string](t, server, "select platform.serving_faults()"); !slices.Equal(got, c.want) {
@@ -50,6 +54,15 @@ func TestRulesThatWereChanged(t *testing.T) {
 			t.Errorf("%s\nleaves %q", c.undo, got)
 		}
 	}
+}
+
+// ownedBy gives a function to another role that actions run as.
+func ownedBy(role string) string {
+	return strings.ReplaceAll(`
+		grant create on schema api to $role;
+		alter function api.list_posts(jsonb, jsonb) owner to $role;
+		revoke create on schema api from $role;
+	`, "$role", role)
 }
 
 // TestRulesOfAnotherVersion holds that policies which another major version of Postgres has

@@ -2,11 +2,13 @@ package sql_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 // A small application in order: one table, its view, custom code, one action.
@@ -50,8 +52,7 @@ func TestServingFaults(t *testing.T) {
 		}
 	})
 
-	names := strings.NewReplacer("$login", login, "$owner", owner, "$other", login+"_other", "$database", db.Name())
-	for _, test := range []struct {
+	tests := []struct {
 		fault string
 		want  []string
 	}{
@@ -111,7 +112,7 @@ func TestServingFaults(t *testing.T) {
 			grant $other to $login;
 			alter role $other bypassrls;
 			grant usage on schema platform to $login;
-			grant execute on function platform.serving_faults(), platform.rules() to $login;
+			grant execute on function platform.serving_faults(), platform.rules(), platform.owners() to $login;
 			grant select on platform.kept_rule to $login;
 		`, []string{
 			"role $other (of which $login is a member) bypasses row security",
@@ -142,8 +143,14 @@ func TestServingFaults(t *testing.T) {
 			"role $login may use schema related",
 			"role sternpost_code (of which $login is a member) may run anything that an action may",
 		}},
-		{"grant sternpost_caller to sternpost_code", []string{
-			"role sternpost_caller (of which sternpost_code is a member) adds rights to actions that no schema gives",
+		{"grant $caller to sternpost_code", []string{
+			"role $caller (of which sternpost_code is a member) adds rights to actions that no schema gives",
+		}},
+		{"grant sternpost_code to $caller", []string{
+			"role sternpost_code (of which $caller is a member) adds rights to actions that no schema gives",
+		}},
+		{"grant sternpost_caller_4 to sternpost_open", []string{
+			"role sternpost_caller_4 (of which sternpost_open is a member) adds rights to actions that no schema gives",
 		}},
 		{"alter role sternpost_code superuser", []string{"role sternpost_code is a superuser"}},
 		{"alter role sternpost_code bypassrls", []string{"role sternpost_code bypasses row security"}},
@@ -155,23 +162,23 @@ func TestServingFaults(t *testing.T) {
 		{"grant create on schema api to sternpost_code", []string{"role sternpost_code may create in schema api"}},
 		{"grant truncate on app.post to sternpost_code", []string{"role sternpost_code may truncate app.post"}},
 		{"grant $other to sternpost_code", []string{"role $other (of which sternpost_code is a member) adds rights to actions that no schema gives"}},
-		{"alter role sternpost_caller superuser", []string{"role sternpost_caller is a superuser"}},
-		{"alter role sternpost_caller bypassrls", []string{"role sternpost_caller bypasses row security"}},
-		{"alter role sternpost_caller login", []string{"role sternpost_caller may log in"}},
-		{"alter view related.post owner to sternpost_caller", []string{
-			"role sternpost_caller may insert, update, delete, truncate, references, trigger related.post",
-			"role sternpost_caller owns view related.post",
+		{"alter role $caller superuser", []string{"role $caller is a superuser"}},
+		{"alter role $caller bypassrls", []string{"role $caller bypasses row security"}},
+		{"alter role $caller login", []string{"role $caller may log in"}},
+		{"alter view related.post owner to $caller", []string{
+			"role $caller may insert, update, delete, truncate, references, trigger related.post",
+			"role $caller owns view related.post",
 		}},
-		{"alter table app.post owner to sternpost_caller", []string{
-			"role sternpost_caller may truncate, references, trigger app.post",
-			"role sternpost_caller owns table app.post",
+		{"alter table app.post owner to $caller", []string{
+			"role $caller may truncate, references, trigger app.post",
+			"role $caller owns table app.post",
 		}},
-		{"grant create on schema api to sternpost_caller", []string{"role sternpost_caller may create in schema api"}},
-		{"grant create on database $database to sternpost_caller", []string{"role sternpost_caller may create schemas in database $database"}},
-		{"grant temporary on database $database to sternpost_caller", []string{"role sternpost_caller may create temporary tables in database $database"}},
-		{"grant truncate on app.post to sternpost_caller", []string{"role sternpost_caller may truncate app.post"}},
-		{"grant update on related.post to sternpost_caller", []string{"role sternpost_caller may update related.post"}},
-		{"grant $other to sternpost_caller", []string{"role $other (of which sternpost_caller is a member) adds rights to actions that no schema gives"}},
+		{"grant create on schema api to $caller", []string{"role $caller may create in schema api"}},
+		{"grant create on database $database to $caller", []string{"role $caller may create schemas in database $database"}},
+		{"grant temporary on database $database to $caller", []string{"role $caller may create temporary tables in database $database"}},
+		{"grant truncate on app.post to $caller", []string{"role $caller may truncate app.post"}},
+		{"grant update on related.post to $caller", []string{"role $caller may update related.post"}},
+		{"grant $other to $caller", []string{"role $other (of which $caller is a member) adds rights to actions that no schema gives"}},
 
 		// What is served.
 		{"alter table app.post disable row level security", []string{"table app.post has no row security"}},
@@ -179,7 +186,7 @@ func TestServingFaults(t *testing.T) {
 		{"create table app.draft (id text)", []string{"table app.draft has no row security"}},
 		{"alter function api.list_posts(jsonb, jsonb) security invoker", []string{"function api.list_posts(jsonb,jsonb) is not security definer"}},
 		{"alter function api.list_posts(jsonb, jsonb) owner to $owner", []string{
-			"function api.list_posts(jsonb,jsonb) belongs to $owner, not to sternpost_caller or sternpost_code",
+			"function api.list_posts(jsonb,jsonb) belongs to $owner, which is not a role that actions run as",
 		}},
 		{"alter function api.list_posts(jsonb, jsonb) reset search_path", []string{
 			"function api.list_posts(jsonb,jsonb) does not pin its search path to pg_catalog, pg_temp",
@@ -205,32 +212,46 @@ func TestServingFaults(t *testing.T) {
 			"column app.post.title is granted to everybody (select)",
 			"role $login may select app.post",
 		}},
-		{"grant trigger on related.post to public", []string{
-			"role $login may trigger related.post",
-			"role sternpost_caller may trigger related.post",
-			"role sternpost_code may trigger related.post",
+		{"grant trigger on related.post to public", append(
+			ofEach("role %s may trigger related.post", append(role.Owners(), "$login")),
 			"table related.post is granted to everybody (trigger)",
-		}},
+		)},
 		{"create sequence app.s; grant usage on sequence app.s to public", []string{"sequence app.s is granted to everybody (usage)"}},
-	} {
-		exec(t, superuser, names.Replace("begin; "+test.fault+"; set local role $login"))
-		got := values[string](t, superuser, "select * from platform.serving_faults()")
-		exec(t, superuser, "rollback")
+	}
+	for _, caller := range role.OfActions() {
+		names := strings.NewReplacer("$caller", caller, "$login", login, "$owner", owner, "$other", login+"_other", "$database", db.Name())
+		for _, test := range tests {
+			if !strings.Contains(test.fault, "$caller") && caller != role.Caller {
+				continue // it is about no role that actions run as
+			}
+			exec(t, superuser, names.Replace("begin; "+test.fault+"; set local role $login"))
+			got := values[string](t, superuser, "select * from platform.serving_faults()")
+			exec(t, superuser, "rollback")
 
-		var want []string
-		for _, sentence := range test.want {
-			want = append(want, names.Replace(sentence))
-		}
-		// What a role has that others share is reported for each, which only clutters the
-		// table; a fault of the member itself stays.
-		got = slices.DeleteFunc(got, func(sentence string) bool {
-			return strings.Contains(sentence, "role sternpost_server (of which") && !slices.Contains(want, sentence) ||
-				strings.Contains(sentence, "role "+login+"_other (of which") && !slices.Contains(want, sentence)
-		})
-		slices.Sort(got)
-		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("%s\n got %s\nwant %s", test.fault, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+			var want []string
+			for _, sentence := range test.want {
+				want = append(want, names.Replace(sentence))
+			}
+			// What a role has that others share is reported for each, which only clutters the
+			// table; a fault of the member itself stays.
+			got = slices.DeleteFunc(got, func(sentence string) bool {
+				return strings.Contains(sentence, "role sternpost_server (of which") && !slices.Contains(want, sentence) ||
+					strings.Contains(sentence, "role "+login+"_other (of which") && !slices.Contains(want, sentence)
+			})
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s\n got %s\nwant %s", names.Replace(test.fault), strings.Join(got, "\n     "), strings.Join(want, "\n     "))
+			}
 		}
 	}
+}
+
+// ofEach writes a sentence of each of some roles.
+func ofEach(sentence string, roles []string) []string {
+	var list []string
+	for _, name := range roles {
+		list = append(list, fmt.Sprintf(sentence, name))
+	}
+	return list
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 func TestMigrateTwice(t *testing.T) {
@@ -95,9 +96,9 @@ func TestMigrateNewServer(t *testing.T) {
 			t.Errorf("%s: faults:\n%s", name, strings.Join(got, "\n"))
 		}
 	}
-	for _, role := range []string{"sternpost_caller", "sternpost_code", "sternpost_server"} {
-		if got := value[string](t, superuser, "select coalesce(shobj_description($1::text::regrole, 'pg_authid'), '')", role); got == "" {
-			t.Errorf("role %s has no comment", role)
+	for _, name := range role.All() {
+		if got := value[string](t, superuser, "select coalesce(shobj_description($1::text::regrole, 'pg_authid'), '')", name); got == "" {
+			t.Errorf("role %s has no comment", name)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 // TestServerMayNothingElse tries, as a server, what only the owner or an action may.
@@ -17,7 +18,7 @@ func TestServerMayNothingElse(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)
 	a.exec(t, "insert into app.customer (id, name) values ('anna', 'Anna')")
-	for _, statement := range []string{
+	statements := []string{
 		"select * from app.customer",
 		"select name from app.customer",
 		"select * from related.customer",
@@ -30,8 +31,6 @@ func TestServerMayNothingElse(t *testing.T) {
 		"insert into platform.release values (9, '', '{}', '{}')",
 		"select platform.install_release('', '{}', '{}')",
 		"select platform.enter('getCustomer', '{}')",
-		"set role sternpost_caller",
-		"set role sternpost_code",
 		"create table app.mine ()",
 		"create table api.mine ()",
 		"create table platform.mine ()",
@@ -47,7 +46,11 @@ func TestServerMayNothingElse(t *testing.T) {
 		"create policy mine on app.customer using (true)",
 		"grant select on app.customer to public",
 		"comment on table app.customer is 'mine'",
-	} {
+	}
+	for _, name := range role.Owners() {
+		statements = append(statements, "set role "+name)
+	}
+	for _, statement := range statements {
 		_, err := a.server.Exec(t.Context(), statement)
 		var refused *pgconn.PgError
 		if !errors.As(err, &refused) || refused.Code != "42501" {
@@ -75,27 +78,28 @@ func TestServerAndCallerOwnNothing(t *testing.T) {
 			select pg_describe_object(classid, objid, 0) from pg_shdepend
 			left join pg_proc on classid = 'pg_proc'::regclass and pg_proc.oid = objid
 			where deptype = 'o' and dbid = (select oid from pg_database where datname = current_database())
-				and refobjid in ('sternpost_caller'::regrole, 'sternpost_code'::regrole) and pronamespace is distinct from 'api'::regnamespace`,
+				and refobjid = any (platform.owners()) and pronamespace is distinct from 'api'::regnamespace`,
 		"functions of api that run as somebody else": `
 			select oid::regprocedure::text from pg_proc
-			where pronamespace = 'api'::regnamespace and (proowner <> 'sternpost_caller'::regrole or not prosecdef)`,
+			where pronamespace = 'api'::regnamespace
+				and (proowner not in ('sternpost_open'::regrole, 'sternpost_caller'::regrole) or not prosecdef)`,
 		"schemas in which they may create": `
 			select rolname || ' ' || nspname from pg_namespace cross join pg_roles
-			where rolname in ('sternpost_caller', 'sternpost_code', 'sternpost_server') and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'create')`,
+			where (pg_roles.oid = any (platform.owners()) or rolname = 'sternpost_server') and has_schema_privilege(pg_roles.oid, pg_namespace.oid, 'create')`,
 		"tables of app without row security": `
 			select relname::text from pg_class where relnamespace = 'app'::regnamespace and relkind = 'r' and not relrowsecurity`,
 		"tables on which two permissive policies meet": `
 			select tablename || ' ' || cmd || ' ' || array_to_string(roles, ' ') from pg_policies
 			group by 1, tablename, cmd, roles having count(*) > 1 or cardinality(roles) > 1`,
-		"tables of app that the caller can write though no action does": `
-			select relname::text from pg_class cross join unnest('{INSERT,UPDATE}'::text[]) as privilege
+		"tables of app that a caller can write though no action does": `
+			select relname::text from pg_class cross join unnest('{INSERT,UPDATE}'::text[]) as privilege cross join unnest(platform.owners()) as owner
 			where relnamespace = 'app'::regnamespace and relname in ('town', 'safe', 'identity')
-				and has_any_column_privilege('sternpost_caller', pg_class.oid, privilege)`,
-		"columns that the caller can update though no action does": `
-			select relname || '.' || attname from pg_attribute join pg_class on pg_class.oid = attrelid
+				and has_any_column_privilege(owner, pg_class.oid, privilege)`,
+		"columns that a caller can update though no action does": `
+			select relname || '.' || attname from pg_attribute join pg_class on pg_class.oid = attrelid cross join unnest(platform.owners()) as owner
 			where relnamespace = 'app'::regnamespace and relkind = 'r' and attnum > 0
 				and (attname in ('id', 'created_at', 'updated_at') or relname = 'address' and attname = 'owner_id')
-				and has_column_privilege('sternpost_caller', pg_class.oid, attname, 'update')`,
+				and has_column_privilege(owner, pg_class.oid, attname, 'update')`,
 	} {
 		if got := facts(t, super, query); len(got) > 0 {
 			t.Errorf("%s: %s", what, strings.Join(got, ", "))
@@ -127,8 +131,8 @@ func TestRowSecurityHasTheLastWord(t *testing.T) {
 	}
 	for _, super := range []bool{false, true} {
 		for _, closing := range []string{
-			"drop policy customer_%s on app.customer",
-			"alter policy customer_%[1]s on app.customer %[2]s (platform.action() = 'some other action')",
+			"drop policy customer_%s_open on app.customer",
+			"alter policy customer_%[1]s_open on app.customer %[2]s (platform.action() = 'some other action')",
 		} {
 			conn := a.owner
 			if super {

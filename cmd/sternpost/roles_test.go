@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	sqlpostgres "github.com/sternpost/sternpost/sql/postgres"
+	"github.com/sternpost/sternpost/sql/role"
 )
 
 // countedPhotos is an application whose functions have two owners.
@@ -151,7 +152,7 @@ func TestRestore(t *testing.T) {
 
 	for range 2 {
 		out := roles.expect(t, 0, "")
-		want := "roles: sternpost_caller, sternpost_code, sternpost_server\nshop_server may serve database shop\n" +
+		want := "roles: " + strings.Join(role.All(), ", ") + "\nshop_server may serve database shop\n" +
 			"the functions of release 1 belong to the roles that they run as\n"
 		if out != want {
 			t.Errorf("roles after the restore\n got %q\nwant %q", out, want)

@@ -25,6 +25,11 @@ func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext stri
 	if err != nil {
 		return "", fmt.Errorf("read the newest release: %w", err)
 	}
+	return Of(ctx, conn, manifest, function, input, callContext)
+}
+
+// Of is JSON for a release whose manifest is at hand: it runs the call and nothing else.
+func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callContext string) (string, error) {
 	plan, err := planOf(manifest, function)
 	if err != nil {
 		return "", err

@@ -51,7 +51,7 @@ as $$
       ) as text
     from acls
     cross join aclexplode(acls.acl) as entry
-    where entry.grantee in (0, to_regrole('sternpost_caller'), to_regrole('sternpost_code'), to_regrole('sternpost_server'))
+    where entry.grantee in (0, to_regrole('sternpost_server')) or entry.grantee = any ((select platform.owners())::oid[])
     group by acls.kind, acls.oid, acls.place
   ),
   owner as (

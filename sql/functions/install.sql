@@ -49,6 +49,7 @@
 {{ template "at_sql.sql" . }}
 {{ template "operators.sql" . }}
 
+{{ template "owners.sql" . }}
 {{ template "rules.sql" . }}
 {{ template "keep_rules.sql" . }}
 {{ template "catalog.sql" . }}
@@ -103,6 +104,27 @@
 {{ template "file_uploads_due.sql" . }}
 {{ template "file_uploads_forget.sql" . }}
 {{ template "file_uploads_list.sql" . }}
+
+-- The functions above grant to sternpost_caller what any action may need: the others like it need the same.
+do $$
+begin
+  execute (
+    select format(
+      'grant execute on function %s to %s',
+      string_agg(pg_proc.oid::regprocedure::text, ', ' order by pg_proc.oid),
+      (
+        select string_agg(owner::regrole::text, ', ')
+        from unnest(platform.owners()) as owner
+        where owner not in ('sternpost_caller'::regrole, 'sternpost_code'::regrole)
+      )
+    )
+    from pg_proc
+    cross join aclexplode(pg_proc.proacl) as entry
+    where pg_proc.pronamespace = 'platform'::regnamespace
+      and entry.grantee = 'sternpost_caller'::regrole
+  );
+end;
+$$;
 
 do $$
 begin

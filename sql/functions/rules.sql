@@ -40,15 +40,17 @@ as $$
       pg_proc.proretset,
       pg_proc.prorettype::regtype,
       coalesce(pg_proc.proargnames::text, ''),
-      case -- the second role that owns functions in api is told apart; what was said of all others before it came stays
-        when pg_proc.proowner = to_regrole('sternpost_code') then 'code'
+      case -- the roles that own functions in api are told apart; what was said of the first two before others came stays
         when pg_proc.proowner = pg_namespace.nspowner then 't'
+        when pg_proc.proowner = to_regrole('sternpost_caller') then 'f'
+        when pg_proc.proowner = to_regrole('sternpost_code') then 'code'
+        when pg_proc.proowner = any ((select platform.owners())::oid[]) then pg_proc.proowner::regrole::text
         else 'f'
       end,
       (
         select string_agg(entry.grantee::regrole::text, ', ' order by entry.grantee::regrole::text collate "C")
         from aclexplode(pg_proc.proacl) as entry
-        where entry.grantee in (to_regrole('sternpost_caller'), to_regrole('sternpost_code'), to_regrole('sternpost_server'))
+        where entry.grantee = to_regrole('sternpost_server') or entry.grantee = any ((select platform.owners())::oid[])
       )
     ))
   from pg_proc

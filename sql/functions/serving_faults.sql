@@ -7,7 +7,7 @@ security invoker
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_callers oid[] := array[to_regrole('sternpost_caller'), to_regrole('sternpost_code')]; -- whom functions in api run as
+  v_callers oid[] := platform.owners(); -- whom functions in api run as
   v_server oid := to_regrole('sternpost_server');
   v_database oid := (select pg_database.oid from pg_database where pg_database.datname = current_database());
   v_role record;
@@ -20,7 +20,7 @@ begin
         pg_roles.oid as member,
         pg_roles.oid as role
       from pg_roles
-      where pg_roles.rolname in (current_user, 'sternpost_caller', 'sternpost_code')
+      where pg_roles.rolname = current_user or pg_roles.oid = any (v_callers)
       union
       select
         memberships.member,
@@ -164,7 +164,7 @@ begin
         (pg_proc.prosecdef, 'is not security definer'),
         (
           pg_proc.proowner = any (v_callers),
-          format('belongs to %I, not to sternpost_caller or sternpost_code', pg_get_userbyid(pg_proc.proowner))
+          format('belongs to %I, which is not a role that actions run as', pg_get_userbyid(pg_proc.proowner))
         ),
         ('search_path=pg_catalog, pg_temp' = any (pg_proc.proconfig), 'does not pin its search path to pg_catalog, pg_temp')
     ) as fault (is_absent, text)

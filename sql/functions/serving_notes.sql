@@ -9,7 +9,7 @@ as $$
   with recursive serving as (
     select pg_roles.oid
     from pg_roles
-    where pg_roles.rolname in (current_user, 'sternpost_server', 'sternpost_caller', 'sternpost_code')
+    where pg_roles.rolname in (current_user, 'sternpost_server') or pg_roles.oid = any (platform.owners())
     union
     select pg_auth_members.member
     from serving

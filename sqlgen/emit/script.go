@@ -3,6 +3,7 @@ package emit
 import (
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/layout"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -36,7 +37,8 @@ func Script(db *pg.Database, platform string) string {
 // behind it be taken for a command of psql.
 const asWritten = "set client_encoding = 'UTF8';\nset standard_conforming_strings = on;"
 
-const grantViews = "grant select on all tables in schema related to sternpost_caller, sternpost_code;"
+// grantViews lets all who run functions of schema api read the views.
+var grantViews = "grant select on all tables in schema related to\n  " + strings.Join(role.Owners(), ",\n  ") + ";"
 
 // writer gathers the paragraphs of a script.
 type writer struct {
@@ -312,43 +314,43 @@ func (w *writer) ownership(list []*pg.Function) {
 // Ownership returns the statements that give each function of a release to the role that it
 // runs as.
 func Ownership(list []*pg.Function) []string {
-	var code []string // functions that run custom code
-	for _, f := range list {
-		if f.Owner != "" {
-			code = append(code, pg.Quote(f.Name))
+	var owners, rows []doc
+	for _, name := range role.Owners() {
+		var functions []doc
+		for _, f := range list {
+			if f.Owner == name || f.Owner == "" && name == role.Caller {
+				functions = append(functions, pg.Quote(f.Name))
+			}
+		}
+		if len(functions) > 0 {
+			owners = append(owners, name)
+			rows = append(rows, cat("(", pg.Quote(name), ", array[", nest(hard, join(cat(",", hard), functions)), hard, "])"))
 		}
 	}
-	statements := []string{"grant execute on all functions in schema api to sternpost_server;"}
-	if len(code) == 0 {
-		return append(statements, handOver("sternpost_caller", "")...)
-	}
-	names := "(" + strings.Join(code, ", ") + ")"
-	if len(names) > 80 {
-		names = "(\n        " + strings.Join(code, ",\n        ") + "\n      )"
-	}
-	statements = append(statements, handOver("sternpost_caller", "\n      and pg_proc.proname not in "+names)...)
-	return append(statements, handOver("sternpost_code", "\n      and pg_proc.proname in "+names)...)
-}
-
-// handOver gives the functions of schema api that satisfy a condition to a role.
-func handOver(role, condition string) []string {
+	roles := cat(nest(line, join(cat(",", line), owners)), ";")
 	return []string{
-		"grant create on schema api to " + role + ";",
-		`do $$
-declare
-  v_function regprocedure;
-begin
-  for v_function in
-    select pg_proc.oid
-    from pg_proc
-    where pg_proc.pronamespace = 'api'::regnamespace
-      and pg_proc.proowner <> '` + role + `'::regrole` + condition + `
-  loop
-    execute format('alter function %s owner to ` + role + `', v_function);
-  end loop;
-end;
-$$;`,
-		"revoke create on schema api from " + role + ";",
+		"grant execute on all functions in schema api to sternpost_server;",
+		of(group("grant create on schema api to", roles)).String(),
+		of(cat(
+			"do $$", hard,
+			"declare", nest(hard, "v_function record;"), hard,
+			"begin", nest(
+				hard, "for v_function in", nest(
+					hard, "select pg_proc.oid::regprocedure as called, owner.role",
+					hard, "from (", nest(hard, "values", nest(hard, join(cat(",", hard), rows))),
+					hard, ") as owner (role, functions)",
+					hard, "cross join unnest(owner.functions) as owned (name)",
+					hard, "join pg_proc on pg_proc.proname = owned.name",
+					hard, "where pg_proc.pronamespace = 'api'::regnamespace", nest(
+						hard, "and pg_proc.proowner <> owner.role::regrole"),
+				),
+				hard, "loop", nest(hard, "execute format('alter function %s owner to %I', v_function.called, v_function.role);"),
+				hard, "end loop;",
+			), hard,
+			"end;", hard,
+			"$$;",
+		)).String(),
+		of(group("revoke create on schema api from", roles)).String(),
 	}
 }
 

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -161,7 +162,7 @@ func TestOwnersFollow(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []string{"order_of sternpost_caller", "other sternpost_caller"}
+		want := []string{"order_of sternpost_open", "other sternpost_open"}
 		if isCode {
 			want[0] = "order_of sternpost_code"
 		}
@@ -176,16 +177,80 @@ func TestOwnersFollow(t *testing.T) {
 	follow("custom code again", true)
 	mustExec(t, conn, `
 		grant create on schema api to sternpost_caller;
-		alter function api.order_of(jsonb, jsonb) owner to sternpost_caller;
+		alter function api.order_of owner to sternpost_caller;
+		alter function api.other owner to sternpost_caller;
 		revoke create on schema api from sternpost_caller;
 		grant usage on schema functions to sternpost_caller;
 		revoke usage on schema functions from sternpost_code;
 		grant execute on all functions in schema functions to sternpost_caller;
 		revoke execute on all functions in schema functions from sternpost_code;
-		update platform.release set description = replace(replace(
-			description::text, '"owner":"sternpost_code",', ''), description->'code'->0->>'digest', 'another')::json
+		alter policy order_select_open on app.order rename to order_select;
+		alter policy order_select on app.order to sternpost_caller;
+		revoke all on app.order from sternpost_open;
+		grant select on app.order to sternpost_caller;
+		update platform.release set description = replace(replace(replace(
+			regexp_replace(description::text, '"owner":"sternpost_(code|open)",', '', 'g'), description->'code'->0->>'digest', 'another'),
+			'order_select_open', 'order_select'), 'sternpost_open', 'sternpost_caller')::json
 		where number = (select max(newest.number) from platform.release as newest)`)
 	follow("a release of before", true)
+}
+
+// walkingSchema is a model with an action for each rule: open, or over one of the model's
+// relations.
+func walkingSchema(rules ...string) string {
+	var models, fields, actions strings.Builder
+	for n, relation := range []string{"ones", "twos", "threes", "fours", "fives"} {
+		fmt.Fprintf(&models, "model M%d { fields { order Order  person Identity } }\n", n)
+		fmt.Fprintf(&fields, "    %s M%d[]\n", relation, n)
+	}
+	for n, rule := range rules {
+		expression := "order.number == \"x\""
+		if rule != "" {
+			expression = "ctx.identity in order." + rule + ".person"
+		}
+		fmt.Fprintf(&actions, "    update update%c(id) with (number) { @permission(expression: %s) }\n", 'A'+n, expression)
+	}
+	return models.String() + "model Order {\n  fields {\n    number Text\n" + fields.String() + "  }\n  actions {\n" + actions.String() + "  }\n}\n"
+}
+
+// TestActionsMoveBetweenOwners follows actions from one role to another, as rules come to
+// walk relations and cease to: policies, grants and functions are those of an
+// installation into an empty database.
+func TestActionsMoveBetweenOwners(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
+	const open, caller, second = "sternpost_open", "sternpost_caller", "sternpost_caller_2"
+	for _, s := range []struct {
+		what  string
+		rules []string
+		want  []string
+	}{
+		{"no relation", []string{"", ""}, []string{open, open}},
+		{"one walks", []string{"ones", ""}, []string{caller, open}},
+		{"the other walks", []string{"", "ones"}, []string{open, caller}},
+		{"three relations", []string{"ones", "twos", "threes", "ones", "threes"}, []string{caller, caller, caller, caller, caller}},
+		{"five", []string{"ones", "twos", "threes", "fours", "fives"}, []string{caller, caller, caller, second, second}},
+		{"others first", []string{"fours", "fives", "ones", "twos", "fours"}, []string{caller, caller, caller, second, caller}},
+		{"fewer", []string{"twos", ""}, []string{caller, open}},
+		{"none", nil, nil},
+	} {
+		text := walkingSchema(s.rules...)
+		if _, err := install.Install(t.Context(), conn, compileProject(t, text)); err != nil {
+			t.Fatalf("%s: %v", s.what, err)
+		}
+		rows, err := conn.Query(t.Context(), "select proowner::regrole::text from pg_proc where pronamespace = 'api'::regnamespace order by proname")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, s.want) {
+			t.Errorf("%s: got %v, want %v", s.what, got, s.want)
+		}
+		checkFresh(t, conn, text)
+	}
 }
 
 // checkFresh compares the catalog with that of an empty database in which a project

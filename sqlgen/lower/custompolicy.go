@@ -3,6 +3,7 @@ package lower
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -30,16 +31,16 @@ func admitCustomCode(t *pg.Table, m *schema.Model) {
 			continue
 		}
 		policy := &pg.Policy{
-			Name:     policyName(m.Table, "_"+string(command)+"_code"),
+			Name:     policyName(m.Table, command, role.Code),
 			Command:  command,
-			Role:     codeRole,
+			Role:     role.Code,
 			Branches: []*pg.Branch{admitted[command]},
 		}
 		if command == pg.ForUpdate {
 			policy.Check = []*pg.Branch{sight(admitted[pg.ForSelect])}
 		}
 		t.Policies = append(t.Policies, policy)
-		t.Grants = append(t.Grants, &pg.Grant{Privilege: string(command), Columns: columnsOfCode(m, command), Role: codeRole})
+		t.Grants = append(t.Grants, &pg.Grant{Privilege: string(command), Columns: columnsOfCode(m, command), Role: role.Code})
 	}
 }
 
@@ -71,13 +72,8 @@ func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
 // admittedBy is what the rules of a model itself demand for some kinds.
 func admittedBy(m *schema.Model, kinds ...schema.Kind) *pg.Branch {
 	rules := rulesFor(m, kinds...)
-	d := demand{reason: ruleText(rules)}
-	for _, k := range kinds {
-		if len(rulesFor(m, k)) > 0 {
-			d.cover(k)
-		}
-	}
-	return &pg.Branch{Comment: d.comment(), Condition: policyRule(m, rules)}
+	ruled := slices.DeleteFunc(slices.Clone(kinds), func(k schema.Kind) bool { return len(rulesFor(m, k)) == 0 })
+	return &pg.Branch{Comment: demandOf(ruled, ruleText(rules)), Condition: policyRule(m, rules)}
 }
 
 // sight keeps what custom code updates within the caller's sight.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -42,10 +43,12 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	if b.fn.Comment == "" {
 		b.fn.Comment = fmt.Sprintf("action %s of %s", a.Name, ownerOf(a))
 	}
+	if owner := l.owners[a.Name]; owner != role.Caller {
+		b.fn.Owner = owner
+	}
 	b.isNamed = provesCaller(a)
 	if a.Custom {
 		// Code may read anything of the call, and nobody knows what it reads.
-		b.fn.Owner = codeRole
 		b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(customCode), context)})
 		return b
 	}

@@ -7,15 +7,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// The roles and schemas of every database; the platform makes them.
+// The schemas of every database; the platform makes them, and the roles that package role names.
 const (
 	appSchema     = "app"
 	relatedSchema = "related"
 	apiSchema     = "api"
 	codeSchema    = "functions"
-
-	callerRole = "sternpost_caller"
-	codeRole   = "sternpost_code" // runs custom code
 )
 
 // Schema lowers a checked schema to a database, and says how a server calls its
@@ -31,6 +28,11 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
 	}
+	demands := make([]policies, len(s.Models))
+	for i, m := range s.Models {
+		demands[i] = l.demands(m)
+	}
+	l.giveOwners(db.Views, demands)
 	for _, a := range s.Actions {
 		if a.Custom {
 			db.Expected = append(db.Expected, Signature(a))
@@ -38,7 +40,7 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Functions = append(db.Functions, l.action(a)...)
 	}
 	for i, m := range s.Models {
-		l.secure(db.Tables[i], m) // policies and grants, for the actions that reach the table
+		l.secure(db.Tables[i], m, demands[i]) // policies and grants, for the actions that reach the table
 	}
 	emit.Render(db) // policies, triggers and functions → their texts
 	return db, l.manifest()
@@ -58,6 +60,7 @@ type lowering struct {
 	calculated map[*schema.Field]bool // fields whose values arithmetic makes
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
+	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
 }
 
 // reserveNames takes the names that the schema itself gives, so that a generated
@@ -71,4 +74,5 @@ func (l *lowering) reserveNames() {
 	}
 	l.forms = map[*schema.Action][]form{}
 	l.early = map[*schema.Action]string{}
+	l.owners = map[string]string{}
 }

@@ -4,18 +4,19 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sql/role"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// secure gives a model's table its policies and grants: one policy per command,
-// with a branch for each action that runs the command there.
+// demands returns what the policies of a model's table have to demand of the actions that
+// reach it.
 //
 // What an action's rule decides stands where Postgres asks last: for get, list
 // and create in the select policy (a create is judged once all its rows are
 // written, so its inserts are open), for update and delete in their command's
 // own, whose select branch is open, since Postgres requires both.
-func (l *lowering) secure(t *pg.Table, m *schema.Model) {
+func (l *lowering) demands(m *schema.Model) policies {
 	p := policies{}
 	for _, a := range m.Actions {
 		if a.Custom {
@@ -30,8 +31,8 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 			p.judge(pg.ForSelect, a, decided)
 		case schema.Create:
 			if written := writtenBy(a); written != nil {
-				p.add(pg.ForSelect, a.Name, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
-					policyRuleBefore(m, a.Rules, written)).cover(a.Kind)
+				p.add(pg.ForSelect, demander{a.Name, a.Kind}, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
+					policyRuleBefore(m, a.Rules, written))
 			} else {
 				p.judge(pg.ForSelect, a, decided)
 			}
@@ -50,17 +51,26 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model) {
 		}
 	}
 	l.admitUnions(p, m)
-	for _, command := range commands {
-		if len(p[command]) > 0 {
-			t.Policies = append(t.Policies, &pg.Policy{
-				Name:     policyName(m.Table, "_"+string(command)),
-				Command:  command,
-				Role:     callerRole,
-				Branches: p.branches(command),
-			})
+	return p
+}
+
+// secure gives a model's table its policies and grants: one policy for each role and
+// command, with a branch for each action that runs the command there as that role.
+func (l *lowering) secure(t *pg.Table, m *schema.Model, demanded policies) {
+	for _, owner := range role.OfActions() {
+		p := l.ofOwner(demanded, owner)
+		for _, command := range commands {
+			if len(p[command]) > 0 {
+				t.Policies = append(t.Policies, &pg.Policy{
+					Name:     policyName(m.Table, command, owner),
+					Command:  command,
+					Role:     owner,
+					Branches: p.branches(command),
+				})
+			}
 		}
+		t.Grants = append(t.Grants, l.grants(m, p, owner)...)
 	}
-	t.Grants = l.grants(m, p)
 	if l.hasCustomCode() {
 		admitCustomCode(t, m)
 	}
@@ -79,10 +89,15 @@ type policies map[pg.Command][]*demand
 
 // demand is what some actions share.
 type demand struct {
-	kinds     []string // of the actions; none where the reason says it all
-	reason    string   // the rule in the schema's words, or why there is none
-	actions   []string
+	reason    string // the rule in the schema's words, or why there is none
+	actions   []demander
 	condition pg.Expr
+}
+
+// demander is an action of which something is demanded.
+type demander struct {
+	name string
+	kind schema.Kind // empty where the reason says it all
 }
 
 // judge lets a command's policy decide by an action's rule.
@@ -91,80 +106,103 @@ func (p policies) judge(command pg.Command, a *schema.Action, decided pg.Expr) {
 	if len(ruleInputs(a.Rules)) > 0 {
 		reason += " of " + a.Name // inputs of one name may differ between actions
 	}
-	p.add(command, a.Name, reason, decided).cover(a.Kind)
+	p.add(command, demander{a.Name, a.Kind}, reason, decided)
 }
 
 // open lets an action through a command's policy, for the reason given.
 func (p policies) open(command pg.Command, a *schema.Action, reason string) {
-	p.add(command, a.Name, reason, pg.True())
+	p.add(command, demander{name: a.Name}, reason, pg.True())
 }
 
 // knows tells whether a command's policy has a branch for an action.
 func (p policies) knows(command pg.Command, a *schema.Action) bool {
-	return slices.ContainsFunc(p[command], func(d *demand) bool { return slices.Contains(d.actions, a.Name) })
+	return slices.ContainsFunc(p[command], func(d *demand) bool {
+		return slices.ContainsFunc(d.actions, func(by demander) bool { return by.name == a.Name })
+	})
 }
 
 // add puts an action beside those of which the same is demanded.
-func (p policies) add(command pg.Command, action, reason string, condition pg.Expr) *demand {
+func (p policies) add(command pg.Command, by demander, reason string, condition pg.Expr) {
 	for _, d := range p[command] {
 		if d.reason == reason {
-			d.actions = append(d.actions, action)
-			return d
+			d.actions = append(d.actions, by)
+			return
 		}
 	}
-	d := &demand{reason: reason, actions: []string{action}, condition: condition}
-	p[command] = append(p[command], d)
-	return d
+	p[command] = append(p[command], &demand{reason: reason, actions: []demander{by}, condition: condition})
 }
 
-// cover notes a kind of action of which a rule is demanded.
-func (d *demand) cover(k schema.Kind) {
-	if !slices.Contains(d.kinds, string(k)) {
-		d.kinds = append(d.kinds, string(k))
+// ofOwner returns what is demanded of the actions that run as a role.
+func (l *lowering) ofOwner(demanded policies, owner string) policies {
+	p := policies{}
+	for command, demands := range demanded {
+		for _, d := range demands {
+			for _, by := range d.actions {
+				if l.owners[by.name] == owner {
+					p.add(command, by, d.reason, d.condition)
+				}
+			}
+		}
 	}
+	return p
 }
 
 func (p policies) branches(command pg.Command) []*pg.Branch {
 	var branches []*pg.Branch
 	for _, d := range p[command] {
-		branches = append(branches, &pg.Branch{Actions: d.actions, Comment: d.comment(), Condition: d.condition})
+		b := &pg.Branch{Condition: d.condition}
+		var kinds []schema.Kind
+		for _, by := range d.actions {
+			b.Actions = append(b.Actions, by.name)
+			if by.kind != "" && !slices.Contains(kinds, by.kind) {
+				kinds = append(kinds, by.kind)
+			}
+		}
+		b.Comment = demandOf(kinds, d.reason)
+		branches = append(branches, b)
 	}
 	return branches
 }
 
-// comment is what the policy says above a demand.
-func (d *demand) comment() string {
-	if len(d.kinds) == 0 {
-		return d.reason
+// demandOf is what a policy says above a branch.
+func demandOf(kinds []schema.Kind, reason string) string {
+	if len(kinds) == 0 {
+		return reason
 	}
-	return strings.Join(d.kinds, ", ") + ": " + d.reason
+	texts := make([]string, len(kinds))
+	for i, k := range kinds {
+		texts[i] = string(k)
+	}
+	return strings.Join(texts, ", ") + ": " + reason
 }
 
-// policyName names a policy; policies of one table need differ from each other
+// policyName names a policy: post_select, and post_select_open, post_select_2 and so on
+// for other roles than role.Caller. Policies of one table need differ from each other
 // only, so a long table name is cut.
-func policyName(table, suffix string) string {
+func policyName(table string, command pg.Command, owner string) string {
+	suffix := "_" + string(command) + strings.TrimPrefix(strings.TrimPrefix(owner, "sternpost"), "_caller")
 	return table[:min(len(table), pg.MaxIdent-len(suffix))] + suffix
 }
 
-// grants returns what the caller role needs on the table, and no more: rows are
-// read by every action, written columns are named.
-func (l *lowering) grants(m *schema.Model, p policies) []*pg.Grant {
+// grants returns what a role needs on the table for the actions that run as it, and no
+// more: rows are read by every action, written columns are named.
+func (l *lowering) grants(m *schema.Model, p policies, owner string) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
-		g := &pg.Grant{Privilege: "select", Role: callerRole}
+		g := &pg.Grant{Privilege: "select", Role: owner}
 		if m.IsIdentity {
 			g.Columns = readableOfIdentity(m)
 		}
 		grants = append(grants, g)
 	}
 	if len(p[pg.ForInsert]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, schema.Create), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "insert", Columns: l.writtenColumns(m, schema.Create, owner), Role: owner})
 	}
 	if len(p[pg.ForUpdate]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, schema.Update), Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "update", Columns: l.writtenColumns(m, schema.Update, owner), Role: owner})
 	}
 	if len(p[pg.ForDelete]) > 0 {
-		grants = append(grants, &pg.Grant{Privilege: "delete", Role: callerRole})
+		grants = append(grants, &pg.Grant{Privilege: "delete", Role: owner})
 	}
 	return grants
 }
@@ -181,9 +219,9 @@ func readableOfIdentity(m *schema.Model) []string {
 	return columns
 }
 
-// writtenColumns returns the columns that the model's actions of a kind write, in
-// table order.
-func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind) []string {
+// writtenColumns returns the columns that the actions of a kind write that run as a role,
+// in table order.
+func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind, owner string) []string {
 	written := map[string]bool{"id": kind == schema.Create}
 	note := func(at *level) {
 		for _, f := range at.columns() {
@@ -191,13 +229,15 @@ func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind) []string {
 		}
 	}
 	for _, a := range m.Actions {
-		if a.Kind == kind && !a.Custom {
+		if a.Kind == kind && l.owners[a.Name] == owner {
 			note(levels(a))
 		}
 	}
 	if kind == schema.Create {
 		for _, n := range l.nested[m] {
-			note(n.level)
+			if l.owners[n.action.Name] == owner {
+				note(n.level)
+			}
 		}
 	}
 	var columns []string

@@ -169,7 +169,7 @@ func (l *lowering) admitUnions(p policies, m *schema.Model) {
 		if len(ruleInputs(a.Rules)) > 0 {
 			reason += " of " + a.Name
 		}
-		p.add(pg.ForSelect, a.Name, reason, condition)
+		p.add(pg.ForSelect, demander{name: a.Name}, reason, condition)
 	}
 }
 

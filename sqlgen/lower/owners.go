@@ -1,0 +1,111 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sql/role"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// mostWalked is how many relations the policies of a table should name for one role. On
+// each call Postgres locks them all, each as a view and as its table, whichever action
+// their branches are for. It keeps 16 locks of a connection out of the table that all
+// connections share, and a list needs up to ten besides.
+const mostWalked = 3
+
+// giveOwners says as which role the functions of each action run: as role.Open if no
+// branch for the action walks a relation.
+//
+// The others fill the roles of role.Callers one after the other, in the order of their
+// names: each goes to the first in which no table's policies then name more than
+// mostWalked relations, or, if there is none, to the one in which they name the fewest.
+func (l *lowering) giveOwners(views []*pg.View, demands []policies) {
+	walks := walksOf(views, demands)
+	callers := role.Callers()
+	walked := make([]walk, len(callers)) // by the actions of each
+	for i := range walked {
+		walked[i] = walk{}
+	}
+	actions := slices.SortedFunc(slices.Values(l.schema.Actions), func(a, b *schema.Action) int { return strings.Compare(a.Name, b.Name) })
+	for _, a := range actions {
+		own := walks[a.Name]
+		switch {
+		case a.Custom:
+			l.owners[a.Name] = role.Code
+		case len(own) == 0:
+			l.owners[a.Name] = role.Open
+		default:
+			most := make([]int, len(callers))
+			for i, w := range walked {
+				most[i] = w.mostWith(own)
+			}
+			at := slices.IndexFunc(most, func(n int) bool { return n <= mostWalked })
+			if at < 0 {
+				at = slices.Index(most, slices.Min(most))
+			}
+			walked[at].add(own)
+			l.owners[a.Name] = callers[at]
+		}
+	}
+}
+
+// walk is the views that policies read, by the table that they are of, given by its
+// place in the schema.
+type walk map[int][]string
+
+func (w walk) add(other walk) {
+	for table, views := range other {
+		for _, v := range views {
+			if !slices.Contains(w[table], v) {
+				w[table] = append(w[table], v)
+			}
+		}
+	}
+}
+
+// mostWith is how many views the policies of one table read at most, of those that
+// another walk touches, if that is added.
+func (w walk) mostWith(other walk) int {
+	most := 0
+	for table, views := range other {
+		n := len(w[table])
+		for _, v := range views {
+			if !slices.Contains(w[table], v) {
+				n++
+			}
+		}
+		most = max(most, n)
+	}
+	return most
+}
+
+// walksOf returns what the branches for each action read, by its name. It has no entry
+// for an action whose branches read nothing.
+func walksOf(views []*pg.View, demands []policies) map[string]walk {
+	walks := map[string]walk{}
+	for table, p := range demands {
+		for _, command := range commands {
+			for _, d := range p[command] {
+				read := walk{}
+				mentioned := pg.Mentions(d.condition)
+				for _, v := range views {
+					if mentioned.Relation(v.Schema, v.Name) {
+						read[table] = append(read[table], v.Name)
+					}
+				}
+				if len(read) == 0 {
+					continue
+				}
+				for _, by := range d.actions {
+					if walks[by.name] == nil {
+						walks[by.name] = walk{}
+					}
+					walks[by.name].add(read)
+				}
+			}
+		}
+	}
+	return walks
+}
