@@ -52,52 +52,42 @@ func isWithin(role, other *schema.Role) bool {
 	return len(role.Emails)+len(role.Domains) > 0
 }
 
-// knowledge is what is known of a value for all callers of a class.
-type knowledge int
-
-const (
-	open    knowledge = iota // nothing: it may be null or any value
-	present                  // that it is not null
-	missing                  // that it is null, for want of a caller
-	fixed                    // its value
-)
-
-// knows returns what is known of the value of a path.
-func (c *Class) knows(p *expr.Path) knowledge {
+// knows returns what is known of the value of a path for all callers of the class.
+func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	switch p.Root {
 	case expr.RootRow:
-		return open
+		return expr.Open
 	case expr.RootInput:
 		if p.Input.InputOptional() || p.Input.InputNullable() {
-			return open
+			return expr.Open
 		}
-		return present
+		return expr.Present
 	case expr.RootIsAuthenticated:
-		return fixed
+		return expr.Fixed
 	case expr.RootIdentity:
 		return c.knowsOfIdentity(p)
 	}
-	return present // the time, headers and settings are never null
+	return expr.Present // the time, headers and settings are never null
 }
 
 // knowsOfIdentity returns what is known of a path from the caller's identity. A
 // member of a role has a verified e-mail.
-func (c *Class) knowsOfIdentity(p *expr.Path) knowledge {
+func (c *Class) knowsOfIdentity(p *expr.Path) expr.Knowledge {
 	if !c.IsAuthenticated {
-		return missing
+		return expr.Fixed // null, for want of a caller
 	}
 	if c.Role != nil && len(p.Steps) == 1 {
 		switch p.Steps[0].StepName() {
 		case "emailVerified":
-			return fixed
+			return expr.Fixed
 		case "email":
-			return present
+			return expr.Present
 		}
 	}
 	if p.ThroughToMany() || slices.ContainsFunc(p.Steps, expr.Step.StepOptional) {
-		return open
+		return expr.Open
 	}
-	return present
+	return expr.Present
 }
 
 // call returns a call by a caller of the class, for comparisons of what is fixed.

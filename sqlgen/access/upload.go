@@ -38,7 +38,7 @@ func (e *evaluator) atUpload(n expr.Node) outcomes {
 		return outcomes{operand.mayFail, operand.mayHold}
 	case *expr.Compare:
 		// That an input must be there does not decide before it is.
-		if nullTested(n) != nil && looksAtCall(n) {
+		if expr.NullTested(n) != nil && looksAtCall(n) {
 			return outcomes{}
 		}
 	}

@@ -79,11 +79,11 @@ const (
 
 // evaluator evaluates one expression, for one choice of children at a time.
 type evaluator struct {
-	call          Call
-	logic         logic
-	rowUnknown    bool // an early decision: what involves the row is unknown
-	inputsUnknown bool // that of an upload: what involves an input is unknown too
-	chosen        map[string]Row
+	call      Call
+	logic     logic
+	known     func(*Path) Knowledge // of an early decision: what is known; nil means all values
+	undecided func(*Compare)        // likewise: is told of comparisons that stay unknown; nil tells nobody
+	chosen    map[string]Row
 }
 
 // choose evaluates conjuncts as one expression: they hold if one can choose a
@@ -94,7 +94,7 @@ func (e *evaluator) choose(conjuncts []Node) Truth {
 	own.chosen = map[string]Row{}
 	var prefixes []Prefix
 	for _, p := range Prefixes(conjuncts...) {
-		if p.Root != RootRow || !e.rowUnknown {
+		if e.knows(&Path{Root: p.Root, Steps: p.Steps}) == Fixed {
 			prefixes = append(prefixes, p)
 		}
 	}
@@ -196,6 +196,15 @@ func isTrue(p *Path) *Compare {
 // nobody is an element that never matches; in one that is compared as a whole it
 // makes the comparison false.
 func (e *evaluator) compare(c *Compare) Truth {
+	result := e.outcome(c)
+	if result == Unknown && e.undecided != nil {
+		e.undecided(c)
+	}
+	return result
+}
+
+// outcome is the value of a comparison.
+func (e *evaluator) outcome(c *Compare) Truth {
 	if isNullTest(c) {
 		return e.nullTest(c)
 	}
@@ -205,6 +214,8 @@ func (e *evaluator) compare(c *Compare) Truth {
 		return False
 	case left.isNobody || right.isNobody && (c.Op != syntax.In || !isList(c.Right)):
 		return False
+	case e.undecided != nil && c.Op == syntax.In && right.isAllNobody && !Mentions(c.Left).Row:
+		return False // whatever is looked for: nothing is there
 	case left.isUnknown || right.isUnknown:
 		return Unknown
 	case c.Op == syntax.In:
@@ -234,10 +245,10 @@ func (e *evaluator) nullTest(c *Compare) Truth {
 	switch {
 	case o.isNowhere:
 		return False
-	case o.isUnknown:
+	case o.isUnknown && !o.isSet:
 		return Unknown
 	}
-	return truthOf((o.value == nil) == (c.Op == syntax.Equal))
+	return truthOf((o.value == nil && !o.isSet) == (c.Op == syntax.Equal))
 }
 
 // isList tells whether a node is a list.
@@ -252,7 +263,13 @@ type evaluated struct {
 	isNowhere bool // it leads through a to-many without choice
 	isNobody  bool // it, or an element of it, is the identity or a path from it, and null; or in a rule an input, and absent or null
 	isUnknown bool // it involves what is not known yet
+	isSet     bool // moreover, it is known not to be null
+
+	isAllNobody bool // of a list: every element is nobody
 }
+
+// mayBeNull tells whether the value is null or may turn out to be.
+func (o evaluated) mayBeNull() bool { return !o.isSet && (o.isUnknown || o.value == nil) }
 
 // hasNull tells whether the value, or an element of it, is null.
 func (o evaluated) hasNull() bool {
@@ -273,38 +290,41 @@ func (e *evaluator) operand(n Node) evaluated {
 	}
 	switch n := n.(type) {
 	case *Arithmetic:
-		return combined(e.operand(n.Left), e.operand(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
+		return combined(n.Op, e.operand(n.Left), e.operand(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
 	case *Negative:
 		o := e.operand(n.Operand)
 		o.value = opposite(o.value)
 		return o
 	}
 	o := e.single(n)
-	if p, ok := n.(*Path); ok && o.value == nil && e.logic != validateLogic {
-		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == ruleLogic && !e.inputsUnknown
+	if p, ok := n.(*Path); ok && o.value == nil && !o.isUnknown && e.logic != validateLogic {
+		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == ruleLogic
 	}
 	return o
 }
 
 // combined is the value that arithmetic makes of two operands.
-func combined(left, right evaluated, value func(l, r any) any) evaluated {
+func combined(op syntax.Operator, left, right evaluated, value func(l, r any) any) evaluated {
 	return evaluated{
 		value:     value(left.value, right.value),
 		isNowhere: left.isNowhere || right.isNowhere,
 		isNobody:  left.isNobody || right.isNobody,
 		isUnknown: left.isUnknown || right.isUnknown,
+		isSet:     (left.isUnknown || right.isUnknown) && op != syntax.Divide && !left.mayBeNull() && !right.mayBeNull(),
 	}
 }
 
 // list evaluates a list.
 func (e *evaluator) list(l *List) evaluated {
 	values := []any{}
-	result := evaluated{}
+	result := evaluated{isAllNobody: true}
 	for _, n := range l.Elements {
 		o := e.operand(n)
+		result.isAllNobody = result.isAllNobody && o.isNobody
 		result.isNowhere = result.isNowhere || o.isNowhere
 		result.isNobody = result.isNobody || o.isNobody
 		result.isUnknown = result.isUnknown || o.isUnknown
+		result.isSet = result.isSet || o.isSet
 		values = append(values, o.value)
 	}
 	result.value = values
@@ -318,7 +338,7 @@ func (e *evaluator) wholeOperand(n Node) evaluated {
 	if !ok || len(p.Steps) == 0 || !isToMany(p.Steps[len(p.Steps)-1]) {
 		return e.single(n)
 	}
-	if e.involvesUnknown(p) {
+	if e.knows(p) != Fixed {
 		return evaluated{isUnknown: true}
 	}
 	last := len(p.Steps) - 1
@@ -340,23 +360,26 @@ func (e *evaluator) single(n Node) evaluated {
 	case *Literal:
 		return evaluated{value: canonical(n.typ, n.Value)}
 	case *Arithmetic:
-		return combined(e.single(n.Left), e.single(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
+		return combined(n.Op, e.single(n.Left), e.single(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
 	case *Negative:
 		o := e.single(n.Operand)
 		o.value = opposite(o.value)
 		return o
 	case *Path:
-		if e.involvesUnknown(n) {
-			return evaluated{isUnknown: true}
+		if known := e.knows(n); known != Fixed {
+			return evaluated{isUnknown: true, isSet: known == Present}
 		}
 		return e.path(n)
 	}
 	panic(fmt.Sprintf("expr: %T is no operand", n))
 }
 
-// involvesUnknown tells whether a path involves what is not known yet.
-func (e *evaluator) involvesUnknown(p *Path) bool {
-	return p.Root == RootRow && e.rowUnknown || p.Root == RootInput && e.inputsUnknown
+// knows returns what is known of a path's value.
+func (e *evaluator) knows(p *Path) Knowledge {
+	if e.known == nil {
+		return Fixed
+	}
+	return e.known(p)
 }
 
 // path evaluates a path. The value of a row is its id.

@@ -123,7 +123,7 @@ func Prefixes(nodes ...Node) []Prefix {
 			case *Not:
 				return false
 			case *Compare:
-				if p, ok := nullTested(n).(*Path); ok {
+				if p, ok := NullTested(n).(*Path); ok {
 					prefixes = addPrefixes(prefixes, seen, p, false)
 					return false
 				}
@@ -157,9 +157,9 @@ func isNullTest(c *Compare) bool {
 	return operators(c.Op) == Equality && (isNull(c.Left) || isNull(c.Right))
 }
 
-// nullTested returns the side that a comparison tests for null, nil if it is no
+// NullTested returns the side that a comparison tests for null, nil if it is no
 // such test.
-func nullTested(c *Compare) Node {
+func NullTested(c *Compare) Node {
 	switch {
 	case !isNullTest(c):
 		return nil
