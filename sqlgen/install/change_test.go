@@ -41,6 +41,20 @@ var changes = []change{
 		rows: "insert into app.post (title) values ('a')",
 	},
 	{
+		name:    "inputs that come to be required, so that the function takes them one by one",
+		old:     wrap("title Text at Timestamp?", "get find(id, title?, at?)", ""),
+		new:     wrap("title Text at Timestamp?", "get find(id, title, at)", ""),
+		asks:    "select string_agg(oid::regprocedure::text, ' ') from pg_proc where pronamespace = 'api'::regnamespace and proname = 'find'",
+		answers: "api.find(text,text,timestamp with time zone,text)",
+	},
+	{
+		name:    "inputs that come to be optional, so that the function takes the body",
+		old:     wrap("title Text at Timestamp?", "get find(id, title, at)", ""),
+		new:     wrap("title Text at Timestamp?", "get find(id, title?, at?)", ""),
+		asks:    "select string_agg(oid::regprocedure::text, ' ') from pg_proc where pronamespace = 'api'::regnamespace and proname = 'find'",
+		answers: "api.find(jsonb,jsonb)",
+	},
+	{
 		name: "relation added",
 		old:  wrap("title Text", "", "model Author { fields { name Text } }"),
 		new:  wrap("title Text author Author?", "list listPosts(author.id?)", "model Author { fields { name Text posts Post[] } }"),
