@@ -67,6 +67,20 @@ type departures struct {
 // which all servers of a service have: a browser may leave from one and come back to
 // another. After a new signing key, those who left before it have to begin again.
 func newDepartures(signingKey []byte, baseURL string) (*departures, error) {
+	key, err := DeriveKey(signingKey, "sternpost departures")
+	if err != nil {
+		return nil, err
+	}
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return nil, fmt.Errorf("use the key derived from the signing key: %w", err)
+	}
+	return &departures{aead: aead, about: []byte(baseURL)}, nil
+}
+
+// DeriveKey derives a key of 256 bits from the signing key, which all servers of a service
+// have, for a purpose.
+func DeriveKey(signingKey []byte, purpose string) ([]byte, error) {
 	signer, err := parseSigningKey(signingKey)
 	if err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
@@ -75,15 +89,11 @@ func newDepartures(signingKey []byte, baseURL string) (*departures, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write the signing key: %w", err)
 	}
-	key, err := hkdf.Key(sha256.New, secret, nil, "sternpost departures", chacha20poly1305.KeySize)
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, chacha20poly1305.KeySize)
 	if err != nil {
 		return nil, fmt.Errorf("derive a key from the signing key: %w", err)
 	}
-	aead, err := chacha20poly1305.NewX(key)
-	if err != nil {
-		return nil, fmt.Errorf("use the key derived from the signing key: %w", err)
-	}
-	return &departures{aead: aead, about: []byte(baseURL)}, nil
+	return key, nil
 }
 
 // content is what is sealed of a transaction, in DER: a state may hold any character.

@@ -225,8 +225,9 @@ func (d *apiDocument) check(path string, response *http.Response, body []byte) e
 		}
 	}
 	headers, _ := declared["headers"].(map[string]any)
-	for name := range headers {
-		if response.Header.Get(name) == "" {
+	for name, described := range headers {
+		header, _ := described.(map[string]any)
+		if header["required"] == true && response.Header.Get(name) == "" {
 			return fmt.Errorf("the header %s is missing", name)
 		}
 	}
@@ -258,7 +259,7 @@ func TestResponsesAreCompared(t *testing.T) {
 		"200":{"content":{"application/json":{"schema":{"oneOf":[{"$ref":"#/components/schemas/Note"},{"type":"null"}]}}}},
 		"400":{"$ref":"#/components/responses/BadRequest"},
 		"401":{"$ref":"#/components/responses/Gone"},
-		"503":{"headers":{"Retry-After":{}},"content":{"application/json":{"schema":{}}}}}}}},
+		"503":{"headers":{"Retry-After":{"required":true},"Idempotent-Replayed":{}},"content":{"application/json":{"schema":{}}}}}}}},
 		"components":{"schemas":{"Note":{"type":"object","properties":{"at":{"type":"string","format":"date-time"}},"required":["at"]}},
 		"responses":{"BadRequest":{"content":{"application/json":{"schema":{"type":"object","required":["code"]}}}}}}}`), "")
 	if err != nil {

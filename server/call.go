@@ -92,11 +92,20 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
 		statement = form
 	}
+	made, err := s.onceOf(c, action, who, in.JSON)
+	if err != nil {
+		return err
+	}
 	call := &prepared{input: in.JSON}
 	if statement.TakesContext() {
 		call.context = who.context(c, r)
 	}
 	if len(in.Places()) > 0 || len(action.sealed) > 0 {
+		if made != nil { // it is not to be prepared a second time either
+			if isReplayed, err := s.replay(c, action, made); err != nil || isReplayed {
+				return err
+			}
+		}
 		if call, err = s.prepare(c, action, r, who, in, call.context); err != nil {
 			return err
 		}
@@ -105,7 +114,13 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if !action.Kind.Writes() { // what was written must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
-	err = s.db.call(who.request.Client, statement, statement.Parameters(call.input, who.identity, call.context), answered)
+	params := statement.Parameters(call.input, who.identity, call.context)
+	if made == nil {
+		err = s.db.call(who.request.Client, statement, params, answered)
+	} else {
+		made.body = func() ([]byte, error) { return s.body(who.request, action, answered) }
+		err = s.db.callOnce(who.request.Client, statement, params, answered, made)
+	}
 	if err == nil {
 		err = answered.Err()
 	}
@@ -117,19 +132,33 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		}
 		return why
 	}
-	result, memory := answered.JSON()
-	who.request.Keep(memory)
-	if answer.IsJSONB(action.Kind) {
-		result = answer.Compact(result)
-	}
-	if action.places != nil {
-		if result, err = s.files.Finish(result, action.places); err != nil {
-			return err
+	if made != nil {
+		if made.isReplayed { // while this one was prepared
+			s.files.Discard(call.stored, &refusal.OutcomeUnknown)
 		}
+		made.answer(c)
+		return nil
+	}
+	result, err := s.body(who.request, action, answered)
+	if err != nil {
+		return err
 	}
 	c.Response().SetBody(result)
 	c.Response().Header.SetContentType(request.JSONType)
 	return nil
+}
+
+// body makes the body of a response of the rows that came.
+func (s *Server) body(r *request.Request, action *action, answered *answer.Answer) ([]byte, error) {
+	result, memory := answered.JSON()
+	r.Keep(memory)
+	if answer.IsJSONB(action.Kind) {
+		result = answer.Compact(result)
+	}
+	if action.places == nil {
+		return result, nil
+	}
+	return s.files.Finish(result, action.places)
 }
 
 // holdAnswer returns what a large answer asks for memory. What it is given is given back

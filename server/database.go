@@ -37,6 +37,7 @@ type statement struct {
 	name   string // on the connection, with that of the plan's statement behind it
 	shared bool   // it may ride with others, and be made twice
 	custom bool   // it runs code of the project, which may leave something behind
+	writes bool
 }
 
 // newStatement builds the call of a function of an action.
@@ -156,9 +157,17 @@ func (d *database) call(client net.Conn, st statement, params [][]byte, into ans
 			return err
 		}
 	}
+	return d.repeat(client, st, into, func(pg *pgconn.PgConn) (bool, error) {
+		return execute(pg, st, params, into)
+	})
+}
+
+// repeat makes a call on a connection of its own, again if it lost against a concurrent
+// one. run tells whether the call may have been carried out although it ends in an error.
+func (d *database) repeat(client net.Conn, st statement, into answered, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
 	for attempt := 0; ; attempt++ {
 		into.Restart()
-		err := d.attempt(client, st, params, into)
+		err := d.attempt(client, st, run)
 		if err == nil && into.Again() {
 			continue
 		}
@@ -206,9 +215,16 @@ func isRepeatable(err error) bool {
 // statements, as custom code and poolers can bring about.
 const unpreparedStatement = "26000"
 
-func (d *database) attempt(client net.Conn, st statement, params [][]byte, into answered) error {
+func (d *database) attempt(client net.Conn, st statement, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
 	asked := time.Now()
 	conn, err := d.acquire()
+	if err == nil && st.writes && listener.IsGone(conn.Conn().PgConn().Conn()) {
+		// Once something is sent on it, nobody would know what became of that.
+		_ = conn.Conn().PgConn().Close(closedContext())
+		conn.Release()
+		d.pool.Reset()
+		conn, err = d.acquire()
+	}
 	if err != nil {
 		return err
 	}
@@ -225,7 +241,7 @@ func (d *database) attempt(client net.Conn, st statement, params [][]byte, into 
 			_ = pg.Close(closedContext())
 		}
 	}()
-	err = execute(pg, st, params, into)
+	mayHaveRun, err := run(pg)
 	switch {
 	case err == nil:
 		return nil
@@ -234,6 +250,9 @@ func (d *database) attempt(client net.Conn, st statement, params [][]byte, into 
 	case pg.IsClosed():
 		// The others are most likely as dead: do not find out one by one.
 		d.pool.Reset()
+		if st.writes && mayHaveRun {
+			return refusal.OutcomeUnknown.With(err)
+		}
 		return refusal.Unavailable.With(err)
 	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
@@ -254,21 +273,42 @@ const queueTime = time.Millisecond
 
 // execute works one level below pgx: of the answer it needs the columns as they came, and
 // no decoding.
-func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) error {
+func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
 	if st.custom {
 		return executeCustom(pg, st, params, into)
 	}
 	call := into.Statement()
 	prepared, err := prepare(pg, st.name+call.Name, call.SQL)
 	if err != nil {
-		return err
+		return false, err
 	}
 	rows := pg.ExecStatement(context.Background(), prepared, params, nil, call.Formats)
 	if !readRows(rows, into) {
-		return nil
+		return true, nil
 	}
-	_, err = rows.Close()
-	return err
+	if _, err = rows.Close(); err == nil {
+		return true, nil
+	}
+	return mayHaveEnded(err, isComplete(rows)), err
+}
+
+// mayHaveEnded tells whether what ended in an error may be in the database all the same.
+// It is not if nothing was sent, or if the database itself says what is wrong before it
+// says that all is complete. That a connection is closed, pgx also says of one that broke
+// while it read.
+func mayHaveEnded(err error, isComplete bool) bool {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) {
+		return isComplete
+	}
+	return !pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed)
+}
+
+// isComplete tells whether the database has said that a statement is complete, whose rows
+// have been closed.
+func isComplete(rows *pgconn.ResultReader) bool {
+	tag, _ := rows.Close() // which remembers it
+	return tag.String() != ""
 }
 
 // readRows gives rows to an answer. It returns false if the answer wants no more: then the
@@ -284,34 +324,58 @@ func readRows(rows *pgconn.ResultReader, into answered) bool {
 
 // What follows each call of custom code, in its transaction: the question whether the code
 // has entered another action, and the end of all settings that would outlive the call.
-var afterCustom = [...]answer.Statement{
-	{Name: "leave", SQL: "select platform.leave()"},
-	{Name: "reset", SQL: "reset all"},
-}
+var (
+	leaveCall     = sent{name: "leave", sql: "select platform.leave()"}
+	resetSettings = sent{name: "reset", sql: "reset all"}
+)
 
 // executeCustom is execute for custom code.
-func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answered) error {
+func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
+	return executeAll(pg, callOf(st, params, into), leaveCall, resetSettings)
+}
+
+// sent is a statement among others that are sent together.
+type sent struct {
+	name, sql string // the name under which it is prepared
+	params    [][]byte
+	formats   []int16
+	row       func(values [][]byte) (more bool) // nil means that nobody wants its rows
+}
+
+// callOf is the call of an action.
+func callOf(st statement, params [][]byte, into answered) sent {
+	call := into.Statement()
+	return sent{name: st.name + call.Name, sql: call.SQL, params: params, formats: call.Formats, row: into.Row}
+}
+
+// executeAll runs statements in one round trip and, unless one has begun, in one
+// transaction.
+func executeAll(pg *pgconn.PgConn, statements ...sent) (mayHaveRun bool, err error) {
 	var batch pgconn.Batch
-	call := *into.Statement()
-	call.Name = st.name + call.Name
-	for _, each := range append([]answer.Statement{call}, afterCustom[:]...) {
-		prepared, err := prepare(pg, each.Name, each.SQL)
+	for _, s := range statements {
+		prepared, err := prepare(pg, s.name, s.sql)
 		if err != nil {
-			return err
+			return false, err
 		}
-		batch.ExecStatement(prepared, params, nil, each.Formats)
-		params = nil
+		batch.ExecStatement(prepared, s.params, nil, s.formats)
 	}
 	results := pg.ExecBatch(context.Background(), &batch)
-	for first := true; results.NextResult(); first = false {
+	complete := 0
+	for at := 0; results.NextResult(); at++ {
 		rows := results.ResultReader()
-		if first && !readRows(rows, into) {
-			return nil
-		}
 		for rows.NextRow() {
+			if row := statements[at].row; row != nil && !row(rows.Values()) {
+				return true, nil
+			}
+		}
+		if isComplete(rows) {
+			complete++
 		}
 	}
-	return results.Close()
+	if err = results.Close(); err == nil {
+		return true, nil
+	}
+	return mayHaveEnded(err, complete == len(statements)), err
 }
 
 // prepare returns the statement as the connection knows it.

@@ -51,6 +51,8 @@ type action struct {
 	forms   map[string]statement // by operator set
 	sealed  []sealedText         // what it makes of texts
 	metrics *telemetry.Action
+
+	takesSealed bool // passwords, secrets, or texts of which it makes some
 }
 
 // readHeader is a header that some rule reads.
@@ -302,6 +304,8 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
+	built.call.writes = a.Kind.Writes()
+	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
 	for set, function := range a.Forms {
 		form := newStatement(number, function, answer.NewPlan(m, a, function, s.config.PageLimit))
 		form.shared = a.Kind == release.List && !a.Custom

@@ -43,6 +43,7 @@ type Server struct {
 	zones      atomic.Pointer[zones]
 	db         *database
 	encryption *encryption.Keys // of secrets; nil where there is no key
+	onceKey    []byte           // of the digests of inputs with secrets
 	bodies     *budget.Budget
 	answers    *budget.Budget
 	telemetry  *telemetry.Telemetry
@@ -147,6 +148,9 @@ func (s *Server) furnish(options Options) error {
 		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims,
 	})
 	if err != nil {
+		return err
+	}
+	if s.onceKey, err = newOnceKey(s.config.SigningKey); err != nil {
 		return err
 	}
 	if s.identifier = options.Identifier; s.identifier == nil {
@@ -281,6 +285,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.watch(background)
 	go s.signIn.Sweep(background)
+	go s.sweepAnswers(background)
 	go s.files.Sweep(background, func() bool { return s.current.Load() != nil })
 	followed := make(chan struct{})
 	go func() {

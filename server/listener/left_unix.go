@@ -16,19 +16,38 @@ func HasLeft(client net.Conn) bool {
 	if !ok || c.raw == nil {
 		return false
 	}
-	left := false
-	err := c.raw.Control(func(fd uintptr) {
+	return isClosed(c.raw)
+}
+
+// IsGone tells whether the other side of any connection has closed it. What has arrived
+// stays where it is, and counts as a sign of life.
+func IsGone(c net.Conn) bool {
+	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
+		c = encrypted.NetConn()
+	}
+	system, ok := c.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	raw, err := system.SyscallConn()
+	return err != nil || isClosed(raw)
+}
+
+// isClosed peeks.
+func isClosed(raw syscall.RawConn) bool {
+	closed := false
+	err := raw.Control(func(fd uintptr) {
 		var b [1]byte
 		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
 		switch {
 		case err == nil:
-			left = n == 0
+			closed = n == 0
 		case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
 		default:
-			left = true
+			closed = true
 		}
 	})
-	return left || err != nil
+	return closed || err != nil
 }
 
 // canPark tells whether awaitInput waits.

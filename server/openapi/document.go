@@ -62,6 +62,7 @@ type response struct {
 
 type header struct {
 	Description string          `json:"description"`
+	Required    bool            `json:"required,omitempty"` // whether it always comes
 	Schema      json.RawMessage `json:"schema"`
 }
 

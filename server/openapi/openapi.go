@@ -42,7 +42,7 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL strin
 	document.Components = components{
 		Schemas:         schemas,
 		Responses:       d.responses(),
-		Parameters:      members[parameter]{{timeZoneParameter, timeZone}},
+		Parameters:      d.parameters(),
 		SecuritySchemes: members[securityScheme]{{bearerScheme, bearer}},
 	}
 	text, err := answer.Encode(document)
@@ -59,7 +59,17 @@ type describer struct {
 	declaresValidation bool // whether any model has rules of its own for records
 	tags               []tag
 	statuses           map[int]bool // that some operation declares
+	writes             bool         // whether some operation does
 	roots              []string     // components that some operation mentions
+}
+
+// parameters are the components that operations refer to.
+func (d *describer) parameters() members[parameter] {
+	all := members[parameter]{{timeZoneParameter, timeZone}}
+	if d.writes {
+		all.add(idempotencyKeyParameter, idempotencyKey)
+	}
+	return all
 }
 
 func declaresValidation(m *release.Manifest) bool {
@@ -93,6 +103,14 @@ func (d *describer) action(a *release.Action) *operation {
 	case release.Update, release.Delete, release.Read, release.Write:
 		statuses = append(statuses, 404)
 	}
+	parameters := []reference{{"#/components/parameters/" + timeZoneParameter}}
+	var headers members[header]
+	if a.Kind.Writes() {
+		d.writes = true
+		statuses = append(statuses, 422)
+		parameters = append(parameters, reference{"#/components/parameters/" + idempotencyKeyParameter})
+		headers = replayedHeader
+	}
 	if a.Kind.Writes() && d.declaresValidation {
 		statuses = append(statuses, 409)
 	}
@@ -107,9 +125,9 @@ func (d *describer) action(a *release.Action) *operation {
 		OperationID: a.Name,
 		Tags:        []string{a.Model},
 		Description: a.Doc,
-		Parameters:  []reference{{"#/components/parameters/" + timeZoneParameter}},
+		Parameters:  parameters,
 		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(release.RefTo(a.Input))},
-		Responses:   d.outcomes("The result.", d.result(a), statuses),
+		Responses:   d.outcomes("The result.", headers, d.result(a), statuses),
 		Security:    security(a.Anonymous),
 	}
 }
@@ -130,10 +148,10 @@ func (d *describer) result(a *release.Action) json.RawMessage {
 }
 
 // outcomes lists what an operation may answer.
-func (d *describer) outcomes(success string, schema json.RawMessage, statuses []int) members[any] {
+func (d *describer) outcomes(success string, headers members[header], schema json.RawMessage, statuses []int) members[any] {
 	slices.Sort(statuses)
 	var all members[any]
-	all.add("200", response{Description: success, Content: jsonContent(schema)})
+	all.add("200", response{Description: success, Headers: headers, Content: jsonContent(schema)})
 	for _, status := range slices.Compact(statuses) {
 		d.statuses[status] = true
 		all.add(strconv.Itoa(status), reference{"#/components/responses/" + responseName(status)})

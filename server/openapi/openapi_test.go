@@ -124,11 +124,11 @@ func TestDescribeOperations(t *testing.T) {
 		{"getBread", "Bread", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Bread"},{"type":"null"}]}`, false},
 		{"getMember", "Member", true, always, `{"oneOf":[{"$ref":"#/components/schemas/Member"},{"type":"null"}]}`, true},
 		{"listBread", "Bread", false, always, `{"$ref":"#/components/schemas/ListResult"}`, false},
-		{"bake", "Bread", true, always, `{"$ref":"#/components/schemas/Bread"}`, false},
-		{"change", "Bread", true, always + " 404", `{"$ref":"#/components/schemas/Bread"}`, false},
-		{"eat", "Bread", true, always + " 404", `{"type":"string","description":"The id of what was deleted."}`, false},
+		{"bake", "Bread", true, always + " 422", `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"change", "Bread", true, always + " 404 422", `{"$ref":"#/components/schemas/Bread"}`, false},
+		{"eat", "Bread", true, always + " 404 422", `{"type":"string","description":"The id of what was deleted."}`, false},
 		{"count", "Bread", false, always + " 404", `{}`, false},
-		{"sell", "Bread", false, always + " 404", `{"$ref":"#/components/schemas/Receipt"}`, false},
+		{"sell", "Bread", false, always + " 404 422", `{"$ref":"#/components/schemas/Receipt"}`, false},
 	}
 	for _, test := range tests {
 		o := d.Paths["/api/json/"+test.action].Post

@@ -14,9 +14,10 @@ import (
 // What every description has, whatever the schema: errors, the token, the time zone.
 
 const (
-	bearerScheme      = "bearer"
-	timeZoneParameter = "TimeZone"
-	errorSchema       = "Error"
+	bearerScheme            = "bearer"
+	timeZoneParameter       = "TimeZone"
+	idempotencyKeyParameter = "IdempotencyKey"
+	errorSchema             = "Error"
 )
 
 var bearer = securityScheme{Type: "http", Scheme: "bearer", BearerFormat: "JWT"}
@@ -27,6 +28,17 @@ var timeZone = parameter{
 	Description: "The IANA name of the zone in which relative dates are meant, such as Europe/Berlin.",
 	Schema:      json.RawMessage(`{"type":"string","default":"UTC"}`),
 }
+
+var idempotencyKey = parameter{
+	Name: "Idempotency-Key",
+	In:   "header",
+	Description: "A text that names this call, such as a UUID. Within 24 hours a repetition with the same key and body is not carried out again, " +
+		"and gets the answer that the first one got.",
+	Schema: json.RawMessage(`{"type":"string","minLength":1,"maxLength":255}`),
+}
+
+// replayedHeader comes with the answer of a call that takes a key.
+var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "Whether this is the answer that a call under the same key got before.", Schema: json.RawMessage(`{"type":"boolean"}`)}}}
 
 // everyStatus lists the errors that any operation may answer.
 var everyStatus = []int{400, 401, 403, 405, 413, 415, 431, 500, 503, 504}
@@ -68,7 +80,7 @@ func (d *describer) responses() members[response] {
 }
 
 // errorStatuses lists every error status of actions and upload routes in order.
-var errorStatuses = []int{400, 401, 403, 404, 405, 409, 413, 415, 429, 431, 500, 503, 504}
+var errorStatuses = []int{400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 500, 503, 504}
 
 var responseTexts = map[int]string{
 	400: "The request cannot be read, or an input does not fit.",
@@ -79,10 +91,11 @@ var responseTexts = map[int]string{
 	409: "The record would break a validation rule.",
 	413: "The body is too large.",
 	415: "The body is not said to be JSON.",
+	422: "The idempotency key was used for another request.",
 	429: "Too many uploads are outstanding, or too much was sent with calls that failed.",
 	431: "The request line and headers are too large.",
 	500: "A mistake of the service.",
-	503: "The service is away for a moment.",
+	503: "The service is away for a moment, or overloaded; or it broke off, and it is not known whether the action was carried out.",
 	504: "The action took too long.",
 }
 
@@ -105,6 +118,8 @@ func codesOf(status int) []string {
 		return []string{refusal.BodyTooLarge.Code}
 	case 415:
 		return []string{refusal.UnsupportedMediaType.Code}
+	case 422:
+		return []string{refusal.KeyReused.Code}
 	case 429:
 		return []string{refusal.RateLimited.Code}
 	case 431:
@@ -112,7 +127,7 @@ func codesOf(status int) []string {
 	case 500:
 		return []string{refusal.Internal.Code}
 	case 503:
-		return []string{refusal.Unavailable.Code}
+		return []string{refusal.Unavailable.Code, refusal.OutcomeUnknown.Code}
 	case 504:
 		return []string{refusal.Timeout.Code}
 	}
@@ -122,15 +137,19 @@ func codesOf(status int) []string {
 // responseHeaders describes the headers that a status comes with.
 func responseHeaders(status int) members[header] {
 	text := func(name, description, schema string) members[header] {
-		return members[header]{{name, header{description, json.RawMessage(schema)}}}
+		return members[header]{{name, header{description, true, json.RawMessage(schema)}}}
 	}
 	switch status {
 	case 401:
 		return text("WWW-Authenticate", "What is wrong with the token (RFC 6750).", `{"type":"string"}`)
 	case 405:
 		return text("Allow", "The methods that are allowed.", `{"type":"string"}`)
-	case 429, 503:
+	case 429:
 		return text("Retry-After", "When to come back, in seconds.", `{"type":"integer"}`)
+	case 503:
+		after := text("Retry-After", "When to come back, in seconds. It is not there where the outcome is unknown.", `{"type":"integer"}`)
+		after[0].value.Required = false
+		return after
 	}
 	return nil
 }

@@ -30,7 +30,7 @@ func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {
 		Tags:        []string{a.Model},
 		Description: uploadText(a, f),
 		RequestBody: requestBody{Required: true, Content: jsonContent(release.RefTo(files.UploadRequestName))},
-		Responses:   d.outcomes("Where the file goes.", release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
+		Responses:   d.outcomes("Where the file goes.", nil, release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
 		Security:    security(a.AnonymousUploads),
 	}
 }

@@ -32,6 +32,7 @@ type Refusal struct {
 	Close        bool   // the connection ends with this answer
 
 	RetryAfter time.Duration // with 429 and 503; 0 means a moment
+	IsUnknown  bool          // it may have been carried out: with 503, and no Retry-After
 	OAuth      string        // the error code on an OAuth endpoint; empty means the one of the status
 }
 
@@ -65,9 +66,11 @@ var (
 	BodyTooLarge         = Refusal{Status: http.StatusRequestEntityTooLarge, Code: "ERR_REQUEST_TOO_LARGE", Message: "the request body is too large", Close: true}
 	HeaderTooLarge       = Refusal{Status: http.StatusRequestHeaderFieldsTooLarge, Code: "ERR_REQUEST_TOO_LARGE", Message: "the request header is too large", Close: true}
 	UnsupportedMediaType = Refusal{Status: http.StatusUnsupportedMediaType, Code: "ERR_UNSUPPORTED_MEDIA_TYPE", Message: "the request body must be application/json"}
+	KeyReused            = Refusal{Status: http.StatusUnprocessableEntity, Code: "ERR_IDEMPOTENCY_KEY_REUSED", Message: "the idempotency key was used for another request"}
 	RateLimited          = Refusal{Status: http.StatusTooManyRequests, Code: "ERR_RATE_LIMITED", Message: "too many uploads outstanding"}
 	Internal             = Refusal{Status: http.StatusInternalServerError, Code: "ERR_INTERNAL", Message: "an internal error occurred"}
 	Unavailable          = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is temporarily unavailable"}
+	OutcomeUnknown       = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_OUTCOME_UNKNOWN", Message: "it is not known whether the action was carried out", IsUnknown: true}
 	Overloaded           = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is overloaded"}
 	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
 )
@@ -81,6 +84,7 @@ var databaseRefusals = map[string]*Refusal{
 	"SP403": &PermissionDenied,
 	"SP404": &RecordNotFound,
 	"SP409": &Conflict,
+	"SP422": &KeyReused,
 	"SP429": &RateLimited,
 	"40001": &Unavailable, // serialization failure, after the last retry
 	"40P01": &Unavailable, // deadlock, likewise

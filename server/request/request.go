@@ -78,7 +78,7 @@ func (p *Policy) Answer(rc *fasthttp.RequestCtx, r *Request, refused *refusal.Re
 	if refused.Authenticate != "" {
 		out.Header.Set("WWW-Authenticate", refused.Authenticate)
 	}
-	if refused.Status == fiber.StatusServiceUnavailable || refused.Status == fiber.StatusTooManyRequests {
+	if refused.Status == fiber.StatusServiceUnavailable && !refused.IsUnknown || refused.Status == fiber.StatusTooManyRequests {
 		out.Header.Set("Retry-After", refused.RetrySeconds())
 	}
 	if refused.Close {

@@ -65,6 +65,11 @@
 
 {{ template "take_turn.sql" . }}
 
+{{ template "answer_find.sql" . }}
+{{ template "answer_claim.sql" . }}
+{{ template "answer_keep.sql" . }}
+{{ template "answer_sweep.sql" . }}
+
 {{ template "auth_address_hash.sql" . }}
 {{ template "auth_wait_for.sql" . }}
 {{ template "auth_wait.sql" . }}

@@ -25,6 +25,25 @@ await step("create a record", async () => {
   equal(phone, null);
 });
 
+await step("create a record once, however often it is sent", async () => {
+  const send = () =>
+    workshop.POST("/api/json/createCustomer", {
+      params: { header: { "Idempotency-Key": "5b0c2a4e-grace" } },
+      body: { name: "Grace" },
+    });
+  const first = await send();
+  const again = await send();
+  equal(some(again.data, again.error).id, some(first.data, first.error).id);
+  equal(first.response.headers.get("Idempotent-Replayed"), null);
+  equal(again.response.headers.get("Idempotent-Replayed"), "true");
+  const other = await workshop.POST("/api/json/createCustomer", {
+    params: { header: { "Idempotency-Key": "5b0c2a4e-grace" } },
+    body: { name: "Hopper" },
+  });
+  equal([other.response.status, other.error?.code], [422, "ERR_IDEMPOTENCY_KEY_REUSED"]);
+  await workshop.POST("/api/json/deleteCustomer", { body: { id: some(first.data, first.error).id } });
+});
+
 await step("create records that belong to one", async () => {
   for (const [frameNumber, kind, gears] of [["F-1", "City", 7], ["F-2", "Cargo", 3], ["F-3", "City", 21]] as const) {
     const { data, error } = await workshop.POST("/api/json/registerBicycle", {
@@ -100,6 +119,8 @@ await step("tell errors apart by their code", async () => {
     case "ERR_UNSUPPORTED_MEDIA_TYPE":
     case "ERR_INTERNAL":
     case "ERR_UNAVAILABLE":
+    case "ERR_OUTCOME_UNKNOWN":
+    case "ERR_IDEMPOTENCY_KEY_REUSED":
     case "ERR_TIMEOUT":
       throw error;
     default:

@@ -1,0 +1,179 @@
+package server
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+)
+
+// once is a call that is carried out once, however often its client sends it: one under an
+// Idempotency-Key. Its answer is kept in its own transaction, so that it is there if and
+// only if the call was carried out.
+type once struct {
+	id   []byte // of caller, action and key
+	asks []byte // a digest of what is asked
+
+	body       func() ([]byte, error) // makes the body of the response of the rows that came
+	result     []byte                 // the body, once it is known
+	isReplayed bool                   // it was kept by a call before
+}
+
+// answer writes the response.
+func (o *once) answer(c *fiber.Ctx) {
+	if o.isReplayed {
+		c.Set("Idempotent-Replayed", "true")
+	}
+	c.Response().SetBody(o.result)
+	c.Response().Header.SetContentType(request.JSONType)
+}
+
+// onceOf returns what keeps a call from being carried out twice, or nil for one that only
+// reads or has no key.
+func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*once, error) {
+	if !a.Kind.Writes() {
+		return nil, nil
+	}
+	key, err := readKey(c.Request().Header.PeekAll("Idempotency-Key"))
+	if err != nil || key == nil {
+		return nil, err
+	}
+	id := sha256.New()
+	write := func(parts ...string) {
+		for _, part := range parts {
+			id.Write([]byte(part))
+			id.Write([]byte{0})
+		}
+	}
+	if write(a.Name); who.identity != "" {
+		write("identity", who.identity)
+	} else {
+		write("address", s.policy.ClientAddress(c))
+	}
+	id.Write(key)
+	return &once{id: id.Sum(nil), asks: s.digest(a, input)}, nil
+}
+
+// digest is by what an input is compared with that of a repetition. From a plain digest
+// one could find a password by trial, so those that hold one take a key that the database
+// does not have.
+func (s *Server) digest(a *action, input []byte) []byte {
+	if !a.takesSealed {
+		sum := sha256.Sum256(input)
+		return sum[:]
+	}
+	mac := hmac.New(sha256.New, s.onceKey)
+	mac.Write(input)
+	return mac.Sum(nil)
+}
+
+// newOnceKey derives the key of such digests.
+func newOnceKey(signingKey string) ([]byte, error) {
+	return auth.DeriveKey([]byte(signingKey), "sternpost idempotency")
+}
+
+// maxKey is how long a key may be.
+const maxKey = 255
+
+// readKey reads the key of a request, which may stand in quotes. nil means that there is
+// none.
+func readKey(values [][]byte) ([]byte, error) {
+	if len(values) == 0 {
+		return nil, nil
+	}
+	key := values[0]
+	if n := len(key); n > 1 && key[0] == '"' && key[n-1] == '"' {
+		key = key[1 : n-1]
+	}
+	isValid := len(values) == 1 && 1 <= len(key) && len(key) <= maxKey
+	for _, b := range key {
+		isValid = isValid && ' ' <= b && b <= '~'
+	}
+	if !isValid {
+		return nil, refusal.InputMalformed.Saying("invalid Idempotency-Key header: it must be one text of 1 to %d printable ASCII characters", maxKey)
+	}
+	return key, nil
+}
+
+// replay answers a call whose answer is kept. It tells whether there was one.
+func (s *Server) replay(c *fiber.Ctx, a *action, o *once) (bool, error) {
+	var kept *string
+	err := s.db.QueryRow("select platform.answer_find($1, $2)", []any{o.id, o.asks}, &kept)
+	if err != nil {
+		return false, refusal.OfCall(err, a.Action, nil, nil)
+	}
+	if kept == nil {
+		return false, nil
+	}
+	o.result, o.isReplayed = []byte(*kept), true
+	o.answer(c)
+	return true, nil
+}
+
+// callOnce makes a call in a transaction with the answer that is kept of it, or finds the
+// answer that was.
+func (d *database) callOnce(client net.Conn, st statement, params [][]byte, into answered, o *once) error {
+	return d.repeat(client, st, into, func(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
+		if err := o.claim(pg); err != nil || o.isReplayed {
+			return false, rolledBack(pg, err)
+		}
+		call := []sent{callOf(st, params, into)}
+		if st.custom {
+			call = append(call, leaveCall, resetSettings)
+		}
+		if _, err := executeAll(pg, call...); err != nil {
+			return false, rolledBack(pg, err)
+		}
+		if o.result, err = o.body(); err != nil {
+			return false, rolledBack(pg, err)
+		}
+		mayHaveRun, err = o.keep(pg)
+		return mayHaveRun, rolledBack(pg, err)
+	})
+}
+
+// claim begins a transaction, in which nobody else makes this call, or finds the answer.
+func (o *once) claim(pg *pgconn.PgConn) error {
+	o.result, o.isReplayed = nil, false
+	_, err := executeAll(pg,
+		sent{name: "begin", sql: "begin"},
+		sent{name: "claim", sql: "select platform.answer_claim($1, $2)", params: [][]byte{hexOf(o.id), hexOf(o.asks)}, row: func(values [][]byte) bool {
+			if values[0] != nil {
+				o.result, o.isReplayed = append([]byte(nil), values[0]...), true
+			}
+			return true
+		}},
+	)
+	return err
+}
+
+// keep keeps the answer and ends the transaction.
+func (o *once) keep(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
+	return executeAll(pg,
+		sent{name: "keep", sql: "select platform.answer_keep($1, $2)::text", params: [][]byte{hexOf(o.id), o.result}},
+		sent{name: "commit", sql: "commit"},
+	)
+}
+
+// rolledBack ends the transaction unless it was committed, and returns the error.
+func rolledBack(pg *pgconn.PgConn, err error) error {
+	if !pg.IsClosed() && pg.TxStatus() != 'I' {
+		if pg.Exec(context.Background(), "rollback").Close() != nil {
+			_ = pg.Close(closedContext())
+		}
+	}
+	return err
+}
+
+// hexOf writes bytes in the text form of bytea.
+func hexOf(b []byte) []byte {
+	return hex.AppendEncode([]byte(`\x`), b)
+}
