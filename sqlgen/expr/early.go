@@ -17,14 +17,14 @@ const (
 // of a caller or an input. True and False are final; on Unknown, rows decide.
 // The call's Row is not looked at.
 func Early(call Call, rule Node) Truth {
-	e := evaluator{call: call, logic: ruleLogic, known: allBut(RootRow)}
+	e := evaluator{call: call, logic: InRule, known: allBut(RootRow)}
 	return e.choose([]Node{rule})
 }
 
 // EarlyWithoutInputs returns the value of a @permission's expression when only
 // the caller and ctx are known, as when a file is uploaded ahead of the call.
 func EarlyWithoutInputs(call Call, rule Node) Truth {
-	e := evaluator{call: call, logic: ruleLogic, known: allBut(RootRow, RootInput)}
+	e := evaluator{call: call, logic: InRule, known: allBut(RootRow, RootInput)}
 	return e.choose([]Node{rule})
 }
 
@@ -32,7 +32,7 @@ func EarlyWithoutInputs(call Call, rule Node) Truth {
 // known as known says. The comparisons that stay unknown are told to undecided. Of the
 // call, no more is looked at than what is Fixed.
 func Foresee(call Call, rule Node, known func(*Path) Knowledge, undecided func(*Compare)) Truth {
-	e := evaluator{call: call, logic: ruleLogic, known: known, undecided: undecided}
+	e := evaluator{call: call, logic: InRule, known: known, undecided: undecided}
 	return e.choose([]Node{rule})
 }
 

@@ -41,7 +41,7 @@ func Holds(call Call, wheres ...Node) bool {
 			conjuncts = append(conjuncts, w)
 		}
 	}
-	e := evaluator{call: call, logic: whereLogic}
+	e := evaluator{call: call, logic: InWhere}
 	return e.choose(conjuncts) == True
 }
 
@@ -58,29 +58,30 @@ func mentionsAbsent(call Call, n Node) bool {
 
 // Admits tells whether the expression of a @permission admits the call's row.
 func Admits(call Call, rule Node) bool {
-	e := evaluator{call: call, logic: ruleLogic}
+	e := evaluator{call: call, logic: InRule}
 	return e.choose([]Node{rule}) == True
 }
 
 // Validate returns the value of a @validate, which fails only if it is false.
 func Validate(call Call, rule Node) Truth {
-	e := evaluator{call: call, logic: validateLogic}
+	e := evaluator{call: call, logic: InValidate}
 	return e.choose([]Node{rule})
 }
 
-// logic is what null means where an expression stands.
-type logic int
+// NullSemantics is what null means where an expression stands.
+type NullSemantics int
 
+// What null means in a @where, a @permission and a @validate.
 const (
-	whereLogic    logic = iota // two-valued; null is a value to == and !=
-	ruleLogic                  // moreover, a comparison with an absent or null input is false
-	validateLogic              // SQL's: a comparison with a null or absent value is unknown
+	InWhere    NullSemantics = iota // two-valued; null is a value to == and !=
+	InRule                          // moreover, a comparison with an absent or null input is false
+	InValidate                      // SQL's: a comparison with a null or absent value is unknown
 )
 
 // evaluator evaluates one expression, for one choice of children at a time.
 type evaluator struct {
 	call      Call
-	logic     logic
+	logic     NullSemantics
 	known     func(*Path) Knowledge // of an early decision: what is known; nil means all values
 	undecided func(*Compare)        // likewise: is told of comparisons that stay unknown; nil tells nobody
 	chosen    map[string]Row
@@ -220,7 +221,7 @@ func (e *evaluator) outcome(c *Compare) Truth {
 		return Unknown
 	case c.Op == syntax.In:
 		return e.member(left.value, right.value)
-	case e.logic == validateLogic && (left.hasNull() || right.hasNull()):
+	case e.logic == InValidate && (left.hasNull() || right.hasNull()):
 		return Unknown
 	}
 	switch c.Op {
@@ -297,8 +298,8 @@ func (e *evaluator) operand(n Node) evaluated {
 		return o
 	}
 	o := e.single(n)
-	if p, ok := n.(*Path); ok && o.value == nil && !o.isUnknown && e.logic != validateLogic {
-		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == ruleLogic
+	if p, ok := n.(*Path); ok && o.value == nil && !o.isUnknown && e.logic != InValidate {
+		o.isNobody = p.Root == RootIdentity || p.Root == RootInput && e.logic == InRule
 	}
 	return o
 }
@@ -419,7 +420,7 @@ func (e *evaluator) path(p *Path) evaluated {
 // child that was chosen.
 func (e *evaluator) member(x, in any) Truth {
 	unset := False
-	if e.logic == validateLogic {
+	if e.logic == InValidate {
 		unset = Unknown
 	}
 	if in == nil {

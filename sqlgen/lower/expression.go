@@ -10,13 +10,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// logic is what null means where an expression stands.
-type logic int
+// logic is what null means where an expression stands: what the SQL of it has to say as
+// the interpreter does.
+type logic = expr.NullSemantics
 
 const (
-	whereLogic    logic = iota // two-valued; null is a value to == and !=
-	ruleLogic                  // moreover, a comparison with an absent or null input is false
-	validateLogic              // SQL's own: a comparison with null is unknown
+	whereLogic    = expr.InWhere
+	ruleLogic     = expr.InRule
+	validateLogic = expr.InValidate
 )
 
 // site is where the SQL of an expression stands. A query reads the caller's
