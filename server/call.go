@@ -32,7 +32,7 @@ func (s *Server) call(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	zone, err := s.zones.Load().read(c.Request().Header.PeekAll("Time-Zone"))
+	zone, err := s.zones.Load().parse(c.Request().Header.PeekAll("Time-Zone"))
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	if action != nil {
 		who.request.Action = action.metrics
 	}
-	in, err := s.read(c, action)
+	in, err := s.readInput(c, action)
 	if err != nil {
 		return err
 	}
@@ -195,10 +195,10 @@ func notACursor(page answer.Page) error {
 	return &input.Invalid{Problems: []input.Problem{{Field: field, Error: "is not a cursor of this list"}}}
 }
 
-// read reads the input of an action; action is nil if there is none of that name.
+// readInput reads the input of an action; action is nil if there is none of that name.
 // What cannot be read at all is refused before the action, what does not fit the
 // schema after it.
-func (s *Server) read(c *fiber.Ctx, action *action) (input.Input, error) {
+func (s *Server) readInput(c *fiber.Ctx, action *action) (input.Input, error) {
 	byQuery := c.Method() == fiber.MethodGet
 	if !byQuery && !s.policy.TakesBody(c) {
 		return input.Input{}, &refusal.UnsupportedMediaType

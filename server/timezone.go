@@ -35,8 +35,8 @@ func knownZones() zones {
 	return z
 }
 
-// read returns the zone that the Time-Zone headers of a request name.
-func (z zones) read(values [][]byte) (string, error) {
+// parse returns the zone that the Time-Zone headers of a request name.
+func (z zones) parse(values [][]byte) (string, error) {
 	if len(values) == 0 || len(values) == 1 && len(values[0]) == 0 {
 		return defaultZone, nil
 	}

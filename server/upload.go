@@ -23,7 +23,7 @@ func (s *Server) upload(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	zone, err := s.zones.Load().read(c.Request().Header.PeekAll("Time-Zone"))
+	zone, err := s.zones.Load().parse(c.Request().Header.PeekAll("Time-Zone"))
 	if err != nil {
 		return err
 	}

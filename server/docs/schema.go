@@ -33,18 +33,18 @@ func (r schemaReader) component(name string) *release.JSONSchema {
 	return schema
 }
 
-// read follows what a schema refers to. nil takes anything.
-func (r schemaReader) read(schema *release.JSONSchema) shownSchema {
+// resolve follows what a schema refers to. nil takes anything.
+func (r schemaReader) resolve(schema *release.JSONSchema) shownSchema {
 	if schema == nil {
 		schema = &release.JSONSchema{}
 	}
 	var s shownSchema
 	switch name := schema.Component(); {
 	case schema.Types == nil && len(schema.AnyOf) > 0: // a component or null
-		s = r.read(schema.AnyOf[0])
+		s = r.resolve(schema.AnyOf[0])
 		s.nullable = true
 	case name != "":
-		s = r.read(r.component(name))
+		s = r.resolve(r.component(name))
 		s.component = name
 	default:
 		return shownSchema{JSONSchema: schema, doc: schema.Description, nullable: schema.IsNullable()}
@@ -76,16 +76,16 @@ const maxSchemaDepth = 6
 // rows lists the members below a schema by their paths, which lead into lists by [].
 // A component is not listed again below itself; above names those it is in.
 func (r schemaReader) rows(schema *release.JSONSchema, path string, above ...string) []memberRow {
-	s := r.read(schema)
+	s := r.resolve(schema)
 	var rows []memberRow
 	for _, p := range s.Properties {
-		below := r.read(p.Schema)
+		below := r.resolve(p.Schema)
 		row := memberRow{Path: path + p.Name, Type: r.typeText(&below), Doc: below.doc, Required: s.Requires(p.Name)}
 		inside, step := p.Schema, "."
 		if below.Kind() == "array" {
 			inside, step = below.Items, "[]."
 		}
-		element := r.read(inside)
+		element := r.resolve(inside)
 		isAgain := element.component != "" && slices.Contains(above, element.component)
 		if element.Kind() == "object" && !element.isFilter() && !isAgain {
 			if more := r.rows(inside, row.Path+step, append(slices.Clone(above), element.component)...); len(more) > 0 {
@@ -117,7 +117,7 @@ func (r schemaReader) typeText(s *shownSchema) string {
 		}
 		text = strings.Join(values, " | ")
 	case kind == "array":
-		element := r.read(s.Items)
+		element := r.resolve(s.Items)
 		text = "list of " + r.typeText(&element)
 	case s.Format != "":
 		text = s.Format
@@ -142,7 +142,7 @@ func (r schemaReader) typeText(s *shownSchema) string {
 // required, or with all there is. It is indented.
 func (r schemaReader) sample(component string, all bool) string {
 	var out bytes.Buffer
-	s := r.read(r.component(component))
+	s := r.resolve(r.component(component))
 	if err := json.Indent(&out, []byte(r.sampleOf(&s, component, all, 0)), "", "  "); err != nil {
 		return "{}"
 	}
@@ -160,7 +160,7 @@ func (r schemaReader) sampleOf(s *shownSchema, name string, all bool, depth int)
 	case "object":
 		return r.sampleObject(s, name, all, depth)
 	case "array":
-		element := r.read(s.Items)
+		element := r.resolve(s.Items)
 		if s.Count("minItems") == 0 && !all || depth >= maxSchemaDepth {
 			return "[]"
 		}
@@ -218,7 +218,7 @@ func (r schemaReader) sampleMember(s *shownSchema, p release.Property, name stri
 	if !s.isFilter() {
 		name = p.Name
 	}
-	below := r.read(p.Schema)
+	below := r.resolve(p.Schema)
 	return string(answer.Quote(nil, p.Name)) + ":" + r.sampleOf(&below, name, all, depth+1)
 }
 

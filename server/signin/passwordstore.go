@@ -7,17 +7,18 @@ import (
 	"github.com/sternpost/sternpost/auth"
 )
 
-// authStore keeps sign-ins in the database, by functions of schema platform.
-type authStore struct {
+// passwordStore keeps sign-ins by password, and refresh tokens, in the database, by
+// functions of schema platform.
+type passwordStore struct {
 	db       Database
 	issuer   string // of identities that sign in by password
 	throttle auth.ThrottleOptions
 }
 
-var _ auth.Store = (*authStore)(nil)
+var _ auth.Store = (*passwordStore)(nil)
 
 // limits are the last arguments of functions that look at the failures.
-func (s *authStore) limits() []any {
+func (s *passwordStore) limits() []any {
 	t := s.throttle
 	return []any{int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), t.Window}
 }
@@ -27,7 +28,7 @@ func inSeconds(n int32) time.Duration {
 }
 
 // Fail counts a failure.
-func (s *authStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, error) {
+func (s *passwordStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, error) {
 	var wait int32
 	err := s.db.QueryRow(`select platform.auth_fail($1, $2, $3, $4, $5, $6)`,
 		append([]any{orNull(a.Account), a.Address}, s.limits()...), &wait)
@@ -35,7 +36,7 @@ func (s *authStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, erro
 }
 
 // Password looks an e-mail address up.
-func (s *authStore) Password(_ context.Context, a auth.Attempt) (time.Duration, string, string, error) {
+func (s *passwordStore) Password(_ context.Context, a auth.Attempt) (time.Duration, string, string, error) {
 	t := s.throttle
 	var wait int32
 	var identityID, hash *string
@@ -45,7 +46,7 @@ func (s *authStore) Password(_ context.Context, a auth.Attempt) (time.Duration, 
 }
 
 // AcceptPassword begins a family.
-func (s *authStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family) (time.Duration, bool, error) {
+func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID, hash, newHash string, f auth.Family) (time.Duration, bool, error) {
 	var wait int32
 	var isAccepted bool
 	err := s.db.QueryRow(`select wait, is_accepted from platform.auth_password_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
@@ -55,7 +56,7 @@ func (s *authStore) AcceptPassword(_ context.Context, a auth.Attempt, identityID
 }
 
 // CreatePassword creates an identity.
-func (s *authStore) CreatePassword(_ context.Context, a auth.Attempt, hash string, f auth.Family) (time.Duration, string, error) {
+func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash string, f auth.Family) (time.Duration, string, error) {
 	var wait int32
 	var isCreated bool
 	var identityID *string
@@ -69,20 +70,20 @@ func (s *authStore) CreatePassword(_ context.Context, a auth.Attempt, hash strin
 }
 
 // Start begins a family.
-func (s *authStore) Start(_ context.Context, identityID string, f auth.Family) (isStarted bool, err error) {
+func (s *passwordStore) Start(_ context.Context, identityID string, f auth.Family) (isStarted bool, err error) {
 	err = s.db.QueryRow(`select platform.auth_start($1, $2, $3, $4)`,
 		[]any{identityID, f.TokenHash, f.Key, f.Lifetime}, &isStarted)
 	return isStarted, err
 }
 
 // FamilyKey looks a key up.
-func (s *authStore) FamilyKey(_ context.Context, tokenHash, mark []byte) (key []byte, err error) {
+func (s *passwordStore) FamilyKey(_ context.Context, tokenHash, mark []byte) (key []byte, err error) {
 	err = s.db.QueryRow(`select platform.auth_family_key($1, $2)`, []any{tokenHash, mark}, &key)
 	return key, err
 }
 
 // Refresh judges a refresh token.
-func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (auth.Refreshed, error) {
+func (s *passwordStore) Refresh(_ context.Context, tokenHash, successorHash, mark []byte, grace time.Duration) (auth.Refreshed, error) {
 	var outcome string
 	var identityID *string
 	var steps *int32
@@ -99,13 +100,13 @@ func (s *authStore) Refresh(_ context.Context, tokenHash, successorHash, mark []
 }
 
 // Revoke revokes a family.
-func (s *authStore) Revoke(_ context.Context, tokenHash, mark []byte) error {
+func (s *passwordStore) Revoke(_ context.Context, tokenHash, mark []byte) error {
 	return s.db.QueryRow(`select platform.auth_revoke($1, $2)::text`, []any{tokenHash, mark}, new(*string))
 }
 
 // sweep deletes rows that have had their time, up to most of each kind, and tells
 // whether some are left.
-func (s *authStore) sweep(most int) (isMore bool, err error) {
+func (s *passwordStore) sweep(most int) (isMore bool, err error) {
 	err = s.db.QueryRow(`select platform.auth_sweep($1, $2)`, []any{s.throttle.Window, int32(most)}, &isMore)
 	return isMore, err
 }

@@ -16,34 +16,34 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// signInStore keeps sign-ins by redirect in the database.
-type signInStore struct {
+// redirectStore keeps sign-ins by redirect in the database.
+type redirectStore struct {
 	db       Database
 	throttle auth.ThrottleOptions
 	claims   func() []release.Claim // that the release keeps with identities
 }
 
-var _ auth.SignInStore = (*signInStore)(nil)
+var _ auth.SignInStore = (*redirectStore)(nil)
 
 // Now asks the clock of the database.
-func (s *signInStore) Now(context.Context) (now time.Time, err error) {
+func (s *redirectStore) Now(context.Context) (now time.Time, err error) {
 	err = s.query(`select now()`, nil, &now)
 	return now, err
 }
 
 // Take notes that a browser is back.
-func (s *signInStore) Take(_ context.Context, t *auth.Transaction) (isTaken bool, err error) {
+func (s *redirectStore) Take(_ context.Context, t *auth.Transaction) (isTaken bool, err error) {
 	err = s.query(`select platform.auth_signin_take($1, $2)`, []any{t.Hash, t.Ends}, &isTaken)
 	return isTaken, err
 }
 
 // Forget forgets that.
-func (s *signInStore) Forget(_ context.Context, t *auth.Transaction) error {
+func (s *redirectStore) Forget(_ context.Context, t *auth.Transaction) error {
 	return s.query(`select platform.auth_signin_forget($1)::text`, []any{t.Hash}, new(*string))
 }
 
 // Finish finds or creates an identity and keeps a code for it.
-func (s *signInStore) Finish(_ context.Context, v auth.Vouched, t *auth.Transaction, codeHash []byte, lifetime time.Duration) (auth.Outcome, error) {
+func (s *redirectStore) Finish(_ context.Context, v auth.Vouched, t *auth.Transaction, codeHash []byte, lifetime time.Duration) (auth.Outcome, error) {
 	var outcome string
 	err := s.query(`select platform.auth_signin_finish($1, $2, $3::text::jsonb, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
 		[]any{v.Token.Issuer, v.Token.Subject, s.fields(v.Token), v.Address, int32(s.throttle.PerAddress), s.throttle.Window,
@@ -56,7 +56,7 @@ func (s *signInStore) Finish(_ context.Context, v auth.Vouched, t *auth.Transact
 }
 
 // Redeem trades a code for a family.
-func (s *signInStore) Redeem(_ context.Context, codeHash []byte, proof auth.Proof, redirectURI string, family auth.Family) (auth.Redeemed, error) {
+func (s *redirectStore) Redeem(_ context.Context, codeHash []byte, proof auth.Proof, redirectURI string, family auth.Family) (auth.Redeemed, error) {
 	var outcome string
 	var id *string
 	var isNew *bool
@@ -67,7 +67,7 @@ func (s *signInStore) Redeem(_ context.Context, codeHash []byte, proof auth.Proo
 }
 
 // Identity finds or creates an identity.
-func (s *signInStore) Identity(_ context.Context, v auth.Vouched) (auth.Outcome, string, time.Duration, error) {
+func (s *redirectStore) Identity(_ context.Context, v auth.Vouched) (auth.Outcome, string, time.Duration, error) {
 	var outcome string
 	var id *string
 	var wait *int32
@@ -85,7 +85,7 @@ func (s *signInStore) Identity(_ context.Context, v auth.Vouched) (auth.Outcome,
 }
 
 // query calls a function that returns one row.
-func (s *signInStore) query(statement string, arguments []any, results ...any) error {
+func (s *redirectStore) query(statement string, arguments []any, results ...any) error {
 	err := s.db.QueryRow(statement, arguments, results...)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) && refusal.OfStore(err).Status >= http.StatusServiceUnavailable {
 		return fmt.Errorf("%w: %w", auth.ErrStoreUnavailable, err)
@@ -119,7 +119,7 @@ var claimColumns = [...]struct{ column, claim string }{
 }
 
 // fields returns what is kept of an ID token: a JSON object by column.
-func (s *signInStore) fields(t *auth.IDToken) string {
+func (s *redirectStore) fields(t *auth.IDToken) string {
 	fields := map[string]any{
 		"email":          orNull(strings.ToLower(t.Text("email"))),
 		"email_verified": t.IsEmailVerified(),

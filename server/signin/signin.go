@@ -40,7 +40,7 @@ type Service struct {
 	Passwords     *auth.Passwords
 	grants        *auth.Grants
 	signIns       *auth.SignIns
-	passwordStore *authStore
+	passwordStore *passwordStore
 	Granted       *prometheus.CounterVec
 }
 
@@ -50,7 +50,7 @@ func New(o Options) (*Service, error) {
 	s := &Service{
 		Options:       o,
 		Passwords:     auth.NewPasswords(),
-		passwordStore: &authStore{db: o.DB, issuer: o.Config.BaseURL, throttle: o.Config.Throttle},
+		passwordStore: &passwordStore{db: o.DB, issuer: o.Config.BaseURL, throttle: o.Config.Throttle},
 	}
 	var err error
 	if s.Tokens, err = newTokens(o.Config); err != nil {
@@ -84,7 +84,7 @@ func (s *Service) newSignIns() (*auth.SignIns, error) {
 		PKCE:         s.Config.PKCE,
 		SigningKey:   []byte(s.Config.SigningKey),
 		Providers:    providers,
-		Store:        &signInStore{db: s.DB, throttle: s.Config.Throttle, claims: s.claims},
+		Store:        &redirectStore{db: s.DB, throttle: s.Config.Throttle, claims: s.claims},
 		Log:          s.Log,
 	})
 	if err != nil {

@@ -95,15 +95,15 @@ func ReadJSONSchema(text []byte) (*JSONSchema, error) {
 	}
 	s := &JSONSchema{Keywords: keywords}
 	for _, k := range keywords {
-		if err := s.read(k); err != nil {
+		if err := s.readKeyword(k); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.Name, err)
 		}
 	}
 	return s, nil
 }
 
-// read reads one keyword.
-func (s *JSONSchema) read(k Keyword) (err error) {
+// readKeyword reads one keyword.
+func (s *JSONSchema) readKeyword(k Keyword) (err error) {
 	switch k.Name {
 	case "$ref":
 		return json.Unmarshal(k.Value, &s.Ref)
