@@ -9,9 +9,20 @@ import (
 	"testing"
 )
 
-// BenchmarkGet measures a get from one socket to the other, with the database. Of
-// its allocations none are the client's.
+// The benchmarks measure calls from one socket to the other, with the database. Of their
+// allocations none are the client's.
+
+// A get shares its connection to the database with others.
 func BenchmarkGet(b *testing.B) {
+	benchmarkCall(b, "getNote", `{"id":"n1"}`, `"slug":"knots"}`)
+}
+
+// A write has a connection of its own while it runs.
+func BenchmarkUpdate(b *testing.B) {
+	benchmarkCall(b, "updateNote", `{"where":{"id":"n1"},"values":{"title":"Knots"}}`, `}`)
+}
+
+func benchmarkCall(b *testing.B, action, body, end string) {
 	d := newDatabase(b)
 	d.install(b, app())
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -26,8 +37,7 @@ func BenchmarkGet(b *testing.B) {
 	for s.unready.Load() != nil {
 	}
 
-	body := `{"id":"n1"}`
-	request := []byte("POST /api/json/getNote HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
+	request := []byte("POST /api/json/" + action + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n" +
 		"Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body)
 	c, err := net.Dial("tcp", s.Addr().String())
 	if err != nil {
@@ -39,7 +49,7 @@ func BenchmarkGet(b *testing.B) {
 	for b.Loop() {
 		c.Write(request)
 		n, err := c.Read(answer)
-		if err != nil || !bytes.HasSuffix(answer[:n], []byte(`"slug":"knots"}`)) {
+		if err != nil || !bytes.HasPrefix(answer[:n], []byte("HTTP/1.1 200")) || !bytes.HasSuffix(answer[:n], []byte(end)) {
 			b.Fatalf("got %s, %v", answer[:n], err)
 		}
 	}
