@@ -89,7 +89,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		in = in.WithMember("position", position)
 	}
 	statement := action.call
-	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() {
+	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() && (action.seeks || !page.HasCursor) {
 		statement = form
 	}
 	made, err := s.onceOf(c, action, who, in.JSON)
@@ -110,19 +110,9 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 			return err
 		}
 	}
-	answered := statement.Begin(page, who.request.Result[:0])
-	if !action.Kind.Writes() { // what was written must be answered
-		answered.Hold = s.holdAnswer(c)
-	}
-	params := statement.Parameters(call.input, who.identity, call.context)
-	if made == nil {
-		err = s.db.call(who.request.Client, statement, params, answered)
-	} else {
-		made.body = func() ([]byte, error) { return s.body(who.request, action, answered) }
-		err = s.db.callOnce(who.request.Client, statement, params, answered, made)
-	}
-	if err == nil {
-		err = answered.Err()
+	answered, err := s.ask(c, action, statement, page, who, call, made)
+	if err == nil && answered.IsUnsure() {
+		answered, err = s.ask(c, action, action.call, page, who, call, made)
 	}
 	if err != nil {
 		why := refusal.OfCall(err, action.Action, r.constraints, call.input)
@@ -159,6 +149,28 @@ func (s *Server) body(r *request.Request, action *action, answered *answer.Answe
 		return result, nil
 	}
 	return s.files.Finish(result, action.places)
+}
+
+// ask makes the call, once if it must not be made twice.
+func (s *Server) ask(
+	c *fiber.Ctx, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
+) (*answer.Answer, error) {
+	answered := st.Begin(page, who.request.Result[:0])
+	if !action.Kind.Writes() { // what was written must be answered
+		answered.Hold = s.holdAnswer(c)
+	}
+	params := st.Parameters(call.input, who.identity, call.context)
+	var err error
+	if made == nil {
+		err = s.db.call(who.request.Client, st, params, answered)
+	} else {
+		made.body = func() ([]byte, error) { return s.body(who.request, action, answered) }
+		err = s.db.callOnce(who.request.Client, st, params, answered, made)
+	}
+	if err == nil {
+		err = answered.Err()
+	}
+	return answered, err
 }
 
 // holdAnswer returns what a large answer asks for memory. What it is given is given back

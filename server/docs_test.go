@@ -36,7 +36,7 @@ func TestDocs(t *testing.T) {
 		{"GET", "/docs/application.html", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/..%2fdocs.go", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/sql/getNote", 200, text, "FUNCTION api.get_note("},
-		{"GET", "/docs/sql/listNotes", 200, text, "FUNCTION api.list_notes__title_equals("},
+		{"GET", "/docs/sql/listNotes", 200, text, "FUNCTION api.list_notes__foreseen("},
 		{"GET", "/docs/sql", 200, request.JSONType, `"getNote":"CREATE OR REPLACE FUNCTION api.get_note(`},
 		{"GET", "/docs/sql/get_note", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/sql/%25", 404, problem, actionNotFoundBody},

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +49,7 @@ type action struct {
 	early   statement            // of an action whose input is prepared
 	places  *files.ResultPlaces  // of files in its result; nil means none
 	forms   map[string]statement // by operator set
+	seeks   bool                 // whether forms take a cursor
 	sealed  []sealedText         // what it makes of texts
 	metrics *telemetry.Action
 
@@ -190,8 +191,8 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 	for _, a := range m.Actions {
 		plain := func(function string) string { return function + " (" + release.PlainSignature + ")" }
 		calls := []string{a.Function + " (" + a.Signature() + ")"}
-		for _, set := range slices.Sorted(maps.Keys(a.Forms)) {
-			calls = append(calls, plain(a.Forms[set]))
+		if a.Foreseen != nil {
+			calls = append(calls, a.Foreseen.Function+" ("+release.FormSignature+")")
 		}
 		for _, called := range calls {
 			result := "text"
@@ -293,7 +294,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		Action:  a,
 		reader:  reader,
 		byQuery: readOnly && isObject(m.Schemas, a.Input),
-		call:    newStatement(number, a.Function, answer.NewPlan(m, a, a.Function, s.config.PageLimit)),
+		call:    newStatement(number, a.Function, answer.NewPlan(m, a, s.config.PageLimit)),
 		places:  places,
 		forms:   map[string]statement{},
 		sealed:  sealed,
@@ -306,11 +307,13 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	built.call.custom = a.Custom
 	built.call.writes = a.Kind.Writes()
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
-	for set, function := range a.Forms {
-		form := newStatement(number, function, answer.NewPlan(m, a, function, s.config.PageLimit))
-		form.shared = a.Kind == release.List && !a.Custom
-		form.custom = a.Custom
-		built.forms[set] = form
+	if a.Foreseen != nil {
+		built.seeks = a.Foreseen.Seeks
+		for i, set := range a.Foreseen.Forms {
+			form := newStatement(number, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
+			form.shared = true
+			built.forms[set] = form
+		}
 	}
 	return built, nil
 }

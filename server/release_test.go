@@ -44,7 +44,7 @@ func TestRefusalToServe(t *testing.T) {
 		{name: "a table without row security", sql: "alter table app.note disable row level security", want: "table app.note has no row security"},
 		{name: "a function that is not there", change: func(m *release.Manifest) { m.Actions[0].Function = "gone" },
 			want: "action getNote: there is no function api.gone (jsonb, jsonb) returns text"},
-		{name: "a form that is not there", change: func(m *release.Manifest) { m.Actions[4].Forms["title.contains"] = "gone" },
+		{name: "a form that is not there", change: func(m *release.Manifest) { m.Actions[4].Foreseen.Function = "gone" },
 			want: "action listNotes: there is no function api.gone"},
 		{name: "another signature", sql: "drop function api.get_note; create function api.get_note(input text, context jsonb) returns text language sql return ''",
 			want: "action getNote: there is no function api.get_note"},

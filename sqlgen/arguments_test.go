@@ -123,7 +123,7 @@ func TestParameters(t *testing.T) {
 		if test.arguments != "" {
 			action.Arguments = append(action.Arguments, last)
 		}
-		plan := answer.NewPlan(m, action, "get", 0)
+		plan := answer.NewPlan(m, action, 0)
 		if got := fmt.Sprintf("%q", plan.Parameters([]byte(`{"b":1,"a":"x\n"}`), test.caller, []byte("{}"))); got != test.want {
 			t.Errorf("arguments %q: got %s, want %s", test.arguments, got, test.want)
 		}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 const letters = `
@@ -132,7 +134,7 @@ func TestCallers(t *testing.T) {
 		functions := []string{a.action(t, c.action).Function}
 		if in, err := a.readers[c.action].Read([]byte(c.body)); err != nil {
 			t.Fatalf("%s %s: %v", c.action, c.body, err)
-		} else if form, ok := a.action(t, c.action).Forms[in.OperatorSet()]; ok && in.PlainPage() {
+		} else if form, ok := calls.Form(a.action(t, c.action), in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 			functions = append(functions, form)
 		}
 		for _, function := range functions {

@@ -99,7 +99,7 @@ func runGenerated(t *testing.T, seed uint64, total *generatedTally) {
 			}
 			in.JSON = prepared(in)
 			functions := []string{a.Function}
-			if form, ok := a.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+			if form, ok := calls.Form(a, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 				functions = append(functions, form)
 			}
 			if a.Early != "" {

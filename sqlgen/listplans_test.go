@@ -188,7 +188,7 @@ func TestListPlans(t *testing.T) {
 				t.Fatal(err)
 			}
 			functions := []string{action.Function}
-			if form, ok := action.Forms[in.OperatorSet()]; ok {
+			if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 				functions = append(functions, form)
 			}
 			for _, function := range functions {

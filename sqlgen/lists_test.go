@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 const cards = `
@@ -86,7 +88,7 @@ func (a *app) listAs(t testing.TB, name, body, caller string) string {
 	}
 	action := a.action(t, name)
 	answer := a.callFunction(t, action.Function, string(in.JSON), caller)
-	if form, ok := action.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+	if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 		if got := a.callFunction(t, form, string(in.JSON), caller); got != answer {
 			t.Errorf("%s %s\napi.%s answers\n%s\napi.%s\n%s", name, body, action.Function, answer, form, got)
 		}

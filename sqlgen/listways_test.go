@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/calls"
 )
 
 // wayRules are rules that admit rows by what they have in common with the caller.
@@ -141,7 +143,7 @@ func TestRowsTouched(t *testing.T) {
 						t.Fatal(err)
 					}
 					functions := []string{action.Function}
-					if form, ok := action.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+					if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 						functions = append(functions, form)
 					}
 					for _, function := range functions {

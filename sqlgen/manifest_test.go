@@ -67,16 +67,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		if a.Kind.Writes() {
 			volatility = "v"
 		}
-		functions := []string{a.Function}
-		for _, form := range a.Forms {
-			functions = append(functions, form)
-		}
-		for _, f := range functions {
-			takes := release.PlainSignature
-			if f == a.Function {
-				takes = a.Signature()
-			}
-			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", f, takes, resultOf(m, a), volatility))
+		told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Function, a.Signature(), resultOf(m, a), volatility))
+		if a.Foreseen != nil {
+			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Foreseen.Function, release.FormSignature, resultOf(m, a), volatility))
 		}
 		if a.Early != "" {
 			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")

@@ -25,6 +25,10 @@ model Book {
     list byDay(shelf?) { @orderBy(bought: asc) }
     list byDayAndPrice() { @orderBy(bought: desc, price: asc) }
     list byMost() { @orderBy(took: asc, price: desc, bought: asc) }
+    list loosely() {
+      @orderBy(pages: desc)
+      @sortable(title, subtitle, pages, price, read, bought, lent, took, shelf, writerId, id, createdAt)
+    }
     list freely(shelf?) {
       @orderBy(pages: desc, id: desc)
       @sortable(title, subtitle, pages, price, read, bought, lent, took, shelf, writerId, id, createdAt)
@@ -41,14 +45,15 @@ enum Shelf { Top Middle Bottom }
 // declared are the orders of the actions above, as SQL.
 var declared = map[string]string{
 	"byNothing":     "id",
-	"byTime":        "lent desc, id",
+	"byTime":        "lent desc, id desc",
 	"byPrice":       "price desc, read, id",
-	"byTitle":       "title desc, id",
+	"byTitle":       "title desc, id desc",
 	"byMany":        "read desc, pages, shelf, id",
 	"byDay":         "bought, id",
 	"byDayAndPrice": "bought desc, price, id",
 	"byMost":        "took, price desc, bought, id",
 	"freely":        "pages desc, id desc",
+	"loosely":       "pages desc, id desc",
 }
 
 // TestOrders walks lists in every declared order and in random requested ones,
@@ -79,8 +84,10 @@ func TestOrders(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 12 {
-		requested, order := randomOrder(random)
-		checkOrder(t, a, "freely", requested, order)
+		for action, id := range map[string]string{"freely": "desc", "loosely": ""} {
+			requested, order := randomOrder(random, id)
+			checkOrder(t, a, action, requested, order)
+		}
 	}
 }
 
@@ -90,8 +97,8 @@ var sortColumns = map[string]string{
 }
 
 // randomOrder returns an order as a request names it, fields named twice included,
-// and as SQL.
-func randomOrder(random *rand.Rand) (requested, order string) {
+// and as SQL. The id, if no direction of its own is declared, goes that of the key before.
+func randomOrder(random *rand.Rand, id string) (requested, order string) {
 	var names []string
 	for name := range sortColumns {
 		names = append(names, name)
@@ -99,9 +106,10 @@ func randomOrder(random *rand.Rand) (requested, order string) {
 	slices.Sort(names)
 	var members, clauses []string
 	seen := map[string]bool{}
+	last := ""
 	clause := func(name, direction string) {
 		if !seen[name] {
-			seen[name] = true
+			seen[name], last = true, direction
 			clauses = append(clauses, sortColumns[name]+" "+direction)
 		}
 	}
@@ -111,7 +119,10 @@ func randomOrder(random *rand.Rand) (requested, order string) {
 		clause(name, direction)
 	}
 	clause("pages", "desc")
-	clause("id", "desc")
+	if id == "" {
+		id = last
+	}
+	clause("id", id)
 	return `"orderBy":[` + strings.Join(members, ",") + `]`, strings.Join(clauses, ", ")
 }
 

@@ -122,8 +122,8 @@ func TestRowSecurityHasTheLastWord(t *testing.T) {
 		{"get_customer", `{"id":"anna"}`, "select", "null"},
 		{"list_customers", `{}`, "select", ""},
 		{"list_customers", `{"where":{"name":{"startsWith":"a"}}}`, "select", ""},
-		{"list_customers__all", `{}`, "select", ""},
-		{"list_customers__name_equals", `{"where":{"name":{"equals":"Anna"}}}`, "select", ""},
+		{"list_customers()", `{}`, "select", ""},
+		{"list_customers(name.equals)", `{"where":{"name":{"equals":"Anna"}}}`, "select", ""},
 		{"create_customer", `{"name":"B"}`, "insert", refused},
 		{"create_customer", `{"name":"B"}`, "select", refused},
 		{"update_customer", `{"where":{"id":"anna"},"values":{"name":"B"}}`, "update", "SP404"},
@@ -222,7 +222,7 @@ func TestReadersWriteNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			functions := []string{action.Function}
-			if form, ok := action.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+			if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 				functions = append(functions, form)
 			}
 			for _, function := range functions {

@@ -54,7 +54,7 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 			}
 			in.JSON = prepared(in)
 			functions := []string{a.Function}
-			if form, ok := a.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+			if form, ok := calls.Form(a, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 				functions = append(functions, form)
 			}
 			for _, function := range functions {

@@ -89,9 +89,10 @@ func TestPositionsBetweenRows(t *testing.T) {
 			'b' || n, 'x', n % 2, nullif(n % 3, 0) * 0.5, n % 2 = 0, '2027-03-01'::date + nullif(n % 3, 1), '2027-03-01Z', nullif(n % 2, 0) * interval '1 h',
 			'Top'
 		from generate_series(1, 9) as n`)
-	for action := range declared {
-		if action == "freely" {
-			continue // its ids descend
+	for action, order := range declared {
+		least, behind := "b", 1
+		if strings.HasSuffix(order, "id desc") {
+			least, behind = "bz", 0
 		}
 		all := readPage(t, a.list(t, action, `{}`)).ids
 		for i, id := range all {
@@ -100,11 +101,11 @@ func TestPositionsBetweenRows(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for other, before := range map[string]int{"b": i, id + "x": i + 1} {
+			for other, before := range map[string]int{least: i, id + "x": i + behind} {
 				moved := base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(text), `"`+id+`"`, `"`+other+`"`, 1)))
-				// Among equal rows, one with the id b stands first, and one with the row's id
-				// and more behind it.
-				if other == "b" {
+				// Among equal rows, one with the least id stands first, and one with the row's id
+				// and more behind it, or of ids that descend before it.
+				if other == least {
 					before = firstEqual(t, a, action, all, i)
 				}
 				after := readPage(t, a.list(t, action, fmt.Sprintf(`{"first":2,"after":%q}`, moved)))
@@ -112,10 +113,10 @@ func TestPositionsBetweenRows(t *testing.T) {
 				if !slices.Equal(after.ids, want) || after.hasPrevious != (before > 0) || after.hasNext != (before+2 < len(all)) {
 					t.Errorf("%s after %s of %q: got %+v, want %q", action, other, all, after, want)
 				}
-				behind := readPage(t, a.list(t, action, fmt.Sprintf(`{"last":2,"before":%q}`, moved)))
+				page := readPage(t, a.list(t, action, fmt.Sprintf(`{"last":2,"before":%q}`, moved)))
 				want = all[max(0, before-2):before]
-				if !slices.Equal(behind.ids, want) || behind.hasNext != (before < len(all)) || behind.hasPrevious != (before > 2) {
-					t.Errorf("%s before %s of %q: got %+v, want %q", action, other, all, behind, want)
+				if !slices.Equal(page.ids, want) || page.hasNext != (before < len(all)) || page.hasPrevious != (before > 2) {
+					t.Errorf("%s before %s of %q: got %+v, want %q", action, other, all, page, want)
 				}
 			}
 		}
@@ -126,7 +127,11 @@ func TestPositionsBetweenRows(t *testing.T) {
 // a list's order but the id.
 func firstEqual(t *testing.T, a *app, action string, all []string, place int) int {
 	t.Helper()
-	keys := strings.TrimSuffix(strings.TrimSuffix(declared[action], "id"), ", ")
+	order, least := declared[action], "min(id)"
+	if above, descends := strings.CutSuffix(order, "id desc"); descends {
+		order, least = above+"id", "max(id)"
+	}
+	keys := strings.TrimSuffix(strings.TrimSuffix(order, "id"), ", ")
 	if keys == "" {
 		return 0
 	}
@@ -135,7 +140,7 @@ func firstEqual(t *testing.T, a *app, action string, all []string, place int) in
 	}
 	var first string
 	if err := a.owner.QueryRow(t.Context(), `
-		select min(id) from app.book
+		select `+least+` from app.book
 		where row(`+keys+`) is not distinct from (select row(`+keys+`) from app.book where id = $1)`, all[place]).Scan(&first); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -17,8 +18,9 @@ import (
 )
 
 // JSON calls a function of the newest release in a database, with an input and a context,
-// and returns what a caller is answered. Beside those of actions and forms it calls
-// functions that answer one value. The error is that of the database.
+// and returns what a caller is answered. A form of a list is called as Form names it.
+// Beside those of actions it calls functions that answer one value. The error is that of
+// the database.
 func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext string) (string, error) {
 	var manifest string
 	err := conn.QueryRow(ctx, "select manifest::text from platform.release order by number desc limit 1").Scan(&manifest)
@@ -52,16 +54,59 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 		return "", fmt.Errorf("read a context: %w", err)
 	}
 	into := plan.Begin(page, nil)
-	call := into.Statement()
-	result := conn.PgConn().ExecParams(ctx, call.SQL, plan.Parameters([]byte(input), who.Caller, []byte(callContext)), nil, nil, call.Formats).Read()
-	if result.Err != nil {
-		return "", result.Err
+	if err := call(ctx, conn, plan, into, input, who.Caller, callContext); err != nil {
+		return "", err
 	}
-	for _, row := range result.Rows {
-		into.Row(row)
+	if into.IsUnsure() {
+		general, err := planOf(manifest, generalOf(function))
+		if err != nil {
+			return "", err
+		}
+		into = general.Begin(page, nil)
+		if err := call(ctx, conn, general, into, input, who.Caller, callContext); err != nil {
+			return "", err
+		}
 	}
 	text, _ := into.JSON()
 	return string(text), nil
+}
+
+func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.Answer, input, caller, callContext string) error {
+	st := into.Statement()
+	result := conn.PgConn().ExecParams(ctx, st.SQL, plan.Parameters([]byte(input), caller, []byte(callContext)), nil, nil, st.Formats).Read()
+	for _, row := range result.Rows {
+		into.Row(row)
+	}
+	return result.Err
+}
+
+// Form names the form of a list to which a request may go: of this operator set, for a
+// plain page, behind a cursor or not.
+func Form(a *release.Action, operators string, isPlain, hasCursor bool) (name string, ok bool) {
+	if a.Foreseen == nil || !isPlain || hasCursor && !a.Foreseen.Seeks || !slices.Contains(a.Foreseen.Forms, operators) {
+		return "", false
+	}
+	return formName(a, operators), true
+}
+
+// Forms names all forms of a list.
+func Forms(a *release.Action) []string {
+	var names []string
+	if a.Foreseen != nil {
+		for _, operators := range a.Foreseen.Forms {
+			names = append(names, formName(a, operators))
+		}
+	}
+	return names
+}
+
+// formName is a form as list_posts(state.equals).
+func formName(a *release.Action, operators string) string { return a.Function + "(" + operators + ")" }
+
+// generalOf is the function to ask where a form is unsure.
+func generalOf(form string) string {
+	function, _, _ := strings.Cut(form, "(")
+	return function
 }
 
 // pageOf is the page that an input asks for, if it is that of a list.
@@ -109,9 +154,11 @@ func planOf(manifest, function string) (*answer.Plan, error) {
 		}
 		byFunction := map[string]*answer.Plan{}
 		for _, a := range m.Actions {
-			byFunction[a.Function] = answer.NewPlan(&m, a, a.Function, 0)
-			for _, form := range a.Forms {
-				byFunction[form] = answer.NewPlan(&m, a, form, 0)
+			byFunction[a.Function] = answer.NewPlan(&m, a, 0)
+			if a.Foreseen != nil {
+				for _, operators := range a.Foreseen.Forms {
+					byFunction[formName(a, operators)] = answer.NewForm(&m, a, operators, 0)
+				}
 			}
 		}
 		known, _ = plans.LoadOrStore(manifest, byFunction)

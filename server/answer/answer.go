@@ -29,26 +29,36 @@ type Statement struct {
 	Formats []int16 // of the columns: 0 is text, 1 binary; none means text
 }
 
-// NewPlan plans the calls of a function of an action: its own, or that of a form. The
-// records of a page have at most so many bytes together; 0 means any number.
-func NewPlan(m *release.Manifest, a *release.Action, function string, limit int) *Plan {
+// NewPlan plans the calls of the function of an action. The records of a page have at most
+// so many bytes together; 0 means any number.
+func NewPlan(m *release.Manifest, a *release.Action, limit int) *Plan {
 	switch {
 	case a.Record == "" && a.Kind.Writes():
-		return newValue(function, argumentsOf(a, function))
+		return newValue(a.Function, a.Arguments)
 	case a.Record == "":
-		return newGuarded(function)
+		return newGuarded(a.Function)
 	}
 	members := m.Records[a.Record]
-	arguments := argumentsOf(a, function)
-	call := callOf(function, arguments)
-	p := newValue(function, arguments)
+	call := callOf(a.Function, a.Arguments)
+	p := newValue(a.Function, a.Arguments)
 	p.record = NewRecord(members)
 	if a.Kind == release.List {
-		p.pages = newPages(a, members, call, limit)
+		p.pages = newPages(a, members, call, false, limit)
 		p.usual = p.pages.plain
 		return p
 	}
 	p.usual = Statement{SQL: "select " + strings.Join(columnsOf(members), ", ") + " from " + call, Formats: formatsOf(members)}
+	return p
+}
+
+// NewForm plans the calls of a form that an action foresees.
+func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Plan {
+	if a.Record == "" {
+		return newGuarded(a.Foreseen.Function, form)
+	}
+	members := m.Records[a.Record]
+	p := &Plan{record: NewRecord(members), pages: newPages(a, members, callOf(a.Foreseen.Function, nil, form), true, limit)}
+	p.usual = p.pages.plain
 	return p
 }
 
@@ -68,15 +78,6 @@ func newValue(function string, arguments []release.Argument) *Plan {
 	}
 	p.isTyped = len(arguments) > 0
 	return p
-}
-
-// argumentsOf returns the arguments of a function of an action, of which forms have none of
-// their own.
-func argumentsOf(a *release.Action, function string) []release.Argument {
-	if function != a.Function {
-		return nil
-	}
-	return a.Arguments
 }
 
 // TakesContext tells whether the function takes all that is known of a request, and not
@@ -104,24 +105,27 @@ func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
 // that must not write, for which being stable is not enough. The statement makes its own
 // transaction read-only first: `case` evaluates its condition before the call, and the
 // condition is volatile and so is not folded away.
-func newGuarded(function string) *Plan {
+func newGuarded(function string, further ...string) *Plan {
 	return &Plan{usual: Statement{
-		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function, nil) + " end",
+		SQL: "select case when pg_catalog.set_config('transaction_read_only', 'on', true) is not null then " + callOf(function, nil, further...) + " end",
 	}}
 }
 
 // callOf calls a function with its arguments, or with input and context if it has none of
-// its own.
-func callOf(function string, arguments []release.Argument) string {
+// its own, and then with further texts, which are the release's.
+func callOf(function string, arguments []release.Argument, further ...string) string {
 	count := len(arguments)
 	if count == 0 {
 		count = 2
 	}
-	parameters := make([]string, count)
-	for i := range parameters {
-		parameters[i] = "$" + strconv.Itoa(i+1)
+	var given []string
+	for i := range count {
+		given = append(given, "$"+strconv.Itoa(i+1))
 	}
-	return pgx.Identifier{"api", function}.Sanitize() + "(" + strings.Join(parameters, ", ") + ")"
+	for _, text := range further {
+		given = append(given, "'"+strings.ReplaceAll(text, "'", "''")+"'")
+	}
+	return pgx.Identifier{"api", function}.Sanitize() + "(" + strings.Join(given, ", ") + ")"
 }
 
 // columnsOf returns the columns of members, in their order.

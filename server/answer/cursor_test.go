@@ -36,7 +36,7 @@ func cursorPlan() *answer.Plan {
 		m.Records["Thing"] = append(m.Records["Thing"], member)
 		a.Order = append(a.Order, release.SortKey{Member: member, Nullable: k.name != "id", Descending: k.name == "decimal"})
 	}
-	return answer.NewPlan(m, a, "list_things", 0)
+	return answer.NewPlan(m, a, 0)
 }
 
 func encodeCursor(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strconv"
@@ -38,6 +39,10 @@ type pages struct {
 	limit  int                // how many bytes the records of a page may have together; 0 means any number
 	info   int                // the column of what is known of the page, behind all others
 
+	// isForm tells that the pages are those of a form: they lie at the front, or begin with
+	// the row at a position, and nothing comes behind the rows.
+	isForm bool
+
 	// The statements: for a page from the front that is not counted; for any page; for
 	// any page, without rows that have no room on it.
 	plain, any, bounded Statement
@@ -59,6 +64,7 @@ type sortKey struct {
 	append     func(out, value []byte) []byte
 	isNullable bool
 	descending bool
+	follows    bool // in the direction of the key before it
 }
 
 // pageSetting is the setting in which the function of a list leaves what it knows of its
@@ -67,8 +73,8 @@ const pageSetting = "sternpost.page"
 
 // newPages plans the calls of a list. Beside the columns of the records, the statements
 // select those of keys that no record shows.
-func newPages(a *release.Action, members []release.Member, from string, limit int) *pages {
-	p := &pages{action: a.Name, keys: map[string]sortKey{}, limit: limit}
+func newPages(a *release.Action, members []release.Member, from string, isForm bool, limit int) *pages {
+	p := &pages{action: a.Name, keys: map[string]sortKey{}, limit: limit, isForm: isForm}
 	columns, formats := columnsOf(members), formatsOf(members)
 	isBeside := slices.ContainsFunc(members, func(m release.Member) bool { return m.Embedded })
 	for _, k := range slices.Concat(a.Sortable, a.Order) {
@@ -85,6 +91,7 @@ func newPages(a *release.Action, members []release.Member, from string, limit in
 		}
 		p.keys[k.Name] = sortKey{
 			name: k.Name, column: at, kind: k.Type, append: writerOf(k.Member).append, isNullable: k.Nullable, descending: k.Descending,
+			follows: k.Follows,
 		}
 	}
 	for _, k := range a.Order {
@@ -97,11 +104,15 @@ func newPages(a *release.Action, members []release.Member, from string, limit in
 	p.plain = Statement{SQL: "select " + selected + " from " + from, Formats: formats}
 	withInfo := append(slices.Clone(formats), 0)
 	p.any = Statement{Name: "_any", SQL: "select " + selected + ", null from " + from + info, Formats: withInfo}
+	before := "sum(v_size) over (rows between unbounded preceding and 1 preceding)"
+	if isForm {
+		before += " - first_value(v_size) over ()" // which may be the row at the cursor
+	}
 	p.bounded = Statement{Name: "_bounded", Formats: withInfo,
 		SQL: "select " + strings.Join(columnNames(len(columns)), ", ") + ", null from (" +
-			"select *, sum(v_size) over (rows between unbounded preceding and 1 preceding) as v_before, row_number() over () as v_place from (" +
+			"select *, " + before + " as v_before, row_number() over () as v_place from (" +
 			"select " + named(columns) + ", " + sizeOf(members, columns) + " as v_size from " + from +
-			") as v_rows) as v_rows where v_place <= 2 or v_before < " + strconv.Itoa(limit) + info}
+			") as v_rows) as v_rows where v_place <= 3 or v_before < " + strconv.Itoa(limit) + info}
 	return p
 }
 
@@ -149,6 +160,9 @@ type pageAnswer struct {
 	isFull      bool   // there is no room for what follows
 	rowsBefore  bool   // rows lie on the other side of the page
 	total       string // how many rows match in all; empty if they were not counted
+	seeks       bool   // whether the first row has to be the one at the cursor
+	cursor      []byte // what it is made of
+	hasStrayed  bool   // it was not
 }
 
 // beginPage prepares an answer for a page.
@@ -158,17 +172,21 @@ func (a *Answer) beginPage(page Page) {
 		page.Size = release.DefaultPageSize
 	}
 	a.page, a.order = page, p.orderOf(page.OrderBy)
+	a.seeks = p.isForm && page.HasCursor
+	if a.seeks {
+		a.cursor, _ = decodeCursor(page.Cursor)
+	}
 	switch {
 	case p.limit > 0 && p.fat.Load() > 0:
 		a.statement = &p.bounded
-	case page.HasCursor || page.Offset > 0 || page.CountsAll:
+	case !p.isForm && (page.HasCursor || page.Offset > 0 || page.CountsAll):
 		a.statement = &p.any
 	}
 }
 
 func (a *Answer) restartPage() {
 	a.starts, a.first, a.last = a.starts[:0], a.first[:0], a.last[:0]
-	a.more, a.isFull, a.rowsBefore, a.total = false, false, false, ""
+	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed = false, false, false, "", false
 }
 
 // Again tells whether the call has to be made once more, with another statement: the page
@@ -202,6 +220,9 @@ func (p *pages) orderOf(named []Key) []sortKey {
 		add(k)
 	}
 	for _, k := range p.order {
+		if k.follows && len(order) > 0 {
+			k.descending = order[len(order)-1].descending
+		}
 		add(k)
 	}
 	return order
@@ -210,11 +231,17 @@ func (p *pages) orderOf(named []Key) []sortKey {
 // pageRow takes a row of a page, or what is known of the page.
 func (a *Answer) pageRow(values [][]byte) (more bool) {
 	p := a.plan.pages
-	if len(values) > p.info && values[p.info] != nil {
+	if len(values) > p.info && values[p.info] != nil && !p.isForm {
 		a.readInfo(values[p.info])
 	}
 	switch {
 	case values[0] == nil: // no row
+		return true
+	case a.hasStrayed:
+		return true
+	case a.seeks && !a.rowsBefore:
+		a.rowsBefore = bytes.Equal(a.appendPosition(nil, values), a.cursor)
+		a.hasStrayed = !a.rowsBefore
 		return true
 	case a.isFull || len(a.starts) == a.page.Size:
 		a.more = true
@@ -235,6 +262,11 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 	a.last = a.appendPosition(a.last[:0], values)
 	return true
 }
+
+// IsUnsure tells that the page was asked for by a form, and that there was no row at its
+// cursor: so it is not known whether rows lie before the page. The function of the action
+// has to be asked.
+func (a *Answer) IsUnsure() bool { return a.seeks && !a.rowsBefore }
 
 // readInfo reads what a function knows of its page: whether rows lie on the other side of
 // it, t or f, and how many match in all, if they were counted.

@@ -17,7 +17,7 @@ func TestFatPageIsBounded(t *testing.T) {
 	text := release.Member{Name: "text", Column: "text", Type: release.TextMember}
 	a := &release.Action{Name: "listPosts", Kind: release.List, Record: "Post", Order: []release.SortKey{{Member: id}}}
 	m := &release.Manifest{Records: map[string][]release.Member{"Post": {id, text}}, Actions: []*release.Action{a}}
-	plan := answer.NewPlan(m, a, "list_posts", limit)
+	plan := answer.NewPlan(m, a, limit)
 
 	row := [][]byte{[]byte("p"), bytes.Repeat([]byte("x"), limit/3), nil}
 	page := answer.Page{Size: 1000, CountsAll: true}

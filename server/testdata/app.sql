@@ -64,25 +64,25 @@ $$;
 grant execute on function functions.sneak() to sternpost_caller;
 
 -- Makes a function of schema api from its body, as the compiler would declare it.
-create procedure public.declare_function(name text, volatility text, body text)
+create procedure public.declare_function(name text, volatility text, body text, further text default '')
 language plpgsql
 as $outer$
 begin
   execute format(
     $text$
-      create or replace function api.%I(input jsonb, context jsonb) returns text
+      create or replace function api.%I(input jsonb, context jsonb%s) returns text
       language plpgsql
       %s
       security definer
       set search_path = pg_catalog, pg_temp
       as %L
     $text$,
-    name, volatility, body
+    name, further, volatility, body
   );
   execute format('grant create on schema api to sternpost_caller');
-  execute format('alter function api.%I(jsonb, jsonb) owner to sternpost_caller', name);
+  execute format('alter function api.%I owner to sternpost_caller', name);
   execute format('revoke create on schema api from sternpost_caller');
-  execute format('grant execute on function api.%I(jsonb, jsonb) to sternpost_server', name);
+  execute format('grant execute on function api.%I to sternpost_server', name);
 end;
 $outer$;
 
@@ -136,12 +136,12 @@ begin
 end;
 $$);
 
-call public.declare_function('list_notes__title_equals', 'stable', $$
+call public.declare_function('list_notes__foreseen', 'stable', $$
 begin
   perform platform.enter('listNotes', context);
-  return '{"form":"title.equals"}';
+  return '{"form":"' || form || '"}';
 end;
-$$);
+$$, ', form text');
 
 call public.declare_function('nap', 'stable', $$
 begin

@@ -45,8 +45,10 @@
 {{ template "few.sql" . }}
 {{ template "merged_sql.sql" . }}
 {{ template "order_sql.sql" . }}
+{{ template "requested_order.sql" . }}
 {{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
+{{ template "pick_page.sql" . }}
 {{ template "operators.sql" . }}
 
 {{ template "owners.sql" . }}

@@ -1,6 +1,8 @@
--- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. Each is one range of
--- an index on the keys: what equals the position by the first keys and lies beyond it by the next one. Of the position it looks only
--- at which values are null: no value becomes part of the text. Null is last ascending and first descending.
+-- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. Of the position it
+-- looks only at which values are null: no value becomes part of the text. Null is last ascending and first descending.
+--
+-- An order that goes one way, of keys that are never null, is one comparison of rows. Of any other each condition is one range of an
+-- index on the keys: what equals the position by the first keys and lies beyond it by the next one.
 --
 -- Few rows share an instant, so if the first key is one, the ranges around it are one condition, which saves a statement. Its first
 -- conjunct is what an index finds the place by.
@@ -18,6 +20,22 @@ declare
   v_ranges text[] := '{}';
   v_around int;
 begin
+  if cardinality(keys) > 1
+    and not exists (
+      select from unnest(keys) as key where key.is_nullable or key.is_descending <> (keys[1]).is_descending
+    )
+  then
+    return (
+      select array[format(
+        '(%s) %s (%s)',
+        string_agg(key.expression, ', ' order by key.number),
+        case when (keys[1]).is_descending <> backwards then '<' else '>' end,
+        string_agg(format('($2->>%s)::%s', key.number - 1, key.type), ', ' order by key.number)
+      )]
+      from unnest(keys) with ordinality as key (name, expression, type, is_nullable, is_descending, number)
+    );
+  end if;
+
   for i in 1 .. cardinality(keys) loop
     v_key := keys[i];
     v_beyond := case when v_key.is_descending <> backwards then ' < ' else ' > ' end;

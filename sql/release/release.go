@@ -127,14 +127,12 @@ type Action struct {
 	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and where any JSON may come
 
 	// Arguments are what Function takes, in order; none means (input jsonb, context jsonb),
-	// which is what forms and Early always take.
+	// which is what Early always takes.
 	Arguments []Argument `json:"arguments,omitempty"`
 
-	// Forms are the operator sets of a list that have a function of their own. The
-	// key is the set as OperatorSet writes it. A request without paging inputs other
-	// than first and after, and without orderBy, may go to its set's form; every
-	// other request goes to Function.
-	Forms map[string]string `json:"forms,omitempty"`
+	// Foreseen is the function that has a statement for each operator set of a list that
+	// is foreseen; nil means that there is none.
+	Foreseen *Foreseen `json:"foreseen,omitempty"`
 
 	// Order is what a list whose function answers rows is ordered by, the id at last;
 	// Sortable is what requests may order it by.
@@ -205,6 +203,21 @@ func (a *Action) Signature() string {
 // PlainSignature is the types of what a function takes that takes its input as a whole.
 const PlainSignature = "jsonb, jsonb"
 
+// FormSignature is the types of what a function takes that has a statement for each form.
+const FormSignature = PlainSignature + ", text"
+
+// Foreseen is the function of a list for operator sets that are foreseen. A request without
+// paging inputs other than first and after, and without orderBy, may go to the form of its
+// set; every other request goes to the action's function.
+type Foreseen struct {
+	Function string   `json:"function"` // in schema api, called with (input jsonb, context jsonb, form text)
+	Forms    []string `json:"forms"`    // the sets, as OperatorSet writes them
+
+	// Seeks tells that the forms take a position. What they answer then begins with the
+	// row at the position, if there is still one: it tells that rows lie before the page.
+	Seeks bool `json:"seeks,omitempty"`
+}
+
 // Member is a column of the rows that a function answers, and the member that it becomes
 // in a record. The first one is the id, which no row is without.
 type Member struct {
@@ -223,6 +236,10 @@ type SortKey struct {
 	Member
 	Nullable   bool `json:"nullable,omitempty"`
 	Descending bool `json:"descending,omitempty"`
+
+	// Follows tells that it goes the way of the key before it, also in the order of a
+	// request; Descending says which way that is in the list's own.
+	Follows bool `json:"follows,omitempty"`
 }
 
 // DefaultPageSize is how many records a page has whose size a request leaves open.

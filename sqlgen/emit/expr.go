@@ -91,6 +91,9 @@ func exprDoc(e pg.Expr) (doc, int) {
 		}
 		return cat("(", expr(e.Value, bindAny), ").*"), bindPrimary
 	case *pg.Row:
+		if e.IsBare {
+			return bracketed("(", exprs(e.Values), ")"), bindPrimary
+		}
 		return bracketed("row(", exprs(e.Values), ")"), bindPrimary
 	case *pg.RowNumber:
 		return group("row_number() over (order by", nest(line, commaLines(orders(e.OrderBy))), ")"), bindPrimary

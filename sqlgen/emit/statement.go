@@ -23,6 +23,8 @@ func statement(s pg.Statement) doc {
 		return deletion(s)
 	case *pg.If:
 		return ifDoc(s)
+	case *pg.Choose:
+		return choose(s)
 	case *pg.Return:
 		if s.Value == nil {
 			return cat("return;")
@@ -141,6 +143,14 @@ func ifDoc(s *pg.If) doc {
 		parts = append(parts, "else", nest(hard, statements(s.Else)), hard)
 	}
 	return append(parts, "end if;")
+}
+
+func choose(s *pg.Choose) doc {
+	parts := catDoc{"case ", expr(s.Value, bindAny)}
+	for _, b := range s.Branches {
+		parts = append(parts, nest(hard, "when ", expr(b.Value, bindAny), " then", nest(hard, statements(b.Then))))
+	}
+	return append(parts, hard, "end case;")
 }
 
 func execute(s *pg.Execute) doc {

@@ -185,7 +185,7 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 				return f.IsRelation() || f.Type.Array || f.StepWriteOnly() || f.Type.Kind == expr.File || f.Type.Kind == expr.Vector || f.Name == "id"
 			}); r.chance(50) && len(own) > 0 {
 				f, way := pick(r, own), pick(r, []string{"asc", "desc"})
-				l.order, l.orderSQL = fmt.Sprintf("@orderBy(%s: %s)", f.Name, way), fmt.Sprintf("%q %s, id", f.Column, way)
+				l.order, l.orderSQL = fmt.Sprintf("@orderBy(%s: %s)", f.Name, way), fmt.Sprintf("%q %s, id %s", f.Column, way, way)
 			}
 			if r.chance(50) {
 				l.instead = pick(r, []string{"true", "ctx.isAuthenticated", m.Variable + ".id != \"x2\"", l.rule.terms[0].String() + " || " + m.Variable + ".id == \"x2\" || ctx.identity.email == \"a\""})
@@ -368,7 +368,7 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 			t.Fatalf("%s does not take %s: %v", l.action.Name, text, err)
 		}
 		function := l.published.Function
-		if form, ok := l.published.Forms[in.OperatorSet()]; ok && in.PlainPage() {
+		if form, ok := calls.Form(l.published, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 			function = form
 			outcomes["static"]++
 		}

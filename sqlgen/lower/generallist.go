@@ -55,21 +55,22 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 
 // generalList lowers a list for every filter and page. Its statement is text put
 // together from fragments that are fixed here, one per operator; each takes its
-// operand from the filter, which is the statement's one parameter. Nothing of a
+// operand from the filter, which is a parameter of the statement. Nothing of a
 // request is ever part of the text.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{builder: b, where: member(input, "where")}
-	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-	g.path = b.variable("v_path", "text", nil)
-	g.operand = b.variable("v_operand", "jsonb", nil)
+	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
+	if len(a.Reads) > 0 {
+		g.path = b.variable("v_path", "text", nil)
+		g.operand = b.variable("v_operand", "jsonb", nil)
+	}
 	// The statement reads without row security, so that every condition may use an
 	// index; the rows of the page are then read under it.
 	sqlAt := len(b.fn.Variables)
 	g.sql = b.variable("v_sql", "text", nil)
-	p.found()
-	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
+	ids := b.variable("v_ids", "text[]", nil)
 
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -78,25 +79,14 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	}
 	b.fn.Variables[sqlAt].Initial = source
 
-	all := []pg.Expr{g.where}
-	within := []pg.Expr{g.where, p.position}
+	ways := []pg.Expr{&pg.Array{Elements: []pg.Expr{g.sql}}}
 	if g.merge != nil {
-		within = append(within, g.merge.values...)
-		all = within
+		ways = g.merge.arguments()
 	}
-	p.countAll(g.all("select count(*)", true), all)
-	// Told to begin where the page does, Postgres finds a row before it at once, or that
-	// there is none.
-	p.readPosition(func(nearest pg.Expr) pg.Expr { return g.anyIn(p.rangeOf, nearest) }, within)
-	p.pick("", ids, &pg.Execute{
-		Text:  g.firstIn(p.rangeOf, p.inOrder()),
-		Into:  "v_ids",
-		Using: append(slices.Clone(within), p.missing(ids), p.offset, ids),
-	})
-	p.wasSkipped(g.all("select", false), all)
-
 	alias := pageAlias(b.table)
-	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
+	b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
+		&pg.Assign{Variable: "v_ids", Value: pg.Fn("platform.pick_page",
+			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: a.Model.Field("id")}.columnText(b.table))}, ways...)...)},
 		&pg.ReturnQuery{Query: &pg.Select{
 			Columns: b.answerColumns(),
 			From: &pg.CallRef{
@@ -108,7 +98,6 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 		}},
 	)
 	b.requireCallerOfPage(nothingFound)
-	b.step("", tellOfPage(p.rowsBefore, p.total))
 	return b.finish()
 }
 
@@ -212,7 +201,6 @@ func (g *generalList) addWays(admitted admission) {
 		columns = append(columns, sortKey{field: f}.columnText(g.table))
 	}
 	r := origin{model: g.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.table}
-	r.selects = "select " + r.columns
 	statements := append(g.merge.gather(&admitted), g.merge.add(r, admitted)...)
 	if pg.IsFalse(g.early.holds) {
 		g.step("Rows are found in several ways, each by an index.", statements...)
@@ -222,43 +210,6 @@ func (g *generalList) addWays(admitted admission) {
 		Branches: []pg.IfBranch{{Condition: g.early.holds, Then: g.merge.add(r, everything())}},
 		Else:     statements,
 	})
-}
-
-// all is a query of all rows, or if they need not come once, of any.
-func (g *generalList) all(selects string, once bool) pg.Expr {
-	if g.merge == nil {
-		return concatenated(pg.Str(selects), g.sql)
-	}
-	var added []pg.Expr
-	if !once {
-		added = append(added, pg.Str(" limit 1")) // which finds a first row soonest
-	}
-	return concatenated(pg.Str(selects+" from ("), g.merge.all(once, added...), pg.Str(") as "+pg.Ident(g.table)))
-}
-
-// anyIn is the query that tells whether there is a row in a range, of which the nearest
-// to the page comes first in an order.
-func (g *generalList) anyIn(within, nearest pg.Expr) pg.Expr {
-	if g.merge == nil {
-		return concatenated(pg.Str("select (select true"), g.sql, pg.Str(" and "), within, pg.Str(" order by "), nearest, pg.Str(" limit 1) is not null"))
-	}
-	return concatenated(pg.Str("select exists (select from ("),
-		g.merge.all(false, pg.Str(" and "), within, pg.Str(" order by "), nearest, pg.Str(" limit 1")), pg.Str(") as nearest)"))
-}
-
-// firstIn is the query that adds to the ids those of the first rows of a range.
-func (g *generalList) firstIn(within, order pg.Expr) pg.Expr {
-	size, offset, ids := g.merge.parameter(3), g.merge.parameter(4), g.merge.parameter(5)
-	selected := "select " + ids + " || array(select " + pg.Ident(g.table) + ".id"
-	page := []pg.Expr{pg.Str(" order by "), order, pg.Str(" limit " + size + " offset " + offset + ")")}
-	if g.merge == nil {
-		return concatenated(append([]pg.Expr{pg.Str(selected), g.sql, pg.Str(" and "), within}, page...)...)
-	}
-	return concatenated(append([]pg.Expr{
-		pg.Str(selected + " from ("),
-		g.merge.all(true, pg.Str(" and "), within, pg.Str(" order by "), order, pg.Str(" limit "+size+" + "+offset)),
-		pg.Str(") as " + pg.Ident(g.table)),
-	}, page...)...)
 }
 
 // allowedOutright says why a list asks first what it knows without rows.

@@ -14,20 +14,12 @@ import (
 // defaultPageSize is the number of rows of a page whose size was not asked for.
 var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 
-// form is an operator set of a list that has a function of its own.
-type form struct {
-	operators string // as release.Action.Forms has it
-	function  string
-}
-
 // list lowers a list to the function that takes any request, and one with static
-// statements, whose plans are kept, for each operator set that is foreseen.
+// statements, whose plans are kept, for the operator sets that are foreseen.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
-	for _, s := range foreseen(a) {
-		name := l.functions.Take(functionName(a) + "__" + s.suffix())
-		functions = append(functions, l.staticList(a, name, s))
-		l.forms[a] = append(l.forms[a], form{s.operators(), name})
+	if sets := foreseen(a); sets != nil {
+		functions = append(functions, l.foreseenLists(a, sets))
 	}
 	return functions
 }
@@ -39,22 +31,9 @@ type operatorSet struct {
 	given  []*schema.Input
 }
 
-// maxNullableKeys is how many keys of an order may be null in a static list: each
-// doubles the statements that read onward from a position.
-const maxNullableKeys = 2
-
-// foreseen returns the operator sets that have a function of their own: what every
-// request must give, and beside it each other input alone.
+// foreseen returns the operator sets that have a static statement: what every request
+// must give, and beside it each other input alone.
 func foreseen(a *schema.Action) []operatorSet {
-	nullable := 0
-	for _, k := range ownOrder(a) {
-		if k.field.Optional {
-			nullable++
-		}
-	}
-	if nullable > maxNullableKeys {
-		return nil
-	}
 	var required operatorSet
 	for _, in := range a.Reads {
 		if in.Optional {
@@ -95,29 +74,6 @@ func (s operatorSet) operators() string {
 	}
 	slices.Sort(list)
 	return strings.Join(list, ",")
-}
-
-// suffix is what the name of the set's function ends in.
-func (s operatorSet) suffix() string {
-	var parts []string
-	for _, in := range s.given {
-		parts = append(parts, schema.SnakeForm(in.Name))
-	}
-	for _, f := range s.equals {
-		parts = append(parts, schema.SnakeForm(f.input.Name)+"_equals")
-	}
-	if len(parts) == 0 {
-		return "all"
-	}
-	return strings.Join(parts, "__")
-}
-
-// title is the set in the words of a comment.
-func (s operatorSet) title() string {
-	if len(s.equals)+len(s.given) == 0 {
-		return "without filter"
-	}
-	return "with " + strings.ReplaceAll(s.operators(), ",", ", ")
 }
 
 // counts tells whether a @where counts: all that it mentions is given.

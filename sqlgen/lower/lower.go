@@ -54,7 +54,7 @@ type lowering struct {
 
 	// What the server must know, gathered on the way.
 	constraints []namedConstraint
-	forms       map[*schema.Action][]form
+	foreseen    map[*schema.Action]*release.Foreseen
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
 	calculated map[*schema.Field]bool // fields whose values arithmetic makes
@@ -72,7 +72,7 @@ func (l *lowering) reserveNames() {
 	for _, a := range l.schema.Actions {
 		l.functions.Take(functionName(a))
 	}
-	l.forms = map[*schema.Action][]form{}
+	l.foreseen = map[*schema.Action]*release.Foreseen{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}
 }

@@ -8,18 +8,31 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// merge is how a general list finds rows in several ways: v_ways holds, for each, the text
-// of a query that finds its rows, to which more can be added, and v_ends what has to
-// follow that. platform.merged_sql makes one query of them.
+// merge is how a general list finds rows in several ways: v_ways holds, for each, a query
+// that finds its rows, from its from on, to which more can be added, and v_ends what has to
+// follow that. platform.pick_page makes one query of them.
 type merge struct {
 	*builder
 	ways, ends pg.Expr   // variables
 	values     []pg.Expr // variables: those that ways compare columns with
+	lists      []pg.Expr // the same as texts
 }
 
-// firstValues is the number of the parameter of a statement that holds the first of
-// merge.values; $1 is the filter and $2 the position.
-const firstValues = 3
+// with is the query of the rows that satisfy a condition, to which more can be added.
+func (r origin) with(condition pg.Expr) pg.Expr {
+	var parts []pg.Expr
+	if r.begin != "" {
+		parts = append(parts, pg.Str(r.begin))
+	}
+	parts = append(parts, r.sql)
+	if !pg.IsTrue(condition) {
+		parts = append(parts, alsoHolds(condition))
+	}
+	if r.end != "" {
+		parts = append(parts, pg.Str(r.end))
+	}
+	return concatenated(parts...)
+}
 
 func (b *builder) newMerge() *merge {
 	return &merge{
@@ -32,10 +45,11 @@ func (b *builder) newMerge() *merge {
 // origin is where the rows of a model come from that a merge may find.
 type origin struct {
 	model   *schema.Model
-	selects string  // what a query of them begins with
-	sql     pg.Expr // the variable that holds the rest of it, up to its conditions
-	columns string  // what is selected of the rows of such a query
-	alias   string  // the alias that it then has
+	sql     pg.Expr // the variable that holds a query of them from its from on, up to its conditions
+	columns string  // what is selected of them, by some of which lists are ordered
+	alias   string  // the alias of which these are the columns
+
+	begin, end string // what goes around the query, of an arm, which holds the whole query
 }
 
 // gather has the values found that ways compare columns with, and keeps them for the
@@ -60,9 +74,18 @@ func (m *merge) gather(admitted *admission) []pg.Statement {
 	for _, w := range admitted.ways {
 		if w.oneOf != nil {
 			m.values = append(m.values, w.values)
+			m.lists = append(m.lists, &pg.Row{Values: []pg.Expr{textsOf(w)}})
 		}
 	}
 	return statements
+}
+
+// textsOf are the values that a way compares a column with, as an array of texts.
+func textsOf(w way) pg.Expr {
+	if castType(w.oneOf.Type.Kind) == "text" {
+		return w.values
+	}
+	return pg.As(w.values, "text[]")
 }
 
 // withValues are those of some ways that compare a column with several values.
@@ -86,46 +109,29 @@ func (m *merge) add(r origin, admitted admission) []pg.Statement {
 // text is the query of a way, and its end.
 func (m *merge) text(r origin, w way) (way, end pg.Expr) {
 	if w.oneOf == nil {
-		way := concatenated(pg.Str(r.selects), r.sql)
-		if !pg.IsTrue(w.condition) {
-			way = concatenated(way, alsoHolds(w.condition))
-		}
+		way := r.with(w.condition)
 		if w.many != nil {
 			way = &pg.Case{Whens: []pg.When{{Condition: pg.IsNull(w.many), Result: way}}, Else: pg.Str("")}
 		}
 		return way, pg.Str("")
 	}
-	values := pg.Lit(fmt.Sprintf("$%d", firstValues+slices.Index(m.values, w.values)))
+	typ := castType(w.oneOf.Type.Kind)
+	values := castTo(pg.Lit(fmt.Sprintf("($3[%d]).list", 1+slices.Index(m.values, w.values))), typ, "[]")
 	alias := rowAlias("access", m.action)
 	return concatenated(
 		&pg.Fragment{
-			Prefix: "select " + r.columns + " ",
+			Prefix: " ",
 			Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", values), Alias: alias, Columns: []string{"value"}}},
-			Suffix: " cross join lateral (" + r.selects,
+			Suffix: " cross join lateral (select " + r.columns,
 		},
-		r.sql,
-		alsoHolds(pg.AllOf(w.isValue(r.model.Table, alias), w.others)),
+		r.with(pg.AllOf(w.isValue(r.model.Table, alias), w.others)),
 	), pg.Str(") as " + pg.Ident(r.alias))
 }
 
-// all is the query of all rows that the ways find, with more added to the query of each.
-// Rows that several ways find come once, if that matters.
-func (m *merge) all(once bool, added ...pg.Expr) pg.Expr {
-	word := "union all"
-	if once {
-		word = "union"
+// arguments are what platform.pick_page is told of the ways.
+func (m *merge) arguments() []pg.Expr {
+	if len(m.lists) == 0 {
+		return []pg.Expr{m.ways, m.ends}
 	}
-	if len(added) == 0 {
-		added = []pg.Expr{pg.Str("")}
-	}
-	return pg.Fn("platform.merged_sql", m.ways, m.ends, concatenated(added...), pg.Str(word))
-}
-
-// parameter is a parameter of a statement behind those that hold values: the number that
-// it has where there are none.
-func (m *merge) parameter(number int) string {
-	if m != nil {
-		number += len(m.values)
-	}
-	return fmt.Sprintf("$%d", number)
+	return []pg.Expr{m.ways, m.ends, pg.As(&pg.Array{Elements: m.lists}, "platform.text_list[]")}
 }

@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -14,19 +13,27 @@ import (
 type sortKey struct {
 	field      *schema.Field
 	descending bool
+	follows    bool // in the direction of the key before it, whatever that is in a request
 }
 
 // ownOrder returns the order of a list whose request names none: the declared one,
-// then by id, so that no two rows are equal.
+// then by id, so that no two rows are equal. The id goes the way of the field before it,
+// so that an order which goes one way is one comparison of rows.
 func ownOrder(a *schema.Action) []sortKey {
 	var keys []sortKey
 	for _, k := range a.OrderBy {
-		keys = append(keys, sortKey{k.Field, k.Descending})
+		keys = append(keys, sortKey{field: k.Field, descending: k.Descending})
 		if k.Field.Name == "id" {
 			return keys // nothing can follow
 		}
 	}
-	return append(keys, sortKey{field: a.Model.Field("id")})
+	return followedBy(keys, a.Model.Field("id"))
+}
+
+// followedBy returns an order with one more field, in the direction of the one before it.
+func followedBy(keys []sortKey, f *schema.Field) []sortKey {
+	descending := len(keys) > 0 && keys[len(keys)-1].descending
+	return append(keys, sortKey{field: f, descending: descending, follows: true})
 }
 
 // sortable returns every field that a list may be ordered by: what a request may
@@ -103,13 +110,10 @@ func orderText(keys []sortKey, table string, reversed bool) string {
 	return strings.Join(texts, ", ")
 }
 
-// first returns a value before all others in the key's order, with which one
-// statement serves the first page and those that follow. There is none for a
-// column that may be null, nor a last text.
-func (k sortKey) first() (pg.Expr, bool) {
-	if k.field.Optional {
-		return nil, false
-	}
+// first returns a value before all others in the key's order, as text, with which one
+// statement serves the first page and those that follow. There is no last text: of an
+// order that goes down the empty one will do behind a key that has a last value.
+func (k sortKey) first() (value pg.Expr, exists bool) {
 	first := sqlOf(k.field.Type.Kind).first
 	if first == nil {
 		return nil, false
@@ -117,91 +121,13 @@ func (k sortKey) first() (pg.Expr, bool) {
 	return first(k.descending)
 }
 
-// hasFirst tells whether an order has a position before every row.
-func hasFirst(keys []sortKey) bool {
-	for _, k := range keys {
-		if _, ok := k.first(); !ok {
-			return false
-		}
-	}
-	return true
-}
-
-// isOneRange tells whether the rows beyond a position, or all of them, can be read as one
-// range by the first key: if it has a value before all others, and few rows share one.
-func isOneRange(keys []sortKey) bool {
-	return hasFirst(keys) && (len(keys) == 1 || keys[0].field.Type.Kind == expr.Timestamp)
-}
-
 // reverse is the opposite order.
 func reverse(keys []sortKey) []sortKey {
 	reversed := make([]sortKey, len(keys))
 	for i, k := range keys {
-		reversed[i] = sortKey{k.field, !k.descending}
+		reversed[i] = sortKey{field: k.field, descending: !k.descending}
 	}
 	return reversed
-}
-
-// beyond is the condition for rows behind a position, of which values holds the
-// key's values. Its first conjunct is the range of the first key, by which an
-// index finds the place.
-func beyond(keys []sortKey, values []pg.Expr, table string) pg.Expr {
-	k, value := keys[0], values[0]
-	less := "<"
-	if !k.descending {
-		less = ">"
-	}
-	if len(keys) == 1 {
-		return pg.Op(k.column(table), less, value)
-	}
-	return pg.AllOf(
-		pg.Op(k.column(table), less+"=", value),
-		pg.AnyOf(pg.Op(k.column(table), less, value), beyond(keys[1:], values[1:], table)),
-	)
-}
-
-// rangesBeyond reads the rows behind a position range by range of an index, the nearest
-// first: what equals the position by the first keys and lies beyond it by the next one.
-// read is the statement that reads the rows of a range. Which ranges there are depends on
-// which values of the position are null.
-func rangesBeyond(keys []sortKey, values []pg.Expr, table string, read func(within pg.Expr) pg.Statement) []pg.Statement {
-	return rangesWithin(nil, keys, values, table, read)
-}
-
-func rangesWithin(same []pg.Expr, keys []sortKey, values []pg.Expr, table string, read func(within pg.Expr) pg.Statement) []pg.Statement {
-	k, value := keys[0], values[0]
-	column := k.column(table)
-	within := func(condition pg.Expr) pg.Statement { return read(pg.AllOf(append(slices.Clone(same), condition)...)) }
-	beyond := within(pg.Op(column, k.beyondOperator(), value))
-	if len(keys) == 1 {
-		return []pg.Statement{beyond}
-	}
-	nearer := func(equal pg.Expr) []pg.Statement {
-		return rangesWithin(append(slices.Clone(same), equal), keys[1:], values[1:], table, read)
-	}
-	around := append(nearer(pg.Eq(column, value)), beyond)
-	if !k.field.Optional {
-		return around
-	}
-	atNull := nearer(pg.IsNull(column))
-	if k.descending {
-		atNull = append(atNull, within(pg.IsNotNull(column)))
-	} else {
-		around = append(around, within(pg.IsNull(column)))
-	}
-	return []pg.Statement{&pg.If{Branches: []pg.IfBranch{{Condition: pg.IsNull(value), Then: atNull}}, Else: around}}
-}
-
-// at is the condition for the row at a position.
-func at(keys []sortKey, values []pg.Expr, table string) pg.Expr {
-	conditions := make([]pg.Expr, len(keys))
-	for i, k := range keys {
-		conditions[i] = pg.Eq(k.column(table), values[i])
-		if k.field.Optional {
-			conditions[i] = pg.Op(k.column(table), "is not distinct from", values[i])
-		}
-	}
-	return pg.AllOf(conditions...)
 }
 
 // beyondOperator compares a value with that of a row before it in the key's order.
@@ -210,63 +136,6 @@ func (k sortKey) beyondOperator() string {
 		return "<"
 	}
 	return ">"
-}
-
-// upTo is the condition for the rows that are not beyond a position.
-func upTo(keys []sortKey, values []pg.Expr, table string) pg.Expr {
-	k, value := keys[0], values[0]
-	less := ">"
-	if !k.descending {
-		less = "<"
-	}
-	if len(keys) == 1 {
-		return pg.Op(k.column(table), less+"=", value)
-	}
-	return pg.AllOf(
-		pg.Op(k.column(table), less+"=", value),
-		pg.AnyOf(pg.Op(k.column(table), less, value), upTo(keys[1:], values[1:], table)),
-	)
-}
-
-// requestedOrder fills v_keys with the order of the request, then the action's
-// own; of a column that is named twice, the first counts.
-func (b *builder) requestedOrder(keys pg.Expr, order []sortKey, fields []*schema.Field) {
-	requested := b.variable("v_order", "jsonb", nil)
-	key := b.variable("v_key", "platform.sort_key", nil)
-	var own []string
-	for _, k := range order {
-		direction := "asc"
-		if k.descending {
-			direction = "desc"
-		}
-		own = append(own, `{"`+k.field.Name+`": "`+direction+`"}`)
-	}
-	var whens []pg.When
-	for _, f := range fields {
-		descending := pg.Eq(memberText(requested, f.Name), pg.Str("desc"))
-		whens = append(whens, pg.When{
-			Condition: hasMember(requested, f.Name),
-			Result:    pg.As(sortKey{field: f}.row(b.table, descending), "platform.sort_key"),
-		})
-	}
-	b.step("The order: the request's, then the action's.", &pg.ForEach{
-		Variables: []string{"v_order"},
-		Query: &pg.Select{
-			Columns: []pg.Output{{Value: pg.Var("value")}},
-			From: &pg.CallRef{
-				Call: pg.Fn("jsonb_array_elements", pg.Op(
-					pg.Fn("coalesce", member(input, "orderBy"), pg.Str("[]")), "||", pg.Str("["+strings.Join(own, ", ")+"]"))),
-				Alias: "requested", Columns: []string{"value"},
-			},
-		},
-		Body: []pg.Statement{
-			&pg.Assign{Variable: "v_key", Value: &pg.Case{Whens: whens}},
-			pg.IfThen(pg.Negate(&pg.Exists{Query: &pg.Select{
-				From:  &pg.CallRef{Call: pg.Fn("unnest", keys), Alias: "known"},
-				Where: pg.Eq(pg.Col("known", "name"), &pg.Field{Value: key, Name: "name"}),
-			}}), &pg.Assign{Variable: "v_keys", Value: pg.Op(keys, "||", key)}),
-		},
-	})
 }
 
 // orderIndexes returns the indexes that a list's own order asks for: the order
@@ -346,7 +215,7 @@ func (a arm) ownKeys(action *schema.Action) []sortKey {
 			if own.Column == "" {
 				return nil
 			}
-			keys = append(keys, sortKey{own, k.descending})
+			keys = append(keys, sortKey{field: own, descending: k.descending})
 		}
 	}
 	return keys

@@ -1,37 +1,49 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// page is what lists that take any request have in common: how a page is asked for,
-// and what is answered with it.
+// keysFor declares the variable that holds what a list is ordered by: its own order, or
+// if requests may order it by more fields, theirs.
+func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bool) pg.Expr {
+	own := keysArray(order, b.table)
+	if !isSortable {
+		return b.variable("v_keys", "constant platform.sort_key[]", own)
+	}
+	var others []sortKey
+	for _, f := range fields {
+		if !slices.ContainsFunc(order, func(k sortKey) bool { return k.field.Name == f.Name }) {
+			others = append(others, sortKey{field: f})
+		}
+	}
+	follows := slices.ContainsFunc(order, func(k sortKey) bool { return k.follows })
+	return b.variable("v_keys", "constant platform.sort_key[]", pg.Fn("platform.requested_order",
+		member(input, "orderBy"), own, keysArray(others, b.table), boolean(follows)))
+}
+
+// page is how a list over the rows that custom code returns picks its page.
 type page struct {
 	*builder
-	order      []sortKey       // the list's own
-	fields     []*schema.Field // by which it may be ordered
-	isSortable bool            // by requests
+	order      []sortKey // the list's own
+	isSortable bool      // by requests
 
 	isBackwards, size, offset, keys pg.Expr // variables: what is asked for
 	total, position, rowsBefore     pg.Expr // variables: what is found
 	ranges, rangeOf                 pg.Expr // variables: where the page lies, and the range that is read
 }
 
-// askedFor declares the variables that hold which page a request asks for. If requests
-// may order the list, its keys are known once they are read.
+// askedFor declares the variables that hold which page a request asks for.
 func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) *page {
-	p := &page{builder: b, order: order, fields: fields, isSortable: isSortable}
+	p := &page{builder: b, order: order, isSortable: isSortable}
 	p.isBackwards = b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	p.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
 		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
 	p.offset = b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
-	if isSortable {
-		p.keys = b.variable("v_keys", "platform.sort_key[]", pg.Str("{}"))
-		b.requestedOrder(p.keys, order, fields)
-	} else {
-		p.keys = b.variable("v_keys", "constant platform.sort_key[]", keysArray(order, b.table))
-	}
+	p.keys = b.keysFor(order, fields, isSortable)
 	return p
 }
 

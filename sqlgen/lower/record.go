@@ -141,27 +141,29 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 	if a.Kind != schema.List || !answersRow(a) {
 		return nil, nil
 	}
-	published := func(f *schema.Field, descending bool) release.SortKey {
-		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Nullable: f.Optional, Descending: descending}
+	published := func(f *schema.Field) release.SortKey {
+		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Nullable: f.Optional}
 	}
 	own := ownOrder
 	if a.Union != nil {
 		own = unionOrder
-		published = func(f *schema.Field, descending bool) release.SortKey {
+		published = func(f *schema.Field) release.SortKey {
 			if f.Name == armColumn {
 				return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type)}
 			}
-			return release.SortKey{Member: unionMember(a.Union, f.Name), Nullable: f.Optional, Descending: descending}
+			return release.SortKey{Member: unionMember(a.Union, f.Name), Nullable: f.Optional}
 		}
 		for _, f := range a.UnionSortable {
-			sortable = append(sortable, published(unionKey(f), false))
+			sortable = append(sortable, published(unionKey(f)))
 		}
 	}
 	for _, k := range own(a) {
-		order = append(order, published(k.field, k.descending))
+		key := published(k.field)
+		key.Descending, key.Follows = k.descending, k.follows
+		order = append(order, key)
 	}
 	for _, f := range a.Sortable {
-		sortable = append(sortable, published(f, false))
+		sortable = append(sortable, published(f))
 	}
 	return order, sortable
 }

@@ -364,7 +364,11 @@ func (o orderIndex) index(m *schema.Model) *pg.Index {
 		}
 		i.Comment += ", for rows of one " + strings.Join(names, " and ")
 	}
-	for _, k := range o.keys {
+	keys := o.keys
+	if keys[0].descending {
+		keys = reverse(keys) // an index is read either way
+	}
+	for _, k := range keys {
 		if !slices.Contains(o.behind, k.field) {
 			add(k.field, k.descending)
 		}

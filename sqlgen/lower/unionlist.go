@@ -13,16 +13,16 @@ import (
 const armColumn = "arm__number"
 
 // unionOrder returns the order of a union's list whose request names none: the
-// declared one, then by id, then by arm, since two arms may have rows of one id.
+// declared one, then by id as in any list, then by arm, since two arms may have rows of one id.
 func unionOrder(a *schema.Action) []sortKey {
 	var keys []sortKey
 	hasID := false
 	for _, k := range a.OrderBy {
-		keys = append(keys, sortKey{unionKey(k.UnionField), k.Descending})
+		keys = append(keys, sortKey{field: unionKey(k.UnionField), descending: k.Descending})
 		hasID = hasID || k.UnionField.Name == "id"
 	}
 	if !hasID {
-		keys = append(keys, sortKey{field: unionKey(a.Union.Field("id"))})
+		keys = followedBy(keys, unionKey(a.Union.Field("id")))
 	}
 	return append(keys, sortKey{field: armKey()})
 }
@@ -62,11 +62,13 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	where := member(input, "where")
-	alias := b.table
 
-	p := b.askedFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
-	path := b.variable("v_path", "text", nil)
-	operand := b.variable("v_operand", "jsonb", nil)
+	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
+	var path, operand pg.Expr
+	if len(a.Reads) > 0 {
+		path = b.variable("v_path", "text", nil)
+		operand = b.variable("v_operand", "jsonb", nil)
+	}
 
 	// The rows of each arm, without row security, so that every condition may use an
 	// index.
@@ -77,9 +79,9 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 			builder: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
-	p.found()
-	ids := b.variable("v_ids", "text[]", pg.Str("{}"))
-	numbers := b.variable("v_arms", "bigint[]", pg.Str("{}"))
+	picked := b.variable("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
+	ids := b.variable("v_ids", "text[]", nil)
+	numbers := b.variable("v_arms", "bigint[]", nil)
 
 	m := b.newMerge()
 	isAllowed := b.early.holds
@@ -90,33 +92,16 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	for i, arm := range armsOf(a.Union) {
 		lists[i].ofArm(arm, m, isAllowed)
 	}
-	within := append([]pg.Expr{where, p.position}, m.values...)
-	as := ") as " + pg.Ident(alias)
-
-	p.countAll(concatenated(pg.Str("select count(*) from ("), m.all(true, pg.Str(as)), pg.Str(as)), within)
-	// Told to begin where the page does, Postgres finds a row before it at once, or that
-	// there is none.
-	p.readPosition(func(nearest pg.Expr) pg.Expr {
-		return concatenated(pg.Str("select exists (select from ("),
-			m.all(false, pg.Str(as+" where "), p.rangeOf, pg.Str(" order by "), nearest, pg.Str(" limit 1")), pg.Str(") as nearest)"))
-	}, within)
-
-	size, offset := m.parameter(3), m.parameter(4)
-	p.pick("Of each way at most a page, and of all of them the page, with one row more, which tells whether another follows.", ids, &pg.Execute{
-		Text: concatenated(
-			pg.Str("select "+m.parameter(5)+" || array_agg(page.id), "+m.parameter(6)+" || array_agg(page."+armColumn+") from (select "+
-				pg.Ident(alias)+".id, "+pg.Ident(alias)+"."+armColumn+" from ("),
-			m.all(true, pg.Str(as+" where "), p.rangeOf, pg.Str(" order by "), p.inOrder(), pg.Str(" limit "+size+" + "+offset)),
-			pg.Str(as+" order by "), p.inOrder(), pg.Str(" limit "+size+" offset "+offset+") as page")),
-		Into:  "v_ids, v_arms",
-		Using: append(within[:len(within):len(within)], p.missing(ids), p.offset, ids, numbers),
-	})
-	p.wasSkipped(concatenated(pg.Str("select from ("), m.all(false, pg.Str(as+" limit 1")), pg.Str(as)), within)
-
-	b.step("The page's rows, under row security. This statement is static, whatever the filter: its plan is kept.",
+	alias := pg.Ident(b.table)
+	b.step("Of each way at most a page, and of all of them the page; then its rows are read under row security.",
+		&pg.Assign{Variable: "v_picked", Value: pg.Fn("platform.pick_page", append([]pg.Expr{
+			input, keys, pg.Str(b.table), pg.Str(alias + "." + armColumn + " || ':' || " + alias + ".id"),
+		}, m.arguments()...)...)},
+		&pg.Assign{Variable: "v_arms", Value: ofPicked(picked, pg.As(pg.Fn("split_part", pg.Col("page", "picked"), pg.Str(":"), pg.Lit("1")), "bigint"))},
+		&pg.Assign{Variable: "v_ids", Value: ofPicked(picked, pg.Fn("substr", pg.Col("page", "picked"),
+			pg.Op(pg.Fn("strpos", pg.Col("page", "picked"), pg.Str(":")), "+", pg.Lit("1"))))},
 		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
 	b.requireCallerOfPage(nothingFound)
-	b.step("", tellOfPage(p.rowsBefore, p.total))
 	return b.finish()
 }
 
@@ -164,7 +149,7 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	g.filter(x, list)
 
 	alias := pg.Ident(g.table)
-	r := origin{model: a.Model, selects: "select * from (", sql: g.sql, columns: alias + ".*", alias: g.table}
+	r := origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.table}
 	if !g.judgesRows() {
 		g.step("", m.add(r, everything())...)
 		return
@@ -176,6 +161,15 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 		return
 	}
 	g.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
+}
+
+// ofPicked is a part of each row that was picked, in order. Parts are taken before the rows
+// are read: row security lets no index be asked for what a function makes of a text.
+func ofPicked(picked, part pg.Expr) pg.Expr {
+	return &pg.ArrayOf{Query: &pg.Select{
+		Columns: []pg.Output{{Value: part}},
+		From:    &pg.CallRef{Call: pg.Fn("unnest", picked), Alias: "page", Columns: []string{"picked"}},
+	}}
 }
 
 // unionRows reads the rows of a page, arm by arm, in the order in which they were picked.

@@ -81,6 +81,7 @@ func admissionOf(
 			}
 		}
 	}
+	ways = joined(ways)
 	if len(others) > 0 {
 		ways = append(ways, way{condition: pg.AnyOf(others...)})
 	}
@@ -89,6 +90,24 @@ func admissionOf(
 		ways = []way{{condition: rule}}
 	}
 	return admission{rule, ways}
+}
+
+// joined makes one way of those that compare a column with several values, and ask nothing
+// else that differs: it compares the column with the values of all.
+func joined(ways []way) []way {
+	var list []way
+	for _, w := range ways {
+		at := slices.IndexFunc(list, func(known way) bool {
+			return w.oneOf != nil && known.oneOf == w.oneOf && reflect.DeepEqual(known.equal, w.equal) && reflect.DeepEqual(known.others, w.others)
+		})
+		if at < 0 {
+			list = append(list, w)
+			continue
+		}
+		list[at].condition = pg.AnyOf(list[at].condition, w.condition)
+		list[at].values = pg.Op(list[at].values, "||", w.values)
+	}
+	return list
 }
 
 // asItIs leaves an expression over rows of a model as it is.

@@ -150,6 +150,7 @@ type AllFields struct {
 // Row is row(…).
 type Row struct {
 	Values []Expr
+	IsBare bool // (…), as in a comparison of rows
 }
 
 // RowNumber is row_number() over (order by …).

@@ -150,6 +150,18 @@ type IfBranch struct {
 	Then      []Statement
 }
 
+// Choose runs the branch for the value of an expression. There must be one.
+type Choose struct {
+	Value    Expr
+	Branches []ChooseBranch
+}
+
+// ChooseBranch is what is run for a value.
+type ChooseBranch struct {
+	Value Expr
+	Then  []Statement
+}
+
 // Return ends a function with a value.
 type Return struct {
 	Value Expr // nil in a function that answers a set
@@ -193,6 +205,7 @@ func (*Insert) isStatement()      {}
 func (*Update) isStatement()      {}
 func (*Delete) isStatement()      {}
 func (*If) isStatement()          {}
+func (*Choose) isStatement()      {}
 func (*Return) isStatement()      {}
 func (*ReturnQuery) isStatement() {}
 func (*Execute) isStatement()     {}

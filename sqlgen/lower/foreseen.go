@@ -1,0 +1,286 @@
+package lower
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// foreseenLists lowers a list for the operator sets that are foreseen, each a form: its
+// pages from the front, and behind a position if the order has one before all rows.
+func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Function {
+	name := l.functions.Take(functionName(a) + "__foreseen")
+	b := l.begin(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable)
+	b.fn.Arguments = append(b.fn.Arguments, pg.Argument{Name: "form", Type: "text"})
+	b.fn.UseVariable = hasColumnLikeVariable(a, b.fn.Arguments)
+	b.fn.Comment = fmt.Sprintf("action %s of model %s, by form: the operators of a filter that is foreseen", a.Name, a.Model.Name)
+	// The page size would otherwise make every call plan anew.
+	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
+
+	f := foreseenList{builder: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
+	l.foreseen[a] = &release.Foreseen{Function: name, Seeks: canSeek(f.keys)}
+	f.size = f.pageSize()
+	if canSeek(f.keys) {
+		f.position = f.positionVariables()
+	}
+	direct := 0
+	for _, set := range sets {
+		l.foreseen[a].Forms = append(l.foreseen[a].Forms, set.operators())
+		if set.isReadDirectly(b, f.keys) {
+			direct++
+		}
+	}
+	if direct < len(sets) {
+		f.ids = b.variable("v_ids", "text[]", nil)
+		f.admit()
+	}
+	choice := &pg.Choose{Value: pg.Var("form")}
+	for _, set := range sets {
+		condition := f.operatorSet(set)
+		page := f.pick(condition)
+		if set.isReadDirectly(b, f.keys) {
+			page = &pg.ReturnQuery{Query: f.page(f.stored(), b.answerColumns(), pg.AllOf(f.beyond(), condition))}
+		}
+		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{page}})
+	}
+	b.step("", choice)
+	if direct < len(sets) {
+		f.readPicked(direct > 0)
+	}
+	b.requireCallerOfPage(nothingFound)
+	return b.finish()
+}
+
+// foreseenList is the function in the making.
+type foreseenList struct {
+	*builder
+	keys     []sortKey
+	position []pg.Expr // a variable per key: where the page begins; none if it always begins at the front
+	admitted admission // of the ways in which picked rows are found
+	operands map[*schema.Input]pg.Expr
+
+	size, ids pg.Expr // variables
+}
+
+// pageSize is how many rows are read: one more than the page has, which tells whether
+// another follows, and the one at the position, which tells that rows lie before.
+func (f *foreseenList) pageSize() pg.Expr {
+	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
+	more := pg.Expr(pg.Lit("1"))
+	if canSeek(f.keys) {
+		more = &pg.Case{Whens: []pg.When{{Condition: hasMember(input, "position"), Result: pg.Lit("2")}}, Else: more}
+	}
+	return f.variable("v_size", "bigint", pg.Op(size, "+", more))
+}
+
+// positionVariables declares a variable per key, which holds where the page begins: the
+// request's position, or one before every row.
+func (f *foreseenList) positionVariables() []pg.Expr {
+	position := make([]pg.Expr, len(f.keys))
+	for i, k := range f.keys {
+		typ := castType(k.field.Type.Kind)
+		first, _ := k.first()
+		value := pg.Fn("coalesce", memberText(input, "position", fmt.Sprint(i)), first)
+		position[i] = f.variableFor("after_"+k.field.Column, typ, castTo(value, typ, ""))
+	}
+	return position
+}
+
+// beyond is the condition for the row at the position and those behind it: one comparison
+// of rows, which an index on the order answers.
+func (f *foreseenList) beyond() pg.Expr {
+	if f.position == nil {
+		return pg.True()
+	}
+	operator := f.keys[0].beyondOperator() + "="
+	if len(f.keys) == 1 {
+		return pg.Op(f.keys[0].column(f.table), operator, f.position[0])
+	}
+	columns := make([]pg.Expr, len(f.keys))
+	for i, k := range f.keys {
+		columns[i] = k.column(f.table)
+	}
+	return pg.Op(&pg.Row{Values: columns, IsBare: true}, operator, &pg.Row{Values: f.position, IsBare: true})
+}
+
+// operatorSet is the condition of an operator set with the @wheres that count beside
+// it. The values are held in variables.
+func (f *foreseenList) operatorSet(set operatorSet) pg.Expr {
+	var conjuncts []conjunct
+	for _, equal := range set.equals {
+		value := f.operand(equal)
+		conjuncts = append(conjuncts, passing(equal.path, func(x expression) pg.Expr {
+			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr { return pg.Eq(v, value) })
+		}))
+	}
+	for _, w := range f.action.Wheres {
+		if set.counts(w) {
+			conjuncts = append(conjuncts, partsOf(w.Expression)...)
+		}
+	}
+	return f.expression(whereLogic, inQuery).conjunction(conjuncts)
+}
+
+// operand holds in a variable what a filter compares with.
+func (f *foreseenList) operand(equal filter) pg.Expr {
+	if known, ok := f.operands[equal.input]; ok {
+		return known
+	}
+	path := append([]string{"where"}, equal.at("equals")...)
+	v := f.variableFor(schema.SnakeForm(equal.input.Name), variableType(equal.input.Type), cast(memberText(input, path...), equal.input.Type))
+	f.operands[equal.input] = v
+	return v
+}
+
+// isReadDirectly tells whether one statement on the table does, under row security:
+// the rules were decided before any row is read, and what they left in the policy
+// cannot keep the conditions from an index.
+func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
+	if b.judgesRows() {
+		return false
+	}
+	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
+		return true // nothing is left in the policy
+	}
+	for _, f := range set.equals {
+		if ownColumn(f.input) == nil || !isLeakproof(f.input.Type.Kind) {
+			return false
+		}
+	}
+	for _, w := range b.action.Wheres {
+		if set.counts(w) {
+			return false
+		}
+	}
+	for _, k := range keys {
+		if !isLeakproof(k.field.Type.Kind) {
+			return false
+		}
+	}
+	return true
+}
+
+// page reads the first rows from a place, in the order of the list.
+func (f *foreseenList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
+	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.table), Limit: f.size}
+}
+
+// admit finds out in which ways rows are admitted. What a way compares a column with is
+// held in a variable, as is whether the caller is allowed outright, which is one way more.
+func (f *foreseenList) admit() {
+	if !f.judgesRows() {
+		f.admitted = everything()
+		return
+	}
+	f.admitted = f.admission(f.inputValue)
+	var statements []pg.Statement
+	if !pg.IsFalse(f.early.holds) {
+		allowed := f.variable("v_is_allowed", "boolean", nil)
+		statements = append(statements, &pg.Assign{Variable: "v_is_allowed", Value: f.early.holds})
+		f.admitted.ways = append([]way{{condition: allowed}}, f.admitted.ways...)
+	}
+	for i, w := range f.admitted.ways {
+		f.admitted.ways[i].insisting = f.holding(w.insisting, &statements)
+		f.admitted.ways[i].others = f.holding(w.others, &statements)
+	}
+	statements = append(statements, f.gatherValues(&f.admitted)...)
+	f.step("What the rules compare rows with.", statements...)
+}
+
+// holding returns a condition with variables in place of the sub-selects that columns are
+// compared with, which statements fill.
+func (f *foreseenList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
+	and, ok := condition.(*pg.And)
+	if !ok {
+		return condition
+	}
+	held := &pg.And{}
+	for _, o := range and.Operands {
+		if c, ok := o.(*pg.Binary); ok {
+			column, isColumn := c.Left.(*pg.ColumnRef)
+			value, isSubquery := c.Right.(*pg.Subquery)
+			if isColumn && isSubquery && !pg.Mentions(value).Table(f.table) {
+				o = pg.Op(column, c.Op, f.held(column, value, statements))
+			}
+		}
+		held.Operands = append(held.Operands, o)
+	}
+	return held
+}
+
+// held is the variable that holds what a column is compared with.
+func (f *foreseenList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) pg.Expr {
+	for _, s := range *statements {
+		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
+			return pg.Var(a.Variable)
+		}
+	}
+	field := ownColumnOf(f.model, column)
+	variable := f.variableFor("own_"+column.Name, variableType(field.Type), nil)
+	*statements = append(*statements, &pg.Assign{Variable: variable.(*pg.Name).Name, Value: value})
+	return variable
+}
+
+// pick picks the ids of the page without row security, so that every condition may use an
+// index, with what the rules ask of rows among them.
+func (f *foreseenList) pick(condition pg.Expr) pg.Statement {
+	where := pg.AllOf(f.beyond(), condition)
+	ids := []pg.Output{{Value: pg.Col(f.table, "id")}}
+	order := orderBy(f.keys, f.table)
+	query := &pg.Select{}
+	if f.admitted.isPlain() {
+		query = f.found(f.admitted.ways[0], ids, where, order, f.size)
+	} else {
+		merged := &pg.UnionRef{Alias: f.table}
+		for _, w := range f.admitted.ways {
+			merged.Queries = append(merged.Queries, f.found(w, keyColumns(f.keys, f.table), where, order, f.size))
+		}
+		query = f.page(merged, ids, nil)
+	}
+	return &pg.Assign{Variable: "v_ids", Value: &pg.ArrayOf{Query: query}}
+}
+
+// readPicked reads the rows that were picked, if there are forms that pick none only when
+// some were.
+func (f *foreseenList) readPicked(sometimes bool) {
+	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
+		Columns: f.answerColumns(),
+		From:    f.stored(),
+		Where:   &pg.Any{Value: pg.Col(f.table, "id"), Op: "=", Array: f.ids},
+		OrderBy: orderBy(f.keys, f.table),
+	}})
+	if sometimes {
+		rows = pg.IfThen(pg.IsNotNull(f.ids), rows)
+	}
+	f.step("The page's rows, under row security.", rows)
+}
+
+// canSeek tells whether the rows from a position on are one comparison of rows, and there
+// is a position before all of them: the order goes one way, no key may be null, and each
+// has a first value. Of an order that goes down, the first key has one above all that rows
+// hold, so that it does not matter that texts have none.
+func canSeek(keys []sortKey) bool {
+	if !goesOneWay(keys) {
+		return false
+	}
+	for i, k := range keys {
+		if _, hasFirst := k.first(); !hasFirst && (i == 0 || castType(k.field.Type.Kind) != "text") {
+			return false
+		}
+	}
+	return !keys[0].descending || keys[0].field.Type.Kind != expr.Boolean
+}
+
+// goesOneWay tells whether an order is one comparison of rows.
+func goesOneWay(keys []sortKey) bool {
+	for _, k := range keys {
+		if k.field.Optional || k.descending != keys[0].descending {
+			return false
+		}
+	}
+	return true
+}
