@@ -197,9 +197,9 @@ func TestDevDrift(t *testing.T) {
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text  @unique\n", 1))
 	at = p.await(t, at, "release 2 installed")
 
-	mustRun(t, conn, "drop policy task_select on app.task; alter table app.task drop constraint task_title_key; create index mine on app.task (prio)")
+	mustRun(t, conn, "drop policy task_select_open on app.task; alter table app.task drop constraint task_title_key; create index mine on app.task (prio)")
 	replaceFile(t, schema, askedSchema)
 	at = p.await(t, at, "constraint task_title_key on app.task is gone (model Task, schema.stern:1:7)")
 	at = p.await(t, at, "index app.mine was made by hand")
-	p.await(t, at, "policy task_select on app.task is gone (model Task, schema.stern:1:7); to put it back:\n    create policy task_select")
+	p.await(t, at, "policy task_select_open on app.task is gone (model Task, schema.stern:1:7); to put it back:\n    create policy task_select_open")
 }
