@@ -32,6 +32,7 @@
 {{ template "later.sql" . }}
 {{ template "quotient.sql" . }}
 {{ template "number.sql" . }}
+{{ template "median.sql" . }}
 {{ template "relative_period.sql" . }}
 {{ template "current_period.sql" . }}
 {{ template "fold.sql" . }}

@@ -45,14 +45,19 @@ func Between(old, new *pg.Database, options Options) *Plan {
 		touched:     map[string]bool{},
 	}
 	p.match()
+	p.remake()
+	p.rekeeps = p.keepsAnew()
 	p.views()
 	p.dropFunctions()
 	p.takeOff()
+	p.stopKeeping()
 	p.takeAway()
+	p.dropRemade()
 	p.dropTables()
 	p.rename()
 	p.create()
 	p.alter()
+	p.compute()
 	p.addUp()
 	p.putBack()
 	p.functions()
@@ -73,6 +78,7 @@ type planner struct {
 
 	pairs    []*pair
 	offViews map[string]bool // old views that cannot stay
+	rekeeps  bool            // whether triggers that keep columns come off and go back on
 	touched  map[string]bool // tables whose columns or views change, by old and new name
 }
 
@@ -81,6 +87,7 @@ type pair struct {
 	old, new *pg.Table         // nil means that it is not there
 	columns  map[string]string // kept columns: old name → new name
 	names    map[string]string // what is renamed: old name → new name
+	remade   map[string]bool   // computed columns that are made anew, by old and new name
 	retyped  map[string]bool   // columns, by old name, whose type changes
 	kept     map[any]any       // constraints, references and indexes: old → new
 }
@@ -141,7 +148,7 @@ func (p *planner) warn(place, message string) {
 }
 
 func (p *planner) pairUp(o, n *pg.Table) *pair {
-	pr := &pair{old: o, new: n, columns: map[string]string{}, names: map[string]string{}, retyped: map[string]bool{}, kept: map[any]any{}}
+	pr := &pair{old: o, new: n, columns: map[string]string{}, names: map[string]string{}, retyped: map[string]bool{}, remade: map[string]bool{}, kept: map[any]any{}}
 	if o == nil || n == nil {
 		p.touch(pr)
 		return pr

@@ -61,6 +61,15 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
+	// DropKeepers and CreateKeepers are about the functions that keep computed columns of
+	// a table, or are called by its triggers to keep others.
+	DropKeepers   struct{ Table *pg.Table }
+	CreateKeepers struct{ Table *pg.Table }
+	// FillColumn computes a column for all rows.
+	FillColumn struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
 	// UpdateRows gives a column of some rows a value. An empty condition means all.
 	UpdateRows struct {
 		Table  *pg.Table
@@ -172,6 +181,9 @@ func (AlterType) isChange()        {}
 func (AlterDefault) isChange()     {}
 func (SetNotNull) isChange()       {}
 func (DropNotNull) isChange()      {}
+func (DropKeepers) isChange()      {}
+func (CreateKeepers) isChange()    {}
+func (FillColumn) isChange()       {}
 func (UpdateRows) isChange()       {}
 func (CommentTable) isChange()     {}
 func (CommentColumn) isChange()    {}

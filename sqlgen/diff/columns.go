@@ -34,7 +34,7 @@ func (p *planner) alter() {
 // rows that are there; where there are any, somebody has to say which.
 func (p *planner) addColumns(pr *pair) {
 	for _, n := range pr.new.Columns {
-		if pr.was(n.Name) != nil {
+		if pr.was(n.Name) != nil || n.Generated != "" {
 			continue
 		}
 		reason := originOf(pr.new, n).String()
@@ -91,25 +91,35 @@ func (p *planner) require(pr *pair, n *pg.Column, reason string, hazards ...Haza
 // dropColumns drops columns that hold nothing, or that may be dropped.
 func (p *planner) dropColumns(pr *pair) {
 	for _, o := range pr.old.Columns {
-		if _, ok := pr.columns[o.Name]; ok {
+		if _, ok := pr.columns[o.Name]; ok || pr.remade[o.Name] || isComputed(o) {
 			continue
 		}
-		reason := pr.gone("field " + fieldOf(o))
-		allow := "drop:" + pr.old.Name + "." + o.Name
-		condition := pg.Ident(o.Name) + " is not null"
-		rows := p.rows(pr.old.Name, condition)
-		if rows != 0 && !p.allows(allow) {
-			p.refuse(&Refusal{
-				Object: "column app." + pr.old.Name + "." + o.Name, Change: "would be dropped with its values", Reason: reason,
-				Allow: allow, Renames: pr.columnRenames(o),
-				Table: pr.old.Name, Column: o.Name, Condition: condition, Rows: rows, Sealed: o.Sealed != "",
-			})
-			continue
-		}
-		s := p.step(DropColumn{pr.new, o}, pr.new, reason, AccessExclusive)
-		if s.Rows = rows; rows != 0 {
-			s.Hazards = []Hazard{LosesData}
-		}
+		p.dropColumn(pr, pr.new, o)
+	}
+}
+
+// dropColumn drops a column of a table, under the name that it has then, if it holds nothing
+// that anybody wrote, or if it may be dropped.
+func (p *planner) dropColumn(pr *pair, at *pg.Table, o *pg.Column) {
+	reason := pr.gone("field " + fieldOf(o))
+	allow := "drop:" + pr.old.Name + "." + o.Name
+	condition := pg.Ident(o.Name) + " is not null"
+	if isComputed(o) {
+		p.step(DropColumn{at, o}, at, reason, AccessExclusive)
+		return
+	}
+	rows := p.rows(pr.old.Name, condition)
+	if rows != 0 && !p.allows(allow) {
+		p.refuse(&Refusal{
+			Object: "column app." + pr.old.Name + "." + o.Name, Change: "would be dropped with its values", Reason: reason,
+			Allow: allow, Renames: pr.columnRenames(o),
+			Table: pr.old.Name, Column: o.Name, Condition: condition, Rows: rows, Sealed: o.Sealed != "",
+		})
+		return
+	}
+	s := p.step(DropColumn{at, o}, at, reason, AccessExclusive)
+	if s.Rows = rows; rows != 0 {
+		s.Hazards = []Hazard{LosesData}
 	}
 }
 

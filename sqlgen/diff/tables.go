@@ -15,7 +15,7 @@ func (p *planner) takeAway() {
 			continue
 		}
 		for _, t := range pr.old.Triggers {
-			if triggerOf(pr.new, t.Name) == nil {
+			if triggerOf(pr.new, t.Name) == nil && !(p.rekeeps && isKeeping(t)) {
 				p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
 			}
 		}
@@ -92,6 +92,9 @@ func (pr *pair) keptConstraint(o *pg.Constraint) *pg.Constraint {
 	if o.Kind == pg.Check && slices.ContainsFunc(o.Columns, func(c string) bool { return pr.retyped[c] }) {
 		return nil // with two such columns it would not stand between the two changes
 	}
+	if pr.isRemade(o.Columns) {
+		return nil
+	}
 	columns := pr.renamed(o.Columns)
 	condition, where := pg.Renamed(o.Condition, pr.names), pg.Renamed(o.Where, pr.names)
 	return best(pr, pr.new.Constraints, func(n *pg.Constraint) bool {
@@ -102,6 +105,9 @@ func (pr *pair) keptConstraint(o *pg.Constraint) *pg.Constraint {
 func (pr *pair) keptIndex(o *pg.Index) *pg.Index {
 	keys := slices.Clone(o.Keys)
 	for i := range keys {
+		if pr.remade[keys[i].Column] {
+			return nil
+		}
 		keys[i].Column = pr.renamed([]string{keys[i].Column})[0]
 	}
 	return best(pr, pr.new.Indexes, func(n *pg.Index) bool { return slices.Equal(n.Keys, keys) },
@@ -200,13 +206,14 @@ func (p *planner) addUp() {
 	for _, add := range references {
 		add()
 	}
+	p.startKeeping()
 	for _, pr := range p.pairs {
 		if pr.new == nil {
 			continue
 		}
 		for _, t := range pr.new.Triggers {
 			var o *pg.Trigger
-			if pr.old != nil {
+			if pr.old != nil && !(p.rekeeps && isKeeping(t)) {
 				o = triggerOf(pr.old, t.Name)
 			}
 			if o != nil && o.Digest == t.Digest {

@@ -83,6 +83,25 @@ func (w *planWriter) step(s *diff.Step) {
 		w.alterColumn(c.Table, c.Column, "set not null")
 	case diff.DropNotNull:
 		w.alterColumn(c.Table, c.Column, "drop not null")
+	case diff.DropKeepers:
+		if g := c.Table.Guard; g != nil {
+			w.add("drop function %s();", pg.Qualified(c.Table.Schema, g.Name))
+		}
+		for _, k := range c.Table.Keepers {
+			w.add("drop function %s();", pg.Qualified(c.Table.Schema, k.Name))
+		}
+	case diff.CreateKeepers:
+		if g := c.Table.Guard; g != nil {
+			w.add("%s", g.Text)
+		}
+		for _, k := range c.Table.Keepers {
+			w.add("%s", k.Text)
+		}
+	case diff.FillColumn:
+		w.updateRows(diff.UpdateRows{
+			Table: c.Table, Column: c.Column, Value: c.Column.Kept,
+			Where: pg.Ident(c.Table.Name) + "." + pg.Ident(c.Column.Name) + " is distinct from " + c.Column.Kept,
+		})
 	case diff.UpdateRows:
 		w.updateRows(c)
 	case diff.CommentTable:

@@ -12,6 +12,14 @@ import (
 // texts is half done.
 func Render(db *pg.Database) {
 	for _, t := range db.Tables {
+		for _, k := range t.Keepers {
+			k.Text = keeper(t, k)
+			k.Digest = pg.DigestOf(k.Text)
+		}
+		if t.Guard != nil {
+			t.Guard.Text = guard(t, t.Guard)
+			t.Guard.Digest = pg.DigestOf(t.Guard.Text)
+		}
 		for _, g := range t.Triggers {
 			g.Text = trigger(t, g)
 			g.Digest = pg.DigestOf(trigger(&pg.Table{Schema: t.Schema}, g)) // it follows its table through renames
@@ -69,6 +77,9 @@ func createTable(t *pg.Table) string {
 		if c.NotNull {
 			line = cat(line, " not null")
 		}
+		if c.Generated != "" {
+			line = cat(line, generated(c))
+		}
 		if c.Default != "" {
 			line = cat(line, " default ", c.Default)
 		}
@@ -84,6 +95,9 @@ func createTable(t *pg.Table) string {
 		"create table ", pg.Qualified(t.Schema, t.Name), " (", nest(hard, join(cat(",", hard), lines)), hard, ");",
 	))
 }
+
+// generated is what Postgres makes the value of a column of.
+func generated(c *pg.Column) string { return " generated always as (" + c.Generated + ") stored" }
 
 func constraintDoc(c *pg.Constraint) doc {
 	if c.Kind == pg.Check {
@@ -110,7 +124,15 @@ func constraint(c *pg.Constraint) string {
 }
 
 func trigger(t *pg.Table, g *pg.Trigger) string {
-	d := cat("create trigger ", pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name), nest(hard, "for each row "))
+	d := cat("create trigger ", pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name))
+	each := "for each row "
+	if g.PerStatement {
+		each = "for each statement "
+	}
+	if g.Rows != "" {
+		d = cat(d, nest(hard, "referencing ", g.Rows))
+	}
+	d = cat(d, nest(hard, each))
 	if g.When != nil {
 		d = cat(d, "when (", oneLine(expr(g.When, bindAny)), ") ")
 	}

@@ -107,6 +107,9 @@ func columnDefinition(c *pg.Column, optional bool) string {
 	if c.NotNull && !optional {
 		text += " not null"
 	}
+	if c.Generated != "" {
+		text += generated(c)
+	}
 	if c.Default != "" {
 		text += " default " + c.Default
 	}
@@ -212,6 +215,14 @@ func (w *writer) triggers(tables []*pg.Table) {
 		}
 	}
 	w.section("Triggers")
+	for _, t := range tables {
+		if t.Guard != nil {
+			w.text(t.Guard.Text)
+		}
+		for _, k := range t.Keepers {
+			w.text(k.Text)
+		}
+	}
 	w.text(strings.Join(all, "\n"))
 }
 

@@ -172,6 +172,8 @@ func MayBeNull(n Node) bool {
 		return n.MayBeNull()
 	case *Negative:
 		return MayBeNull(n.Operand)
+	case *Aggregate:
+		return n.mayBeNull()
 	case *Arithmetic:
 		return MayBeNull(n.Left) || MayBeNull(n.Right) || n.Op == syntax.Divide && !isNonZero(n.Right)
 	}

@@ -19,6 +19,9 @@ func Check(e syntax.Expr, scope Scope, errs *syntax.Errors) Node {
 type checker struct {
 	scope Scope
 	errs  *syntax.Errors
+
+	computed    *Target // of a @computed: the field; nil elsewhere
+	inAggregate bool    // whether it checks the condition of an aggregate
 }
 
 // boolean checks what must be Boolean: the whole, or an operand of !, && or ||.
@@ -404,8 +407,7 @@ func (c *checker) operand(e syntax.Expr) Node {
 	case *syntax.Negative:
 		return c.negative(e)
 	case *syntax.Call:
-		c.add(e.Span(), BadAggregate, aggregateMisplaced(e.Name.Name))
-		return nil
+		return c.aggregate(e)
 	case *syntax.BadExpr:
 		return nil
 	default:

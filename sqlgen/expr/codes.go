@@ -81,6 +81,17 @@ const (
 	//	@where(SUM(order.items.price) > 1)
 	BadAggregate syntax.Code = "BadAggregate"
 
+	// ComputedType: a computed field has a type that is not computed, or its value passes
+	// a to-many outside of an aggregate.
+	//
+	//	@computed(order.items.price)
+	ComputedType syntax.Code = "ComputedType"
+
+	// ComputedNull: a required computed field may have no value.
+	//
+	//	@computed(order.price / order.count)
+	ComputedNull syntax.Code = "ComputedNull"
+
 	// TypeMismatch: a target does not take a value of that type.
 	//
 	//	@set(order.number = 1)

@@ -70,6 +70,8 @@ func checkAttribute(t *testing.T, code syntax.Code, text string) syntax.Errors {
 			scope = schema.at(ActionValidate)
 		}
 		Check(arg.Value, scope, &errs)
+	case "computed":
+		CheckComputed(arg.Value, Target{Type: Type{Kind: Decimal}, Name: "price"}, schema.at(Computed), &errs)
 	case "default":
 		CheckValue(arg.Value, Target{Type: Type{Kind: Boolean}, Name: "rush"}, schema.at(Default), &errs)
 	case "set":

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -85,6 +86,7 @@ type evaluator struct {
 	known     func(*Path) Knowledge // of an early decision: what is known; nil means all values
 	undecided func(*Compare)        // likewise: is told of comparisons that stay unknown; nil tells nobody
 	chosen    map[string]Row
+	pinned    map[string]Row // children that are chosen for all that is evaluated
 }
 
 // choose evaluates conjuncts as one expression: they hold if one can choose a
@@ -93,9 +95,10 @@ type evaluator struct {
 func (e *evaluator) choose(conjuncts []Node) Truth {
 	own := *e
 	own.chosen = map[string]Row{}
+	maps.Copy(own.chosen, e.pinned)
 	var prefixes []Prefix
 	for _, p := range Prefixes(conjuncts...) {
-		if e.knows(&Path{Root: p.Root, Steps: p.Steps}) == Fixed {
+		if _, isPinned := e.pinned[p.Key()]; !isPinned && e.knows(&Path{Root: p.Root, Steps: p.Steps}) == Fixed {
 			prefixes = append(prefixes, p)
 		}
 	}
@@ -362,6 +365,8 @@ func (e *evaluator) single(n Node) evaluated {
 		return evaluated{value: canonical(n.typ, n.Value)}
 	case *Arithmetic:
 		return combined(n.Op, e.single(n.Left), e.single(n.Right), func(l, r any) any { return combine(n.Op, l, r) })
+	case *Aggregate:
+		return evaluated{value: e.aggregateOf(n)}
 	case *Negative:
 		o := e.single(n.Operand)
 		o.value = opposite(o.value)

@@ -189,6 +189,45 @@ func arithmeticOfCondition() string {
 	return "a condition is no operand of arithmetic"
 }
 
+func toManyOutside() string {
+	return "this path passes a to-many, so it has many values; SUM, COUNT, AVG, MEDIAN, MIN and MAX make one of them"
+}
+
+func computedNull(target Target) string {
+	return fmt.Sprintf("%s is required, but this may have no value: make the field optional with ?", target.Name)
+}
+
+func conditionFor(target Target) string {
+	return fmt.Sprintf("%s is of type %s and does not take a condition or a list", target.Name, target.Type)
+}
+
+func nestedAggregate() string {
+	return "an aggregate cannot stand in the condition of another; give the model a computed field and name it here"
+}
+
+func aggregateOperands(name string, isConditional bool) string {
+	if isConditional {
+		return fmt.Sprintf("%s takes a path and a condition, as in %s(order.items, order.items.done)", name, name)
+	}
+	return fmt.Sprintf("%s takes one path; %sIF takes a condition too", name, name)
+}
+
+func aggregateNeedsPath(name string) string {
+	return fmt.Sprintf("%s takes a path; give the model at its end a computed field for anything else", name)
+}
+
+func aggregateNeedsToMany(name string) string {
+	return fmt.Sprintf("%s takes a path that passes a to-many of the row", name)
+}
+
+func aggregateType(name string, p *Path) string {
+	return fmt.Sprintf("%s does not take %s", name, described(p))
+}
+
+func otherToMany() string {
+	return "the condition mentions a to-many that the path of the aggregate does not pass"
+}
+
 func aggregateMisplaced(name string) string {
 	return fmt.Sprintf("%s stands in @computed only: give the model a computed field and name it here", name)
 }

@@ -22,8 +22,8 @@ type Type struct {
 }
 
 // Node is a checked expression: every name is resolved and every operator fits
-// its operands. It is a *Literal, *List, *Path, *Arithmetic, *Negative, *Compare, *Logic
-// or *Not.
+// its operands. It is a *Literal, *List, *Path, *Arithmetic, *Negative, *Aggregate, *Compare,
+// *Logic or *Not.
 type Node interface {
 	Type() Type
 	Span() syntax.Span

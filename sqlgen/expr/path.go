@@ -56,7 +56,7 @@ func (c *checker) nameable() []string {
 // seesContext tells whether ctx can be named here. In @default only ctx.now can.
 func (c *checker) seesContext() bool {
 	switch c.scope.Place() {
-	case ModelValidate, ArmWhere, ArmValue:
+	case ModelValidate, ArmWhere, ArmValue, Computed:
 		return false
 	}
 	return true

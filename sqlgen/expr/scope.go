@@ -15,6 +15,7 @@ const (
 	ArmWhere                        // @where of an arm
 	ArmValue                        // value of @set in an arm
 	Default                         // @default
+	Computed                        // @computed
 )
 
 // Scope tells what names mean where an expression stands. Package schema

@@ -29,6 +29,8 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		copied := *n
 		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
 		return &copied
+	case *Aggregate:
+		return n // which no expression has that anything is put into
 	case *Negative:
 		copied := *n
 		copied.Operand = Substitute(n.Operand, value)

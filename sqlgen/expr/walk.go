@@ -16,6 +16,11 @@ func Inspect(n Node, visit func(Node) bool) {
 		Inspect(n.Operand, visit)
 	case *Negative:
 		Inspect(n.Operand, visit)
+	case *Aggregate:
+		Inspect(n.Path, visit)
+		if n.Condition != nil {
+			Inspect(n.Condition, visit)
+		}
 	case *Arithmetic:
 		Inspect(n.Left, visit)
 		Inspect(n.Right, visit)
@@ -120,7 +125,7 @@ func Prefixes(nodes ...Node) []Prefix {
 	for _, n := range nodes {
 		Inspect(n, func(n Node) bool {
 			switch n := n.(type) {
-			case *Not:
+			case *Not, *Aggregate:
 				return false
 			case *Compare:
 				if p, ok := NullTested(n).(*Path); ok {

@@ -119,6 +119,13 @@ func calculatedFields(s *schema.Schema) map[*schema.Field]bool {
 			}
 		}
 	}
+	for _, m := range s.Models {
+		for _, f := range m.Fields {
+			if f.Computed != nil {
+				fields[f] = true
+			}
+		}
+	}
 	return fields
 }
 

@@ -26,6 +26,7 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	} else {
 		insert.Returning, insert.Into = allColumns(b.table), "v_result"
 		b.step(c.comment(), insert)
+		b.readComputed("v_result")
 	}
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()

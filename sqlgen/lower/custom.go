@@ -166,6 +166,9 @@ func (b *builder) answerRow() {
 	}
 	b.askOfCaller()
 	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
+	if b.action.Kind == schema.Create || b.action.Kind == schema.Update {
+		b.readComputed(row.Name)
+	}
 	switch b.action.Kind {
 	case schema.Get:
 		null := b.returnNothing()

@@ -46,6 +46,12 @@ type expression struct {
 	aliases map[string]bool
 	chosen  map[string]*place // by prefix; nil means that there is no child
 
+	// parts are the columns in which a row of a computed field has what it reads of others;
+	// nil where relations are walked. inlines tells whether generated columns are spelled
+	// out.
+	parts   *lowering
+	inlines bool
+
 	// linked returns the row that a to-one leads to from a row that is not there yet; nil
 	// where the row is there.
 	linked func(toOne *schema.Field) place
@@ -332,14 +338,14 @@ func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
 // isNull tests for null. It is false if n leads through a to-many without child.
 func (x expression) isNull(n expr.Node) (pg.Expr, bool) {
 	p, isPath := n.(*expr.Path)
-	if isPath && endsBeyond(p) {
+	if isPath && endsBeyond(p) && x.parts == nil {
 		return x.leadsNowhere(p)
 	}
 	o := x.operand(n)
 	switch {
 	case o.nowhere:
 		return nil, false
-	case isPath, isArithmetic(n):
+	case isPath, isArithmetic(n), isAggregate(n):
 		return pg.IsNull(o.scalar()), true
 	}
 	l, isLiteral := n.(*expr.Literal)

@@ -24,6 +24,10 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	l.reserveNames()
 	l.nested = nestedInserts(s)
 	l.calculated = calculatedFields(s)
+	l.keepers, l.partKeys, l.partNames = map[*schema.Field]*part{}, map[string]*part{}, map[*schema.Model]*pg.Names{}
+	for _, m := range s.Models {
+		l.compute(m)
+	}
 	for _, m := range s.Models {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
@@ -38,6 +42,9 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 			db.Expected = append(db.Expected, Signature(a))
 		}
 		db.Functions = append(db.Functions, l.action(a)...)
+	}
+	for _, p := range l.parts {
+		db.Kept = append(db.Kept, pg.KeptColumn{Table: p.owner.Table, Column: p.column})
 	}
 	for i, m := range s.Models {
 		l.secure(db.Tables[i], m, demands[i]) // policies and grants, for the actions that reach the table
@@ -57,7 +64,11 @@ type lowering struct {
 	foreseen    map[*schema.Action]*release.Foreseen
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
-	calculated map[*schema.Field]bool // fields whose values arithmetic makes
+	keepers    map[*schema.Field]*part     // of computed fields; nil for a generated column
+	parts      []*part                     // each behind those that it is made of
+	partKeys   map[string]*part            // by what they are
+	partNames  map[*schema.Model]*pg.Names // of their columns
+	calculated map[*schema.Field]bool      // fields whose values arithmetic makes
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 	owners map[string]string          // the roles that the functions of actions run as, by the actions' names

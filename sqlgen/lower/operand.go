@@ -34,6 +34,8 @@ func (x expression) operand(n expr.Node) operand {
 		return x.arithmetic(n)
 	case *expr.Negative:
 		return x.negative(n)
+	case *expr.Aggregate:
+		return x.aggregate(n)
 	}
 	panic(fmt.Sprintf("lower: %T is no operand", n))
 }
@@ -81,6 +83,10 @@ func (x expression) path(p *expr.Path) operand {
 		return o
 	}
 
+	if x.parts != nil {
+		o.value, o.nullable = x.ownColumn(p), p.MayBeNull()
+		return o
+	}
 	start, steps := x.start(p.Root, p.Steps)
 	if start == nil {
 		o.nowhere = true

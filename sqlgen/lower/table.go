@@ -19,11 +19,16 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 		t.RenamedFrom, t.RenamedAt = schema.SnakeForm(m.RenamedFrom), placeOf(m.RenamedAt)
 	}
 	for _, f := range m.Stored() {
-		t.Columns = append(t.Columns, column(f))
+		c := column(f)
+		if f.Computed != nil {
+			l.computedColumn(c, f)
+		}
+		t.Columns = append(t.Columns, c)
 		if !f.Optional {
 			l.constraint(m.Table+"."+f.Column, release.Constraint{Kind: release.Required, Table: m.Table, Fields: []string{f.Name}})
 		}
 	}
+	t.Columns = append(t.Columns, l.hiddenColumns(m)...)
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
 	t.Constraints = append(t.Constraints, l.limits(m)...)
@@ -33,10 +38,11 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	t.Triggers = []*pg.Trigger{{
 		Name:     "_100_touch",
 		Timing:   "before update",
-		When:     pg.Lit("old.* is distinct from new.*"),
+		When:     l.isTouched(m),
 		Function: "platform.tg_touch",
 	}}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
+	l.keep(t, m)
 	if m.IsIdentity {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}
@@ -131,8 +137,16 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 	keys := []*pg.Constraint{primary}
 	add := func(origin pg.Origin, fields []*schema.Field, where string) {
 		stored := make([]*schema.Field, len(fields))
+		var kept []pg.Expr
 		for i, f := range fields {
-			stored[i] = storedAs(f)
+			if stored[i] = storedAs(f); l.keepers[stored[i]] != nil {
+				kept = append(kept, pg.IsNotNull(pg.Lit(pg.Ident(f.Column))))
+			}
+		}
+		if kept != nil {
+			// So it binds the same rows, but is no key by which others could refer to them:
+			// writing it does not wait for who inserts such others.
+			where = emit.Expr(pg.AllOf(kept...))
 		}
 		c := &pg.Constraint{Kind: pg.Unique, Origin: origin, Columns: columnsOf(stored), Where: where}
 		c.Name = l.names.Take(m.Table + "_" + strings.Join(c.Columns, "_") + "_key")

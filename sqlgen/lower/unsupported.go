@@ -46,12 +46,57 @@ func (u refusal) limit(span syntax.Span, message string, got, most int) {
 
 func (u refusal) model(m *schema.Model) {
 	u.limit(m.Span, m.Name+" has %d columns, with id, createdAt, updatedAt and the foreign keys; Postgres can hold at most %d", len(m.Stored()), maxColumns)
+	for _, f := range m.Fields {
+		u.computed(f)
+	}
+	for _, v := range m.Validations {
+		if slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return isComputedFromRows(field(p.Steps[0])) }) {
+			u.refuse(v.Span, "a @validate of a field that is computed from other rows")
+		}
+	}
 	for _, key := range m.Uniques {
 		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), maxKeys)
 	}
 	for _, index := range m.Indexes {
 		u.limit(index.Span, "this index of "+m.Name+" has %d columns; Postgres can hold at most %d", len(index.Fields), maxKeys)
 	}
+}
+
+// computed refuses what of a computed field cannot be carried on from row to row.
+func (u refusal) computed(f *schema.Field) {
+	if f.Computed == nil {
+		return
+	}
+	expr.Inspect(f.Computed.Expression, func(n expr.Node) bool {
+		a, ok := n.(*expr.Aggregate)
+		if !ok {
+			return true
+		}
+		many := 0
+		for _, s := range a.Path.Steps {
+			if field(s).IsToMany() {
+				many++
+			}
+		}
+		if a.Function == "MEDIAN" && many > 1 {
+			u.refuse(a.Span(), "MEDIAN of a path through two to-manys")
+		}
+		if a.Condition == nil {
+			return false
+		}
+		for i, s := range a.Path.Steps {
+			if field(s).IsToMany() {
+				break
+			}
+			for _, p := range expr.Paths(a.Condition) {
+				if len(p.Steps) <= i || p.Steps[i] != s {
+					u.refuse(p.Span(), "a condition on another row than those behind "+s.StepName())
+					return false
+				}
+			}
+		}
+		return false
+	})
 }
 
 func (u refusal) action(a *schema.Action) {

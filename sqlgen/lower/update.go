@@ -32,6 +32,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	}
 	b.step("", update)
 	b.missing(noResult, where)
+	b.readComputed("v_result")
 	b.step("", &pg.Return{Value: pg.Var("v_result")})
 	return b.finish()
 }

@@ -14,11 +14,17 @@ type Database struct {
 	Source    string       `json:"-"`        // the names of the schema files, for the first line
 	Platform  string       `json:"platform"` // digest of the hand-written functions that it was installed over
 	Tables    []*Table     `json:"tables"`
+	Kept      []KeptColumn `json:"-"` // the columns that triggers keep, each behind those that it is made of
 	Views     []*View      `json:"views"`
 	Code      []*CodeFile  `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
 	Expected  []*Signature `json:"-"`              // the functions that Code has to define
 	Functions []*Function  `json:"functions"`
 	Manifest  []byte       `json:"-"` // JSON: what a server reads of the release
+}
+
+// KeptColumn names a column that triggers keep.
+type KeptColumn struct {
+	Table, Column string
 }
 
 // Origin is what in a schema asks for an object.
@@ -89,6 +95,8 @@ type Table struct {
 	Constraints []*Constraint `json:"constraints"` // primary key, unique, check; in this order
 	References  []*Reference  `json:"references,omitempty"`
 	Indexes     []*Index      `json:"indexes,omitempty"`
+	Guard       *Guard        `json:"guard,omitempty"` // nil if no column is kept by triggers
+	Keepers     []*Keeper     `json:"keepers,omitempty"`
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
 	Policies    []*Policy     `json:"policies,omitempty"`
 	Grants      []*Grant      `json:"grants,omitempty"`
@@ -102,9 +110,11 @@ type Column struct {
 	Origin      Origin `json:"origin"`
 	Type        string `json:"type"` // as Postgres spells it, collation included
 	NotNull     bool   `json:"notNull,omitempty"`
-	Default     string `json:"default,omitempty"` // an SQL expression; empty means none
-	Comment     string `json:"comment,omitempty"` // empty means none
-	Sealed      string `json:"sealed,omitempty"`  // "Password" or "Secret" if the server hashes or encrypts what it holds
+	Default     string `json:"default,omitempty"`   // an SQL expression; empty means none
+	Generated   string `json:"generated,omitempty"` // what Postgres makes its value of; empty means nothing
+	Kept        string `json:"kept,omitempty"`      // what triggers keep its value equal to, for a row of the table; empty means nothing
+	Comment     string `json:"comment,omitempty"`   // empty means none
+	Sealed      string `json:"sealed,omitempty"`    // "Password" or "Secret" if the server hashes or encrypts what it holds
 
 	Values  []string      `json:"values,omitempty"` // of an enum: what it may hold; a constraint says the same
 	Renames []ValueRename `json:"-"`                // of an enum: values that had another name before
@@ -163,15 +173,19 @@ type IndexKey struct {
 	Descending bool   `json:"descending,omitempty"`
 }
 
-// Trigger is a row trigger.
+// Trigger is a trigger, of each row or of each statement.
 type Trigger struct {
 	Name      string   `json:"name"`
 	Timing    string   `json:"-"` // before update
 	When      Expr     `json:"-"` // nil means always
 	Function  string   `json:"-"` // qualified
 	Arguments []string `json:"-"`
-	Text      string   `json:"-"` // the statement that makes it
-	Digest    string   `json:"digest"`
+
+	PerStatement bool   `json:"-"`
+	Rows         string `json:"-"` // what a statement's trigger calls the rows that it is about; empty means none
+
+	Text   string `json:"-"` // the statement that makes it
+	Digest string `json:"digest"`
 }
 
 // Command is a command that a policy governs.

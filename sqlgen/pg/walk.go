@@ -1,6 +1,10 @@
 package pg
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+	"maps"
+)
 
 // Mentioned is what an expression stands on.
 type Mentioned struct {
@@ -17,6 +21,9 @@ func Mentions(list ...Expr) *Mentioned {
 	m.exprs(list)
 	return m
 }
+
+// Columns returns the names of the columns that are mentioned, in no order.
+func (m *Mentioned) Columns() iter.Seq[string] { return maps.Keys(m.columns) }
 
 // Column tells whether a column of that name is mentioned.
 func (m *Mentioned) Column(name string) bool { return m.columns[name] }

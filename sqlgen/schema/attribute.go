@@ -57,6 +57,7 @@ func attributeRules() []attributeRule {
 		{"unique", append(anyField(), onModel), true, "@unique on a field, @unique([a, b]) on a model"},
 		{"index", append(anyField(), onModel), true, "@index on a field, @index(a, b) on a model"},
 		{"default", anyField(), false, "@default or @default(value)"},
+		{"computed", anyField(), false, "@computed(expression)"},
 		{"relation", []bearer{onToOne, onToMany, onUntyped}, false, "@relation(field)"},
 		{"onDelete", []bearer{onToOne, onToMany, onUntyped}, false, "@onDelete(cascade), @onDelete(restrict) or @onDelete(setNull)"},
 		{"renamed", append(anyField(), onModel, onUnion, onEnumValue), false, "@renamed(from: oldName)"},

@@ -24,6 +24,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.declareFields()   // fields of models and their types
 	c.relate()          // which relations belong together; FK fields, backlinks
 	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems
+	c.checkComputed()   // @computed, cycles
 	c.checkModelAttrs() // composites, indexes, @validate, rules
 	c.checkUnions()     // fields, arms, rules
 	c.checkActions()    // inputs, attributes, pinning, levels

@@ -284,6 +284,19 @@ const (
 	//	model Order { actions { update touchOrder(id) with (updatedAt) } }
 	BuiltInTimestamp syntax.Code = "BuiltInTimestamp"
 
+	// ComputedInput: a computed field is an input of create or update, or a target of @set.
+	//
+	//	model Order {
+	//	  fields { size Number  double Number @computed(order.size * 2) }
+	//	  actions { update resizeOrder(id) with (double) }
+	//	}
+	ComputedInput syntax.Code = "ComputedInput"
+
+	// ComputedCycle: a computed field depends on itself.
+	//
+	//	model Order { fields { left Number @computed(order.right)  right Number @computed(order.left) } }
+	ComputedCycle syntax.Code = "ComputedCycle"
+
 	// NotPinned: a get, update or delete does not say which row it is for.
 	//
 	//	model Order { fields { number Text }  actions { get getOrder(number) } }

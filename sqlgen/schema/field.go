@@ -134,7 +134,7 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 	}
 	d := &fieldDecl{Field: f, tree: tree}
 	for _, a := range tree.Attrs {
-		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || a.Name.Name == "default"
+		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || a.Name.Name == "default" || a.Name.Name == "computed"
 	}
 	d.attrs = c.allowedAttributes(bearerOf(f), tree.Attrs)
 	for _, a := range d.attrs {

@@ -292,6 +292,9 @@ func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*Field, setKe
 	switch {
 	case slices.ContainsFunc(path, c.isDoubtful):
 		return nil, key, false
+	case key.field.Computed != nil:
+		c.report(ComputedInput, span, computedInput(key.field))
+		return nil, key, false
 	case last.Name == "createdAt" || last.Name == "updatedAt":
 		c.report(BuiltInTimestamp, span, builtInTimestamp(last.Name))
 		return nil, key, false

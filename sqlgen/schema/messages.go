@@ -319,6 +319,26 @@ func enumValueMeant(enum, name string) string {
 	return fmt.Sprintf("nothing here is called %q (did you mean \"%s.%s\"?)", name, enum, name)
 }
 
+func computedType(f *Field) string {
+	return fmt.Sprintf("a field of type %s cannot be computed", f.Type)
+}
+
+func computedToOne(name string) string {
+	return fmt.Sprintf("%s is a relation: computed relations are not supported yet", name)
+}
+
+func computedDefault(name string) string {
+	return fmt.Sprintf("%s is computed, so that a default would never be used", name)
+}
+
+func computedInput(f *Field) string {
+	return fmt.Sprintf("%s is computed, so that nothing else gives it a value", f.Name)
+}
+
+func computedCycle(cycle []*Field) string {
+	return "a computed field cannot depend on itself: " + cycleNames(cycle)
+}
+
 func defaultNotAllowed(f *Field) string {
 	if f.IsRelation() {
 		return fmt.Sprintf("%s is a relation and cannot have a default", f.Name)

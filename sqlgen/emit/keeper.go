@@ -1,0 +1,209 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// keeper writes a function that keeps columns. It runs as the owner of the tables, whom
+// row security does not bind: what it keeps is about all rows.
+func keeper(t *pg.Table, k *pg.Keeper) string {
+	var steps []string
+	usesIDs := false
+	for _, s := range k.Steps {
+		switch s := s.(type) {
+		case *pg.Shift:
+			steps = append(steps, shift(t, k, s))
+		case *pg.Reread:
+			steps = append(steps, rereading(t, k, s))
+			usesIDs = true
+		case *pg.Restart:
+			steps = append(steps, restart(t, s))
+		}
+	}
+	declared := ""
+	if usesIDs {
+		declared = "declare\n  v_ids text[];\n"
+	}
+	if k.Event != "truncate" {
+		rows := "new_rows"
+		if k.Event == "delete" {
+			rows = "old_rows"
+		}
+		steps = append([]string{"  -- A statement that concerns no row calls its triggers too, and so would each step below without end.\n" +
+			"  if not exists (select from " + rows + ") then\n    return null;\n  end if;"}, steps...)
+	}
+	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
+	return comment("keeps "+strings.Join(k.Columns, ", ")) + "\n" +
+		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
+		"set search_path = pg_catalog, pg_temp\nas $$\n" + body + "$$;"
+}
+
+// changedRows writes the rows of a statement, each under the name of its table: with a sign
+// if sums are moved by them.
+func changedRows(t *pg.Table, event string, columns func(sign string) string) string {
+	from := func(rows, sign string) string {
+		return "select " + columns(sign) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
+	}
+	switch event {
+	case "insert":
+		return from("new_rows", "")
+	case "delete":
+		return from("old_rows", "-")
+	}
+	return from("new_rows", "") + "\nunion all\n" + from("old_rows", "-")
+}
+
+// shift moves sums. Rows are locked in the order of their ids, so that two statements
+// which move sums of the same rows wait for each other and never in a circle.
+func shift(t *pg.Table, k *pg.Keeper, s *pg.Shift) string {
+	target := pg.Qualified(t.Schema, s.Table)
+	name := pg.Ident(s.Table)
+	rows := changedRows(t, k.Event, func(sign string) string {
+		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as id"}
+		for i, c := range s.Columns {
+			by := Expr(c.By)
+			if sign != "" {
+				by = Expr(&pg.Minus{Operand: c.By})
+			}
+			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
+		}
+		return strings.Join(list, ", ")
+	})
+	var sums, moves, sets []string
+	for i, c := range s.Columns {
+		by := fmt.Sprintf("by_%d", i+1)
+		sums = append(sums, "sum(rows."+by+") as "+by)
+		moves = append(moves, "sum(rows."+by+") <> 0")
+		value := name + "." + pg.Ident(c.Column) + " + changed." + by
+		if c.IsNumber {
+			value = "platform.number(" + value + ")"
+		}
+		sets = append(sets, pg.Ident(c.Column)+" = "+value)
+	}
+	return indented(`-- `+s.Table+`: `+columnsOf(s.Columns)+` by the difference
+with changed as (
+  select rows.id, `+strings.Join(sums, ", ")+`
+  from (
+`+indented(rows, 4)+`
+  ) as rows
+  group by rows.id
+  having `+strings.Join(moves, " or ")+`
+), locked as materialized (
+  select `+name+`.id
+  from `+target+`
+  where `+name+`.id in (select changed.id from changed)
+  order by `+name+`.id
+  for no key update
+)
+update `+target+`
+set `+strings.Join(sets, ", ")+`
+from changed join locked on locked.id = changed.id
+where `+name+`.id = changed.id;`, 2)
+}
+
+func columnsOf(list []pg.Shifted) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.Column
+	}
+	return strings.Join(names, ", ")
+}
+
+// rereading reads columns anew. What is read is locked before, in the order of the ids, so
+// that a statement of its own reads it as it is then.
+func rereading(t *pg.Table, k *pg.Keeper, s *pg.Reread) string {
+	target := pg.Qualified(t.Schema, s.Table)
+	name := pg.Ident(s.Table)
+	own := pg.Ident(t.Name)
+	keys := "select " + own + "." + pg.Ident(s.Key) + " as key"
+	switch k.Event {
+	case "insert":
+		keys += " from new_rows as " + own
+	case "delete":
+		keys += " from old_rows as " + own
+	default:
+		list := []string{own + "." + pg.Ident(s.Key) + " as key"}
+		for _, w := range s.Watched {
+			if w != s.Key {
+				list = append(list, own+"."+pg.Ident(w))
+			}
+		}
+		columns := "select " + strings.Join(list, ", ") + " from "
+		before, after := columns+"old_rows as "+own, columns+"new_rows as "+own
+		keys = "(" + before + " except all " + after + ")\nunion all\n(" + after + " except all " + before + ")"
+	}
+	var values, sets, differ, names []string
+	for _, c := range s.Columns {
+		column := pg.Ident(c.Column)
+		names = append(names, c.Column)
+		values = append(values, Expr(c.Value)+" as "+column)
+		sets = append(sets, column+" = source."+column)
+		differ = append(differ, name+"."+column+" is distinct from source."+column)
+	}
+	found := name + "." + pg.Ident(s.Match) + " = any (v_ids)"
+	lock := "perform 1 from " + target + " where " + found + " order by " + name + ".id for no key update;"
+	if s.Source != "" {
+		alias := pg.Ident(s.Source)
+		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
+			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (v_ids))\norder by " + alias + ".id for share;"
+	}
+	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`, read anew
+v_ids := array(
+  select distinct changed.key
+  from (
+`+indented(keys, 4)+`
+  ) as changed
+  where changed.key is not null
+);
+if cardinality(v_ids) > 0 then
+`+indented(lock, 2)+`
+  update `+target+`
+  set `+strings.Join(sets, ", ")+`
+  from (
+    select `+name+`.id, `+strings.Join(values, ", ")+`
+    from `+target+`
+    where `+found+`
+  ) as source
+  where `+name+`.id = source.id
+    and (`+strings.Join(differ, " or ")+`);
+end if;`, 2)
+}
+
+// restart is for a table that was emptied.
+func restart(t *pg.Table, s *pg.Restart) string {
+	var sets, differ []string
+	for _, c := range s.Columns {
+		column := pg.Ident(c.Column)
+		sets = append(sets, column+" = "+Expr(c.Value))
+		differ = append(differ, pg.Ident(s.Table)+"."+column+" is distinct from "+Expr(c.Value))
+	}
+	return indented("update "+pg.Qualified(t.Schema, s.Table)+"\nset "+strings.Join(sets, ", ")+"\nwhere "+strings.Join(differ, " or ")+";", 2)
+}
+
+// guard writes the function that keeps others from writing what is kept.
+func guard(t *pg.Table, g *pg.Guard) string {
+	var starts []string
+	for _, c := range g.Columns {
+		starts = append(starts, "    new."+pg.Ident(c.Column)+" := "+Expr(c.Value)+";")
+	}
+	return comment("lets nothing but triggers write what they keep") + "\n" +
+		"create function " + pg.Qualified(t.Schema, g.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity invoker\n" +
+		"set search_path = pg_catalog, pg_temp\nas $$\nbegin\n" +
+		"  -- What points to a row that is new, or has a new id, comes after it.\n" +
+		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n" + strings.Join(starts, "\n") + "\n    return new;\n  end if;\n\n" +
+		"  raise exception 'a computed column of % cannot be written', tg_table_name\n    using errcode = 'generated_always';\nend;\n$$;"
+}
+
+// indented moves lines to the right.
+func indented(text string, by int) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		if line != "" {
+			lines[i] = strings.Repeat(" ", by) + line
+		}
+	}
+	return strings.Join(lines, "\n")
+}

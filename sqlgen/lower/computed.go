@@ -1,0 +1,451 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// A computed field is a generated column over columns of its own row. What it reads of
+// other rows stands in the row too, in a column that triggers keep: a part. A part is made
+// of rows one step away: a value of the row that a to-one leads to, or one value of all
+// rows that point here. Longer ways are parts of parts. So each change is carried on from
+// row to row, and who changes a row on the way waits for who carries something through it.
+// If a field is nothing but a part, its own column is kept.
+
+// partKind is how a part is kept.
+type partKind int
+
+const (
+	copied  partKind = iota // of the row that a to-one leads to
+	shifted                 // a sum or count of rows that point here: it moves by the difference
+	reread                  // another value of the rows that point here
+)
+
+// part is a column that triggers keep.
+type part struct {
+	owner    *schema.Model // whose rows have it
+	column   string
+	typ      string // as Postgres spells it
+	isNumber bool   // whether what is stored is a Number
+	notNull  bool
+	neutral  pg.Expr // what a new row has until the triggers have run; null where it may be null
+	title    string  // what it is, for comments: net of Invoice
+
+	kind      partKind
+	step      *schema.Field // of the owner: the relation to the rows that it is made of
+	function  string        // SUM, COUNT, MIN, MAX, MEDIAN, or ONE for the row behind a to-one without column
+	orZero    bool
+	emptyZero bool                       // whether it is 0 where a to-one leads nowhere
+	value     func(alias string) pg.Expr // of a row behind the step; nil where rows are counted
+	filter    func(alias string) pg.Expr // which of them count; nil means all
+}
+
+// other is the model of the rows that a part is made of.
+func (p *part) other() *schema.Model { return p.step.Target }
+
+// link is the foreign key by which the rows are found: of the owner for a copy, else of
+// the other rows.
+func (p *part) link() string {
+	if p.kind == copied {
+		return p.step.FK.Column
+	}
+	return p.step.Inverse.FK.Column
+}
+
+// isComputedFromRows tells whether a field's value comes from other rows.
+func isComputedFromRows(f *schema.Field) bool {
+	if f.Computed == nil {
+		return false
+	}
+	isFromRows := false
+	expr.Inspect(f.Computed.Expression, func(n expr.Node) bool {
+		switch n := n.(type) {
+		case *expr.Aggregate:
+			isFromRows = true
+		case *expr.Path:
+			if !isOwnPath(n) {
+				isFromRows = true
+			} else if len(n.Steps) == 1 && isComputedFromRows(field(n.Steps[0])) {
+				isFromRows = true
+			}
+		}
+		return !isFromRows
+	})
+	return isFromRows
+}
+
+// isOwnPath tells whether a path names a column of the row.
+func isOwnPath(p *expr.Path) bool {
+	switch len(p.Steps) {
+	case 0:
+		return true
+	case 1:
+		f := field(p.Steps[0])
+		return !f.IsRelation() || f.FK != nil
+	}
+	return len(p.Steps) == 2 && field(p.Steps[0]).FK != nil && p.Steps[1].StepName() == "id"
+}
+
+// compute finds how each computed field of a model is kept, and with it the parts.
+func (l *lowering) compute(m *schema.Model) {
+	for _, f := range m.Fields {
+		if f.Computed != nil {
+			l.keptBy(f)
+		}
+	}
+}
+
+// keptBy returns the part that a computed field is; nil if it is a generated column.
+func (l *lowering) keptBy(f *schema.Field) *part {
+	if p, known := l.keepers[f]; known {
+		return p
+	}
+	l.keepers[f] = nil
+	switch n := f.Computed.Expression.(type) {
+	case *expr.Path:
+		if !isOwnPath(n) && variableType(n.Type()) == variableType(f.Type) {
+			l.keepers[f] = l.pathPart(f.Model, n, f)
+		}
+	case *expr.Aggregate:
+		if n.Function != "AVG" && n.Type().Kind == f.Type.Kind && field(n.Path.Steps[0]).IsToMany() {
+			l.keepers[f] = l.aggregatePart(f.Model, n, n.Function, f)
+		}
+	}
+	if l.keepers[f] == nil {
+		l.generated(f, f.Model.Table) // which finds its parts
+	}
+	return l.keepers[f]
+}
+
+// generated is the value of a computed field over the columns of a row, as it is stored.
+func (l *lowering) generated(f *schema.Field, alias string) pg.Expr {
+	n := f.Computed.Expression
+	x := l.over(f.Model, alias)
+	x.inlines = true
+	if f.Type.Kind == expr.Boolean {
+		if p, ok := n.(*expr.Path); ok {
+			return x.operand(p).scalar()
+		}
+		if holds := x.holds(n); isExact(holds) {
+			return holds
+		} else {
+			return &pg.Is{Value: holds, Test: "true"}
+		}
+	}
+	if l, ok := n.(*expr.Literal); ok {
+		return constant(l, f.Type)
+	}
+	value := x.operand(n).scalar()
+	if isArithmetic(n) || isAggregate(n) || n.Type().Kind == expr.Decimal && f.Type.Kind == expr.Number {
+		return stored(value, n.Type(), f.Type)
+	}
+	return convert(value, n.Type(), f.Type)
+}
+
+func isAggregate(n expr.Node) bool {
+	_, ok := n.(*expr.Aggregate)
+	return ok
+}
+
+// over prepares to lower expressions over the columns of a row, its parts among them.
+func (l *lowering) over(m *schema.Model, alias string) expression {
+	row := place{model: m, alias: alias, id: pg.Col(alias, "id")}
+	x := newExpression(expr.InWhere, inQuery, &row, nil)
+	x.parts = l
+	return x
+}
+
+// ownColumn is the column in which a row has what a path leads to.
+func (x expression) ownColumn(p *expr.Path) pg.Expr {
+	m, alias := x.row.model, x.row.alias
+	if !isOwnPath(p) {
+		return pg.Col(alias, x.parts.pathPart(m, p, nil).column)
+	}
+	if len(p.Steps) == 0 {
+		return x.row.id
+	}
+	f := storedAs(field(p.Steps[0]))
+	if f.Computed != nil && x.inlines && x.parts.keptBy(f) == nil {
+		return x.parts.generated(f, alias) // a generated column cannot read another one
+	}
+	return pg.Col(alias, f.Column)
+}
+
+// aggregate lowers an aggregate to the columns in which the row has it.
+func (x expression) aggregate(a *expr.Aggregate) operand {
+	o := operand{typ: a.Type(), nullable: expr.MayBeNull(a)}
+	if a.Function != "MIN" && a.Function != "MAX" {
+		o.parts = []operand{} // it is a number in the type that holds every number
+	}
+	column := func(function string) pg.Expr {
+		return pg.Col(x.row.alias, x.parts.aggregateColumn(x.row.model, a, function).column)
+	}
+	if a.Function != "AVG" {
+		o.value = column(a.Function)
+		return o
+	}
+	o.value = pg.Fn("platform.quotient", column("SUM"), column("COUNT"))
+	if a.OrZero {
+		o.value = pg.Fn("coalesce", o.value, pg.Lit("0"))
+	}
+	return o
+}
+
+// aggregateColumn returns the part that has an aggregate of a row. Behind a to-one it is a
+// copy of what the row there has.
+func (l *lowering) aggregateColumn(m *schema.Model, a *expr.Aggregate, function string) *part {
+	first := field(a.Path.Steps[0])
+	if first.IsToMany() {
+		return l.aggregatePart(m, a, function, nil)
+	}
+	behind := *a
+	behind.Path = behindStep(a.Path)
+	if a.Condition != nil {
+		behind.Condition = expr.Substitute(a.Condition, func(p *expr.Path) expr.Node { return behindStep(p) })
+	}
+	target := first.Target
+	p := &part{kind: l.kindOf(first), step: first, function: "ONE"}
+	if !expr.MayBeNull(a) {
+		p.emptyZero, p.notNull, p.neutral = true, true, pg.Lit("0")
+	}
+	p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(target, &behind, function).column) }
+	p.typ, p.isNumber = "numeric", false
+	if function == "MIN" || function == "MAX" {
+		p.typ = variableType(a.Path.Type())
+	}
+	return l.part(m, p, nil)
+}
+
+// behindStep returns a path without its first step, from the row to which that leads.
+func behindStep(p *expr.Path) *expr.Path {
+	return expr.RowPath(field(p.Steps[0]).Target.Name, p.Steps[1:], p.Span())
+}
+
+// pathPart returns the part that has what a path through to-ones leads to. f is the field
+// that is nothing else; nil for a part that stands for itself.
+func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *part {
+	first := field(path.Steps[0])
+	rest := behindStep(path)
+	p := &part{kind: l.kindOf(first), step: first, function: "ONE", notNull: !path.MayBeNull()}
+	p.typ = variableType(path.Type())
+	if path.Type().Kind == expr.Model {
+		p.typ = "text"
+	}
+	p.value = func(alias string) pg.Expr { return l.over(first.Target, alias).ownColumn(rest) }
+	if p.notNull {
+		p.neutral = neutral(path.Type(), field(path.Steps[len(path.Steps)-1]).Enum)
+	}
+	return l.part(m, p, f)
+}
+
+// kindOf tells how what is behind a to-one is kept.
+func (l *lowering) kindOf(toOne *schema.Field) partKind {
+	if toOne.FK != nil {
+		return copied
+	}
+	return reread
+}
+
+// aggregatePart returns the part that has an aggregate of the rows that point to a row. A
+// path through several to-manys adds up what the rows of the first one have.
+func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function string, f *schema.Field) *part {
+	first := field(a.Path.Steps[0])
+	child := first.Target
+	inner := *a
+	inner.Path, inner.OrZero = behindStep(a.Path), false // a row behind which there is nothing has no value to compare
+	if a.Condition != nil {
+		inner.Condition = expr.Substitute(a.Condition, func(p *expr.Path) expr.Node {
+			if len(p.Steps) > 0 && p.Steps[0] == expr.Step(first) {
+				return behindStep(p)
+			}
+			return expr.RowPath(child.Name, append([]expr.Step{first.Inverse}, p.Steps...), p.Span())
+		})
+	}
+	p := &part{kind: reread, step: first, function: function, orZero: a.OrZero, typ: "numeric"}
+	switch {
+	case inner.Path.ThroughToMany():
+		p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(child, &inner, function).column) }
+		if function == "COUNT" {
+			p.function = "SUM"
+		}
+	default:
+		if len(inner.Path.Steps) > 0 || function != "COUNT" {
+			p.value = func(alias string) pg.Expr { return l.over(child, alias).ownColumn(inner.Path) }
+		}
+		if inner.Condition != nil {
+			p.filter = func(alias string) pg.Expr { return l.over(child, alias).holds(inner.Condition) }
+		}
+	}
+	switch p.function {
+	case "SUM", "COUNT":
+		p.kind, p.notNull, p.neutral = shifted, true, pg.Lit("0")
+	default:
+		if p.function != "MEDIAN" {
+			p.typ = variableType(a.Path.Type())
+		}
+		if a.OrZero {
+			p.notNull, p.neutral = true, pg.Lit("0")
+		}
+	}
+	return l.part(m, p, f)
+}
+
+// neutral is a value of a type that a required part has until the triggers have run.
+func neutral(t expr.Type, e *schema.Enum) pg.Expr {
+	switch {
+	case e != nil:
+		return pg.Str(e.Values[0].Name)
+	case t.Kind == expr.ID || t.Kind == expr.Model:
+		return pg.Str("")
+	}
+	return sqlOf(t.Kind).bare()
+}
+
+// part gives a part its column, or returns the one that is kept already. f is the field
+// whose column it is; nil if it has one of its own, which no field can be called like.
+func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
+	p.owner = m
+	l.read(p) // whose parts come first
+	key := m.Name + " " + p.step.Name + " " + p.function + " " + p.definition()
+	if f != nil {
+		key += " " + f.Name
+	}
+	if known, ok := l.partKeys[key]; ok {
+		return known
+	}
+	l.partKeys[key] = p
+	switch {
+	case f != nil:
+		p.column, p.title = f.Column, f.Name+" of "+m.Name
+		p.typ, p.isNumber, p.notNull = variableType(f.Type), f.Type.Kind == expr.Number, !f.Optional
+		if p.notNull && p.neutral == nil {
+			p.neutral = neutral(f.Type, f.Enum)
+		}
+	default:
+		name := schema.SnakeForm(p.step.Name) + "__"
+		if p.function != "ONE" {
+			name += strings.ToLower(p.function)
+		}
+		if c, ok := p.valueOver("").(*pg.ColumnRef); ok {
+			if !strings.HasSuffix(name, "__") {
+				name += "_"
+			}
+			name += c.Name
+		}
+		if l.partNames[m] == nil {
+			l.partNames[m] = pg.NewNames()
+		}
+		p.column = l.partNames[m].Take(pg.Shorten(name, pg.MaxIdent-4))
+		p.title = p.column + " of " + m.Name
+	}
+	l.parts = append(l.parts, p)
+	return p
+}
+
+// read lowers what a part is made of, so that the parts in it are known.
+func (l *lowering) read(p *part) {
+	p.valueOver(p.other().Table)
+	if p.filter != nil {
+		p.filter(p.other().Table)
+	}
+}
+
+// valueOver is the value of a row that a part is made of; nil where rows are counted.
+func (p *part) valueOver(alias string) pg.Expr {
+	if p.value == nil {
+		return nil
+	}
+	return p.value(alias)
+}
+
+// alias is the name of the other rows in a query over the owner's.
+func (p *part) alias() string {
+	if p.other() == p.owner {
+		return p.owner.Table + "_2"
+	}
+	return p.other().Table
+}
+
+// definition is the part in full, for a row of the owner.
+func (p *part) definition() string { return emit.Expr(p.whole()) }
+
+// whole is the part in full, read for a row of the owner.
+func (p *part) whole() pg.Expr {
+	alias := p.alias()
+	from := pg.Ref(appSchema, p.other().Table)
+	if alias != p.other().Table {
+		from.Alias = alias
+	}
+	query := &pg.Select{From: from}
+	value := p.valueOver(alias)
+	if p.kind == copied {
+		query.Where = pg.Eq(pg.Col(alias, "id"), pg.Col(p.owner.Table, p.link()))
+	} else {
+		query.Where = pg.AllOf(pg.Eq(pg.Col(alias, p.link()), pg.Col(p.owner.Table, "id")), p.filterOver(alias))
+	}
+	switch p.function {
+	case "COUNT":
+		value = pg.Fn("count", orStar(value))
+	case "SUM":
+		value = pg.Fn("coalesce", pg.Fn("sum", value), pg.Lit("0"))
+	case "MIN", "MAX":
+		value = pg.Fn(strings.ToLower(p.function), value)
+	case "MEDIAN":
+		value = pg.Fn("platform.median", pg.Fn("array_agg", value))
+	}
+	if p.orZero && p.function != "SUM" && p.function != "COUNT" {
+		value = pg.Fn("coalesce", value, pg.Lit("0"))
+	}
+	query.Columns = []pg.Output{{Value: value}}
+	whole := pg.Expr(&pg.Subquery{Query: query})
+	if p.emptyZero {
+		whole = pg.Fn("coalesce", whole, pg.Lit("0"))
+	}
+	if p.isNumber && p.function == "SUM" {
+		return pg.Fn("platform.number", whole)
+	}
+	return whole
+}
+
+func orStar(value pg.Expr) pg.Expr {
+	if value == nil {
+		return pg.Lit("*")
+	}
+	return value
+}
+
+func (p *part) filterOver(alias string) pg.Expr {
+	if p.filter == nil {
+		return nil
+	}
+	return p.filter(alias)
+}
+
+// by is what a row adds to a sum or count.
+func (p *part) by(alias string) pg.Expr {
+	value := p.valueOver(alias)
+	filter := p.filterOver(alias)
+	if p.function == "COUNT" {
+		if value != nil {
+			filter = pg.AllOf(filter, pg.IsNotNull(value))
+		}
+		value = pg.Lit("1")
+	} else {
+		value = pg.Fn("coalesce", value, pg.Lit("0"))
+	}
+	if filter == nil {
+		return value
+	}
+	return &pg.Case{Whens: []pg.When{{Condition: filter, Result: value}}, Else: pg.Lit("0")}
+}
+
+// reads returns the columns of the other rows that a part is made of.
+func (p *part) reads() []string {
+	mentioned := pg.Mentions(p.valueOver("o"), p.filterOver("o"))
+	return slices.Sorted(mentioned.Columns())
+}

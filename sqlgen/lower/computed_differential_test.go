@@ -1,0 +1,472 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// TestComputedDifferential runs random statements over random schemas with computed fields
+// and compares, after each statement, every computed value with a fresh evaluation by the
+// interpreter. With the flag -differential it goes on for that long.
+func TestComputedDifferential(t *testing.T) {
+	t.Parallel()
+	seed, start := *differentialSeed, time.Now()
+	if seed == 0 && *differential > 0 {
+		seed = uint64(start.UnixNano())
+	}
+	total := &computedTally{kinds: map[string]int{}}
+	for n := uint64(0); (n < 6 || time.Since(start) < *differential) && !t.Failed(); n++ {
+		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { compareComputed(t, seed+n, total) })
+	}
+	t.Logf("%d statements, of which %d were refused; %d values compared; fields kept as %v", total.statements, total.refused, total.values, total.kinds)
+	if total.refused*2 > total.statements {
+		t.Error("most statements were refused: this shows little")
+	}
+}
+
+// computedTally counts what a run has seen.
+type computedTally struct {
+	statements, refused, values int
+	kinds                       map[string]int
+}
+
+// computedLab is a database with computed fields.
+type computedLab struct {
+	random
+	schema *schema.Schema
+	models []*schema.Model // without Identity
+	conn   *pgx.Conn
+	next   int // number of the next id
+}
+
+func compareComputed(t *testing.T, seed uint64, total *computedTally) {
+	r := newRandom(seed)
+	text := randomComputedSchema(r)
+	lab := &computedLab{random: r, schema: mustCheck(t, text)}
+	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
+	db := pgtest.New(t, pgtest.Options{})
+	mustInstall(t, db, lab.schema, text)
+	lab.conn = db.Owner(t)
+	if _, err := lab.conn.Exec(t.Context(), "set time zone 'America/New_York'"); err != nil {
+		t.Fatal(err)
+	}
+	var done []string
+	for range 120 {
+		statement := lab.statement()
+		_, err := lab.conn.Exec(t.Context(), statement)
+		total.statements++
+		if err != nil {
+			total.refused++
+			if !isExpected(err) {
+				t.Fatalf("%v\n%s;\n\n%s", err, strings.Join(append(done, statement), ";\n"), text)
+			}
+			continue
+		}
+		done = append(done, statement)
+		world := lab.read(t)
+		for _, m := range lab.models {
+			for _, row := range world.rows[m] {
+				for _, f := range m.Fields {
+					if f.Computed == nil {
+						continue
+					}
+					total.values++
+					if want, got := row.Value(f.Name), row.values[f.Name]; !expr.Same(f.Type, want, got) {
+						t.Fatalf("%s.%s of %s: Postgres has %v, the interpreter %v\nafter\n%s;\n\n%s",
+							m.Name, f.Name, row.id, got, want, strings.Join(done[max(0, len(done)-3):], ";\n"), text)
+					}
+				}
+			}
+		}
+	}
+	for _, m := range lab.models {
+		for _, f := range m.Fields {
+			if f.Computed != nil && isComputedFromRows(f) {
+				total.kinds["of rows"]++
+			} else if f.Computed != nil {
+				total.kinds["own"]++
+			}
+		}
+	}
+}
+
+// isExpected tells whether a statement was refused for what it would have done.
+func isExpected(err error) bool {
+	return slices.ContainsFunc([]string{"23505", "23503", "23502", "23514"}, func(code string) bool { return strings.Contains(err.Error(), code) })
+}
+
+// randomComputedSchema returns a schema with computed fields.
+func randomComputedSchema(r random) string {
+	names := []string{"Alpha", "Beta", "Gamma"}[:1+r.IntN(3)]
+	var models []*testModel
+	for _, name := range names {
+		m := &testModel{name: name}
+		for _, f := range []string{"n Number", "d Decimal", "o Decimal?", "m Number?", "t Text", "u Text?", "f Boolean", "s State", "at Timestamp", "day Date?", "lasts Duration"} {
+			m.fields = append(m.fields, f)
+		}
+		models = append(models, m)
+	}
+	for i, m := range models {
+		for j := 0; j <= i; j++ {
+			target := models[j]
+			how := pick(r, []string{"", " @onDelete(cascade)", " @onDelete(setNull)"})
+			to, back := fmt.Sprintf("to%d", j), fmt.Sprintf("from%d", i)
+			switch {
+			case r.chance(20):
+				m.field(to, target.name+"? @unique @relation("+back+")"+how)
+				target.field(back, m.name+"?")
+			case i == j || r.chance(50):
+				m.field(to, target.name+"? @relation("+back+")"+how)
+				target.field(back, m.name+"[]")
+			default:
+				m.field(to, target.name+" @relation("+back+")")
+				target.field(back, m.name+"[]")
+			}
+		}
+	}
+	for n := range 5 + r.IntN(8) {
+		for range 8 { // attempts
+			s, errs := checkText(modelsText(models))
+			if s == nil {
+				panic(fmt.Sprint("a random schema is in error: ", errs[0].Message))
+			}
+			m := pick(r, models)
+			g := &computedGenerator{random: r, schema: s, model: modelNamed(s, m.name)}
+			typ, text := g.field()
+			optional := "?"
+			if r.chance(40) {
+				optional = ""
+			}
+			line := fmt.Sprintf("c%d %s%s @computed(%s)", n, typ, optional, text)
+			m.fields = append(m.fields, line)
+			if s, _ := checkText(modelsText(models)); s != nil && len(unsupportedIn(s)) == 0 {
+				break
+			}
+			m.fields = m.fields[:len(m.fields)-1]
+		}
+	}
+	return modelsText(models)
+}
+
+// computedGenerator makes expressions of computed fields of a model.
+type computedGenerator struct {
+	random
+	schema *schema.Schema
+	model  *schema.Model
+}
+
+// field returns a type and an expression that may have it.
+func (g *computedGenerator) field() (typ, text string) {
+	switch g.IntN(10) {
+	case 0, 1:
+		return "Boolean", g.condition(1)
+	case 2:
+		return pick(g.random, []string{"Text", "Markdown"}), g.operand(expr.ClassText, 1)
+	case 3:
+		return pick(g.random, []string{"Timestamp", "Date"}), g.operand(expr.ClassTemporal, 1)
+	case 4:
+		return "Duration", g.operand(expr.ClassDuration, 1)
+	case 5:
+		return "State", g.path(expr.ClassEnum, false)
+	}
+	return pick(g.random, []string{"Number", "Decimal"}), g.operand(expr.ClassNumeric, 2)
+}
+
+func (g *computedGenerator) condition(depth int) string {
+	if depth > 0 && g.chance(40) {
+		switch g.IntN(3) {
+		case 0:
+			return "!(" + g.condition(depth-1) + ")"
+		case 1:
+			return "(" + g.condition(depth-1) + " && " + g.condition(depth-1) + ")"
+		}
+		return "(" + g.condition(depth-1) + " || " + g.condition(depth-1) + ")"
+	}
+	switch g.IntN(6) {
+	case 0:
+		return g.path(expr.ClassBoolean, false)
+	case 1:
+		return g.path(expr.ClassEnum, false) + pick(g.random, []string{" == ", " != "}) + "State.Open"
+	case 2:
+		return g.operand(expr.ClassNumeric, 1) + pick(g.random, []string{" == null", " != null"})
+	case 3:
+		return g.operand(expr.ClassText, 0) + pick(g.random, []string{" == ", " < ", " != "}) + g.operand(expr.ClassText, 0)
+	}
+	return g.operand(expr.ClassNumeric, 1) + pick(g.random, []string{" == ", " != ", " < ", " >= "}) + g.operand(expr.ClassNumeric, 1)
+}
+
+func (g *computedGenerator) operand(class expr.Class, depth int) string {
+	if depth > 0 && g.chance(45) {
+		inner := func(c expr.Class) string { return g.operand(c, depth-1) }
+		switch class {
+		case expr.ClassNumeric:
+			if g.chance(50) {
+				return "(" + inner(class) + pick(g.random, []string{" + ", " - ", " * ", " / "}) + inner(class) + ")"
+			}
+		case expr.ClassText:
+			return inner(class) + ` + "-" + ` + inner(class)
+		case expr.ClassTemporal:
+			return "(" + inner(class) + pick(g.random, []string{" + ", " - "}) + inner(expr.ClassDuration) + ")"
+		case expr.ClassDuration:
+			return "(" + inner(expr.ClassTemporal) + " - " + inner(expr.ClassTemporal) + ")"
+		}
+	}
+	isOrdered := class == expr.ClassTemporal || class == expr.ClassDuration
+	if class == expr.ClassNumeric && g.chance(50) || isOrdered && g.chance(30) {
+		return g.aggregate(class)
+	}
+	if class == expr.ClassNumeric && g.chance(15) {
+		return pick(g.random, []string{"1", "2.5", "3"})
+	}
+	return g.path(class, false)
+}
+
+func (g *computedGenerator) aggregate(class expr.Class) string {
+	name := pick(g.random, []string{"SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX"})
+	if class != expr.ClassNumeric {
+		name = pick(g.random, []string{"MIN", "MAX"})
+	}
+	path := g.path(class, true)
+	if strings.Count(path, ".") < 2 {
+		return path // nothing points to rows of the model
+	}
+	if name == "COUNT" && g.chance(50) {
+		path = path[:strings.LastIndex(path, ".")]
+	}
+	if g.chance(40) {
+		prefix := path[:strings.LastIndex(path, ".")]
+		condition := prefix + "." + pick(g.random, []string{"f", "n > 1", "s == State.Open", "m == null"})
+		if name == "COUNT" && g.chance(50) || g.chance(20) {
+			condition = "!(" + condition + ") || " + g.path(expr.ClassBoolean, false)
+		}
+		return name + "IF(" + path + ", " + condition + ")"
+	}
+	return name + "(" + path + ")"
+}
+
+// path returns a path to a field of a class: through to-ones, or for an aggregate through
+// a to-many too.
+func (g *computedGenerator) path(class expr.Class, many bool) string {
+	for range 300 {
+		m, text := g.model, g.model.Variable
+		isMany := false
+		for depth := 0; depth < 3; depth++ {
+			f := pick(g.random, m.Fields)
+			if f.IsRelation() && f.Target.IsIdentity || f.IsToMany() && !many {
+				continue
+			}
+			text += "." + f.Name
+			isMany = isMany || f.IsToMany()
+			if !f.IsRelation() {
+				if f.Type.Kind.Class() == class && !f.Type.Array && isMany == many && f.Name != "updatedAt" && f.Name != "createdAt" {
+					return text
+				}
+				break
+			}
+			m = f.Target
+		}
+	}
+	// There is none: an aggregate of it is refused, and another field is tried.
+	return g.model.Variable + "." + map[expr.Class]string{
+		expr.ClassNumeric: "n", expr.ClassText: "t", expr.ClassBoolean: "f", expr.ClassEnum: "s", expr.ClassTemporal: "at", expr.ClassDuration: "lasts",
+	}[class]
+}
+
+// statement returns a random statement.
+func (lab *computedLab) statement() string {
+	m := pick(lab.random, lab.models)
+	switch lab.IntN(12) {
+	case 0, 1, 2, 3:
+		return lab.insert(m, 1+lab.IntN(3))
+	case 4:
+		// A row and those that point to it, in one statement.
+		return "with one as (" + lab.insert(m, 2) + ") " + lab.insert(pick(lab.random, lab.models), 2)
+	case 5:
+		return "delete from app." + m.Table + " where " + lab.some(m)
+	case 6:
+		if lab.chance(15) {
+			return "truncate app." + m.Table + " cascade"
+		}
+		other := pick(lab.random, lab.models)
+		return "with one as (" + lab.update(m) + ") " + lab.update(other)
+	}
+	return lab.update(m)
+}
+
+// some is a condition that holds for some rows of a model.
+func (lab *computedLab) some(m *schema.Model) string {
+	if lab.chance(20) {
+		return "true"
+	}
+	return fmt.Sprintf("abs(hashtext(%s.id || '%d')) %% 3 = 0", m.Table, lab.IntN(100))
+}
+
+func (lab *computedLab) update(m *schema.Model) string {
+	var sets []string
+	fields := lab.written(m)
+	for range 1 + lab.IntN(3) {
+		f := pick(lab.random, fields)
+		set := pgIdent(f.Column) + " = " + lab.value(f)
+		if !slices.ContainsFunc(sets, func(s string) bool { return strings.HasPrefix(s, pgIdent(f.Column)+" = ") }) {
+			sets = append(sets, set)
+		}
+	}
+	return "update app." + m.Table + " set " + strings.Join(sets, ", ") + " where " + lab.some(m)
+}
+
+func pgIdent(name string) string { return `"` + name + `"` }
+
+func (lab *computedLab) written(m *schema.Model) []*schema.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.BuiltIn || f.Computed != nil })
+}
+
+func (lab *computedLab) insert(m *schema.Model, rows int) string {
+	columns := []string{"id"}
+	for _, f := range lab.written(m) {
+		columns = append(columns, pgIdent(f.Column))
+	}
+	var values []string
+	for range rows {
+		lab.next++
+		row := []string{fmt.Sprintf("'%s%d'", m.Table, lab.next)}
+		for _, f := range lab.written(m) {
+			row = append(row, lab.value(f))
+		}
+		values = append(values, "("+strings.Join(row, ", ")+")")
+	}
+	return "insert into app." + m.Table + " (" + strings.Join(columns, ", ") + ") values " + strings.Join(values, ", ")
+}
+
+// value is a random value of a field, as SQL.
+func (lab *computedLab) value(f *schema.Field) string {
+	if f.Optional && lab.chance(25) {
+		return "null"
+	}
+	if f.FKOf != nil {
+		table := f.FKOf.Target.Table
+		return fmt.Sprintf("(select id from app.%s order by hashtext(id || '%d') limit 1)", table, lab.IntN(1000))
+	}
+	v := pick(lab.random, domain(f.Type))
+	switch {
+	case v == "9007199254740991":
+		v = "7"
+	case v == "P30D" || v == "PT720H": // which is as long as P1M, but not the same when it is added to a date
+		v = "P29DT5M"
+	}
+	return "'" + strings.ReplaceAll(v, "'", "''") + "'"
+}
+
+// computedWorld is what the tables hold.
+type computedWorld struct {
+	rows map[*schema.Model][]*computedRow
+	byID map[*schema.Model]map[string]*computedRow
+}
+
+// computedRow is a row of which the computed fields are evaluated.
+type computedRow struct {
+	world  *computedWorld
+	model  *schema.Model
+	id     string
+	values map[string]any // as Postgres has them
+	fresh  map[string]any // as they are evaluated
+}
+
+func (r *computedRow) ID() string { return r.id }
+
+func (r *computedRow) Value(name string) any {
+	f := r.model.Field(name)
+	if f.Computed == nil {
+		return r.values[name]
+	}
+	if v, known := r.fresh[name]; known {
+		return v
+	}
+	v := expr.Evaluate(expr.Call{Row: r}, f.Computed.Expression, f.Type)
+	r.fresh[name] = v
+	return v
+}
+
+func (r *computedRow) Related(name string) []expr.Row {
+	f := r.model.Field(name)
+	var rows []expr.Row
+	if f.FK != nil {
+		if id, ok := r.values[f.FK.Name].(string); ok {
+			rows = append(rows, r.world.byID[f.Target][id])
+		}
+		return rows
+	}
+	for _, other := range r.world.rows[f.Target] {
+		if other.values[f.Inverse.FK.Name] == any(r.id) {
+			rows = append(rows, other)
+		}
+	}
+	return rows
+}
+
+// read reads all tables.
+func (lab *computedLab) read(t *testing.T) *computedWorld {
+	w := &computedWorld{rows: map[*schema.Model][]*computedRow{}, byID: map[*schema.Model]map[string]*computedRow{}}
+	for _, m := range lab.models {
+		w.byID[m] = map[string]*computedRow{}
+		fields := slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
+		columns := make([]string, len(fields))
+		for i, f := range fields {
+			columns[i] = pgIdent(f.Column) + "::text"
+			switch f.Type.Kind {
+			case expr.Timestamp:
+				columns[i] = "platform.iso(" + pgIdent(f.Column) + ")"
+			case expr.Duration:
+				columns[i] = "platform.iso_duration(" + pgIdent(f.Column) + ")"
+			}
+		}
+		rows, err := lab.conn.Query(t.Context(), "select "+strings.Join(columns, ", ")+" from app."+m.Table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for rows.Next() {
+			values := make([]*string, len(fields))
+			targets := make([]any, len(fields))
+			for i := range values {
+				targets[i] = &values[i]
+			}
+			if err := rows.Scan(targets...); err != nil {
+				t.Fatal(err)
+			}
+			row := &computedRow{world: w, model: m, values: map[string]any{}, fresh: map[string]any{}}
+			for i, f := range fields {
+				switch v := values[i]; {
+				case v == nil:
+					row.values[f.Name] = nil
+				case f.Type.Kind == expr.Boolean:
+					row.values[f.Name] = *v == "true"
+				default:
+					row.values[f.Name] = *v
+				}
+			}
+			row.id = row.values["id"].(string)
+			w.rows[m] = append(w.rows[m], row)
+			w.byID[m][row.id] = row
+		}
+		if rows.Err() != nil {
+			t.Fatal(rows.Err())
+		}
+	}
+	return w
+}
+
+// unsupportedIn returns what of a schema cannot be lowered.
+func unsupportedIn(s *schema.Schema) syntax.Errors {
+	var errs syntax.Errors
+	Unsupported(s, &errs)
+	return errs
+}

@@ -1,0 +1,201 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// computedColumn makes the column of a computed field.
+func (l *lowering) computedColumn(c *pg.Column, f *schema.Field) {
+	if p := l.keptBy(f); p != nil {
+		p.keep(c)
+		return
+	}
+	c.Generated = emit.Expr(l.generated(f, f.Model.Table))
+}
+
+// keep makes a column one that triggers keep.
+func (p *part) keep(c *pg.Column) {
+	c.Kept = p.definition()
+	c.NotNull = p.notNull
+	if p.neutral != nil {
+		c.Default = emit.Expr(p.neutral)
+	}
+}
+
+// hiddenColumns returns the columns of parts that are no field.
+func (l *lowering) hiddenColumns(m *schema.Model) []*pg.Column {
+	var columns []*pg.Column
+	for _, p := range l.partsOf(m) {
+		if !slices.ContainsFunc(m.Stored(), func(f *schema.Field) bool { return f.Column == p.column }) {
+			c := &pg.Column{Name: p.column, Type: p.typ, Comment: "kept by triggers, for computed fields"}
+			p.keep(c)
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// partsOf returns the parts in the rows of a model.
+func (l *lowering) partsOf(m *schema.Model) []*part {
+	var parts []*part
+	for _, p := range l.parts {
+		if p.owner == m {
+			parts = append(parts, p)
+		}
+	}
+	return parts
+}
+
+// writtenColumnsOf are the columns of a table that change by more than computing.
+func writtenColumnsOf(m *schema.Model) []*schema.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Computed != nil })
+}
+
+// hasComputed tells whether a table has columns that are computed.
+func (l *lowering) hasComputed(m *schema.Model) bool {
+	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *schema.Field) bool { return f.Computed != nil })
+}
+
+// isTouched is when a row counts as changed: computing changes nothing that anybody said.
+func (l *lowering) isTouched(m *schema.Model) pg.Expr {
+	if !l.hasComputed(m) {
+		return pg.Lit("old.* is distinct from new.*")
+	}
+	before, after := &pg.Row{}, &pg.Row{}
+	for _, f := range writtenColumnsOf(m) {
+		before.Values = append(before.Values, pg.Col("old", f.Column))
+		after.Values = append(after.Values, pg.Col("new", f.Column))
+	}
+	return pg.Op(before, "is distinct from", after)
+}
+
+// keep gives a table the triggers that keep what is made of its rows, and what its own rows
+// have of others.
+func (l *lowering) keep(t *pg.Table, m *schema.Model) {
+	if own := l.partsOf(m); len(own) > 0 {
+		l.guard(t, own)
+	}
+	for _, event := range []string{"insert", "update", "delete", "truncate"} {
+		k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
+		for _, p := range l.parts {
+			before := len(k.Steps)
+			l.keepPart(k, m, p)
+			if len(k.Steps) > before || p.kind == shifted && p.other() == m {
+				k.Columns = append(k.Columns, p.title)
+			}
+		}
+		if len(k.Steps) == 0 {
+			continue
+		}
+		t.Keepers = append(t.Keepers, k)
+		g := &pg.Trigger{Name: "_400_keep_" + event, Timing: "after " + event, PerStatement: true, Function: pg.Qualified(t.Schema, k.Name)}
+		switch event {
+		case "insert":
+			g.Rows = "new table as new_rows"
+		case "update":
+			g.Rows = "old table as old_rows new table as new_rows"
+		case "delete":
+			g.Rows = "old table as old_rows"
+		}
+		t.Triggers = append(t.Triggers, g)
+	}
+}
+
+// keepPart adds what a keeper of a model's table does for a part.
+func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
+	set := pg.Assignment{Column: p.column, Value: p.whole()}
+	if k.Event == "truncate" {
+		if p.kind != copied && p.other() == m {
+			start := p.neutral
+			if start == nil {
+				start = pg.Null()
+			}
+			k.Steps = append(k.Steps, &pg.Restart{Table: p.owner.Table, Columns: []pg.Assignment{{Column: p.column, Value: start}}})
+		}
+		return
+	}
+	switch {
+	case p.kind == shifted && p.other() == m:
+		moved := pg.Shifted{Column: p.column, By: p.by(m.Table), IsNumber: p.isNumber}
+		for _, s := range k.Steps {
+			if s, ok := s.(*pg.Shift); ok && s.Table == p.owner.Table && s.Key == p.link() {
+				s.Columns = append(s.Columns, moved)
+				return
+			}
+		}
+		k.Steps = append(k.Steps, &pg.Shift{Table: p.owner.Table, Key: p.link(), Columns: []pg.Shifted{moved}})
+	case p.kind == reread && p.other() == m:
+		addReread(k, &pg.Reread{Table: p.owner.Table, Match: "id", Key: p.link(), Watched: append([]string{p.link()}, p.reads()...)}, set)
+	case p.kind == copied:
+		if p.owner == m && k.Event != "delete" {
+			addReread(k, &pg.Reread{Table: m.Table, Match: "id", Key: "id", Watched: []string{p.link()}, Source: p.other().Table, Link: p.link()}, set)
+		}
+		if p.other() == m && k.Event == "update" {
+			addReread(k, &pg.Reread{Table: p.owner.Table, Match: p.link(), Key: "id", Watched: p.reads()}, set)
+		}
+	}
+}
+
+// addReread adds columns that are read anew, to a step for the same rows if there is one.
+func addReread(k *pg.Keeper, step *pg.Reread, set pg.Assignment) {
+	for _, s := range k.Steps {
+		s, ok := s.(*pg.Reread)
+		if ok && s.Table == step.Table && s.Match == step.Match && s.Key == step.Key && s.Source == step.Source && s.Link == step.Link {
+			for _, w := range step.Watched {
+				if !slices.Contains(s.Watched, w) {
+					s.Watched = append(s.Watched, w)
+				}
+			}
+			s.Columns = append(s.Columns, set)
+			return
+		}
+	}
+	step.Columns = []pg.Assignment{set}
+	k.Steps = append(k.Steps, step)
+}
+
+// guard gives a table the triggers that let nothing else write its parts.
+func (l *lowering) guard(t *pg.Table, parts []*part) {
+	g := &pg.Guard{Name: pg.Shorten("tg_"+t.Name, pg.MaxIdent-20) + "__guard"}
+	var given, written []pg.Expr
+	for _, p := range parts {
+		start := p.neutral
+		if start == nil {
+			start = pg.Null()
+		}
+		g.Columns = append(g.Columns, pg.Assignment{Column: p.column, Value: start})
+		given = append(given, pg.Op(pg.Col("new", p.column), "is distinct from", start))
+		written = append(written, pg.Op(pg.Col("new", p.column), "is distinct from", pg.Col("old", p.column)))
+	}
+	t.Guard = g
+	function := pg.Qualified(t.Schema, g.Name)
+	isNotNested := pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0"))
+	isNewID := pg.Op(pg.Col("new", "id"), "is distinct from", pg.Col("old", "id"))
+	t.Triggers = append(t.Triggers,
+		&pg.Trigger{Name: "_050_guard_insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
+		&pg.Trigger{Name: "_050_guard_update", Timing: "before update", When: pg.AnyOf(isNewID, pg.AllOf(isNotNested, pg.AnyOf(written...))), Function: function},
+	)
+}
+
+// readComputed completes a row that a variable holds as a write returns it: what triggers
+// keep is right when the write has ended.
+func (b *builder) readComputed(row string) {
+	var columns []pg.Output
+	var into []string
+	for _, f := range b.model.Stored() {
+		if isComputedFromRows(f) {
+			columns = append(columns, pg.Output{Value: pg.Col(b.table, f.Column)})
+			into = append(into, row+"."+pg.Ident(f.Column))
+		}
+	}
+	if columns == nil {
+		return
+	}
+	b.step("What is computed from other rows is right now.", &pg.Query{Select: &pg.Select{
+		Columns: columns, Into: into, From: pg.Ref(relatedSchema, b.table), Where: pg.Eq(pg.Col(b.table, "id"), pg.Col(row, "id")),
+	}})
+}

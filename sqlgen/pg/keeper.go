@@ -1,0 +1,63 @@
+package pg
+
+// Keeper is a trigger function that keeps columns which are made of rows of other tables,
+// after a statement on its table.
+type Keeper struct {
+	Name    string       `json:"name"` // in the schema of its table
+	Event   string       `json:"-"`    // insert, update, delete or truncate
+	Columns []string     `json:"-"`    // what it keeps, for its comment: net of Invoice
+	Steps   []KeeperStep `json:"-"`
+	Text    string       `json:"-"` // the statement that makes it
+	Digest  string       `json:"digest"`
+}
+
+// KeeperStep is a *Shift, *Reread or *Restart.
+type KeeperStep interface {
+	isKeeperStep()
+}
+
+// Shift moves sums and counts of the rows of a table by what rows of the keeper's table add
+// to them that are new, and by what those added that are gone.
+type Shift struct {
+	Table   string // whose rows have the sums
+	Key     string // the column by which changed rows point to them
+	Columns []Shifted
+}
+
+// Shifted is a column that moves.
+type Shifted struct {
+	Column   string
+	By       Expr // what a row adds, over the name of the keeper's table
+	IsNumber bool // whether the column holds integers
+}
+
+// Reread reads columns of the rows of a table anew that changed rows of the keeper's table
+// have to do with.
+type Reread struct {
+	Table   string   // whose rows have the columns
+	Match   string   // the column of it by which they are found
+	Key     string   // the column of the changed rows that has the same value
+	Watched []string // the columns of the changed rows without whose change nothing happens
+	Source  string   // the table that is read, if its rows have to stay as they are meanwhile; empty means none
+	Link    string   // the column of Table by which those are found
+	Columns []Assignment
+}
+
+// Restart makes columns of all rows of a table what they are without any other row.
+type Restart struct {
+	Table   string
+	Columns []Assignment
+}
+
+func (*Shift) isKeeperStep()   {}
+func (*Reread) isKeeperStep()  {}
+func (*Restart) isKeeperStep() {}
+
+// Guard is a trigger function that lets nobody but keepers write the columns of its table
+// that are kept: a row that is new, or has a new id, begins without other rows.
+type Guard struct {
+	Name    string       `json:"name"`
+	Columns []Assignment `json:"-"` // with what they begin
+	Text    string       `json:"-"`
+	Digest  string       `json:"digest"`
+}

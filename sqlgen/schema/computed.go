@@ -1,0 +1,110 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// Computed is what a field with @computed is made of.
+type Computed struct {
+	Expression expr.Node
+	Text       string // in its formatted spelling
+	Span       syntax.Span
+}
+
+// checkComputed reads the @computed of fields. What they read may be computed too, so that
+// all types have to be known.
+func (c *checker) checkComputed() {
+	for _, m := range c.models {
+		for _, f := range m.fieldDecls {
+			for _, a := range f.attrs {
+				if a.Name.Name == "computed" {
+					c.computed(m, f, a)
+				}
+			}
+		}
+	}
+	c.checkCycles()
+}
+
+// computed reads the @computed of a field.
+func (c *checker) computed(m *modelDecl, f *fieldDecl, a *syntax.Attribute) {
+	value := c.oneArgument(a, "expression")
+	switch {
+	case value == nil:
+		return
+	case f.Type.Array || !isComputable(f.Type.Kind):
+		c.report(expr.ComputedType, a.Name.Span(), computedType(f.Field))
+		return
+	case f.IsToOne():
+		c.report(syntax.NotSupportedYet, a.Name.Span(), computedToOne(f.Name))
+		return
+	case slices.ContainsFunc(f.attrs, func(other *syntax.Attribute) bool { return other.Name.Name == "default" }):
+		c.report(expr.ComputedType, a.Name.Span(), computedDefault(f.Name))
+		return
+	}
+	s := &scope{c: c, place: expr.Computed, variable: m.Variable, model: m.Name, nameable: true}
+	target := expr.Target{Type: f.Type, Optional: f.Optional, Name: m.Variable + "." + f.Name}
+	node := s.collect(value, func(errs *syntax.Errors) expr.Node { return expr.CheckComputed(value, target, s, errs) })
+	if node != nil {
+		f.Computed = &Computed{Expression: node, Text: syntax.FormatExpr(value), Span: a.Span()}
+	}
+}
+
+// isComputable tells whether a field of a kind can be computed.
+func isComputable(k expr.Kind) bool {
+	return k == expr.Enum || k == expr.Model || k.IsScalar() && !k.IsOpaque() && k != expr.ID
+}
+
+// Reads returns the computed fields that a computed field is made of.
+func (f *Computed) Reads() []*Field {
+	var fields []*Field
+	for _, p := range expr.Paths(f.Expression) {
+		for _, s := range p.Steps {
+			if read := s.(*Field); read.Computed != nil && !slices.Contains(fields, read) {
+				fields = append(fields, read)
+			}
+		}
+	}
+	return fields
+}
+
+// checkCycles reports computed fields whose values depend on themselves, each cycle once.
+func (c *checker) checkCycles() {
+	done := map[*Field]bool{}
+	for _, m := range c.models {
+		for _, f := range m.fieldDecls {
+			c.followComputed(f.Field, nil, done)
+		}
+	}
+}
+
+func (c *checker) followComputed(f *Field, way []*Field, done map[*Field]bool) {
+	if f.Computed == nil || done[f] {
+		return
+	}
+	if at := slices.Index(way, f); at >= 0 {
+		cycle := append(slices.Clone(way[at:]), f)
+		c.report(ComputedCycle, cycle[0].Computed.Span, computedCycle(cycle))
+		for _, part := range cycle {
+			done[part] = true
+		}
+		return
+	}
+	for _, read := range f.Computed.Reads() {
+		c.followComputed(read, append(way[:len(way):len(way)], f), done)
+	}
+	done[f] = true
+}
+
+// cycleNames names the fields of a cycle.
+func cycleNames(cycle []*Field) string {
+	names := make([]string, len(cycle))
+	for i, f := range cycle {
+		names[i] = f.Model.Name + "." + f.Name
+	}
+	return strings.Join(names, ", which reads ")
+}
