@@ -309,9 +309,9 @@ func TestUpRefuses(t *testing.T) {
 		}, "is not the one of migration 1"},
 		{"a change by hand", func() string {
 			db := at("1")
-			mustExec(t, db.Owner(t), "drop policy task_select on app.task; alter table app.task rename column title to headline")
+			mustExec(t, db.Owner(t), "drop policy task_select_open on app.task; alter table app.task rename column title to headline")
 			return db.OwnerURL()
-		}, "policy task_select on app.task is gone"},
+		}, "policy task_select_open on app.task is gone"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -403,7 +403,7 @@ func TestAdopt(t *testing.T) {
 	if _, err := install.Install(t.Context(), conn, compile(t, schemas[1])); err != nil {
 		t.Fatal(err)
 	}
-	mustExec(t, conn, "alter table app.task add column extra text; drop policy task_select on app.task")
+	mustExec(t, conn, "alter table app.task add column extra text; drop policy task_select_open on app.task")
 	_, err := adopt(db)
 	var differs *migrate.AdoptError
 	if !errors.As(err, &differs) || differs.Nearest != complete[1] || len(differs.Differences) != 2 {
