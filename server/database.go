@@ -15,6 +15,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/gate"
 	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/pipeline"
 	"github.com/sternpost/sternpost/server/refusal"
@@ -27,7 +28,10 @@ type database struct {
 	pool    *pgxpool.Pool
 	shared  *pipeline.Pool // of the reads that ride together; nil if there are too few connections to share
 	size    int            // how many connections there may be, the shared ones included
+	gate    *gate.Gate     // before the pool
+	reserve *gate.Gate     // for what is no action, when the pool is full
 	wait    time.Duration
+	limit   time.Duration // for a call
 	running *calls
 }
 
@@ -38,6 +42,7 @@ type statement struct {
 	shared bool   // it may ride with others, and be made twice
 	custom bool   // it runs code of the project, which may leave something behind
 	writes bool
+	action string // by whose name it takes its share of the connections
 }
 
 // newStatement builds the call of a function of an action.
@@ -68,7 +73,8 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	}
 	configureSession(pc.ConnConfig, c)
 	shared := sharedConnections(c.PoolSize)
-	pc.MaxConns = int32(c.PoolSize - shared)
+	own := c.PoolSize - shared
+	pc.MaxConns = int32(own + reserved)
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
 		return assumeRole(ctx, conn, role)
 	}
@@ -76,7 +82,11 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
-	d := &database{pool: pool, size: c.PoolSize, wait: c.PoolWait, running: &calls{limit: c.StatementTimeout}}
+	d := &database{
+		pool: pool, size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
+		gate:    gate.New(gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
+		reserve: gate.New(gate.Options{Places: reserved, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
+	}
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
 			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
@@ -86,6 +96,14 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	}
 	return d, nil
 }
+
+const (
+	// reserved is how many connections there are beyond the size of the pool, for sign-ins
+	// and whatever else is no action. They take others too, if nobody waits for these.
+	reserved = 1
+	// shareLeft is which part of the connections one action leaves to others: a quarter.
+	shareLeft = 4
+)
 
 // sharedConnections returns how many connections of so many reads share: half of them,
 // but four do for two cores as well as more.
@@ -165,18 +183,33 @@ func (d *database) call(client net.Conn, st statement, params [][]byte, into ans
 // repeat makes a call on a connection of its own, again if it lost against a concurrent
 // one. run tells whether the call may have been carried out although it ends in an error.
 func (d *database) repeat(client net.Conn, st statement, into answered, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
+	var until time.Time // of a call that is repeated
 	for attempt := 0; ; attempt++ {
 		into.Restart()
-		err := d.attempt(client, st, run)
+		began := time.Now()
+		err := d.attempt(client, st, until, run)
 		if err == nil && into.Again() {
 			continue
 		}
 		if err == nil || attempt == maxRetries || !isRepeatable(err) {
 			return err
 		}
-		// Those that were in each other's way must not meet again.
-		time.Sleep(time.Duration(1+rand.IntN(10<<attempt)) * time.Millisecond)
+		if attempt == 0 {
+			until = began.Add(d.limit)
+		}
+		pause := pauseAfter(attempt)
+		if time.Until(until) < pause {
+			return err
+		}
+		time.Sleep(pause)
 	}
+}
+
+// pauseAfter is how long a call waits until it is repeated. Those that were in each other's
+// way must not meet again, so it is by chance, and longer each time: up to 40 ms, 160 ms and
+// 640 ms.
+func pauseAfter(attempt int) time.Duration {
+	return time.Millisecond + rand.N(40*time.Millisecond<<(2*attempt))
 }
 
 // callShared makes a call on a connection that reads share, or returns
@@ -191,7 +224,7 @@ func (d *database) callShared(client net.Conn, st statement, params [][]byte, in
 	case err == nil || err == pipeline.ErrElsewhere:
 		return err
 	case err == pipeline.ErrBusy:
-		return refusal.Timeout.With(err)
+		return refusal.Overloaded.With(err)
 	case err == pipeline.ErrLeft:
 		return refusal.Timeout.With(request.ErrClientLeft)
 	case isRepeatable(err):
@@ -215,27 +248,27 @@ func isRepeatable(err error) bool {
 // statements, as custom code and poolers can bring about.
 const unpreparedStatement = "26000"
 
-func (d *database) attempt(client net.Conn, st statement, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
+func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
 	asked := time.Now()
-	conn, err := d.acquire()
-	if err == nil && st.writes && listener.IsGone(conn.Conn().PgConn().Conn()) {
+	conn, err := d.acquireFor(st.action, client)
+	if err == nil && st.writes && listener.IsGone(conn.pg().Conn()) {
 		// Once something is sent on it, nobody would know what became of that.
-		_ = conn.Conn().PgConn().Close(closedContext())
+		_ = conn.pg().Close(closedContext())
 		conn.Release()
 		d.pool.Reset()
-		conn, err = d.acquire()
+		conn, err = d.acquireFor(st.action, client)
 	}
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // closes it if something is still running on it, so after a panic too
+	defer conn.Release()
 	waited := time.Since(asked)
 	if waited > queueTime && listener.HasLeft(client) {
 		return refusal.Timeout.With(request.ErrClientLeft)
 	}
 
-	pg := conn.Conn().PgConn()
-	call := d.running.begin(client, pg, asked.Add(waited))
+	pg := conn.pg()
+	call := d.running.begin(client, pg, asked.Add(waited), until)
 	defer func() {
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
@@ -392,21 +425,6 @@ func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription,
 	return sd, nil
 }
 
-// acquire waits for a connection.
-func (d *database) acquire() (*pgxpool.Conn, error) {
-	patience := beginPatience(d.wait)
-	defer patience.end()
-	conn, err := d.pool.Acquire(patience)
-	switch {
-	case err == nil:
-		return conn, nil
-	case errors.Is(err, context.DeadlineExceeded) && d.isFull():
-		return nil, refusal.Timeout.With(fmt.Errorf("wait for a connection: %w", err))
-	default:
-		return nil, refusal.Unavailable.With(fmt.Errorf("connect to the database: %w", err))
-	}
-}
-
 // connections counts those of the pool, and those that reads share.
 func (d *database) connections() telemetry.Connections {
 	stat := d.pool.Stat()
@@ -425,12 +443,19 @@ func (d *database) watch(ctx context.Context) {
 	}
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()
+	grown := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-ticker.C:
 			d.running.look(now)
+			d.gate.Look()
+			d.reserve.Look()
+			if now.Sub(grown) > slotInterval {
+				grown = now
+				d.growAgain()
+			}
 			if d.shared != nil {
 				d.shared.Look(now)
 			}
@@ -444,12 +469,6 @@ func (d *database) cancelAll() {
 	if d.shared != nil {
 		d.shared.CancelAll()
 	}
-}
-
-// isFull tells whether every connection of the pool runs a call.
-func (d *database) isFull() bool {
-	stat := d.pool.Stat()
-	return stat.AcquiredConns() == stat.MaxConns()
 }
 
 // closedContext has ended, so that closing a connection with it does not wait.
@@ -485,14 +504,14 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 	}
 	defer conn.Release()
 
-	pg := conn.Conn().PgConn()
-	call := d.running.begin(nil, pg, time.Now())
+	pg := conn.pg()
+	call := d.running.begin(nil, pg, time.Now(), time.Time{})
 	defer func() {
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
 		}
 	}()
-	err = conn.QueryRow(context.Background(), statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into...)
+	err = conn.conn().QueryRow(context.Background(), statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into...)
 	if err != nil && pg.IsClosed() {
 		d.pool.Reset()
 		return refusal.Unavailable.With(err)
@@ -507,5 +526,5 @@ func (d *database) Transaction(ctx context.Context, do func(pgx.Tx) error) error
 		return err
 	}
 	defer conn.Release()
-	return pgx.BeginFunc(ctx, conn, do)
+	return pgx.BeginFunc(ctx, conn.conn(), do)
 }

@@ -67,7 +67,7 @@ func TestTimeouts(t *testing.T) {
 			t.Errorf("got %d %s, want 504", status, body)
 		}
 	})
-	t.Run("connection", func(t *testing.T) {
+	t.Run("place", func(t *testing.T) {
 		t.Parallel()
 		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 1, 200*time.Millisecond })
 		held := make(chan struct{})
@@ -76,8 +76,8 @@ func TestTimeouts(t *testing.T) {
 			s.post(t, "hold", `{"id":"n1","seconds":2}`)
 		}()
 		d.waitSleeping(t, 1)
-		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 504 || body != timeoutBody {
-			t.Errorf("got %d %s, want 504", status, body)
+		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 || body != overloadedJSON {
+			t.Errorf("got %d %s, want 503 %s", status, body, overloadedJSON)
 		}
 		<-held
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {

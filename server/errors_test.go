@@ -9,6 +9,7 @@ import (
 const (
 	internalBody    = `{"code":"ERR_INTERNAL","message":"an internal error occurred"}`
 	unavailableJSON = `{"code":"ERR_UNAVAILABLE","message":"the service is temporarily unavailable"}`
+	overloadedJSON  = `{"code":"ERR_UNAVAILABLE","message":"the service is overloaded"}`
 	timeoutBody     = `{"code":"ERR_TIMEOUT","message":"the action took too long"}`
 	deniedBody      = `{"code":"ERR_PERMISSION_DENIED","message":"not authorized to access"}`
 )

@@ -167,7 +167,7 @@ func (s *Server) catchUp(than int64) bool {
 		return false
 	}
 	defer conn.Release()
-	if err := s.refresh(ctx, conn.Conn()); err != nil {
+	if err := s.refresh(ctx, conn.conn()); err != nil {
 		s.log.Error("load the newest release", "error", err)
 	}
 	r := s.current.Load()

@@ -305,13 +305,13 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	}
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
-	built.call.writes = a.Kind.Writes()
+	built.call.writes, built.call.action = a.Kind.Writes(), a.Name
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
 	if a.Foreseen != nil {
 		built.seeks = a.Foreseen.Seeks
 		for i, set := range a.Foreseen.Forms {
 			form := newStatement(number, strconv.Itoa(i)+"_"+a.Foreseen.Function, answer.NewForm(m, a, set, s.config.PageLimit))
-			form.shared = true
+			form.shared, form.action = true, a.Name
 			built.forms[set] = form
 		}
 	}

@@ -27,6 +27,7 @@ type runningCall struct {
 	client net.Conn // nil if nobody waits for the answer
 	pg     *pgconn.PgConn
 	since  time.Time
+	until  time.Time // when a call that is repeated must have ended; zero means that it is not
 
 	previous, next *runningCall
 	cancelled      chan struct{} // nil until it is cancelled; closed when the request to do so has been sent
@@ -46,8 +47,8 @@ const (
 )
 
 // begin notes that a statement starts on a connection, now.
-func (l *calls) begin(client net.Conn, pg *pgconn.PgConn, now time.Time) *runningCall {
-	c := &runningCall{client: client, pg: pg, since: now}
+func (l *calls) begin(client net.Conn, pg *pgconn.PgConn, now, until time.Time) *runningCall {
+	c := &runningCall{client: client, pg: pg, since: now, until: until}
 	l.mu.Lock()
 	if c.previous = l.newest; c.previous != nil {
 		c.previous.next = c
@@ -105,7 +106,7 @@ func (l *calls) look(now time.Time) {
 			// Nothing answers any more. This ends the call that reads from it.
 			_ = c.pg.Conn().SetDeadline(now)
 		case c.cancelled != nil:
-		case age > l.limit+overtime:
+		case age > l.limit+overtime, !c.until.IsZero() && now.After(c.until):
 			c.cancel()
 		case listener.HasLeft(c.client):
 			c.left = true

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/gate"
 )
 
 // ErrElsewhere is returned for a query that was not finished here and should be made on
@@ -75,6 +77,9 @@ const (
 	lifetime = time.Hour
 )
 
+// waiting is how many queries may wait for each that is on its way.
+const waiting = 8
+
 // maxParams is how many bytes of parameters a query may have. What is on its way on a
 // connection has to fit into the buffers of the network: nobody reads answers while a
 // caller still writes.
@@ -89,7 +94,7 @@ type Pool struct {
 	connections []*connection
 	connecting  int       // how many are being opened
 	retryAt     time.Time // when connecting may be tried again
-	waiting     []*place  // for a place, the oldest first
+	waiting     gate.Line[*place]
 	closed      bool
 }
 
@@ -101,9 +106,28 @@ type place struct {
 	err    error            // why there is none
 }
 
+// Client is who waits for the answer.
+func (w *place) Client() net.Conn { return w.client }
+
+// Since is when the place was asked for.
+func (w *place) Since() time.Time { return w.since }
+
+// Refuse tells that there is no place.
+func (w *place) Refuse(err error) {
+	switch w.err = err; err {
+	case gate.ErrOverloaded:
+		w.err = ErrBusy
+	case gate.ErrLeft:
+		w.err = ErrLeft
+	}
+	w.found <- nil
+}
+
 // New makes a pool. It does not connect.
 func New(options Options) *Pool {
-	return &Pool{options: options, watcher: make(chan struct{}, 1)}
+	return &Pool{options: options, watcher: make(chan struct{}, 1), waiting: gate.Line[*place]{
+		Most: waiting * options.Connections * options.Depth, Wait: options.Wait, HasLeft: options.HasLeft,
+	}}
 }
 
 // Takes tells whether a query of these parameters may pass here at all.
@@ -148,7 +172,7 @@ func (p *Pool) place(q *Query) (*connection, error) {
 		return nil, ErrElsewhere
 	}
 	w := &place{client: q.Client, since: now, found: make(chan *connection, 1)}
-	p.waiting = append(p.waiting, w)
+	p.waiting.Add(w, now)
 	p.mu.Unlock()
 	p.wake()
 	if n = <-w.found; n == nil {
@@ -174,16 +198,15 @@ func (p *Pool) best(now time.Time) (best *connection, isIdle, allSlow bool) {
 	return best, best != nil && best.load == 0, allSlow
 }
 
-// leave notes that a query has ended on a connection, and gives its place to whoever
-// has waited longest.
+// leave notes that a query has ended on a connection, and gives its place to the next.
 func (p *Pool) leave(n *connection) {
 	p.mu.Lock()
 	n.load--
-	if len(p.waiting) > 0 && !n.retired.Load() && n.load < p.options.Depth {
-		w := p.waiting[0]
-		p.waiting = p.waiting[1:]
-		n.load++
-		w.found <- n
+	if p.waiting.Len() > 0 && !n.retired.Load() && n.load < p.options.Depth {
+		if w, ok := p.waiting.Next(time.Now(), nil); ok {
+			n.load++
+			w.found <- n
+		}
 	}
 	p.mu.Unlock()
 }
@@ -227,11 +250,7 @@ func (p *Pool) remove(n *connection) {
 		}
 	}
 	if len(p.connections) == 0 {
-		for _, w := range p.waiting {
-			w.err = ErrElsewhere
-			w.found <- nil
-		}
-		p.waiting = nil
+		p.waiting.Empty(ErrElsewhere)
 	}
 	p.mu.Unlock()
 }

@@ -46,26 +46,12 @@ func (p *Pool) anyWaits(now time.Time) bool {
 			any = true
 		}
 	}
-	_, _, allSlow := p.best(now)
-	still := p.waiting[:0]
-	for _, w := range p.waiting {
-		age := now.Sub(w.since)
-		switch {
-		case allSlow:
-			w.err = ErrElsewhere
-		case age > p.options.Wait:
-			w.err = ErrBusy
-		case age > patience && w.client != nil && p.options.HasLeft(w.client):
-			w.err = ErrLeft
-		default:
-			still = append(still, w)
-			continue
-		}
-		w.found <- nil
+	if _, _, allSlow := p.best(now); allSlow {
+		p.waiting.Empty(ErrElsewhere)
+	} else {
+		p.waiting.Expire(now)
 	}
-	clear(p.waiting[len(still):])
-	p.waiting = still
-	return any || len(still) > 0
+	return any || p.waiting.Len() > 0
 }
 
 // moveOn sends what waits behind a slow query elsewhere. It tells whether anything still

@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"net"
+	"sync"
+	"time"
+)
+
+// Options say how a Gate works.
+type Options struct {
+	Places  int           // how many may be inside at a time
+	Share   int           // how many of one name; 0 means as many as there are places
+	Wait    time.Duration // how long one waits, at most
+	HasLeft func(net.Conn) bool
+	Now     func() time.Time // nil means the clock
+}
+
+// waiting is how many may wait for each place.
+const waiting = 32
+
+// Gate lets callers in. It may be used by many at once.
+type Gate struct {
+	options Options
+
+	mu     sync.Mutex
+	places int            // at present
+	inside int            // who has a place
+	held   map[string]int // places by name
+	line   Line[*waiter]
+}
+
+// waiter waits for a place.
+type waiter struct {
+	name   string
+	client net.Conn
+	since  time.Time
+	told   chan error // holds one; nil means that it is inside
+}
+
+func (w *waiter) Client() net.Conn { return w.client }
+func (w *waiter) Since() time.Time { return w.since }
+func (w *waiter) Refuse(err error) { w.told <- err }
+
+// New makes a gate.
+func New(o Options) *Gate {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Share == 0 {
+		o.Share = o.Places
+	}
+	return &Gate{
+		options: o, places: o.Places, held: map[string]int{},
+		line: Line[*waiter]{Most: waiting * o.Places, Wait: o.Wait, HasLeft: o.HasLeft},
+	}
+}
+
+// Enter waits for a place. Who gets one must call Leave with the same name. The error is
+// ErrOverloaded or ErrLeft.
+func (g *Gate) Enter(name string, client net.Conn) error {
+	g.mu.Lock()
+	if g.hasRoom(name) && g.line.Len() == 0 {
+		g.take(name)
+		g.mu.Unlock()
+		return nil
+	}
+	now := g.options.Now()
+	w := &waiter{name: name, client: client, since: now, told: make(chan error, 1)}
+	g.line.Add(w, now)
+	g.admit(now) // those before may all have their share
+	g.mu.Unlock()
+	return <-w.told
+}
+
+// TryEnter takes a place if there is one that nobody waits for.
+func (g *Gate) TryEnter(name string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if !g.hasRoom(name) || g.line.Len() > 0 {
+		return false
+	}
+	g.take(name)
+	return true
+}
+
+// Leave gives a place back.
+func (g *Gate) Leave(name string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.inside--
+	if g.held[name]--; g.held[name] == 0 {
+		delete(g.held, name)
+	}
+	if g.line.Len() > 0 {
+		g.admit(g.options.Now())
+	}
+}
+
+// SetPlaces changes how many may be inside at a time; more than the options say there are
+// never.
+func (g *Gate) SetPlaces(n int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.places = max(1, min(n, g.options.Places))
+	g.admit(g.options.Now())
+}
+
+// Places is how many may be inside at present.
+func (g *Gate) Places() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.places
+}
+
+// Look turns away who has waited for too long, and drops whose client has left. It is to be
+// called every now and then.
+func (g *Gate) Look() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.line.Len() > 0 {
+		g.line.Expire(g.options.Now())
+	}
+}
+
+// Waiting is how many wait.
+func (g *Gate) Waiting() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.line.Len()
+}
+
+func (g *Gate) hasRoom(name string) bool {
+	return g.inside < g.places && (g.held[name] < g.options.Share || g.places == 1)
+}
+
+func (g *Gate) take(name string) {
+	g.inside++
+	g.held[name]++
+}
+
+// admit lets in whose turn it is, as long as there is room.
+func (g *Gate) admit(now time.Time) {
+	for g.inside < g.places {
+		w, ok := g.line.Next(now, func(w *waiter) bool { return g.hasRoom(w.name) })
+		if !ok {
+			return
+		}
+		g.take(w.name)
+		w.told <- nil
+	}
+}

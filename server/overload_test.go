@@ -1,0 +1,91 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/server/config"
+)
+
+// TestShares lets one slow action, and then two, take what they can get: others get
+// through, and so do sign-ins.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *config.Config) {
+		c.PoolSize, c.PoolWait, c.StatementTimeout, c.LockTimeout = 8, time.Minute, time.Minute, time.Minute
+	})
+	s.post(t, "getNote", `{"id":"n1"}`) // opens the first of the connections that reads share
+	var all sync.WaitGroup
+	sleep := func(action string, times int) {
+		for range times {
+			all.Go(func() { s.post(t, action, `{"id":"none","seconds":60}`) })
+		}
+	}
+	sleep("hold", 6)
+	d.waitSleeping(t, 3) // of four connections that reads do not share
+	for range 5 {
+		if status, body := s.post(t, "createNote", `{"title":"quick"}`); status != 200 {
+			t.Errorf("beside a slow action: got %d %s", status, body)
+		}
+	}
+	sleep("nap", 3)
+	d.waitSleeping(t, 4)
+	response, err := http.PostForm(s.url+"/auth/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"unknown"}})
+	if err != nil || response.StatusCode != 400 {
+		t.Errorf("a sign-in beside two slow actions: got %v, %v", response, err)
+	} else {
+		response.Body.Close()
+	}
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
+		t.Errorf("a read beside two slow actions: got %d %s", status, body)
+	}
+	var sleeping int
+	if err := d.Superuser(t).QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'").Scan(&sleeping); err != nil || sleeping != 4 {
+		t.Errorf("%d sleep, want 4 (%v)", sleeping, err)
+	}
+	for range 20 { // each that ends makes room for another
+		if _, err := d.Superuser(t).Exec(t.Context(), "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	all.Wait()
+}
+
+// TestFewerSlots serves from a Postgres that has fewer slots than the pool would take:
+// calls wait for those that are open.
+func TestFewerSlots(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.install(t, app())
+	if _, err := d.Superuser(t).Exec(t.Context(), "alter database "+d.Name()+" connection limit 4"); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, d.ServerURL(), func(c *config.Config) { c.PoolSize, c.PoolWait = 16, 30*time.Second })
+	s.waitReady(t, "")
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	answers := map[string]int{}
+	for i := range 60 {
+		all.Go(func() {
+			action, body := "createNote", fmt.Sprintf(`{"title":"%d"}`, i)
+			if i%3 == 0 {
+				action, body = "getNote", `{"id":"n1"}`
+			}
+			status, answer := s.post(t, action, body)
+			mu.Lock()
+			defer mu.Unlock()
+			if status != 200 {
+				answers[answer]++
+			}
+		})
+	}
+	all.Wait()
+	if len(answers) > 0 {
+		t.Errorf("with four slots: %v", answers)
+	}
+}
