@@ -1,0 +1,231 @@
+package mail
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	html "html/template"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	text "text/template"
+
+	"golang.org/x/text/language"
+)
+
+// The mails that there are, as their templates are named.
+const (
+	ResetPassword = "resetPassword" // brings the token that sets a new password
+	VerifyEmail   = "verifyEmail"   // brings the token that proves the address
+	ChangeEmail   = "changeEmail"   // the same, to an address that is to be somebody's
+	EmailChanged  = "emailChanged"  // tells the address that was somebody's before
+)
+
+// names lists the mails.
+var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged}
+
+// Data is what a template can show.
+type Data struct {
+	Link  string // where the mail leads; empty for EmailChanged
+	Email string // the address that it is about; of EmailChanged the new one
+}
+
+// Content is a mail but for whom it goes to.
+type Content struct {
+	Subject string
+	Text    string
+	HTML    string // empty means that there is none
+}
+
+//go:embed templates
+var builtIn embed.FS
+
+// Templates are those of all mails. They may be used concurrently.
+type Templates struct {
+	mails map[string]*versions // by name
+}
+
+// versions are the templates of one mail, by language. The first one is for whoever reads
+// none of the others.
+type versions struct {
+	tags    []language.Tag
+	parts   []*parts
+	matcher language.Matcher
+}
+
+// parts are the templates of one mail in one language.
+type parts struct {
+	text *text.Template
+	html *html.Template // nil means none
+}
+
+// ReadTemplates reads the templates of a project from a folder, each a file
+// <name>[.<language>].(txt|html). They take the place of those that Sternpost brings; folder
+// may be nil for none. It fails, with all reasons, on a file that is no template, and on a
+// template that does not work.
+func ReadTemplates(folder fs.FS) (*Templates, error) {
+	own, err := fs.Sub(builtIn, "templates")
+	if err != nil {
+		return nil, err
+	}
+	found, err := readFolder(own)
+	if err != nil {
+		return nil, err
+	}
+	replaced := map[string]map[string]*parts{}
+	if folder != nil {
+		if replaced, err = readFolder(folder); err != nil {
+			return nil, err
+		}
+	}
+
+	t := &Templates{mails: map[string]*versions{}}
+	for _, name := range names {
+		v := &versions{tags: []language.Tag{language.English}, parts: []*parts{found[name][""]}}
+		if p := replaced[name][""]; p != nil {
+			v.tags[0], v.parts[0] = language.Und, p
+		}
+		for _, tag := range sortedTags(replaced[name]) {
+			v.tags, v.parts = append(v.tags, language.MustParse(tag)), append(v.parts, replaced[name][tag])
+		}
+		v.matcher = language.NewMatcher(v.tags)
+		t.mails[name] = v
+	}
+	return t, nil
+}
+
+func sortedTags(byLanguage map[string]*parts) []string {
+	var tags []string
+	for tag := range byLanguage {
+		if tag != "" {
+			tags = append(tags, tag)
+		}
+	}
+	slices.Sort(tags)
+	return tags
+}
+
+// isTemplate finds name, language and kind in the name of a file.
+var isTemplate = regexp.MustCompile(`^(` + strings.Join(names, "|") + `)(?:\.([A-Za-z0-9-]+))?\.(txt|html)$`)
+
+// readFolder reads the templates of a folder, by name and language. Files that begin with a
+// dot are none.
+func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
+	entries, err := fs.ReadDir(folder, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the templates of mails: %w", err)
+	}
+	found := map[string]map[string]*parts{}
+	var problems []error
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if err := readTemplate(folder, e.Name(), found); err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", path.Join("mail", e.Name()), err))
+		}
+	}
+	for _, name := range names {
+		for tag, p := range found[name] {
+			if p.text == nil && p.html != nil {
+				problems = append(problems, fmt.Errorf("%s: there is no %s beside it, which has the subject",
+					path.Join("mail", fileName(name, tag, "html")), fileName(name, tag, "txt")))
+			}
+		}
+	}
+	return found, errors.Join(problems...)
+}
+
+// fileName is the name of the file of a template.
+func fileName(name, tag, kind string) string {
+	if tag != "" {
+		name += "." + tag
+	}
+	return name + "." + kind
+}
+
+// readTemplate reads one file, and tries what it says.
+func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts) error {
+	match := isTemplate.FindStringSubmatch(file)
+	if match == nil {
+		return fmt.Errorf("is not named <name>[.<language>].txt or .html, with one of the names %s", strings.Join(names, ", "))
+	}
+	name, tag := match[1], match[2]
+	if tag != "" {
+		if _, err := language.Parse(tag); err != nil {
+			return fmt.Errorf("%q is not a language, such as de or pt-BR", tag)
+		}
+	}
+	source, err := fs.ReadFile(folder, file)
+	if err != nil {
+		return err
+	}
+	if found[name] == nil {
+		found[name] = map[string]*parts{}
+	}
+	p := found[name][tag]
+	if p == nil {
+		p = &parts{}
+		found[name][tag] = p
+	}
+	sample := Data{Link: "https://example.com/?token=t", Email: "ada@example.com"}
+	if match[3] == "html" {
+		if p.html, err = html.New(file).Parse(string(source)); err != nil {
+			return err
+		}
+		return p.html.Execute(io.Discard, sample)
+	}
+	if p.text, err = text.New(file).Parse(string(source)); err != nil {
+		return err
+	}
+	_, err = (&parts{text: p.text}).write(sample)
+	return err
+}
+
+// Write writes a mail in the language that its reader likes best of those that there are.
+// languages is a header Accept-Language.
+func (t *Templates) Write(name, languages string, data Data) (Content, error) {
+	v := t.mails[name]
+	wanted, _, err := language.ParseAcceptLanguage(languages)
+	if err != nil {
+		wanted = nil // it is no more than a wish
+	}
+	_, at, confidence := v.matcher.Match(wanted...)
+	if confidence == language.No {
+		at = 0
+	}
+	content, err := v.parts[at].write(data)
+	if err != nil {
+		return Content{}, fmt.Errorf("write the mail %s: %w", name, err)
+	}
+	return content, nil
+}
+
+// write fills the templates. The first line of the text is the subject.
+func (p *parts) write(data Data) (Content, error) {
+	var b bytes.Buffer
+	if err := p.text.Execute(&b, data); err != nil {
+		return Content{}, err
+	}
+	first, rest, _ := strings.Cut(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
+	subject, ok := strings.CutPrefix(first, "Subject: ")
+	if !ok || strings.TrimSpace(subject) == "" || !strings.HasPrefix(rest, "\n") {
+		return Content{}, errors.New(`the first line is not "Subject: " and the subject, or the second one is not empty`)
+	}
+	c := Content{Subject: strings.TrimSpace(subject), Text: strings.TrimPrefix(rest, "\n")}
+	if p.html != nil {
+		b.Reset()
+		if err := p.html.Execute(&b, data); err != nil {
+			return Content{}, err
+		}
+		c.HTML = b.String()
+	}
+	return c, nil
+}
