@@ -2,12 +2,7 @@ package auth
 
 import (
 	"cmp"
-	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/rand"
-	"crypto/sha256"
 	"crypto/subtle"
-	"crypto/x509"
 	"encoding/asn1"
 	"encoding/base64"
 	"encoding/hex"
@@ -16,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/crypto/chacha20poly1305"
 )
 
 // Transaction is a browser that was sent to a provider.
@@ -59,41 +52,18 @@ const (
 // its browser can neither read nor change it, and cut into cookies. Each has cookies of
 // its own, for sign-ins that run side by side.
 type departures struct {
-	aead  cipher.AEAD
-	about []byte // what is sealed along
+	own *seal
 }
 
 // newDepartures makes the seal of a service. Its key is derived from the signing key,
 // which all servers of a service have: a browser may leave from one and come back to
 // another. After a new signing key, those who left before it have to begin again.
 func newDepartures(signingKey []byte, baseURL string) (*departures, error) {
-	key, err := DeriveKey(signingKey, "sternpost departures")
+	seal, err := newSeal(signingKey, baseURL, "sternpost departures")
 	if err != nil {
 		return nil, err
 	}
-	aead, err := chacha20poly1305.NewX(key)
-	if err != nil {
-		return nil, fmt.Errorf("use the key derived from the signing key: %w", err)
-	}
-	return &departures{aead: aead, about: []byte(baseURL)}, nil
-}
-
-// DeriveKey derives a key of 256 bits from the signing key, which all servers of a service
-// have, for a purpose.
-func DeriveKey(signingKey []byte, purpose string) ([]byte, error) {
-	signer, err := parseSigningKey(signingKey)
-	if err != nil {
-		return nil, fmt.Errorf("read the signing key: %w", err)
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(signer) // the same however the PEM is written
-	if err != nil {
-		return nil, fmt.Errorf("write the signing key: %w", err)
-	}
-	key, err := hkdf.Key(sha256.New, secret, nil, purpose, chacha20poly1305.KeySize)
-	if err != nil {
-		return nil, fmt.Errorf("derive a key from the signing key: %w", err)
-	}
-	return key, nil
+	return &departures{seal}, nil
 }
 
 // content is what is sealed of a transaction, in DER: a state may hold any character.
@@ -118,9 +88,7 @@ func (d *departures) seal(t *Transaction) ([]Cookie, error) {
 	if err != nil {
 		return nil, fmt.Errorf("write a departure: %w", err)
 	}
-	nonce := make([]byte, d.aead.NonceSize(), d.aead.NonceSize()+len(plain)+d.aead.Overhead())
-	_, _ = rand.Read(nonce) // never fails
-	text := base64.RawURLEncoding.EncodeToString(d.aead.Seal(nonce, nonce, plain, d.about))
+	text := base64.RawURLEncoding.EncodeToString(d.own.close(plain))
 
 	var cookies []Cookie
 	for piece := range slices.Chunk([]byte(text), maxCookie) {
@@ -141,11 +109,11 @@ func cookieName(hash []byte, piece int) string {
 // open returns the transaction that was sealed into a text, or nil.
 func (d *departures) open(text string) *Transaction {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) < d.aead.NonceSize() {
+	if err != nil {
 		return nil
 	}
-	plain, err := d.aead.Open(nil, raw[:d.aead.NonceSize()], raw[d.aead.NonceSize():], d.about)
-	if err != nil {
+	plain, ok := d.own.open(raw)
+	if !ok {
 		return nil
 	}
 	var c content

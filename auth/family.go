@@ -33,8 +33,28 @@ func NewSecret() string {
 // HashSecret returns what is kept of a secret that NewSecret made. One round is
 // enough: there is nothing to guess.
 func HashSecret(secret string) []byte {
-	hash := sha256.Sum256([]byte(secret))
+	return hashOf([]byte(secret))
+}
+
+// hashOf returns the SHA-256 of bytes.
+func hashOf(b []byte) []byte {
+	hash := sha256.Sum256(b)
 	return hash[:]
+}
+
+// familyName is how an access token names the family of its sign-in: the SHA-256 of the
+// family's key, of which it tells nothing.
+func familyName(key []byte) string {
+	return base64.RawURLEncoding.EncodeToString(hashOf(key))
+}
+
+// keyHashOf returns the hash in the name of a family; nil for an empty one.
+func keyHashOf(name string) []byte {
+	hash, err := base64.RawURLEncoding.DecodeString(name)
+	if err != nil || len(hash) != sha256.Size {
+		return nil
+	}
+	return hash
 }
 
 // isSecret tells whether a text has the form of what NewSecret returns.

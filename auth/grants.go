@@ -17,6 +17,7 @@ type Grants struct {
 	store     Store
 	passwords *Passwords
 	subjects  Subjects
+	accounts  *Accounts
 	log       *slog.Logger
 	options   GrantOptions
 }
@@ -29,6 +30,23 @@ type GrantOptions struct {
 	IsPasswordEnabled  bool
 	IsSignupEnabled    bool // whether an unknown e-mail address may become an identity
 	MinPasswordLength  int  // of a new one, in characters
+	Verification       Verification
+}
+
+// Verification says what is asked of the e-mail address of an identity that signs in by
+// password.
+type Verification string
+
+// What may be asked.
+const (
+	VerificationOff      Verification = "off"      // nothing
+	VerificationSend     Verification = "send"     // a mail is sent at sign-up
+	VerificationRequired Verification = "required" // nobody signs in before it is proven
+)
+
+// SendsMail tells whether a mail is sent at sign-up.
+func (v Verification) SendsMail() bool {
+	return v == VerificationSend || v == VerificationRequired
 }
 
 // Subjects tells whom the credentials stand for that come from providers. A refused
@@ -52,8 +70,8 @@ type Subject struct {
 }
 
 // NewGrants puts together what it takes to sign somebody in.
-func NewGrants(tokens *Tokens, store Store, passwords *Passwords, subjects Subjects, log *slog.Logger, options GrantOptions) *Grants {
-	return &Grants{tokens: tokens, store: store, passwords: passwords, subjects: subjects, log: log, options: options}
+func NewGrants(tokens *Tokens, store Store, passwords *Passwords, subjects Subjects, accounts *Accounts, log *slog.Logger, options GrantOptions) *Grants {
+	return &Grants{tokens: tokens, store: store, passwords: passwords, subjects: subjects, accounts: accounts, log: log, options: options}
 }
 
 // TokenResponse is the answer of the token endpoint.
@@ -76,12 +94,12 @@ const (
 )
 
 // Token answers a request to the token endpoint. The parameters are those of the
-// body, without empty ones; address is that of the client. A refusal is an *Error.
+// body, without empty ones. A refusal is an *Error.
 //
 // Passwords can be guessed, so that those who failed too often are turned away before
 // theirs is looked at. The other credentials cannot: they are looked at first, and only
 // what is refused is counted.
-func (g *Grants) Token(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
+func (g *Grants) Token(ctx context.Context, parameters map[string]string, client Client) (*TokenResponse, error) {
 	mayCreate := true
 	switch text, isGiven := parameters["create_if_not_exists"]; {
 	case text == "false":
@@ -94,13 +112,13 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, addres
 	case grant == "":
 		return nil, InvalidRequest("grant_type is required")
 	case grant == "refresh_token":
-		return g.refresh(ctx, parameters, address)
+		return g.refresh(ctx, parameters, client.Address)
 	case grant == "password" && g.options.IsPasswordEnabled:
-		return g.password(ctx, parameters, mayCreate, address)
+		return g.password(ctx, parameters, mayCreate, client)
 	case grant == "token_exchange", grant == ExchangeGrant:
-		return g.exchangeToken(ctx, parameters, mayCreate, address)
+		return g.exchangeToken(ctx, parameters, mayCreate, client.Address)
 	case grant == "authorization_code":
-		return g.redeemCode(ctx, parameters, address)
+		return g.redeemCode(ctx, parameters, client.Address)
 	}
 	return nil, &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "the grant type is not supported"}
 }
@@ -118,6 +136,7 @@ const (
 	refusedRefreshToken = "the refresh token is not valid"
 	refusedPassword     = "the identity does not exist or the credentials are incorrect"
 	refusedIDToken      = "the identity does not exist or the ID token is not valid"
+	unverifiedEmail     = "the e-mail address is not verified" // for the right password only
 	refusedCode         = "the code, its verifier or its redirect URI is not valid"
 )
 
@@ -155,7 +174,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 	for range refreshed.Steps {
 		token = successor(key, token)
 	}
-	return g.respond(refreshed.IdentityID, token, false)
+	return g.respond(refreshed.IdentityID, key, token, false)
 }
 
 // exchangeToken takes an ID token of a provider.
@@ -187,7 +206,7 @@ func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string
 	if !isStarted {
 		return nil, g.fail(ctx, attempt, InvalidGrant(refusedIDToken))
 	}
-	response, err := g.respond(subject.IdentityID, family.Token, subject.IsNew)
+	response, err := g.respond(subject.IdentityID, family.Key, family.Token, subject.IsNew)
 	if err == nil && parameters["grant_type"] == ExchangeGrant {
 		response.IssuedTokenType = accessTokenType
 	}
@@ -210,7 +229,7 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 	if err != nil {
 		return nil, g.failIfRefused(ctx, attempt, err, refusedCode)
 	}
-	return g.respond(subject.IdentityID, family.Token, subject.IsNew)
+	return g.respond(subject.IdentityID, family.Key, family.Token, subject.IsNew)
 }
 
 // mustWait refuses a client that the store lets wait. Nobody passes whose failures
@@ -243,8 +262,9 @@ func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, 
 	return g.fail(ctx, attempt, InvalidGrant(refusal).because(refused.cause))
 }
 
-func (g *Grants) respond(identityID, refreshToken string, isNew bool) (*TokenResponse, error) {
-	token, _, err := g.tokens.Issue(identityID)
+// respond answers with the tokens of a sign-in, which is known by the key of its family.
+func (g *Grants) respond(identityID string, key []byte, refreshToken string, isNew bool) (*TokenResponse, error) {
+	token, _, err := g.tokens.issue(Identity{ID: identityID, Family: familyName(key)})
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +281,7 @@ const maxPassword = 1024 // bytes
 
 // password takes a password. It says the same of a wrong one and of an unknown
 // address, after the same work.
-func (g *Grants) password(ctx context.Context, parameters map[string]string, mayCreate bool, address string) (*TokenResponse, error) {
+func (g *Grants) password(ctx context.Context, parameters map[string]string, mayCreate bool, client Client) (*TokenResponse, error) {
 	username, password := parameters["username"], parameters["password"]
 	switch {
 	case username == "":
@@ -276,17 +296,17 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		return nil, InvalidRequest("invalid email address")
 	}
 	mayCreate = mayCreate && g.options.IsSignupEnabled
-	attempt := Attempt{Account: email, Address: address}
+	attempt := Attempt{Account: email, Address: client.Address}
 
 	// From here on the client's address has one place, so that no more is counted, and
 	// looked up, than is tried.
-	leave, err := g.passwords.Enter(ctx, address)
+	leave, err := g.passwords.Enter(ctx, client.Address)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 
-	wait, identityID, hash, err := g.store.Password(ctx, attempt)
+	wait, known, err := g.store.Password(ctx, attempt)
 	if err := mustWait(wait, err); err != nil {
 		return nil, err
 	}
@@ -298,28 +318,37 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		mayCreate = false
 		refused = InvalidRequest("the password is shorter than %d characters", g.options.MinPasswordLength)
 	}
-	if identityID == "" && mayCreate {
-		response, err := g.signUp(ctx, attempt, password)
+	if known.IdentityID == "" && mayCreate {
+		response, err := g.signUp(ctx, attempt, password, client.Languages)
 		if response != nil || err != nil {
 			return response, err
 		}
 		// Somebody else has taken the address since.
-		wait, identityID, hash, err = g.store.Password(ctx, attempt)
+		wait, known, err = g.store.Password(ctx, attempt)
 		if err := mustWait(wait, err); err != nil {
 			return nil, err
 		}
 	}
-	return g.signIn(ctx, attempt, identityID, hash, password, refused)
+	return g.signIn(ctx, attempt, known, password, client.Languages, refused)
 }
 
 // signUp creates an identity. It returns nothing if the address is taken.
-func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string) (*TokenResponse, error) {
+func (g *Grants) signUp(ctx context.Context, attempt Attempt, password, languages string) (*TokenResponse, error) {
 	hash, err := g.passwords.Hash(ctx, password)
 	if err != nil {
 		return nil, err
 	}
-	family := newFamily(g.options.RefreshTokenExpiry)
-	wait, identityID, err := g.store.CreatePassword(ctx, attempt, hash, family)
+	var family Family
+	if g.options.Verification != VerificationRequired {
+		family = newFamily(g.options.RefreshTokenExpiry)
+	}
+	var mailed Mailed
+	if g.options.Verification.SendsMail() {
+		if mailed, err = g.accounts.verification(attempt.Account, languages); err != nil {
+			return nil, err
+		}
+	}
+	wait, identityID, err := g.store.CreatePassword(ctx, attempt, hash, family, mailed)
 	if err != nil {
 		return nil, err
 	}
@@ -329,26 +358,36 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password string) (
 	if identityID == "" {
 		return nil, nil
 	}
-	return g.respond(identityID, family.Token, true)
+	if g.options.Verification == VerificationRequired {
+		return nil, InvalidGrant(unverifiedEmail)
+	}
+	return g.respond(identityID, family.Key, family.Token, true)
 }
 
-// signIn checks a password against a hash, which is empty for nobody.
-func (g *Grants) signIn(ctx context.Context, attempt Attempt, identityID, hash, password string, refused *Error) (*TokenResponse, error) {
-	matches, err := g.passwords.Verify(ctx, hash, password)
+// signIn checks the password of somebody, or of nobody.
+func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, password, languages string, refused *Error) (*TokenResponse, error) {
+	matches, err := g.passwords.Verify(ctx, known.Hash, password)
 	if err != nil {
 		return nil, err
 	}
 	if !matches {
 		return nil, g.fail(ctx, attempt, refused)
 	}
+	if g.options.Verification == VerificationRequired && !known.IsVerified {
+		// Perhaps the first mail is lost, or too old.
+		if err := g.accounts.askVerification(ctx, known.IdentityID, attempt, languages); err != nil {
+			return nil, err
+		}
+		return nil, InvalidGrant(unverifiedEmail)
+	}
 	newHash := ""
-	if g.passwords.IsOutdated(hash) {
+	if g.passwords.IsOutdated(known.Hash) {
 		if newHash, err = g.passwords.Hash(ctx, password); err != nil {
 			return nil, err
 		}
 	}
 	family := newFamily(g.options.RefreshTokenExpiry)
-	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, identityID, hash, newHash, family)
+	wait, isAccepted, err := g.store.AcceptPassword(ctx, attempt, known.IdentityID, known.Hash, newHash, family)
 	if err != nil {
 		return nil, err
 	}
@@ -358,5 +397,5 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, identityID, hash, 
 	if !isAccepted {
 		return nil, g.fail(ctx, attempt, refused)
 	}
-	return g.respond(identityID, family.Token, false)
+	return g.respond(known.IdentityID, family.Key, family.Token, false)
 }

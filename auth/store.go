@@ -18,9 +18,8 @@ type Store interface {
 	Fail(ctx context.Context, attempt Attempt) (wait time.Duration, err error)
 
 	// Password counts a try, and returns who signs in with an e-mail address, which is
-	// the account of the attempt, and the hash that the password has to match. Both
-	// are empty for nobody.
-	Password(ctx context.Context, attempt Attempt) (wait time.Duration, identityID, hash string, err error)
+	// the account of the attempt.
+	Password(ctx context.Context, attempt Attempt) (wait time.Duration, known Known, err error)
 
 	// AcceptPassword begins a family for an identity whose password matched a hash,
 	// replaces the hash unless the new one is empty, clears the failures of this
@@ -29,8 +28,10 @@ type Store interface {
 	AcceptPassword(ctx context.Context, attempt Attempt, identityID, hash, newHash string, family Family) (wait time.Duration, isAccepted bool, err error)
 
 	// CreatePassword creates an identity that signs in with the e-mail address of
-	// the attempt, and begins its family. The id is empty if the address is taken.
-	CreatePassword(ctx context.Context, attempt Attempt, hash string, family Family) (wait time.Duration, identityID string, err error)
+	// the attempt, and begins its family, unless that has no token. It keeps a token that
+	// proves the address, and the mail that brings it, unless there is none. The id is
+	// empty if the address is taken.
+	CreatePassword(ctx context.Context, attempt Attempt, hash string, family Family, m Mailed) (wait time.Duration, identityID string, err error)
 
 	// Start begins a family for an identity whose credential has been checked. It is
 	// not started if the identity is gone.
@@ -53,6 +54,13 @@ type Store interface {
 type Attempt struct {
 	Account string // an e-mail address; empty if the credential names none
 	Address string // of the client
+}
+
+// Known is who signs in with an e-mail address and a password. It is empty for nobody.
+type Known struct {
+	IdentityID string
+	Hash       string // that the password has to match
+	IsVerified bool   // the address is proven
 }
 
 // Refreshed is what became of a refresh token that was presented.

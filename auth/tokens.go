@@ -25,6 +25,7 @@ type TokenOptions struct {
 	BaseURL          string           // the issuer and audience of every token
 	Lifetime         time.Duration    // of a token; whole seconds count
 	CacheSize        int              // how many verified tokens are remembered; below 2 none are
+	Keys             KeyStore         // of machines; nil means that there are none
 	Now              func() time.Time // nil means time.Now
 }
 
@@ -39,11 +40,13 @@ type Tokens struct {
 	keys     map[string]*publicKey // by id
 	jwks     []byte
 	verified *cache
+	machines KeyStore // nil means that there are none
 }
 
 // Identity is who is calling.
 type Identity struct {
-	ID string // empty means anonymous
+	ID     string // empty means anonymous
+	Family string // of the sign-in, as familyName has it; empty if it is not known
 }
 
 // NewTokens reads the keys. It fails on one that is not of an accepted kind.
@@ -60,6 +63,7 @@ func NewTokens(options TokenOptions) (*Tokens, error) {
 		now:      options.Now,
 		keys:     map[string]*publicKey{},
 		verified: newCache(options.CacheSize),
+		machines: options.Keys,
 	}
 	if t.now == nil {
 		t.now = time.Now
@@ -123,11 +127,16 @@ type claims struct {
 	IssuedAt int64  `json:"iat"`
 	Expires  int64  `json:"exp"`
 	ID       string `json:"jti"`
+	Family   string `json:"sid,omitempty"`
 }
 
-// Issue makes a token for an identity, and tells when it expires.
+// Issue makes a token for an identity that is of no sign-in, and tells when it expires.
 func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err error) {
-	if identityID == "" {
+	return t.issue(Identity{ID: identityID})
+}
+
+func (t *Tokens) issue(identity Identity) (token string, expires time.Time, err error) {
+	if identity.ID == "" {
 		return "", time.Time{}, errors.New("issue an access token: there is no identity")
 	}
 	now := t.now().Truncate(time.Second)
@@ -135,10 +144,11 @@ func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err 
 	payload, err := json.Marshal(claims{
 		Issuer:   t.baseURL,
 		Audience: t.baseURL,
-		Subject:  identityID,
+		Subject:  identity.ID,
 		IssuedAt: now.Unix(),
 		Expires:  expires.Unix(),
 		ID:       rand.Text(),
+		Family:   identity.Family,
 	})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("issue an access token: %w", err)
@@ -155,9 +165,9 @@ func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err 
 }
 
 // Identify returns who sent a request with these values of the Authorization
-// header; none at all means anonymous. It asks no database. Its error is a
-// *Refusal.
-func (t *Tokens) Identify(_ context.Context, authorization []string) (Identity, error) {
+// header; none at all means anonymous. It asks nobody about an access token, and the store
+// about the key of a machine. Its error is a *Refusal, or one of the store.
+func (t *Tokens) Identify(ctx context.Context, authorization []string) (Identity, error) {
 	switch len(authorization) {
 	case 0:
 		return Identity{}, nil
@@ -168,6 +178,9 @@ func (t *Tokens) Identify(_ context.Context, authorization []string) (Identity, 
 	token, ok := bearer(authorization[0])
 	if !ok {
 		return Identity{}, ErrHeader
+	}
+	if secret, isKey := machineSecret(token); isKey {
+		return identifyMachine(ctx, t.machines, secret)
 	}
 	now := t.now()
 	if v, ok := t.verified.get(token); ok {
@@ -243,7 +256,7 @@ func (t *Tokens) verify(token string) (verification, error) {
 	if !decodePart(body, &c) || c.Issuer != t.baseURL || c.Audience != t.baseURL || c.Subject == "" || c.Expires == 0 {
 		return verification{}, ErrInvalid
 	}
-	return verification{identity: Identity{ID: c.Subject}, expires: time.Unix(c.Expires, 0)}, nil
+	return verification{identity: Identity{ID: c.Subject, Family: c.Family}, expires: time.Unix(c.Expires, 0)}, nil
 }
 
 // decodePart reads a part of a token: a JSON object in base64url.

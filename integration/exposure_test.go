@@ -82,9 +82,9 @@ func TestExposureOfLedger(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("ledger"))
 	for _, test := range []struct{ api, want string }{
-		{"api", `acceptInvitation addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice
+		{"api", `acceptInvitation addCustomer changeEmail changePassword correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice
 			listCustomers listEntries listInvoices listPayments myAccount myBusiness openLedger recordPayment recordPayment/upload/receipt
-			refundPayment renameBusiness sendInvoice statement`},
+			refundPayment renameBusiness requestEmailVerification requestPasswordReset resetPassword sendInvoice signOutEverywhere statement verifyEmail`},
 		{"books", `addCustomer correctCustomer correctInvoice discardInvoice draftInvoice getCustomer getEntry getInvoice listCustomers
 			listEntries listInvoices listPayments myBusiness openLedger recordPayment recordPayment/upload/receipt refundPayment
 			renameBusiness sendInvoice statement`},

@@ -2,13 +2,13 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/input"
@@ -40,7 +40,7 @@ func (s *Server) call(c *fiber.Ctx) error {
 		return err
 	}
 
-	caller := caller{identity: who, zone: zone, request: request.Of(c)}
+	caller := caller{identity: who.ID, family: who.Family, zone: zone, request: request.Of(c)}
 	return s.onNewest(c, r, exposed, func(r *served, api *api) error {
 		return s.perform(c, r, api, &caller)
 	})
@@ -80,6 +80,9 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		return err
 	}
 
+	if account.Is(action.Action) {
+		return s.runAccount(c, action, in.JSON, who)
+	}
 	page := pageOf(in.Page())
 	if page.HasCursor && action.call.IsList() {
 		position, isCursor := action.call.Position(page)
@@ -273,6 +276,7 @@ func isOvertaken(err error) bool {
 // caller is who calls, from where.
 type caller struct {
 	identity string // empty for an anonymous caller
+	family   string // of the sign-in; empty if it is not known
 	zone     string
 	request  *request.Request
 }
@@ -327,7 +331,7 @@ func joinValues(values [][]byte) string {
 }
 
 // identify tells who is calling. The values are copied, since they are kept.
-func (s *Server) identify(c *fiber.Ctx) (string, error) {
+func (s *Server) identify(c *fiber.Ctx) (auth.Identity, error) {
 	var authorization []string
 	for _, v := range c.Request().Header.PeekAll("Authorization") {
 		authorization = append(authorization, string(v))
@@ -337,10 +341,10 @@ func (s *Server) identify(c *fiber.Ctx) (string, error) {
 	if errors.As(err, &refused) {
 		r := refusal.AuthenticationFailed
 		r.Message, r.Authenticate = refused.Error(), refused.WWWAuthenticate()
-		return "", &r
+		return auth.Identity{}, &r
 	}
 	if err != nil {
-		return "", fmt.Errorf("identify the caller: %w", err)
+		return auth.Identity{}, refusal.OfStore(err)
 	}
-	return identity.ID, nil
+	return identity, nil
 }

@@ -26,7 +26,7 @@ func (s *Server) openAPI(c *fiber.Ctx) error {
 		if err != nil {
 			return err
 		}
-		if who == "" {
+		if who.ID == "" {
 			refused := refusal.AuthenticationFailed
 			refused.Message, refused.Authenticate = auth.ErrHeader.Error(), auth.ErrHeader.WWWAuthenticate()
 			return &refused

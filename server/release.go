@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
@@ -216,6 +217,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 // build makes a release ready to be served. It lists what does not fit: in the
 // manifest itself, or between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
+	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled})
 	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
 
 	if err := limitPages(m, s.config.Pagination); err != nil {
@@ -270,6 +272,9 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	reader, err := input.Compile(m.Schemas, a.Input)
 	if err != nil {
 		return nil, fmt.Errorf("action %s: %w", a.Name, err)
+	}
+	if account.Is(a) {
+		return &action{Action: a, reader: reader, metrics: s.telemetry.Action(a.Name)}, nil
 	}
 	reader = reader.WithPaging(pagingOf(s.config.Pagination))
 	places, err := files.PlacesOf(m.Schemas, a.Result)

@@ -17,12 +17,14 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/server/budget"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/docs"
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/listener"
+	"github.com/sternpost/sternpost/server/mailroom"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/server/signin"
 	"github.com/sternpost/sternpost/server/telemetry"
@@ -38,6 +40,7 @@ type Server struct {
 	identifier Identifier
 	policy     *request.Policy
 	signIn     *signin.Service
+	mailroom   *mailroom.Room // nil without mail
 	files      *files.Service
 	docs       *docs.Pages // nil if there are none
 	zones      atomic.Pointer[zones]
@@ -77,6 +80,9 @@ type Options struct {
 	// Store keeps file contents; nil means the one of the configuration.
 	Store storage.Store
 
+	// Mail sends mails; nil means the mail server of the configuration.
+	Mail mailroom.Sender
+
 	// Poll is how often the database is asked for a newer release, beside being
 	// listened to; 0 means every 3 seconds.
 	Poll time.Duration
@@ -88,8 +94,8 @@ type Options struct {
 // Identifier tells who is calling; *auth.Tokens does.
 type Identifier interface {
 	// Identify returns the identity that the values of the Authorization header
-	// name, which is anonymous for none at all. It does not ask the database. A
-	// refusal is an *auth.Refusal.
+	// name, which is anonymous for none at all. It asks the database about nothing but
+	// the keys of machines. A refusal is an *auth.Refusal.
 	Identify(ctx context.Context, authorization []string) (auth.Identity, error)
 }
 
@@ -145,13 +151,18 @@ func (s *Server) furnish(options Options) error {
 		return err
 	}
 	s.signIn, err = signin.New(signin.Options{
-		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims,
+		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed,
 	})
 	if err != nil {
 		return err
 	}
 	if s.onceKey, err = newOnceKey(s.config.SigningKey); err != nil {
 		return err
+	}
+	if s.config.HasMail() {
+		if s.mailroom, err = s.newMailroom(options.Mail); err != nil {
+			return err
+		}
 	}
 	if s.identifier = options.Identifier; s.identifier == nil {
 		s.identifier = s.signIn.Tokens
@@ -164,9 +175,31 @@ func (s *Server) furnish(options Options) error {
 	}
 	s.files = files.New(files.Options{Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log})
 	if s.config.Docs {
-		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release})
+		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open})
 	}
 	return s.listen(options)
+}
+
+// newMailroom makes what sends mails. In development they are kept, to be looked at.
+func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
+	if sender == nil && s.config.Mail.Host != "" {
+		var err error
+		if sender, err = mail.NewSender(s.config.Mail); err != nil {
+			return nil, err
+		}
+	}
+	return mailroom.New(mailroom.Options{
+		DB: s.db, Sender: sender, Open: s.signIn.Accounts.Open,
+		IsKept: s.config.Mode == config.Development, IsServed: func() bool { return s.current.Load() != nil },
+		Registry: s.telemetry.Registry, Log: s.log,
+	}), nil
+}
+
+// mailed lets a mail be sent at once that was just asked for.
+func (s *Server) mailed() {
+	if s.mailroom != nil {
+		s.mailroom.Wake()
+	}
 }
 
 // release returns the release that is served; nil if there is none.
@@ -286,6 +319,9 @@ func (s *Server) Run(ctx context.Context) error {
 	go s.db.watch(background)
 	go s.signIn.Sweep(background)
 	go s.sweepAnswers(background)
+	if s.mailroom != nil {
+		go s.mailroom.Run(background)
+	}
 	go s.files.Sweep(background, func() bool { return s.current.Load() != nil })
 	followed := make(chan struct{})
 	go func() {

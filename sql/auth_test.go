@@ -604,7 +604,7 @@ func TestCreatePassword(t *testing.T) {
 	create := func(email, address, token string) string {
 		t.Helper()
 		return value[string](t, conn, `select concat_ws(' ', wait > 0, is_created, identity_id is not null) from platform.auth_password_create(
-			$1, 'https://api', 'a hash', $2, $3, '1 day', $4, `+limits+`)`, email, hash(token), []byte(key), address)
+			$1, 'https://api', 'a hash', $2, $3, '1 day', $4, `+limits+`, null, null, null)`, email, hash(token), []byte(key), address)
 	}
 	for _, test := range []struct{ email, want string }{
 		{"ada@example.com", "f f f"},
@@ -643,7 +643,7 @@ func TestCreatePasswordTogether(t *testing.T) {
 	pool := newPool(t, db, 20)
 	got := together(t, 40, func(i int) (answer string, err error) {
 		err = pool.QueryRow(t.Context(), `select is_created::text from platform.auth_password_create('bo@example.com', 'https://api', 'a hash', $1, $2,
-			'1 day', $3, 1000, 1000, 1000, '15 minutes')`, hash(fmt.Sprint(i)), []byte(key), fmt.Sprint("10.0.0.", i)).Scan(&answer)
+			'1 day', $3, 1000, 1000, 1000, '15 minutes', null, null, null)`, hash(fmt.Sprint(i)), []byte(key), fmt.Sprint("10.0.0.", i)).Scan(&answer)
 		return answer, err
 	})
 	if got[38] != "false" || got[39] != "true" {
@@ -790,9 +790,13 @@ func TestAuthRights(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)
 	owner := db.Owner(t)
+	internal := []string{
+		"auth_lock", "auth_family_id", "auth_address_hash", "auth_remember", "auth_wait_for",
+		"auth_clear", "auth_end", "auth_take_proof", "auth_key_create", "mail_queue",
+	}
 	if got := values[string](t, owner, `
 		select relname from pg_class
-		where relnamespace = 'platform'::regnamespace and relname like 'auth\_%' and relkind = 'r'
+		where relnamespace = 'platform'::regnamespace and (relname like 'auth\_%' or relname = 'mail') and relkind = 'r'
 			and (has_table_privilege('sternpost_server', oid, 'select, insert, update, delete')
 				or has_any_column_privilege('sternpost_server', oid, 'select, insert, update')
 				or exists (select from unnest(platform.owners()) as owner where has_table_privilege(owner, pg_class.oid, 'select, insert, update, delete')))`); len(got) > 0 {
@@ -800,11 +804,11 @@ func TestAuthRights(t *testing.T) {
 	}
 	if got := values[string](t, owner, `
 		select proname from pg_proc
-		where pronamespace = 'platform'::regnamespace and proname like 'auth\_%'
+		where pronamespace = 'platform'::regnamespace and (proname like 'auth\_%' or proname like 'mail\_%')
 			and (exists (select from unnest(platform.owners()) as owner where has_function_privilege(owner, pg_proc.oid, 'execute'))
-				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
-				or prosecdef <> (proname not in ('auth_lock', 'auth_family_id', 'auth_address_hash', 'auth_remember', 'auth_wait_for'))
-				or proconfig is null)`); len(got) > 0 {
+				or has_function_privilege('sternpost_server', oid, 'execute') <> (proname <> all ($1))
+				or prosecdef <> (proname <> all ($1))
+				or proconfig is null)`, internal); len(got) > 0 {
 		t.Errorf("functions with other rights: got %v, want none", got)
 	}
 	if got := values[string](t, db.Server(t), `select * from platform.serving_faults()`); len(got) > 0 {

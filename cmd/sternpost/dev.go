@@ -48,7 +48,7 @@ holds what dev has installed, and no server serves it.`,
 			}
 		}
 		env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
-		settings, err := config.Load(config.Source{File: flags.config, Env: append(env, flags.environment()...)})
+		settings, err := config.Load(config.Source{Dir: dir, File: flags.config, Env: append(env, flags.environment()...)})
 		if err != nil {
 			return inputError(err)
 		}

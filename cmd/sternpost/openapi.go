@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/openapi"
 	"github.com/sternpost/sternpost/sql/release"
@@ -36,7 +37,8 @@ here 0, and the address of the server, which is that of the project's settings.`
 		if err != nil {
 			return err
 		}
-		api, err := chooseAPI(compiled.Manifest, name)
+		manifest := account.Extend(compiled.Manifest, account.Offer{Mail: true, Passwords: true})
+		api, err := chooseAPI(manifest, name)
 		if err != nil {
 			return inputError(err)
 		}
@@ -45,7 +47,7 @@ here 0, and the address of the server, which is that of the project's settings.`
 				return inputError(err)
 			}
 		}
-		text, err := openapi.Describe(compiled.Manifest, api, 0, baseURL)
+		text, err := openapi.Describe(manifest, api, 0, baseURL)
 		if err != nil {
 			panic(fmt.Sprintf("openapi: %v", err))
 		}
@@ -83,7 +85,7 @@ func configuredBaseURL(dir string) (string, error) {
 	if !exists(file) {
 		file = ""
 	}
-	settings, err := config.Load(config.Source{File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
+	settings, err := config.Load(config.Source{Dir: dir, File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
 	if err != nil {
 		return "", err
 	}

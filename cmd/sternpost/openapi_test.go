@@ -30,6 +30,8 @@ api Reading {
   }
 }
 `
+	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/createNote", "/api/json/listNotes", "/api/json/requestEmailVerification",
+		"/api/json/requestPasswordReset", "/api/json/resetPassword", "/api/json/signOutEverywhere", "/api/json/verifyEmail"}
 	configured := map[string]string{"notes.stern": apis, "sternpost.yaml": "baseUrl: http://notes.example.com\n"}
 	tests := []struct {
 		name    string
@@ -39,11 +41,11 @@ api Reading {
 		server  string
 		actions []string
 	}{
-		{"the first one", map[string]string{"notes.stern": apis}, nil, "Api", "http://localhost:8080", []string{"/api/json/createNote", "/api/json/listNotes"}},
+		{"the first one", map[string]string{"notes.stern": apis}, nil, "Api", "http://localhost:8080", all},
 		{"by name", map[string]string{"notes.stern": apis}, []string{"--api", "Reading"}, "Reading", "http://localhost:8080", []string{"/reading/json/listNotes"}},
 		{"by the name in its path", map[string]string{"notes.stern": apis}, []string{"--api", "reading"}, "Reading", "http://localhost:8080", []string{"/reading/json/listNotes"}},
-		{"the address of the settings", configured, nil, "Api", "http://notes.example.com", []string{"/api/json/createNote", "/api/json/listNotes"}},
-		{"an address", configured, []string{"--base-url", "https://a.example"}, "Api", "https://a.example", []string{"/api/json/createNote", "/api/json/listNotes"}},
+		{"the address of the settings", configured, nil, "Api", "http://notes.example.com", all},
+		{"an address", configured, []string{"--base-url", "https://a.example"}, "Api", "https://a.example", all},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -63,6 +63,7 @@ type options struct {
 	settings string   // further lines of auth in its sternpost.yaml
 	env      []string // further variables
 	baseURL  string   // that it believes to be at; empty means where it listens
+	dir      string   // of the project, for what a server reads of it; empty means an empty one
 }
 
 // provider is a line of auth.providers.
@@ -106,7 +107,10 @@ func serve(t *testing.T, o options) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), sqlgen.ConfigName)
+	if o.dir == "" {
+		o.dir = t.TempDir()
+	}
+	file := filepath.Join(o.dir, sqlgen.ConfigName)
 	if err := os.WriteFile(file, []byte("auth:\n"+o.settings), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/auth/mail"
 )
 
 // Mode says whom the server serves: strangers or its developers.
@@ -67,6 +69,11 @@ type Config struct {
 	PKCE                 auth.PKCE
 	Providers            []auth.ProviderOptions
 
+	Verification    auth.Verification // of the e-mail address of who signs in by password
+	VerificationURL string            // where an address is proven; empty means on our own page
+	Mail            mail.Options      // without host there is no mail server
+	MailFolder      string            // of the project's templates, whether there is one or not
+
 	Storage Storage
 	Uploads Uploads
 
@@ -77,8 +84,17 @@ type Config struct {
 
 // Source is where a configuration comes from.
 type Source struct {
+	Dir  string   // of the project; empty means that of the file, or else the working directory
 	File string   // path of sternpost.yaml; empty means that there is none
 	Env  []string // as os.Environ returns it; wins over the file
+}
+
+// dir is the folder of the project.
+func (s *Source) dir() string {
+	if s.Dir == "" {
+		return filepath.Dir(s.File) // of an empty path the working directory
+	}
+	return s.Dir
 }
 
 const variablePrefix = "STERNPOST_"
@@ -140,6 +156,7 @@ func Load(source Source) (Config, error) {
 
 	c.Providers = providers
 	c.Environ = slices.Clone(source.Env)
+	c.MailFolder = filepath.Join(source.dir(), "mail")
 	c.fill()
 	return c, c.check()
 }
@@ -148,6 +165,9 @@ func Load(source Source) (Config, error) {
 func (c *Config) fill() {
 	if c.PoolSize == 0 {
 		c.PoolSize = max(4, 4*runtime.GOMAXPROCS(0))
+	}
+	if c.Mail.Port == 0 {
+		c.Mail.Port = c.Mail.TLS.DefaultPort()
 	}
 	if c.BaseURL == "" && c.Mode == Development {
 		c.BaseURL = "http://localhost:" + strconv.Itoa(c.Port)
@@ -183,6 +203,7 @@ func (c *Config) check() error {
 		problems = append(problems, errors.New("pagination.defaultSize must be at most pagination.maxSize"))
 	}
 	problems = append(problems, c.checkStorage()...)
+	problems = append(problems, c.checkMail()...)
 	return errors.Join(problems...)
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/auth/mail"
 )
 
 func testKey(t *testing.T) string {
@@ -45,7 +46,8 @@ func TestConfigDefaults(t *testing.T) {
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
-		Storage: Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Storage:      Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",
 		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
 	}
 	p := base
@@ -249,7 +251,8 @@ func TestSettingsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"mode": "development", "openapi": "off", "auth.pkce": "S256", "storage.type": "local", "pagination.totalCount": "always",
 		"uploads.inline": "checked", "encryption.key": strings.Repeat("A", 43) + "=", "encryption.previousKeys": strings.Repeat("A", 43) + "=",
-		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": anyPEM, "auth.verificationKeys": anyPEM}
+		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": anyPEM, "auth.verificationKeys": anyPEM,
+		"auth.password.verification": "send", "mail.from": "noreply@example.com", "mail.smtp.tls": "implicit"}
 	taken := map[string]string{}
 	for i := range settings {
 		s := &settings[i]

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/auth/mail"
 )
 
 // setting is one key of a configuration, or of an object in it.
@@ -109,6 +110,8 @@ var settings = []setting[Config]{
 	{key: "auth.password.enabled", set: one(boolean, func(c *Config) *bool { return &c.PasswordEnabled }), production: "true", development: "true"},
 	{key: "auth.password.signup", set: one(boolean, func(c *Config) *bool { return &c.PasswordSignup }), production: "true", development: "true"},
 	{key: "auth.password.minLength", set: one(integer(1, 1024), func(c *Config) *int { return &c.PasswordMinLength }), production: "8", development: "8"},
+	{key: "auth.password.verification", set: one(choice(auth.VerificationOff, auth.VerificationSend, auth.VerificationRequired), func(c *Config) *auth.Verification { return &c.Verification }), production: "off", development: "off"},
+	{key: "auth.verificationUrl", set: one(redirectURI, func(c *Config) *string { return &c.VerificationURL })},
 	{key: "auth.throttle.perAccountAndAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAccountAndAddress }), production: "10", development: "10"},
 	{key: "auth.throttle.perAccount", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAccount }), production: "200", development: "200"},
 	{key: "auth.throttle.perAddress", set: one(integer(1, math.MaxInt32), func(c *Config) *int { return &c.Throttle.PerAddress }), production: "100", development: "100"},
@@ -119,6 +122,12 @@ var settings = []setting[Config]{
 	{key: "auth.pkce", set: one(choice(auth.PKCEOptional, auth.PKCERequired, auth.PKCES256), func(c *Config) *auth.PKCE { return &c.PKCE }), production: "optional", development: "optional"},
 	{key: "auth.providers", isList: true, members: providerMembers},
 	{key: "auth.claims", ofSchema: true},
+	{key: "mail.from", set: one(mailAddress, func(c *Config) *string { return &c.Mail.From })},
+	{key: "mail.smtp.host", set: one(text, func(c *Config) *string { return &c.Mail.Host })},
+	{key: "mail.smtp.port", set: one(integer(1, 65535), func(c *Config) *int { return &c.Mail.Port })},
+	{key: "mail.smtp.username", set: one(text, func(c *Config) *string { return &c.Mail.Username })},
+	{key: "mail.smtp.password", set: one(text, func(c *Config) *string { return &c.Mail.Password }), isSecret: true},
+	{key: "mail.smtp.tls", set: one(choice(mail.StartTLS, mail.ImplicitTLS, mail.NoTLS), func(c *Config) *mail.TLS { return &c.Mail.TLS }), production: "starttls", development: "starttls"},
 	{key: "environment", ofSchema: true},
 	{key: "secrets", ofSchema: true},
 	{key: "storage.type", set: one(choice("s3", "local"), func(c *Config) *string { return &c.Storage.Type }), production: "s3", development: "local"},

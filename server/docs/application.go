@@ -5,6 +5,7 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -18,6 +19,7 @@ type applicationView struct {
 	Models        []modelView
 	Others        []databaseTable // tables without a model that has actions
 	TakesPassword bool            // whether there is a sign-in with a password
+	HasMails      bool            // whether there is a page of mails
 }
 
 // modelView is a model or union with its actions.
@@ -62,6 +64,7 @@ func (s *Pages) view(number int64, m *release.Manifest, tables []databaseTable) 
 		APIs:          m.APIs,
 		Callers:       m.Callers,
 		TakesPassword: s.Config.PasswordEnabled,
+		HasMails:      s.Config.Mode == config.Development,
 	}
 	shown := map[string]bool{}
 	for _, model := range modelsOf(m) {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
@@ -94,7 +95,9 @@ const functionsQuery = `
 func (s *Pages) functionsSQL(actions ...*release.Action) (map[string]string, error) {
 	var names []string
 	for _, a := range actions {
-		names = append(names, a.Function)
+		if !account.Is(a) {
+			names = append(names, a.Function)
+		}
 	}
 	var text string
 	if err := s.DB.QueryRow(functionsQuery, []any{names}, &text); err != nil {

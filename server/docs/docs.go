@@ -15,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 	"github.com/swaggest/swgui/v5/static"
 
+	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
@@ -44,6 +45,9 @@ type Options struct {
 	DB     Database
 	Policy *request.Policy
 
+	// OpenMail returns a mail that is kept sealed.
+	OpenMail func(sealed []byte) (content mail.Content, ok bool)
+
 	// Release returns the release that is served; nil if there is none.
 	Release func() (number int64, m *release.Manifest)
 }
@@ -51,8 +55,8 @@ type Options struct {
 // Pages are the pages, ready to be sent.
 type Pages struct {
 	Options
-	application, reference, problem *template.Template
-	assets                          map[string]*asset // by name below /docs/
+	application, reference, problem, mail *template.Template
+	assets                                map[string]*asset // by name below /docs/
 }
 
 // asset is a file that pages use.
@@ -71,7 +75,7 @@ func New(o Options) *Pages {
 	parse := func(name string) *template.Template {
 		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, name))
 	}
-	p := &Pages{Options: o, application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), assets: map[string]*asset{}}
+	p := &Pages{Options: o, application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), mail: parse("mail.html"), assets: map[string]*asset{}}
 	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "problem.js", "token.js"} {
 		text, err := docsFiles.ReadFile(name)
 		if err != nil {
@@ -117,6 +121,9 @@ func paragraphs(doc string) []string {
 func (s *Pages) Routes(app *fiber.App) {
 	page := func(show fiber.Handler) fiber.Handler { return s.Policy.ForDevelopers(s.Policy.Page(show)) }
 	app.All("/", page(s.orProblem(s.applicationPage)))
+	if s.Config.Mode == config.Development {
+		app.All(mailPath, page(s.orProblem(s.mailPage)))
+	}
 	app.All("/docs", page(s.orProblem(s.referencePage)))
 	app.All("/docs/sql", page(s.allSQL))
 	app.All("/docs/sql/:action", page(s.actionSQL))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
@@ -99,19 +100,21 @@ func (d *describer) tag(model string) {
 func (d *describer) action(a *release.Action) *operation {
 	d.roots = append(d.roots, a.Input)
 	statuses := slices.Clone(everyStatus)
-	switch a.Kind {
-	case release.Update, release.Delete, release.Read, release.Write:
+	switch {
+	case account.Is(a):
+		statuses = append(statuses, account.Statuses...)
+	case slices.Contains([]release.Kind{release.Update, release.Delete, release.Read, release.Write}, a.Kind):
 		statuses = append(statuses, 404)
 	}
 	parameters := []reference{{"#/components/parameters/" + timeZoneParameter}}
 	var headers members[header]
-	if a.Kind.Writes() {
+	if a.Kind.Writes() && !account.Is(a) {
 		d.writes = true
 		statuses = append(statuses, 422)
 		parameters = append(parameters, reference{"#/components/parameters/" + idempotencyKeyParameter})
 		headers = replayedHeader
 	}
-	if a.Kind.Writes() && d.declaresValidation {
+	if a.Kind.Writes() && d.declaresValidation && !account.Is(a) {
 		statuses = append(statuses, 409)
 	}
 	if a.Custom {

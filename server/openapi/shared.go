@@ -92,7 +92,7 @@ var responseTexts = map[int]string{
 	413: "The body is too large.",
 	415: "The body is not said to be JSON.",
 	422: "The idempotency key was used for another request.",
-	429: "Too many uploads are outstanding, or too much was sent with calls that failed.",
+	429: "Too many uploads are outstanding, too much was sent with calls that failed, or too many attempts failed.",
 	431: "The request line and headers are too large.",
 	500: "A mistake of the service.",
 	503: "The service is away for a moment, or overloaded; or it broke off, and it is not known whether the action was carried out.",

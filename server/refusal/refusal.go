@@ -286,6 +286,16 @@ func OfStore(err error) *Refusal {
 	return Internal.With(err)
 }
 
+// OfAuth says how an action answers what package auth refuses to anybody for a while.
+func OfAuth(err *auth.Error) *Refusal {
+	r := Unavailable
+	if err.Status == http.StatusTooManyRequests {
+		r = RateLimited
+	}
+	r.Message, r.RetryAfter, r.Cause = err.Description, err.RetryAfter, err.Unwrap()
+	return &r
+}
+
 // SQLState returns the code of what the database raised, or an empty string.
 func SQLState(err error) string {
 	var raised *pgconn.PgError

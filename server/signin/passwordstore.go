@@ -15,7 +15,7 @@ type passwordStore struct {
 	throttle auth.ThrottleOptions
 }
 
-var _ auth.Store = (*passwordStore)(nil)
+var _ auth.AccountStore = (*passwordStore)(nil)
 
 // limits are the last arguments of functions that look at the failures.
 func (s *passwordStore) limits() []any {
@@ -36,13 +36,15 @@ func (s *passwordStore) Fail(_ context.Context, a auth.Attempt) (time.Duration, 
 }
 
 // Password looks an e-mail address up.
-func (s *passwordStore) Password(_ context.Context, a auth.Attempt) (time.Duration, string, string, error) {
+func (s *passwordStore) Password(_ context.Context, a auth.Attempt) (time.Duration, auth.Known, error) {
 	t := s.throttle
 	var wait int32
 	var identityID, hash *string
-	err := s.db.QueryRow(`select wait, identity_id, password from platform.auth_password($1, $2, $3, $4, $5, $6, $7, $8)`,
-		[]any{a.Account, s.issuer, a.Address, int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), int32(t.TriesPerAccountAndAddress), t.Window}, &wait, &identityID, &hash)
-	return inSeconds(wait), orEmpty(identityID), orEmpty(hash), err
+	var isVerified *bool
+	err := s.db.QueryRow(`select wait, identity_id, password, is_verified from platform.auth_password($1, $2, $3, $4, $5, $6, $7, $8)`,
+		[]any{a.Account, s.issuer, a.Address, int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), int32(t.TriesPerAccountAndAddress), t.Window}, &wait, &identityID, &hash, &isVerified)
+	known := auth.Known{IdentityID: orEmpty(identityID), Hash: orEmpty(hash), IsVerified: isVerified != nil && *isVerified}
+	return inSeconds(wait), known, err
 }
 
 // AcceptPassword begins a family.
@@ -56,12 +58,12 @@ func (s *passwordStore) AcceptPassword(_ context.Context, a auth.Attempt, identi
 }
 
 // CreatePassword creates an identity.
-func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash string, f auth.Family) (time.Duration, string, error) {
+func (s *passwordStore) CreatePassword(_ context.Context, a auth.Attempt, hash string, f auth.Family, m auth.Mailed) (time.Duration, string, error) {
 	var wait int32
 	var isCreated bool
 	var identityID *string
-	err := s.db.QueryRow(`select wait, is_created, identity_id from platform.auth_password_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-		append([]any{a.Account, s.issuer, hash, f.TokenHash, f.Key, f.Lifetime, a.Address}, s.limits()...),
+	err := s.db.QueryRow(`select wait, is_created, identity_id from platform.auth_password_create($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		append(append([]any{a.Account, s.issuer, hash, f.TokenHash, f.Key, f.Lifetime, a.Address}, s.limits()...), m.TokenHash, m.Lifetime, m.Content),
 		&wait, &isCreated, &identityID)
 	if err != nil || !isCreated {
 		return inSeconds(wait), "", err

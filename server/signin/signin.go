@@ -2,12 +2,16 @@ package signin
 
 import (
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/auth/mail"
+	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
@@ -27,6 +31,9 @@ type Options struct {
 	Registry prometheus.Registerer // takes the metrics
 	Log      *slog.Logger
 
+	// Mailed is told that a mail may wait.
+	Mailed func()
+
 	// Release returns which claims of ID tokens the served release keeps with
 	// identities, and whether there is a release at all.
 	Release func() (claims []release.Claim, isServed bool)
@@ -38,6 +45,7 @@ type Service struct {
 	Options
 	Tokens        *auth.Tokens
 	Passwords     *auth.Passwords
+	Accounts      *auth.Accounts
 	grants        *auth.Grants
 	signIns       *auth.SignIns
 	passwordStore *passwordStore
@@ -53,22 +61,50 @@ func New(o Options) (*Service, error) {
 		passwordStore: &passwordStore{db: o.DB, issuer: o.Config.BaseURL, throttle: o.Config.Throttle},
 	}
 	var err error
-	if s.Tokens, err = newTokens(o.Config); err != nil {
+	if s.Tokens, err = newTokens(o.Config, s.passwordStore); err != nil {
 		return nil, err
 	}
 	if s.signIns, err = s.newSignIns(); err != nil {
 		return nil, err
 	}
+	if s.Accounts, err = s.newAccounts(); err != nil {
+		return nil, err
+	}
 	s.register()
-	s.grants = auth.NewGrants(s.Tokens, s.passwordStore, s.Passwords, s.signIns, s.Log, auth.GrantOptions{
+	s.grants = auth.NewGrants(s.Tokens, s.passwordStore, s.Passwords, s.signIns, s.Accounts, s.Log, auth.GrantOptions{
 		RefreshTokenExpiry: s.Config.RefreshTokenExpiry,
 		IsRotating:         s.Config.RefreshTokenRotation,
 		RefreshTokenGrace:  s.Config.RefreshTokenGrace,
 		IsPasswordEnabled:  s.Config.PasswordEnabled,
 		IsSignupEnabled:    s.Config.PasswordSignup,
 		MinPasswordLength:  s.Config.PasswordMinLength,
+		Verification:       s.Config.Verification,
 	})
 	return s, nil
+}
+
+// newAccounts makes what lets people look after what they sign in with. While a project is
+// being developed, the templates of mails are read whenever one is written.
+func (s *Service) newAccounts() (*auth.Accounts, error) {
+	var folder fs.FS
+	if s.Config.MailFolder != "" {
+		folder = os.DirFS(s.Config.MailFolder)
+	}
+	read := func() (*mail.Templates, error) { return mail.ReadTemplates(folder) }
+	templates, err := read()
+	if err != nil {
+		return nil, err
+	}
+	if s.Config.Mode != config.Development {
+		read = func() (*mail.Templates, error) { return templates, nil }
+	}
+	return auth.NewAccounts(s.passwordStore, s.Passwords, read, auth.AccountOptions{
+		BaseURL:           s.Config.BaseURL,
+		VerificationURL:   s.Config.VerificationURL,
+		RedirectURIs:      s.Config.RedirectURIs,
+		SigningKey:        []byte(s.Config.SigningKey),
+		MinPasswordLength: s.Config.PasswordMinLength,
+	})
 }
 
 // newSignIns makes sign-ins through the providers of the configuration.
@@ -108,6 +144,10 @@ func (s *Service) register() {
 func (s *Service) Routes(app *fiber.App) {
 	app.All("/auth/token", s.token)
 	app.All("/auth/revoke", s.revoke)
+	if s.Config.HasMail() && s.Config.PasswordEnabled {
+		page := account.Page{Accounts: s.Accounts, Policy: s.Policy, IsServed: s.hasRelease, Mailed: s.Mailed, ReadForm: s.readParameters}
+		app.All(auth.VerificationPath, page.Show)
+	}
 	app.All("/auth/authorize/:name", s.authorize)
 	app.All("/auth/callback/:name", s.callback)
 	app.All("/auth/providers", s.Policy.Page(s.providers))

@@ -20,7 +20,7 @@ import (
 const rememberedTokens = 10000
 
 // newTokens makes what issues and verifies access tokens.
-func newTokens(c *config.Config) (*auth.Tokens, error) {
+func newTokens(c *config.Config, keys auth.KeyStore) (*auth.Tokens, error) {
 	if c.SigningKey == "" {
 		return nil, errors.New("auth.signingKey is required")
 	}
@@ -29,6 +29,7 @@ func newTokens(c *config.Config) (*auth.Tokens, error) {
 		BaseURL:    c.BaseURL,
 		Lifetime:   c.AccessTokenExpiry,
 		CacheSize:  rememberedTokens,
+		Keys:       keys,
 	}
 	for _, key := range c.VerificationKeys {
 		options.VerificationKeys = append(options.VerificationKeys, []byte(key))
@@ -82,8 +83,11 @@ func (s *Service) token(c *fiber.Ctx) error {
 		ctx, stop = request.WhileThere(ctx, request.Of(c).Client)
 		defer stop()
 	}
-	response, err := s.grants.Token(ctx, parameters, s.Policy.ClientAddress(c))
+	response, err := s.grants.Token(ctx, parameters, s.ClientOf(c))
 	s.countGrant(parameters["grant_type"], err)
+	if s.Config.Verification.SendsMail() {
+		s.Mailed()
+	}
 	if err != nil {
 		return refuseOAuth(err)
 	}
@@ -92,6 +96,11 @@ func (s *Service) token(c *fiber.Ctx) error {
 		return fmt.Errorf("write the answer: %w", err)
 	}
 	return request.SendJSON(c, http.StatusOK, string(body))
+}
+
+// ClientOf tells who asks, from where.
+func (s *Service) ClientOf(c *fiber.Ctx) auth.Client {
+	return auth.Client{Address: s.Policy.ClientAddress(c), Languages: strings.Clone(c.Get("Accept-Language"))}
 }
 
 // countGrant counts an answer of the token endpoint, by grant and by what came of it.

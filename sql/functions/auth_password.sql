@@ -1,5 +1,5 @@
 -- The first half of a sign-in by password: whether the client may try at all (wait is 0), and who has this e-mail address among
--- the identities that sign in here, with the hash of their password. Nobody has it if identity_id is null. The try is counted
+-- the identities that sign in here, with the hash of their password, and whether it is proven. Nobody has it if identity_id is null. The try is counted
 -- before it is known how it goes: tries limits those of an account at a client address, right ones included.
 create or replace function platform.auth_password(
   email text,
@@ -12,7 +12,8 @@ create or replace function platform.auth_password(
   span interval,
   out wait integer,
   out identity_id text,
-  out password text
+  out password text,
+  out is_verified boolean
 )
 language plpgsql
 volatile
@@ -44,12 +45,12 @@ begin
   insert into platform.auth_try (account, address)
   values (auth_password.email, auth_password.address);
 
-  select identity.id, identity.password
+  select identity.id, identity.password, identity.email_verified
   from app.identity
   where identity.email = auth_password.email
     and identity.issuer = auth_password.issuer
     and identity.password is not null
-  into identity_id, password;
+  into identity_id, password, is_verified;
 end;
 $$;
 

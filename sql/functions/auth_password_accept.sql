@@ -47,12 +47,7 @@ begin
     where identity.id = auth_password_accept.identity_id;
   end if;
 
-  update platform.auth_failure
-  set is_cleared = true
-  where auth_failure.account = auth_password_accept.account
-    and auth_failure.address = auth_password_accept.address
-    and not auth_failure.is_cleared;
-
+  perform platform.auth_clear(account, address);
   perform platform.auth_remember(identity_id, account, address);
 end;
 $$;

@@ -1,4 +1,5 @@
--- Creates an identity that signs in by password, and begins its first family. It counts like a failure, so that nobody creates
+-- Creates an identity that signs in by password, and begins its first family; without a token_hash none, where the address has to be
+-- proven first. With a proof_hash a token is kept that proves it, and the mail that brings it. It counts like a failure, so that nobody creates
 -- them by the thousand. is_created is false if the client has to wait, or if the e-mail address is taken: perhaps by
 -- an identity that came a moment before, perhaps by one that has no password.
 create or replace function platform.auth_password_create(
@@ -13,6 +14,9 @@ create or replace function platform.auth_password_create(
   per_account integer,
   per_address integer,
   span interval,
+  proof_hash bytea,
+  proof_lifetime interval,
+  content bytea,
   out wait integer,
   out is_created boolean,
   out identity_id text
@@ -37,17 +41,32 @@ begin
   if identity_id is null then
     return;
   end if;
-  is_created := platform.auth_start(identity_id, token_hash, key, lifetime);
+  is_created := true;
 
   insert into platform.auth_failure (account, address, kind, is_cleared)
   values (auth_password_create.email, auth_password_create.address, 'identity', true);
-  perform platform.auth_remember(identity_id, email, address);
+  if token_hash is not null then
+    perform platform.auth_start(identity_id, token_hash, key, lifetime);
+    perform platform.auth_remember(identity_id, email, address);
+  end if;
+
+  if proof_hash is not null then
+    insert into platform.auth_proof (hash, purpose, identity_id, email, ends_at)
+    values (
+      proof_hash,
+      'verifyEmail',
+      auth_password_create.identity_id,
+      auth_password_create.email,
+      now() + proof_lifetime
+    );
+    perform platform.mail_queue('verifyEmail', email, content, proof_lifetime);
+  end if;
 end;
 $$;
 
 comment on function platform.auth_password_create(
-  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval
-) is 'Creates an identity with a password and begins its first family.';
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea
+) is 'Creates an identity with a password, and begins its first family or asks it to prove its address.';
 grant execute on function platform.auth_password_create(
-  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval
+  text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval, bytea, interval, bytea
 ) to sternpost_server;

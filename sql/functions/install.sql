@@ -94,6 +94,26 @@
 {{ template "auth_revoke.sql" . }}
 {{ template "auth_sweep.sql" . }}
 
+{{ template "mail_queue.sql" . }}
+{{ template "mail_take.sql" . }}
+{{ template "mail_sent.sql" . }}
+{{ template "mail_failed.sql" . }}
+{{ template "mail_list.sql" . }}
+{{ template "auth_end.sql" . }}
+{{ template "auth_sign_out.sql" . }}
+{{ template "auth_account.sql" . }}
+{{ template "auth_ask_reset.sql" . }}
+{{ template "auth_ask_verification.sql" . }}
+{{ template "auth_ask_change.sql" . }}
+{{ template "auth_is_proof.sql" . }}
+{{ template "auth_take_proof.sql" . }}
+{{ template "auth_clear.sql" . }}
+{{ template "auth_reset.sql" . }}
+{{ template "auth_verify.sql" . }}
+{{ template "auth_change_password.sql" . }}
+{{ template "auth_key_find.sql" . }}
+{{ template "auth_key_create.sql" . }}
+
 {{ template "tg_files.sql" . }}
 {{ template "file_mint.sql" . }}
 {{ template "file_uploads.sql" . }}

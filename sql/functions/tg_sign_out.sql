@@ -1,4 +1,4 @@
--- Ends what a deleted identity was signed in with, so that no identity of the same id inherits it. It runs with the rights of its
+-- Ends what a deleted identity was signed in with, its keys, and what was sent to it, so that no identity of the same id inherits them. It runs with the rights of its
 -- owner, since whoever deletes an identity has none on platform.auth_family.
 create or replace function platform.tg_sign_out() returns trigger
 language plpgsql
@@ -14,8 +14,14 @@ begin
 
   delete from platform.auth_known_address
   where auth_known_address.identity_id = old.id;
+
+  delete from platform.auth_proof
+  where auth_proof.identity_id = old.id;
+
+  delete from platform.auth_key
+  where auth_key.identity_id = old.id;
   return null;
 end;
 $$;
 
-comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted, and forgets where it signed in.';
+comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted, and deletes what else lets somebody in as it.';

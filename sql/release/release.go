@@ -85,6 +85,10 @@ type API struct {
 	Path    string   `json:"path"` // the first path segment: the name in lower case
 	Doc     string   `json:"doc,omitempty"`
 	Actions []string `json:"actions"` // names
+
+	// Identity tells that the API exposes the model Identity, and with it the actions that
+	// a server brings for accounts.
+	Identity bool `json:"identity,omitempty"`
 }
 
 // Model is a model or union, as far as actions need to be told where they belong.

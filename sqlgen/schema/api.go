@@ -19,7 +19,7 @@ func (c *checker) checkAPIs() {
 				c.report(NameClash, d.tree.Name.Span(), apiClash(d.Name, defaultAPI, d.Path))
 			}
 		}
-		c.schema.APIs = append(c.schema.APIs, &API{Name: defaultAPI, Path: "api", Actions: c.schema.Actions})
+		c.schema.APIs = append(c.schema.APIs, &API{Name: defaultAPI, Path: "api", Actions: c.schema.Actions, ExposesIdentity: true})
 	}
 	for _, d := range c.apis {
 		c.checkAPI(d)
@@ -46,6 +46,7 @@ func (c *checker) checkAPI(d *apiDecl) {
 			}
 			continue
 		}
+		d.ExposesIdentity = d.ExposesIdentity || name.Name == identityName
 		var actions []*Action
 		if t.model != nil {
 			actions = t.model.Actions

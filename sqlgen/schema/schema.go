@@ -425,6 +425,8 @@ type API struct {
 	Path    string // lower case
 	Doc     string
 	Actions []*Action // in declaration order of the actions
+
+	ExposesIdentity bool // and with it the actions that the server brings for accounts
 }
 
 // Stored returns the fields of a model that are columns, in record order.

@@ -1,0 +1,438 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sternpost/sternpost/auth/mail"
+)
+
+// How long a token holds that was sent to an e-mail address.
+const (
+	resetLifetime        = time.Hour
+	verificationLifetime = 24 * time.Hour
+)
+
+// Accounts let people look after what they sign in with: prove and change their e-mail
+// address, set a new password, end their sign-ins. They may be used concurrently.
+//
+// The errors of its methods are an *InputError, a *ConflictError, a *Refusal or an *Error
+// where something is refused.
+type Accounts struct {
+	store     AccountStore
+	passwords *Passwords
+	templates func() (*mail.Templates, error)
+	redirects redirects
+	seal      *seal
+	options   AccountOptions
+}
+
+// AccountOptions say what is asked of an account, and where mails lead.
+type AccountOptions struct {
+	BaseURL           string
+	VerificationURL   string   // where somebody proves an address; empty means the service's own page
+	RedirectURIs      []string // where a client may let somebody set a new password; empty means on the client's own machine
+	SigningKey        []byte   // PEM; seals mails that wait to be sent
+	MinPasswordLength int      // of a new one, in characters
+}
+
+// VerificationPath is where the service's own page is on which an address is proven.
+const VerificationPath = "/auth/verify"
+
+// AccountStore keeps what accounts need. It is a Store, and what that says holds here.
+type AccountStore interface {
+	Store
+
+	// AskReset keeps a token for whoever signs in with the e-mail address of the
+	// attempt, and the mail that brings it. Nobody learns whether there is such an
+	// account, not by the time that it takes either. It counts like a failure.
+	AskReset(ctx context.Context, attempt Attempt, m Mailed) (wait time.Duration, err error)
+
+	// AskVerification does the same for an identity that has this address and has not
+	// proven it.
+	AskVerification(ctx context.Context, identityID string, attempt Attempt, m Mailed) (wait time.Duration, err error)
+
+	// AskChange does the same for the new address of an identity, which is the account
+	// of the attempt. notice is the mail for the old one. It is not asked if the
+	// identity has another address or hash by now.
+	AskChange(ctx context.Context, identityID, email, hash string, attempt Attempt, m Mailed, notice []byte) (wait time.Duration, isAsked bool, err error)
+
+	// IsReset tells whether a token would set a new password.
+	IsReset(ctx context.Context, tokenHash []byte) (bool, error)
+
+	// Reset sets a new password by a token, which is used up, and ends all sign-ins. It
+	// is not set if the token does not hold. address is that of the client.
+	Reset(ctx context.Context, tokenHash []byte, newHash, address string) (isSet bool, err error)
+
+	// Verify proves an e-mail address by a token, which is used up.
+	Verify(ctx context.Context, tokenHash []byte) (VerifyOutcome, error)
+
+	// Account returns what is known of an identity.
+	Account(ctx context.Context, identityID string) (Account, error)
+
+	// ChangePassword replaces a hash, and ends all sign-ins but one. It is not changed
+	// if the identity has another hash by now.
+	ChangePassword(ctx context.Context, identityID, hash, newHash string, spared []byte, attempt Attempt) (wait time.Duration, isChanged bool, err error)
+
+	// SignOut ends all sign-ins of an identity. It is not there if it was deleted.
+	SignOut(ctx context.Context, identityID string) (isThere bool, err error)
+}
+
+// Mailed is a token on its way to an e-mail address.
+type Mailed struct {
+	TokenHash []byte
+	Lifetime  time.Duration
+	Content   []byte // the mail, sealed
+}
+
+// Account is what is known of an identity whose account is to change.
+type Account struct {
+	IsThere    bool
+	Email      string
+	IsVerified bool
+	IsPassword bool // it signs in by password
+}
+
+// VerifyOutcome tells what became of a token that proves an address.
+type VerifyOutcome string
+
+// The outcomes.
+const (
+	VerifyOK      VerifyOutcome = "ok"
+	VerifyRefused VerifyOutcome = "refused"
+	VerifyTaken   VerifyOutcome = "taken" // by another identity
+)
+
+// NewAccounts makes accounts. templates returns those of mails. It fails on a signing key that
+// cannot be read.
+func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*mail.Templates, error), options AccountOptions) (*Accounts, error) {
+	own, err := newSeal(options.SigningKey, options.BaseURL, "sternpost mails")
+	if err != nil {
+		return nil, err
+	}
+	return &Accounts{
+		store: store, passwords: passwords, templates: templates,
+		redirects: redirects{options.RedirectURIs}, seal: own, options: options,
+	}, nil
+}
+
+// InputError refuses an input.
+type InputError struct {
+	Field, Problem string
+}
+
+// Error says what is refused.
+func (e *InputError) Error() string { return e.Field + ": " + e.Problem }
+
+// ConflictError refuses what the state of the account does not allow. Its text is for the
+// client.
+type ConflictError struct{ message string }
+
+// Error is the message for the client.
+func (e *ConflictError) Error() string { return e.message }
+
+// The conflicts.
+var (
+	ErrNoPassword = &ConflictError{"the identity does not sign in by password"}
+	ErrTaken      = &ConflictError{"the e-mail address belongs to another identity"}
+)
+
+// refused inputs, whatever the cause.
+var (
+	errToken       = &InputError{"token", "is not valid"}
+	errEmail       = &InputError{"email", "is not an e-mail address"}
+	errRedirectURL = &InputError{"redirectUrl", "is not an allowed address"}
+)
+
+// Client is who asks, from where.
+type Client struct {
+	Address   string // of the client
+	Languages string // the header Accept-Language
+}
+
+// Caller is a client that has shown a token.
+type Caller struct {
+	Client
+	Identity
+}
+
+// RequestPasswordReset has a link sent that leads to redirectURL, with a token that sets a
+// new password. Whether there is such an account is not told.
+func (a *Accounts) RequestPasswordReset(ctx context.Context, username, redirectURL string, client Client) error {
+	email, ok := parseEmail(username)
+	if !ok {
+		return errEmail
+	}
+	if !a.redirects.allows(redirectURL) {
+		return errRedirectURL
+	}
+	mailed, err := a.write(mail.ResetPassword, email, redirectURL, resetLifetime, client.Languages)
+	if err != nil {
+		return err
+	}
+	return mustWait(a.store.AskReset(ctx, Attempt{Account: email, Address: client.Address}, mailed))
+}
+
+// ResetPassword sets a new password by the token of such a link.
+func (a *Accounts) ResetPassword(ctx context.Context, token, password string, client Client) error {
+	if err := a.checkNew(password); err != nil {
+		return err
+	}
+	// No hash is made for a token that does not hold.
+	isReset := false
+	if isSecret(token) {
+		var err error
+		if isReset, err = a.store.IsReset(ctx, HashSecret(token)); err != nil {
+			return err
+		}
+	}
+	if !isReset {
+		return a.refuseToken(ctx, client)
+	}
+	leave, err := a.passwords.Enter(ctx, client.Address)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	hash, err := a.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	isSet, err := a.store.Reset(ctx, HashSecret(token), hash, client.Address)
+	if err == nil && !isSet {
+		return a.refuseToken(ctx, client)
+	}
+	return err
+}
+
+// checkNew checks a new password. The longest one is checked with the form of the input.
+func (a *Accounts) checkNew(password string) error {
+	if utf8.RuneCountInString(password) < a.options.MinPasswordLength {
+		return &InputError{"password", fmt.Sprintf("String length must be at least %d", a.options.MinPasswordLength)}
+	}
+	return nil
+}
+
+// refuseToken counts a token that does not hold, and refuses it.
+func (a *Accounts) refuseToken(ctx context.Context, client Client) error {
+	if err := mustWait(a.store.Fail(ctx, Attempt{Address: client.Address})); err != nil {
+		return err
+	}
+	return errToken
+}
+
+// RequestVerification has a link sent that proves the caller's e-mail address. Nothing is
+// sent if it is proven.
+func (a *Accounts) RequestVerification(ctx context.Context, caller Caller) error {
+	account, err := a.account(ctx, caller)
+	if err != nil || account.IsVerified {
+		return err
+	}
+	return a.askVerification(ctx, caller.ID, Attempt{Account: account.Email, Address: caller.Address}, caller.Languages)
+}
+
+func (a *Accounts) askVerification(ctx context.Context, identityID string, attempt Attempt, languages string) error {
+	mailed, err := a.verification(attempt.Account, languages)
+	if err != nil {
+		return err
+	}
+	return mustWait(a.store.AskVerification(ctx, identityID, attempt, mailed))
+}
+
+// verification writes the mail that lets somebody prove an address.
+func (a *Accounts) verification(email, languages string) (Mailed, error) {
+	return a.write(mail.VerifyEmail, email, a.verificationURL(), verificationLifetime, languages)
+}
+
+func (a *Accounts) verificationURL() string {
+	if a.options.VerificationURL != "" {
+		return a.options.VerificationURL
+	}
+	return a.options.BaseURL + VerificationPath
+}
+
+// VerifyEmail proves an address by the token of a link that was sent there.
+func (a *Accounts) VerifyEmail(ctx context.Context, token string, client Client) error {
+	outcome := VerifyRefused
+	if isSecret(token) {
+		var err error
+		if outcome, err = a.store.Verify(ctx, HashSecret(token)); err != nil {
+			return err
+		}
+	}
+	switch outcome {
+	case VerifyOK:
+		return nil
+	case VerifyTaken:
+		return ErrTaken
+	}
+	return a.refuseToken(ctx, client)
+}
+
+// ChangePassword sets a new password for a caller who knows the old one, and ends all other
+// sign-ins.
+func (a *Accounts) ChangePassword(ctx context.Context, oldPassword, password string, caller Caller) error {
+	if err := a.checkNew(password); err != nil {
+		return err
+	}
+	account, err := a.account(ctx, caller)
+	if err != nil {
+		return err
+	}
+	leave, err := a.passwords.Enter(ctx, caller.Address)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	attempt := Attempt{Account: account.Email, Address: caller.Address}
+	old, err := a.checkOld(ctx, "oldPassword", oldPassword, attempt, caller)
+	if err != nil {
+		return err
+	}
+	hash, err := a.passwords.Hash(ctx, password)
+	if err != nil {
+		return err
+	}
+	wait, isChanged, err := a.store.ChangePassword(ctx, caller.ID, old, hash, keyHashOf(caller.Family), attempt)
+	if err != nil {
+		return err
+	}
+	if wait == 0 && !isChanged {
+		return a.refusePassword(ctx, "oldPassword", attempt)
+	}
+	return mustWait(wait, nil)
+}
+
+// checkOld compares a password with that of the caller, and returns its hash.
+func (a *Accounts) checkOld(ctx context.Context, field, password string, attempt Attempt, caller Caller) (hash string, err error) {
+	wait, known, err := a.store.Password(ctx, attempt)
+	if err := mustWait(wait, err); err != nil {
+		return "", err
+	}
+	if known.IdentityID != caller.ID {
+		known.Hash = "" // it has another address by now
+	}
+	matches, err := a.passwords.Verify(ctx, known.Hash, password)
+	if err != nil {
+		return "", err
+	}
+	if !matches {
+		return "", a.refusePassword(ctx, field, attempt)
+	}
+	return known.Hash, nil
+}
+
+// refusePassword counts a password that is not the caller's, and refuses it.
+func (a *Accounts) refusePassword(ctx context.Context, field string, attempt Attempt) error {
+	if err := mustWait(a.store.Fail(ctx, attempt)); err != nil {
+		return err
+	}
+	return &InputError{field, "is not the password"}
+}
+
+// ChangeEmail has a link sent to the new address of a caller who knows the password. It
+// takes effect when that address is proven. Whether it is somebody's is not told.
+func (a *Accounts) ChangeEmail(ctx context.Context, username, password string, caller Caller) error {
+	email, ok := parseEmail(username)
+	if !ok {
+		return errEmail
+	}
+	account, err := a.account(ctx, caller)
+	if err != nil {
+		return err
+	}
+	if email == account.Email {
+		return &InputError{"email", "is the present address"}
+	}
+	leave, err := a.passwords.Enter(ctx, caller.Address)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	own := Attempt{Account: account.Email, Address: caller.Address}
+	hash, err := a.checkOld(ctx, "password", password, own, caller)
+	if err != nil {
+		return err
+	}
+	mailed, err := a.write(mail.ChangeEmail, email, a.verificationURL(), verificationLifetime, caller.Languages)
+	if err != nil {
+		return err
+	}
+	notice, err := a.close(mail.EmailChanged, caller.Languages, mail.Data{Email: email})
+	if err != nil {
+		return err
+	}
+	wait, isAsked, err := a.store.AskChange(ctx, caller.ID, account.Email, hash,
+		Attempt{Account: email, Address: caller.Address}, mailed, notice)
+	if err != nil {
+		return err
+	}
+	if wait == 0 && !isAsked {
+		return a.refusePassword(ctx, "password", own)
+	}
+	return mustWait(wait, nil)
+}
+
+// SignOut ends all sign-ins of the caller.
+func (a *Accounts) SignOut(ctx context.Context, caller Caller) error {
+	isThere, err := a.store.SignOut(ctx, caller.ID)
+	if err == nil && !isThere {
+		return ErrNoIdentity
+	}
+	return err
+}
+
+// account returns the account of a caller who signs in by password.
+func (a *Accounts) account(ctx context.Context, caller Caller) (Account, error) {
+	account, err := a.store.Account(ctx, caller.ID)
+	switch {
+	case err != nil:
+		return Account{}, err
+	case !account.IsThere:
+		return Account{}, ErrNoIdentity
+	case !account.IsPassword:
+		return Account{}, ErrNoPassword
+	}
+	return account, nil
+}
+
+// write makes a token, and the mail that brings it.
+func (a *Accounts) write(name, email, target string, lifetime time.Duration, languages string) (Mailed, error) {
+	token := NewSecret()
+	content, err := a.close(name, languages, mail.Data{Link: redirectTo(target, parameter{"token", token}), Email: email})
+	if err != nil {
+		return Mailed{}, err
+	}
+	return Mailed{TokenHash: HashSecret(token), Lifetime: lifetime, Content: content}, nil
+}
+
+// close writes a mail and seals it: while it waits to be sent, whoever reads the database
+// finds no token in it.
+func (a *Accounts) close(name, languages string, data mail.Data) ([]byte, error) {
+	templates, err := a.templates()
+	if err != nil {
+		return nil, err
+	}
+	content, err := templates.Write(name, languages, data)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(content)
+	if err != nil {
+		return nil, fmt.Errorf("write the mail %s: %w", name, err)
+	}
+	return a.seal.close(text), nil
+}
+
+// Open returns a mail that waits to be sent. It is not ok if it was sealed under another
+// signing key.
+func (a *Accounts) Open(sealed []byte) (content mail.Content, ok bool) {
+	text, ok := a.seal.open(sealed)
+	if !ok {
+		return mail.Content{}, false
+	}
+	return content, json.Unmarshal(text, &content) == nil
+}

@@ -1,0 +1,68 @@
+package auth
+
+import (
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"fmt"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+// seal keeps something from whoever holds it: nobody reads or changes it but a server of
+// this service.
+type seal struct {
+	aead  cipher.AEAD
+	about []byte // what is sealed along
+}
+
+// newSeal makes a seal for one purpose. Its key is derived from the signing key, which all
+// servers of a service have: what one closes, another opens. After a new signing key nothing
+// opens that was closed before.
+func newSeal(signingKey []byte, baseURL, purpose string) (*seal, error) {
+	key, err := DeriveKey(signingKey, purpose)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := chacha20poly1305.NewX(key)
+	if err != nil {
+		return nil, fmt.Errorf("use the key derived from the signing key: %w", err)
+	}
+	return &seal{aead: aead, about: []byte(baseURL)}, nil
+}
+
+// DeriveKey derives a key of 256 bits from the signing key, which all servers of a service
+// have, for a purpose.
+func DeriveKey(signingKey []byte, purpose string) ([]byte, error) {
+	signer, err := parseSigningKey(signingKey)
+	if err != nil {
+		return nil, fmt.Errorf("read the signing key: %w", err)
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(signer) // the same however the PEM is written
+	if err != nil {
+		return nil, fmt.Errorf("write the signing key: %w", err)
+	}
+	key, err := hkdf.Key(sha256.New, secret, nil, purpose, chacha20poly1305.KeySize)
+	if err != nil {
+		return nil, fmt.Errorf("derive a key from the signing key: %w", err)
+	}
+	return key, nil
+}
+
+// close seals something.
+func (s *seal) close(plain []byte) []byte {
+	nonce := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
+	_, _ = rand.Read(nonce) // never fails
+	return s.aead.Seal(nonce, nonce, plain, s.about)
+}
+
+// open returns what was sealed.
+func (s *seal) open(sealed []byte) (plain []byte, ok bool) {
+	if len(sealed) < s.aead.NonceSize() {
+		return nil, false
+	}
+	plain, err := s.aead.Open(nil, sealed[:s.aead.NonceSize()], sealed[s.aead.NonceSize():], s.about)
+	return plain, err == nil
+}

@@ -1,0 +1,584 @@
+package signin
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/integration/mailserver"
+)
+
+// withMail is a service that sends by a mail server of its own.
+func withMail(t *testing.T, o options) (*service, *mailserver.Server) {
+	t.Helper()
+	mails := mailserver.New(t, false, false)
+	o.env = append(o.env, "STERNPOST_MAIL_FROM=Notes <noreply@notes.example>", "STERNPOST_MAIL_SMTP_TLS=off",
+		"STERNPOST_MAIL_SMTP_HOST="+mails.Host, fmt.Sprintf("STERNPOST_MAIL_SMTP_PORT=%d", mails.Port))
+	return serve(t, o), mails
+}
+
+// inProduction is a service that is not being developed.
+func inProduction(env ...string) options {
+	return options{env: append([]string{"STERNPOST_MODE=production", "STERNPOST_STORAGE_TYPE=s3"}, env...), baseURL: "https://notes.example"}
+}
+
+// answered is what an action answered.
+type answered struct {
+	status int
+	body   string
+	header http.Header
+}
+
+// act calls an action.
+func (s *service) act(t *testing.T, token, action string, input map[string]string, headers ...string) answered {
+	t.Helper()
+	if input == nil {
+		input = map[string]string{}
+	}
+	body, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/json/"+action, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answered{response.StatusCode, string(text), response.Header}
+}
+
+// must calls an action that answers {}.
+func (s *service) must(t *testing.T, token, action string, input map[string]string, headers ...string) {
+	t.Helper()
+	if got := s.act(t, token, action, input, headers...); got.status != http.StatusOK || got.body != "{}" {
+		t.Fatalf("%s: got %d %s, want 200 {}", action, got.status, got.body)
+	}
+}
+
+// refused calls an action that is refused, with a text in the answer.
+func (s *service) refused(t *testing.T, token, action string, input map[string]string, status int, text string) {
+	t.Helper()
+	if got := s.act(t, token, action, input); got.status != status || !strings.Contains(got.body, text) {
+		t.Errorf("%s %v: got %d %s, want %d and %s", action, input, got.status, got.body, status, text)
+	}
+}
+
+func (s *service) password(t *testing.T, email, password string) tokens {
+	t.Helper()
+	return s.grant(t, url.Values{"grant_type": {"password"}, "username": {email}, "password": {password}})
+}
+
+func (s *service) signUp(t *testing.T, email, password string) tokens {
+	t.Helper()
+	got := s.password(t, email, password)
+	if got.status != http.StatusOK || !got.IdentityCreated {
+		t.Fatalf("sign up %s: got %+v", email, got)
+	}
+	return got
+}
+
+// read returns the subject, the text and the HTML of a mail.
+func read(t *testing.T, m mailserver.Mail) (subject, text, html string) {
+	t.Helper()
+	subject, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode := func(encoding string, r io.Reader) string {
+		if encoding == "quoted-printable" {
+			r = quotedprintable.NewReader(r)
+		}
+		b, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.ReplaceAll(string(b), "\r\n", "\n")
+	}
+	kind, parameters, err := mime.ParseMediaType(m.Header.Get("Content-Type"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if kind != "multipart/alternative" {
+		return subject, decode(m.Header.Get("Content-Transfer-Encoding"), bytes.NewReader(m.Body)), ""
+	}
+	parts := multipart.NewReader(bytes.NewReader(m.Body), parameters["boundary"])
+	var texts []string
+	for {
+		part, err := parts.NextRawPart()
+		if err == io.EOF {
+			return subject, texts[0], texts[1]
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts = append(texts, decode(part.Header.Get("Content-Transfer-Encoding"), part))
+	}
+}
+
+// await waits for the mail after so many, and returns it with the token of its link.
+func await(t *testing.T, mails *mailserver.Server, before int) (mailserver.Mail, string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if taken := mails.Taken(); len(taken) > before {
+			_, text, _ := read(t, taken[before])
+			match := regexp.MustCompile(`[?&]token=([A-Za-z0-9_-]{43})\n`).FindStringSubmatch(text)
+			if match == nil {
+				return taken[before], ""
+			}
+			return taken[before], match[1]
+		}
+	}
+	t.Fatalf("mail %d does not come", before+1)
+	panic("unreachable")
+}
+
+// awaitSent waits until all mails are noted as sent.
+func awaitSent(t *testing.T, s *service) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if value[bool](t, s, `select bool_and(sent_at is not null) from platform.mail`) {
+			return
+		}
+	}
+	t.Fatal("some mail is not noted as sent")
+}
+
+const redirectTo = "http://localhost/reset?from=mail"
+
+// TestResetPassword sets a new password by a mail.
+func TestResetPassword(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, inProduction())
+	first := s.signUp(t, "ada@example.com", "correct-canary")
+	s.must(t, "", "requestPasswordReset", map[string]string{"email": "Ada@Example.com", "redirectUrl": redirectTo})
+	m, token := await(t, mails, 0)
+
+	subject, text, html := read(t, m)
+	link := redirectTo + "&token=" + token
+	if m.To != "ada@example.com" || m.From != "noreply@notes.example" || subject != "Set a new password" {
+		t.Errorf("got a mail from %s to %s: %s", m.From, m.To, subject)
+	}
+	if !strings.Contains(text, "\n"+link+"\n") || !strings.Contains(html, `href="`+strings.ReplaceAll(link, "&", "&amp;")+`"`) {
+		t.Errorf("the link %s is not in\n%s\n%s", link, text, html)
+	}
+	awaitSent(t, s)
+	if got := value[bool](t, s, `select not exists (select from platform.mail where content is not null or encode(content, 'escape') like '%' || $1 || '%')
+		and not exists (select from platform.auth_proof where encode(hash, 'escape') like '%' || $1 || '%')`, token); !got {
+		t.Error("the database keeps a mail that was sent, or its token")
+	}
+
+	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "short"}, 400, `"field":"password","error":"String length must be at least 8"`)
+	s.must(t, "", "resetPassword", map[string]string{"token": token, "password": "battery-canary"})
+	s.refused(t, "", "resetPassword", map[string]string{"token": token, "password": "battery-canary"}, 400, `"field":"token","error":"is not valid"`)
+	if got := s.password(t, "ada@example.com", "correct-canary"); got.Error != "invalid_grant" {
+		t.Errorf("the old password: got %+v", got)
+	}
+	if got := s.refresh(t, first.RefreshToken); got.Error != "invalid_grant" {
+		t.Errorf("a sign-in of before: got %+v", got)
+	}
+	if got := s.password(t, "ada@example.com", "battery-canary"); got.status != http.StatusOK {
+		t.Errorf("the new password: got %+v", got)
+	}
+	if !value[bool](t, s, `select email_verified from app.identity`) {
+		t.Error("the address is not proven")
+	}
+}
+
+// TestResetTellsNothing asks for new passwords of addresses that somebody has and that nobody has.
+func TestResetTellsNothing(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, options{})
+	s.signUp(t, "ada@example.com", "correct-canary")
+	rows := func() string {
+		return value[string](t, s, `select concat_ws(' ', (select count(*) from platform.auth_proof), (select count(*) from platform.auth_failure))`)
+	}
+	var answers []string
+	for i, email := range []string{"ada@example.com", "nobody@example.com"} {
+		got := s.act(t, "", "requestPasswordReset", map[string]string{"email": email, "redirectUrl": redirectTo})
+		got.header.Del("X-Request-Id")
+		got.header.Del("Date")
+		answers = append(answers, fmt.Sprint(got.status, got.body, got.header))
+		if want := fmt.Sprint(i+1, " ", i+2); rows() != want {
+			t.Errorf("%s: got %s rows, want %s", email, rows(), want)
+		}
+	}
+	if answers[0] != answers[1] {
+		t.Errorf("for an address that somebody has: %s\nfor one that nobody has: %s", answers[0], answers[1])
+	}
+	await(t, mails, 0)
+	s.must(t, "", "requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirectTo})
+	if m, _ := await(t, mails, 1); m.To != "ada@example.com" || len(mails.Taken()) != 2 {
+		t.Errorf("%d mails were sent, the last one to %s", len(mails.Taken()), m.To)
+	}
+	for _, redirect := range []string{"https://evil.example/", "http://localhost@evil.example/", "//evil.example", "javascript:alert(1)", "http://localhost/#a", ""} {
+		s.refused(t, "", "requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirect}, 400, `"field":"redirectUrl"`)
+	}
+	s.refused(t, "", "requestPasswordReset", map[string]string{"email": "ada", "redirectUrl": redirectTo}, 400, `"field":"email"`)
+	for _, email := range []string{"ada@example.com", "nobody@example.com"} {
+		var got answered
+		for range 11 {
+			got = s.act(t, "", "requestPasswordReset", map[string]string{"email": email, "redirectUrl": redirectTo})
+		}
+		if got.status != http.StatusTooManyRequests || !strings.Contains(got.body, "ERR_RATE_LIMITED") || got.header.Get("Retry-After") == "" {
+			t.Errorf("%s: after too many requests got %d %s", email, got.status, got.body)
+		}
+	}
+}
+
+// TestVerificationRequired signs up where the address has to be proven first, on the service's own page.
+func TestVerificationRequired(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, options{settings: "  password:\n    verification: required\n"})
+	const unproven = "the e-mail address is not verified"
+	refuse := func(password, want string) {
+		t.Helper()
+		got := s.password(t, "ada@example.com", password)
+		if got.status != 400 || got.Error != "invalid_grant" || got.ErrorDescription != want || got.AccessToken != "" {
+			t.Fatalf("got %+v, want %s", got, want)
+		}
+	}
+	refuse("correct-canary", unproven)
+	m, token := await(t, mails, 0)
+	if subject, text, _ := read(t, m); subject != "Confirm your e-mail address" || !strings.Contains(text, "\n"+s.url+"/auth/verify?token="+token+"\n") {
+		t.Errorf("got the mail %s\n%s", subject, text)
+	}
+	refuse("wrong-canary", "the identity does not exist or the credentials are incorrect")
+	refuse("correct-canary", unproven)
+	_, again := await(t, mails, 1)
+	if again == token || len(mails.Taken()) != 2 {
+		t.Errorf("the right password brings no new token, or the wrong one did: %d mails", len(mails.Taken()))
+	}
+
+	b := newBrowser(t)
+	for range 2 { // a program that looks at mails opens the link, too
+		page := b.get(t, s.url+"/auth/verify?token="+again)
+		if page.StatusCode != 200 || !strings.Contains(page.body, `value="`+again+`"`) || !strings.Contains(page.body, `<form method="post">`) {
+			t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
+		}
+		if policy := page.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "frame-ancestors 'none'") {
+			t.Errorf("got the policy %s", policy)
+		}
+		if page.Header.Get("Referrer-Policy") != "no-referrer" || page.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("got the headers %v", page.Header)
+		}
+	}
+	refuse("correct-canary", unproven)
+	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 200 || !strings.Contains(page.body, "is confirmed") {
+		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
+	}
+	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 400 || !strings.Contains(page.body, "does not hold any more") {
+		t.Errorf("for a replay got the page %d\n%s", page.StatusCode, page.body)
+	}
+	if page := b.get(t, s.url+`/auth/verify?token=%22%3E%3Cscript%3E`); strings.Contains(page.body, "<script>") {
+		t.Errorf("got the page\n%s", page.body)
+	}
+	if got := s.password(t, "ada@example.com", "correct-canary"); got.status != 200 {
+		t.Errorf("once the address is proven, got %+v", got)
+	}
+}
+
+// TestVerificationSent signs up where a mail is sent and nothing more is asked, in the language of the browser.
+func TestVerificationSent(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "mail"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "mail", "verifyEmail.de.txt"), []byte("Subject: Hallo {{.Email}}\n\nBitte hier:\n{{.Link}}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, mails := withMail(t, options{dir: folder, settings: "  verificationUrl: https://app.example.com/verify\n  password: {verification: send}\n"})
+	signedIn := s.signUp(t, "ada@example.com", "correct-canary")
+	await(t, mails, 0)
+	s.must(t, signedIn.AccessToken, "requestEmailVerification", nil, "Accept-Language", "fr, de-CH;q=0.9, en;q=0.1")
+	m, token := await(t, mails, 1)
+	if subject, text, html := read(t, m); subject != "Hallo ada@example.com" || text != "Bitte hier:\nhttps://app.example.com/verify?token="+token+"\n" || html != "" {
+		t.Errorf("got the mail %q\n%q\n%q", subject, text, html)
+	}
+	s.must(t, "", "verifyEmail", map[string]string{"token": token})
+	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 400, `"field":"token"`)
+	s.must(t, signedIn.AccessToken, "requestEmailVerification", nil)
+	if !value[bool](t, s, `select email_verified from app.identity`) || len(mails.Taken()) != 2 {
+		t.Error("the address is not proven, or a proven one is asked for again")
+	}
+}
+
+// TestChangeEmail changes an address: the new one has to be proven, the old one is told.
+func TestChangeEmail(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, options{})
+	signedIn := s.signUp(t, "ada@example.com", "correct-canary")
+	s.signUp(t, "bob@example.com", "correct-canary")
+	s.refused(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "new@example.com", "password": "wrong-canary"}, 400, `"field":"password","error":"is not the password"`)
+	s.refused(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "ada@example.com", "password": "correct-canary"}, 400, `"field":"email"`)
+	s.must(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "New@example.com", "password": "correct-canary"})
+	m, token := await(t, mails, 0)
+	if subject, text, _ := read(t, m); m.To != "new@example.com" || subject != "Confirm your new e-mail address" || !strings.Contains(text, "new@example.com") {
+		t.Errorf("got a mail to %s: %s\n%s", m.To, subject, text)
+	}
+	if got := s.password(t, "new@example.com", "correct-canary"); got.IdentityCreated {
+		t.Log("somebody else may sign up with the address meanwhile")
+		s.exec(t, `delete from app.identity where email = 'new@example.com'`)
+	}
+	s.must(t, "", "verifyEmail", map[string]string{"token": token})
+	m, link := await(t, mails, 1)
+	if subject, text, html := read(t, m); m.To != "ada@example.com" || subject != "Your e-mail address has changed" || link != "" ||
+		!strings.Contains(text, "new@example.com") || strings.Contains(html, "<a ") {
+		t.Errorf("got a mail to %s: %s\n%s", m.To, subject, text)
+	}
+	if got := s.password(t, "new@example.com", "correct-canary"); got.status != 200 || got.IdentityCreated {
+		t.Errorf("by the new address got %+v", got)
+	}
+	if got := s.refresh(t, signedIn.RefreshToken); got.status != 200 {
+		t.Errorf("the sign-in ended: %+v", got)
+	}
+
+	// Whether an address is somebody's shows to nobody but who reads its mails.
+	s.must(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "bob@example.com", "password": "correct-canary"})
+	_, token = await(t, mails, 2)
+	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 409, "the e-mail address belongs to another identity")
+}
+
+// TestChangePassword changes a password and ends sign-ins, all but the one that asked.
+func TestChangePassword(t *testing.T) {
+	t.Parallel()
+	s, _ := withMail(t, options{})
+	own, other := s.signUp(t, "ada@example.com", "correct-canary"), s.password(t, "ada@example.com", "correct-canary")
+	s.refused(t, own.AccessToken, "changePassword", map[string]string{"oldPassword": "wrong-canary", "password": "battery-canary"}, 400, `"field":"oldPassword"`)
+	s.refused(t, own.AccessToken, "changePassword", map[string]string{"oldPassword": "correct-canary", "password": "short"}, 400, `"field":"password"`)
+	own = s.refresh(t, own.RefreshToken) // a refreshed token is of the same sign-in
+	s.must(t, own.AccessToken, "changePassword", map[string]string{"oldPassword": "correct-canary", "password": "battery-canary"})
+	if got := s.refresh(t, other.RefreshToken); got.Error != "invalid_grant" {
+		t.Errorf("the other sign-in: got %+v", got)
+	}
+	if got := s.refresh(t, own.RefreshToken); got.status != 200 {
+		t.Errorf("the sign-in that asked: got %+v", got)
+	}
+	third := s.password(t, "ada@example.com", "battery-canary")
+	s.must(t, third.AccessToken, "signOutEverywhere", nil)
+	for _, token := range []string{own.RefreshToken, third.RefreshToken} {
+		if got := s.refresh(t, token); got.Error != "invalid_grant" {
+			t.Errorf("out everywhere, but got %+v", got)
+		}
+	}
+	for range 10 {
+		s.act(t, third.AccessToken, "changePassword", map[string]string{"oldPassword": "wrong-canary", "password": "battery-canary"})
+	}
+	s.refused(t, third.AccessToken, "changePassword", map[string]string{"oldPassword": "battery-canary", "password": "another-canary"}, 429, "ERR_RATE_LIMITED")
+}
+
+// machineKey makes a key of an identity, as the command does.
+func (s *service) machineKey(t *testing.T, identity string) string {
+	t.Helper()
+	key, hash := auth.NewMachineKey()
+	if value[*string](t, s, `select id from platform.auth_key_create($1, $2, now() + interval '1 day')`, identity, hash) == nil {
+		t.Fatalf("there is no key of %s", identity)
+	}
+	return key
+}
+
+// TestWhoMayChangeAccounts calls each action as each kind of caller.
+func TestWhoMayChangeAccounts(t *testing.T) {
+	t.Parallel()
+	s, _ := withMail(t, options{})
+	signedIn := s.signUp(t, "ada@example.com", "correct-canary")
+	s.exec(t, `insert into app.identity (id, email, issuer, external_id) values ('provided', 'ada@example.com', 'https://provider', 'x')`)
+	gone := s.signUp(t, "gone@example.com", "correct-canary")
+	s.exec(t, `delete from app.identity where email = 'gone@example.com'`)
+	callers := []struct{ name, token string }{
+		{"anonymous", ""}, {"signed in", signedIn.AccessToken}, {"of a provider", s.machineKey(t, "provided")}, {"gone", gone.AccessToken},
+	}
+	unknown := auth.NewSecret()
+	for _, test := range []struct {
+		action string
+		input  map[string]string
+		want   []int
+	}{
+		{"requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirectTo}, []int{200, 200, 200, 200}},
+		{"resetPassword", map[string]string{"token": unknown, "password": "correct-canary"}, []int{400, 400, 400, 400}},
+		{"requestEmailVerification", nil, []int{403, 200, 409, 401}},
+		{"verifyEmail", map[string]string{"token": unknown}, []int{400, 400, 400, 400}},
+		{"changePassword", map[string]string{"oldPassword": "correct-canary", "password": "correct-canary"}, []int{403, 200, 409, 401}},
+		{"changeEmail", map[string]string{"email": "new@example.com", "password": "correct-canary"}, []int{403, 200, 409, 401}},
+		{"signOutEverywhere", nil, []int{403, 200, 200, 401}},
+	} {
+		for i, c := range callers {
+			if got := s.act(t, c.token, test.action, test.input); got.status != test.want[i] {
+				t.Errorf("%s, %s: got %d %s, want %d", test.action, c.name, got.status, got.body, test.want[i])
+			}
+		}
+		for _, bad := range []map[string]string{{"more": "x"}, {}} {
+			if len(test.input) == 0 && len(bad) == 0 {
+				continue
+			}
+			s.refused(t, signedIn.AccessToken, test.action, bad, 400, "ERR_INVALID_INPUT")
+		}
+		response, err := http.Get(s.url + "/api/json/" + test.action)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != http.StatusMethodNotAllowed {
+			t.Errorf("GET %s: got %d", test.action, response.StatusCode)
+		}
+	}
+}
+
+// TestMachineKeys calls with keys.
+func TestMachineKeys(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{})
+	s.signUp(t, "ada@example.com", "correct-canary")
+	key := s.machineKey(t, "ada@example.com")
+	call := func(token string) string {
+		got := s.act(t, token, "createNote", map[string]string{"text": "by a machine"})
+		return fmt.Sprint(got.status, " ", regexp.MustCompile(`"message":"([^"]*)"`).FindString(got.body))
+	}
+	const invalid, expired = `401 "message":"the access token is not valid"`, `401 "message":"the access token has expired"`
+	steps := []struct{ does, token, sql, want string }{
+		{"the key", key, ``, `200 `},
+		{"one that nobody has", "sternpost_" + auth.NewSecret(), ``, invalid},
+		{"a part of it", key[:len(key)-1], ``, invalid},
+		{"without its beginning", strings.TrimPrefix(key, "sternpost_"), ``, invalid},
+		{"expired", key, `update platform.auth_key set ends_at = now()`, expired},
+		{"revoked", key, `update platform.auth_key set revoked_at = now(), ends_at = now() + interval '1 day'`, invalid},
+		{"of an identity that is gone", key, `update platform.auth_key set revoked_at = null; delete from app.note; delete from app.identity`, invalid},
+	}
+	for _, step := range steps {
+		if step.sql != "" {
+			s.exec(t, step.sql)
+		}
+		if got := call(step.token); got != step.want {
+			t.Errorf("%s: got %s, want %s", step.does, got, step.want)
+		}
+	}
+	if strings.Contains(s.log.String(), key) {
+		t.Error("the log holds the key")
+	}
+	if got := s.grant(t, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {key}}); got.Error != "invalid_grant" {
+		t.Errorf("as a refresh token: got %+v", got)
+	}
+}
+
+// TestAccountsOffered looks which actions there are, with and without mail and passwords.
+func TestAccountsOffered(t *testing.T) {
+	t.Parallel()
+	all := []string{"changeEmail", "changePassword", "requestEmailVerification", "requestPasswordReset", "resetPassword", "signOutEverywhere", "verifyEmail"}
+	for _, test := range []struct {
+		name    string
+		o       options
+		offered []string
+	}{
+		{"in development", options{}, all},
+		{"in production, without mail", inProduction(), []string{"changePassword", "signOutEverywhere"}},
+		{"in production", inProduction("STERNPOST_MAIL_SMTP_HOST=mail.notes.example", "STERNPOST_MAIL_FROM=a@notes.example"), all},
+		{"without passwords", options{env: []string{"STERNPOST_AUTH_PASSWORD_ENABLED=false"}}, []string{"signOutEverywhere"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			s := serve(t, test.o)
+			response, err := http.Get(s.url + "/api/json/openapi.json")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer response.Body.Close()
+			var document struct {
+				Paths map[string]any `json:"paths"`
+			}
+			if err := json.NewDecoder(response.Body).Decode(&document); err != nil {
+				t.Fatal(err)
+			}
+			for _, action := range all {
+				isOffered := slices.Contains(test.offered, action)
+				if _, isDescribed := document.Paths["/api/json/"+action]; isDescribed != isOffered {
+					t.Errorf("%s is described: %t", action, isDescribed)
+				}
+				if got := s.act(t, "", action, nil); (got.status != http.StatusNotFound) != isOffered {
+					t.Errorf("%s: got %d", action, got.status)
+				}
+			}
+			page := newBrowser(t).get(t, s.url+"/auth/verify")
+			if (page.StatusCode == http.StatusOK) != slices.Contains(test.offered, "verifyEmail") {
+				t.Errorf("the page of verifications: got %d", page.StatusCode)
+			}
+		})
+	}
+}
+
+// TestMailServerRefuses sends to a mail server that takes mails later, or never. No request waits for it.
+func TestMailServerRefuses(t *testing.T) {
+	t.Parallel()
+	s, mails := withMail(t, inProduction())
+	s.signUp(t, "ada@example.com", "correct-canary")
+	ask := func() {
+		s.must(t, "", "requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirectTo})
+	}
+	settled := func(id int, condition string) string {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+			if got := value[*string](t, s, `select (select concat_ws(' ', attempts, content is null, due_at - now() between '0' and '5 seconds', failure) from platform.mail where id = $1 and `+condition+`)`, id); got != nil {
+				return *got
+			}
+		}
+		t.Fatalf("mail %d: %s does not come true", id, condition)
+		panic("unreachable")
+	}
+	mails.Refuse(&smtp.SMTPError{Code: 451, Message: "ada@example.com is greylisted"}, nil)
+	ask()
+	if got := settled(1, `attempts > 0`); !strings.HasPrefix(got, "1 f t ") || !strings.Contains(got, "greylisted") || strings.Contains(got, "ada@") {
+		t.Errorf("after a try: %s", got)
+	}
+	mails.Refuse(nil, nil)
+	s.exec(t, `update platform.mail set due_at = now()`)
+	await(t, mails, 0)
+	if got := settled(1, `sent_at is not null`); !strings.HasPrefix(got, "2 t ") {
+		t.Errorf("when it is sent: %s", got)
+	}
+	mails.Refuse(&smtp.SMTPError{Code: 550, Message: "ada@example.com is unknown"}, nil)
+	ask()
+	if got := settled(2, `failed_at is not null`); !strings.HasPrefix(got, "1 t ") {
+		t.Errorf("when it is refused for good: %s", got)
+	}
+	mails.Refuse(nil, nil)
+	s.exec(t, `insert into platform.mail (name, recipient, content, ends_at) values ('resetPassword', 'ada@example.com', 'sealed by another key', now() + interval '1 hour')`)
+	if got := settled(3, `failed_at is not null`); !strings.Contains(got, "another signing key") {
+		t.Errorf("one that nobody can open: %s", got)
+	}
+	if text := s.log.String(); !strings.Contains(text, "a mail is tried again") || !strings.Contains(text, "a mail cannot be sent") || strings.Contains(text, "ada@example.com") {
+		t.Error("the log does not tell of the mails that were not taken, or tells too much")
+	}
+	if len(mails.Taken()) != 1 {
+		t.Errorf("%d mails were taken, want 1", len(mails.Taken()))
+	}
+}

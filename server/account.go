@@ -1,0 +1,24 @@
+package server
+
+import (
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/account"
+	"github.com/sternpost/sternpost/server/request"
+)
+
+// runAccount runs one of Identity's own actions, unless its client leaves.
+func (s *Server) runAccount(c *fiber.Ctx, action *action, in []byte, who *caller) error {
+	ctx, stop := request.WhileThere(c.UserContext(), who.request.Client)
+	defer stop()
+	err := account.Run(ctx, s.signIn.Accounts, action.Action, in, auth.Caller{
+		Client:   s.signIn.ClientOf(c),
+		Identity: auth.Identity{ID: who.identity, Family: who.family},
+	})
+	if err != nil {
+		return err
+	}
+	s.signIn.Mailed()
+	return request.SendJSON(c, fiber.StatusOK, "{}")
+}

@@ -1,0 +1,94 @@
+package account
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+)
+
+//go:embed verify.html
+var verifySource string
+
+var verifyPage = template.Must(template.New("verify").Parse(verifySource))
+
+// pagePolicy lets the page send its form to the service, and nothing else.
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// Page is where a link leads that proves an e-mail address, unless the application has a
+// page of its own.
+type Page struct {
+	Accounts *auth.Accounts
+	Policy   *request.Policy
+	IsServed func() bool // without a release there are no identities
+
+	Mailed func() // is told that a mail may wait
+
+	// ReadForm reads the form that the page sends.
+	ReadForm func(c *fiber.Ctx) (map[string]string, error)
+}
+
+// view is what the page shows: a question, or what came of the answer.
+type view struct {
+	Token   string // empty once it is known what came of it
+	Problem string
+}
+
+// Show asks whether the address is to be proven, and proves it once somebody says so. To
+// open the link changes nothing: programs that look at mails do that, too.
+func (p *Page) Show(c *fiber.Ctx) error {
+	switch c.Method() {
+	case fiber.MethodGet, fiber.MethodHead:
+		return p.send(c, http.StatusOK, view{Token: c.Query("token")})
+	case fiber.MethodPost:
+	default:
+		return refusal.NotAllowed("GET, HEAD, POST")
+	}
+	if !p.IsServed() {
+		return p.refuse(c, &refusal.Unavailable)
+	}
+	form, err := p.ReadForm(c)
+	if err != nil {
+		return err
+	}
+	client := auth.Client{Address: p.Policy.ClientAddress(c), Languages: c.Get("Accept-Language")}
+	if err := Refuse(p.Accounts.VerifyEmail(c.UserContext(), form["token"], client)); err != nil {
+		return p.refuse(c, err)
+	}
+	p.Mailed()
+	return p.send(c, http.StatusOK, view{})
+}
+
+// refuse shows what went wrong.
+func (p *Page) refuse(c *fiber.Ctx, err error) error {
+	refused := refusal.Of(err)
+	problem := "The service is away. Try again in a moment."
+	switch refused.Status {
+	case http.StatusBadRequest:
+		problem = "This link does not hold any more. Ask for another one."
+	case http.StatusConflict:
+		problem = "The e-mail address belongs to another account."
+	case http.StatusTooManyRequests:
+		problem = "There were too many attempts. Try again in a while."
+	}
+	p.Policy.Answer(c.Context(), request.Of(c), refused)
+	return p.send(c, refused.Status, view{Problem: problem})
+}
+
+func (p *Page) send(c *fiber.Ctx, status int, v view) error {
+	var b bytes.Buffer
+	if err := verifyPage.Execute(&b, v); err != nil {
+		return err
+	}
+	c.Status(status)
+	c.Set("Content-Security-Policy", pagePolicy)
+	c.Set("Content-Type", "text/html; charset=utf-8")
+	c.Response().SetBodyRaw(b.Bytes())
+	return nil
+}

@@ -1,0 +1,38 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	netmail "net/mail"
+)
+
+// HasMail tells whether mails can be asked for: in development they are kept where none
+// can be sent.
+func (c *Config) HasMail() bool {
+	return c.Mode == Development || c.Mail.Host != ""
+}
+
+func (c *Config) checkMail() []error {
+	var problems []error
+	switch {
+	case c.Mail.Host != "" && c.Mail.From == "":
+		problems = append(problems, errors.New("mail.smtp.host needs mail.from"))
+	case c.Mail.Host == "" && c.Mode == Production && c.Mail.From != "":
+		problems = append(problems, errors.New("mail.from needs mail.smtp.host"))
+	}
+	if (c.Mail.Username == "") != (c.Mail.Password == "") {
+		problems = append(problems, errors.New("mail.smtp.username and mail.smtp.password are needed together"))
+	}
+	if c.Verification.SendsMail() && !c.HasMail() {
+		problems = append(problems, fmt.Errorf("auth.password.verification: %s needs mail.smtp.host", c.Verification))
+	}
+	return problems
+}
+
+// mailAddress reads who mails are from.
+func mailAddress(text string) (string, error) {
+	if _, err := netmail.ParseAddress(text); err != nil {
+		return "", errors.New("is not an e-mail address such as Shop <noreply@example.com>")
+	}
+	return text, nil
+}

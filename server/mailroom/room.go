@@ -1,0 +1,201 @@
+package mailroom
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sternpost/sternpost/auth/mail"
+)
+
+const (
+	pollInterval = 2 * time.Second
+	firstDelay   = 4 * time.Second // until a mail is tried again; then four times as long each time
+	longestDelay = 15 * time.Minute
+)
+
+// Database is what the room needs of the database.
+type Database interface {
+	// Transaction runs statements in a transaction, which ends with them.
+	Transaction(ctx context.Context, do func(pgx.Tx) error) error
+}
+
+// Sender hands a mail to a mail server; *mail.Sender does.
+type Sender interface {
+	// Send sends a mail. It fails with a *mail.Refused if no other try would mend it.
+	Send(ctx context.Context, id, recipient string, content mail.Content) error
+}
+
+// Options are what a room is made of.
+type Options struct {
+	DB       Database
+	Sender   Sender                                              // nil means that mails are kept and not sent
+	Open     func(sealed []byte) (content mail.Content, ok bool) // opens what waits
+	IsKept   bool                                                // what a mail said is not erased: for developers
+	IsServed func() bool                                         // whether there is a release; before there are no mails
+	Registry prometheus.Registerer                               // takes the metrics
+	Log      *slog.Logger
+}
+
+// Room sends mails.
+type Room struct {
+	Options
+	sent     *prometheus.CounterVec
+	woken    chan struct{}
+	isFailed bool // whether the database was out of reach lately
+}
+
+// New makes a room. It sends nothing before Run.
+func New(o Options) *Room {
+	r := &Room{Options: o, woken: make(chan struct{}, 1), sent: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "sternpost_mail_total",
+		Help: "Tries to send a mail, by result: sent, kept, retried or failed for good.",
+	}, []string{"result"})}
+	for _, result := range []string{"sent", "kept", "retried", "failed"} {
+		r.sent.WithLabelValues(result) // 0 until it happens
+	}
+	r.Registry.MustRegister(r.sent)
+	return r
+}
+
+// Wake lets it look at once for mails that are due. Nobody waits for it.
+func (r *Room) Wake() {
+	select {
+	case r.woken <- struct{}{}:
+	default: // it is about to look
+	}
+}
+
+// Run sends what is due, until the context ends.
+func (r *Room) Run(ctx context.Context) {
+	ticker := time.NewTicker(pollInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		case <-r.woken:
+		}
+		if r.IsServed() {
+			r.sendDue(ctx)
+		}
+	}
+}
+
+// sendDue sends until nothing is due.
+func (r *Room) sendDue(ctx context.Context) {
+	for ctx.Err() == nil {
+		isSome, err := r.sendNext(ctx)
+		if err != nil {
+			if !r.isFailed && ctx.Err() == nil {
+				r.Log.Warn("look for mails that are due", "error", err)
+			}
+			r.isFailed = true
+			return
+		}
+		r.isFailed = false
+		if !isSome {
+			return
+		}
+	}
+}
+
+// sendNext sends one mail, if one is due. The transaction keeps it from other servers while it
+// is being sent: should this one end meanwhile, another takes it.
+func (r *Room) sendNext(ctx context.Context) (isSome bool, err error) {
+	err = r.DB.Transaction(ctx, func(tx pgx.Tx) error {
+		var m waiting
+		row := tx.QueryRow(ctx, `select id, name, recipient, content, attempts, is_late from platform.mail_take()`, pgx.QueryExecModeExec)
+		if err := row.Scan(&m.id, &m.name, &m.recipient, &m.content, &m.attempts, &m.isLate); err != nil {
+			return fmt.Errorf("take a mail: %w", err)
+		}
+		if m.id == nil {
+			return nil
+		}
+		isSome = true
+		return r.note(ctx, tx, &m, r.send(ctx, &m))
+	})
+	return isSome, err
+}
+
+// waiting is a mail that is due; without id there is none.
+type waiting struct {
+	id              *int64
+	name, recipient *string
+	content         []byte
+	attempts        *int32
+	isLate          *bool
+}
+
+var (
+	errLate   = &givenUp{"it was not sent in time"}
+	errSealed = &givenUp{"it was written under another signing key"}
+)
+
+// givenUp is why a mail is not tried again.
+type givenUp struct{ reason string }
+
+func (e *givenUp) Error() string { return e.reason }
+
+// send hands a mail to the mail server.
+func (r *Room) send(ctx context.Context, m *waiting) error {
+	if *m.isLate {
+		return errLate
+	}
+	content, ok := r.Open(m.content)
+	if !ok {
+		return errSealed
+	}
+	if r.Sender == nil {
+		return nil
+	}
+	hash := sha256.Sum256(m.content) // the same in every try, and of no other mail
+	return r.Sender.Send(ctx, base64.RawURLEncoding.EncodeToString(hash[:16]), *m.recipient, content)
+}
+
+// note notes what became of a mail.
+func (r *Room) note(ctx context.Context, tx pgx.Tx, m *waiting, failed error) error {
+	if failed == nil {
+		result := "sent"
+		if r.Sender == nil {
+			result = "kept"
+		}
+		r.sent.WithLabelValues(result).Inc()
+		_, err := tx.Exec(ctx, `select platform.mail_sent($1, $2)`, pgx.QueryExecModeExec, *m.id, r.IsKept)
+		return err
+	}
+	if ctx.Err() != nil {
+		return ctx.Err() // the server stops: another one sends it
+	}
+	var refused *mail.Refused
+	var late *givenUp
+	var delay *time.Duration
+	if errors.As(failed, &refused) || errors.As(failed, &late) {
+		r.sent.WithLabelValues("failed").Inc()
+		r.Log.Error("a mail cannot be sent", "mail", *m.id, "name", *m.name, "error", failed)
+	} else {
+		next := backOff(*m.attempts)
+		delay = &next
+		r.sent.WithLabelValues("retried").Inc()
+		r.Log.Warn("a mail is tried again", "mail", *m.id, "name", *m.name, "attempt", *m.attempts+1, "in", next, "error", failed)
+	}
+	_, err := tx.Exec(ctx, `select platform.mail_failed($1, $2, $3)`, pgx.QueryExecModeExec, *m.id, failed.Error(), delay)
+	return err
+}
+
+// backOff is how long to wait after so many attempts before the one that just failed.
+func backOff(attempts int32) time.Duration {
+	delay := firstDelay
+	for range min(attempts, 10) {
+		delay = min(4*delay, longestDelay)
+	}
+	return delay
+}

@@ -1,0 +1,93 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"github.com/sternpost/sternpost/auth"
+)
+
+// What accounts need of the store, beside what the grants do.
+
+// mailed are the last arguments of functions that keep a token and the mail that brings it.
+func (s *passwordStore) mailed(m auth.Mailed) []any {
+	return append(s.limits(), m.TokenHash, m.Lifetime, m.Content)
+}
+
+// AskReset keeps a token that sets a new password.
+func (s *passwordStore) AskReset(_ context.Context, a auth.Attempt, m auth.Mailed) (time.Duration, error) {
+	var wait int32
+	err := s.db.QueryRow(`select platform.auth_ask_reset($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		append([]any{a.Account, s.issuer, a.Address}, s.mailed(m)...), &wait)
+	return inSeconds(wait), err
+}
+
+// AskVerification keeps a token that proves an address.
+func (s *passwordStore) AskVerification(_ context.Context, identityID string, a auth.Attempt, m auth.Mailed) (time.Duration, error) {
+	var wait int32
+	err := s.db.QueryRow(`select platform.auth_ask_verification($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		append([]any{identityID, a.Account, a.Address}, s.mailed(m)...), &wait)
+	return inSeconds(wait), err
+}
+
+// AskChange keeps a token that changes an address.
+func (s *passwordStore) AskChange(_ context.Context, identityID, email, hash string, a auth.Attempt, m auth.Mailed, notice []byte) (time.Duration, bool, error) {
+	var wait int32
+	var isAsked bool
+	err := s.db.QueryRow(`select wait, is_asked from platform.auth_ask_change($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`,
+		append(append([]any{identityID, email, hash, a.Account, a.Address}, s.mailed(m)...), notice), &wait, &isAsked)
+	return inSeconds(wait), isAsked, err
+}
+
+// IsReset looks a token up.
+func (s *passwordStore) IsReset(_ context.Context, tokenHash []byte) (is bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_is_proof($1)`, []any{tokenHash}, &is)
+	return is, err
+}
+
+// Reset sets a new password.
+func (s *passwordStore) Reset(_ context.Context, tokenHash []byte, newHash, address string) (isSet bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_reset($1, $2, $3)`, []any{tokenHash, newHash, address}, &isSet)
+	return isSet, err
+}
+
+// Verify proves an address.
+func (s *passwordStore) Verify(_ context.Context, tokenHash []byte) (auth.VerifyOutcome, error) {
+	var outcome string
+	err := s.db.QueryRow(`select platform.auth_verify($1)`, []any{tokenHash}, &outcome)
+	return auth.VerifyOutcome(outcome), err
+}
+
+// Account looks an identity up.
+func (s *passwordStore) Account(_ context.Context, identityID string) (auth.Account, error) {
+	var a auth.Account
+	var email *string
+	var isVerified, isPassword *bool
+	err := s.db.QueryRow(`select is_there, email, is_verified, is_password from platform.auth_account($1, $2)`,
+		[]any{identityID, s.issuer}, &a.IsThere, &email, &isVerified, &isPassword)
+	a.Email, a.IsVerified, a.IsPassword = orEmpty(email), isVerified != nil && *isVerified, isPassword != nil && *isPassword
+	return a, err
+}
+
+// ChangePassword replaces a hash.
+func (s *passwordStore) ChangePassword(_ context.Context, identityID, hash, newHash string, spared []byte, a auth.Attempt) (time.Duration, bool, error) {
+	var wait int32
+	var isChanged bool
+	err := s.db.QueryRow(`select wait, is_changed from platform.auth_change_password($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		append([]any{identityID, hash, newHash, spared, a.Account, a.Address}, s.limits()...), &wait, &isChanged)
+	return inSeconds(wait), isChanged, err
+}
+
+// SignOut ends all sign-ins.
+func (s *passwordStore) SignOut(_ context.Context, identityID string) (isThere bool, err error) {
+	err = s.db.QueryRow(`select platform.auth_sign_out($1)`, []any{identityID}, &isThere)
+	return isThere, err
+}
+
+// Key looks a key for machines up.
+func (s *passwordStore) Key(_ context.Context, hash []byte) (identityID string, isExpired bool, err error) {
+	var id *string
+	var expired *bool
+	err = s.db.QueryRow(`select identity_id, is_expired from platform.auth_key_find($1)`, []any{hash}, &id, &expired)
+	return orEmpty(id), expired != nil && *expired, err
+}

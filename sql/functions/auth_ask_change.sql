@@ -1,0 +1,65 @@
+-- Asks for another e-mail address of an identity whose password matched: keeps a token, the mail that brings it to the new address,
+-- and the notice for the old one. It counts like a failed password of the new address, so that nobody floods it.
+--
+--   is_asked   false if the identity has another address or another password by now
+--   wait       the seconds to wait; then nothing is kept
+create or replace function platform.auth_ask_change(
+  identity_id text,
+  email text,
+  password text,
+  new_email text,
+  address text,
+  per_account_and_address integer,
+  per_account integer,
+  per_address integer,
+  span interval,
+  token_hash bytea,
+  lifetime interval,
+  content bytea,
+  notice bytea,
+  out wait integer,
+  out is_asked boolean
+)
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  is_asked := false;
+  wait := platform.auth_fail(new_email, address, per_account_and_address, per_account, per_address, span);
+  if wait > 0 then
+    return;
+  end if;
+
+  perform
+  from app.identity
+  where identity.id = auth_ask_change.identity_id
+    and identity.email = auth_ask_change.email
+    and identity.password = auth_ask_change.password
+  for update;
+  if not found then
+    return;
+  end if;
+  is_asked := true;
+
+  insert into platform.auth_proof (hash, purpose, identity_id, email, new_email, notice, ends_at)
+  values (
+    token_hash,
+    'changeEmail',
+    auth_ask_change.identity_id,
+    auth_ask_change.email,
+    auth_ask_change.new_email,
+    auth_ask_change.notice,
+    now() + lifetime
+  );
+  perform platform.mail_queue('changeEmail', new_email, content, lifetime);
+end;
+$$;
+
+comment on function platform.auth_ask_change(
+  text, text, text, text, text, integer, integer, integer, interval, bytea, interval, bytea, bytea
+) is 'Asks for another e-mail address of an identity, by mail.';
+grant execute on function platform.auth_ask_change(
+  text, text, text, text, text, integer, integer, integer, interval, bytea, interval, bytea, bytea
+) to sternpost_server;

@@ -1,0 +1,47 @@
+-- Asks for a new password: keeps a token for the identity that signs in with this e-mail address, and the mail that brings it.
+-- It counts like a failed password. Where nobody has the address, the same is written for nobody, so that neither the answer nor the work tells.
+-- Returns the seconds to wait: then nothing is kept.
+create or replace function platform.auth_ask_reset(
+  email text,
+  issuer text,
+  address text,
+  per_account_and_address integer,
+  per_account integer,
+  per_address integer,
+  span interval,
+  token_hash bytea,
+  lifetime interval,
+  content bytea
+) returns integer
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_wait integer;
+  v_identity_id text;
+begin
+  v_wait := platform.auth_fail(email, address, per_account_and_address, per_account, per_address, span);
+  if v_wait > 0 then
+    return v_wait;
+  end if;
+
+  select identity.id
+  from app.identity
+  where identity.email = auth_ask_reset.email
+    and identity.issuer = auth_ask_reset.issuer
+    and identity.password is not null
+  into v_identity_id;
+
+  insert into platform.auth_proof (hash, purpose, identity_id, email, ends_at)
+  values (token_hash, 'resetPassword', v_identity_id, auth_ask_reset.email, now() + lifetime);
+  perform platform.mail_queue('resetPassword', case when v_identity_id is not null then email end, content, lifetime);
+  return 0;
+end;
+$$;
+
+comment on function platform.auth_ask_reset(text, text, text, integer, integer, integer, interval, bytea, interval, bytea) is
+  'Asks for a new password, by mail; returns the seconds to wait.';
+grant execute on function platform.auth_ask_reset(text, text, text, integer, integer, integer, interval, bytea, interval, bytea)
+to sternpost_server;

@@ -1,0 +1,28 @@
+-- Ends the sign-ins of an identity, but for the one whose key has this SHA-256; null spares none. A browser that is just coming back
+-- from a provider ends too: its code is deleted. Granted to nobody: only functions beside it use it.
+--
+-- Codes come before the lock, and families after it, as in platform.auth_signin_redeem, so that two transactions cannot wait for
+-- each other.
+create or replace function platform.auth_end(identity_id text, spared bytea) returns void
+language plpgsql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+begin
+  delete from platform.auth_code
+  where auth_code.identity_id = auth_end.identity_id
+    and auth_code.family_id is null;
+
+  -- Of a sign-in that has begun before this, the family is there now.
+  perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));
+
+  update platform.auth_family
+  set revoked_at = now()
+  where auth_family.identity_id = auth_end.identity_id
+    and auth_family.revoked_at is null
+    and sha256(auth_family.key) is distinct from spared;
+end;
+$$;
+
+comment on function platform.auth_end(text, bytea) is 'Ends the sign-ins of an identity, but for one.';

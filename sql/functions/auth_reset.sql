@@ -1,0 +1,36 @@
+-- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other tokens of
+-- the identity, and forgets where it was signed in from: whoever had the account before is out. The failures of this account at this address are
+-- cleared. False, and nothing changes, if the token does not hold.
+create or replace function platform.auth_reset(token_hash bytea, password text, address text) returns boolean
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_proof platform.auth_proof := platform.auth_take_proof(token_hash, '{resetPassword}');
+begin
+  if v_proof.identity_id is null then
+    return false;
+  end if;
+
+  update app.identity
+  set
+    password = auth_reset.password,
+    email_verified = true
+  where identity.id = v_proof.identity_id;
+
+  delete from platform.auth_proof
+  where auth_proof.identity_id = v_proof.identity_id;
+
+  delete from platform.auth_known_address
+  where auth_known_address.identity_id = v_proof.identity_id;
+
+  perform platform.auth_end(v_proof.identity_id, null);
+  perform platform.auth_clear(v_proof.email, address);
+  return true;
+end;
+$$;
+
+comment on function platform.auth_reset(bytea, text, text) is 'Sets a new password by a token that was sent for it.';
+grant execute on function platform.auth_reset(bytea, text, text) to sternpost_server;

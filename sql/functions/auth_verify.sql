@@ -1,0 +1,51 @@
+-- Proves an e-mail address by a token that was sent to it: that of an identity, or the one that it is to have. In the latter case the
+-- old address is told, and all other tokens are void, since they were sent there.
+--
+--   ok        the address is proven
+--   refused   the token does not hold; nothing changes
+--   taken     another identity has the new address by now; the token is used up
+create or replace function platform.auth_verify(token_hash bytea) returns text
+language plpgsql
+volatile
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+declare
+  v_proof platform.auth_proof := platform.auth_take_proof(token_hash, '{verifyEmail,changeEmail}');
+begin
+  if v_proof.identity_id is null then
+    return 'refused';
+  end if;
+
+  if v_proof.purpose = 'verifyEmail' then
+    update app.identity
+    set email_verified = true
+    where identity.id = v_proof.identity_id;
+
+    delete from platform.auth_proof
+    where auth_proof.identity_id = v_proof.identity_id
+      and auth_proof.purpose = 'verifyEmail';
+    return 'ok';
+  end if;
+
+  begin
+    update app.identity
+    set
+      email = v_proof.new_email,
+      email_verified = true
+    where identity.id = v_proof.identity_id;
+  exception
+    when unique_violation then
+      return 'taken';
+  end;
+
+  delete from platform.auth_proof
+  where auth_proof.identity_id = v_proof.identity_id;
+
+  perform platform.mail_queue('emailChanged', v_proof.email, v_proof.notice, interval '1 day');
+  return 'ok';
+end;
+$$;
+
+comment on function platform.auth_verify(bytea) is 'Proves an e-mail address by a token that was sent to it.';
+grant execute on function platform.auth_verify(bytea) to sternpost_server;

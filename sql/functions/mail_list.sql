@@ -1,0 +1,17 @@
+-- The latest mails, for the page that shows them to developers. What they said is sealed, and erased unless it is kept.
+create or replace function platform.mail_list(most integer)
+returns table (id bigint, name text, recipient text, content bytea, asked_at timestamptz, sent_at timestamptz, failure text)
+language sql
+stable
+security definer
+set search_path = pg_catalog, pg_temp
+as $$
+  select mail.id, mail.name, mail.recipient, mail.content, mail.asked_at, mail.sent_at, mail.failure
+  from platform.mail
+  where mail.recipient is not null
+  order by mail.asked_at desc, mail.id desc
+  limit most;
+$$;
+
+comment on function platform.mail_list(integer) is 'The latest mails.';
+grant execute on function platform.mail_list(integer) to sternpost_server;

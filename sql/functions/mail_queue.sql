@@ -1,0 +1,13 @@
+-- Keeps a mail until it is sent. Without a recipient it is kept and deleted, so that whoever asks for it cannot tell by the time
+-- that this takes. Granted to nobody: only functions beside it use it.
+create or replace function platform.mail_queue(name text, recipient text, content bytea, lifetime interval) returns void
+language sql
+volatile
+security invoker
+set search_path = pg_catalog, pg_temp
+as $$
+  insert into platform.mail (name, recipient, content, ends_at)
+  values (mail_queue.name, mail_queue.recipient, mail_queue.content, now() + lifetime);
+$$;
+
+comment on function platform.mail_queue(text, text, bytea, interval) is 'Keeps a mail until it is sent.';
