@@ -1,10 +1,8 @@
 package server
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/input"
@@ -33,47 +31,27 @@ func limitPages(m *release.Manifest, p config.Pagination) error {
 		if i < 0 {
 			return fmt.Errorf("action %s: there is no schema %s", a.Name, a.Input)
 		}
-		limited, err := limitSizes(m.Schemas[i].JSON, p.MaxSize)
+		body, err := release.ReadJSONSchema(m.Schemas[i].JSON)
+		if err == nil {
+			err = limitSizes(body, p.MaxSize)
+		}
 		if err != nil {
 			return fmt.Errorf("action %s: limit its page size: %w", a.Name, err)
 		}
-		m.Schemas[i].JSON = limited
+		m.Schemas[i].JSON = body.Text()
 	}
 	return nil
 }
 
 // limitSizes sets the maximum of the page sizes in the schema of a list's body.
-func limitSizes(schema json.RawMessage, most int) (json.RawMessage, error) {
-	return changeMember(schema, "properties", func(properties json.RawMessage) (json.RawMessage, error) {
-		for _, name := range []string{"first", "last", "limit"} {
-			var err error
-			properties, err = changeMember(properties, name, func(size json.RawMessage) (json.RawMessage, error) {
-				return changeMember(size, "maximum", func(json.RawMessage) (json.RawMessage, error) {
-					return json.RawMessage(strconv.Itoa(most)), nil
-				})
-			})
-			if err != nil {
-				return nil, err
-			}
+func limitSizes(body *release.JSONSchema, most int) error {
+	for _, name := range []string{"first", "last", "limit"} {
+		size := body.Property(name)
+		if size == nil {
+			return fmt.Errorf("properties: there is no %s", name)
 		}
-		return properties, nil
-	})
-}
-
-// changeMember changes a member of a JSON object, whose order it keeps.
-func changeMember(object json.RawMessage, name string, change func(json.RawMessage) (json.RawMessage, error)) (json.RawMessage, error) {
-	var members release.Schemas
-	if err := json.Unmarshal(object, &members); err != nil {
-		return nil, err
+		size.With("maximum", most)
 	}
-	i := slices.IndexFunc(members, func(m release.Schema) bool { return m.Name == name })
-	if i < 0 {
-		return nil, fmt.Errorf("there is no %s", name)
-	}
-	value, err := change(members[i].JSON)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	members[i].JSON = value
-	return json.Marshal(members)
+	body.With("properties", body.Properties)
+	return nil
 }

@@ -17,20 +17,25 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// UploadRequestName and uploadRequestSchema are the body of the upload route. The
-// size is at least 1: the signature of an empty PUT covers neither type nor length.
-const (
-	UploadRequestName   = "UploadRequest"
-	UploadRequestSchema = `{"type":"object","properties":{` +
-		`"filename":{"description":"1 to 255 bytes of UTF-8, without control characters, / and \\.","type":"string","minLength":1,"maxLength":255},` +
-		`"contentType":{"description":"type/subtype with optional parameters, at most 255 bytes.","type":"string","minLength":1,"maxLength":255},` +
-		`"size":{"type":"integer","minimum":1}},` +
-		`"required":["filename","contentType","size"],"additionalProperties":false}`
-)
+// UploadRequestName is the component of UploadRequestSchema.
+const UploadRequestName = "UploadRequest"
+
+// UploadRequestSchema is the body of the upload route. The size is at least 1: the
+// signature of an empty PUT covers neither type nor length.
+var UploadRequestSchema = release.ObjectOf(release.Properties{}.
+	With("filename", shortText("1 to 255 bytes of UTF-8, without control characters, / and \\.")).
+	With("contentType", shortText("type/subtype with optional parameters, at most 255 bytes.")).
+	With("size", release.Typed("integer").With("minimum", 1))).
+	Requiring("filename", "contentType", "size").Closed()
+
+// shortText is a text of 1 to 255 characters. The description comes first.
+func shortText(description string) *release.JSONSchema {
+	return release.Anything().Described(description).With("type", "string").With("minLength", 1).With("maxLength", 255)
+}
 
 // uploadRequestReader returns the reader of that body.
 func uploadRequestReader() *input.Reader {
-	schemas := release.Schemas{{Name: UploadRequestName, JSON: json.RawMessage(UploadRequestSchema)}}
+	schemas := release.Schemas{{Name: UploadRequestName, JSON: UploadRequestSchema.Text()}}
 	reader, err := input.Compile(schemas, UploadRequestName)
 	if err != nil {
 		panic(err)

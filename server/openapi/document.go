@@ -2,7 +2,6 @@ package openapi
 
 import (
 	"bytes"
-	"encoding/json"
 
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/sql/release"
@@ -61,19 +60,19 @@ type response struct {
 }
 
 type header struct {
-	Description string          `json:"description"`
-	Required    bool            `json:"required,omitempty"` // whether it always comes
-	Schema      json.RawMessage `json:"schema"`
+	Description string              `json:"description"`
+	Required    bool                `json:"required,omitempty"` // whether it always comes
+	Schema      *release.JSONSchema `json:"schema"`
 }
 
 // content is a body, which is JSON always.
 type content struct {
 	JSON struct {
-		Schema json.RawMessage `json:"schema"`
+		Schema *release.JSONSchema `json:"schema"`
 	} `json:"application/json"`
 }
 
-func jsonContent(schema json.RawMessage) content {
+func jsonContent(schema *release.JSONSchema) content {
 	var c content
 	c.JSON.Schema = schema
 	return c
@@ -91,10 +90,10 @@ type components struct {
 }
 
 type parameter struct {
-	Name        string          `json:"name"`
-	In          string          `json:"in"`
-	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"schema"`
+	Name        string              `json:"name"`
+	In          string              `json:"in"`
+	Description string              `json:"description"`
+	Schema      *release.JSONSchema `json:"schema"`
 }
 
 type securityScheme struct {

@@ -1,7 +1,6 @@
 package openapi
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -136,22 +135,22 @@ func (d *describer) action(a *release.Action) *operation {
 }
 
 // result is the schema of what an action answers.
-func (d *describer) result(a *release.Action) json.RawMessage {
+func (d *describer) result(a *release.Action) *release.JSONSchema {
 	switch {
 	case a.Kind == release.Delete:
-		return json.RawMessage(`{"type":"string","description":"The id of what was deleted."}`)
+		return release.Typed("string").Described("The id of what was deleted.")
 	case a.Result == "":
-		return json.RawMessage(`{}`)
+		return release.Anything()
 	}
 	d.roots = append(d.roots, a.Result)
 	if a.Kind == release.Get {
-		return json.RawMessage(`{"oneOf":[` + string(release.RefTo(a.Result)) + `,{"type":"null"}]}`)
+		return release.OneOf(release.RefTo(a.Result), release.Typed("null"))
 	}
 	return release.RefTo(a.Result)
 }
 
 // outcomes lists what an operation may answer.
-func (d *describer) outcomes(success string, headers members[header], schema json.RawMessage, statuses []int) members[any] {
+func (d *describer) outcomes(success string, headers members[header], schema *release.JSONSchema, statuses []int) members[any] {
 	slices.Sort(statuses)
 	var all members[any]
 	all.add("200", response{Description: success, Headers: headers, Content: jsonContent(schema)})

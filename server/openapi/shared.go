@@ -1,11 +1,9 @@
 package openapi
 
 import (
-	"encoding/json"
 	"net/http"
 	"strings"
 
-	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
@@ -26,7 +24,7 @@ var timeZone = parameter{
 	Name:        "Time-Zone",
 	In:          "header",
 	Description: "The IANA name of the zone in which relative dates are meant, such as Europe/Berlin.",
-	Schema:      json.RawMessage(`{"type":"string","default":"UTC"}`),
+	Schema:      release.Typed("string").With("default", "UTC"),
 }
 
 var idempotencyKey = parameter{
@@ -34,27 +32,33 @@ var idempotencyKey = parameter{
 	In:   "header",
 	Description: "A text that names this call, such as a UUID. Within 24 hours a repetition with the same key and body is not carried out again, " +
 		"and gets the answer that the first one got.",
-	Schema: json.RawMessage(`{"type":"string","minLength":1,"maxLength":255}`),
+	Schema: release.Typed("string").With("minLength", 1).With("maxLength", 255),
 }
 
 // replayedHeader comes with the answer of a call that takes a key.
-var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "Whether this is the answer that a call under the same key got before.", Schema: json.RawMessage(`{"type":"boolean"}`)}}}
+var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "Whether this is the answer that a call under the same key got before.", Schema: release.Typed("boolean")}}}
 
 // everyStatus lists the errors that any operation may answer.
 var everyStatus = []int{400, 401, 403, 405, 413, 415, 431, 500, 503, 504}
 
 // ownSchemas are the components that are the service's own.
 var ownSchemas = release.Schemas{
-	{Name: errorSchema, JSON: json.RawMessage(`{"type":"object","description":"What every answer but 200 holds.","properties":{` +
-		`"code":{"type":"string","description":"What went wrong; it stays the same from release to release."},` +
-		`"message":{"type":"string","description":"The same for people."},` +
-		`"data":{"type":"object","properties":{"errors":{"type":"array","minItems":1,"items":{"type":"object","properties":{` +
-		`"field":{"type":"string","description":"The dotted path of the input that is meant."},` +
-		`"error":{"type":"string"}},"required":["error"]}}},"required":["errors"]}},` +
-		`"required":["code","message"]}`)},
-	{Name: files.UploadRequestName, JSON: json.RawMessage(files.UploadRequestSchema)},
-	{Name: uploadResponseName, JSON: json.RawMessage(uploadResponseSchema)},
+	{Name: errorSchema, JSON: errorAnswer.Text()},
+	{Name: files.UploadRequestName, JSON: files.UploadRequestSchema.Text()},
+	{Name: uploadResponseName, JSON: uploadResponse.Text()},
 }
+
+var errorAnswer = release.Typed("object").Described("What every answer but 200 holds.").With("properties", release.Properties{}.
+	With("code", release.Typed("string").Described("What went wrong; it stays the same from release to release.")).
+	With("message", release.Typed("string").Described("The same for people.")).
+	With("data", release.ObjectOf(release.Properties{}.
+		With("errors", release.Typed("array").With("minItems", 1).With("items", errorEntry))).Requiring("errors"))).
+	Requiring("code", "message")
+
+var errorEntry = release.ObjectOf(release.Properties{}.
+	With("field", release.Typed("string").Described("The dotted path of the input that is meant.")).
+	With("error", release.Typed("string"))).
+	Requiring("error")
 
 // responses describes each error status that some operation declares: which codes it
 // comes with.
@@ -64,16 +68,11 @@ func (d *describer) responses() members[response] {
 		if !d.statuses[status] {
 			continue
 		}
-		codes, err := answer.Encode(codesOf(status))
-		if err != nil {
-			panic("server: write the codes of a status: " + err.Error()) // they are strings
-		}
-		schema := `{"allOf":[` + string(release.RefTo(errorSchema)) + `,{"type":"object","properties":{"code":{"type":"string","enum":` +
-			string(codes) + `}},"required":["code"]}]}`
+		codes := release.Properties{}.With("code", release.Typed("string").With("enum", codesOf(status)))
 		all.add(responseName(status), response{
 			Description: responseTexts[status],
 			Headers:     responseHeaders(status),
-			Content:     jsonContent(json.RawMessage(schema)),
+			Content:     jsonContent(release.AllOf(release.RefTo(errorSchema), release.ObjectOf(codes).Requiring("code"))),
 		})
 	}
 	return all
@@ -136,18 +135,18 @@ func codesOf(status int) []string {
 
 // responseHeaders describes the headers that a status comes with.
 func responseHeaders(status int) members[header] {
-	text := func(name, description, schema string) members[header] {
-		return members[header]{{name, header{description, true, json.RawMessage(schema)}}}
+	one := func(name, description, kind string) members[header] {
+		return members[header]{{name, header{description, true, release.Typed(kind)}}}
 	}
 	switch status {
 	case 401:
-		return text("WWW-Authenticate", "What is wrong with the token (RFC 6750).", `{"type":"string"}`)
+		return one("WWW-Authenticate", "What is wrong with the token (RFC 6750).", "string")
 	case 405:
-		return text("Allow", "The methods that are allowed.", `{"type":"string"}`)
+		return one("Allow", "The methods that are allowed.", "string")
 	case 429:
-		return text("Retry-After", "When to come back, in seconds.", `{"type":"integer"}`)
+		return one("Retry-After", "When to come back, in seconds.", "integer")
 	case 503:
-		after := text("Retry-After", "When to come back, in seconds. It is not there where the outcome is unknown.", `{"type":"integer"}`)
+		after := one("Retry-After", "When to come back, in seconds. It is not there where the outcome is unknown.", "integer")
 		after[0].value.Required = false
 		return after
 	}

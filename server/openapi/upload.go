@@ -11,16 +11,19 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-const (
-	uploadResponseName   = "UploadResponse"
-	uploadResponseSchema = `{"type":"object","properties":{` +
-		`"key":{"type":"string","description":"What the action takes in the file's place."},` +
-		`"url":{"type":"string","description":"Where the bytes go, by PUT."},` +
-		`"headers":{"type":"object","additionalProperties":{"type":"string"},"description":"The headers of the PUT, exactly."},` +
-		`"expiresAt":{"type":"string","format":"date-time","description":"Until when the action takes the key."},` +
-		`"urlExpiresAt":{"type":"string","format":"date-time","description":"Until when the URL takes the bytes."}},` +
-		`"required":["key","url","headers","expiresAt","urlExpiresAt"]}`
-)
+const uploadResponseName = "UploadResponse"
+
+var uploadResponse = release.ObjectOf(release.Properties{}.
+	With("key", release.Typed("string").Described("What the action takes in the file's place.")).
+	With("url", release.Typed("string").Described("Where the bytes go, by PUT.")).
+	With("headers", release.Typed("object").With("additionalProperties", release.Typed("string")).Described("The headers of the PUT, exactly.")).
+	With("expiresAt", moment("Until when the action takes the key.")).
+	With("urlExpiresAt", moment("Until when the URL takes the bytes."))).
+	Requiring("key", "url", "headers", "expiresAt", "urlExpiresAt")
+
+func moment(description string) *release.JSONSchema {
+	return release.Typed("string").With("format", "date-time").Described(description)
+}
 
 // upload describes the upload route of one input.
 func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {

@@ -11,7 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// JSONSchema is a published JSON Schema, read. What is not written is zero.
+// JSONSchema is a published JSON Schema: ReadJSONSchema reads one, and With makes one keyword
+// by keyword. What is not written is zero.
 type JSONSchema struct {
 	// Keywords are all that is written, in its order. The schemas true and false have none.
 	Keywords []Keyword
@@ -24,9 +25,9 @@ type JSONSchema struct {
 	Enum        []any
 	Description string
 
-	Properties []Property // in their order
+	Properties Properties
 	Required   []string
-	Dependent  []Property // dependentSchemas, by the property on whose presence they depend
+	Dependent  Properties // dependentSchemas, by the property on whose presence they depend
 	Items      *JSONSchema
 
 	AnyOf, OneOf, AllOf []*JSONSchema
@@ -45,11 +46,6 @@ type Property struct {
 }
 
 const componentPrefix = "#/components/schemas/"
-
-// RefTo returns a schema that refers to a component.
-func RefTo(component string) json.RawMessage {
-	return json.RawMessage(`{"$ref":"` + componentPrefix + component + `"}`)
-}
 
 // Read returns the component of that name, read. It fails if there is none.
 func (s Schemas) Read(name string) (*JSONSchema, error) {
@@ -150,12 +146,12 @@ func (s *JSONSchema) readTypes(value json.RawMessage) error {
 	return nil
 }
 
-func readProperties(text json.RawMessage) ([]Property, error) {
+func readProperties(text json.RawMessage) (Properties, error) {
 	members, err := readMembers(text)
 	if err != nil {
 		return nil, err
 	}
-	properties := make([]Property, len(members))
+	properties := make(Properties, len(members))
 	for i, m := range members {
 		schema, err := ReadJSONSchema(m.Value)
 		if err != nil {

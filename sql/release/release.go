@@ -355,22 +355,11 @@ func (s Schemas) Get(name string) json.RawMessage {
 
 // MarshalJSON writes the schemas as one object in order.
 func (s Schemas) MarshalJSON() ([]byte, error) {
-	var b bytes.Buffer
-	b.WriteByte('{')
+	written := make([]Keyword, len(s))
 	for i, e := range s {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		name, err := json.Marshal(e.Name)
-		if err != nil {
-			return nil, err
-		}
-		b.Write(name)
-		b.WriteByte(':')
-		b.Write(e.JSON)
+		written[i] = Keyword{e.Name, e.JSON}
 	}
-	b.WriteByte('}')
-	return b.Bytes(), nil
+	return writeMembers(written)
 }
 
 // UnmarshalJSON reads an object and keeps the order of its members.

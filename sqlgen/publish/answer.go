@@ -3,6 +3,7 @@ package publish
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -19,22 +20,22 @@ func (p *publisher) result(a *schema.Action) string {
 	case a.Returns != nil:
 		return p.message(a.Returns.Message, false)
 	case a.Kind == schema.List:
-		return p.component(p.derived.part(a, "Result"), func() *object {
-			var item *object
+		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema {
+			var item *release.JSONSchema
 			if a.Union != nil {
-				item = ref(p.unionRecord(a.Union))
+				item = release.RefTo(p.unionRecord(a.Union))
 			} else {
 				item = p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
 			}
 			return resultObject([]property{
-				{"results", typed("array").with("items", item), true},
-				{"pageInfo", ref(p.pageInfo()), true},
+				{"results", release.ArrayOf(item), true},
+				{"pageInfo", release.RefTo(p.pageInfo()), true},
 			})
 		})
 	case a.Union != nil:
 		return p.unionRecord(a.Union)
 	case len(a.Embeds) > 0:
-		return p.component(p.derived.part(a, "Result"), func() *object { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
+		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
 	}
 	return p.record(a.Model)
 }
@@ -53,34 +54,34 @@ func recordFields(m *schema.Model) []*schema.Field {
 // record publishes the schema of a model's record. Members may be added in later
 // releases, so additional ones stay open.
 func (p *publisher) record(m *schema.Model) string {
-	return p.component(m.Name, func() *object { return p.recordOf(m, nil, recordFields(m)).described(m.Doc) })
+	return p.component(m.Name, func() *release.JSONSchema { return p.recordOf(m, nil, recordFields(m)).Described(m.Doc) })
 }
 
 // embeddedRecord is the schema of a record with embeds: the model's own without any.
-func (p *publisher) embeddedRecord(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *object {
+func (p *publisher) embeddedRecord(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *release.JSONSchema {
 	if len(embeds) == 0 && !m.IsIdentity {
-		return ref(p.record(m))
+		return release.RefTo(p.record(m))
 	}
 	return p.recordOf(m, embeds, shown)
 }
 
 // recordOf is the schema of a record that shows these fields, in the order of
 // recordMembers.
-func (p *publisher) recordOf(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *object {
+func (p *publisher) recordOf(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *release.JSONSchema {
 	var members []property
 	for _, f := range m.Fields {
 		switch e := schema.EmbedOf(f, embeds); {
 		case e != nil:
-			members = append(members, property{f.Name, p.embedMember(e).described(f.Doc), true})
+			members = append(members, property{f.Name, p.embedMember(e).Described(f.Doc), true})
 		case f.FKOf != nil && schema.EmbedOf(f.FKOf, embeds) != nil:
 		case slices.Contains(shown, f):
-			members = append(members, property{f.Name, p.recordMember(f).described(fieldDoc(f)), true})
+			members = append(members, property{f.Name, p.recordMember(f).Described(fieldDoc(f)), true})
 		}
 	}
 	return resultObject(members)
 }
 
-func (p *publisher) embedMember(e *schema.Embed) *object {
+func (p *publisher) embedMember(e *schema.Embed) *release.JSONSchema {
 	target := e.Field.Target
 	shown := recordFields(target)
 	if target.IsIdentity {
@@ -89,32 +90,28 @@ func (p *publisher) embedMember(e *schema.Embed) *object {
 	item := p.embeddedRecord(target, e.Embeds, shown)
 	switch {
 	case e.Field.IsToMany():
-		return typed("array").with("items", item)
+		return release.ArrayOf(item)
 	case e.Field.Optional || e.Field.FK == nil:
-		return (&object{}).with("oneOf", []*object{item, typed("null")})
+		return release.OneOf(item, release.Typed("null"))
 	}
 	return item
 }
 
-func (p *publisher) recordMember(f *schema.Field) *object {
-	one := func(nullable bool) *object {
+func (p *publisher) recordMember(f *schema.Field) *release.JSONSchema {
+	one := func(nullable bool) *release.JSONSchema {
 		if f.Type.Kind != expr.File {
 			return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
 		}
-		file := ref(p.file())
+		file := release.RefTo(p.file())
 		if nullable {
-			return (&object{}).with("anyOf", []*object{file, typed("null")})
+			return release.AnyOf(file, release.Typed("null"))
 		}
 		return file
 	}
 	if !f.Type.Array {
 		return one(f.Optional)
 	}
-	var kind any = "array"
-	if f.Optional {
-		kind = []string{"array", "null"}
-	}
-	return (&object{}).with("type", kind).with("items", one(false))
+	return release.TypedOrNull("array", f.Optional).With("items", one(false))
 }
 
 // fieldDoc is the description of a field; of an FK field that of its to-one.
@@ -126,13 +123,13 @@ func fieldDoc(f *schema.Field) string {
 }
 
 func (p *publisher) file() string {
-	return p.component("File", func() *object {
+	return p.component("File", func() *release.JSONSchema {
 		return resultObject([]property{
-			{"key", typed("string"), true},
-			{"filename", typed("string"), true},
-			{"contentType", typed("string"), true},
-			{"size", typed("integer"), true},
-			{"url", typed("string"), true},
+			{"key", release.Typed("string"), true},
+			{"filename", release.Typed("string"), true},
+			{"contentType", release.Typed("string"), true},
+			{"size", release.Typed("integer"), true},
+			{"url", release.Typed("string"), true},
 		})
 	})
 }

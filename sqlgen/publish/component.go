@@ -1,8 +1,6 @@
 package publish
 
 import (
-	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -32,24 +30,20 @@ func (p *publisher) schemas() release.Schemas { return p.list }
 
 // component adds a component unless it is there and returns its name. make may
 // add others on its way.
-func (p *publisher) component(name string, make func() *object) string {
+func (p *publisher) component(name string, make func() *release.JSONSchema) string {
 	if p.known[name] {
 		return name
 	}
 	p.known[name] = true
 	at := len(p.list)
 	p.list = append(p.list, release.Schema{Name: name})
-	text, err := json.Marshal(make())
-	if err != nil {
-		panic(fmt.Sprintf("publish: write the schema of %s: %v", name, err))
-	}
-	p.list[at].JSON = text
+	p.list[at].JSON = make().Text()
 	return name
 }
 
 // enum publishes an enum. Every enum is, since schemas refer to them by name.
 func (p *publisher) enum(e *schema.Enum) {
-	p.component(e.Name, func() *object {
+	p.component(e.Name, func() *release.JSONSchema {
 		doc := e.Doc
 		values := make([]string, len(e.Values))
 		for i, v := range e.Values {
@@ -58,7 +52,7 @@ func (p *publisher) enum(e *schema.Enum) {
 				doc += "\n- " + v.Name + ": " + strings.ReplaceAll(v.Doc, "\n", " ")
 			}
 		}
-		return typed("string").with("enum", values).described(strings.TrimPrefix(doc, "\n"))
+		return release.Typed("string").With("enum", values).Described(strings.TrimPrefix(doc, "\n"))
 	})
 }
 

@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -11,15 +12,10 @@ const maxFiles = 1000
 
 // fileSchema is the schema of one file of an input. Only an input with an upload route
 // takes upload keys.
-func fileSchema(in *schema.Input, nullable bool) *object {
-	o := scalar(expr.Type{Kind: expr.File}, nil, nullable)
+func fileSchema(in *schema.Input, nullable bool) *release.JSONSchema {
 	if !lower.TakesUploads(in) {
-		return o
+		return scalar(expr.Type{Kind: expr.File}, nil, nullable)
 	}
-	o = typed("string")
-	if nullable {
-		o = (&object{}).with("type", []string{"string", "null"})
-	}
-	return o.with("x-format", "file").described(
+	return release.TypedOrNull("string", nullable).With("x-format", "file").Described(
 		"A file: the key of an upload, or a data URL of the form data:<content type>;name=<file name>;base64,<data>.")
 }

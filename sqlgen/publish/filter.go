@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -21,51 +22,46 @@ func (p *publisher) query(in *schema.Input) string {
 	if in.Type.Array {
 		return p.arrayQuery(p.derived.filter(prefix, base, "Array"), base, in, nullable)
 	}
-	return p.component(p.derived.filter(prefix, base, ""), func() *object {
+	return p.component(p.derived.filter(prefix, base, ""), func() *release.JSONSchema {
 		return queryObject(in.Type.Kind.Filters(), in, nullable)
 	})
 }
 
 // arrayQuery publishes the query object of an array field.
 func (p *publisher) arrayQuery(name, base string, in *schema.Input, nullable bool) string {
-	return p.component(name, func() *object {
-		element := p.component(p.derived.filter("", base, "Element"), func() *object {
+	return p.component(name, func() *release.JSONSchema {
+		element := p.component(p.derived.filter("", base, "Element"), func() *release.JSONSchema {
 			return queryObject(in.Type.Kind.ElementFilters(), in, false)
 		})
-		var kind any = "array"
-		if nullable {
-			kind = []string{"array", "null"}
+		whole := func() *release.JSONSchema {
+			return release.TypedOrNull("array", nullable).With("items", scalar(in.Type, in.Enum, false))
 		}
-		whole := func() *object {
-			return (&object{}).with("type", kind).with("items", scalar(in.Type, in.Enum, false))
-		}
-		properties := (&object{}).
-			with("equals", whole()).
-			with("notEquals", whole()).
-			with("any", ref(element)).
-			with("all", ref(element))
-		return queryShape(properties)
+		return queryShape(release.Properties{}.
+			With("equals", whole()).
+			With("notEquals", whole()).
+			With("any", release.RefTo(element)).
+			With("all", release.RefTo(element)))
 	})
 }
 
-func queryObject(filters []expr.Filter, in *schema.Input, nullable bool) *object {
-	properties := &object{}
+func queryObject(filters []expr.Filter, in *schema.Input, nullable bool) *release.JSONSchema {
+	properties := release.Properties{}
 	one := expr.Type{Kind: in.Type.Kind, Name: in.Type.Name}
 	for _, f := range filters {
 		switch f.Operand {
 		case expr.ManyValues:
-			properties.with(f.Name, typed("array").with("items", scalar(one, in.Enum, false)).with("maxItems", maxOneOf))
+			properties = properties.With(f.Name, release.ArrayOf(scalar(one, in.Enum, false)).With("maxItems", maxOneOf))
 		case expr.RelativePeriod:
-			properties.with(f.Name, typed("string").with("format", "relative-period"))
+			properties = properties.With(f.Name, release.Typed("string").With("format", "relative-period"))
 		default:
-			properties.with(f.Name, scalar(one, in.Enum, nullable && f.Nullable))
+			properties = properties.With(f.Name, scalar(one, in.Enum, nullable && f.Nullable))
 		}
 	}
 	return queryShape(properties)
 }
 
-func queryShape(properties *object) *object {
-	return typed("object").with("properties", properties).with("minProperties", 1).with("additionalProperties", false)
+func queryShape(properties release.Properties) *release.JSONSchema {
+	return release.ObjectOf(properties).With("minProperties", 1).Closed()
 }
 
 // typeName is the name of a scalar type or enum in component names.

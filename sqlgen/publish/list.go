@@ -1,6 +1,7 @@
 package publish
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -11,70 +12,69 @@ const (
 )
 
 // listInput is the schema of a list's body.
-func (p *publisher) listInput(a *schema.Action) *object {
+func (p *publisher) listInput(a *schema.Action) *release.JSONSchema {
 	where := p.derived.part(a, "Where")
-	p.component(where, func() *object {
-		return objectOf(p.nested(upperFirst(a.Name), a, a.Reads, 0, func(in *schema.Input) *object { return ref(p.query(in)) }))
+	p.component(where, func() *release.JSONSchema {
+		return objectOf(p.nested(upperFirst(a.Name), a, a.Reads, 0, func(in *schema.Input) *release.JSONSchema { return release.RefTo(p.query(in)) }))
 	})
-	count := func(least, most int) *object {
-		return typed("integer").with("minimum", least).with("maximum", most)
+	count := func(least, most int) *release.JSONSchema {
+		return release.Typed("integer").With("minimum", least).With("maximum", most)
 	}
 	properties := []property{
-		{"where", ref(where), hasRequired(a.Reads)},
+		{"where", release.RefTo(where), hasRequired(a.Reads)},
 		{"first", count(1, maxPageSize), false},
-		{"after", typed("string"), false},
+		{"after", release.Typed("string"), false},
 		{"last", count(1, maxPageSize), false},
-		{"before", typed("string"), false},
+		{"before", release.Typed("string"), false},
 		{"limit", count(1, maxPageSize), false},
 		{"offset", count(0, maxOffset), false},
-		{"totalCount", typed("boolean"), false},
+		{"totalCount", release.Typed("boolean"), false},
 	}
 	if len(sortableNames(a)) > 0 {
 		properties = append(properties, property{"orderBy", orderInput(a), false})
 	}
-	return objectOf(properties).with("dependentSchemas", pagingRules())
+	return objectOf(properties).With("dependentSchemas", pagingRules())
 }
 
 // orderInput is the schema of the order that a request names: objects with one key
 // each, the direction. More of them than there are fields say nothing new.
-func orderInput(a *schema.Action) *object {
-	keys := &object{}
+func orderInput(a *schema.Action) *release.JSONSchema {
+	keys := release.Properties{}
 	names := sortableNames(a)
 	for _, name := range names {
-		keys.with(name, typed("string").with("enum", []string{"asc", "desc"}))
+		keys = keys.With(name, release.Typed("string").With("enum", []string{"asc", "desc"}))
 	}
-	return typed("array").with("items", typed("object").
-		with("properties", keys).with("minProperties", 1).with("maxProperties", 1).with("additionalProperties", false)).
-		with("maxItems", len(names))
+	key := release.ObjectOf(keys).With("minProperties", 1).With("maxProperties", 1).Closed()
+	return release.ArrayOf(key).With("maxItems", len(names))
 }
 
 // pagingRules says which paging inputs exclude each other.
-func pagingRules() *object {
-	without := func(names ...string) *object {
-		properties := &object{}
+func pagingRules() release.Properties {
+	without := func(names ...string) *release.JSONSchema {
+		properties := release.Properties{}
 		for _, n := range names {
-			properties.with(n, false)
+			properties = properties.With(n, release.Never())
 		}
-		return (&object{}).with("properties", properties)
+		return release.Anything().With("properties", properties)
 	}
-	return (&object{}).
-		with("first", without("limit", "offset", "last", "before")).
-		with("last", without("limit", "offset", "after")).
-		with("after", without("limit", "offset", "before")).
-		with("before", without("limit", "offset")).
-		with("offset", (&object{}).with("required", []string{"limit"}))
+	return release.Properties{}.
+		With("first", without("limit", "offset", "last", "before")).
+		With("last", without("limit", "offset", "after")).
+		With("after", without("limit", "offset", "before")).
+		With("before", without("limit", "offset")).
+		With("offset", release.Anything().Requiring("limit"))
 }
 
 func (p *publisher) pageInfo() string {
-	return p.component("PageInfo", func() *object {
+	return p.component("PageInfo", func() *release.JSONSchema {
 		return resultObject([]property{
-			{"startCursor", typed("string"), true},
-			{"endCursor", typed("string"), true},
-			{"hasNextPage", typed("boolean"), true},
-			{"hasPreviousPage", typed("boolean"), true},
-			{"count", typed("integer"), true},
-			{"totalCount", typed("integer"), false},
-			{"pageNumber", typed("integer"), false},
+			{"startCursor", release.Typed("string"), true},
+			{"endCursor", release.Typed("string"), true},
+			{"hasNextPage", release.Typed("boolean"), true},
+			{"hasPreviousPage", release.Typed("boolean"), true},
+			{"count", release.Typed("integer"), true},
+			{"totalCount", release.Typed("integer"), false},
+			{"pageNumber", release.Typed("integer"), false},
 		})
 	})
 }

@@ -3,6 +3,7 @@ package publish
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -76,36 +77,32 @@ func (p *publisher) message(m *schema.Message, isSent bool) string {
 	case !p.split[m]:
 		isSent = p.received[m]
 	}
-	return p.component(name, func() *object {
+	return p.component(name, func() *release.JSONSchema {
 		var members []property
 		for _, f := range m.Fields {
-			members = append(members, property{f.Name, p.messageMember(f, isSent).described(f.Doc), !f.Optional})
+			members = append(members, property{f.Name, p.messageMember(f, isSent).Described(f.Doc), !f.Optional})
 		}
 		if isSent {
-			return objectOf(members).described(m.Doc)
+			return objectOf(members).Described(m.Doc)
 		}
-		return resultObject(members).described(m.Doc)
+		return resultObject(members).Described(m.Doc)
 	})
 }
 
 // messageMember is the schema of a field of a message. An optional one may also be
 // null.
-func (p *publisher) messageMember(f *schema.MessageField, isSent bool) *object {
+func (p *publisher) messageMember(f *schema.MessageField, isSent bool) *release.JSONSchema {
 	if !f.Type.Array {
 		return p.messageValue(f, isSent, f.Optional)
 	}
-	var kind any = "array"
-	if f.Optional {
-		kind = []string{"array", "null"}
-	}
-	return (&object{}).with("type", kind).with("items", p.messageValue(f, isSent, false))
+	return release.TypedOrNull("array", f.Optional).With("items", p.messageValue(f, isSent, false))
 }
 
-func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) *object {
+func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) *release.JSONSchema {
 	component := ""
 	switch f.Type.Kind {
 	case expr.Any:
-		return &object{} // null is any JSON too
+		return release.Anything() // null is any JSON too
 	case expr.Model:
 		component = p.record(f.Model)
 	case expr.Message:
@@ -122,14 +119,14 @@ func (p *publisher) messageValue(f *schema.MessageField, isSent, nullable bool) 
 		return scalar(expr.Type{Kind: f.Type.Kind, Name: f.Type.Name}, f.Enum, nullable)
 	}
 	if nullable {
-		return (&object{}).with("anyOf", []*object{ref(component), typed("null")})
+		return release.AnyOf(release.RefTo(component), release.Typed("null"))
 	}
-	return ref(component)
+	return release.RefTo(component)
 }
 
 // asSent is the schema of what comes to custom code as it is sent: nothing is hashed or
 // encrypted before, so that it has no format.
-func asSent(k expr.Kind, nullable bool) *object {
+func asSent(k expr.Kind, nullable bool) *release.JSONSchema {
 	text := scalar(expr.Type{Kind: expr.Text}, nil, nullable)
-	return text.withKeywords(slices.DeleteFunc(slices.Clone(k.JSON().Keywords), expr.Keyword.IsFormat))
+	return withKeywords(text, slices.DeleteFunc(slices.Clone(k.JSON().Keywords), expr.Keyword.IsFormat))
 }

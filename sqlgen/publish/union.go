@@ -1,22 +1,23 @@
 package publish
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // unionRecord publishes the schema of a union's record.
 func (p *publisher) unionRecord(u *schema.Union) string {
-	return p.component(u.Name, func() *object {
+	return p.component(u.Name, func() *release.JSONSchema {
 		var members []property
 		for _, f := range u.Fields {
 			as := &schema.Field{Name: f.Name, Type: f.Type, Optional: f.Optional, Enum: f.Enum}
 			if enum := p.sourceEnum(f); enum != nil {
 				as.Type, as.Enum = expr.Type{Kind: expr.Enum, Name: enum.Name}, enum
 			}
-			members = append(members, property{f.Name, p.recordMember(as).described(f.Doc), true})
+			members = append(members, property{f.Name, p.recordMember(as).Described(f.Doc), true})
 		}
-		return resultObject(members).described(u.Doc)
+		return resultObject(members).Described(u.Doc)
 	})
 }
 

@@ -1,54 +1,45 @@
 package publish
 
 import (
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // scalar is the schema of one value of a type.
-func scalar(t expr.Type, enum *schema.Enum, nullable bool) *object {
-	name := func(s string) any {
-		if nullable {
-			return []string{s, "null"}
-		}
-		return s
-	}
+func scalar(t expr.Type, enum *schema.Enum, nullable bool) *release.JSONSchema {
 	if t.Kind == expr.Enum {
 		if nullable {
-			return (&object{}).with("anyOf", []*object{ref(enum.Name), typed("null")})
+			return release.AnyOf(release.RefTo(enum.Name), release.Typed("null"))
 		}
-		return ref(enum.Name)
+		return release.RefTo(enum.Name)
 	}
 	form := t.Kind.JSON()
 	if form.Type == "" {
 		panic("publish: no schema for kind " + t.Kind.String())
 	}
-	return (&object{}).with("type", name(form.Type)).withKeywords(form.Keywords)
+	return withKeywords(release.TypedOrNull(form.Type, nullable), form.Keywords)
 }
 
 // value is the schema of an input's plain value, with the limits of what the action
 // stores it in.
-func (p *publisher) value(a *schema.Action, in *schema.Input) *object {
+func (p *publisher) value(a *schema.Action, in *schema.Input) *release.JSONSchema {
 	maxLength, maxItems := valueLimits(a, in)
 	in = p.asPublished(in)
-	one := func(nullable bool) *object {
+	one := func(nullable bool) *release.JSONSchema {
 		if in.Type.Kind == expr.File {
 			return fileSchema(in, nullable)
 		}
-		return scalar(in.Type, in.Enum, nullable).bounded("maxLength", maxLength)
+		return scalar(in.Type, in.Enum, nullable).AtMost("maxLength", maxLength)
 	}
 	if !in.Type.Array {
 		return one(in.Nullable)
 	}
-	var kind any = "array"
-	if in.Nullable {
-		kind = []string{"array", "null"}
-	}
-	list := (&object{}).with("type", kind).with("items", one(false))
+	list := release.TypedOrNull("array", in.Nullable).With("items", one(false))
 	if in.Type.Kind == expr.File {
-		list.with("maxItems", maxFiles)
+		list.With("maxItems", maxFiles)
 	}
-	return list.bounded("maxItems", maxItems)
+	return list.AtMost("maxItems", maxItems)
 }
 
 // valueLimits returns the least @maxLength and @maxItems of the fields in which an

@@ -3,6 +3,7 @@ package publish
 import (
 	"slices"
 
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -12,7 +13,7 @@ const maxNested = 1000
 
 // values is the schema of the write inputs of an action: nested objects, one level
 // per relation, and explicit inputs beside them.
-func (p *publisher) values(prefix string, a *schema.Action) *object {
+func (p *publisher) values(prefix string, a *schema.Action) *release.JSONSchema {
 	return objectOf(p.valuesBelow(prefix, a, a.Writes, 0, lower.Demanded(a)))
 }
 
@@ -29,7 +30,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 	}
 	for _, in := range inputs {
 		if in.Explicit || len(in.Path) == depth+1 {
-			members = append(members, property{stepName(in, depth), p.value(a, in).described(inputDoc(in)), !in.Optional || demanded[in]})
+			members = append(members, property{stepName(in, depth), p.value(a, in).Described(inputDoc(in)), !in.Optional || demanded[in]})
 			continue
 		}
 		step := in.Path[depth]
@@ -41,16 +42,16 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 		component := p.derived.nested(name, a, in.Path[:depth+1])
 		inner := objectOf(p.valuesBelow(name, a, list, depth+1, demanded))
 		isRequired := slices.ContainsFunc(list, func(in *schema.Input) bool { return !in.Optional })
-		nested := ref(component)
+		nested := release.RefTo(component)
 		switch {
 		case step.IsToMany():
-			nested = typed("array").with("items", nested).with("maxItems", maxNested)
+			nested = release.ArrayOf(nested).With("maxItems", maxNested)
 		case step.Optional:
-			inner.members[0].value = []string{"object", "null"}
+			inner.With("type", []string{"object", "null"})
 		default:
 			isRequired = isRequired || slices.ContainsFunc(list, func(in *schema.Input) bool { return demanded[in] })
 		}
-		p.component(component, func() *object { return inner })
+		p.component(component, func() *release.JSONSchema { return inner })
 		members = append(members, property{step.Name, nested, isRequired})
 	}
 	return members

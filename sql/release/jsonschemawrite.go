@@ -1,0 +1,155 @@
+package release
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Anything returns the schema that everything fits.
+func Anything() *JSONSchema { return &JSONSchema{} }
+
+// Never returns the schema that nothing fits.
+func Never() *JSONSchema { return &JSONSchema{IsNever: true} }
+
+// Typed returns the schema of a type.
+func Typed(name string) *JSONSchema { return Anything().With("type", name) }
+
+// TypedOrNull returns the schema of a type, and of null too if it is nullable.
+func TypedOrNull(name string, nullable bool) *JSONSchema {
+	if !nullable {
+		return Typed(name)
+	}
+	return Anything().With("type", []string{name, "null"})
+}
+
+// AnyOf returns the schema that is one of others.
+func AnyOf(others ...*JSONSchema) *JSONSchema { return Anything().With("anyOf", others) }
+
+// OneOf returns the schema that is exactly one of others.
+func OneOf(others ...*JSONSchema) *JSONSchema { return Anything().With("oneOf", others) }
+
+// AllOf returns the schema that is all of others.
+func AllOf(others ...*JSONSchema) *JSONSchema { return Anything().With("allOf", others) }
+
+// RefTo returns a schema that refers to a component.
+func RefTo(component string) *JSONSchema {
+	return Anything().With("$ref", componentPrefix+component)
+}
+
+// ArrayOf returns the schema of a list of items.
+func ArrayOf(items *JSONSchema) *JSONSchema { return Typed("array").With("items", items) }
+
+// ObjectOf returns the schema of an object with properties.
+func ObjectOf(properties Properties) *JSONSchema {
+	return Typed("object").With("properties", properties)
+}
+
+// With sets a keyword, which keeps its place if it is there and is the last one if not. It
+// returns the schema. The value is what it is as JSON now: a schema within it that changes
+// later has to be set again.
+func (s *JSONSchema) With(keyword string, value any) *JSONSchema {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("release: write the keyword %s: %v", keyword, err))
+	}
+	k := Keyword{keyword, text}
+	if i := slices.IndexFunc(s.Keywords, func(k Keyword) bool { return k.Name == keyword }); i >= 0 {
+		s.Keywords[i] = k
+	} else {
+		s.Keywords = append(s.Keywords, k)
+	}
+	if err := s.readKeyword(k); err != nil {
+		panic(fmt.Sprintf("release: write the keyword %s as %s: %v", keyword, text, err))
+	}
+	return s
+}
+
+// Described writes a description above the one that is there, and returns the schema. An
+// empty one changes nothing.
+func (s *JSONSchema) Described(description string) *JSONSchema {
+	switch {
+	case description == "":
+		return s
+	case s.Description != "":
+		description += "\n\n" + s.Description
+	}
+	return s.With("description", description)
+}
+
+// AtMost sets a keyword that counts, such as maxLength, or lowers it, and returns the schema.
+// The limit 0 is none.
+func (s *JSONSchema) AtMost(keyword string, limit int64) *JSONSchema {
+	if limit == 0 {
+		return s
+	}
+	if written := int64(s.Count(keyword)); written != 0 {
+		limit = min(written, limit)
+	}
+	return s.With(keyword, limit)
+}
+
+// Requiring sets what an object must have and returns the schema.
+func (s *JSONSchema) Requiring(names ...string) *JSONSchema { return s.With("required", names) }
+
+// Closed lets an object have no other properties and returns the schema.
+func (s *JSONSchema) Closed() *JSONSchema { return s.With("additionalProperties", false) }
+
+// MarshalJSON writes the keywords in their order.
+func (s *JSONSchema) MarshalJSON() ([]byte, error) {
+	if s.IsNever {
+		return []byte("false"), nil
+	}
+	return writeMembers(s.Keywords)
+}
+
+// Text returns the schema as JSON.
+func (s *JSONSchema) Text() json.RawMessage {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("release: write a schema: %v", err)) // its keywords are JSON
+	}
+	return text
+}
+
+// Properties are the properties of an object, in their order.
+type Properties []Property
+
+// With adds a property, as the last one.
+func (p Properties) With(name string, schema *JSONSchema) Properties {
+	return append(p, Property{name, schema})
+}
+
+// MarshalJSON writes the properties in their order.
+func (p Properties) MarshalJSON() ([]byte, error) {
+	written := make([]Keyword, len(p))
+	for i, property := range p {
+		text, err := property.Schema.MarshalJSON()
+		if err != nil {
+			return nil, err
+		}
+		written[i] = Keyword{property.Name, text}
+	}
+	return writeMembers(written)
+}
+
+// writeMembers writes an object in the order of its members.
+func writeMembers(list []Keyword) ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, k := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		name, err := json.Marshal(k.Name)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(name)
+		b.WriteByte(':')
+		b.Write(k.Value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
