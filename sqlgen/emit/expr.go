@@ -43,6 +43,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return pg.Ident(e.Table) + "." + pg.Ident(e.Name), bindPrimary
 	case *pg.Name:
 		return e.Name, bindPrimary
+	case *pg.Variable:
+		return e.Name, bindPrimary
 	case *pg.Text:
 		return pg.Quote(e.Value), bindPrimary
 	case *pg.Raw:
@@ -86,8 +88,11 @@ func exprDoc(e pg.Expr) (doc, int) {
 	case *pg.Field:
 		return cat("(", expr(e.Value, bindAny), ").", pg.Ident(e.Name)), bindPrimary
 	case *pg.AllFields:
-		if name, ok := e.Value.(*pg.Name); ok {
-			return name.Name + ".*", bindPrimary
+		switch row := e.Value.(type) {
+		case *pg.Name:
+			return row.Name + ".*", bindPrimary
+		case *pg.Variable:
+			return row.Name + ".*", bindPrimary
 		}
 		return cat("(", expr(e.Value, bindAny), ").*"), bindPrimary
 	case *pg.Row:
@@ -119,7 +124,7 @@ func rawStrength(sql string) int {
 // name, Postgres takes a bare one for a syntax error or for a further dimension.
 func subscripted(e pg.Expr) doc {
 	switch e.(type) {
-	case *pg.ColumnRef, *pg.Name:
+	case *pg.ColumnRef, *pg.Name, *pg.Variable:
 		return expr(e, bindPrimary)
 	}
 	return group("(", nest(soft, expr(e, bindAny)), soft, ")")

@@ -202,7 +202,7 @@ func TestPrecedence(t *testing.T) {
 // TestParentheses shows that none stand where none are needed.
 func TestParentheses(t *testing.T) {
 	t.Parallel()
-	a, b, c := pg.Col("t", "a"), pg.Col("t", "b"), pg.Var("v_c")
+	a, b, c := pg.Col("t", "a"), pg.Col("t", "b"), &pg.Variable{Name: "v_c"}
 	for _, test := range []struct {
 		tree pg.Expr
 		want string

@@ -20,7 +20,7 @@ func selectClauses(q *pg.Select) doc {
 	if len(q.Into) > 0 {
 		into := make([]doc, len(q.Into))
 		for i, v := range q.Into {
-			into[i] = v
+			into[i] = expr(v, bindAny)
 		}
 		parts = append(parts, line, group("into", nest(line, commaLines(into))))
 	}

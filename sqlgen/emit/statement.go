@@ -12,7 +12,7 @@ func statement(s pg.Statement) doc {
 	case *pg.Perform:
 		return group("perform ", expr(s.Value, bindAny), ";")
 	case *pg.Assign:
-		return group(s.Variable, " := ", expr(s.Value, bindAny), ";")
+		return group(s.Variable.Name, " := ", expr(s.Value, bindAny), ";")
 	case *pg.Query:
 		return group(selectClauses(s.Select), ";")
 	case *pg.Insert:
@@ -38,7 +38,7 @@ func statement(s pg.Statement) doc {
 		return forEach(s)
 	case *pg.ForElement:
 		return cat(
-			group("foreach ", s.Variable, " in array ", expr(s.Array, bindAny), line, "loop"),
+			group("foreach ", s.Variable.Name, " in array ", expr(s.Array, bindAny), line, "loop"),
 			nest(hard, statements(s.Body)), hard,
 			"end loop;",
 		)
@@ -119,13 +119,13 @@ func conjunctLines(e pg.Expr) doc {
 	return nest(join(cat(hard, "and "), parts))
 }
 
-func returning(value pg.Expr, into string) doc {
+func returning(value pg.Expr, into *pg.Variable) doc {
 	if value == nil {
 		return nil
 	}
 	parts := catDoc{hard, "returning ", expr(value, bindAny)}
-	if into != "" {
-		parts = append(parts, hard, "into ", into)
+	if into != nil {
+		parts = append(parts, hard, "into ", into.Name)
 	}
 	return parts
 }
@@ -155,8 +155,8 @@ func choose(s *pg.Choose) doc {
 
 func execute(s *pg.Execute) doc {
 	parts := catDoc{"execute ", expr(s.Text, bindAny)}
-	if s.Into != "" {
-		parts = append(parts, hard, "into ", s.Into)
+	if s.Into != nil {
+		parts = append(parts, hard, "into ", s.Into.Name)
 	}
 	if len(s.Using) > 0 {
 		parts = append(parts, hard, group("using", nest(line, commaLines(exprs(s.Using)))))
@@ -167,7 +167,7 @@ func execute(s *pg.Execute) doc {
 func forEach(s *pg.ForEach) doc {
 	variables := make([]doc, len(s.Variables))
 	for i, v := range s.Variables {
-		variables[i] = v
+		variables[i] = v.Name
 	}
 	return cat(
 		group("for ", join(", ", variables), " in", nest(line, selectDoc(s.Query)), line, "loop"),

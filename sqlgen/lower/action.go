@@ -164,7 +164,7 @@ type builder struct {
 
 	asked map[expr.Node]pg.Expr // parts of the rules that are asked before custom code runs: the variables of their answers
 
-	inputs []pg.Variable             // that hold inputs, declared before the others
+	inputs []*pg.Variable            // that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // of the inputs that are held
 }
 
@@ -222,10 +222,23 @@ func (b *builder) step(comment string, statements ...pg.Statement) {
 	b.fn.Body = append(b.fn.Body, pg.Paragraph{Comment: comment, Statements: statements})
 }
 
-// variable declares a variable.
-func (b *builder) variable(name, typ string, initial pg.Expr) pg.Expr {
-	b.fn.Variables = append(b.fn.Variables, pg.Variable{Name: name, Type: typ, Initial: initial})
-	return pg.Var(name)
+// own declares a variable that functions have for themselves.
+func (b *builder) own(name, typ string, initial pg.Expr) *pg.Variable {
+	if !slices.Contains(ownVariables, name) {
+		panic("lower: " + name + " is not a name that other variables give way to")
+	}
+	return b.declare(name, typ, initial)
+}
+
+// variable declares a variable under a name, or one like it where that is taken.
+func (b *builder) variable(name, typ string, initial pg.Expr) *pg.Variable {
+	return b.declare(b.names.Take(name), typ, initial)
+}
+
+func (b *builder) declare(name, typ string, initial pg.Expr) *pg.Variable {
+	v := &pg.Variable{Name: name, Type: typ, Initial: initial}
+	b.fn.Variables = append(b.fn.Variables, v)
+	return v
 }
 
 // ownVariables are the variables that functions have for themselves. One that is
@@ -237,12 +250,12 @@ var ownVariables = []string{
 }
 
 // variableFor declares a variable named for a column.
-func (b *builder) variableFor(column, typ string, initial pg.Expr) pg.Expr {
+func (b *builder) variableFor(column, typ string, initial pg.Expr) *pg.Variable {
 	name := "v_" + column
 	if slices.Contains(ownVariables, name) {
 		name = "v_given_" + column
 	}
-	return b.variable(b.names.Take(name), typ, initial)
+	return b.variable(name, typ, initial)
 }
 
 // finish returns the function. One that only refuses needs no variables of its own.

@@ -76,9 +76,9 @@ func (b *builder) askOfCaller() {
 				return true
 			}
 			if asksCaller(n) && !expr.Mentions(n).Row && len(expr.Prefixes(n)) == 0 {
-				name := b.names.Take("v_asked")
-				b.asked[n] = b.variable(name, "boolean", nil)
-				statements = append(statements, &pg.Assign{Variable: name, Value: x.holds(n)})
+				asked := b.variable("v_asked", "boolean", nil)
+				b.asked[n] = asked
+				statements = append(statements, &pg.Assign{Variable: asked, Value: x.holds(n)})
 				return false
 			}
 			_, isCompare := n.(*expr.Compare)

@@ -17,18 +17,18 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
-	b.resultRow()
+	result := b.resultRow()
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
 		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
-			Columns: b.answerColumns(), Into: []string{"v_result"}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
-		b.step("", pg.IfThen(noResult, b.end("platform.refuse")))
+			Columns: b.answerColumns(), Into: []pg.Target{result}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
+		b.step("", pg.IfThen(isNoRow(result), b.end("platform.refuse")))
 	} else {
-		insert.Returning, insert.Into = allColumns(b.table), "v_result"
+		insert.Returning, insert.Into = allColumns(b.table), result
 		b.step(c.comment(), insert)
-		b.readComputed("v_result")
+		b.readComputed(result)
 	}
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	b.step("", &pg.Return{Value: result})
 	return b.finish()
 }
 
@@ -121,7 +121,7 @@ func (c *creation) idVariable(l *level, r rows) pg.Expr {
 	for _, w := range l.writes {
 		if w.set != nil && w.field.Name == "id" {
 			v := c.variableFor(column, "text", nil)
-			c.step("", &pg.Assign{Variable: v.(*pg.Name).Name, Value: id})
+			c.step("", &pg.Assign{Variable: v, Value: id})
 			return v
 		}
 	}

@@ -135,8 +135,8 @@ func (b *builder) answerMessage() {
 		b.step("", &pg.Return{Value: answer})
 		return
 	}
-	result := b.variable("v_result", "text", nil)
-	b.step("", &pg.Assign{Variable: "v_result", Value: answer})
+	result := b.own("v_result", "text", nil)
+	b.step("", &pg.Assign{Variable: result, Value: answer})
 	b.requireResult(result)
 	b.step("", &pg.Return{Value: result})
 }
@@ -149,25 +149,26 @@ func (b *builder) requireResult(result pg.Expr) {
 
 // answerID answers the id of the row that the code has deleted.
 func (b *builder) answerID() {
-	result := b.variable("v_result", "text", nil)
-	b.step("", &pg.Assign{Variable: "v_result", Value: pg.As(pg.Fn("to_json", b.callCode()), "text")})
+	result := b.own("v_result", "text", nil)
+	b.step("", &pg.Assign{Variable: result, Value: pg.As(pg.Fn("to_json", b.callCode()), "text")})
 	b.step("", pg.IfThen(pg.IsNull(result), b.end("platform.refuse_or_miss", pg.False())))
 	b.step("", &pg.Return{Value: result})
 }
 
 // answerRow answers the record of the row that the code returns.
 func (b *builder) answerRow() {
-	row := b.variableFor(b.table, rowType(b.model), nil).(*pg.Name)
-	id := pg.Col(row.Name, "id")
+	row := b.variableFor(b.table, rowType(b.model), nil)
+	id := row.Field("id")
 	var isAllowed pg.Expr = pg.False()
 	if codeMayDecide(b.action) {
-		isAllowed = b.variable("v_is_allowed", "boolean", nil)
-		b.step("What admits the caller whatever the row is asked before the code runs, which may change it.", &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
+		allowed := b.own("v_is_allowed", "boolean", nil)
+		b.step("What admits the caller whatever the row is asked before the code runs, which may change it.", &pg.Assign{Variable: allowed, Value: b.early.holds})
+		isAllowed = allowed
 	}
 	b.askOfCaller()
-	b.step("", &pg.Assign{Variable: row.Name, Value: b.callCode()})
+	b.step("", &pg.Assign{Variable: row, Value: b.callCode()})
 	if b.action.Kind == schema.Create || b.action.Kind == schema.Update {
-		b.readComputed(row.Name)
+		b.readComputed(row)
 	}
 	switch b.action.Kind {
 	case schema.Get:

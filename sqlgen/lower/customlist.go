@@ -10,24 +10,24 @@ func (b *builder) answerRows() {
 	g := generalList{builder: b, where: member(input, "where")}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if len(a.Reads) > 0 {
-		g.path = b.variable("v_path", "text", nil)
-		g.operand = b.variable("v_operand", "jsonb", nil)
+		g.path = b.own("v_path", "text", nil)
+		g.operand = b.own("v_operand", "jsonb", nil)
 	}
-	rows := b.variable("v_rows", rowType(b.model)+"[]", nil)
-	g.sql = b.variable("v_sql", "text", &pg.Fragment{
+	rows := b.own("v_rows", rowType(b.model)+"[]", nil)
+	g.sql = b.own("v_sql", "text", &pg.Fragment{
 		Prefix: " ",
 		Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", pg.Lit("$3")), Alias: b.table}},
 		Suffix: " where true",
 	})
 	p.found()
-	picked := b.variable("v_page_rows", rowType(b.model)+"[]", pg.Str("{}"))
+	picked := b.own("v_page_rows", rowType(b.model)+"[]", pg.Str("{}"))
 	using := []pg.Expr{g.where, p.position, rows}
 
 	comment, admitted := "", pg.Expr(nil)
 	if b.judgesRows() {
 		comment, admitted = "The rules judge each row as the code returns it.", b.rowRule()
 	}
-	b.step(comment, &pg.Assign{Variable: "v_rows", Value: &pg.ArrayOf{Query: &pg.Select{
+	b.step(comment, &pg.Assign{Variable: rows, Value: &pg.ArrayOf{Query: &pg.Select{
 		Columns: []pg.Output{{Value: b.wholeRow()}},
 		From:    &pg.CallRef{Call: b.callCode(), Alias: b.table},
 		Where:   admitted,
@@ -47,7 +47,7 @@ func (b *builder) answerRows() {
 			p.inOrder(),
 			pg.Str(" limit $4 offset $5)"),
 		),
-		Into:  "v_page_rows",
+		Into:  picked,
 		Using: append(using[:len(using):len(using)], p.missing(picked), p.offset, picked),
 	})
 	p.wasSkipped(concatenated(pg.Str("select"), g.sql), using)

@@ -86,7 +86,7 @@ func (b *builder) end(function string, arguments ...pg.Expr) *pg.Perform {
 }
 
 // entered declares the variable by which the function enters its call.
-func (b *builder) entered() []pg.Variable {
+func (b *builder) entered() []*pg.Variable {
 	if b.action.Custom {
 		return nil
 	}
@@ -118,7 +118,7 @@ func (b *builder) entered() []pg.Variable {
 	if settings == nil {
 		return nil
 	}
-	return []pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
+	return []*pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
 }
 
 // mentionsOf is what the functions of an action read of the call, where its expressions

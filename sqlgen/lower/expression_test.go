@@ -92,7 +92,7 @@ func clinic(t testing.TB, attributes string) (*schema.Schema, *schema.Action) {
 }
 
 // variableOf stands for an input as a variable of a function does.
-func variableOf(in expr.Input) pg.Expr { return pg.Var("v_" + in.InputName()) }
+func variableOf(in expr.Input) pg.Expr { return &pg.Variable{Name: "v_" + in.InputName()} }
 
 // conditionOf lowers an expression over a visit.
 func conditionOf(t testing.TB, l logic, at site, text string) pg.Expr {

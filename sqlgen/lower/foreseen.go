@@ -35,7 +35,7 @@ func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Funct
 		}
 	}
 	if direct < len(sets) {
-		f.ids = b.variable("v_ids", "text[]", nil)
+		f.ids = b.own("v_ids", "text[]", nil)
 		f.admit()
 	}
 	choice := &pg.Choose{Value: pg.Var("form")}
@@ -63,18 +63,18 @@ type foreseenList struct {
 	admitted admission // of the ways in which picked rows are found
 	operands map[*schema.Input]pg.Expr
 
-	size, ids pg.Expr // variables
+	size, ids *pg.Variable
 }
 
 // pageSize is how many rows are read: one more than the page has, which tells whether
 // another follows, and the one at the position, which tells that rows lie before.
-func (f *foreseenList) pageSize() pg.Expr {
+func (f *foreseenList) pageSize() *pg.Variable {
 	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
 	more := pg.Expr(pg.Lit("1"))
 	if canSeek(f.keys) {
 		more = &pg.Case{Whens: []pg.When{{Condition: hasMember(input, "position"), Result: pg.Lit("2")}}, Else: more}
 	}
-	return f.variable("v_size", "bigint", pg.Op(size, "+", more))
+	return f.own("v_size", "bigint", pg.Op(size, "+", more))
 }
 
 // positionVariables declares a variable per key, which holds where the page begins: the
@@ -179,8 +179,8 @@ func (f *foreseenList) admit() {
 	f.admitted = f.admission(f.inputValue)
 	var statements []pg.Statement
 	if !pg.IsFalse(f.early.holds) {
-		allowed := f.variable("v_is_allowed", "boolean", nil)
-		statements = append(statements, &pg.Assign{Variable: "v_is_allowed", Value: f.early.holds})
+		allowed := f.own("v_is_allowed", "boolean", nil)
+		statements = append(statements, &pg.Assign{Variable: allowed, Value: f.early.holds})
 		f.admitted.ways = append([]way{{condition: allowed}}, f.admitted.ways...)
 	}
 	for i, w := range f.admitted.ways {
@@ -213,15 +213,15 @@ func (f *foreseenList) holding(condition pg.Expr, statements *[]pg.Statement) pg
 }
 
 // held is the variable that holds what a column is compared with.
-func (f *foreseenList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) pg.Expr {
+func (f *foreseenList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
 	for _, s := range *statements {
 		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
-			return pg.Var(a.Variable)
+			return a.Variable
 		}
 	}
 	field := ownColumnOf(f.model, column)
 	variable := f.variableFor("own_"+column.Name, variableType(field.Type), nil)
-	*statements = append(*statements, &pg.Assign{Variable: variable.(*pg.Name).Name, Value: value})
+	*statements = append(*statements, &pg.Assign{Variable: variable, Value: value})
 	return variable
 }
 
@@ -241,7 +241,7 @@ func (f *foreseenList) pick(condition pg.Expr) pg.Statement {
 		}
 		query = f.page(merged, ids, nil)
 	}
-	return &pg.Assign{Variable: "v_ids", Value: &pg.ArrayOf{Query: query}}
+	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: query}}
 }
 
 // readPicked reads the rows that were picked, if there are forms that pick none only when

@@ -44,8 +44,8 @@ func concatenated(parts ...pg.Expr) pg.Expr {
 }
 
 // extend adds text to a variable.
-func extend(variable pg.Expr, parts ...pg.Expr) pg.Statement {
-	return &pg.Assign{Variable: variable.(*pg.Name).Name, Value: concatenated(append([]pg.Expr{variable}, parts...)...)}
+func extend(variable *pg.Variable, parts ...pg.Expr) pg.Statement {
+	return &pg.Assign{Variable: variable, Value: concatenated(append([]pg.Expr{variable}, parts...)...)}
 }
 
 // alsoHolds is a further condition as a fragment of a statement.
@@ -63,21 +63,20 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	g := generalList{builder: b, where: member(input, "where")}
 	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if len(a.Reads) > 0 {
-		g.path = b.variable("v_path", "text", nil)
-		g.operand = b.variable("v_operand", "jsonb", nil)
+		g.path = b.own("v_path", "text", nil)
+		g.operand = b.own("v_operand", "jsonb", nil)
 	}
 	// The statement reads without row security, so that every condition may use an
 	// index; the rows of the page are then read under it.
-	sqlAt := len(b.fn.Variables)
-	g.sql = b.variable("v_sql", "text", nil)
-	ids := b.variable("v_ids", "text[]", nil)
+	g.sql = b.own("v_sql", "text", nil)
+	ids := b.own("v_ids", "text[]", nil)
 
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
 		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
 		source.Suffix = ""
 	}
-	b.fn.Variables[sqlAt].Initial = source
+	g.sql.Initial = source
 
 	ways := []pg.Expr{&pg.Array{Elements: []pg.Expr{g.sql}}}
 	if g.merge != nil {
@@ -85,7 +84,7 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	}
 	alias := pageAlias(b.table)
 	b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
-		&pg.Assign{Variable: "v_ids", Value: pg.Fn("platform.pick_page",
+		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page",
 			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: a.Model.Field("id")}.columnText(b.table))}, ways...)...)},
 		&pg.ReturnQuery{Query: &pg.Select{
 			Columns: b.answerColumns(),
@@ -105,7 +104,7 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 type generalList struct {
 	*builder
 	where              pg.Expr // the filter
-	path, operand, sql pg.Expr // variables
+	path, operand, sql *pg.Variable
 	guards             []guard
 	label              string // of variables that gather what is asked of elements; empty but in an arm of a union
 	merge              *merge // the ways in which rows are found; nil means that the statement finds them itself
@@ -305,7 +304,7 @@ func (g *generalList) given(absent pg.Expr) pg.Expr {
 // scope is where conditions of a statement are gathered as text: the statement
 // itself, or a child of the row that has to satisfy all of them.
 type scope struct {
-	text     pg.Expr // the variable
+	text     *pg.Variable
 	x        expression
 	key      string // of the prefix; "" means the row itself
 	opens    *pg.QueryTail
@@ -341,7 +340,7 @@ func (g *generalList) operators(root *scope, elsewhere []filter) {
 	g.gather(root, nothing, &each, &after)
 	if len(g.action.Reads) > 0 {
 		loop := &pg.ForEach{
-			Variables: []string{"v_path", "v_operand"},
+			Variables: []*pg.Variable{g.path, g.operand},
 			Query: &pg.Select{
 				Columns: []pg.Output{{Value: pg.Col("operator", "path")}, {Value: pg.Col("operator", "operand")}},
 				From:    &pg.CallRef{Call: pg.Fn("platform.operators", g.where), Alias: "operator"},
@@ -400,7 +399,7 @@ func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
 		name += "_" + schema.SnakeForm(s.StepName())
 	}
 	c := &scope{
-		text:  g.variable(g.names.Take(name), "text", pg.Str("")),
+		text:  g.variable(name, "text", pg.Str("")),
 		x:     with,
 		key:   key,
 		opens: &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where},
@@ -450,7 +449,7 @@ func (g *generalList) opening(q *pg.QueryTail) *pg.Fragment {
 
 // gatherElements gathers what any asks of one and the same element of an array.
 func (g *generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
-	gathered := g.variable(g.names.Take("v_any_"+g.label+schema.SnakeForm(f.input.Name)), "text", pg.Str(""))
+	gathered := g.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
 	var whens []pg.When
 	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
 		whens = append(whens, pg.When{Condition: f.named("any", o.name), Result: alsoHolds(f.holdsOfElement(o, theFilter))})

@@ -45,14 +45,14 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 	if slices.Contains(ownVariables, name) {
 		name = "v_given_" + schema.SnakeForm(in.Name)
 	}
-	name = b.names.Take(name)
-	b.inputs = append(b.inputs, pg.Variable{
-		Name:    name,
+	held := &pg.Variable{
+		Name:    b.names.Take(name),
 		Type:    variableType(in.Type),
 		Initial: read(in.Type, in.Nullable || in.Optional, input, requestPath(b.action, in)...),
-	})
-	b.values[in] = pg.Var(name)
-	return b.values[in]
+	}
+	b.inputs = append(b.inputs, held)
+	b.values[in] = held
+	return held
 }
 
 // isGivenInput tells whether a request gives an optional input, null included.

@@ -183,19 +183,19 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 
 // readComputed completes a row that a variable holds as a write returns it: what triggers
 // keep is right when the write has ended.
-func (b *builder) readComputed(row string) {
+func (b *builder) readComputed(row *pg.Variable) {
 	var columns []pg.Output
-	var into []string
+	var into []pg.Target
 	for _, f := range b.model.Stored() {
 		if isComputedFromRows(f) {
 			columns = append(columns, pg.Output{Value: pg.Col(b.table, f.Column)})
-			into = append(into, row+"."+pg.Ident(f.Column))
+			into = append(into, row.Field(f.Column))
 		}
 	}
 	if columns == nil {
 		return
 	}
 	b.step("What is computed from other rows is right now.", &pg.Query{Select: &pg.Select{
-		Columns: columns, Into: into, From: pg.Ref(relatedSchema, b.table), Where: pg.Eq(pg.Col(b.table, "id"), pg.Col(row, "id")),
+		Columns: columns, Into: into, From: pg.Ref(relatedSchema, b.table), Where: pg.Eq(pg.Col(b.table, "id"), row.Field("id")),
 	}})
 }

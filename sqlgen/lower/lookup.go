@@ -20,7 +20,7 @@ func (b *builder) lookUp() pg.Expr {
 	if len(sets) == 0 {
 		return b.isFound(nil)
 	}
-	id := b.variable(b.names.Take("v_found_id"), "text", nil)
+	id := b.variable("v_found_id", "text", nil)
 	var branches []pg.IfBranch
 	for _, set := range sets {
 		query := &pg.Select{
@@ -30,7 +30,7 @@ func (b *builder) lookUp() pg.Expr {
 		}
 		branches = append(branches, pg.IfBranch{
 			Condition: pg.Negate(b.lacksAny(set)),
-			Then:      []pg.Statement{&pg.Assign{Variable: id.(*pg.Name).Name, Value: &pg.Subquery{Query: query}}},
+			Then:      []pg.Statement{&pg.Assign{Variable: id, Value: &pg.Subquery{Query: query}}},
 		})
 	}
 	b.step("The row that the inputs pin, of which a request gives some.", &pg.If{Branches: branches})

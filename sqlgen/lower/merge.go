@@ -13,7 +13,7 @@ import (
 // follow that. platform.pick_page makes one query of them.
 type merge struct {
 	*builder
-	ways, ends pg.Expr   // variables
+	ways, ends *pg.Variable
 	values     []pg.Expr // variables: those that ways compare columns with
 	lists      []pg.Expr // the same as texts
 }
@@ -37,8 +37,8 @@ func (r origin) with(condition pg.Expr) pg.Expr {
 func (b *builder) newMerge() *merge {
 	return &merge{
 		builder: b,
-		ways:    b.variable("v_ways", "text[]", pg.Str("{}")),
-		ends:    b.variable("v_ends", "text[]", pg.Str("{}")),
+		ways:    b.own("v_ways", "text[]", pg.Str("{}")),
+		ends:    b.own("v_ends", "text[]", pg.Str("{}")),
 	}
 }
 

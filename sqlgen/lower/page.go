@@ -9,10 +9,10 @@ import (
 
 // keysFor declares the variable that holds what a list is ordered by: its own order, or
 // if requests may order it by more fields, theirs.
-func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bool) pg.Expr {
+func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bool) *pg.Variable {
 	own := keysArray(order, b.table)
 	if !isSortable {
-		return b.variable("v_keys", "constant platform.sort_key[]", own)
+		return b.own("v_keys", "constant platform.sort_key[]", own)
 	}
 	var others []sortKey
 	for _, f := range fields {
@@ -21,7 +21,7 @@ func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bo
 		}
 	}
 	follows := slices.ContainsFunc(order, func(k sortKey) bool { return k.follows })
-	return b.variable("v_keys", "constant platform.sort_key[]", pg.Fn("platform.requested_order",
+	return b.own("v_keys", "constant platform.sort_key[]", pg.Fn("platform.requested_order",
 		member(input, "orderBy"), own, keysArray(others, b.table), boolean(follows)))
 }
 
@@ -31,18 +31,18 @@ type page struct {
 	order      []sortKey // the list's own
 	isSortable bool      // by requests
 
-	isBackwards, size, offset, keys pg.Expr // variables: what is asked for
-	total, position, rowsBefore     pg.Expr // variables: what is found
-	ranges, rangeOf                 pg.Expr // variables: where the page lies, and the range that is read
+	isBackwards, size, offset, keys *pg.Variable // what is asked for
+	total, position, rowsBefore     *pg.Variable // what is found
+	ranges, rangeOf                 *pg.Variable // where the page lies, and the range that is read
 }
 
 // askedFor declares the variables that hold which page a request asks for.
 func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) *page {
 	p := &page{builder: b, order: order, isSortable: isSortable}
-	p.isBackwards = b.variable("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
-	p.size = b.variable("v_size", "bigint", pg.As(pg.Fn("coalesce",
+	p.isBackwards = b.own("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
+	p.size = b.own("v_size", "bigint", pg.As(pg.Fn("coalesce",
 		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
-	p.offset = b.variable("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
+	p.offset = b.own("v_offset", "bigint", pg.As(pg.Fn("coalesce", memberText(input, "offset"), pg.Str("0")), "bigint"))
 	p.keys = b.keysFor(order, fields, isSortable)
 	return p
 }
@@ -57,23 +57,23 @@ func tellOfPage(known ...pg.Expr) pg.Statement {
 
 // found declares the variables that hold what is found.
 func (p *page) found() {
-	p.total = p.variable("v_total", "bigint", nil)
-	p.position = p.variable("v_position", "jsonb", positionOf(input))
-	p.ranges = p.variable("v_ranges", "text[]", pg.Str("{true}"))
-	p.rangeOf = p.variable("v_range", "text", nil)
-	p.rowsBefore = p.variable("v_has_rows_before", "boolean", pg.False())
+	p.total = p.own("v_total", "bigint", nil)
+	p.position = p.own("v_position", "jsonb", positionOf(input))
+	p.ranges = p.own("v_ranges", "text[]", pg.Str("{true}"))
+	p.rangeOf = p.own("v_range", "text", nil)
+	p.rowsBefore = p.own("v_has_rows_before", "boolean", pg.False())
 }
 
 // countAll runs the query that counts all rows, if that is asked for.
 func (p *page) countAll(query pg.Expr, using []pg.Expr) {
 	p.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
-		&pg.Execute{Text: query, Into: "v_total", Using: using}))
+		&pg.Execute{Text: query, Into: p.total, Using: using}))
 }
 
 // wasSkipped sees whether rows were skipped by an offset: they are if a query has any.
 func (p *page) wasSkipped(query pg.Expr, using []pg.Expr) {
 	p.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
-		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: "v_has_rows_before", Using: using}))
+		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: p.rowsBefore, Using: using}))
 }
 
 // positionOf is the position that the page lies beyond, as the server reads it from a
@@ -87,14 +87,14 @@ func positionOf(input pg.Expr) pg.Expr { return member(input, "position") }
 func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
 	isForwards := pg.Negate(p.isBackwards)
 	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.IsNotNull(p.position),
-		&pg.Assign{Variable: "v_ranges", Value: pg.Fn("platform.ranges_beyond", p.keys, p.isBackwards, p.position)},
+		&pg.Assign{Variable: p.ranges, Value: pg.Fn("platform.ranges_beyond", p.keys, p.isBackwards, p.position)},
 		&pg.ForElement{
-			Variable: "v_range",
+			Variable: p.rangeOf,
 			Array: pg.Op(pg.Fn("platform.at_sql", p.keys, p.position), "||",
 				pg.Fn("platform.ranges_beyond", p.keys, isForwards, p.position)),
 			Body: []pg.Statement{pg.IfThen(pg.Negate(p.rowsBefore), &pg.Execute{
 				Text:  anyRow(p.orderedBy(true)),
-				Into:  "v_has_rows_before",
+				Into:  p.rowsBefore,
 				Using: using,
 			})},
 		},
@@ -104,7 +104,7 @@ func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Exp
 // pick reads the rows of the page, and one more, which tells whether another follows,
 // range by range: from each what those before it left open.
 func (p *page) pick(comment string, picked pg.Expr, rows *pg.Execute) {
-	p.step(comment, &pg.ForElement{Variable: "v_range", Array: p.ranges, Body: []pg.Statement{
+	p.step(comment, &pg.ForElement{Variable: p.rangeOf, Array: p.ranges, Body: []pg.Statement{
 		pg.IfThen(pg.Op(pg.Fn("cardinality", picked), "<=", p.size), rows),
 	}})
 }
@@ -121,7 +121,7 @@ func (p *page) inOrder() pg.Expr { return p.orderedBy(false) }
 // chooses is known here, and costs nothing.
 func (p *page) orderedBy(reversed bool) pg.Expr {
 	if p.isSortable {
-		backwards := p.isBackwards
+		backwards := pg.Expr(p.isBackwards)
 		if reversed {
 			backwards = pg.Negate(backwards)
 		}

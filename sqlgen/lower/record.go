@@ -118,23 +118,23 @@ func (b *builder) answerOne(from pg.From, where pg.Expr, otherwise ...pg.Stateme
 		}
 		return
 	}
-	b.resultRow()
-	query.Into = []string{"v_result"}
+	result := b.resultRow()
+	query.Into = []pg.Target{result}
 	b.step("", &pg.Query{Select: query})
 	if len(otherwise) > 0 {
-		b.step("", pg.IfThen(noResult, otherwise...))
+		b.step("", pg.IfThen(isNoRow(result), otherwise...))
 	}
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	b.step("", &pg.Return{Value: result})
 }
 
 // resultRow declares the variable that holds the row which is answered.
-func (b *builder) resultRow() { b.variable("v_result", rowType(b.model), nil) }
+func (b *builder) resultRow() *pg.Variable { return b.own("v_result", rowType(b.model), nil) }
 
 // nothingFound tells, right behind a query, that no row was found.
 var nothingFound = pg.Negate(pg.Var("found"))
 
-// noResult tells whether no row was found.
-var noResult = pg.IsNull(pg.Col("v_result", "id"))
+// isNoRow tells whether a variable for a row of a table holds none.
+func isNoRow(row *pg.Variable) pg.Expr { return pg.IsNull(row.Field("id")) }
 
 // publishedOrder returns what a list is ordered by, and what requests may order it by.
 func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {

@@ -64,41 +64,42 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	where := member(input, "where")
 
 	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
-	var path, operand pg.Expr
+	var path, operand *pg.Variable
 	if len(a.Reads) > 0 {
-		path = b.variable("v_path", "text", nil)
-		operand = b.variable("v_operand", "jsonb", nil)
+		path = b.own("v_path", "text", nil)
+		operand = b.own("v_operand", "jsonb", nil)
 	}
 
 	// The rows of each arm, without row security, so that every condition may use an
 	// index.
 	var lists []*generalList
 	for _, arm := range armsOf(a.Union) {
-		text := b.variable(b.names.Take("v_"+schema.SnakeForm(arm.Name)), "text", arm.source(a))
+		text := b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.source(a))
 		lists = append(lists, &generalList{
 			builder: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
-	picked := b.variable("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
-	ids := b.variable("v_ids", "text[]", nil)
-	numbers := b.variable("v_arms", "bigint[]", nil)
+	picked := b.own("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
+	ids := b.own("v_ids", "text[]", nil)
+	numbers := b.own("v_arms", "bigint[]", nil)
 
 	m := b.newMerge()
 	isAllowed := b.early.holds
 	if b.judgesRows() && !pg.IsFalse(isAllowed) {
-		isAllowed = b.variable("v_is_allowed", "boolean", nil)
-		b.step(allowedOutright, &pg.Assign{Variable: "v_is_allowed", Value: b.early.holds})
+		allowed := b.own("v_is_allowed", "boolean", nil)
+		b.step(allowedOutright, &pg.Assign{Variable: allowed, Value: b.early.holds})
+		isAllowed = allowed
 	}
 	for i, arm := range armsOf(a.Union) {
 		lists[i].ofArm(arm, m, isAllowed)
 	}
 	alias := pg.Ident(b.table)
 	b.step("Of each way at most a page, and of all of them the page; then its rows are read under row security.",
-		&pg.Assign{Variable: "v_picked", Value: pg.Fn("platform.pick_page", append([]pg.Expr{
+		&pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", append([]pg.Expr{
 			input, keys, pg.Str(b.table), pg.Str(alias + "." + armColumn + " || ':' || " + alias + ".id"),
 		}, m.arguments()...)...)},
-		&pg.Assign{Variable: "v_arms", Value: ofPicked(picked, pg.As(pg.Fn("split_part", pg.Col("page", "picked"), pg.Str(":"), pg.Lit("1")), "bigint"))},
-		&pg.Assign{Variable: "v_ids", Value: ofPicked(picked, pg.Fn("substr", pg.Col("page", "picked"),
+		&pg.Assign{Variable: numbers, Value: ofPicked(picked, pg.As(pg.Fn("split_part", pg.Col("page", "picked"), pg.Str(":"), pg.Lit("1")), "bigint"))},
+		&pg.Assign{Variable: ids, Value: ofPicked(picked, pg.Fn("substr", pg.Col("page", "picked"),
 			pg.Op(pg.Fn("strpos", pg.Col("page", "picked"), pg.Str(":")), "+", pg.Lit("1"))))},
 		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
 	b.requireCallerOfPage(nothingFound)

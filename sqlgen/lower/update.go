@@ -12,17 +12,17 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	b.holdSetInputs()
-	values := pg.Expr(pg.Var("v_values"))
+	var values pg.Expr // nothing reads them otherwise
 	if readsValues(a) {
-		values = b.variable("v_values", "jsonb", member(input, "values"))
+		values = b.own("v_values", "jsonb", member(input, "values"))
 	}
-	b.resultRow()
+	result := b.resultRow()
 
 	update := &pg.Update{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
 		Returning: allColumns(b.table),
-		Into:      "v_result",
+		Into:      result,
 	}
 	for _, w := range levels(a).writes {
 		update.Set = append(update.Set, pg.Assignment{
@@ -31,9 +31,9 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 		})
 	}
 	b.step("", update)
-	b.missing(noResult, where)
-	b.readComputed("v_result")
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	b.missing(isNoRow(result), where)
+	b.readComputed(result)
+	b.step("", &pg.Return{Value: result})
 	return b.finish()
 }
 
@@ -52,15 +52,15 @@ func readsValues(a *schema.Action) bool {
 func (l *lowering) deletion(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
-	b.variable("v_result", "text", nil)
+	result := b.own("v_result", "text", nil)
 	b.step("", &pg.Delete{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
 		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
-		Into:      "v_result",
+		Into:      result,
 	})
-	b.missing(pg.IsNull(pg.Var("v_result")), where)
-	b.step("", &pg.Return{Value: pg.Var("v_result")})
+	b.missing(pg.IsNull(result), where)
+	b.step("", &pg.Return{Value: result})
 	return b.finish()
 }
 

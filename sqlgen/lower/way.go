@@ -320,7 +320,7 @@ func (b *builder) gatherValues(a *admission) []pg.Statement {
 			continue
 		}
 		values := b.variableFor(w.oneOf.Column+"_values", castType(w.oneOf.Type.Kind)+"[]", nil)
-		statements = append(statements, &pg.Assign{Variable: values.(*pg.Name).Name, Value: pg.Fn("platform.few", w.values)})
+		statements = append(statements, &pg.Assign{Variable: values, Value: pg.Fn("platform.few", w.values)})
 		ways[i].values = values
 		if !isShortArray(w.values) {
 			ways = append(ways, way{condition: w.condition, many: values})

@@ -265,7 +265,7 @@ type Function struct {
 	Volatility  Volatility  `json:"-"`
 	Settings    []Setting   `json:"-"` // beyond the pinned search_path
 	UseVariable bool        `json:"-"` // where a column has the name of a variable, the variable is meant
-	Variables   []Variable  `json:"-"`
+	Variables   []*Variable `json:"-"`
 	Body        []Paragraph `json:"-"`
 	Text        string      `json:"-"` // the statement that makes it
 	Digest      string      `json:"digest"`
@@ -282,13 +282,17 @@ type Setting struct {
 	Name, Value string
 }
 
-// Variable is a local variable of a function.
+// Variable is a local variable of a function. As an expression it is its value: what reads
+// or sets it holds the declaration, and so cannot misspell the name.
 type Variable struct {
 	Name    string
 	Type    string
 	Initial Expr // nil means null
 	Comment string
 }
+
+// Field is a column of the row that a variable holds.
+func (v *Variable) Field(column string) *ColumnRef { return Col(v.Name, column) }
 
 // Paragraph is a group of statements, set off by blank lines.
 type Paragraph struct {

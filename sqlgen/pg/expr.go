@@ -10,7 +10,7 @@ type ColumnRef struct {
 	Table, Name string
 }
 
-// Name is a variable, parameter or other bare name.
+// Name is a parameter or other bare name.
 type Name struct {
 	Name string
 }
@@ -178,6 +178,7 @@ type QueryTail struct {
 
 func (*ColumnRef) isExpr() {}
 func (*Name) isExpr()      {}
+func (*Variable) isExpr()  {}
 func (*Text) isExpr()      {}
 func (*Raw) isExpr()       {}
 func (*Call) isExpr()      {}

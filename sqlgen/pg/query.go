@@ -3,7 +3,7 @@ package pg
 // Select is a query. In PL/pgSQL it may have a target.
 type Select struct {
 	Columns []Output // none is select without columns, for exists
-	Into    []string // PL/pgSQL variables; none outside of a statement
+	Into    []Target // none outside of PL/pgSQL
 	From    From     // nil means none
 	Joins   []Join
 	Where   Expr // nil means none
@@ -14,6 +14,15 @@ type Select struct {
 	Limit   Expr // nil means none
 	Offset  Expr // nil means none
 }
+
+// Target takes a column of a query: a *Variable, or a field of the row in one.
+type Target interface {
+	Expr
+	isTarget()
+}
+
+func (*Variable) isTarget()  {}
+func (*ColumnRef) isTarget() {}
 
 // Output is one column of a query's result.
 type Output struct {
@@ -87,7 +96,7 @@ type Perform struct {
 
 // Assign gives a variable a value.
 type Assign struct {
-	Variable string
+	Variable *Variable
 	Value    Expr
 }
 
@@ -104,7 +113,7 @@ type Insert struct {
 	Values        []Expr  // of one row
 	Query         *Select // rows; nil means Values
 	Returning     Expr    // nil means none
-	Into          string
+	Into          *Variable
 }
 
 // Named is a part of a statement under a name: rows that the other parts read, or
@@ -121,7 +130,7 @@ type Update struct {
 	Set           []Assignment
 	Where         Expr
 	Returning     Expr // nil means none
-	Into          string
+	Into          *Variable
 }
 
 // Assignment gives a column a value.
@@ -135,7 +144,7 @@ type Delete struct {
 	Schema, Table string
 	Where         Expr
 	Returning     Expr // nil means none
-	Into          string
+	Into          *Variable
 }
 
 // If runs one of its branches.
@@ -175,20 +184,20 @@ type ReturnQuery struct {
 // Execute runs text as a statement.
 type Execute struct {
 	Text  Expr
-	Into  string // empty means no result
+	Into  *Variable // nil means no result
 	Using []Expr
 }
 
 // ForEach runs statements for each row of a query.
 type ForEach struct {
-	Variables []string
+	Variables []*Variable
 	Query     *Select
 	Body      []Statement
 }
 
 // ForElement runs statements for each element of an array.
 type ForElement struct {
-	Variable string
+	Variable *Variable
 	Array    Expr
 	Body     []Statement
 }

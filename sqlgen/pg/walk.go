@@ -48,6 +48,8 @@ func (m *Mentioned) expr(e Expr) {
 		m.tables[e.Table] = true
 	case *Name:
 		m.words(e.Name)
+	case *Variable:
+		m.words(e.Name)
 	case *Raw:
 		m.words(e.SQL)
 	case *Call:
