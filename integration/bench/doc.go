@@ -14,5 +14,8 @@
 //
 // `make bench` prints the tables, each row with the project's goal, and takes a quarter of an hour. `make bench QUICK=1` makes
 // one round, without pools and growth. `make bench RESULTS=integration/bench/RESULTS.md` writes the tables to a file as well.
+// `go test ./integration/bench -run '^$' -bench Overload` sends a server as much as it can do, twice and ten times that, from
+// clients that give up and from patient ones.
+//
 // One run proves little: a goal is missed if two runs miss it.
 package bench

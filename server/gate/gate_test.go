@@ -148,13 +148,22 @@ func TestTurnedAway(t *testing.T) {
 	s.comes("b", "act", nil)
 	s.clock.pass(2*time.Second/hurry - time.Millisecond)
 	s.gate.Look()
-	s.comes("c", "act", nil)
-	s.clock.pass(2 * time.Millisecond)
-	s.gate.Look() // the line has been there for longer than it may
-	s.expect("b out")
-	if s.gate.Waiting() != 1 {
-		t.Errorf("%d wait, want 1", s.gate.Waiting())
+	for range waiting / long {
+		s.comes("later", "act", nil)
 	}
+	s.clock.pass(2 * time.Millisecond)
+	s.gate.Look()
+	s.expect("b out")
+
+	// A line that is short does not hurry, however long it has been there.
+	s.clock.pass(2*time.Second - 3*time.Millisecond)
+	s.gate.Look()
+	if s.gate.Waiting() != waiting/long {
+		t.Errorf("%d wait, want %d", s.gate.Waiting(), waiting/long)
+	}
+	s.clock.pass(10 * time.Millisecond)
+	s.gate.Look()
+	s.expect("later out", "later out", "later out", "later out")
 }
 
 // A line that is full loses who has waited longest, at once.

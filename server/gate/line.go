@@ -16,8 +16,10 @@ var ErrLeft = errors.New("the client has left")
 const (
 	// lagging is for how long a line has to be there until it is behind.
 	lagging = 100 * time.Millisecond
-	// hurry divides the time that one may wait while the line is behind.
+	// hurry divides the time that one may wait while the line is behind, and long: more
+	// than an eighth of what it may be.
 	hurry = 4
+	long  = 8
 	// patience is how long one waits before the client is looked at.
 	patience = time.Millisecond
 )
@@ -86,7 +88,7 @@ func (l *Line[W]) Next(now time.Time, admits func(W) bool) (next W, ok bool) {
 // Expire turns away who has waited for too long, and drops whose client has left.
 func (l *Line[W]) Expire(now time.Time) {
 	limit := l.Wait
-	if l.isBehind(now) {
+	if l.isBehind(now) && len(l.waiting) > l.Most/long {
 		limit /= hurry
 	}
 	l.waiting = slices.DeleteFunc(l.waiting, func(w W) bool {
