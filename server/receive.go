@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -113,13 +114,13 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 // logRequest writes one line for a request, and for one that failed on our side all
 // that is known. Neither headers nor inputs are among it.
 func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status int, started time.Time) {
-	level := slog.LevelDebug
+	level, more := slog.LevelDebug, 0
 	switch {
 	case isProbe(rc.URI().PathOriginal()): // readiness is logged where it changes
 	case status == fiber.StatusInternalServerError:
 		level = slog.LevelError
 	case status > fiber.StatusInternalServerError:
-		level = slog.LevelWarn
+		level, more = s.sampled(r, status)
 	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // whoever wrote the code cannot learn of it otherwise
 		level = slog.LevelWarn
 	}
@@ -133,10 +134,29 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(started)),
 	}
+	if more > 0 {
+		attributes = append(attributes, slog.Int("more", more))
+	}
 	if r.Refused != nil && r.Refused.Cause != nil {
 		attributes = append(attributes, causeOf(r.Refused.Cause)...)
 	}
 	s.log.LogAttrs(rc, level, "request", attributes...)
+}
+
+// sampled is the level of the line of a request that failed for what is away or takes too
+// long: a warning once a second for each cause, with how many more there were since the last.
+func (s *Server) sampled(r *request.Request, status int) (level slog.Level, more int) {
+	cause := strconv.Itoa(status)
+	if r.Refused != nil && r.Refused.Cause != nil {
+		if cause += refusal.SQLState(r.Refused.Cause); len(cause) == len("503") {
+			cause += refusal.Cut(r.Refused.Cause.Error(), 80)
+		}
+	}
+	isTaken, more := s.outages.takes(cause, time.Now())
+	if !isTaken {
+		return slog.LevelDebug, 0
+	}
+	return slog.LevelWarn, more
 }
 
 // causeOf describes an error in full. Of the database's, all but the row that broke

@@ -60,6 +60,7 @@ type Server struct {
 	current  atomic.Pointer[served]      // nil until one is
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
+	outages  sampler // of the log
 	inFlight atomic.Int64
 }
 
