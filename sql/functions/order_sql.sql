@@ -1,13 +1,20 @@
--- The order of a list whose order the request chose, as SQL for `execute`. It is made of the keys' fragments, never of text from
--- a request.
+-- The order of a list, as SQL for `execute`. It is made of the keys' fragments, never of text from a request. Not in language sql,
+-- of which Postgres plans the query anew in each call.
 create or replace function platform.order_sql(keys platform.sort_key[], backwards boolean) returns text
-language sql
+language plpgsql
 immutable
 parallel safe
 security invoker
 as $$
-  select string_agg(key.expression || case when key.is_descending <> backwards then ' desc' else '' end, ', ' order by place)
-  from unnest(keys) with ordinality as key (name, expression, type, is_nullable, is_descending, place);
+declare
+  v_key platform.sort_key;
+  v_order text;
+begin
+  foreach v_key in array keys loop
+    v_order := concat_ws(', ', v_order, v_key.expression || case when v_key.is_descending <> backwards then ' desc' else '' end);
+  end loop;
+  return v_order;
+end;
 $$;
 
 comment on function platform.order_sql(platform.sort_key[], boolean) is 'The order of a list, as SQL.';
