@@ -56,11 +56,14 @@ func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 	return append(warnings, allowed(s, m)...)
 }
 
-// allowed returns the warnings that actions allow.
+// allowed returns the warnings about access that actions allow.
 func allowed(s *schema.Schema, m *Matrix) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
 		for _, d := range row.Action.Allowed {
+			if d.Code == schema.MissingIndex {
+				continue // which is not about access
+			}
 			w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
 			if kinds := widened(d.Code); len(kinds) > 0 {
 				w = m.widens(s, d, row, kinds)

@@ -140,11 +140,12 @@ var attributeWords = words{
 	{name: "function", on: "get list create update delete read write", example: "update renamePost(id, name: Text) @function",
 		text: "The body is custom code: a SQL function in `functions/`."},
 	{name: "allow", on: strings.TrimSpace(anyAction), example: "list listAll() { @allow(NoRule) }",
-		text: "Says that a warning about the action is meant: it is not given there, and `sternpost permissions` lists it."},
+		text: "Says that a warning about the action is meant: it is not given there. If it is about access, `sternpost permissions` lists it."},
 }
 
 // warningWords are the warnings that an action can allow.
 var warningWords = words{
+	{name: "MissingIndex", text: "Requests filter the list by fields behind which no index has its order."},
 	{name: "NoRule", text: "No rule covers the action, so every call is refused."},
 	{name: "EmbedWidens", text: "The action shows rows of a model whose own rules it does not ask."},
 	{name: "FilterWidens", text: "Callers can ask about rows of a model whose own rules the action does not ask, and so find out what is in them by trial."},

@@ -502,7 +502,7 @@ const (
 	RedundantIndex syntax.Code = "RedundantIndex"
 
 	// MissingIndex: a list has to be filtered by fields behind which no index has its
-	// order.
+	// order, or may be filtered by a field with which no index begins.
 	//
 	//	model Order { fields { state Text  day Date } actions { list orders(state) { @orderBy(day: asc) @permission(expression: true) } } }
 	MissingIndex syntax.Code = "MissingIndex"

@@ -686,6 +686,11 @@ func missingIndex(action, model, filter, wanted string) string {
 	return fmt.Sprintf("every request of %s filters by %s, and no index has such rows in its order: add @index(%s) to %s", action, filter, wanted, model)
 }
 
+func missingIndexOfChoice(action, model, field, wanted string) string {
+	return fmt.Sprintf("%s looks through all rows of %s where a request filters by %s alone, and no index begins with it: add @index(%s) to %s",
+		action, model, field, wanted, model)
+}
+
 func noRule(action, owner string, kind Kind) string {
 	return fmt.Sprintf("no rule covers %s, so every call is refused: add a @permission to it, or one for %s to %s", action, kind, owner)
 }

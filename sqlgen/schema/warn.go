@@ -2,7 +2,6 @@ package schema
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -62,80 +61,6 @@ func columnsOf(fields []*Field) []string {
 		columns = append(columns, f.Column)
 	}
 	return columns
-}
-
-// warnLists warns of each list that every request has to filter by fields of its own, of
-// which no index gives the rows in the order of the list. Behind a single to-one the
-// compiler makes one.
-func (c *checker) warnLists() {
-	for _, a := range c.actions {
-		if a.Kind != List || a.Custom || a.union != nil || a.tree.Incomplete() {
-			continue
-		}
-		fields := requiredFilter(a.Action)
-		if len(fields) == 0 || len(fields) == 1 && fields[0].FKOf != nil || slices.ContainsFunc(fields, func(f *Field) bool { return f.Unique }) {
-			continue
-		}
-		wanted := slices.Clone(fields)
-		for _, k := range a.OrderBy {
-			if k.Descending != a.OrderBy[0].Descending || k.Field.Name == "id" {
-				break // an @index goes one way, and the order ends by id anyway
-			}
-			if !slices.Contains(wanted, k.Field) {
-				wanted = append(wanted, k.Field)
-			}
-		}
-		if !isIndexed(a.Model, columnsOf(fields), columnsOf(wanted)[len(fields):]) {
-			c.warn(MissingIndex, a.tree.Name.Span(), missingIndex(a.Name, a.Model.Name, namesOfIndex(fields), namesOfIndex(wanted)))
-		}
-	}
-}
-
-// requiredFilter returns the fields of a list's own model that every request filters by
-// with equals; none if it also filters by what no index of the model holds.
-func requiredFilter(a *Action) []*Field {
-	var fields []*Field
-	for _, in := range a.Reads {
-		if in.Optional || in.Explicit {
-			continue
-		}
-		f := in.Path[0]
-		switch {
-		case len(in.Path) == 2 && in.Path[1].Name == "id" && f.FK != nil:
-			f = f.FK
-		case len(in.Path) > 1 || in.Type.Array || !in.Type.Kind.HasFilter("equals"):
-			return nil
-		}
-		if !slices.Contains(fields, f) {
-			fields = append(fields, f)
-		}
-	}
-	return fields
-}
-
-// isIndexed tells whether an index of a model begins with some columns, in whatever order,
-// and goes on with others.
-func isIndexed(m *Model, columns, others []string) bool {
-	begins := func(fields []*Field) bool {
-		have := columnsOf(fields)
-		if len(have) < len(columns)+len(others) || !slices.Equal(have[len(columns):len(columns)+len(others)], others) {
-			return false
-		}
-		return !slices.ContainsFunc(columns, func(column string) bool { return !slices.Contains(have[:len(columns)], column) })
-	}
-	return slices.ContainsFunc(m.Indexes, func(i *Index) bool { return begins(i.Fields) }) ||
-		slices.ContainsFunc(m.Uniques, func(u *Unique) bool { return begins(u.Fields) })
-}
-
-// namesOfIndex are the names by which an @index calls fields.
-func namesOfIndex(fields []*Field) string {
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		if names[i] = f.Name; f.FKOf != nil {
-			names[i] = f.FKOf.Name
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // warnAccess warns where an action has no rule, and where its rule lets callers

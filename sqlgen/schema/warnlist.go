@@ -1,0 +1,180 @@
+package schema
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// warnLists warns of each list that looks through rows for want of an index: those of what
+// every request has to filter by, or those that the rules admit.
+func (c *checker) warnLists() {
+	for _, a := range c.actions {
+		if a.Kind != List || a.Custom || a.union != nil || a.tree.Incomplete() {
+			continue
+		}
+		if fields := requiredFilter(a.Action); len(fields) > 0 {
+			c.warnRequired(a, fields)
+		} else if mayGoUnfiltered(a.Action) && !isNarrowed(a.Action) {
+			c.warnChoices(a)
+		}
+	}
+}
+
+// warnRequired warns of a list that every request has to filter by fields of its own, of
+// which no index gives the rows in the order of the list. Behind a single to-one the
+// compiler makes one.
+func (c *checker) warnRequired(a *actionDecl, fields []*Field) {
+	if len(fields) == 1 && fields[0].FKOf != nil || slices.ContainsFunc(fields, func(f *Field) bool { return f.Unique }) {
+		return
+	}
+	wanted := indexFor(a.Action, fields)
+	if !isIndexed(a.Model, columnsOf(fields), columnsOf(wanted)[len(fields):]) {
+		c.warnAction(a, MissingIndex, a.tree.Name.Span(), missingIndex(a.Name, a.Model.Name, namesOfIndex(fields), namesOfIndex(wanted)))
+	}
+}
+
+// warnChoices warns of each field by which alone a request may filter a list, and with which
+// no index begins.
+func (c *checker) warnChoices(a *actionDecl) {
+	for _, in := range a.Reads {
+		if !in.Optional || in.Explicit || len(in.Path) > 1 {
+			continue
+		}
+		if f := in.Path[0]; wantsIndex(f) && !leadsIndex(f) {
+			wanted := indexFor(a.Action, []*Field{f})
+			c.warnAction(a, MissingIndex, in.Span, missingIndexOfChoice(a.Name, a.Model.Name, f.Name, namesOfIndex(wanted)))
+		}
+	}
+}
+
+// indexFor returns the fields of an @index that has the rows of some fields in the order of
+// a list.
+func indexFor(a *Action, fields []*Field) []*Field {
+	wanted := slices.Clone(fields)
+	for _, k := range a.OrderBy {
+		if k.Descending != a.OrderBy[0].Descending || k.Field.Name == "id" {
+			break // an @index goes one way, and the order ends by id anyway
+		}
+		if !slices.Contains(wanted, k.Field) {
+			wanted = append(wanted, k.Field)
+		}
+	}
+	return wanted
+}
+
+// wantsIndex tells whether equals on a field finds few rows, which an index gives. Of a
+// Boolean or enum it finds many: the order of the list comes by them soon. Markdown is
+// looked into.
+func wantsIndex(f *Field) bool {
+	if f.Type.Array || !f.Type.Kind.HasFilter("equals") || !takesIndex(f) {
+		return false
+	}
+	return f.Enum == nil && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Markdown
+}
+
+// leadsIndex tells whether an index begins with a field: one that is declared, that of a key,
+// or the one that the compiler makes for the order of a list.
+func leadsIndex(f *Field) bool {
+	m := f.Model
+	return f.Unique || f.FKOf != nil ||
+		slices.ContainsFunc(m.Indexes, func(i *Index) bool { return i.Fields[0] == f }) ||
+		slices.ContainsFunc(m.Uniques, func(u *Unique) bool { return u.Fields[0] == f }) ||
+		slices.ContainsFunc(m.Actions, func(a *Action) bool {
+			return a.Kind == List && !a.Custom && len(a.OrderBy) > 0 && a.OrderBy[0].Field == f
+		})
+}
+
+// mayGoUnfiltered tells whether no field has to be filtered by.
+func mayGoUnfiltered(a *Action) bool {
+	return !slices.ContainsFunc(a.Reads, func(in *Input) bool { return !in.Optional && !in.Explicit })
+}
+
+// isNarrowed tells whether each rule of a list compares the row with the caller, so that an
+// index of the rules finds the rows, and a filter is put to the caller's own.
+func isNarrowed(a *Action) bool {
+	return !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !narrows(r.Expression) })
+}
+
+// narrows tells whether an expression can only be true of rows that have something in common
+// with the caller, by a column that the row itself has.
+func narrows(n expr.Node) bool {
+	switch n := n.(type) {
+	case *expr.Logic:
+		if n.Op == syntax.And {
+			return narrows(n.Left) || narrows(n.Right)
+		}
+		return narrows(n.Left) && narrows(n.Right)
+	case *expr.Compare:
+		if n.Op != syntax.Equal && n.Op != syntax.In {
+			return false
+		}
+		return isOwn(n.Left) && isOfCaller(n.Right) || isOwn(n.Right) && isOfCaller(n.Left)
+	}
+	return false
+}
+
+// isOwn tells whether an expression is a path from the row that begins with a column of it.
+func isOwn(n expr.Node) bool {
+	p, ok := n.(*expr.Path)
+	if !ok || p.Root != expr.RootRow || len(p.Steps) == 0 {
+		return false
+	}
+	first := fieldsOf(p)[0]
+	return first.Column != "" || first.FK != nil
+}
+
+// isOfCaller tells whether an expression has values of the caller, and nothing of the row.
+func isOfCaller(n expr.Node) bool {
+	m := expr.Mentions(n)
+	return m.Identity && !m.Row
+}
+
+// requiredFilter returns the fields of a list's own model that every request filters by
+// with equals; none if it also filters by what no index of the model holds.
+func requiredFilter(a *Action) []*Field {
+	var fields []*Field
+	for _, in := range a.Reads {
+		if in.Optional || in.Explicit {
+			continue
+		}
+		f := in.Path[0]
+		switch {
+		case len(in.Path) == 2 && in.Path[1].Name == "id" && f.FK != nil:
+			f = f.FK
+		case len(in.Path) > 1 || in.Type.Array || !in.Type.Kind.HasFilter("equals"):
+			return nil
+		}
+		if !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// isIndexed tells whether an index of a model begins with some columns, in whatever order,
+// and goes on with others.
+func isIndexed(m *Model, columns, others []string) bool {
+	begins := func(fields []*Field) bool {
+		have := columnsOf(fields)
+		if len(have) < len(columns)+len(others) || !slices.Equal(have[len(columns):len(columns)+len(others)], others) {
+			return false
+		}
+		return !slices.ContainsFunc(columns, func(column string) bool { return !slices.Contains(have[:len(columns)], column) })
+	}
+	return slices.ContainsFunc(m.Indexes, func(i *Index) bool { return begins(i.Fields) }) ||
+		slices.ContainsFunc(m.Uniques, func(u *Unique) bool { return begins(u.Fields) })
+}
+
+// namesOfIndex are the names by which an @index calls fields.
+func namesOfIndex(fields []*Field) string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		if names[i] = f.Name; f.FKOf != nil {
+			names[i] = f.FKOf.Name
+		}
+	}
+	return strings.Join(names, ", ")
+}
