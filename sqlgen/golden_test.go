@@ -21,6 +21,7 @@ import (
 // its outcomes that it is there to show:
 //
 //	want/tables.sql     the sections Tables, References and Indexes of the script
+//	want/triggers.sql   Triggers
 //	want/views.sql      Related views
 //	want/policies.sql   Policies
 //	want/functions.sql  Actions
@@ -54,6 +55,8 @@ func TestGolden(t *testing.T) {
 			switch name {
 			case "tables.sql":
 				got = part(script, project.Config != nil, "Tables", "References", "Indexes")
+			case "triggers.sql":
+				got = part(script, project.Config != nil, "Triggers")
 			case "views.sql":
 				got = part(script, project.Config != nil, "Related views")
 			case "policies.sql":

@@ -84,12 +84,13 @@ type planner struct {
 
 // pair is a table in both databases, or in one of them.
 type pair struct {
-	old, new *pg.Table         // nil means that it is not there
-	columns  map[string]string // kept columns: old name → new name
-	names    map[string]string // what is renamed: old name → new name
-	remade   map[string]bool   // computed columns that are made anew, by old and new name
-	retyped  map[string]bool   // columns, by old name, whose type changes
-	kept     map[any]any       // constraints, references and indexes: old → new
+	old, new  *pg.Table         // nil means that it is not there
+	columns   map[string]string // kept columns: old name → new name
+	names     map[string]string // what is renamed: old name → new name
+	retouched bool              // whether the trigger that sets updated_at was replaced for the time of the change
+	remade    map[string]bool   // computed columns that are made anew, by old and new name
+	retyped   map[string]bool   // columns, by old name, whose type changes
+	kept      map[any]any       // constraints, references and indexes: old → new
 }
 
 // step adds a step of no interest beyond what it does.

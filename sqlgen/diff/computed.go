@@ -74,7 +74,9 @@ func (p *planner) keepsAnew() bool {
 		var tables []kept
 		hasKeepers := false
 		for _, t := range db.Tables {
-			tables = append(tables, kept{t.Name, t.Columns, t.Guard, t.Keepers})
+			columns := slices.Clone(t.Columns) // which stand in the order in which they were added
+			slices.SortFunc(columns, func(a, b *pg.Column) int { return strings.Compare(a.Name, b.Name) })
+			tables = append(tables, kept{t.Name, columns, t.Guard, t.Keepers})
 			hasKeepers = hasKeepers || len(t.Keepers) > 0
 		}
 		if !hasKeepers {
@@ -88,6 +90,9 @@ func (p *planner) keepsAnew() bool {
 	}
 	return told(p.old) != told(p.new)
 }
+
+// touchTrigger is the trigger that sets updated_at.
+const touchTrigger = "_100_touch"
 
 // isKeeping tells whether a trigger keeps columns or guards them.
 func isKeeping(t *pg.Trigger) bool {
@@ -106,6 +111,14 @@ func (p *planner) stopKeeping() {
 				if isKeeping(t) {
 					p.step(DropTrigger{pr.old, t.Name}, pr.old, "what it keeps is computed anew below", AccessExclusive)
 				}
+			}
+			if pr.new != nil && slices.ContainsFunc(pr.old.Columns, isComputed) {
+				// It tells columns by name, and so would hold on to their types.
+				touch := &pg.Trigger{Name: touchTrigger, Text: "create trigger " + touchTrigger + " before update on " +
+					pg.Qualified(pr.old.Schema, pr.old.Name) + "\n  for each row execute function platform.tg_touch();"}
+				p.step(DropTrigger{pr.old, touchTrigger}, pr.old, "what it compares may change below", AccessExclusive)
+				p.step(CreateTrigger{pr.old, touch}, pr.old, "until its columns are as they are to be", ShareRowExclusive)
+				pr.retouched = true
 			}
 			if pr.old.Guard != nil || len(pr.old.Keepers) > 0 {
 				p.step(DropKeepers{pr.old}, pr.old, "what they keep is computed anew below", NoLock)

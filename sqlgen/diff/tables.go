@@ -216,7 +216,7 @@ func (p *planner) addUp() {
 			if pr.old != nil && !(p.rekeeps && isKeeping(t)) {
 				o = triggerOf(pr.old, t.Name)
 			}
-			if o != nil && o.Digest == t.Digest {
+			if o != nil && o.Digest == t.Digest && !(pr.retouched && t.Name == touchTrigger) {
 				continue
 			}
 			if o != nil {

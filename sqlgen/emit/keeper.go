@@ -14,10 +14,8 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	usesIDs := false
 	for _, s := range k.Steps {
 		switch s := s.(type) {
-		case *pg.Shift:
-			steps = append(steps, shift(t, k, s))
-		case *pg.Reread:
-			steps = append(steps, rereading(t, k, s))
+		case *pg.Keep:
+			steps = append(steps, keep(t, k, s))
 			usesIDs = true
 		case *pg.Restart:
 			steps = append(steps, restart(t, s))
@@ -56,93 +54,13 @@ func changedRows(t *pg.Table, event string, columns func(sign string) string) st
 	return from("new_rows", "") + "\nunion all\n" + from("old_rows", "-")
 }
 
-// shift moves sums. Rows are locked in the order of their ids, so that two statements
-// which move sums of the same rows wait for each other and never in a circle.
-func shift(t *pg.Table, k *pg.Keeper, s *pg.Shift) string {
+// keep keeps columns of some rows. The rows are locked in the order of their ids, so that two
+// statements which keep columns of the same rows wait for each other and never in a circle,
+// and by a statement of its own, so that the next one sees them as they are then. Rows of
+// other tables that are read are locked likewise.
+func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name := pg.Ident(s.Table)
-	rows := changedRows(t, k.Event, func(sign string) string {
-		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as id"}
-		for i, c := range s.Columns {
-			by := Expr(c.By)
-			if sign != "" {
-				by = Expr(&pg.Minus{Operand: c.By})
-			}
-			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
-		}
-		return strings.Join(list, ", ")
-	})
-	var sums, moves, sets []string
-	for i, c := range s.Columns {
-		by := fmt.Sprintf("by_%d", i+1)
-		sums = append(sums, "sum(rows."+by+") as "+by)
-		moves = append(moves, "sum(rows."+by+") <> 0")
-		value := name + "." + pg.Ident(c.Column) + " + changed." + by
-		if c.IsNumber {
-			value = "platform.number(" + value + ")"
-		}
-		sets = append(sets, pg.Ident(c.Column)+" = "+value)
-	}
-	return indented(`-- `+s.Table+`: `+columnsOf(s.Columns)+` by the difference
-with changed as (
-  select rows.id, `+strings.Join(sums, ", ")+`
-  from (
-`+indented(rows, 4)+`
-  ) as rows
-  group by rows.id
-  having `+strings.Join(moves, " or ")+`
-), locked as materialized (
-  select `+name+`.id
-  from `+target+`
-  where `+name+`.id in (select changed.id from changed)
-  order by `+name+`.id
-  for no key update
-)
-update `+target+`
-set `+strings.Join(sets, ", ")+`
-from changed join locked on locked.id = changed.id
-where `+name+`.id = changed.id;`, 2)
-}
-
-func columnsOf(list []pg.Shifted) string {
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.Column
-	}
-	return strings.Join(names, ", ")
-}
-
-// rereading reads columns anew. What is read is locked before, in the order of the ids, so
-// that a statement of its own reads it as it is then.
-func rereading(t *pg.Table, k *pg.Keeper, s *pg.Reread) string {
-	target := pg.Qualified(t.Schema, s.Table)
-	name := pg.Ident(s.Table)
-	own := pg.Ident(t.Name)
-	keys := "select " + own + "." + pg.Ident(s.Key) + " as key"
-	switch k.Event {
-	case "insert":
-		keys += " from new_rows as " + own
-	case "delete":
-		keys += " from old_rows as " + own
-	default:
-		list := []string{own + "." + pg.Ident(s.Key) + " as key"}
-		for _, w := range s.Watched {
-			if w != s.Key {
-				list = append(list, own+"."+pg.Ident(w))
-			}
-		}
-		columns := "select " + strings.Join(list, ", ") + " from "
-		before, after := columns+"old_rows as "+own, columns+"new_rows as "+own
-		keys = "(" + before + " except all " + after + ")\nunion all\n(" + after + " except all " + before + ")"
-	}
-	var values, sets, differ, names []string
-	for _, c := range s.Columns {
-		column := pg.Ident(c.Column)
-		names = append(names, c.Column)
-		values = append(values, Expr(c.Value)+" as "+column)
-		sets = append(sets, column+" = source."+column)
-		differ = append(differ, name+"."+column+" is distinct from source."+column)
-	}
 	found := name + "." + pg.Ident(s.Match) + " = any (v_ids)"
 	lock := "perform 1 from " + target + " where " + found + " order by " + name + ".id for no key update;"
 	if s.Source != "" {
@@ -150,26 +68,112 @@ func rereading(t *pg.Table, k *pg.Keeper, s *pg.Reread) string {
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
 			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (v_ids))\norder by " + alias + ".id for share;"
 	}
-	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`, read anew
+	parts := []string{lock}
+	var names []string
+	if len(s.Moved) > 0 {
+		parts = append(parts, moving(t, k, s))
+		for _, c := range s.Moved {
+			names = append(names, c.Column)
+		}
+	}
+	if len(s.Read) > 0 {
+		parts = append(parts, reading(t, s, found))
+		for _, c := range s.Read {
+			names = append(names, c.Column)
+		}
+	}
+	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`
 v_ids := array(
   select distinct changed.key
   from (
-`+indented(keys, 4)+`
+`+indented(changedKeys(t, k, s), 4)+`
   ) as changed
   where changed.key is not null
 );
 if cardinality(v_ids) > 0 then
-`+indented(lock, 2)+`
-  update `+target+`
-  set `+strings.Join(sets, ", ")+`
-  from (
-    select `+name+`.id, `+strings.Join(values, ", ")+`
-    from `+target+`
-    where `+found+`
-  ) as source
-  where `+name+`.id = source.id
-    and (`+strings.Join(differ, " or ")+`);
+`+indented(strings.Join(parts, "\n"), 2)+`
 end if;`, 2)
+}
+
+// changedKeys selects by which rows are found, of the rows of which something has changed
+// that they are made of.
+func changedKeys(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+	own := pg.Ident(t.Name)
+	list := []string{own + "." + pg.Ident(s.Key) + " as key"}
+	for _, w := range s.Watched {
+		if w != s.Key && k.Event == "update" {
+			list = append(list, own+"."+pg.Ident(w))
+		}
+	}
+	columns := "select " + strings.Join(list, ", ") + " from "
+	before, after := columns+"old_rows as "+own, columns+"new_rows as "+own
+	switch k.Event {
+	case "insert":
+		return after
+	case "delete":
+		return before
+	}
+	return "(" + before + " except all " + after + ")\nunion all\n(" + after + " except all " + before + ")"
+}
+
+// moving moves sums by the difference.
+func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+	name := pg.Ident(s.Table)
+	rows := changedRows(t, k.Event, func(sign string) string {
+		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
+		for i, c := range s.Moved {
+			by := Expr(c.By)
+			if sign != "" {
+				by = Expr(&pg.Minus{Operand: c.By})
+			}
+			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
+		}
+		return strings.TrimPrefix(listed(list, 2), " ")
+	})
+	var sums, moves, sets []string
+	for i, c := range s.Moved {
+		by := fmt.Sprintf("by_%d", i+1)
+		sums = append(sums, "sum(changed."+by+") as "+by)
+		moves = append(moves, "moved."+by+" <> 0")
+		value := name + "." + pg.Ident(c.Column) + " + moved." + by
+		if c.IsNumber {
+			value = "platform.number(" + value + ")"
+		}
+		sets = append(sets, pg.Ident(c.Column)+" = "+value)
+	}
+	return `update ` + pg.Qualified(t.Schema, s.Table) + `
+set` + listed(sets, 2) + `
+from (
+  select` + listed(append([]string{"changed.key"}, sums...), 4) + `
+  from (
+` + indented(rows, 4) + `
+  ) as changed
+  group by changed.key
+) as moved
+where ` + name + `.` + pg.Ident(s.Match) + ` = moved.key
+  and (` + strings.Join(moves, " or ") + `);`
+}
+
+// reading reads columns anew.
+func reading(t *pg.Table, s *pg.Keep, found string) string {
+	target := pg.Qualified(t.Schema, s.Table)
+	name := pg.Ident(s.Table)
+	var values, sets, differ []string
+	for _, c := range s.Read {
+		column := pg.Ident(c.Column)
+		values = append(values, Expr(c.Value)+" as "+column)
+		sets = append(sets, column+" = source."+column)
+		differ = append(differ, name+"."+column+" is distinct from source."+column)
+	}
+	return `update ` + target + `
+set` + listed(sets, 2) + `
+from (
+  select` + listed(append([]string{name + ".id"}, values...), 4) + `
+  from ` + target + `
+  where ` + found + `
+) as source
+where ` + name + `.id = source.id
+  and (` + strings.Join(differ, " or ") + `);`
 }
 
 // restart is for a table that was emptied.
@@ -195,6 +199,15 @@ func guard(t *pg.Table, g *pg.Guard) string {
 		"  -- What points to a row that is new, or has a new id, comes after it.\n" +
 		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n" + strings.Join(starts, "\n") + "\n    return new;\n  end if;\n\n" +
 		"  raise exception 'a computed column of % cannot be written', tg_table_name\n    using errcode = 'generated_always';\nend;\n$$;"
+}
+
+// listed writes a list behind a word: on its line if it is short, else one item on each line.
+func listed(items []string, by int) string {
+	if line := " " + strings.Join(items, ", "); len(line) < 80 {
+		return line
+	}
+	between := "\n" + strings.Repeat(" ", by)
+	return between + strings.Join(items, ","+between)
 }
 
 // indented moves lines to the right.

@@ -612,7 +612,7 @@ var changes = []change{
 // nothing has changed at all.
 func TestChange(t *testing.T) {
 	t.Parallel()
-	for _, c := range changes {
+	for _, c := range append(changes, computedChanges...) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -170,7 +170,7 @@ func (x expression) ownColumn(p *expr.Path) pg.Expr {
 		return x.row.id
 	}
 	f := storedAs(field(p.Steps[0]))
-	if f.Computed != nil && x.inlines && x.parts.keptBy(f) == nil {
+	if f.Computed != nil && x.parts.keptBy(f) == nil && x.inlines {
 		return x.parts.generated(f, alias) // a generated column cannot read another one
 	}
 	return pg.Col(alias, f.Column)

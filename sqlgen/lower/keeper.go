@@ -82,9 +82,8 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 	for _, event := range []string{"insert", "update", "delete", "truncate"} {
 		k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
 		for _, p := range l.parts {
-			before := len(k.Steps)
 			l.keepPart(k, m, p)
-			if len(k.Steps) > before || p.kind == shifted && p.other() == m {
+			if p.other() == m || p.owner == m && p.kind == copied {
 				k.Columns = append(k.Columns, p.title)
 			}
 		}
@@ -107,7 +106,6 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 
 // keepPart adds what a keeper of a model's table does for a part.
 func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
-	set := pg.Assignment{Column: p.column, Value: p.whole()}
 	if k.Event == "truncate" {
 		if p.kind != copied && p.other() == m {
 			start := p.neutral
@@ -119,43 +117,43 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 		return
 	}
 	switch {
-	case p.kind == shifted && p.other() == m:
-		moved := pg.Shifted{Column: p.column, By: p.by(m.Table), IsNumber: p.isNumber}
-		for _, s := range k.Steps {
-			if s, ok := s.(*pg.Shift); ok && s.Table == p.owner.Table && s.Key == p.link() {
-				s.Columns = append(s.Columns, moved)
-				return
-			}
+	case p.kind != copied && p.other() == m:
+		s := stepFor(k, &pg.Keep{Table: p.owner.Table, Match: "id", Key: p.link()}, append([]string{p.link()}, p.reads()...))
+		if p.kind == shifted {
+			s.Moved = append(s.Moved, pg.Moved{Column: p.column, By: p.by(m.Table), IsNumber: p.isNumber})
+		} else {
+			s.Read = append(s.Read, pg.Assignment{Column: p.column, Value: p.whole()})
 		}
-		k.Steps = append(k.Steps, &pg.Shift{Table: p.owner.Table, Key: p.link(), Columns: []pg.Shifted{moved}})
-	case p.kind == reread && p.other() == m:
-		addReread(k, &pg.Reread{Table: p.owner.Table, Match: "id", Key: p.link(), Watched: append([]string{p.link()}, p.reads()...)}, set)
 	case p.kind == copied:
+		read := pg.Assignment{Column: p.column, Value: p.whole()}
 		if p.owner == m && k.Event != "delete" {
-			addReread(k, &pg.Reread{Table: m.Table, Match: "id", Key: "id", Watched: []string{p.link()}, Source: p.other().Table, Link: p.link()}, set)
+			s := stepFor(k, &pg.Keep{Table: m.Table, Match: "id", Key: "id", Source: p.other().Table, Link: p.link()}, []string{p.link()})
+			s.Read = append(s.Read, read)
 		}
 		if p.other() == m && k.Event == "update" {
-			addReread(k, &pg.Reread{Table: p.owner.Table, Match: p.link(), Key: "id", Watched: p.reads()}, set)
+			s := stepFor(k, &pg.Keep{Table: p.owner.Table, Match: p.link(), Key: "id"}, p.reads())
+			s.Read = append(s.Read, read)
 		}
 	}
 }
 
-// addReread adds columns that are read anew, to a step for the same rows if there is one.
-func addReread(k *pg.Keeper, step *pg.Reread, set pg.Assignment) {
-	for _, s := range k.Steps {
-		s, ok := s.(*pg.Reread)
-		if ok && s.Table == step.Table && s.Match == step.Match && s.Key == step.Key && s.Source == step.Source && s.Link == step.Link {
-			for _, w := range step.Watched {
-				if !slices.Contains(s.Watched, w) {
-					s.Watched = append(s.Watched, w)
-				}
-			}
-			s.Columns = append(s.Columns, set)
-			return
+// stepFor returns the step of a keeper for the same rows, which is new if there is none.
+func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
+	at := slices.IndexFunc(k.Steps, func(s pg.KeeperStep) bool {
+		other, ok := s.(*pg.Keep)
+		return ok && other.Table == step.Table && other.Match == step.Match && other.Key == step.Key && other.Source == step.Source && other.Link == step.Link
+	})
+	if at >= 0 {
+		step = k.Steps[at].(*pg.Keep)
+	} else {
+		k.Steps = append(k.Steps, step)
+	}
+	for _, w := range watched {
+		if !slices.Contains(step.Watched, w) {
+			step.Watched = append(step.Watched, w)
 		}
 	}
-	step.Columns = []pg.Assignment{set}
-	k.Steps = append(k.Steps, step)
+	return step
 }
 
 // guard gives a table the triggers that let nothing else write its parts.

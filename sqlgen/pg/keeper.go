@@ -11,36 +11,29 @@ type Keeper struct {
 	Digest  string       `json:"digest"`
 }
 
-// KeeperStep is a *Shift, *Reread or *Restart.
+// KeeperStep is a *Keep or *Restart.
 type KeeperStep interface {
 	isKeeperStep()
 }
 
-// Shift moves sums and counts of the rows of a table by what rows of the keeper's table add
-// to them that are new, and by what those added that are gone.
-type Shift struct {
-	Table   string // whose rows have the sums
-	Key     string // the column by which changed rows point to them
-	Columns []Shifted
+// Keep keeps columns of the rows of a table that changed rows of the keeper's table have to
+// do with.
+type Keep struct {
+	Table   string       // whose rows have the columns
+	Match   string       // the column of it by which they are found
+	Key     string       // the column of the changed rows that has the same value
+	Watched []string     // the columns of the changed rows without whose change nothing happens
+	Source  string       // the table that is read, if its rows have to stay as they are meanwhile; empty means none
+	Link    string       // the column of Table by which those are found
+	Moved   []Moved      // sums and counts, which move by what rows add that are new, and by what those added that are gone
+	Read    []Assignment // what is read anew
 }
 
-// Shifted is a column that moves.
-type Shifted struct {
+// Moved is a column that moves by the difference.
+type Moved struct {
 	Column   string
 	By       Expr // what a row adds, over the name of the keeper's table
 	IsNumber bool // whether the column holds integers
-}
-
-// Reread reads columns of the rows of a table anew that changed rows of the keeper's table
-// have to do with.
-type Reread struct {
-	Table   string   // whose rows have the columns
-	Match   string   // the column of it by which they are found
-	Key     string   // the column of the changed rows that has the same value
-	Watched []string // the columns of the changed rows without whose change nothing happens
-	Source  string   // the table that is read, if its rows have to stay as they are meanwhile; empty means none
-	Link    string   // the column of Table by which those are found
-	Columns []Assignment
 }
 
 // Restart makes columns of all rows of a table what they are without any other row.
@@ -49,8 +42,7 @@ type Restart struct {
 	Columns []Assignment
 }
 
-func (*Shift) isKeeperStep()   {}
-func (*Reread) isKeeperStep()  {}
+func (*Keep) isKeeperStep()    {}
 func (*Restart) isKeeperStep() {}
 
 // Guard is a trigger function that lets nobody but keepers write the columns of its table

@@ -1,0 +1,108 @@
+package install_test
+
+// billed is a schema of invoices, with more fields of each model.
+func billed(invoice, line, product string) string {
+	return "model Invoice { fields { name Text paid Decimal @default lines Line[] " + invoice + " } }\n" +
+		"model Line { fields { invoice Invoice product Product quantity Number " + line + " } }\n" +
+		"model Product { fields { title Text price Decimal lines Line[] " + product + " } }\n"
+}
+
+// bills are rows of it.
+const bills = `
+	insert into app.invoice (id, name) values ('i1', 'a'), ('i2', 'b');
+	insert into app.product (id, title, price) values ('p1', 'x', 2), ('p2', 'y', 3.5);
+	insert into app.line (id, invoice_id, product_id, quantity) values ('l1', 'i1', 'p1', 3), ('l2', 'i1', 'p2', 1), ('l3', 'i2', 'p1', 1);
+`
+
+// priced is a line's total, which a part of the line's row is kept for.
+const priced = "total Decimal @computed(line.quantity * line.product.price)"
+
+var computedChanges = []change{
+	{
+		name:    "computed fields added",
+		old:     billed("", "", ""),
+		new:     billed("net Decimal @computed(SUM(invoice.lines.total)) open Boolean @computed(invoice.net > invoice.paid)", priced, ""),
+		rows:    bills,
+		asks:    "select string_agg(name || ' ' || trim_scale(net) || ' ' || open, ', ' order by id) from app.invoice",
+		answers: "a 9.5 true, b 2 true",
+	},
+	{
+		name:    "expression of a generated column changed",
+		old:     billed("half Decimal @computed(invoice.paid / 2)", "", ""),
+		new:     billed("half Decimal @unique @computed(invoice.paid / 2 + 1)", "", ""),
+		rows:    "insert into app.invoice (name, paid) values ('a', 3)",
+		asks:    "select trim_scale(half)::text from app.invoice",
+		answers: "2.5",
+	},
+	{
+		name:    "expression of kept columns changed",
+		old:     billed("net Decimal @index @computed(SUM(invoice.lines.total)) dearest Decimal @computed(MAX(invoice.lines.total))", priced, ""),
+		new:     billed("net Decimal @index @computed(SUM(invoice.lines.quantity)) dearest Decimal @computed(MIN(invoice.lines.total))", priced, ""),
+		rows:    bills,
+		asks:    "select string_agg(trim_scale(net) || ' ' || trim_scale(dearest), ', ' order by id) from app.invoice",
+		answers: "4 3.5, 1 2",
+	},
+	{
+		name:    "what is read is renamed",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.total))", priced, "double Decimal @computed(product.price * 2)"),
+		new:     "model Bill { fields { name Text paid Decimal @default lines Row[] sum Decimal @computed(SUM(bill.lines.worth)) @renamed(from: net) } @renamed(from: Invoice) }\nmodel Row { fields { bill Bill @renamed(from: invoice) product Product count Number @renamed(from: quantity) worth Decimal @computed(row.count * row.product.cost) @renamed(from: total) } @renamed(from: Line) }\nmodel Product { fields { title Text cost Decimal @renamed(from: price) lines Row[] double Decimal @computed(product.cost * 2) } }\n",
+		rows:    bills,
+		asks:    "with changed as (update app.row set count = 10 where id = 'l1' returning id) select string_agg(trim_scale(sum)::text, ', ' order by id) from app.bill",
+		answers: "9.5, 2",
+	},
+	{
+		name:    "what is read changes its type",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.total)) half Decimal @computed(invoice.paid / 2)", priced, ""),
+		new:     "model Invoice { fields { name Text paid Number @default lines Line[] net Decimal @computed(SUM(invoice.lines.total)) half Decimal @computed(invoice.paid / 2) } }\nmodel Line { fields { invoice Invoice product Product quantity Decimal " + priced + " } }\nmodel Product { fields { title Text price Decimal lines Line[] } }\n",
+		rows:    bills,
+		asks:    "select string_agg(trim_scale(net) || ' ' || half, ', ' order by id) from app.invoice",
+		answers: "9.5 0.000000000000000000, 2 0.000000000000000000",
+	},
+	{
+		name:    "stored field that becomes computed",
+		old:     billed("net Decimal @default(7)", "", ""),
+		new:     billed("net Decimal @computed(SUM(invoice.lines.quantity))", "", ""),
+		rows:    bills,
+		refused: "column app.invoice.net would be dropped with its values",
+	},
+	{
+		name:    "stored field that becomes computed, which is allowed",
+		old:     billed("net Decimal @default(7)", "", ""),
+		new:     billed("net Decimal @computed(SUM(invoice.lines.quantity))", "", ""),
+		rows:    bills,
+		allow:   []string{"drop:invoice.net"},
+		asks:    "select string_agg(trim_scale(net)::text, ', ' order by id) from app.invoice",
+		answers: "4, 1",
+	},
+	{
+		name:    "computed fields dropped",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.total)) open Boolean @computed(invoice.net > invoice.paid)", priced, ""),
+		new:     billed("", "", ""),
+		rows:    bills,
+		asks:    "select count(*)::text from app.line",
+		answers: "3",
+	},
+	{
+		name:    "computed field that becomes a stored one",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.quantity))", "", ""),
+		new:     billed("net Decimal @default(7)", "", ""),
+		rows:    bills,
+		asks:    "select string_agg(trim_scale(net)::text, ', ' order by id) from app.invoice",
+		answers: "7, 7",
+	},
+	{
+		name:    "model dropped whose rows were counted",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:     "model Invoice { fields { name Text paid Decimal @default } }\n",
+		rows:    bills,
+		allow:   []string{"drop:line", "drop:product"},
+		asks:    "select string_agg(name, ', ' order by id) from app.invoice",
+		answers: "a, b",
+	},
+	{
+		name: "nothing",
+		old:  billed("net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:  billed("net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		rows: bills, same: true,
+	},
+}

@@ -1,0 +1,142 @@
+package lower
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// shared is a schema whose computed fields lead from lines to invoices to buyers; with prices,
+// also from wares to lines.
+func shared(priced bool) string {
+	total, ware := "total Decimal @computed(line.quantity * 2)", ""
+	if priced {
+		total, ware = "total Decimal @computed(line.quantity * line.ware.price)", "ware Ware"
+	}
+	text := "model Buyer { fields { name Text invoices Invoice[] balance Decimal @computed(SUM(buyer.invoices.net)) " +
+		"pieces Number @computed(SUM(buyer.invoices.lines.quantity)) best Decimal? @computed(MAX(buyer.invoices.net)) } }\n" +
+		"model Invoice { fields { buyer Buyer lines Line[] net Decimal @computed(SUM(invoice.lines.total)) mean Decimal? @computed(AVG(invoice.lines.quantity)) " +
+		"lineCount Number @computed(COUNT(invoice.lines)) dearest Decimal? @computed(MAX(invoice.lines.total)) } }\n" +
+		"model Line { fields { invoice Invoice quantity Number " + ware + " " + total + " } }\n"
+	if priced {
+		text += "model Ware { fields { price Decimal lines Line[] } }\n"
+	}
+	return text
+}
+
+// TestConcurrentDifferential has eight connections write at once to rows that share parents.
+// Then every computed value is what the interpreter evaluates. Where all dependencies run one
+// way no statement fails; where they do not, one that is ended to resolve a deadlock is
+// repeated, as the server repeats actions. With the flag -differential it goes on for up to a
+// minute.
+func TestConcurrentDifferential(t *testing.T) {
+	t.Parallel()
+	for name, priced := range map[string]bool{"one way": false, "both ways": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lab := &computedLab{schema: mustCheck(t, shared(priced))}
+			lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
+			db := pgtest.New(t, pgtest.Options{})
+			mustInstall(t, db, lab.schema, shared(priced))
+			lab.conn = db.Owner(t)
+			start := "insert into app.buyer (id, name) select 'b' || n, '' from generate_series(1, 3) n; " +
+				"insert into app.invoice (id, buyer_id) select 'i' || n, 'b' || 1 + n % 3 from generate_series(1, 5) n;"
+			if priced {
+				start += "insert into app.ware (id, price) select 'w' || n, n from generate_series(1, 4) n;"
+			}
+			if _, err := lab.conn.Exec(t.Context(), start); err != nil {
+				t.Fatal(err)
+			}
+			end := time.Now().Add(min(*differential, time.Minute))
+			var group sync.WaitGroup
+			for worker := range 8 {
+				conn := db.Superuser(t)
+				if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil { // so that it is soon over
+					t.Fatal(err)
+				}
+				group.Go(func() {
+					r := random{rand.New(rand.NewPCG(*differentialSeed, uint64(worker)))}
+					for n := 0; (n < 60 || time.Now().Before(end)) && !t.Failed(); n++ {
+						if err := runAgain(t, conn, sharedStatement(r, worker, n, priced), priced); err != nil {
+							t.Error(err)
+						}
+					}
+				})
+			}
+			group.Wait()
+			if t.Failed() {
+				return
+			}
+			world, values := lab.read(t), 0
+			for _, m := range lab.models {
+				for _, row := range world.rows[m] {
+					for _, f := range m.Fields {
+						if f.Computed == nil {
+							continue
+						}
+						values++
+						if want, got := row.Value(f.Name), row.values[f.Name]; !expr.Same(f.Type, want, got) {
+							t.Errorf("%s.%s of %s: Postgres has %v, the interpreter %v", m.Name, f.Name, row.id, got, want)
+						}
+					}
+				}
+			}
+			if values < 50 {
+				t.Errorf("only %d values were compared: this shows little", values)
+			}
+		})
+	}
+}
+
+// runAgain runs a statement; one that was ended to resolve a deadlock again, if that may be.
+func runAgain(t *testing.T, conn *pgx.Conn, statement string, mayDeadlock bool) error {
+	for {
+		_, err := conn.Exec(t.Context(), statement)
+		var raised *pgconn.PgError
+		if !errors.As(err, &raised) {
+			return err
+		}
+		if !mayDeadlock || raised.Code != "40P01" {
+			return fmt.Errorf("%s: %w\n%s\n%s", statement, err, raised.Detail, raised.Where)
+		}
+	}
+}
+
+// sharedStatement is a random statement of a connection. It changes one row that was there,
+// so that rows by themselves cannot be waited for in a circle.
+func sharedStatement(r random, worker, n int, priced bool) string {
+	invoice := func() string { return fmt.Sprintf("'i%d'", 1+r.IntN(5)) }
+	line := fmt.Sprintf("(select id from app.line order by hashtext(id || '%d') limit 1)", r.IntN(1000))
+	switch r.IntN(9) {
+	case 0:
+		return fmt.Sprintf("update app.line set quantity = %d where id = %s", r.IntN(9), line)
+	case 1:
+		return fmt.Sprintf("update app.line set invoice_id = %s where id = %s", invoice(), line)
+	case 2:
+		return "delete from app.line where id = " + line
+	case 3:
+		return fmt.Sprintf("update app.invoice set buyer_id = 'b%d' where id = %s", 1+r.IntN(3), invoice())
+	case 4:
+		if priced {
+			return fmt.Sprintf("update app.ware set price = %d where id = 'w%d'", r.IntN(9), 1+r.IntN(4))
+		}
+	}
+	columns, ware := "id, invoice_id, quantity", func() string { return "" }
+	if priced {
+		columns += ", ware_id"
+		ware = func() string { return fmt.Sprintf(", 'w%d'", 1+r.IntN(4)) }
+	}
+	return fmt.Sprintf("insert into app.line (%s) values ('l%d_%d_1', %s, %d%s), ('l%d_%d_2', %s, %d%s)",
+		columns, worker, n, invoice(), r.IntN(9), ware(), worker, n, invoice(), r.IntN(9), ware())
+}
