@@ -141,8 +141,8 @@ func size(cookies []Cookie) int {
 	return n
 }
 
-// read sorts the cookies of a browser by departure.
-func (d *departures) read(cookies []Cookie) []departed {
+// broughtBy sorts the cookies of a browser by departure.
+func (d *departures) broughtBy(cookies []Cookie) []departed {
 	var all []departed
 	for _, c := range cookies {
 		id, _, _ := strings.Cut(c.Name, "-")
@@ -177,7 +177,7 @@ func (d *departures) join(from departed) *Transaction {
 // find returns the departure that a state belongs to, as the browser brings it.
 func (d *departures) find(cookies []Cookie, stateHash []byte) departed {
 	id := cookieName(stateHash, 1)
-	for _, brought := range d.read(cookies) {
+	for _, brought := range d.broughtBy(cookies) {
 		if brought.id == id {
 			if t := brought.transaction; t != nil && subtle.ConstantTimeCompare(t.Hash, stateHash) != 1 {
 				brought.transaction = nil
@@ -196,7 +196,7 @@ func (d *departures) depart(t *Transaction, brought []Cookie, now time.Time) ([]
 	if err != nil {
 		return nil, err
 	}
-	all := d.read(brought)
+	all := d.broughtBy(brought)
 	ends := func(of departed) time.Time {
 		if of.transaction == nil {
 			return time.Time{}

@@ -364,7 +364,7 @@ func TestAuthBodyLimit(t *testing.T) {
 	} {
 		c := s.dial(t)
 		c.write(t, test.request)
-		resp, body := c.read(t, "POST")
+		resp, body := c.response(t, "POST")
 		if resp.StatusCode != test.status || test.status == 413 && (body != want || !resp.Close) {
 			t.Errorf("%s: got %d %s, close %t", test.name, resp.StatusCode, body, resp.Close)
 		}

@@ -86,7 +86,7 @@ func attackWithRefusedBodies(t *testing.T) {
 			t.Parallel()
 			c := s.dial(t)
 			c.write(t, test.header+body)
-			resp, text := c.read(t, "POST")
+			resp, text := c.response(t, "POST")
 			if resp.StatusCode != test.status || !resp.Close {
 				t.Errorf("got %d %s, close %t, want %d", resp.StatusCode, text, resp.Close, test.status)
 			}
@@ -109,10 +109,10 @@ func TestUnwantedBodyIsSkipped(t *testing.T) {
 	} {
 		c := s.dial(t)
 		c.write(t, "POST /nowhere HTTP/1.1\r\nHost: x\r\n"+body+"POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n{\"id\":\"n1\"}")
-		if resp, text := c.read(t, "POST"); resp.StatusCode != 404 || resp.Close {
+		if resp, text := c.response(t, "POST"); resp.StatusCode != 404 || resp.Close {
 			t.Errorf("%s: got %d %s, close %t", name, resp.StatusCode, text, resp.Close)
 		}
-		if resp, text := c.read(t, "POST"); resp.StatusCode != 200 {
+		if resp, text := c.response(t, "POST"); resp.StatusCode != 200 {
 			t.Errorf("%s: the next request got %d %s", name, resp.StatusCode, text)
 		}
 	}
@@ -132,7 +132,7 @@ func TestBodyEndsEarly(t *testing.T) {
 		if err := c.Conn.(*net.TCPConn).CloseWrite(); err != nil {
 			t.Fatal(err)
 		}
-		if resp, text := c.read(t, "POST"); resp.StatusCode != 400 || !resp.Close || !strings.Contains(text, "ERR_INPUT_MALFORMED") {
+		if resp, text := c.response(t, "POST"); resp.StatusCode != 400 || !resp.Close || !strings.Contains(text, "ERR_INPUT_MALFORMED") {
 			t.Errorf("%q: got %d %s", body, resp.StatusCode, text)
 		}
 	}
@@ -152,7 +152,7 @@ func attackWithManyBodies(t *testing.T) {
 
 	second := s.dial(t)
 	second.write(t, head+strings.Repeat(" ", 100<<10))
-	resp, body := second.read(t, "POST")
+	resp, body := second.response(t, "POST")
 	if resp.StatusCode != 503 || body != overloadedBody || resp.Header.Get("Retry-After") == "" || !resp.Close {
 		t.Errorf("a second one: got %d %s %v", resp.StatusCode, body, resp.Header)
 	}
@@ -161,7 +161,7 @@ func attackWithManyBodies(t *testing.T) {
 	}
 
 	first.write(t, strings.Repeat(" ", 28<<10-11)+`{"id":"n1"}`)
-	if resp, body := first.read(t, "POST"); resp.StatusCode != 200 {
+	if resp, body := first.response(t, "POST"); resp.StatusCode != 200 {
 		t.Errorf("the first one: got %d %s", resp.StatusCode, body)
 	}
 	until(t, "all is given back", func() bool { return held() == 0 })

@@ -153,10 +153,10 @@ func TestClientThatLeaves(t *testing.T) {
 		c := s.dial(t)
 		// A next request that waits to be read is no sign of leaving, and stays.
 		c.write(t, "POST /api/json/nap HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"seconds\":0.4}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-		if _, body := c.read(t, "POST"); body != `"rested"` {
+		if _, body := c.response(t, "POST"); body != `"rested"` {
 			t.Errorf("nap: got %s", body)
 		}
-		if _, body := c.read(t, "GET"); body != `{"status":"ok"}` {
+		if _, body := c.response(t, "GET"); body != `{"status":"ok"}` {
 			t.Errorf("healthz: got %s", body)
 		}
 	})
@@ -180,7 +180,7 @@ func attackByLeaving(t *testing.T) {
 	}
 	stays := create("stays")
 	slow.Close()
-	if resp, body := stays.read(t, "POST"); resp.StatusCode != 200 {
+	if resp, body := stays.response(t, "POST"); resp.StatusCode != 200 {
 		t.Errorf("the one that stays: got %d %s", resp.StatusCode, body)
 	}
 	until(t, "all calls have ended", func() bool { return s.inFlight.Load() == 0 })

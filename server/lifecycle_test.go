@@ -25,7 +25,7 @@ func TestGracefulStop(t *testing.T) {
 	s, d := startReady(t, nil)
 	kept := s.dial(t)
 	kept.write(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-	kept.read(t, "GET")
+	kept.response(t, "GET")
 	unused := s.dial(t)
 
 	slow := s.dial(t)
@@ -36,7 +36,7 @@ func TestGracefulStop(t *testing.T) {
 
 	for name, c := range map[string]*rawConn{"a kept connection": kept, "a new connection": s.dial(t)} {
 		c.write(t, "POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n{\"id\":\"n1\"}")
-		resp, body := c.read(t, "POST")
+		resp, body := c.response(t, "POST")
 		if resp.StatusCode != 503 || body != unavailableJSON || !resp.Close || resp.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: got %d %s %v", name, resp.StatusCode, body, resp.Header)
 		}
@@ -44,7 +44,7 @@ func TestGracefulStop(t *testing.T) {
 	if resp, body := s.do(t, "GET", "/healthz", "", nil); resp.StatusCode != 200 {
 		t.Errorf("healthz: got %d %s", resp.StatusCode, body)
 	}
-	if resp, body := slow.read(t, "POST"); resp.StatusCode != 200 || body != `"rested"` {
+	if resp, body := slow.response(t, "POST"); resp.StatusCode != 200 || body != `"rested"` {
 		t.Errorf("in flight: got %d %s", resp.StatusCode, body)
 	}
 	began := time.Now()
@@ -71,7 +71,7 @@ func TestStopAfterGrace(t *testing.T) {
 	slow.write(t, "POST /api/json/nap HTTP/1.1\r\nHost: x\r\nContent-Length: 14\r\n\r\n{\"seconds\":50}")
 	d.waitSleeping(t, 1)
 	s.stop()
-	if resp, body := slow.read(t, "POST"); resp.StatusCode != 504 {
+	if resp, body := slow.response(t, "POST"); resp.StatusCode != 504 {
 		t.Errorf("got %d %s, want 504", resp.StatusCode, body)
 	}
 	if err := <-s.done; err != nil {

@@ -48,7 +48,7 @@ func attackOnDescriptors(t *testing.T) {
 	ts := &testServer{Server: s, url: "http://" + s.Addr().String()}
 	c := ts.dial(t)
 	c.write(t, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
-	if resp, body := c.read(t, "GET"); resp.StatusCode != 200 {
+	if resp, body := c.response(t, "GET"); resp.StatusCode != 200 {
 		t.Errorf("healthz: got %d %s", resp.StatusCode, body)
 	}
 	stop()
@@ -96,7 +96,7 @@ func attackWithConnections(t *testing.T) {
 		t.Helper()
 		c := s.dialFrom(t, address)
 		c.write(t, health)
-		if resp, body := c.read(t, "GET"); resp.StatusCode != 200 {
+		if resp, body := c.response(t, "GET"); resp.StatusCode != 200 {
 			t.Errorf("%s: got %d %s", who, resp.StatusCode, body)
 		}
 		c.Close()
@@ -106,7 +106,7 @@ func attackWithConnections(t *testing.T) {
 		c := s.dialFrom(t, "127.0.0.2")
 		if i%2 == 0 { // kept after an answer
 			c.write(t, health)
-			c.read(t, "GET")
+			c.response(t, "GET")
 		}
 		if all, theirs := s.connections("127.0.0.2"); all > 16 || theirs > 8 {
 			t.Fatalf("%d connections are open, %d of one address", all, theirs)
@@ -131,7 +131,7 @@ func attackWithConnections(t *testing.T) {
 	}
 	for _, c := range all {
 		c.write(t, `"id":"n1"}`)
-		if resp, body := c.read(t, "POST"); resp.StatusCode != 200 {
+		if resp, body := c.response(t, "POST"); resp.StatusCode != 200 {
 			t.Errorf("one at work: got %d %s", resp.StatusCode, body)
 		}
 	}

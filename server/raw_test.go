@@ -39,8 +39,8 @@ func (c *rawConn) write(t *testing.T, text string) {
 	}
 }
 
-// read reads one response to a request of that method.
-func (c *rawConn) read(t *testing.T, method string) (*http.Response, string) {
+// response reads one response to a request of that method.
+func (c *rawConn) response(t *testing.T, method string) (*http.Response, string) {
 	t.Helper()
 	resp, err := http.ReadResponse(c.in, &http.Request{Method: method})
 	if err != nil {
@@ -68,5 +68,5 @@ func (s *testServer) raw(t *testing.T, request string) (*http.Response, string) 
 	c := s.dial(t)
 	c.write(t, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n"+body)
 	method, _, _ := strings.Cut(head, " ")
-	return c.read(t, method)
+	return c.response(t, method)
 }

@@ -168,7 +168,7 @@ func TestPipelinedRequests(t *testing.T) {
 	for _, want := range []struct{ method, body string }{
 		{"GET", "null"}, {"POST", `{"id":"n1","title":"Knots","slug":"knots"}`}, {"HEAD", ""}, {"GET", `{"status":"ok"}`},
 	} {
-		if resp, body := c.read(t, want.method); resp.StatusCode != 200 || body != want.body {
+		if resp, body := c.response(t, want.method); resp.StatusCode != 200 || body != want.body {
 			t.Errorf("got %d %s, want 200 %s", resp.StatusCode, body, want.body)
 		}
 	}
@@ -248,7 +248,7 @@ func TestLimits(t *testing.T) {
 			t.Parallel()
 			c := s.dial(t)
 			go func() { _, _ = c.Write([]byte(test.request)) }()
-			resp, body := c.read(t, "POST")
+			resp, body := c.response(t, "POST")
 			if resp.StatusCode != test.status || test.want != "*" && body != test.want {
 				t.Errorf("got %d %s, want %d %s", resp.StatusCode, body, test.status, test.want)
 			}
@@ -265,9 +265,9 @@ func TestLimits(t *testing.T) {
 		t.Parallel()
 		c := s.dial(t)
 		c.write(t, post+"Content-Length: 2000\r\nExpect: 100-continue\r\n\r\n")
-		resp, body := c.read(t, "POST")
+		resp, body := c.response(t, "POST")
 		if resp.StatusCode == 100 {
-			resp, body = c.read(t, "POST")
+			resp, body = c.response(t, "POST")
 		}
 		if resp.StatusCode != 413 || body != bodyTooLarge {
 			t.Errorf("got %d %s, want 413 %s", resp.StatusCode, body, bodyTooLarge)

@@ -28,7 +28,7 @@ func TestUnreadableIsNotLogged(t *testing.T) {
 	for _, request := range requests {
 		c := s.dial(t)
 		c.write(t, request)
-		if resp, body := c.read(t, "POST"); resp.StatusCode < 400 {
+		if resp, body := c.response(t, "POST"); resp.StatusCode < 400 {
 			t.Errorf("%.60q: got %d %s, want that it cannot be read", request, resp.StatusCode, body)
 		}
 	}
@@ -64,12 +64,12 @@ func TestHeaderLimitOfEndpoints(t *testing.T) {
 				c := s.dial(t)
 				if before != "" {
 					c.write(t, before)
-					if resp, body := c.read(t, "GET"); resp.StatusCode != 200 {
+					if resp, body := c.response(t, "GET"); resp.StatusCode != 200 {
 						t.Fatalf("%s: got %d %s", before, resp.StatusCode, body)
 					}
 				}
 				c.write(t, request)
-				if resp, body := c.read(t, "POST"); resp.StatusCode != 431 || body != want {
+				if resp, body := c.response(t, "POST"); resp.StatusCode != 431 || body != want {
 					t.Errorf("%.60q after %q: got %d %s, want 431 %s", request, before, resp.StatusCode, body, want)
 				}
 			}

@@ -57,7 +57,7 @@ func Script() string {
 	b.WriteString("set client_min_messages = warning; -- a migration drops functions that an empty database never had\n\n")
 	for _, name := range migrationNames() {
 		fmt.Fprintf(&b, "-- %s\n\n", name)
-		b.Write(read("migrations/" + name))
+		b.Write(readEmbedded("migrations/" + name))
 		b.WriteString("\n")
 	}
 	b.WriteString("reset client_min_messages;\n\n")
@@ -102,7 +102,7 @@ func sub(dir string) fs.FS {
 	return fsys
 }
 
-func read(path string) []byte {
+func readEmbedded(path string) []byte {
 	text, err := files.ReadFile(path)
 	if err != nil {
 		panic(fmt.Sprintf("embedded %s: %v", path, err))

@@ -19,7 +19,7 @@ type State struct {
 func Current() State {
 	s := State{Version: Version(), Functions: map[string]string{}}
 	for _, name := range functionNames() {
-		s.Functions[name] = digest(read("functions/" + name))
+		s.Functions[name] = digest(readEmbedded("functions/" + name))
 	}
 	return s
 }
@@ -37,7 +37,7 @@ func Upgrade(from State) (string, error) {
 	}
 	var b strings.Builder
 	for _, name := range migrationNames()[from.Version:] {
-		fmt.Fprintf(&b, "-- %s\n\n%s\n", name, read("migrations/"+name))
+		fmt.Fprintf(&b, "-- %s\n\n%s\n", name, readEmbedded("migrations/"+name))
 	}
 	if from.Version < Version() {
 		fmt.Fprintf(&b, "update platform.schema_version set version = %d;\n\n", Version())
@@ -45,7 +45,7 @@ func Upgrade(from State) (string, error) {
 	current := Current()
 	for _, name := range functionNames() {
 		if from.Functions[name] != current.Functions[name] {
-			fmt.Fprintf(&b, "%s\n", read("functions/"+name))
+			fmt.Fprintf(&b, "%s\n", readEmbedded("functions/"+name))
 		}
 	}
 	if b.Len() == 0 {
@@ -56,7 +56,7 @@ func Upgrade(from State) (string, error) {
 
 // closingSQL is what install.sql does when all functions are there.
 func closingSQL() string {
-	text := read("functions/install.sql")
+	text := readEmbedded("functions/install.sql")
 	all := included.FindAllIndex(text, -1)
 	return string(text[all[len(all)-1][1]:]) + "\n"
 }
@@ -82,7 +82,7 @@ var included = regexp.MustCompile(`(?m)^\{\{ template "([a-z_0-9]+\.sql)" \. \}\
 // functionNames lists the files of the functions in the order in which they are installed.
 func functionNames() []string {
 	var names []string
-	for _, match := range included.FindAllSubmatch(read("functions/install.sql"), -1) {
+	for _, match := range included.FindAllSubmatch(readEmbedded("functions/install.sql"), -1) {
 		names = append(names, string(match[1]))
 	}
 	return names

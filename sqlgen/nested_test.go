@@ -226,8 +226,8 @@ func (n *nest) forget(missing *[]string) {
 // tables is what a database holds: rows by table, in order of their ids.
 type tables map[string][]map[string]any
 
-// read puts together what is stored at a level for a row.
-func (d tables) read(n *nest, row map[string]any) map[string]any {
+// storedBelow puts together what is stored at a level for a row.
+func (d tables) storedBelow(n *nest, row map[string]any) map[string]any {
 	stored := map[string]any{}
 	if n.kind == linkedToOne {
 		return map[string]any{"linked": true}
@@ -239,7 +239,7 @@ func (d tables) read(n *nest, row map[string]any) map[string]any {
 		rows := []any{}
 		for _, r := range d[child.table] {
 			if child.kind.inParent() && r["id"] == row[child.step+"_id"] || !child.kind.inParent() && r["up_id"] == row["id"] {
-				rows = append(rows, d.read(child, r))
+				rows = append(rows, d.storedBelow(child, r))
 			}
 		}
 		switch {
@@ -309,7 +309,7 @@ func TestNestedCreates(t *testing.T) {
 						rows += len(db[n.table])
 					}
 				}
-				got := db.read(root, db[root.table][0])
+				got := db.storedBelow(root, db[root.table][0])
 				if !reflect.DeepEqual(got, want) {
 					g, _ := json.Marshal(got)
 					w, _ := json.Marshal(want)

@@ -94,7 +94,7 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 		return err
 	}
 	defer stop()
-	return f.read(ctx, out, diagnostics, address, compiled, request)
+	return f.explainInstalled(ctx, out, diagnostics, address, compiled, request)
 }
 
 // request reads what is to be explained.
@@ -221,8 +221,8 @@ func runningAt(dir string) (string, error) {
 	return "postgres://postgres@/postgres?" + strings.ReplaceAll(query.Encode(), "+", "%20"), nil
 }
 
-// read explains a request against a database, in a transaction that can only read.
-func (f *explainFlags) read(ctx context.Context, out, diagnostics io.Writer, address string, compiled *sqlgen.Compiled, request explain.Request) error {
+// explainInstalled explains a request against a database, in a transaction that can only read.
+func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io.Writer, address string, compiled *sqlgen.Compiled, request explain.Request) error {
 	conn, err := pgx.Connect(ctx, address)
 	if err != nil {
 		return environmentError(fmt.Errorf("connect to the database: %w", err))

@@ -155,9 +155,9 @@ type Key struct {
 	Descending bool
 }
 
-// read notes what a paging input asks for. The value has not been judged yet: one that is
+// notePaging notes what a paging input asks for. The value has not been judged yet: one that is
 // wrong is refused, and then nobody looks at the page.
-func (l *list) read(p *Page, property int, value []byte) {
+func (l *list) notePaging(p *Page, property int, value []byte) {
 	number := func() int {
 		n, _ := strconv.Atoi(string(value))
 		return n

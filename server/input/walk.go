@@ -195,7 +195,7 @@ func (w *walker) object(n *node) bool {
 			return false
 		}
 		if n.list != nil && i >= 0 {
-			n.list.read(&w.page, i, w.out[start:])
+			n.list.notePaging(&w.page, i, w.out[start:])
 		}
 		if more, ok = w.more('}'); !ok {
 			return false

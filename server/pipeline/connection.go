@@ -105,7 +105,7 @@ func (n *connection) do(q *Query) error {
 		return ErrElsewhere
 	}
 	if mayReadNow || <-c.turn == mayRead {
-		n.read(c)
+		n.readAnswers(c)
 	}
 	if c.moved { // it is still in the queue
 		return ErrElsewhere
@@ -186,9 +186,9 @@ func (n *connection) appendQuery(b []byte, c *query) ([]byte, error) {
 	return append(b, 'S', 0, 0, 0, 4), nil
 }
 
-// read reads until the answer to own, the oldest query, is complete, delivers what else
+// readAnswers reads until the answer to own, the oldest query, is complete, delivers what else
 // has arrived, and hands the reading on.
-func (n *connection) read(own *query) {
+func (n *connection) readAnswers(own *query) {
 	for done := false; !done || n.hasMessage(); {
 		kind, body, err := n.message()
 		if err != nil {
@@ -222,7 +222,7 @@ func (n *connection) handOn() {
 			go n.end()
 		}
 	case n.queue[0].moved:
-		go n.read(n.queue[0]) // nobody waits for the answer, but it has to be read
+		go n.readAnswers(n.queue[0]) // nobody waits for the answer, but it has to be read
 	default:
 		n.queue[0].turn <- mayRead
 	}

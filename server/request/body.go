@@ -125,10 +125,10 @@ func hasName(line []byte, name string) bool {
 
 // Read reads what has arrived of the body. Its errors beside io.EOF are refusals.
 func (b *body) Read(p []byte) (int, error) {
-	return b.read(p, b.began.Add(bodyPatience+time.Duration(b.arrived)*time.Second/bodyRate))
+	return b.readUntil(p, b.began.Add(bodyPatience+time.Duration(b.arrived)*time.Second/bodyRate))
 }
 
-func (b *body) read(p []byte, until time.Time) (int, error) {
+func (b *body) readUntil(p []byte, until time.Time) (int, error) {
 	if b.end != nil || len(p) == 0 {
 		return 0, b.end
 	}
@@ -212,7 +212,7 @@ func (b *body) skip() bool {
 	var scratch [4 << 10]byte
 	until := time.Now().Add(skipTime)
 	for skipped := 0; b.end == nil && skipped <= unwantedBody; {
-		n, _ := b.read(scratch[:], until)
+		n, _ := b.readUntil(scratch[:], until)
 		skipped += n
 	}
 	return b.end == io.EOF

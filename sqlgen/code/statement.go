@@ -128,13 +128,13 @@ func statementsOf(text string, trees []tree, tokens []token) []statement {
 		}
 		for kind, node := range tree.Node { // there is one
 			s.kind = kind
-			s.read(node)
+			s.readParts(node)
 		}
 	}
 	return list
 }
 
-func (s *statement) read(node json.RawMessage) {
+func (s *statement) readParts(node json.RawMessage) {
 	switch s.kind {
 	case "CreateFunctionStmt":
 		s.make = &making{}

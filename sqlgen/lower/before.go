@@ -61,7 +61,7 @@ func judgesAfterCode(a *schema.Action) bool {
 }
 
 // askOfCaller asks, before custom code runs, the parts of the rules that are about the
-// caller and not the row. What chooses a child together with other parts is left to when
+// caller and not the row. What shares a witness with other parts is left to when
 // the row is judged.
 func (b *builder) askOfCaller() {
 	if !judgesAfterCode(b.action) || !b.judgesRows() {
@@ -96,7 +96,7 @@ func (x expression) joinsFrom(root expr.Root) *joins {
 	if x.written == nil || root != expr.RootIdentity {
 		return j
 	}
-	j.wasThere = func(at place) pg.Expr {
+	j.isVisible = func(at tableAlias) pg.Expr {
 		var conditions []pg.Expr
 		for _, l := range x.written.inserted() {
 			if l.model == at.model {
@@ -109,7 +109,7 @@ func (x expression) joinsFrom(root expr.Root) *joins {
 }
 
 // isOther is the condition that a row is none that was inserted at a level.
-func (x expression) isOther(at place, l *level, aliases map[string]bool) pg.Expr {
+func (x expression) isOther(at tableAlias, l *level, aliases map[string]bool) pg.Expr {
 	j := newJoins(aliases)
 	end := *x.row
 	for _, f := range l.path {

@@ -35,7 +35,7 @@ func (l *lowering) manifest() *release.Manifest {
 // call tells how a server calls an action: its functions, and what it prepares for them.
 func (l *lowering) call(a *schema.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
-	r.Foreseen = l.foreseen[a]
+	r.Foreseen = l.specialized[a]
 	r.Inputs = publishedInputs(a)
 	r.Sealed = publishedSealed(a)
 	r.Files = publishedFiles(a)

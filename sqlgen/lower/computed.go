@@ -154,7 +154,7 @@ func isAggregate(n expr.Node) bool {
 
 // over prepares to lower expressions over the columns of a row, its parts among them.
 func (l *lowering) over(m *schema.Model, alias string) expression {
-	row := place{model: m, alias: alias, id: pg.Col(alias, "id")}
+	row := tableAlias{model: m, name: alias, id: pg.Col(alias, "id")}
 	x := newExpression(expr.InWhere, inQuery, &row, nil)
 	x.parts = l
 	return x
@@ -162,7 +162,7 @@ func (l *lowering) over(m *schema.Model, alias string) expression {
 
 // ownColumn is the column in which a row has what a path leads to.
 func (x expression) ownColumn(p *expr.Path) pg.Expr {
-	m, alias := x.row.model, x.row.alias
+	m, alias := x.row.model, x.row.name
 	if !isOwnPath(p) {
 		return pg.Col(alias, x.parts.pathPart(m, p, nil).column)
 	}
@@ -183,7 +183,7 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 		o.parts = []operand{} // it is a number in the type that holds every number
 	}
 	column := func(function string) pg.Expr {
-		return pg.Col(x.row.alias, x.parts.aggregateColumn(x.row.model, a, function).column)
+		return pg.Col(x.row.name, x.parts.aggregateColumn(x.row.model, a, function).column)
 	}
 	if a.Function != "AVG" {
 		o.value = column(a.Function)
@@ -310,7 +310,7 @@ func neutral(t expr.Type, e *schema.Enum) pg.Expr {
 // whose column it is; nil if it has one of its own, which no field can be called like.
 func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	p.owner = m
-	l.read(p) // whose parts come first
+	l.findParts(p) // whose parts come first
 	key := m.Name + " " + p.step.Name + " " + p.function + " " + p.definition()
 	if f != nil {
 		key += " " + f.Name
@@ -347,8 +347,8 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	return p
 }
 
-// read lowers what a part is made of, so that the parts in it are known.
-func (l *lowering) read(p *part) {
+// findParts lowers what a part is made of, so that the parts in it are known.
+func (l *lowering) findParts(p *part) {
 	p.valueOver(p.other().Table)
 	if p.filter != nil {
 		p.filter(p.other().Table)

@@ -8,12 +8,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// conjunct is one of several conditions that have to hold together, and so choose
-// one child for all mentions of a to-many: a part of an expression, or an input that
+// conjunct is one of several conditions that have to hold together, and so have one
+// witness for all mentions of a to-many: a part of an expression, or an input that
 // finds rows by a path.
 type conjunct struct {
 	prefixes []expr.Prefix // to-manys that it passes
-	// lower lowers it where the children of its prefixes have been chosen.
+	// lower lowers it where its prefixes have their witnesses.
 	lower func(expression) pg.Expr
 	// absent is when it does not count, for want of an input; nil means never.
 	absent pg.Expr
@@ -45,8 +45,8 @@ func unlessAbsent(absent pg.Expr, list []conjunct) []conjunct {
 // allHold lowers expressions that are conjuncts of one.
 func (x expression) allHold(nodes []expr.Node) pg.Expr { return x.conjunction(partsOf(nodes...)) }
 
-// conjunction lowers conjuncts. Those that share a child are lowered as one, around
-// their choice of it; the others each for itself.
+// conjunction lowers conjuncts. Those that share a witness are lowered as one, inside
+// the query for it; the others each for itself.
 func (x expression) conjunction(conjuncts []conjunct) pg.Expr {
 	var conditions []pg.Expr
 	for _, g := range sharing(x, conjuncts, func(c conjunct) []expr.Prefix { return c.prefixes }) {
@@ -55,8 +55,8 @@ func (x expression) conjunction(conjuncts []conjunct) pg.Expr {
 	return pg.AllOf(conditions...)
 }
 
-// group lowers conjuncts that share a child, or a single one. What makes all of
-// them not count stands outside of the choice.
+// group lowers conjuncts that share a witness, or a single one. What makes all of
+// them not count stands outside of the query for it.
 func (x expression) group(g []conjunct) pg.Expr {
 	absent := g[0].absent
 	if absent != nil && !slices.ContainsFunc(g, func(c conjunct) bool { return c.absent != absent }) {
@@ -69,14 +69,14 @@ func (x expression) group(g []conjunct) pg.Expr {
 	for _, c := range g {
 		prefixes = append(prefixes, c.prefixes...)
 	}
-	if p := x.open(prefixes); p != nil {
-		return x.choose(*p, g)
+	if p := x.unbound(prefixes); p != nil {
+		return x.withWitness(*p, g)
 	}
 	panic("lower: conjuncts are in one group that share no prefix")
 }
 
 // sharing groups conjuncts: two are in one group if they mention one prefix that
-// is not chosen yet, or each one with a third. All keep their order, groups that
+// has no witness yet, or each one with a third. All keep their order, groups that
 // of their first members.
 func sharing[T any](x expression, conjuncts []T, prefixes func(T) []expr.Prefix) [][]T {
 	type group struct {
@@ -87,7 +87,7 @@ func sharing[T any](x expression, conjuncts []T, prefixes func(T) []expr.Prefix)
 	for i, c := range conjuncts {
 		joined := group{prefixes: map[string]bool{}}
 		for _, p := range prefixes(c) {
-			if _, chosen := x.chosen[p.Key()]; !chosen {
+			if _, bound := x.witnesses[p.Key()]; !bound {
 				joined.prefixes[p.Key()] = true
 			}
 		}
@@ -126,11 +126,11 @@ func overlap(a, b map[string]bool) bool {
 	return false
 }
 
-// open returns the first of some prefixes for which no child is chosen yet, nil if
-// there is none. A shorter prefix comes before those that it begins.
-func (x expression) open(prefixes []expr.Prefix) *expr.Prefix {
+// unbound returns the first of some prefixes that has no witness yet, nil if there is
+// none. A shorter prefix comes before those that it begins.
+func (x expression) unbound(prefixes []expr.Prefix) *expr.Prefix {
 	for _, p := range prefixes {
-		if _, chosen := x.chosen[p.Key()]; !chosen {
+		if _, bound := x.witnesses[p.Key()]; !bound {
 			return &p
 		}
 	}

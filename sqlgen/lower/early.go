@@ -81,19 +81,19 @@ func (d decider) rule(r *schema.Rule) early {
 }
 
 // all evaluates conjuncts of one expression: those that pass a to-many from the
-// caller as one, around the choice of a child, the others each for itself.
+// caller as one, inside the query for a witness, the others each for itself.
 func (d decider) all(nodes []expr.Node) early {
 	result := known(true)
-	var choosing []expr.Node
+	var joint []expr.Node
 	for _, n := range flatten(nodes) {
-		if d.openOfCaller(n) != nil {
-			choosing = append(choosing, n)
+		if d.unboundOfCaller(n) != nil {
+			joint = append(joint, n)
 		} else {
 			result = bothEarly(result, d.truth(n))
 		}
 	}
-	if len(choosing) > 0 {
-		result = bothEarly(result, d.choose(*d.openOfCaller(choosing...), choosing))
+	if len(joint) > 0 {
+		result = bothEarly(result, d.withWitness(*d.unboundOfCaller(joint...), joint))
 	}
 	return result
 }
@@ -120,12 +120,12 @@ func (d decider) truth(n expr.Node) early {
 		return d.all([]expr.Node{n})
 	case *expr.Not:
 		inner := d
-		inner.chosen = map[string]*place{}
+		inner.witnesses = map[string]*tableAlias{}
 		operand := inner.truth(n.Operand)
 		return early{holds: operand.fails, fails: operand.holds}
 	}
-	if p := d.openOfCaller(n); p != nil {
-		return d.choose(*p, []expr.Node{n})
+	if p := d.unboundOfCaller(n); p != nil {
+		return d.withWitness(*p, []expr.Node{n})
 	}
 	switch n := n.(type) {
 	case *expr.Literal:
@@ -138,25 +138,25 @@ func (d decider) truth(n expr.Node) early {
 	panic(fmt.Sprintf("lower: %T is no Boolean expression", n))
 }
 
-// openOfCaller returns the first prefix from the caller for which no child is
-// chosen yet. Children of the row are unknown, as the row is.
-func (d decider) openOfCaller(nodes ...expr.Node) *expr.Prefix {
+// unboundOfCaller returns the first prefix from the caller that has no witness yet.
+// Children of the row are unknown, as the row is.
+func (d decider) unboundOfCaller(nodes ...expr.Node) *expr.Prefix {
 	for _, p := range expr.Prefixes(nodes...) {
-		if _, chosen := d.chosen[p.Key()]; !chosen && p.Root != expr.RootRow {
+		if _, bound := d.witnesses[p.Key()]; !bound && p.Root != expr.RootRow {
 			return &p
 		}
 	}
 	return nil
 }
 
-// choose evaluates conjuncts that mention a prefix from the caller: they hold if
+// withWitness evaluates conjuncts that mention a prefix from the caller: they hold if
 // they do with some child there, and fail if they do with every child. Without one
 // what they say of it is false, which is never more than with one.
-func (d decider) choose(p expr.Prefix, conjuncts []expr.Node) early {
+func (d decider) withWitness(p expr.Prefix, conjuncts []expr.Node) early {
 	key := p.Key()
 	without := d
-	without.chosen = maps.Clone(d.chosen)
-	without.chosen[key] = nil
+	without.witnesses = maps.Clone(d.witnesses)
+	without.witnesses[key] = nil
 	none := without.all(conjuncts)
 
 	start, rest := d.start(p.Root, p.Steps)
@@ -171,8 +171,8 @@ func (d decider) choose(p expr.Prefix, conjuncts []expr.Node) early {
 	with := d
 	with.site = inQuery
 	with.aliases = j.aliases
-	with.chosen = maps.Clone(d.chosen)
-	with.chosen[key] = &at
+	with.witnesses = maps.Clone(d.witnesses)
+	with.witnesses[key] = &at
 	some := with.all(conjuncts)
 
 	result := none
@@ -185,7 +185,7 @@ func (d decider) choose(p expr.Prefix, conjuncts []expr.Node) early {
 	return result
 }
 
-// comparison evaluates a comparison whose prefixes from the caller are all chosen.
+// comparison evaluates a comparison whose prefixes from the caller all have their witnesses.
 func (d decider) comparison(c *expr.Compare) early {
 	return d.leaf(c, []expr.Node{c.Left, c.Right})
 }
@@ -266,7 +266,7 @@ func (d decider) isNobody(n expr.Node, withInputs bool) []pg.Expr {
 // has no child.
 func (d decider) leadsNowhereFromCaller(n expr.Node) bool {
 	for _, p := range expr.Prefixes(n) {
-		if at, chosen := d.chosen[p.Key()]; chosen && at == nil {
+		if at, bound := d.witnesses[p.Key()]; bound && at == nil {
 			return true
 		}
 	}

@@ -13,11 +13,10 @@ var ShownOfIdentity = []string{
 	"id", "email", "emailVerified", "name", "givenName", "familyName", "middleName", "nickName", "picture",
 }
 
-// recordMembers returns the members of the record of the row at a place, whose
-// table is joined. alias is that of the queries that make records. An embedded
-// relation takes the place of its foreign key, or
-// stands where a to-many is declared.
-func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool, alias string) []pg.Output {
+// recordMembers returns the members of the record of a row whose table is joined. alias
+// is that of the queries that make records. An embedded relation replaces its foreign key,
+// or is where a to-many is declared.
+func recordMembers(at tableAlias, embeds []*schema.Embed, aliases map[string]bool, alias string) []pg.Output {
 	var members []pg.Output
 	for _, f := range at.model.Fields {
 		e := schema.EmbedOf(f, embeds)
@@ -26,7 +25,7 @@ func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool, al
 			members = append(members, pg.Output{Value: embedded(at, e, aliases, alias), As: f.Name, Quote: true})
 		case f.IsRelation(), f.FKOf != nil && schema.EmbedOf(f.FKOf, embeds) != nil, f.StepWriteOnly():
 		default:
-			members = append(members, pg.Output{Value: wire(f.Type, pg.Col(at.alias, f.Column)), As: f.Name, Quote: true})
+			members = append(members, pg.Output{Value: wire(f.Type, pg.Col(at.name, f.Column)), As: f.Name, Quote: true})
 		}
 	}
 	return members
@@ -35,7 +34,7 @@ func recordMembers(at place, embeds []*schema.Embed, aliases map[string]bool, al
 // embedded returns what an embedded relation shows: the related record or null, or
 // an array of all related records. It walks without row security: the action's
 // rule vouches for what the action shows.
-func embedded(at place, e *schema.Embed, aliases map[string]bool, alias string) pg.Expr {
+func embedded(at tableAlias, e *schema.Embed, aliases map[string]bool, alias string) pg.Expr {
 	j := newJoins(aliases)
 	related := j.row(j.follow(at, e.Field))
 	members := recordMembers(related, e.Embeds, j.aliases, alias)

@@ -34,17 +34,17 @@ const (
 // ruleLogic its null counts as false, which is what Postgres makes of it in where
 // and using; where that would show, under a negation, it is made exact.
 //
-// A path through a to-many asks whether there is a child: the children chosen in
-// one expression become one exists each, and around as few of the conjuncts as
-// mention that child. Since only ! negates, and what stands under it chooses for
-// itself, exists may be moved inside || and past conjuncts that do not mention it.
+// A path through a to-many asks whether there is a child. The child for which the
+// conjuncts that mention it hold together is their witness: it becomes one exists, around
+// as few of the conjuncts as mention it. Since only ! negates, and what stands under it has
+// witnesses of its own, exists may be moved inside || and past conjuncts that do not mention it.
 type expression struct {
-	logic   logic
-	site    site
-	row     *place // nil where there is none
-	input   func(expr.Input) pg.Expr
-	aliases map[string]bool
-	chosen  map[string]*place // by prefix; nil means that there is no child
+	logic     logic
+	site      site
+	row       *tableAlias // nil where there is none
+	input     func(expr.Input) pg.Expr
+	aliases   map[string]bool
+	witnesses map[string]*tableAlias // by prefix; nil means that there is no child
 
 	// parts are the columns in which a row of a computed field has what it reads of others;
 	// nil where relations are walked. inlines tells whether generated columns are spelled
@@ -54,7 +54,7 @@ type expression struct {
 
 	// linked returns the row that a to-one leads to from a row that is not there yet; nil
 	// where the row is there.
-	linked func(toOne *schema.Field) place
+	linked func(toOne *schema.Field) tableAlias
 
 	// written is what the action has inserted when it judges the row, which is a part
 	// of it; nil is nothing. Paths from the caller pass it by.
@@ -66,10 +66,10 @@ type expression struct {
 
 // newExpression prepares to lower expressions over a row, which may be nil.
 // input returns the value of an input.
-func newExpression(l logic, at site, row *place, input func(expr.Input) pg.Expr) expression {
-	x := expression{logic: l, site: at, row: row, input: input, aliases: map[string]bool{}, chosen: map[string]*place{}}
+func newExpression(l logic, at site, row *tableAlias, input func(expr.Input) pg.Expr) expression {
+	x := expression{logic: l, site: at, row: row, input: input, aliases: map[string]bool{}, witnesses: map[string]*tableAlias{}}
 	if row != nil {
-		x.aliases[row.alias] = true
+		x.aliases[row.name] = true
 	}
 	return x
 }
@@ -86,13 +86,13 @@ func (x expression) holds(n expr.Node) pg.Expr {
 		}
 		return x.allHold([]expr.Node{n})
 	case *expr.Not:
-		// The operand chooses its own children.
+		// The operand has witnesses of its own.
 		inner := x
-		inner.chosen = map[string]*place{}
+		inner.witnesses = map[string]*tableAlias{}
 		return x.negate(inner.holds(n.Operand))
 	}
-	if p := x.open(expr.Prefixes(n)); p != nil {
-		return x.choose(*p, partsOf(n))
+	if p := x.unbound(expr.Prefixes(n)); p != nil {
+		return x.withWitness(*p, partsOf(n))
 	}
 	switch n := n.(type) {
 	case *expr.Compare:
@@ -183,26 +183,26 @@ func conjunctsOf(n expr.Node) []expr.Node {
 	return []expr.Node{n}
 }
 
-// choose lowers conjuncts that mention a prefix: they hold with some child there,
+// withWitness lowers conjuncts that mention a prefix: they hold with some child there,
 // or without one, when what they say of it is false.
-func (x expression) choose(p expr.Prefix, conjuncts []conjunct) pg.Expr {
+func (x expression) withWitness(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	key := p.Key()
 
 	without := x
-	without.chosen = maps.Clone(x.chosen)
-	without.chosen[key] = nil
+	without.witnesses = maps.Clone(x.witnesses)
+	without.witnesses[key] = nil
 	none := without.conjunction(conjuncts)
 
 	if start, _ := x.start(p.Root, p.Steps); start == nil {
 		return none // behind a prefix without children there are none either
 	}
-	j, with := x.choosing(p)
+	j, with := x.bindWitness(p)
 	return pg.AnyOf(x.some(j, with.conjunction(conjuncts)), none)
 }
 
-// choosing returns the joins that lead to the children of a prefix, and the
-// expression in which one of them is chosen.
-func (x expression) choosing(p expr.Prefix) (*joins, expression) {
+// bindWitness returns the joins that lead to the children of a prefix, and the
+// expression in which one of them is its witness.
+func (x expression) bindWitness(p expr.Prefix) (*joins, expression) {
 	start, rest := x.start(p.Root, p.Steps)
 	j := x.joinsFrom(p.Root)
 	at := *start
@@ -212,8 +212,8 @@ func (x expression) choosing(p expr.Prefix) (*joins, expression) {
 	with := x
 	with.site = inQuery
 	with.aliases = j.aliases
-	with.chosen = maps.Clone(x.chosen)
-	with.chosen[p.Key()] = &at
+	with.witnesses = maps.Clone(x.witnesses)
+	with.witnesses[p.Key()] = &at
 	return j, with
 }
 
@@ -226,12 +226,12 @@ func (x expression) some(j *joins, condition pg.Expr) pg.Expr {
 	return &pg.Exists{Query: j.query(nil, condition)}
 }
 
-// start returns the place from which a path goes on, and the steps that are left:
-// the child of its longest prefix that is chosen, or its root. It is nil if there
+// start returns the row from which a path goes on, and the steps that are left:
+// the witness of its longest prefix that has one, or its root. It is nil if there
 // is no child.
-func (x expression) start(root expr.Root, steps []expr.Step) (*place, []expr.Step) {
+func (x expression) start(root expr.Root, steps []expr.Step) (*tableAlias, []expr.Step) {
 	for n := len(steps); n > 0; n-- {
-		if at, chosen := x.chosen[(expr.Prefix{Root: root, Steps: steps[:n]}).Key()]; chosen {
+		if at, bound := x.witnesses[(expr.Prefix{Root: root, Steps: steps[:n]}).Key()]; bound {
 			return at, steps[n:]
 		}
 	}
@@ -242,10 +242,10 @@ func (x expression) start(root expr.Root, steps []expr.Step) (*place, []expr.Ste
 	case root == expr.RootRow:
 		return x.row, steps
 	case len(steps) == 0:
-		return &place{id: identityID(x.site)}, nil
+		return &tableAlias{id: identityID(x.site)}, nil
 	}
 	// What leads on from the caller is a query.
-	return &place{model: field(steps[0]).Model, id: identityID(inQuery)}, steps
+	return &tableAlias{model: field(steps[0]).Model, id: identityID(inQuery)}, steps
 }
 
 // isTrue lowers a Boolean path by itself, which means == true.
@@ -257,7 +257,7 @@ func (x expression) isTrue(p *expr.Path) pg.Expr {
 	return o.rejectingNull(func(value pg.Expr) pg.Expr { return value })
 }
 
-// comparison lowers a comparison whose prefixes are all chosen.
+// comparison lowers a comparison whose prefixes all have their witnesses.
 func (x expression) comparison(c *expr.Compare) pg.Expr {
 	if n, ok := nullTested(c); ok {
 		return x.nullTest(n, c.Op == syntax.Equal)
@@ -338,7 +338,7 @@ func (x expression) nullTest(n expr.Node, wantsNull bool) pg.Expr {
 // isNull tests for null. It is false if n leads through a to-many without child.
 func (x expression) isNull(n expr.Node) (pg.Expr, bool) {
 	p, isPath := n.(*expr.Path)
-	if isPath && endsBeyond(p) && x.parts == nil {
+	if isPath && endsInInverse(p) && x.parts == nil {
 		return x.leadsNowhere(p)
 	}
 	o := x.operand(n)
@@ -367,9 +367,9 @@ func (x expression) leadsNowhere(p *expr.Path) (pg.Expr, bool) {
 	return pg.Negate(&pg.Exists{Query: j.query(nil, nil)}), true
 }
 
-// endsBeyond tells whether a path ends in a relation whose column, if any, is in
+// endsInInverse tells whether a path ends in a relation whose column, if any, is in
 // the other model.
-func endsBeyond(p *expr.Path) bool {
+func endsInInverse(p *expr.Path) bool {
 	if len(p.Steps) == 0 {
 		return false
 	}

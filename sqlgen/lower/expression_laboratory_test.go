@@ -156,13 +156,13 @@ func (lab *laboratory) check(t testing.TB, subjects []*subject) []*subject {
 
 // sql is the subject's condition at a site.
 func (lab *laboratory) sql(s *subject, at site) string {
-	var row *place
+	var row *tableAlias
 	if s.place.hasRow() {
 		p := rowOf(modelNamed(lab.schema, s.model))
 		row = &p
 	}
 	x := newExpression(s.place.logic(), at, row, func(in expr.Input) pg.Expr {
-		return read(in.InputType(), in.InputOptional() || in.InputNullable(), pg.Col("call", "input"), "where", in.InputName())
+		return fromJSON(in.InputType(), in.InputOptional() || in.InputNullable(), pg.Col("call", "input"), "where", in.InputName())
 	})
 	if s.place.isEarly() {
 		return emit.Expr(lab.early(s, x))

@@ -50,11 +50,11 @@ func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
 	value := x.operand(f.path)
 	path := f.at(o.name)
 	if o.unset && f.isNullable() {
-		return pg.Op(value.scalar(), "is distinct from", read(f.input.Type, false, given, path...))
+		return pg.Op(value.scalar(), "is distinct from", fromJSON(f.input.Type, false, given, path...))
 	}
 	return value.rejectingNull(func(v pg.Expr) pg.Expr {
 		if f.input.Type.Array {
-			return o.condition(v, read(f.input.Type, false, given, path...))
+			return o.condition(v, fromJSON(f.input.Type, false, given, path...))
 		}
 		if o.name == "startsWith" && isFolded(f.input) {
 			return beginsWith(v, memberText(given, path...))
@@ -145,7 +145,7 @@ func (f filter) conjuncts(given pg.Expr) []conjunct {
 				if o.unset {
 					op = "is distinct from"
 				}
-				return pg.Op(x.operand(f.path).scalar(), op, read(f.input.Type, true, given, f.at(o.name)...))
+				return pg.Op(x.operand(f.path).scalar(), op, fromJSON(f.input.Type, true, given, f.at(o.name)...))
 			}
 			return f.holds(x, o, given)
 		})

@@ -10,9 +10,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// foreseenLists lowers a list for the operator sets that are foreseen, each a form: its
+// specializedLists lowers a list for the operator sets that are foreseen, each a form: its
 // pages from the front, and behind a position if the order has one before all rows.
-func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Function {
+func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__foreseen")
 	b := l.begin(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable)
 	b.fn.Arguments = append(b.fn.Arguments, pg.Argument{Name: "form", Type: "text"})
@@ -21,15 +21,15 @@ func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Funct
 	// The page size would otherwise make every call plan anew.
 	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
 
-	f := foreseenList{builder: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
-	l.foreseen[a] = &release.Foreseen{Function: name, Seeks: canSeek(f.keys)}
+	f := specializedList{builder: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
+	l.specialized[a] = &release.Foreseen{Function: name, Seeks: canSeek(f.keys)}
 	f.size = f.pageSize()
 	if canSeek(f.keys) {
 		f.position = f.positionVariables()
 	}
 	direct := 0
 	for _, set := range sets {
-		l.foreseen[a].Forms = append(l.foreseen[a].Forms, set.operators())
+		l.specialized[a].Forms = append(l.specialized[a].Forms, set.operators())
 		if set.isReadDirectly(b, f.keys) {
 			direct++
 		}
@@ -43,7 +43,7 @@ func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Funct
 		condition := f.operatorSet(set)
 		page := f.pick(condition)
 		if set.isReadDirectly(b, f.keys) {
-			page = &pg.ReturnQuery{Query: f.page(f.stored(), b.answerColumns(), pg.AllOf(f.beyond(), condition))}
+			page = &pg.ReturnQuery{Query: f.page(f.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition))}
 		}
 		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{page}})
 	}
@@ -55,8 +55,8 @@ func (l *lowering) foreseenLists(a *schema.Action, sets []operatorSet) *pg.Funct
 	return b.finish()
 }
 
-// foreseenList is the function in the making.
-type foreseenList struct {
+// specializedList is the function in the making.
+type specializedList struct {
 	*builder
 	keys     []sortKey
 	position []pg.Expr // a variable per key: where the page begins; none if it always begins at the front
@@ -68,7 +68,7 @@ type foreseenList struct {
 
 // pageSize is how many rows are read: one more than the page has, which tells whether
 // another follows, and the one at the position, which tells that rows lie before.
-func (f *foreseenList) pageSize() *pg.Variable {
+func (f *specializedList) pageSize() *pg.Variable {
 	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
 	more := pg.Expr(pg.Lit("1"))
 	if canSeek(f.keys) {
@@ -79,7 +79,7 @@ func (f *foreseenList) pageSize() *pg.Variable {
 
 // positionVariables declares a variable per key, which holds where the page begins: the
 // request's position, or one before every row.
-func (f *foreseenList) positionVariables() []pg.Expr {
+func (f *specializedList) positionVariables() []pg.Expr {
 	position := make([]pg.Expr, len(f.keys))
 	for i, k := range f.keys {
 		typ := castType(k.field.Type.Kind)
@@ -90,13 +90,13 @@ func (f *foreseenList) positionVariables() []pg.Expr {
 	return position
 }
 
-// beyond is the condition for the row at the position and those behind it: one comparison
+// keyset is the condition for the row at the position and those behind it: one comparison
 // of rows, which an index on the order answers.
-func (f *foreseenList) beyond() pg.Expr {
+func (f *specializedList) keyset() pg.Expr {
 	if f.position == nil {
 		return pg.True()
 	}
-	operator := f.keys[0].beyondOperator() + "="
+	operator := f.keys[0].keysetOperator() + "="
 	if len(f.keys) == 1 {
 		return pg.Op(f.keys[0].column(f.table), operator, f.position[0])
 	}
@@ -109,7 +109,7 @@ func (f *foreseenList) beyond() pg.Expr {
 
 // operatorSet is the condition of an operator set with the @wheres that count beside
 // it. The values are held in variables.
-func (f *foreseenList) operatorSet(set operatorSet) pg.Expr {
+func (f *specializedList) operatorSet(set operatorSet) pg.Expr {
 	var conjuncts []conjunct
 	for _, equal := range set.equals {
 		value := f.operand(equal)
@@ -126,7 +126,7 @@ func (f *foreseenList) operatorSet(set operatorSet) pg.Expr {
 }
 
 // operand holds in a variable what a filter compares with.
-func (f *foreseenList) operand(equal filter) pg.Expr {
+func (f *specializedList) operand(equal filter) pg.Expr {
 	if known, ok := f.operands[equal.input]; ok {
 		return known
 	}
@@ -165,13 +165,13 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 }
 
 // page reads the first rows from a place, in the order of the list.
-func (f *foreseenList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
+func (f *specializedList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
 	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.table), Limit: f.size}
 }
 
 // admit finds out in which ways rows are admitted. What a way compares a column with is
 // held in a variable, as is whether the caller is allowed outright, which is one way more.
-func (f *foreseenList) admit() {
+func (f *specializedList) admit() {
 	if !f.judgesRows() {
 		f.admitted = everything()
 		return
@@ -193,7 +193,7 @@ func (f *foreseenList) admit() {
 
 // holding returns a condition with variables in place of the sub-selects that columns are
 // compared with, which statements fill.
-func (f *foreseenList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
+func (f *specializedList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
 	and, ok := condition.(*pg.And)
 	if !ok {
 		return condition
@@ -213,7 +213,7 @@ func (f *foreseenList) holding(condition pg.Expr, statements *[]pg.Statement) pg
 }
 
 // held is the variable that holds what a column is compared with.
-func (f *foreseenList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
+func (f *specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
 	for _, s := range *statements {
 		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
 			return a.Variable
@@ -227,8 +227,8 @@ func (f *foreseenList) held(column *pg.ColumnRef, value *pg.Subquery, statements
 
 // pick picks the ids of the page without row security, so that every condition may use an
 // index, with what the rules ask of rows among them.
-func (f *foreseenList) pick(condition pg.Expr) pg.Statement {
-	where := pg.AllOf(f.beyond(), condition)
+func (f *specializedList) pick(condition pg.Expr) pg.Statement {
+	where := pg.AllOf(f.keyset(), condition)
 	ids := []pg.Output{{Value: pg.Col(f.table, "id")}}
 	order := orderBy(f.keys, f.table)
 	query := &pg.Select{}
@@ -246,7 +246,7 @@ func (f *foreseenList) pick(condition pg.Expr) pg.Statement {
 
 // readPicked reads the rows that were picked, if there are forms that pick none only when
 // some were.
-func (f *foreseenList) readPicked(sometimes bool) {
+func (f *specializedList) readPicked(sometimes bool) {
 	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
 		Columns: f.answerColumns(),
 		From:    f.stored(),

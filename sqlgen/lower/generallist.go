@@ -15,7 +15,7 @@ var theFilter = pg.Lit("$1")
 
 // valueInFilter returns the value of an explicit input inside that statement.
 func valueInFilter(in expr.Input) pg.Expr {
-	return read(in.InputType(), in.InputOptional(), theFilter, in.InputName())
+	return fromJSON(in.InputType(), in.InputOptional(), theFilter, in.InputName())
 }
 
 // concatenated joins texts.
@@ -227,7 +227,7 @@ type listed struct {
 }
 
 // isGatherable tells whether all conditions of a group need the children that their
-// prefixes choose, one child of the other: then they can be gathered.
+// prefixes have for witnesses, one child of the other: then they can be gathered.
 func isGatherable(x expression, group []listed) bool {
 	for _, c := range group {
 		if c.filter == nil && !needsChildren(x, c.conjunct) {
@@ -243,12 +243,12 @@ func needsChildren(x expression, c conjunct) bool {
 			return false
 		}
 		without := x
-		without.chosen = maps.Clone(x.chosen)
-		without.chosen[p.Key()] = nil
+		without.witnesses = maps.Clone(x.witnesses)
+		without.witnesses[p.Key()] = nil
 		if !pg.IsFalse(c.lower(without)) {
 			return false
 		}
-		_, x = x.choosing(p)
+		_, x = x.bindWitness(p)
 	}
 	return true
 }
@@ -392,7 +392,7 @@ func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
 			return c
 		}
 	}
-	j, with := parent.x.choosing(p)
+	j, with := parent.x.bindWitness(p)
 	q := j.query(nil, nil)
 	name := "v"
 	for _, s := range p.Steps {

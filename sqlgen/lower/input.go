@@ -48,7 +48,7 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 	held := &pg.Variable{
 		Name:    b.names.Take(name),
 		Type:    variableType(in.Type),
-		Initial: read(in.Type, in.Nullable || in.Optional, input, requestPath(b.action, in)...),
+		Initial: fromJSON(in.Type, in.Nullable || in.Optional, input, requestPath(b.action, in)...),
 	}
 	b.inputs = append(b.inputs, held)
 	b.values[in] = held

@@ -18,8 +18,8 @@ var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 // statements, whose plans are kept, for the operator sets that are foreseen.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
-	if sets := foreseen(a); sets != nil {
-		functions = append(functions, l.foreseenLists(a, sets))
+	if sets := specializedSets(a); sets != nil {
+		functions = append(functions, l.specializedLists(a, sets))
 	}
 	return functions
 }
@@ -31,9 +31,9 @@ type operatorSet struct {
 	given  []*schema.Input
 }
 
-// foreseen returns the operator sets that have a static statement: what every request
+// specializedSets returns the operator sets that have a static statement: what every request
 // must give, and beside it each other input alone.
-func foreseen(a *schema.Action) []operatorSet {
+func specializedSets(a *schema.Action) []operatorSet {
 	var required operatorSet
 	for _, in := range a.Reads {
 		if in.Optional {

@@ -91,8 +91,8 @@ func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
 func passing(n expr.Node, lower func(expression) pg.Expr) conjunct {
 	c := conjunct{prefixes: expr.Prefixes(n)}
 	c.lower = func(x expression) pg.Expr {
-		if open := x.open(c.prefixes); open != nil {
-			return x.choose(*open, []conjunct{c})
+		if open := x.unbound(c.prefixes); open != nil {
+			return x.withWitness(*open, []conjunct{c})
 		}
 		if p, ok := n.(*expr.Path); ok {
 			if start, _ := x.start(p.Root, p.Steps); start == nil {

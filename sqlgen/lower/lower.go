@@ -61,7 +61,7 @@ type lowering struct {
 
 	// What the server must know, gathered on the way.
 	constraints []namedConstraint
-	foreseen    map[*schema.Action]*release.Foreseen
+	specialized map[*schema.Action]*release.Foreseen
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
 	keepers    map[*schema.Field]*part     // of computed fields; nil for a generated column
@@ -83,7 +83,7 @@ func (l *lowering) reserveNames() {
 	for _, a := range l.schema.Actions {
 		l.functions.Take(functionName(a))
 	}
-	l.foreseen = map[*schema.Action]*release.Foreseen{}
+	l.specialized = map[*schema.Action]*release.Foreseen{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}
 }

@@ -112,7 +112,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.joins = j
 		// From the caller it is the same for all rows, so Postgres evaluates it once.
 		// In @validate null has to stay null, which joins would lose.
-		if p.Root == expr.RootIdentity && start.alias == "" || x.logic == validateLogic {
+		if p.Root == expr.RootIdentity && start.name == "" || x.logic == validateLogic {
 			o.value, o.joins = o.scalar(), nil
 		}
 	}

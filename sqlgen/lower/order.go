@@ -130,8 +130,9 @@ func reverse(keys []sortKey) []sortKey {
 	return reversed
 }
 
-// beyondOperator compares a value with that of a row before it in the key's order.
-func (k sortKey) beyondOperator() string {
+// keysetOperator is the operator of the keyset condition: it compares a value with that
+// of a row before it in the key's order.
+func (k sortKey) keysetOperator() string {
 	if k.descending {
 		return "<"
 	}

@@ -9,17 +9,17 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// place is a row that an expression has come to: by its id, and by the alias of
+// tableAlias is a row that an expression has come to: by its id, and by the alias of
 // its table once that has been joined.
-type place struct {
+type tableAlias struct {
 	model *schema.Model
-	alias string  // empty means not joined: only the id is known
+	name  string  // empty means not joined: only the id is known
 	id    pg.Expr // may be null, and then there is no row
 }
 
-// rowOf is the place of a row whose table stands in the query under its own name.
-func rowOf(m *schema.Model) place {
-	return place{model: m, alias: m.Table, id: pg.Col(m.Table, "id")}
+// rowOf is a row whose table stands in the query under its own name.
+func rowOf(m *schema.Model) tableAlias {
+	return tableAlias{model: m, name: m.Table, id: pg.Col(m.Table, "id")}
 }
 
 // joins are the tables that a path passes, in order. The first is where the
@@ -28,7 +28,7 @@ type joins struct {
 	aliases map[string]bool // names taken in this query and those around it
 	list    []pg.Join
 
-	wasThere func(place) pg.Expr // the condition for rows that may be passed; nil means all
+	isVisible func(tableAlias) pg.Expr // the condition for rows that may be passed; nil means all
 }
 
 func newJoins(aliases map[string]bool) *joins {
@@ -60,40 +60,40 @@ func (j *joins) query(columns []pg.Output, condition pg.Expr) *pg.Select {
 	}
 }
 
-// row makes sure that the table of a place is joined.
-func (j *joins) row(at place) place {
-	if at.alias == "" {
+// row makes sure that the table of a row is joined.
+func (j *joins) row(at tableAlias) tableAlias {
+	if at.name == "" {
 		id := at.id
-		at.alias = j.add(at.model, func(alias string) pg.Expr { return pg.Eq(pg.Col(alias, "id"), id) })
-		at.id = pg.Col(at.alias, "id")
+		at.name = j.add(at.model, func(alias string) pg.Expr { return pg.Eq(pg.Col(alias, "id"), id) })
+		at.id = pg.Col(at.name, "id")
 	}
 	return at
 }
 
-// follow goes from a place along a relation. A to-one with a column needs no join
+// follow goes from a row along a relation. A to-one with a column needs no join
 // to know whose row it leads to; the other side of a relation is found by its
 // foreign key.
-func (j *joins) follow(at place, f *schema.Field) place {
+func (j *joins) follow(at tableAlias, f *schema.Field) tableAlias {
 	if f.FK != nil {
 		at = j.row(at)
-		return place{model: f.Target, id: pg.Col(at.alias, f.FK.Column)}
+		return tableAlias{model: f.Target, id: pg.Col(at.name, f.FK.Column)}
 	}
 	alias := j.add(f.Target, func(alias string) pg.Expr {
 		refers := pg.Eq(pg.Col(alias, f.Inverse.FK.Column), at.id)
-		if j.wasThere == nil {
+		if j.isVisible == nil {
 			return refers
 		}
-		return pg.AllOf(refers, j.wasThere(place{model: f.Target, alias: alias, id: pg.Col(alias, "id")}))
+		return pg.AllOf(refers, j.isVisible(tableAlias{model: f.Target, name: alias, id: pg.Col(alias, "id")}))
 	})
-	return place{model: f.Target, alias: alias, id: pg.Col(alias, "id")}
+	return tableAlias{model: f.Target, name: alias, id: pg.Col(alias, "id")}
 }
 
-// value returns the value of a scalar field at a place.
-func (j *joins) value(at place, f *schema.Field) pg.Expr {
+// value returns the value of a scalar field of a row.
+func (j *joins) value(at tableAlias, f *schema.Field) pg.Expr {
 	if f.Name == "id" {
 		return at.id
 	}
-	return pg.Col(j.row(at).alias, f.Column)
+	return pg.Col(j.row(at).name, f.Column)
 }
 
 // field returns the field that a step of a path stands for.

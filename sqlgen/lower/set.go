@@ -64,8 +64,8 @@ func (b *builder) assigned(n expr.Node, at site) pg.Expr {
 	x := b.expression(whereLogic, at)
 	if b.action.Kind == schema.Create {
 		// The row is not there yet: a path of it begins with a to-one that an input links.
-		x.linked = func(toOne *schema.Field) place {
-			return place{model: toOne.Target, id: b.value(linkInput(b.action, toOne))}
+		x.linked = func(toOne *schema.Field) tableAlias {
+			return tableAlias{model: toOne.Target, id: b.value(linkInput(b.action, toOne))}
 		}
 	}
 	return x.operand(n).scalar()

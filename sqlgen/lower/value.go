@@ -51,9 +51,9 @@ func hasMember(root pg.Expr, name string) pg.Expr {
 	return pg.Op(root, "?", pg.Str(name))
 }
 
-// read returns the value at a path of a JSON value, as a column of type t holds
+// fromJSON returns the value at a path of a JSON value, as a column of type t holds
 // it. The request has been validated, so the casts hold.
-func read(t expr.Type, nullable bool, root pg.Expr, path ...string) pg.Expr {
+func fromJSON(t expr.Type, nullable bool, root pg.Expr, path ...string) pg.Expr {
 	if isList(t) {
 		elements := elementsOf(t, member(root, path...))
 		if nullable {

@@ -17,7 +17,7 @@ import (
 // page, and what they find is merged.
 type way struct {
 	condition pg.Expr // what it asks of the row, as a whole
-	insisting pg.Expr // the same in a way that makes Postgres take the index, see insist; nil means that there is none
+	insisting pg.Expr // the same in a way that makes Postgres take the index, see boundTwice; nil means that there is none
 
 	// equal are the fields that it compares with one value each.
 	equal []*schema.Field
@@ -204,18 +204,18 @@ func equalField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 		}
 		for _, side := range [][2]pg.Expr{{c.Left, c.Right}, {c.Right, c.Left}} {
 			if f := ownColumnOf(m, side[0]); f != nil && !pg.Mentions(side[1]).Table(m.Table) {
-				return f, insist(c, side[0], side[1])
+				return f, boundTwice(c, side[0], side[1])
 			}
 		}
 	}
 	return nil, nil
 }
 
-// insist asks twice for one value, so that Postgres expects few rows and takes the index
+// boundTwice asks twice for one value, so that Postgres expects few rows and takes the index
 // that begins with the column. It does not know whose value it plans for: of a column
 // with few values it expects many rows of each, and would look for them along the order,
 // past all rows of the others if it is wrong.
-func insist(equal, column, value pg.Expr) pg.Expr {
+func boundTwice(equal, column, value pg.Expr) pg.Expr {
 	switch value.(type) {
 	case *pg.Text, *pg.Raw:
 		return equal
@@ -237,15 +237,15 @@ func oneOfField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 			return f, c.Array
 		}
 	case *pg.Exists:
-		return turned(m, c.Query)
+		return decorrelated(m, c.Query)
 	}
 	return nil, nil
 }
 
-// turned turns a query round that asks whether something leads from the row to the
+// decorrelated turns a query round that asks whether something leads from the row to the
 // caller: of a to-one of the row it returns the field, and the rows to which something
 // leads from the caller.
-func turned(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
+func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 	conjuncts := []pg.Expr{q.Where}
 	if and, ok := q.Where.(*pg.And); ok {
 		conjuncts = and.Operands
@@ -375,7 +375,7 @@ func (b *builder) found(w way, columns []pg.Output, condition pg.Expr, order []p
 // isValue asks of a row for one of the values that the way compares a column with.
 func (w way) isValue(table, alias string) pg.Expr {
 	column, value := pg.Col(table, w.oneOf.Column), pg.Col(alias, "value")
-	return insist(pg.Eq(column, value), column, value)
+	return boundTwice(pg.Eq(column, value), column, value)
 }
 
 // keyColumns are what a way selects of its rows, by which they are merged with those of

@@ -31,7 +31,7 @@ func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) writte
 		return b.setValue(w, json, at)
 	}
 	path := writePath(w.input)[depth:]
-	value := written{value: b.read(w.input, w.input.Nullable, json, path)}
+	value := written{value: b.inputFrom(w.input, w.input.Nullable, json, path)}
 	if w.input.Optional {
 		value.given = isWrittenTo(w, json, path)
 	}
@@ -44,7 +44,7 @@ func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr
 	if w.set != nil {
 		return b.setValue(w, json, at).value // of an absent input, which is null
 	}
-	return b.read(w.input, w.input.Nullable || w.input.Optional, json, writePath(w.input)[depth:])
+	return b.inputFrom(w.input, w.input.Nullable || w.input.Optional, json, writePath(w.input)[depth:])
 }
 
 // holdSetInputs holds the inputs that @sets mention in variables, so that all else
@@ -65,12 +65,12 @@ func (b *builder) holdSetInputs() {
 	}
 }
 
-// read reads an input from a JSON value, unless a variable holds it already.
-func (b *builder) read(in *schema.Input, nullable bool, json pg.Expr, path []string) pg.Expr {
+// inputFrom reads an input from a JSON value, unless a variable holds it already.
+func (b *builder) inputFrom(in *schema.Input, nullable bool, json pg.Expr, path []string) pg.Expr {
 	if held, ok := b.values[in]; ok {
 		return held
 	}
-	return read(in.Type, nullable, json, path...)
+	return fromJSON(in.Type, nullable, json, path...)
 }
 
 // isWrittenTo tells whether a request gives what a write takes from an input. The

@@ -28,7 +28,7 @@ func (s *server) view(uri string) *view {
 	p, units := k.snapshot(), s.units
 	s.mu.Unlock()
 
-	sources, err := p.read()
+	sources, err := p.sources()
 	if err != nil {
 		s.log("%v", err)
 	}

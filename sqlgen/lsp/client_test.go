@@ -56,7 +56,7 @@ func connect(t *testing.T) *client {
 		c.served <- Serve(ctx, fromClient, toClient, Options{Version: "test", Log: testLog{t}})
 		toClient.Close()
 	}()
-	go c.read(fromServer)
+	go c.receive(fromServer)
 	t.Cleanup(func() {
 		toServer.Close()
 		cancel()
@@ -91,7 +91,7 @@ func (c *client) initialize(capabilities any) initializeResult {
 	return result
 }
 
-func (c *client) read(from io.Reader) {
+func (c *client) receive(from io.Reader) {
 	defer close(c.in)
 	r := bufio.NewReader(from)
 	for {

@@ -62,7 +62,7 @@ func (s *server) check(ctx context.Context, k *project) {
 		r.file(d.uri)
 	}
 	if len(p.documents) > 0 {
-		sources, err := p.read()
+		sources, err := p.sources()
 		if err != nil {
 			s.log("%v", err)
 		}

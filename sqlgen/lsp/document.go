@@ -94,9 +94,9 @@ func (p *project) snapshot() *project {
 	return &project{key: p.key, dir: p.dir, documents: slices.Clone(p.documents)}
 }
 
-// read reads the project: what is open goes before what is on disk. Of a folder
+// sources reads the project: what is open goes before what is on disk. Of a folder
 // that cannot be read, what is open is all there is.
-func (p *project) read() (*sqlgen.Project, error) {
+func (p *project) sources() (*sqlgen.Project, error) {
 	read, err := &sqlgen.Project{}, error(nil)
 	if p.dir != "" {
 		onDisk, readErr := sqlgen.ReadProject(p.dir)

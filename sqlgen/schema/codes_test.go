@@ -151,20 +151,20 @@ func shownCodes(t *testing.T) map[string]bool {
 	t.Helper()
 	shown := map[string]bool{}
 	for _, path := range glob(t, "testdata/*.txtar") {
-		for _, m := range expectationPattern.FindAllStringSubmatch(read(t, path), -1) {
+		for _, m := range expectationPattern.FindAllStringSubmatch(readFile(t, path), -1) {
 			shown[m[2]] = true
 		}
 	}
 	for _, path := range slices.Concat(glob(t, "../syntax/testdata/*/*.txtar"), glob(t, "../syntax/testdata/*/*.stern")) {
 		var errs syntax.Errors
-		syntax.Parse(&syntax.Source{Name: path, Text: []byte(read(t, path))}, &errs)
+		syntax.Parse(&syntax.Source{Name: path, Text: []byte(readFile(t, path))}, &errs)
 		for _, d := range errs {
 			shown[string(d.Code)] = true
 		}
 	}
 	word := regexp.MustCompile(`\b[A-Z]\w+`)
 	for _, path := range slices.Concat(glob(t, "../expr/*_test.go"), glob(t, "../syntax/*_test.go")) {
-		for _, w := range word.FindAllString(read(t, path), -1) {
+		for _, w := range word.FindAllString(readFile(t, path), -1) {
 			shown[w] = true
 		}
 	}
@@ -180,7 +180,7 @@ func glob(t *testing.T, pattern string) []string {
 	return paths
 }
 
-func read(t *testing.T, path string) string {
+func readFile(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {

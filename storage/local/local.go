@@ -89,7 +89,7 @@ func (s *Store) Admits(key, expires, signature, contentType string, size int64) 
 
 // DownloadURL returns a data URL, which holds the contents.
 func (s *Store) DownloadURL(_ context.Context, key string, d storage.Download) (string, error) {
-	_, contents, err := s.read(key)
+	_, contents, err := s.readObject(key)
 	if err != nil {
 		return "", s.wrap("read an object", err)
 	}
@@ -166,7 +166,7 @@ func (s *Store) write(key, contentType string, contents io.Reader) (err error) {
 
 // Copy stores an object under another key.
 func (s *Store) Copy(_ context.Context, from, to, etag string) error {
-	d, contents, err := s.read(from)
+	d, contents, err := s.readObject(from)
 	if err == nil && d.ETag != etag {
 		err = storage.ErrChanged
 	}
@@ -181,14 +181,14 @@ func (s *Store) Copy(_ context.Context, from, to, etag string) error {
 
 // Head describes an object.
 func (s *Store) Head(_ context.Context, key string) (storage.Object, error) {
-	d, contents, err := s.read(key)
+	d, contents, err := s.readObject(key)
 	if err != nil {
 		return storage.Object{}, s.wrap("look at an object", err)
 	}
 	return storage.Object{ContentType: d.ContentType, Size: int64(len(contents)), ETag: d.ETag}, nil
 }
 
-func (s *Store) read(key string) (description, []byte, error) {
+func (s *Store) readObject(key string) (description, []byte, error) {
 	name, err := s.file(key)
 	if err != nil {
 		return description{}, nil, err
