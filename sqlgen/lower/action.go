@@ -144,7 +144,9 @@ var (
 	context = pg.Var("context")
 )
 
-// builder puts the function of an action together, step by step.
+// builder puts the function of an action together, step by step. A method with a value
+// receiver only reads it; one with a pointer adds steps or variables to the function. What
+// is built with more than that holds its builder in the field b and keeps the same rule.
 type builder struct {
 	action *schema.Action
 	model  *schema.Model
@@ -210,7 +212,7 @@ func (b *builder) refuseEarly() {
 }
 
 // judgesRows tells whether callers who were not refused may yet be, by the row.
-func (b *builder) judgesRows() bool {
+func (b builder) judgesRows() bool {
 	return needRow(b.action.Rules) && !pg.IsTrue(b.early.holds)
 }
 
@@ -283,4 +285,4 @@ func hasColumnLikeVariable(a *schema.Action, arguments []pg.Argument) bool {
 }
 
 // stored is the table that rows are read from and written to, under row security.
-func (b *builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }
+func (b builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }

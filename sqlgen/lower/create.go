@@ -13,7 +13,7 @@ import (
 // is read, once all is written.
 func (l *lowering) create(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
-	c := &creation{builder: b, ids: map[*level]pg.Expr{}, names: pg.NewNames()}
+	c := &creation{b: b, ids: map[*level]pg.Expr{}, names: pg.NewNames()}
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
@@ -35,13 +35,13 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 // creation writes the rows of a create, all by one statement: Postgres then checks
 // the references between them when all are there, whatever refers to what.
 type creation struct {
-	*builder
+	b     *builder           // the function
 	ids   map[*level]pg.Expr // of levels to which others refer; null where none is inserted
 	names *pg.Names          // of the parts of the statement
 	with  []pg.Named
 }
 
-func (c *creation) comment() string {
+func (c creation) comment() string {
 	if len(c.with) == 0 {
 		return ""
 	}
@@ -98,8 +98,8 @@ func sameRow(l *level) []*level {
 
 // needsID tells whether a row's id must be known before it is inserted: another one
 // refers to it, or the record is read once all are written.
-func (c *creation) needsID(l *level) bool {
-	if l.field == nil && c.judgesRows() || l.field != nil && l.field.FK != nil {
+func (c creation) needsID(l *level) bool {
+	if l.field == nil && c.b.judgesRows() || l.field != nil && l.field.FK != nil {
 		return true
 	}
 	for _, child := range l.children {
@@ -112,7 +112,7 @@ func (c *creation) needsID(l *level) bool {
 
 // idVariable makes the id of a single row. One that a @set gives may need what is
 // known of the caller, so it waits until that is.
-func (c *creation) idVariable(l *level, r rows) pg.Expr {
+func (c creation) idVariable(l *level, r rows) pg.Expr {
 	column := l.model.Table + "_id"
 	if l.field != nil {
 		column = strings.Join(snakes(l.path), "_") + "_id"
@@ -120,12 +120,12 @@ func (c *creation) idVariable(l *level, r rows) pg.Expr {
 	id := c.newID(l, r)
 	for _, w := range l.writes {
 		if w.set != nil && w.field.Name == "id" {
-			v := c.variableFor(column, "text", nil)
-			c.step("", &pg.Assign{Variable: v, Value: id})
+			v := c.b.variableFor(column, "text", nil)
+			c.b.step("", &pg.Assign{Variable: v, Value: id})
 			return v
 		}
 	}
-	return c.variableFor(column, "text", id)
+	return c.b.variableFor(column, "text", id)
 }
 
 func snakes(path []*schema.Field) []string {
@@ -137,7 +137,7 @@ func snakes(path []*schema.Field) []string {
 }
 
 // newID is the id that a row is to have; null if none is inserted.
-func (c *creation) newID(l *level, r rows) pg.Expr {
+func (c creation) newID(l *level, r rows) pg.Expr {
 	id := c.column(l, l.model.Field("id"), r)
 	if given := given(l, r); given != nil {
 		return &pg.Case{Whens: []pg.When{{Condition: given, Result: id}}}
@@ -231,7 +231,7 @@ func (c *creation) nameElements(name string, elements rows) rows {
 }
 
 // insert returns the insert of a level's rows.
-func (c *creation) insert(l *level, r rows) *pg.Insert {
+func (c creation) insert(l *level, r rows) *pg.Insert {
 	insert := &pg.Insert{Schema: appSchema, Table: l.model.Table}
 	var values []pg.Expr
 	if id := c.ids[l]; id != nil {
@@ -262,7 +262,7 @@ func (c *creation) insert(l *level, r rows) *pg.Insert {
 
 // column is the value of a column of a new row: what the action gives it, or the id
 // of the row that it refers to, or its default.
-func (c *creation) column(l *level, f *schema.Field, r rows) pg.Expr {
+func (c creation) column(l *level, f *schema.Field, r rows) pg.Expr {
 	var fallback pg.Expr
 	switch {
 	case f == l.back():
@@ -281,16 +281,16 @@ func (c *creation) column(l *level, f *schema.Field, r rows) pg.Expr {
 	for _, w := range l.writes {
 		if w.field == f {
 			if fallback == nil {
-				return c.valueOrNull(w, r.json, r.depth(), r.at)
+				return c.b.valueOrNull(w, r.json, r.depth(), r.at)
 			}
-			return c.writtenValue(w, r.json, r.depth(), r.at).or(fallback)
+			return c.b.writtenValue(w, r.json, r.depth(), r.at).or(fallback)
 		}
 	}
 	return fallback
 }
 
 // parentID is the id of the row that a child refers to.
-func (c *creation) parentID(l *level, r rows) pg.Expr {
+func (c creation) parentID(l *level, r rows) pg.Expr {
 	if l == r.head {
 		return r.id
 	}

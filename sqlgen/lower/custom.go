@@ -196,7 +196,7 @@ func (b *builder) answerRow() {
 }
 
 // returnNothing ends a function that has no row to answer.
-func (b *builder) returnNothing() *pg.Return {
+func (b builder) returnNothing() *pg.Return {
 	if answersSet(b.action) {
 		return &pg.Return{}
 	}
@@ -204,7 +204,7 @@ func (b *builder) returnNothing() *pg.Return {
 }
 
 // heldRow is a row that a variable holds, under the name of its table.
-func (b *builder) heldRow(row pg.Expr) pg.From {
+func (b builder) heldRow(row pg.Expr) pg.From {
 	return &pg.SubqueryRef{Alias: b.table, Query: &pg.Select{Columns: []pg.Output{{Value: &pg.AllFields{Value: row}}}}}
 }
 

@@ -7,7 +7,7 @@ import "github.com/sternpost/sternpost/sqlgen/pg"
 // it returns them and are not looked up again: they need not be those of the table.
 func (b *builder) answerRows() {
 	a := b.action
-	g := generalList{builder: b, where: member(input, "where")}
+	g := generalList{b: b, where: member(input, "where")}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if len(a.Reads) > 0 {
 		g.path = b.own("v_path", "text", nil)
@@ -19,7 +19,7 @@ func (b *builder) answerRows() {
 		Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", pg.Lit("$3")), Alias: b.table}},
 		Suffix: " where true",
 	})
-	p.found()
+	p = p.found()
 	picked := b.own("v_page_rows", rowType(b.model)+"[]", pg.Str("{}"))
 	using := []pg.Expr{g.where, p.position, rows}
 
@@ -66,6 +66,6 @@ func (b *builder) answerRows() {
 
 // wholeRow is the row of the action's table that stands in a query. Its name alone
 // could be that of a column.
-func (b *builder) wholeRow() pg.Expr {
+func (b builder) wholeRow() pg.Expr {
 	return pg.As(&pg.Row{Values: []pg.Expr{&pg.AllFields{Value: pg.Var(pg.Ident(b.table))}}}, rowType(b.model))
 }

@@ -71,7 +71,7 @@ func (b *builder) lookForCaller() {
 }
 
 // callerID is the id of the caller as the function was given it, null for nobody.
-func (b *builder) callerID() pg.Expr {
+func (b builder) callerID() pg.Expr {
 	if b.fn.Arguments[len(b.fn.Arguments)-1] == callerArgument {
 		return pg.Var(callerArgument.Name)
 	}

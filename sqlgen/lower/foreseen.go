@@ -21,7 +21,7 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 	// The page size would otherwise make every call plan anew.
 	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
 
-	f := specializedList{builder: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
+	f := specializedList{b: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
 	l.specialized[a] = &release.Foreseen{Function: name, Seeks: canSeek(f.keys)}
 	f.size = f.pageSize()
 	if canSeek(f.keys) {
@@ -36,14 +36,14 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 	}
 	if direct < len(sets) {
 		f.ids = b.own("v_ids", "text[]", nil)
-		f.admit()
+		f.admitted = f.admit()
 	}
 	choice := &pg.Choose{Value: pg.Var("form")}
 	for _, set := range sets {
 		condition := f.operatorSet(set)
 		page := f.pick(condition)
 		if set.isReadDirectly(b, f.keys) {
-			page = &pg.ReturnQuery{Query: f.page(f.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition))}
+			page = &pg.ReturnQuery{Query: f.page(f.b.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition))}
 		}
 		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{page}})
 	}
@@ -57,7 +57,7 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 
 // specializedList is the function in the making.
 type specializedList struct {
-	*builder
+	b        *builder // the function
 	keys     []sortKey
 	position []pg.Expr // a variable per key: where the page begins; none if it always begins at the front
 	admitted admission // of the ways in which picked rows are found
@@ -68,48 +68,48 @@ type specializedList struct {
 
 // pageSize is how many rows are read: one more than the page has, which tells whether
 // another follows, and the one at the position, which tells that rows lie before.
-func (f *specializedList) pageSize() *pg.Variable {
+func (f specializedList) pageSize() *pg.Variable {
 	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
 	more := pg.Expr(pg.Lit("1"))
 	if canSeek(f.keys) {
 		more = &pg.Case{Whens: []pg.When{{Condition: hasMember(input, "position"), Result: pg.Lit("2")}}, Else: more}
 	}
-	return f.own("v_size", "bigint", pg.Op(size, "+", more))
+	return f.b.own("v_size", "bigint", pg.Op(size, "+", more))
 }
 
 // positionVariables declares a variable per key, which holds where the page begins: the
 // request's position, or one before every row.
-func (f *specializedList) positionVariables() []pg.Expr {
+func (f specializedList) positionVariables() []pg.Expr {
 	position := make([]pg.Expr, len(f.keys))
 	for i, k := range f.keys {
 		typ := castType(k.field.Type.Kind)
 		first, _ := k.first()
 		value := pg.Fn("coalesce", memberText(input, "position", fmt.Sprint(i)), first)
-		position[i] = f.variableFor("after_"+k.field.Column, typ, castTo(value, typ, ""))
+		position[i] = f.b.variableFor("after_"+k.field.Column, typ, castTo(value, typ, ""))
 	}
 	return position
 }
 
 // keyset is the condition for the row at the position and those behind it: one comparison
 // of rows, which an index on the order answers.
-func (f *specializedList) keyset() pg.Expr {
+func (f specializedList) keyset() pg.Expr {
 	if f.position == nil {
 		return pg.True()
 	}
 	operator := f.keys[0].keysetOperator() + "="
 	if len(f.keys) == 1 {
-		return pg.Op(f.keys[0].column(f.table), operator, f.position[0])
+		return pg.Op(f.keys[0].column(f.b.table), operator, f.position[0])
 	}
 	columns := make([]pg.Expr, len(f.keys))
 	for i, k := range f.keys {
-		columns[i] = k.column(f.table)
+		columns[i] = k.column(f.b.table)
 	}
 	return pg.Op(&pg.Row{Values: columns, IsBare: true}, operator, &pg.Row{Values: f.position, IsBare: true})
 }
 
 // operatorSet is the condition of an operator set with the @wheres that count beside
 // it. The values are held in variables.
-func (f *specializedList) operatorSet(set operatorSet) pg.Expr {
+func (f specializedList) operatorSet(set operatorSet) pg.Expr {
 	var conjuncts []conjunct
 	for _, equal := range set.equals {
 		value := f.operand(equal)
@@ -117,21 +117,21 @@ func (f *specializedList) operatorSet(set operatorSet) pg.Expr {
 			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr { return pg.Eq(v, value) })
 		}))
 	}
-	for _, w := range f.action.Wheres {
+	for _, w := range f.b.action.Wheres {
 		if set.counts(w) {
 			conjuncts = append(conjuncts, partsOf(w.Expression)...)
 		}
 	}
-	return f.expression(whereLogic, inQuery).conjunction(conjuncts)
+	return f.b.expression(whereLogic, inQuery).conjunction(conjuncts)
 }
 
 // operand holds in a variable what a filter compares with.
-func (f *specializedList) operand(equal filter) pg.Expr {
+func (f specializedList) operand(equal filter) pg.Expr {
 	if known, ok := f.operands[equal.input]; ok {
 		return known
 	}
 	path := append([]string{"where"}, equal.at("equals")...)
-	v := f.variableFor(schema.SnakeForm(equal.input.Name), variableType(equal.input.Type), cast(memberText(input, path...), equal.input.Type))
+	v := f.b.variableFor(schema.SnakeForm(equal.input.Name), variableType(equal.input.Type), cast(memberText(input, path...), equal.input.Type))
 	f.operands[equal.input] = v
 	return v
 }
@@ -165,35 +165,35 @@ func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 }
 
 // page reads the first rows from a place, in the order of the list.
-func (f *specializedList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
-	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.table), Limit: f.size}
+func (f specializedList) page(from pg.From, columns []pg.Output, where pg.Expr) *pg.Select {
+	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.b.table), Limit: f.size}
 }
 
 // admit finds out in which ways rows are admitted. What a way compares a column with is
 // held in a variable, as is whether the caller is allowed outright, which is one way more.
-func (f *specializedList) admit() {
-	if !f.judgesRows() {
-		f.admitted = everything()
-		return
+func (f specializedList) admit() admission {
+	if !f.b.judgesRows() {
+		return everything()
 	}
-	f.admitted = f.admission(f.inputValue)
+	admitted := f.b.admission(f.b.inputValue)
 	var statements []pg.Statement
-	if !pg.IsFalse(f.early.holds) {
-		allowed := f.own("v_is_allowed", "boolean", nil)
-		statements = append(statements, &pg.Assign{Variable: allowed, Value: f.early.holds})
-		f.admitted.ways = append([]way{{condition: allowed}}, f.admitted.ways...)
+	if !pg.IsFalse(f.b.early.holds) {
+		allowed := f.b.own("v_is_allowed", "boolean", nil)
+		statements = append(statements, &pg.Assign{Variable: allowed, Value: f.b.early.holds})
+		admitted.ways = append([]way{{condition: allowed}}, admitted.ways...)
 	}
-	for i, w := range f.admitted.ways {
-		f.admitted.ways[i].insisting = f.holding(w.insisting, &statements)
-		f.admitted.ways[i].others = f.holding(w.others, &statements)
+	for i, w := range admitted.ways {
+		admitted.ways[i].insisting = f.holding(w.insisting, &statements)
+		admitted.ways[i].others = f.holding(w.others, &statements)
 	}
-	statements = append(statements, f.gatherValues(&f.admitted)...)
-	f.step("What the rules compare rows with.", statements...)
+	statements = append(statements, f.b.gatherValues(&admitted)...)
+	f.b.step("What the rules compare rows with.", statements...)
+	return admitted
 }
 
 // holding returns a condition with variables in place of the sub-selects that columns are
 // compared with, which statements fill.
-func (f *specializedList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
+func (f specializedList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
 	and, ok := condition.(*pg.And)
 	if !ok {
 		return condition
@@ -203,7 +203,7 @@ func (f *specializedList) holding(condition pg.Expr, statements *[]pg.Statement)
 		if c, ok := o.(*pg.Binary); ok {
 			column, isColumn := c.Left.(*pg.ColumnRef)
 			value, isSubquery := c.Right.(*pg.Subquery)
-			if isColumn && isSubquery && !pg.Mentions(value).Table(f.table) {
+			if isColumn && isSubquery && !pg.Mentions(value).Table(f.b.table) {
 				o = pg.Op(column, c.Op, f.held(column, value, statements))
 			}
 		}
@@ -213,31 +213,31 @@ func (f *specializedList) holding(condition pg.Expr, statements *[]pg.Statement)
 }
 
 // held is the variable that holds what a column is compared with.
-func (f *specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
+func (f specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
 	for _, s := range *statements {
 		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
 			return a.Variable
 		}
 	}
-	field := ownColumnOf(f.model, column)
-	variable := f.variableFor("own_"+column.Name, variableType(field.Type), nil)
+	field := ownColumnOf(f.b.model, column)
+	variable := f.b.variableFor("own_"+column.Name, variableType(field.Type), nil)
 	*statements = append(*statements, &pg.Assign{Variable: variable, Value: value})
 	return variable
 }
 
 // pick picks the ids of the page without row security, so that every condition may use an
 // index, with what the rules ask of rows among them.
-func (f *specializedList) pick(condition pg.Expr) pg.Statement {
+func (f specializedList) pick(condition pg.Expr) pg.Statement {
 	where := pg.AllOf(f.keyset(), condition)
-	ids := []pg.Output{{Value: pg.Col(f.table, "id")}}
-	order := orderBy(f.keys, f.table)
+	ids := []pg.Output{{Value: pg.Col(f.b.table, "id")}}
+	order := orderBy(f.keys, f.b.table)
 	query := &pg.Select{}
 	if f.admitted.isPlain() {
-		query = f.found(f.admitted.ways[0], ids, where, order, f.size)
+		query = f.b.found(f.admitted.ways[0], ids, where, order, f.size)
 	} else {
-		merged := &pg.UnionRef{Alias: f.table}
+		merged := &pg.UnionRef{Alias: f.b.table}
 		for _, w := range f.admitted.ways {
-			merged.Queries = append(merged.Queries, f.found(w, keyColumns(f.keys, f.table), where, order, f.size))
+			merged.Queries = append(merged.Queries, f.b.found(w, keyColumns(f.keys, f.b.table), where, order, f.size))
 		}
 		query = f.page(merged, ids, nil)
 	}
@@ -246,17 +246,17 @@ func (f *specializedList) pick(condition pg.Expr) pg.Statement {
 
 // readPicked reads the rows that were picked, if there are forms that pick none only when
 // some were.
-func (f *specializedList) readPicked(sometimes bool) {
+func (f specializedList) readPicked(sometimes bool) {
 	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
-		Columns: f.answerColumns(),
-		From:    f.stored(),
-		Where:   &pg.Any{Value: pg.Col(f.table, "id"), Op: "=", Array: f.ids},
-		OrderBy: orderBy(f.keys, f.table),
+		Columns: f.b.answerColumns(),
+		From:    f.b.stored(),
+		Where:   &pg.Any{Value: pg.Col(f.b.table, "id"), Op: "=", Array: f.ids},
+		OrderBy: orderBy(f.keys, f.b.table),
 	}})
 	if sometimes {
 		rows = pg.IfThen(pg.IsNotNull(f.ids), rows)
 	}
-	f.step("The page's rows, under row security.", rows)
+	f.b.step("The page's rows, under row security.", rows)
 }
 
 // canSeek tells whether the rows from a position on are one comparison of rows, and there

@@ -60,7 +60,7 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
-	g := generalList{builder: b, where: member(input, "where")}
+	g := generalList{b: b, where: member(input, "where")}
 	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if len(a.Reads) > 0 {
 		g.path = b.own("v_path", "text", nil)
@@ -102,8 +102,8 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 
 // generalList is a general list in the making.
 type generalList struct {
-	*builder
-	where              pg.Expr // the filter
+	b                  *builder // the function
+	where              pg.Expr  // the filter
 	path, operand, sql *pg.Variable
 	guards             []guard
 	label              string // of variables that gather what is asked of elements; empty but in an arm of a union
@@ -126,12 +126,12 @@ type guard struct {
 func (g *generalList) conditions() []pg.Expr {
 	root := &scope{text: g.sql, x: g.rowExpression()}
 	var list []listed
-	for _, w := range g.action.Wheres {
+	for _, w := range g.b.action.Wheres {
 		for _, c := range unlessAbsent(g.guard(optionalInputs(w)), partsOf(w.Expression)) {
 			list = append(list, listed{conjunct: c})
 		}
 	}
-	for _, f := range filters(g.action) {
+	for _, f := range filters(g.b.action) {
 		list = append(list, listed{conjunct: conjunct{prefixes: expr.Prefixes(f.path)}, filter: &f})
 	}
 
@@ -167,16 +167,16 @@ func (g *generalList) conditions() []pg.Expr {
 			always = append(always, root.x.group(conjuncts))
 		}
 	}
-	if g.judgesRows() {
-		admitted := g.admission(valueInFilter)
+	if g.b.judgesRows() {
+		admitted := g.b.admission(valueInFilter)
 		switch {
 		case !admitted.isPlain():
-			g.merge = g.newMerge()
+			g.merge = g.b.newMerge()
 			defer g.addWays(admitted) // once all conditions are there
-		case pg.IsFalse(g.early.holds):
+		case pg.IsFalse(g.b.early.holds):
 			always = append(always, admitted.rule)
 		default:
-			g.step(allowedOutright, pg.IfThen(pg.Negate(g.early.holds), extend(g.sql, alsoHolds(admitted.rule))))
+			g.b.step(allowedOutright, pg.IfThen(pg.Negate(g.b.early.holds), extend(g.sql, alsoHolds(admitted.rule))))
 		}
 	}
 	g.operators(root, elsewhere)
@@ -184,7 +184,7 @@ func (g *generalList) conditions() []pg.Expr {
 }
 
 // filter adds what the operators of a request ask of rows, and nothing else.
-func (g *generalList) filter(x expression, list []filter) {
+func (g generalList) filter(x expression, list []filter) {
 	root := &scope{text: g.sql, x: x}
 	for _, f := range list {
 		at := g.scopeOf(root, expr.Prefixes(f.path))
@@ -194,19 +194,19 @@ func (g *generalList) filter(x expression, list []filter) {
 }
 
 // addWays adds the ways in which rows are admitted.
-func (g *generalList) addWays(admitted admission) {
+func (g generalList) addWays(admitted admission) {
 	var columns []string
-	for _, f := range sortable(g.action) {
-		columns = append(columns, sortKey{field: f}.columnText(g.table))
+	for _, f := range sortable(g.b.action) {
+		columns = append(columns, sortKey{field: f}.columnText(g.b.table))
 	}
-	r := origin{model: g.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.table}
+	r := origin{model: g.b.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.b.table}
 	statements := append(g.merge.gather(&admitted), g.merge.add(r, admitted)...)
-	if pg.IsFalse(g.early.holds) {
-		g.step("Rows are found in several ways, each by an index.", statements...)
+	if pg.IsFalse(g.b.early.holds) {
+		g.b.step("Rows are found in several ways, each by an index.", statements...)
 		return
 	}
-	g.step("Who is allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
-		Branches: []pg.IfBranch{{Condition: g.early.holds, Then: g.merge.add(r, everything())}},
+	g.b.step("Who is allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
+		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(r, everything())}},
 		Else:     statements,
 	})
 }
@@ -215,8 +215,8 @@ func (g *generalList) addWays(admitted admission) {
 const allowedOutright = "Who is allowed outright needs no rule in the query; of the others, rows decide."
 
 // rowExpression prepares to lower conditions over the row inside the statement.
-func (g *generalList) rowExpression() expression {
-	row := rowOf(g.model)
+func (g generalList) rowExpression() expression {
+	row := rowOf(g.b.model)
 	return newExpression(whereLogic, inQuery, &row, valueInFilter)
 }
 
@@ -259,13 +259,13 @@ func begins(p, other expr.Prefix) bool {
 }
 
 // gatherWhere adds a condition to what is asked at a scope, where it counts.
-func (g *generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
+func (g generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
 	added := extend(at.text, alsoHolds(condition))
 	if absent == nil {
-		g.step("", added)
+		g.b.step("", added)
 		return
 	}
-	g.step("", pg.IfThen(g.given(absent), added))
+	g.b.step("", pg.IfThen(g.given(absent), added))
 }
 
 // guard returns the condition that the filter lacks any of some inputs, the same for
@@ -288,7 +288,7 @@ func (g *generalList) guard(inputs []*schema.Input) pg.Expr {
 }
 
 // given tells, outside of the statement, that a request has the inputs of a guard.
-func (g *generalList) given(absent pg.Expr) pg.Expr {
+func (g generalList) given(absent pg.Expr) pg.Expr {
 	for _, known := range g.guards {
 		if known.absent == absent {
 			conditions := make([]pg.Expr, len(known.inputs))
@@ -315,7 +315,7 @@ type scope struct {
 // operators adds the loop that turns the operators of a request into conditions of
 // its statement. A path that is not listed makes the statement null, which Postgres
 // refuses to run: nothing is ever passed over.
-func (g *generalList) operators(root *scope, elsewhere []filter) {
+func (g generalList) operators(root *scope, elsewhere []filter) {
 	var nothing []pg.Expr // paths that add nothing to the statement itself
 	var listBelow func(s *scope)
 	listBelow = func(s *scope) {
@@ -330,7 +330,7 @@ func (g *generalList) operators(root *scope, elsewhere []filter) {
 	for _, f := range elsewhere {
 		nothing = append(nothing, f.paths(true)...)
 	}
-	for _, in := range g.action.Reads {
+	for _, in := range g.b.action.Reads {
 		if in.Explicit {
 			nothing = append(nothing, pg.Str(in.Name)) // the @wheres have it
 		}
@@ -338,7 +338,7 @@ func (g *generalList) operators(root *scope, elsewhere []filter) {
 
 	var each, after []pg.Statement
 	g.gather(root, nothing, &each, &after)
-	if len(g.action.Reads) > 0 {
+	if len(g.b.action.Reads) > 0 {
 		loop := &pg.ForEach{
 			Variables: []*pg.Variable{g.path, g.operand},
 			Query: &pg.Select{
@@ -348,9 +348,9 @@ func (g *generalList) operators(root *scope, elsewhere []filter) {
 			Body: each,
 		}
 		after = append([]pg.Statement{loop}, after...)
-		g.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", after...)
+		g.b.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", after...)
 	} else if len(after) > 0 {
-		g.step("", after...)
+		g.b.step("", after...)
 	}
 }
 
@@ -377,7 +377,7 @@ func (f filter) paths(all bool) []pg.Expr {
 
 // scopeOf returns the scope in which conditions on the children of prefixes, one child
 // of the other, are gathered.
-func (g *generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
+func (g generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
 	at := root
 	for _, p := range prefixes {
 		at = g.childScope(at, p)
@@ -385,7 +385,7 @@ func (g *generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
 	return at
 }
 
-func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
+func (g generalList) childScope(parent *scope, p expr.Prefix) *scope {
 	key := p.Key()
 	for _, c := range parent.children {
 		if c.key == key {
@@ -399,7 +399,7 @@ func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
 		name += "_" + schema.SnakeForm(s.StepName())
 	}
 	c := &scope{
-		text:  g.variable(name, "text", pg.Str("")),
+		text:  g.b.variable(name, "text", pg.Str("")),
 		x:     with,
 		key:   key,
 		opens: &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where},
@@ -410,7 +410,7 @@ func (g *generalList) childScope(parent *scope, p expr.Prefix) *scope {
 
 // gather adds the statements that gather a scope's conditions: each for an operator,
 // after when all have been seen, the innermost scopes first.
-func (g *generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Statement) {
+func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Statement) {
 	var whens []pg.When
 	for _, f := range s.filters {
 		whens = append(whens, g.whens(s, f)...)
@@ -440,7 +440,7 @@ func (g *generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.St
 }
 
 // opening begins the condition that there is a row, of which more is to follow.
-func (g *generalList) opening(q *pg.QueryTail) *pg.Fragment {
+func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 	if pg.IsTrue(q.Where) {
 		return &pg.Fragment{Prefix: " and exists (select ", Query: q, Suffix: " where true"}
 	}
@@ -448,8 +448,8 @@ func (g *generalList) opening(q *pg.QueryTail) *pg.Fragment {
 }
 
 // gatherElements gathers what any asks of one and the same element of an array.
-func (g *generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
-	gathered := g.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
+func (g generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
+	gathered := g.b.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
 	var whens []pg.When
 	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
 		whens = append(whens, pg.When{Condition: f.named("any", o.name), Result: alsoHolds(f.holdsOfElement(o, theFilter))})
@@ -461,7 +461,7 @@ func (g *generalList) gatherElements(s *scope, f filter, each, after *[]pg.State
 
 // whens returns a branch per operator of a filter: its path, then the condition it
 // adds.
-func (g *generalList) whens(s *scope, f filter) []pg.When {
+func (g generalList) whens(s *scope, f filter) []pg.When {
 	var whens []pg.When
 	for _, o := range f.operators() {
 		added := pg.Expr(alsoHolds(f.holds(s.x, o, theFilter)))

@@ -56,7 +56,7 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 }
 
 // isGivenInput tells whether a request gives an optional input, null included.
-func (b *builder) isGivenInput(in *schema.Input) pg.Expr {
+func (b builder) isGivenInput(in *schema.Input) pg.Expr {
 	path := requestPath(b.action, in)
 	if b.action.Kind == schema.Update || b.action.Kind == schema.List {
 		return isGiven(member(input, path[0]), path[1:]) // below where or values

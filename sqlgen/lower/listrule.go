@@ -7,7 +7,7 @@ import (
 
 // related is the model's view, which rows are picked from without row security. Who
 // reads it adds the rules.
-func (b *builder) related() *pg.TableRef { return pg.Ref(relatedSchema, b.table) }
+func (b builder) related() *pg.TableRef { return pg.Ref(relatedSchema, b.table) }
 
 // admission is what admits rows to a caller whom no rule admits whatever the row: of the
 // rules, the alternatives that ask for the row. The others are known to be false there,

@@ -12,7 +12,7 @@ import (
 // that finds its rows, from its from on, to which more can be added, and v_ends what has to
 // follow that. platform.pick_page makes one query of them.
 type merge struct {
-	*builder
+	b          *builder // the function
 	ways, ends *pg.Variable
 	values     []pg.Expr // variables: those that ways compare columns with
 	lists      []pg.Expr // the same as texts
@@ -36,9 +36,9 @@ func (r origin) with(condition pg.Expr) pg.Expr {
 
 func (b *builder) newMerge() *merge {
 	return &merge{
-		builder: b,
-		ways:    b.own("v_ways", "text[]", pg.Str("{}")),
-		ends:    b.own("v_ends", "text[]", pg.Str("{}")),
+		b:    b,
+		ways: b.own("v_ways", "text[]", pg.Str("{}")),
+		ends: b.own("v_ends", "text[]", pg.Str("{}")),
 	}
 }
 
@@ -59,7 +59,7 @@ func (m *merge) gather(admitted *admission) []pg.Statement {
 	var statements []pg.Statement
 	var unlessChosen []pg.Statement
 	known := slices.Clone(admitted.ways)
-	for i, s := range m.gatherValues(admitted) {
+	for i, s := range m.b.gatherValues(admitted) {
 		if w := withValues(known)[i]; isShortArray(w.values) {
 			statements = append(statements, s)
 		} else {
@@ -94,7 +94,7 @@ func withValues(ways []way) []way {
 }
 
 // add adds the ways in which rows are admitted.
-func (m *merge) add(r origin, admitted admission) []pg.Statement {
+func (m merge) add(r origin, admitted admission) []pg.Statement {
 	var ways, ends []pg.Expr
 	for _, w := range admitted.ways {
 		way, end := m.text(r, w)
@@ -107,7 +107,7 @@ func (m *merge) add(r origin, admitted admission) []pg.Statement {
 }
 
 // text is the query of a way, and its end.
-func (m *merge) text(r origin, w way) (way, end pg.Expr) {
+func (m merge) text(r origin, w way) (way, end pg.Expr) {
 	if w.oneOf == nil {
 		way := r.with(w.condition)
 		if w.many != nil {
@@ -117,7 +117,7 @@ func (m *merge) text(r origin, w way) (way, end pg.Expr) {
 	}
 	typ := castType(w.oneOf.Type.Kind)
 	values := castTo(pg.Lit(fmt.Sprintf("($3[%d]).list", 1+slices.Index(m.values, w.values))), typ, "[]")
-	alias := rowAlias("access", m.action)
+	alias := rowAlias("access", m.b.action)
 	return concatenated(
 		&pg.Fragment{
 			Prefix: " ",
@@ -129,7 +129,7 @@ func (m *merge) text(r origin, w way) (way, end pg.Expr) {
 }
 
 // arguments are what platform.pick_page is told of the ways.
-func (m *merge) arguments() []pg.Expr {
+func (m merge) arguments() []pg.Expr {
 	if len(m.lists) == 0 {
 		return []pg.Expr{m.ways, m.ends}
 	}

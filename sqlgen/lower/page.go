@@ -27,7 +27,7 @@ func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bo
 
 // page is how a list over the rows that custom code returns picks its page.
 type page struct {
-	*builder
+	b          *builder  // the function
 	order      []sortKey // the list's own
 	isSortable bool      // by requests
 
@@ -37,8 +37,8 @@ type page struct {
 }
 
 // askedFor declares the variables that hold which page a request asks for.
-func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) *page {
-	p := &page{builder: b, order: order, isSortable: isSortable}
+func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) page {
+	p := page{b: b, order: order, isSortable: isSortable}
 	p.isBackwards = b.own("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
 	p.size = b.own("v_size", "bigint", pg.As(pg.Fn("coalesce",
 		memberText(input, "first"), memberText(input, "last"), memberText(input, "limit"), pg.Str(defaultPageSize)), "bigint"))
@@ -55,24 +55,25 @@ func tellOfPage(known ...pg.Expr) pg.Statement {
 		pg.Fn("concat_ws", append([]pg.Expr{pg.Str(" ")}, known...)...), pg.True())}
 }
 
-// found declares the variables that hold what is found.
-func (p *page) found() {
-	p.total = p.own("v_total", "bigint", nil)
-	p.position = p.own("v_position", "jsonb", positionOf(input))
-	p.ranges = p.own("v_ranges", "text[]", pg.Str("{true}"))
-	p.rangeOf = p.own("v_range", "text", nil)
-	p.rowsBefore = p.own("v_has_rows_before", "boolean", pg.False())
+// found declares the variables that hold what is found, and returns the page with them.
+func (p page) found() page {
+	p.total = p.b.own("v_total", "bigint", nil)
+	p.position = p.b.own("v_position", "jsonb", positionOf(input))
+	p.ranges = p.b.own("v_ranges", "text[]", pg.Str("{true}"))
+	p.rangeOf = p.b.own("v_range", "text", nil)
+	p.rowsBefore = p.b.own("v_has_rows_before", "boolean", pg.False())
+	return p
 }
 
 // countAll runs the query that counts all rows, if that is asked for.
-func (p *page) countAll(query pg.Expr, using []pg.Expr) {
-	p.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
+func (p page) countAll(query pg.Expr, using []pg.Expr) {
+	p.b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
 		&pg.Execute{Text: query, Into: p.total, Using: using}))
 }
 
 // wasSkipped sees whether rows were skipped by an offset: they are if a query has any.
-func (p *page) wasSkipped(query pg.Expr, using []pg.Expr) {
-	p.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
+func (p page) wasSkipped(query pg.Expr, using []pg.Expr) {
+	p.b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
 		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: p.rowsBefore, Using: using}))
 }
 
@@ -84,9 +85,9 @@ func positionOf(input pg.Expr) pg.Expr { return member(input, "position") }
 // before the page: most often the cursor's own. anyRow is the statement that yields
 // whether there is a row in the range, nearest being the order in which the nearest to
 // the page comes first.
-func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
+func (p page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
 	isForwards := pg.Negate(p.isBackwards)
-	p.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.IsNotNull(p.position),
+	p.b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.IsNotNull(p.position),
 		&pg.Assign{Variable: p.ranges, Value: pg.Fn("platform.ranges_beyond", p.keys, p.isBackwards, p.position)},
 		&pg.ForElement{
 			Variable: p.rangeOf,
@@ -103,23 +104,23 @@ func (p *page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Exp
 
 // pick reads the rows of the page, and one more, which tells whether another follows,
 // range by range: from each what those before it left open.
-func (p *page) pick(comment string, picked pg.Expr, rows *pg.Execute) {
-	p.step(comment, &pg.ForElement{Variable: p.rangeOf, Array: p.ranges, Body: []pg.Statement{
+func (p page) pick(comment string, picked pg.Expr, rows *pg.Execute) {
+	p.b.step(comment, &pg.ForElement{Variable: p.rangeOf, Array: p.ranges, Body: []pg.Statement{
 		pg.IfThen(pg.Op(pg.Fn("cardinality", picked), "<=", p.size), rows),
 	}})
 }
 
 // missing is the number of rows that pick has still to read.
-func (p *page) missing(picked pg.Expr) pg.Expr {
+func (p page) missing(picked pg.Expr) pg.Expr {
 	return pg.Op(pg.Op(p.size, "+", pg.Lit("1")), "-", pg.Fn("cardinality", picked))
 }
 
 // inOrder is the order of the page, which is reversed if it is asked for backwards.
-func (p *page) inOrder() pg.Expr { return p.orderedBy(false) }
+func (p page) inOrder() pg.Expr { return p.orderedBy(false) }
 
 // orderedBy is the order of the page as text, or its reverse. One that no request
 // chooses is known here, and costs nothing.
-func (p *page) orderedBy(reversed bool) pg.Expr {
+func (p page) orderedBy(reversed bool) pg.Expr {
 	if p.isSortable {
 		backwards := pg.Expr(p.isBackwards)
 		if reversed {
@@ -127,10 +128,10 @@ func (p *page) orderedBy(reversed bool) pg.Expr {
 		}
 		return pg.Fn("platform.order_sql", p.keys, backwards)
 	}
-	return p.either(pg.Str(orderText(p.order, p.table, !reversed)), pg.Str(orderText(p.order, p.table, reversed)))
+	return p.either(pg.Str(orderText(p.order, p.b.table, !reversed)), pg.Str(orderText(p.order, p.b.table, reversed)))
 }
 
-func (p *page) either(backwards, forwards pg.Expr) pg.Expr {
+func (p page) either(backwards, forwards pg.Expr) pg.Expr {
 	return &pg.Case{Whens: []pg.When{{Condition: p.isBackwards, Result: backwards}}, Else: forwards}
 }
 

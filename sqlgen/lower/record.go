@@ -96,7 +96,7 @@ func allColumns(alias string) pg.Expr { return &pg.AllFields{Value: pg.Var(pg.Id
 
 // answerColumns are the columns of what the function answers, of rows that stand in the
 // query under the name of their table.
-func (b *builder) answerColumns() []pg.Output {
+func (b builder) answerColumns() []pg.Output {
 	if len(b.action.Embeds) == 0 {
 		return []pg.Output{{Value: allColumns(b.table)}}
 	}

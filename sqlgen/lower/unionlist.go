@@ -76,7 +76,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	for _, arm := range armsOf(a.Union) {
 		text := b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.source(a))
 		lists = append(lists, &generalList{
-			builder: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
+			b: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
 	picked := b.own("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
@@ -133,35 +133,35 @@ func (a arm) source(action *schema.Action) pg.Expr {
 // ofArm adds what a list of a union asks of an arm's rows to the query of these.
 func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	x := a.row(whereLogic, inQuery, valueInFilter)
-	for _, w := range g.action.Wheres {
+	for _, w := range g.b.action.Wheres {
 		condition := alsoHolds(x.allHold([]expr.Node{a.over(w.Expression)}))
 		if absent := g.guard(optionalInputs(w)); absent != nil {
-			g.step("", pg.IfThen(g.given(absent), extend(g.sql, condition)))
+			g.b.step("", pg.IfThen(g.given(absent), extend(g.sql, condition)))
 		} else {
-			g.step("", extend(g.sql, condition))
+			g.b.step("", extend(g.sql, condition))
 		}
 	}
 	var list []filter
-	for _, in := range g.action.Reads {
+	for _, in := range g.b.action.Reads {
 		if !in.Explicit {
 			list = append(list, filter{in, a.value(in.Union)})
 		}
 	}
 	g.filter(x, list)
 
-	alias := pg.Ident(g.table)
-	r := origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.table}
-	if !g.judgesRows() {
-		g.step("", m.add(r, everything())...)
+	alias := pg.Ident(g.b.table)
+	r := origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.b.table}
+	if !g.b.judgesRows() {
+		g.b.step("", m.add(r, everything())...)
 		return
 	}
-	admitted := admissionOf(a.Model, g.action.Rules, a.row(ruleLogic, inQuery, valueInFilter), g.inputValue, a.over)
+	admitted := admissionOf(a.Model, g.b.action.Rules, a.row(ruleLogic, inQuery, valueInFilter), g.b.inputValue, a.over)
 	statements := append(m.gather(&admitted), m.add(r, admitted)...)
 	if pg.IsFalse(isAllowed) {
-		g.step("", statements...)
+		g.b.step("", statements...)
 		return
 	}
-	g.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
+	g.b.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
 }
 
 // ofPicked is a part of each row that was picked, in order. Parts are taken before the rows
@@ -174,7 +174,7 @@ func ofPicked(picked, part pg.Expr) pg.Expr {
 }
 
 // unionRows reads the rows of a page, arm by arm, in the order in which they were picked.
-func (b *builder) unionRows(ids, numbers pg.Expr) *pg.Select {
+func (b builder) unionRows(ids, numbers pg.Expr) *pg.Select {
 	page := b.table
 	var columns []pg.Output
 	for i, f := range b.action.Union.Fields {
@@ -189,7 +189,7 @@ func (b *builder) unionRows(ids, numbers pg.Expr) *pg.Select {
 }
 
 // armRows reads the rows of each arm, each with its place on the page.
-func (b *builder) armRows(ids, numbers pg.Expr) *pg.Select {
+func (b builder) armRows(ids, numbers pg.Expr) *pg.Select {
 	var all *pg.Select
 	for _, arm := range armsOf(b.action.Union) {
 		page := pageAlias(arm.Model.Table)

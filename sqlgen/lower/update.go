@@ -81,7 +81,7 @@ func (b *builder) requireCaller() []pg.Statement {
 
 // isHidden tells whether a row that was not found is there and refused. Where the
 // rules need no row, or refused rows shall not show, nobody looks.
-func (b *builder) isHidden(where pg.Expr) pg.Expr {
+func (b builder) isHidden(where pg.Expr) pg.Expr {
 	if !b.judgesRows() || b.hidesRefused {
 		return pg.False()
 	}

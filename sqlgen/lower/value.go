@@ -27,7 +27,7 @@ func rowAlias(name string, a *schema.Action) string {
 }
 
 // recordAlias is the alias of the query that makes a record.
-func (b *builder) recordAlias() string { return rowAlias("record", b.action) }
+func (b builder) recordAlias() string { return rowAlias("record", b.action) }
 
 // member returns the member of a JSON value at a path, as JSON.
 func member(root pg.Expr, path ...string) pg.Expr {

@@ -342,7 +342,7 @@ func isShortArray(e pg.Expr) bool {
 
 // found selects columns of the rows that a way finds under a condition: the first ones
 // in an order, of each value that the way compares a column with.
-func (b *builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg.Order, limit pg.Expr) *pg.Select {
+func (b builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg.Order, limit pg.Expr) *pg.Select {
 	if w.oneOf == nil {
 		if w.many != nil {
 			condition = pg.AllOf(pg.IsNull(w.many), condition)
