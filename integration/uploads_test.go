@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/sternpost/sternpost/storage"
 	"github.com/sternpost/sternpost/storage/s3"
@@ -288,6 +289,65 @@ func (s *stopping) Head(ctx context.Context, key string) (storage.Object, error)
 		(*stop)()
 	}
 	return o, err
+}
+
+// hanging is a store that never answers. It does not wait for the limit to pass: it says
+// what it would be.
+type hanging struct {
+	*s3.Store
+	hangs atomic.Bool
+	limit atomic.Int64 // the longest that it would have been waited for; -1 means for ever
+}
+
+func (h *hanging) hang(ctx context.Context) error {
+	if !h.hangs.Load() {
+		return nil
+	}
+	limit := int64(-1)
+	if deadline, ok := ctx.Deadline(); ok {
+		limit = int64(time.Until(deadline))
+	}
+	h.limit.Store(limit)
+	return context.DeadlineExceeded
+}
+
+func (h *hanging) Head(ctx context.Context, key string) (storage.Object, error) {
+	if err := h.hang(ctx); err != nil {
+		return storage.Object{}, err
+	}
+	return h.Store.Head(ctx, key)
+}
+
+func (h *hanging) Put(ctx context.Context, key, contentType string, contents []byte) error {
+	if err := h.hang(ctx); err != nil {
+		return err
+	}
+	return h.Store.Put(ctx, key, contentType, contents)
+}
+
+// A call that waits for storage ends within the limits that the documentation states.
+func TestStorageHangs(t *testing.T) {
+	t.Parallel()
+	how := onBucket(t)
+	store := &hanging{Store: how.store.(*s3.Store)}
+	how.store = store
+	a := serveFiles(t, how)
+	key := a.sent(t, "createArticle/upload/cover", "", "image/png", "contents")
+	store.hangs.Store(true)
+	for _, test := range []struct {
+		cover string
+		limit time.Duration
+	}{
+		{key, 10 * time.Second},
+		{dataURL("image/png", "a", "x"), 40 * time.Second},
+	} {
+		status, got := a.post(t, "createArticle", "", `{"title":"a","cover":"`+test.cover+`"}`)
+		if limit := time.Duration(store.limit.Load()); status != 503 || limit <= 0 || limit > test.limit {
+			t.Errorf("%.20s: got %d %s after %s, want 503 within %s", test.cover, status, got, limit, test.limit)
+		}
+	}
+	store.hangs.Store(false)
+	a.ok(t, "createArticle", "", `{"title":"a","cover":"`+key+`"}`)
 }
 
 // Without storage, only what needs it fails; once it is back, all is as before.

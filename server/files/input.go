@@ -1,6 +1,7 @@
 package files
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -99,6 +100,8 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
+	defer cancel()
 	var entries []refusal.Entry
 	seen := map[string]bool{}
 	for _, f := range files {
@@ -114,7 +117,7 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 			continue
 		}
 		seen[f.upload] = true
-		more, err := s.look(f, name)
+		more, err := s.look(ctx, f, name)
 		if err != nil {
 			return err
 		}
@@ -157,9 +160,7 @@ func (s *Service) attachable(a *release.Action, identity string, files []*Sent) 
 }
 
 // look finds out what was sent for an upload, and judges it.
-func (s *Service) look(f *Sent, name string) ([]refusal.Entry, error) {
-	ctx, cancel := storageContext()
-	defer cancel()
+func (s *Service) look(ctx context.Context, f *Sent, name string) ([]refusal.Entry, error) {
 	object, err := s.Store.Head(ctx, storage.Uploads+f.upload)
 	if errors.Is(err, storage.ErrNotFound) {
 		return []refusal.Entry{{Field: f.path, Error: nothingUploaded}}, nil
@@ -212,17 +213,17 @@ func (s *Service) storeAll(a *release.Action, payer payer, files []*Sent) (keys 
 	if err != nil {
 		return nil, refuseRate(err, a)
 	}
+	ctx, cancel := storageContext() // for all files of the call together
+	defer cancel()
 	for _, f := range files {
-		if err := s.storeFile(f); err != nil {
+		if err := s.storeFile(ctx, f); err != nil {
 			return keys, err
 		}
 	}
 	return keys, nil
 }
 
-func (s *Service) storeFile(f *Sent) error {
-	ctx, cancel := storageContext()
-	defer cancel()
+func (s *Service) storeFile(ctx context.Context, f *Sent) error {
 	key := storage.Files + f.stored.Key
 	if f.inline != nil {
 		if err := s.Store.Put(ctx, key, f.stored.ContentType, f.inline.Contents); err != nil {

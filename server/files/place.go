@@ -31,8 +31,12 @@ func Open(c *config.Config) (storage.Store, error) {
 	})
 }
 
-// storageTimeout is how long one request to the store may take. A copy within the
-// service is the longest.
+// answerTimeout is how long a call waits, in all, for what storage answers at once: what was
+// sent for its uploads. Then it ends, so that a store that hangs does not gather calls.
+const answerTimeout = 10 * time.Second
+
+// storageTimeout is how long storing may take: all files of a call, or one request of a
+// sweep. A copy of a large file within the service is the longest.
 const storageTimeout = 40 * time.Second
 
 func storageContext() (context.Context, context.CancelFunc) {
