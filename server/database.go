@@ -85,7 +85,7 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	d := &database{
 		pool: pool, size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
 		gate:    gate.New(gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
-		reserve: gate.New(gate.Options{Places: reserved, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
+		reserve: gate.New(gate.Options{Places: reserved, Most: reservedLine, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 	}
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
@@ -101,6 +101,8 @@ const (
 	// reserved is how many connections there are beyond the size of the pool, for sign-ins
 	// and whatever else is no action. They take others too, if nobody waits for these.
 	reserved = 1
+	// reservedLine is how many of them may wait: their statements are short, so that a line that is long is soon over.
+	reservedLine = 1024
 	// shareLeft is which part of the connections one action leaves to others: a quarter.
 	shareLeft = 4
 )

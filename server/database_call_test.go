@@ -175,8 +175,9 @@ func attackByLeaving(t *testing.T) {
 		until(t, "the call waits", func() bool { return s.inFlight.Load() > before })
 		return c
 	}
-	for range 3 {
+	for left := range 3 {
 		create("left").Close()
+		until(t, "it is seen that the client has left", func() bool { return strings.Count(s.log.String(), `"status":499`) == left+1 })
 	}
 	stays := create("stays")
 	slow.Close()

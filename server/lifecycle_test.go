@@ -155,7 +155,7 @@ func TestAdmin(t *testing.T) {
 		`sternpost_requests_total{action="getNote",status="400"} 1`,
 		`sternpost_requests_total{action="",status="404"} 1`,
 		`sternpost_request_duration_seconds_count{action="getNote"} 2`,
-		"sternpost_release_number 1", "sternpost_ready 1", "sternpost_database_connections_max 4",
+		"sternpost_release_number 1", "sternpost_ready 1", "sternpost_database_connections_max 5",
 		"sternpost_requests_in_flight 0", "go_goroutines",
 	} {
 		if !strings.Contains(metrics, want+"\n") && !strings.Contains(metrics, want+" ") {

@@ -10,12 +10,13 @@ import (
 type Options struct {
 	Places  int           // how many may be inside at a time
 	Share   int           // how many of one name; 0 means as many as there are places
+	Most    int           // how many may wait; 0 means 32 for each place
 	Wait    time.Duration // how long one waits, at most
 	HasLeft func(net.Conn) bool
 	Now     func() time.Time // nil means the clock
 }
 
-// waiting is how many may wait for each place.
+// waiting is how many may wait for each place, unless the options say otherwise.
 const waiting = 32
 
 // Gate lets callers in. It may be used by many at once.
@@ -49,9 +50,12 @@ func New(o Options) *Gate {
 	if o.Share == 0 {
 		o.Share = o.Places
 	}
+	if o.Most == 0 {
+		o.Most = waiting * o.Places
+	}
 	return &Gate{
 		options: o, places: o.Places, held: map[string]int{},
-		line: Line[*waiter]{Most: waiting * o.Places, Wait: o.Wait, HasLeft: o.HasLeft},
+		line: Line[*waiter]{Most: o.Most, Wait: o.Wait, HasLeft: o.HasLeft},
 	}
 }
 
