@@ -21,7 +21,7 @@ func TestPages(t *testing.T) {
 	a := serveApp(t, appDir("workshop"))
 	got := node(t, dir, []string{"CHROMIUM=" + browser}, "pages.mjs", a.url)
 	want := `title: Sternpost · Api, Tablet
-models: Customer Bicycle RepairOrder Item Mechanic
+models: Customer Bicycle RepairOrder Item Mechanic Identity
 caller: Calls below are anonymous.
 inputs: name required, email, phone, newsletter
 create: 200 name true

@@ -91,7 +91,7 @@ const functionsQuery = `
 	)), '{}')::text
 	from unnest($1::text[]) as action(function)`
 
-// functionsSQL returns the SQL of the functions of actions, by the actions' names.
+// functionsSQL returns the SQL of the functions of actions, by the actions' names. Those of accounts have none.
 func (s *Pages) functionsSQL(actions ...*release.Action) (map[string]string, error) {
 	var names []string
 	for _, a := range actions {
@@ -109,7 +109,9 @@ func (s *Pages) functionsSQL(actions ...*release.Action) (map[string]string, err
 	}
 	byAction := map[string]string{}
 	for _, a := range actions {
-		byAction[a.Name] = byFunction[a.Function]
+		if !account.Is(a) {
+			byAction[a.Name] = byFunction[a.Function]
+		}
 	}
 	return byAction, nil
 }
