@@ -38,6 +38,8 @@ func (r unionRow) Value(field string) any {
 				values = append(values, e.(*expr.Literal).Value)
 			}
 			return values
+		case *expr.Arithmetic, *expr.Negative:
+			return expr.Evaluate(expr.Call{Row: r.source}, value, v.Field.Type)
 		case *expr.Path:
 			if values := valuesFrom(value, r.source); len(values) == 1 {
 				return values[0]
