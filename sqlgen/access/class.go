@@ -49,7 +49,12 @@ func isWithin(role, other *schema.Role) bool {
 			return false
 		}
 	}
-	return len(role.Emails)+len(role.Domains) > 0
+	for _, own := range role.Expressions {
+		if !slices.ContainsFunc(other.Expressions, func(e *schema.Membership) bool { return e.Text == own.Text }) {
+			return false
+		}
+	}
+	return role.HasMembers() || len(role.Expressions) > 0
 }
 
 // knows returns what is known of the value of a path for all callers of the class.
@@ -70,13 +75,13 @@ func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	return expr.Present // the time, headers and settings are never null
 }
 
-// knowsOfIdentity returns what is known of a path from the caller's identity. A
-// member of a role has a verified e-mail.
+// knowsOfIdentity returns what is known of a path from the caller's identity. Who has a
+// role without expression has a verified e-mail.
 func (c *Class) knowsOfIdentity(p *expr.Path) expr.Knowledge {
 	if !c.IsAuthenticated {
 		return expr.Fixed // null, for want of a caller
 	}
-	if c.Role != nil && len(p.Steps) == 1 {
+	if c.Role != nil && len(c.Role.Expressions) == 0 && len(p.Steps) == 1 {
 		switch p.Steps[0].StepName() {
 		case "emailVerified":
 			return expr.Fixed

@@ -76,6 +76,9 @@ type evaluator struct {
 
 // rule evaluates a rule, which needs its expression and one of its roles.
 func (e *evaluator) rule(r *schema.Rule) expr.Truth {
+	if r.By != nil {
+		return e.byExpression(r)
+	}
 	result := expr.True
 	if len(r.Roles) > 0 && !slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return slices.Contains(e.class.Roles, role) }) {
 		result = expr.False
@@ -84,6 +87,28 @@ func (e *evaluator) rule(r *schema.Rule) expr.Truth {
 		result = result.And(e.truth(r.Expression))
 	}
 	return result
+}
+
+// byExpression evaluates a rule that asks for a role which the caller has by an expression.
+// For those of a class with the role it holds, or their e-mail is why they have it, and then
+// another rule admits them. Others who have signed in do not have the role, unless it
+// is every caller's; of anonymous callers nothing is known but what the expression says.
+func (e *evaluator) byExpression(r *schema.Rule) expr.Truth {
+	result := expr.True
+	if r.Rest != nil {
+		result = e.truth(r.Rest)
+	}
+	if slices.Contains(e.class.Roles, r.Role) {
+		return result
+	}
+	if !e.class.IsAuthenticated {
+		return e.truth(r.Expression)
+	}
+	alone := evaluator{class: e.class, on: map[Subject]bool{}}
+	if alone.truth(r.By.Expression) == expr.True {
+		return result
+	}
+	return expr.False
 }
 
 // truth evaluates a Boolean expression.

@@ -116,6 +116,8 @@ func TestAccess(t *testing.T) {
 			widening | role Workshop | gains garage.example
 			breaking | role Workshop | loses workshop.example`},
 
+		{name: "an expression of a role", new: []string{`{ "workshop.example" }`, `{ "workshop.example" } expression { ctx.identity.name == "Ada" }`}, want: `
+			widening | role Workshop | gains { ctx.identity.name == "Ada" }`},
 		{name: "a condition goes", new: []string{"list listOrders() {\n      @where(order.rush)\n    }", "list listOrders()"}, want: `
 			widening | listOrders | without the condition order.rush`},
 		{name: "a condition comes", new: []string{"get getOrder(id)", "get getOrder(id) @where(order.rush)"}, want: `

@@ -56,7 +56,14 @@ func (c *comparison) roles() {
 	}
 }
 
-func membersOf(r *schema.Role) []string { return append(slices.Clone(r.Emails), r.Domains...) }
+// membersOf lists who has a role: addresses, domains, and expressions in braces.
+func membersOf(r *schema.Role) []string {
+	members := append(slices.Clone(r.Emails), r.Domains...)
+	for _, e := range r.Expressions {
+		members = append(members, "{ "+e.Text+" }")
+	}
+	return members
+}
 
 // difference is how the decision for a class of callers changes.
 type difference struct {

@@ -41,6 +41,9 @@ type Operand struct {
 
 // judge evaluates a rule against a row; without one, as early as that.
 func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
+	if r.By != nil {
+		return c.judgeBy(r, of)
+	}
 	j := Rule{Rule: r, Value: expr.True}
 	for _, role := range r.Roles {
 		j.Roles = append(j.Roles, role.Name)
@@ -59,6 +62,28 @@ func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
 		c.clauses(&j.Clauses, r.Expression, of, 0)
 		if value == expr.False {
 			needs = append(needs, c.needs(r.Expression, true, of, len(needs) > 0))
+		}
+	}
+	if j.Value == expr.False {
+		j.Needs = strings.Join(needs, ", and ")
+	}
+	return j
+}
+
+// judgeBy is judge for a rule that asks for a role which the caller has by an expression:
+// what the rule itself asks comes first.
+func (c *call) judgeBy(r *schema.Rule, of expr.Row) Rule {
+	j := Rule{Rule: r, Value: expr.True, Roles: []string{r.Role.Name}}
+	var needs []string
+	for _, part := range []expr.Node{r.Rest, r.By.Expression} {
+		if part == nil {
+			continue
+		}
+		value := c.truth(part, of)
+		j.Value = j.Value.And(value)
+		c.clauses(&j.Clauses, part, of, 0)
+		if value == expr.False {
+			needs = append(needs, c.needs(part, true, of, len(needs) > 0))
 		}
 	}
 	if j.Value == expr.False {

@@ -137,6 +137,7 @@ func (c *call) prepare(e *Explanation) error {
 	email, _ := identity.Value("email").(string)
 	verified := identity.Value("emailVerified") == true
 	c.roles = rolesOf(c.schema, email, verified)
+	c.addRolesByExpression()
 	e.Caller = Caller{ID: identity.id, Email: email, Roles: c.roles}
 	if !verified {
 		c.noteMissed(e, rolesOf(c.schema, email, true))
@@ -170,6 +171,16 @@ type CallerError struct {
 
 // Error says which caller it is and what is wrong.
 func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
+
+// addRolesByExpression adds the roles that the caller has by an expression.
+func (c *call) addRolesByExpression() {
+	for _, r := range c.schema.Roles {
+		holds := slices.ContainsFunc(r.Expressions, func(e *schema.Membership) bool { return expr.Early(c.call, e.Expression) == expr.True })
+		if holds && !slices.Contains(c.roles, r.Name) {
+			c.roles = append(c.roles, r.Name)
+		}
+	}
+}
 
 // rolesOf returns the roles of whoever has an e-mail.
 func rolesOf(s *schema.Schema, email string, verified bool) []string {

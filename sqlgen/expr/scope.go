@@ -9,6 +9,7 @@ const (
 	Where          Place = iota + 1 // @where of an action
 	ActionRule                      // @permission of an action
 	ModelRule                       // @permission of a model or union
+	RoleRule                        // expression of a role
 	SetValue                        // value of @set in an action
 	ActionValidate                  // @validate of an action
 	ModelValidate                   // @validate of a model

@@ -56,7 +56,7 @@ var declarationWords = words{
 		example: "union Event {\n  fields {\n    title Text\n  }\n  arms {\n    post Post\n  }\n}"},
 	{name: "enum", text: "A type with a fixed set of values.", example: "enum State {\n  Draft\n  Published\n}"},
 	{name: "message", text: "The input or result of a `read` or `write`.", example: "message Totals {\n  posts Number\n}"},
-	{name: "role", text: "A group of people, known by their verified e-mail address.",
+	{name: "role", text: "A group of people, known by their verified e-mail address, or by an expression over `ctx`.",
 		example: "role Editor {\n  domains {\n    \"news.example\"\n  }\n}"},
 	{name: "api", text: "A set of models and actions under a path of its own.",
 		example: "api Mobile {\n  models {\n    Post\n  }\n}"},

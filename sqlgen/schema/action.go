@@ -304,9 +304,7 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 	case "set":
 		c.checkSet(a, at)
 	case "permission":
-		if r := c.actionRule(at, c.scopeOf(a, expr.ActionRule)); r != nil {
-			a.Rules = append(a.Rules, r)
-		}
+		a.Rules = append(a.Rules, c.actionRule(at, c.scopeOf(a, expr.ActionRule))...)
 		a.OwnRules = true
 	case "validate":
 		if v := c.validation(at, c.scopeOf(a, expr.ActionValidate)); v != nil {

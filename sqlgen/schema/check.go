@@ -25,6 +25,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.relate()          // which relations belong together; FK fields, backlinks
 	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems
 	c.checkComputed()   // @computed, cycles
+	c.checkRoles()      // expressions of roles
 	c.checkModelAttrs() // composites, indexes, @validate, rules
 	c.checkUnions()     // fields, arms, rules
 	c.checkActions()    // inputs, attributes, pinning, levels
@@ -48,15 +49,16 @@ type checker struct {
 
 	attributes []attributeRule
 
-	types    map[string]*typeDecl
-	roles    map[string]*Role
-	models   []*modelDecl // declared ones, without Identity
-	unions   []*unionDecl
-	enums    []*enumDecl
-	messages []*messageDecl
-	apis     []*apiDecl
-	actions  []*actionDecl
-	identity *Model
+	types     map[string]*typeDecl
+	roles     map[string]*Role
+	roleTrees []*syntax.Role // of those in roles
+	models    []*modelDecl   // declared ones, without Identity
+	unions    []*unionDecl
+	enums     []*enumDecl
+	messages  []*messageDecl
+	apis      []*apiDecl
+	actions   []*actionDecl
+	identity  *Model
 
 	fields       map[*Field]*fieldDecl           // of declared fields
 	backlinks    map[string][]*fieldDecl         // what claims a name on Identity

@@ -388,6 +388,12 @@ const (
 	//	role Staff { emails { "nobody" } }
 	BadRoleMember syntax.Code = "BadRoleMember"
 
+	// RoleExpression: the expression of a role names something else than ctx and
+	// literals.
+	//
+	//	role Staff { expression { person.isStaff } }
+	RoleExpression syntax.Code = "RoleExpression"
+
 	// FunctionFileMissing: the file with the code of an action is missing.
 	//
 	//	model Order { actions { read orderFigures() returns (Any) } }

@@ -179,6 +179,7 @@ func (c *checker) declareRole(d *syntax.Role) {
 		}
 	}
 	c.roles[r.Name] = r
+	c.roleTrees = append(c.roleTrees, d)
 	c.schema.Roles = append(c.schema.Roles, r)
 }
 

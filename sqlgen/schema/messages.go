@@ -411,6 +411,10 @@ func counted(n int64, thing string) string {
 
 // Rules.
 
+func notInRole(name string) string {
+	return fmt.Sprintf("the expression of a role names ctx and literals only, not %s", name)
+}
+
 func emptyRule() string { return "a rule needs an expression or roles" }
 func ruleWithoutActions() string {
 	return "a rule here must say which kinds of actions it is for, such as actions: [get, list]"

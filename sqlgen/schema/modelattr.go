@@ -30,9 +30,7 @@ func (c *checker) checkModelAttrs() {
 					m.Validations = append(m.Validations, v)
 				}
 			case "permission":
-				if r := c.modelRule(a, m.Variable, m.Name, m.ruleCount); r != nil {
-					m.Rules = append(m.Rules, r)
-				}
+				m.Rules = append(m.Rules, c.modelRule(a, m.Variable, m.Name, m.ruleCount)...)
 			}
 		}
 	}

@@ -48,8 +48,8 @@ func (c *checker) ruleArgs(a *syntax.Attribute) (args ruleArgs, ok bool) {
 }
 
 // modelRule reads a @permission of a model or union and counts the kinds that it
-// covers. It is nil if it is in error.
-func (c *checker) modelRule(a *syntax.Attribute, variable, model string, count map[Kind]bool) *Rule {
+// covers. There is no rule if it is in error.
+func (c *checker) modelRule(a *syntax.Attribute, variable, model string, count map[Kind]bool) []*Rule {
 	args, ok := c.ruleArgs(a)
 	kinds, kindsOK := c.ruleKinds(a, args.actions, count)
 	if !ok {
@@ -57,12 +57,14 @@ func (c *checker) modelRule(a *syntax.Attribute, variable, model string, count m
 	}
 	s := &scope{c: c, place: expr.ModelRule, variable: variable, model: model}
 	s.nameable = !slices.Contains(kinds, Read) && !slices.Contains(kinds, Write)
-	r := c.rule(a, args, s)
-	if r == nil || !kindsOK {
+	rules := c.rule(a, args, s)
+	if !kindsOK {
 		return nil
 	}
-	r.Kinds = kinds
-	return r
+	for _, r := range rules {
+		r.Kinds = kinds
+	}
+	return rules
 }
 
 // ruleKinds reads the kinds of a model's rule. Without them in order it counts as
@@ -113,8 +115,8 @@ func hasBadLabel(a *syntax.Attribute) bool {
 	})
 }
 
-// actionRule reads a @permission of an action. It is nil if it is in error.
-func (c *checker) actionRule(a *syntax.Attribute, s *scope) *Rule {
+// actionRule reads a @permission of an action. There is no rule if it is in error.
+func (c *checker) actionRule(a *syntax.Attribute, s *scope) []*Rule {
 	args, ok := c.ruleArgs(a)
 	if args.actions != nil {
 		c.report(RuleActions, args.actions.Label.Span(), ruleActionsOnAction())
@@ -127,29 +129,84 @@ func (c *checker) actionRule(a *syntax.Attribute, s *scope) *Rule {
 }
 
 // rule checks the expression and the roles of a rule.
-func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) *Rule {
+func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) []*Rule {
 	r := &Rule{Span: a.Span()}
 	good := true
-	var parts []string
 	if args.expression != nil {
 		r.Expression = s.check(args.expression.Value)
 		good = r.Expression != nil
 		r.condition = syntax.FormatExpr(args.expression.Value)
-		parts = append(parts, r.condition)
 	}
 	if args.roles != nil {
 		good = c.ruleRoles(r, args.roles) && good
-		var names []string
-		for _, role := range r.Roles {
-			names = append(names, role.Name)
-		}
-		parts = append(parts, "roles: "+strings.Join(names, ", "))
 	}
 	if !good {
 		return nil
 	}
-	r.Text = strings.Join(parts, " with ")
-	return r
+	return c.byExpressions(r, args, s)
+}
+
+// byExpressions returns a rule as several, if it asks for roles with expressions.
+func (c *checker) byExpressions(r *Rule, args ruleArgs, s *scope) []*Rule {
+	var rules []*Rule
+	byEmail := slices.DeleteFunc(slices.Clone(r.Roles), func(role *Role) bool { return len(role.Expressions) > 0 && !role.HasMembers() })
+	if len(byEmail) > 0 || len(r.Roles) == 0 {
+		own := *r
+		own.Roles = byEmail
+		own.Text = ruleText(r.condition, byEmail, "")
+		rules = append(rules, &own)
+	}
+	for _, role := range r.Roles {
+		for _, by := range role.Expressions {
+			tree := by.tree
+			own := &Rule{Span: r.Span, By: by, Role: role, Rest: r.Expression, condition: by.Text, Text: ruleText(r.condition, []*Role{role}, by.Text)}
+			if args.expression != nil {
+				tree = syntax.Both(args.expression.Value, by.tree)
+				own.condition = r.condition + " && " + by.Text
+			}
+			if own.Expression = s.check(tree); own.Expression != nil {
+				rules = append(rules, own)
+			}
+		}
+	}
+	return rules
+}
+
+// ruleText words a rule: its expression, its roles, and by which expression the caller has
+// the role.
+func ruleText(condition string, roles []*Role, by string) string {
+	var parts []string
+	if condition != "" {
+		parts = append(parts, condition)
+	}
+	if len(roles) > 0 {
+		names := make([]string, len(roles))
+		for i, role := range roles {
+			names[i] = role.Name
+		}
+		text := "roles: " + strings.Join(names, ", ")
+		if by != "" {
+			text += " by " + by
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, " with ")
+}
+
+// checkRoles checks the expressions of roles.
+func (c *checker) checkRoles() {
+	for _, d := range c.roleTrees {
+		role := c.roles[d.Name.Name]
+		for _, b := range d.Blocks {
+			if b.Expression == nil {
+				continue
+			}
+			s := &scope{c: c, place: expr.RoleRule}
+			if node := s.check(b.Expression); node != nil {
+				role.Expressions = append(role.Expressions, &Membership{Expression: node, Text: syntax.FormatExpr(b.Expression), tree: b.Expression})
+			}
+		}
+	}
 }
 
 // ruleRoles reads the roles of a rule. It is false if any is in error.

@@ -194,16 +194,31 @@ type MessageField struct {
 	Span     syntax.Span
 }
 
-// Role is a role: whoever has a verified e-mail among its members.
+// Role is a role: whoever has a verified e-mail among its members, or satisfies an expression.
 type Role struct {
 	Name    string
 	Doc     string
 	Emails  []string // lower case
 	Domains []string // lower case
 	Span    syntax.Span
+
+	// Expressions tell who has the role beside its members: whoever any of them holds for.
+	Expressions []*Membership
 }
 
-// Rule is one @permission. A rule with both expression and roles needs both.
+// HasMembers tells whether the role has members, by their e-mail addresses.
+func (r *Role) HasMembers() bool { return len(r.Emails)+len(r.Domains) > 0 }
+
+// Membership is one expression of a role. It mentions neither rows nor inputs.
+type Membership struct {
+	Expression expr.Node
+	Text       string // in its formatted spelling
+	tree       syntax.Expr
+}
+
+// Rule is one @permission. A rule with both expression and roles needs both. One that asks
+// for a role with an expression is several, since rules are joined by or: one for the members
+// of the roles, and one for each expression, which is part of its Expression then.
 type Rule struct {
 	Expression expr.Node // nil means none
 	Roles      []*Role   // any one of them; empty means none
@@ -211,6 +226,10 @@ type Rule struct {
 	Text       string    // expression and roles in their formatted spelling, for comments
 	Span       syntax.Span
 	condition  string // the expression in its formatted spelling
+
+	By   *Membership // by which the caller has the role; nil means none
+	Role *Role       // that it is of
+	Rest expr.Node   // with By, the expression without it; nil means none
 }
 
 // Validation is one @validate.

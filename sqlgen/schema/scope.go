@@ -64,6 +64,9 @@ func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) exp
 		return nil
 	}
 	for _, d := range errs {
+		if d.Code == expr.UnknownName && s.place == expr.RoleRule {
+			d.Code, d.Message = RoleExpression, notInRole(written(d.Span))
+		}
 		if name := written(d.Span); d.Code == expr.UnknownField && slices.Contains(s.contested, name) {
 			d.Notes = append(d.Notes, s.c.contestedNotes(name)...)
 		}

@@ -15,9 +15,7 @@ func (c *checker) checkUnions() {
 			if a.Name.Name != "permission" || a.Incomplete() {
 				continue
 			}
-			if r := c.modelRule(a, u.Variable, u.Name, u.ruleCount); r != nil {
-				u.Rules = append(u.Rules, r)
-			}
+			u.Rules = append(u.Rules, c.modelRule(a, u.Variable, u.Name, u.ruleCount)...)
 		}
 	}
 }

@@ -201,8 +201,8 @@ func (f *formatter) enumValue(v *EnumValue) layout.Layout {
 }
 
 func (f *formatter) roleBlock(b *RoleBlock) layout.Layout {
-	if b.Later {
-		return layout.Concat(f.token(), layout.Text(" "), f.verbatim(b.span.End))
+	if b.Expression != nil {
+		return layout.Concat(f.token(), layout.Text(" "), flexibleBlock(f, []Expr{b.Expression}, func(e Expr) layout.Layout { return f.expr(e, true) }))
 	}
 	return layout.Concat(f.token(), layout.Text(" "), flexibleBlock(f, b.Members, func(*String) layout.Layout { return f.token() }))
 }

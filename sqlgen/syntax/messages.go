@@ -210,7 +210,7 @@ func expectedEnumValue(found *Token) string {
 }
 
 func expectedRoleBlock(found *Token) string {
-	return fmt.Sprintf(`expected an emails block, a domains block or "}" in the role, found %s`, describe(found))
+	return fmt.Sprintf(`expected an emails, domains or expression block or "}" in the role, found %s`, describe(found))
 }
 
 func expectedRoleMember(keyword string, found *Token) string {
@@ -273,7 +273,9 @@ func laterAttribute(name string) string {
 	return fmt.Sprintf("attribute @%s is not supported yet", name)
 }
 
-func laterRoleExpression() string { return "an expression of a role is not supported yet" }
+func expectedEndOfRoleExpression(found *Token) string {
+	return fmt.Sprintf(`expected "}" after the expression of the role, found %s`, describe(found))
+}
 
 func badName(kind, name, meant string) string {
 	form := "a small letter a-z and goes on with letters A-Z, a-z and digits"

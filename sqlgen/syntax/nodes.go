@@ -280,7 +280,7 @@ type Message struct {
 
 // Role is a role declaration.
 //
-//	role Name { emails { "…" } domains { "…" } }
+//	role Name { emails { "…" } domains { "…" } expression { … } }
 type Role struct {
 	Doc    *Doc // nil means none
 	Name   *Ident
@@ -294,9 +294,9 @@ type Role struct {
 //	domains { "…" }
 //	expression { … }
 type RoleBlock struct {
-	Keyword *Ident // emails, domains or expression
-	Members []*String
-	Later   bool // whether the block is of a later stage: an expression, which was skipped
+	Keyword    *Ident // emails, domains or expression
+	Members    []*String
+	Expression Expr // of expression; nil if there is none to be read
 	node
 }
 
@@ -392,6 +392,14 @@ type Binary struct {
 	Left   Expr
 	Right  Expr
 	node
+}
+
+// Both returns what holds if both of two expressions do, as if it were written where the
+// left one is. Of a path through a to-many each chooses a child of its own.
+func Both(left, right Expr) Expr {
+	n := node{span: left.Span()}
+	apart := &Not{Operand: &Paren{Inner: &Not{Operand: &Paren{Inner: right, node: n}, node: n}, node: n}, node: n}
+	return &Binary{Op: And, OpSpan: left.Span(), Left: &Paren{Inner: left, node: n}, Right: apart, node: n}
 }
 
 // Not is a negation.

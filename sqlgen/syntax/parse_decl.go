@@ -25,14 +25,12 @@ func (p *parser) enum(m mark, doc *Doc, name *Ident) *Enum {
 // role parses the rest of a role declaration.
 //
 //	Role = "role" Name "{" { ( "emails" | "domains" ) "{" { String } "}" | "expression" "{" Expr "}" } "}" ;
-//
-// An expression is passed over, for later stages.
 func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	d := &Role{Doc: doc, Name: name}
 	p.block(ownerOf("role", name), func() bool {
 		t := p.token()
 		if t.isName("expression") && p.peek(1).is("{") {
-			d.Blocks = append(d.Blocks, p.laterRoleBlock())
+			d.Blocks = append(d.Blocks, p.roleExpression())
 			return true
 		}
 		if !t.isName("emails") && !t.isName("domains") {
@@ -62,14 +60,19 @@ func (p *parser) role(m mark, doc *Doc, name *Ident) *Role {
 	return d
 }
 
-// laterRoleBlock passes over the expression of a role.
-func (p *parser) laterRoleBlock() *RoleBlock {
+// roleExpression parses the expression of a role.
+func (p *parser) roleExpression() *RoleBlock {
 	m := p.mark()
-	b := &RoleBlock{Keyword: p.ident(), Later: true}
-	p.errs.Add(NotSupportedYet, b.Keyword.span, laterRoleExpression())
-	if open := p.at; !p.skipBalanced() {
-		p.failNotClosed(open, "expression block")
-	}
+	b := &RoleBlock{Keyword: p.ident()}
+	p.block("expression block", func() bool {
+		if b.Expression != nil {
+			p.fail(expectedEndOfRoleExpression(p.token()))
+			p.skip()
+			return true
+		}
+		b.Expression = p.expr()
+		return true
+	})
 	b.node = p.node(m)
 	return b
 }
