@@ -74,7 +74,7 @@ func installApp(t *testing.T, dir string) *pgtest.DB {
 			if err != nil {
 				return err
 			}
-			_, err = install.Install(ctx, owner, compiled.Database)
+			_, err = install.Install(ctx, owner, compiled.Release())
 			return err
 		},
 	}})
@@ -88,7 +88,7 @@ func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	outcome, err := install.Install(t.Context(), db.Owner(t), compiled.Database)
+	outcome, err := install.Install(t.Context(), db.Owner(t), compiled.Release())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -481,7 +481,7 @@ func TestInputIsNeverSQL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := install.Install(t.Context(), conn, compiled.Database); err != nil {
+	if _, err := install.Install(t.Context(), conn, compiled.Release()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := conn.Exec(t.Context(), "create extension pg_stat_statements; "+attackedData); err != nil {

@@ -28,7 +28,7 @@ func nextMigration(t *testing.T, dir, name string, o migrate.PlanOptions) {
 	}
 	folder, err := migrate.ReadFolder(dir)
 	if err == nil {
-		_, err = migrate.New(folder, name, compiled.Database, o)
+		_, err = migrate.New(folder, name, compiled.Release(), o)
 	}
 	if err != nil {
 		t.Fatalf("migrate new %s: %v", name, err)

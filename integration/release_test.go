@@ -114,7 +114,7 @@ func TestReleaseSwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = install.Install(t.Context(), a.db.Owner(t), compiled.Database)
+	_, err = install.Install(t.Context(), a.db.Owner(t), compiled.Release())
 	var refused *install.RefusedError
 	if !errors.As(err, &refused) || !strings.Contains(err.Error(), "app.note.colour") {
 		t.Errorf("a removed field: got %v, want a refusal that names app.note.colour", err)

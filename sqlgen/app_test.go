@@ -14,8 +14,8 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // app is an installed schema whose functions a test calls as a server does.
@@ -35,7 +35,7 @@ func newApp(t testing.TB, name, schema string) *app {
 }
 
 // installApp installs what was compiled in a database of its own.
-func installApp(t testing.TB, name string, compiled *pg.Database) *app {
+func installApp(t testing.TB, name string, compiled *emit.Release) *app {
 	t.Helper()
 	a := &app{manifest: manifestOf(t, compiled), readers: map[string]*input.Reader{}}
 	a.db = pgtest.New(t, pgtest.Options{Template: pgtest.Template{

@@ -109,7 +109,7 @@ func settingsRead(db *pg.Database, text string) []string {
 	for _, table := range db.Tables {
 		for _, policy := range table.Policies {
 			for _, branch := range policy.Branches {
-				if entered != nil && slices.Contains(branch.Actions, entered[1]) {
+				if entered != nil && branch.When != nil && strings.Contains(emit.Expr(branch.When), pg.Quote(entered[1])) {
 					read(emit.Expr(branch.Condition))
 				}
 			}

@@ -67,18 +67,18 @@ func runGenerated(t *testing.T, seed uint64, total *generatedTally) {
 	if compiled == nil {
 		t.Fatalf("seed %d: %s\n%s", seed, rendered(t, errs), text)
 	}
-	db := compiled.Database
+	release := compiled.Release()
 	if total.answers == nil {
 		total.answers = map[string]int{}
 	}
 
 	base := pgtest.New(t, pgtest.Options{})
 	owner := base.Owner(t)
-	if _, err := install.Install(t.Context(), owner, db); err != nil {
+	if _, err := install.Install(t.Context(), owner, release); err != nil {
 		t.Fatalf("seed %d: install: %v\n%s", seed, err, text)
 	}
 	checkServing(t, owner)
-	m := manifestOf(t, db)
+	m := manifestOf(t, release)
 	checkManifest(t, owner, m)
 	conn := base.Superuser(t)
 	if _, err := conn.Exec(t.Context(), "set session_replication_role = replica; insert into app.identity (id) values ('me')"); err != nil {

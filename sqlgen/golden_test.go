@@ -1,7 +1,6 @@
 package sqlgen_test
 
 import (
-	"bytes"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,10 +9,11 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/integration/casetest"
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -38,7 +38,7 @@ func TestGolden(t *testing.T) {
 		compiled, errs := sqlgen.Compile(project)
 		script := ""
 		if compiled != nil {
-			script = install.Script(compiled.Database)
+			script = install.Script(compiled.Release())
 		}
 
 		shown := 0
@@ -115,30 +115,14 @@ func projectOf(archive *txtar.Archive) *sqlgen.Project {
 }
 
 // compile compiles a schema that must be good.
-func compile(t testing.TB, schema string) *pg.Database {
-	t.Helper()
-	return compileProject(t, &sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
-}
+func compile(t testing.TB, schema string) *emit.Release { return compiletest.Schema(t, schema) }
 
 // compileProject compiles a project that must be good.
-func compileProject(t testing.TB, p *sqlgen.Project) *pg.Database {
-	t.Helper()
-	compiled, errs := sqlgen.Compile(p)
-	if compiled == nil {
-		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", p.Files[0].Text, rendered(t, errs))
-	}
-	db := compiled.Database
-	return db
+func compileProject(t testing.TB, p *sqlgen.Project) *emit.Release {
+	return compiletest.Project(t, p).Release()
 }
 
-func rendered(t testing.TB, errs syntax.Errors) string {
-	t.Helper()
-	var b bytes.Buffer
-	if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
+func rendered(t testing.TB, errs syntax.Errors) string { return compiletest.Rendered(t, errs) }
 
 // part returns the sections of a script whose titles begin so, without what is
 // about Identity unless that is asked for.

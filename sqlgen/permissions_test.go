@@ -14,9 +14,9 @@ import (
 
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/integration/casetest"
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
-	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
@@ -55,13 +55,10 @@ func TestPermissions(t *testing.T) {
 // newProject installs the project of a case in a database of its own.
 func newProject(t *testing.T, archive *txtar.Archive) *app {
 	t.Helper()
-	compiled, errs := sqlgen.Compile(projectOf(archive))
-	if compiled == nil {
-		t.Fatalf("the project does not compile:\n%s", rendered(t, errs))
-	}
+	compiled := compiletest.Project(t, projectOf(archive))
 	a := &app{db: pgtest.New(t, pgtest.Options{}), manifest: compiled.Manifest, readers: map[string]*input.Reader{}}
 	a.owner, a.server = a.db.Owner(t), a.db.Server(t)
-	if _, err := install.Install(t.Context(), a.owner, compiled.Database); err != nil {
+	if _, err := install.Install(t.Context(), a.owner, compiled.Release()); err != nil {
 		t.Fatal(err)
 	}
 	for _, action := range a.manifest.Actions {

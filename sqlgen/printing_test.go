@@ -26,7 +26,7 @@ func generated(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		if compiled, _ := sqlgen.Compile(projectOf(archive)); compiled != nil {
-			_, script, found := strings.Cut(install.Script(compiled.Database), "\n-- Tables ---")
+			_, script, found := strings.Cut(install.Script(compiled.Release()), "\n-- Tables ---")
 			script, _, foundRelease := strings.Cut(script, "\n-- Release ---")
 			if !found || !foundRelease {
 				t.Fatalf("%s: the script lacks a section", path)
@@ -97,7 +97,7 @@ func TestDeterminism(t *testing.T) {
 			compiled, errs := sqlgen.Compile(projectOf(archive))
 			got := rendered(t, errs)
 			if compiled != nil {
-				got = install.Script(compiled.Database)
+				got = install.Script(compiled.Release())
 			}
 			if i == 0 {
 				first = got
@@ -126,8 +126,7 @@ func TestOrderOfFiles(t *testing.T) {
 		if compiled == nil {
 			t.Fatal(rendered(t, errs))
 		}
-		db := compiled.Database
-		script, _, _ := strings.Cut(install.Script(db), "\n-- Release ---")
+		script, _, _ := strings.Cut(install.Script(compiled.Release()), "\n-- Release ---")
 		var all []string
 		for _, p := range strings.Split(script, "\n\n")[1:] { // the first names the files
 			// One paragraph may hold a line for each of several objects.

@@ -96,7 +96,7 @@ func (f *fate) table(o, n *pg.Table, model string, r renamedNames, rows map[stri
 			case c == nil:
 			default:
 				after[c.Name] = f.value(n, was, c, r, v)
-				if given[n.Name+"."+c.Name] && (v == nil || was.Type != c.Type || was.Sealed != c.Sealed) {
+				if given[n.Name+"."+c.Name] && (v == nil || was.Type != c.Type || was.Opaque != c.Opaque) {
 					after[c.Name] = anything{}
 				}
 				if after[c.Name] != (anything{}) && v != nil {
@@ -120,7 +120,7 @@ func (f *fate) value(t *pg.Table, o, n *pg.Column, r renamedNames, v any) any {
 		}
 		return nil
 	}
-	if o.Sealed != n.Sealed {
+	if o.Opaque != n.Opaque {
 		f.lose(name+" type", 1)
 		return anything{}
 	}

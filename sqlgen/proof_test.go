@@ -17,6 +17,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -111,7 +112,7 @@ type chain struct {
 	owner   *pgx.Conn
 	files   bool   // whether it goes by files of migrations
 	project string // their project
-	db      *pg.Database
+	db      *emit.Release
 	told    []string // what was done, for who reads a failure
 }
 
@@ -128,14 +129,14 @@ func (c *chain) failf(format string, args ...any) {
 }
 
 // compiled compiles the schema as it is, with custom code.
-func (c *chain) compiled(p *sqlgen.Project) *pg.Database {
+func (c *chain) compiled(p *sqlgen.Project) *emit.Release {
 	c.t.Helper()
 	p.Functions = sqlgen.Scaffold(p)
 	compiled, errs := sqlgen.Compile(p)
 	if compiled == nil {
 		c.failf("it does not compile: %s", rendered(c.t, errs))
 	}
-	db := compiled.Database
+	db := compiled.Release()
 	if c.s.code == 0 || len(p.Functions) == 0 {
 		return db
 	}
@@ -146,7 +147,7 @@ func (c *chain) compiled(p *sqlgen.Project) *pg.Database {
 	if compiled, errs = sqlgen.Compile(p); compiled == nil {
 		c.failf("its custom code does not compile: %s", rendered(c.t, errs))
 	}
-	return compiled.Database
+	return compiled.Release()
 }
 
 func (c *chain) run() {
@@ -167,7 +168,7 @@ func (c *chain) run() {
 		}
 	}
 	people(c.t, c.owner)
-	c.s.fill(c.t, c.owner, c.db)
+	c.s.fill(c.t, c.owner, c.db.Database)
 	var fresh *pgtest.DB
 	for range 3 + c.s.IntN(4) {
 		if reached := c.step(); reached != nil {
@@ -201,11 +202,11 @@ func (c *chain) step() *pgtest.DB {
 	}
 	c.told = append(c.told, strings.Join(names, ", ")+lineDifference(lines, c.s.lines))
 	new := c.compiled(p)
-	before := readRows(c.t, c.owner, c.db)
+	before := readRows(c.t, c.owner, c.db.Database)
 
 	var reason string
 	given := map[string]bool{}
-	foretold := fateOf(c.db, new, r, before, nil)
+	foretold := fateOf(c.db.Database, new.Database, r, before, nil)
 	old := c.db
 	c.db = new
 	if c.files {
@@ -216,8 +217,8 @@ func (c *chain) step() *pgtest.DB {
 	if reason != "" {
 		c.told = append(c.told, "  given up: "+reason)
 		c.db = old
-		if after := readRows(c.t, c.owner, old); !c.files {
-			kept := fateOf(old, old, newRenamedNames(), before, nil)
+		if after := readRows(c.t, c.owner, old.Database); !c.files {
+			kept := fateOf(old.Database, old.Database, newRenamedNames(), before, nil)
 			if list := kept.differences(after); len(list) > 0 {
 				c.failf("%s\nand yet rows have changed:\n%s", reason, strings.Join(list, "\n"))
 			}
@@ -231,8 +232,8 @@ func (c *chain) step() *pgtest.DB {
 		c.total.add(func() { c.total.broken++ })
 		return nil
 	}
-	expected := fateOf(old, new, r, before, given)
-	if list := expected.differences(readRows(c.t, c.owner, new)); len(list) > 0 {
+	expected := fateOf(old.Database, new.Database, r, before, given)
+	if list := expected.differences(readRows(c.t, c.owner, new.Database)); len(list) > 0 {
 		c.failf("rows are not as they must be:\n%s", strings.Join(list, "\n"))
 	}
 	c.total.add(func() {
@@ -256,7 +257,7 @@ func (c *chain) step() *pgtest.DB {
 	if list := catalogDifferences(proofCatalog(c.t, c.owner), proofCatalog(c.t, conn)); len(list) > 0 {
 		c.failf("the catalog is not that of a fresh installation:\n%s", strings.Join(list, "\n"))
 	}
-	c.s.fill(c.t, c.owner, new)
+	c.s.fill(c.t, c.owner, new.Database)
 	return fresh
 }
 
@@ -280,7 +281,7 @@ func lineDifference(old, new []schemaLine) string {
 
 // install goes on by install: without permission, then with what the refusals ask for. It
 // returns why the rows do not allow the change.
-func (c *chain) install(old *pg.Database, f *fate, given map[string]bool) string {
+func (c *chain) install(old *emit.Release, f *fate, given map[string]bool) string {
 	var options install.Options
 	for range 4 {
 		outcome, err := install.InstallWith(c.t.Context(), c.owner, c.db, options)
@@ -502,7 +503,7 @@ func catalogDifferences(got, want map[string]string) []string {
 // from a fresh one.
 func (c *chain) checkMatrix(fresh *pgtest.DB) {
 	conn, migrated := fresh.Superuser(c.t), c.base.Superuser(c.t)
-	copyRows(c.t, migrated, conn, c.db)
+	copyRows(c.t, migrated, conn, c.db.Database)
 	calls := matrixOf(c.t, manifestOf(c.t, c.db))
 	got, want := answersOf(c.t, migrated, calls), answersOf(c.t, conn, calls)
 	for i, call := range calls {

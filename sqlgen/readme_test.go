@@ -16,6 +16,7 @@ import (
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -259,7 +260,7 @@ func TestReadmeRequests(t *testing.T) {
 }
 
 // readBody reads a body as the input of the action that the block names.
-func readBody(t *testing.T, b *readmeBlock, db *pg.Database) {
+func readBody(t *testing.T, b *readmeBlock, db *emit.Release) {
 	t.Helper()
 	m := manifestOf(t, db)
 	for _, a := range m.Actions {

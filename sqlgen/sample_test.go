@@ -16,14 +16,14 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 )
 
 // manifestOf reads what a server reads.
-func manifestOf(t testing.TB, db *pg.Database) *release.Manifest {
+func manifestOf(t testing.TB, r *emit.Release) *release.Manifest {
 	t.Helper()
 	var m release.Manifest
-	if err := json.Unmarshal(db.Manifest, &m); err != nil {
+	if err := json.Unmarshal(r.Manifest, &m); err != nil {
 		t.Fatalf("read the manifest: %v", err)
 	}
 	return &m

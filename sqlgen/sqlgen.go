@@ -28,6 +28,11 @@ type Compiled struct {
 	Warnings syntax.Errors
 }
 
+// Release is what is installed of it.
+func (c *Compiled) Release() *emit.Release {
+	return &emit.Release{Database: c.Database, Manifest: c.Manifest.Text()}
+}
+
 // Compile turns a project into all that it becomes. It reports every error and warning
 // it finds, in source order; the result is nil if there is any error.
 func Compile(p *Project) (*Compiled, syntax.Errors) {
@@ -43,7 +48,6 @@ func Compile(p *Project) (*Compiled, syntax.Errors) {
 	publish.Complete(manifest, checked)               // schema → requests, answers and rules, as clients are told of them
 	db.Code = p.code()                                // custom code → as it is
 	emit.RenderCode(db)
-	db.Manifest = manifest.Text()
 	return &Compiled{checked, db, manifest, errs}, errs
 }
 

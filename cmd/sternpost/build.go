@@ -23,7 +23,7 @@ empty database in one transaction:
 			if err != nil {
 				return err
 			}
-			if _, err := io.WriteString(c.OutOrStdout(), install.Script(compiled.Database)); err != nil {
+			if _, err := io.WriteString(c.OutOrStdout(), install.Script(compiled.Release())); err != nil {
 				return environmentError(err)
 			}
 			return nil

@@ -234,7 +234,7 @@ func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
-	number, isSame, err := explain.Installed(ctx, tx, compiled.Database)
+	number, isSame, err := explain.Installed(ctx, tx, compiled.Release())
 	if err != nil {
 		return environmentError(err)
 	}

@@ -44,7 +44,7 @@ func TestExplain(t *testing.T) {
 		t.Fatalf("the schema has errors: %v", errs)
 	}
 	db, empty := pgtest.New(t, pgtest.Options{}), pgtest.New(t, pgtest.Options{Empty: true})
-	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Database); err != nil {
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
 		t.Fatal(err)
 	}
 	insert(t, db.Superuser(t))

@@ -129,7 +129,7 @@ until --allow names it. --backfill gives rows a value for a new required field.`
 		if err != nil {
 			return environmentError(err)
 		}
-		written, err := migrate.New(folder, args[0], compiled.Database, options)
+		written, err := migrate.New(folder, args[0], compiled.Release(), options)
 		if errors.Is(err, migrate.ErrNothingChanged) {
 			fmt.Fprintln(c.OutOrStdout(), err)
 			return nil
@@ -319,7 +319,7 @@ two files.`,
 		if err != nil {
 			return environmentError(err)
 		}
-		if err := migrate.Check(c.Context(), folder, compiled.Database, scratchURL); err != nil {
+		if err := migrate.Check(c.Context(), folder, compiled.Release(), scratchURL); err != nil {
 			return migrateError(err)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%d migrations lead to the schema\n", len(folder.Files))
@@ -369,7 +369,7 @@ Without FILE it only makes snapshot.json anew.`,
 		if err != nil {
 			return environmentError(err)
 		}
-		outcome, err := migrate.Rebase(c.Context(), folder, name, compiled.Database, options, scratchURL)
+		outcome, err := migrate.Rebase(c.Context(), folder, name, compiled.Release(), options, scratchURL)
 		if err != nil {
 			return migrateError(err)
 		}

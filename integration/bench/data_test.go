@@ -55,8 +55,7 @@ func prepare(b *testing.B, databaseURL string) *data {
 	if errs.HasErrors() {
 		b.Fatal(errs)
 	}
-	db := compiled.Database
-	if _, err := install.Install(ctx, conn, db); err != nil {
+	if _, err := install.Install(ctx, conn, compiled.Release()); err != nil {
 		b.Fatal(err)
 	}
 

@@ -119,11 +119,11 @@ func (s *stage) grown(b *testing.B, name, schema, first string) (*process, insta
 		if err != nil {
 			b.Fatal(err)
 		}
-		db, errs := sqlgen.Compile(p)
+		compiled, errs := sqlgen.Compile(p)
 		if errs.HasErrors() {
 			b.Fatal(errs)
 		}
-		if _, err := install.Install(ctx, conn, db.Database); err != nil {
+		if _, err := install.Install(ctx, conn, compiled.Release()); err != nil {
 			b.Fatal(err)
 		}
 		return time.Since(began)

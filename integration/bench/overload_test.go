@@ -95,7 +95,7 @@ func startOverloaded(b *testing.B) *overloaded {
 		b.Fatal(err)
 	}
 	defer conn.Close(ctx)
-	if _, err := install.Install(ctx, conn, compiled.Database); err != nil {
+	if _, err := install.Install(ctx, conn, compiled.Release()); err != nil {
 		b.Fatal(err)
 	}
 	return &overloaded{

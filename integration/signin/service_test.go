@@ -91,7 +91,7 @@ func serve(t *testing.T, o options) *service {
 			if errs.HasErrors() {
 				return fmt.Errorf("compile: %v", errs)
 			}
-			_, err := install.Install(ctx, owner, compiled.Database)
+			_, err := install.Install(ctx, owner, compiled.Release())
 			return err
 		},
 	}})

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/diff"
 	"github.com/sternpost/sternpost/sqlgen/emit"
@@ -16,11 +17,7 @@ import (
 func compile(t *testing.T, schema string, code ...string) *pg.Database {
 	t.Helper()
 	p := &sqlgen.Project{Files: []*syntax.Source{{Name: "blog.stern", Text: []byte(schema)}}}
-	compiled, errs := sqlgen.Compile(p)
-	if compiled == nil {
-		t.Fatalf("%s\n%s", schema, errs[0].Message)
-	}
-	db := compiled.Database
+	db := compiletest.Project(t, p).Database
 	for _, text := range code {
 		db.Code = append(db.Code, &pg.CodeFile{Name: "functions/helper.sql", Text: text})
 	}

@@ -113,7 +113,7 @@ func (p *planner) dropColumn(pr *pair, at *pg.Table, o *pg.Column) {
 		p.refuse(&Refusal{
 			Object: "column app." + pr.old.Name + "." + o.Name, Change: "would be dropped with its values", Reason: reason,
 			Allow: allow, Renames: pr.columnRenames(o),
-			Table: pr.old.Name, Column: o.Name, Condition: condition, Rows: rows, Sealed: o.Sealed != "",
+			Table: pr.old.Name, Column: o.Name, Condition: condition, Rows: rows, Sealed: o.Opaque != "",
 		})
 		return
 	}
@@ -136,7 +136,7 @@ func fieldOf(c *pg.Column) string {
 func (pr *pair) columnRenames(o *pg.Column) []Rename {
 	var list []Rename
 	for _, n := range pr.new.Columns {
-		if pr.was(n.Name) == nil && n.Type == o.Type && n.Sealed == o.Sealed && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
+		if pr.was(n.Name) == nil && n.Type == o.Type && n.Opaque == o.Opaque && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
 			list = append(list, Rename{n.Origin.Line, fieldOf(o), n.Origin.Place, pr.new.Name, n.Name})
 		}
 	}
@@ -148,7 +148,7 @@ func (pr *pair) columnRenames(o *pg.Column) []Rename {
 func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	reason := originOf(pr.new, n).String()
 	had := o.Default
-	if o.Type == n.Type && o.Sealed == n.Sealed {
+	if o.Type == n.Type && o.Opaque == n.Opaque {
 		p.alterValues(pr, o, n, reason)
 	} else if p.alterType(pr, o, n, reason) {
 		had = "" // it came off with the old type
@@ -171,7 +171,7 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 	missing := pg.Ident(o.Name) + " is null"
 	switch value, ok := p.backfill(pr.new.Name, n.Name); {
-	case ok && (o.Type != n.Type || o.Sealed != n.Sealed): // the change of type has written it
+	case ok && (o.Type != n.Type || o.Opaque != n.Opaque): // the change of type has written it
 		p.require(pr, n, reason, MayFail)
 		return
 	case ok:
@@ -224,7 +224,7 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	r := &Refusal{
 		Object: "column app." + pr.new.Name + "." + n.Name, Change: "would change its type from " + typeOf(o) + " to " + typeOf(n) + ", and " + c.consequence(),
 		Reason: reason, Allow: "type:" + pr.new.Name + "." + n.Name, Backfill: pr.new.Name + "." + n.Name,
-		Table: pr.old.Name, Column: o.Name, Condition: c.unfit(column), Sealed: o.Sealed != "",
+		Table: pr.old.Name, Column: o.Name, Condition: c.unfit(column), Sealed: o.Opaque != "",
 	}
 	r.Rows = p.rows(pr.old.Name, r.Condition)
 	switch {
@@ -269,8 +269,8 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 
 // typeOf names a type as a reader of the schema's tables knows it.
 func typeOf(c *pg.Column) string {
-	if c.Sealed != "" {
-		return c.Sealed
+	if c.Opaque != "" {
+		return c.Opaque
 	}
 	return c.Type
 }

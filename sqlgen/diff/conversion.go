@@ -96,7 +96,7 @@ var conversions = map[[2]string]Conversion{
 // ConversionOf tells what becomes of the values of a column. What the server has hashed
 // or encrypted is neither readable as anything else nor the same as a text.
 func ConversionOf(o, n *pg.Column) Conversion {
-	if o.Sealed != n.Sealed {
+	if o.Opaque != n.Opaque {
 		return Conversion{Nothing, "null", "$ is not null", false}
 	}
 	c := Convert(o.Type, n.Type)

@@ -310,7 +310,7 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 		r.Allow = "unique:" + pr.new.Name + "." + strings.Join(c.Columns, ",")
 		if len(was) == 1 {
 			r.Column = was[0]
-			r.Sealed = pr.old.Column(was[0]).Sealed != ""
+			r.Sealed = pr.old.Column(was[0]).Opaque != ""
 		}
 	}
 	return p.mayBreak(r)

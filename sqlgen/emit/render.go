@@ -181,10 +181,10 @@ func policy(t *pg.Table, p *pg.Policy) string {
 	return written(cat(head, " using (", nest(hard, condition), hard, ");"))
 }
 
-// branches lays out the condition of a policy: a case over the action, each
-// branch under the rule that it stands for, or what holds whatever the action.
+// branches lays out the condition of a policy: a case, each branch under the rule that it
+// is for, or what holds always.
 func branches(list []*pg.Branch, otherwise pg.Expr) doc {
-	if len(list) == 1 && len(list[0].Actions) == 0 {
+	if len(list) == 1 && list[0].When == nil {
 		return cat(comment(list[0].Comment), hard, expr(list[0].Condition, bindAny))
 	}
 	whens := catDoc{}
@@ -192,23 +192,10 @@ func branches(list []*pg.Branch, otherwise pg.Expr) doc {
 		if b.Comment != "" {
 			whens = append(whens, hard, comment(b.Comment))
 		}
-		whens = append(whens, hard, "when ", actionTest(b.Actions), " then", nest(hard, expr(b.Condition, bindAny)))
+		whens = append(whens, hard, "when ", expr(b.When, bindAny), " then", nest(hard, expr(b.Condition, bindAny)))
 	}
 	whens = append(whens, hard, "else ", expr(otherwise, bindAny))
 	return cat("case", nest(whens), hard, "end")
-}
-
-// actionTest calls platform.action bare: the planner evaluates it and keeps the
-// branches of the action at hand only.
-func actionTest(actions []string) doc {
-	if len(actions) == 1 {
-		return expr(pg.Eq(pg.Fn("platform.action"), pg.Str(actions[0])), bindAny)
-	}
-	list := make([]pg.Expr, len(actions))
-	for i, a := range actions {
-		list[i] = pg.Str(a)
-	}
-	return expr(&pg.In{Value: pg.Fn("platform.action"), List: list}, bindAny)
 }
 
 func grant(t *pg.Table, g *pg.Grant) string {

@@ -12,12 +12,12 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 const agreedSchema = `
@@ -156,16 +156,8 @@ func TestAgreement(t *testing.T) {
 		{Name: "schema.stern", Data: []byte(agreedSchema)},
 		{Name: sqlgen.ConfigName, Data: []byte("secrets:\n  - name: SHOP_KEY\n")},
 	}})
-	compiled, errs := sqlgen.Compile(project)
-	if compiled == nil {
-		var b strings.Builder
-		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		t.Fatalf("compile the schema:\n%s", b.String())
-	}
 	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Database); err != nil {
+	if _, err := install.Install(t.Context(), db.Owner(t), compiletest.Project(t, project).Release()); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Superuser(t).Exec(t.Context(), agreedRows); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/lower"
@@ -88,8 +89,7 @@ func tables(t *testing.T, s *schema.Schema, rows string) *pgx.Conn {
 	db := pgtest.New(t, pgtest.Options{})
 	lowered, manifest := lower.Schema(bare, "schema.stern")
 	publish.Complete(manifest, bare)
-	lowered.Manifest = manifest.Text()
-	if _, err := install.Install(t.Context(), db.Owner(t), lowered); err != nil {
+	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Superuser(t).Exec(t.Context(), rows); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -19,7 +20,7 @@ var ErrNotInstalled = errors.New("the database holds no release")
 
 // Installed returns the number of the release that a database holds, and whether
 // it is what this compilation becomes.
-func Installed(ctx context.Context, tx pgx.Tx, db *pg.Database) (number int64, isSame bool, err error) {
+func Installed(ctx context.Context, tx pgx.Tx, r *emit.Release) (number int64, isSame bool, err error) {
 	var manifest, description []byte
 	err = tx.QueryRow(ctx,
 		"select number, manifest::text, description::text from platform.release order by number desc limit 1",
@@ -38,5 +39,5 @@ func Installed(ctx context.Context, tx pgx.Tx, db *pg.Database) (number int64, i
 	if err != nil {
 		return 0, false, fmt.Errorf("read the installed release: %w", err)
 	}
-	return number, bytes.Equal(manifest, db.Manifest) && old.Platform == sql.Hash() && diff.Between(old, db, diff.Options{}).IsEmpty(), nil
+	return number, bytes.Equal(manifest, r.Manifest) && old.Platform == sql.Hash() && diff.Between(old, r.Database, diff.Options{}).IsEmpty(), nil
 }

@@ -236,17 +236,17 @@ func (c *codeCheck) signature(s *pg.Signature, wanted declared, all []declared) 
 	case len(fitting) == 1:
 		return
 	case len(fitting) > 1:
-		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("several functions %s.%s fit the action %s", s.Schema, s.Name, s.Action))
+		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("several functions %s.%s fit the %s", s.Schema, s.Name, s.Origin.Of))
 		return
 	case len(called) == 0:
-		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("the function of the action %s is missing", s.Action), expected(s))
+		c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("the function of the %s is missing", s.Origin.Of), expected(s))
 		return
 	}
 	notes := []syntax.Note{expected(s)}
 	for _, f := range called {
 		notes = append(notes, syntax.Note{Message: "found:    " + f.text()})
 	}
-	c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("%s.%s is not the function that the action %s calls", s.Schema, s.Name, s.Action), notes...)
+	c.errs.Add(schema.FunctionSignature, place, fmt.Sprintf("%s.%s is not the function that the %s calls", s.Schema, s.Name, s.Origin.Of), notes...)
 }
 
 func expected(s *pg.Signature) syntax.Note {

@@ -13,10 +13,11 @@ import (
 	"github.com/jackc/pgx/v5"
 	"golang.org/x/tools/txtar"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -35,13 +36,8 @@ func project(text string) *sqlgen.Project {
 	return p
 }
 
-func compileProject(t testing.TB, text string) *pg.Database {
-	t.Helper()
-	compiled, errs := sqlgen.Compile(project(text))
-	if compiled == nil {
-		t.Fatalf("the project\n%s\ndoes not compile: %s", text, errs[0].Message)
-	}
-	return compiled.Database
+func compileProject(t testing.TB, text string) *emit.Release {
+	return compiletest.Project(t, project(text)).Release()
 }
 
 // coded is a schema with one action whose code is given.
@@ -331,22 +327,12 @@ func refusalOf(t *testing.T, conn *pgx.Conn, text string) string {
 	t.Helper()
 	compiled, errs := sqlgen.Compile(project(text))
 	if compiled == nil {
-		return rendered(t, errs)
+		return compiletest.Rendered(t, errs)
 	}
-	db := compiled.Database
-	if _, err := install.Install(t.Context(), conn, db); err != nil {
+	if _, err := install.Install(t.Context(), conn, compiled.Release()); err != nil {
 		return err.Error()
 	}
 	return ""
-}
-
-func rendered(t *testing.T, errs syntax.Errors) string {
-	t.Helper()
-	var b strings.Builder
-	if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 // TestCodeThatFits holds that functions may have more than their action needs.
@@ -391,7 +377,7 @@ func TestExamplesOfCodes(t *testing.T) {
 		compiled, errs := sqlgen.Compile(project(text))
 		if compiled != nil {
 			var refused *install.CodeError
-			if _, err := install.Install(t.Context(), conn, compiled.Database); errors.As(err, &refused) {
+			if _, err := install.Install(t.Context(), conn, compiled.Release()); errors.As(err, &refused) {
 				errs = append(errs, refused.Errors...)
 			} else if err != nil {
 				t.Fatalf("the example of %s: %v", code, err)

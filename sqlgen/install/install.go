@@ -28,8 +28,8 @@ import (
 
 // Script returns the whole application, platform included, as one SQL text for
 // an empty database, to be run in one transaction. Equal input gives equal text.
-func Script(db *pg.Database) string {
-	return emit.Script(OverPlatform(db), sql.Script())
+func Script(r *emit.Release) string {
+	return emit.Script(OverPlatform(r), sql.Script())
 }
 
 // BackfillError is returned when the value that was given for rows cannot be computed.
@@ -48,11 +48,11 @@ func (e *BackfillError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *BackfillError) Unwrap() error { return e.Cause }
 
-// OverPlatform returns a database as one that stands on the platform of this build.
-func OverPlatform(db *pg.Database) *pg.Database {
-	over := *db
+// OverPlatform returns a release as one that stands on the platform of this build.
+func OverPlatform(r *emit.Release) *emit.Release {
+	over := *r.Database
 	over.Platform = sql.Hash()
-	return &over
+	return &emit.Release{Database: &over, Manifest: r.Manifest}
 }
 
 // Outcome tells what Install did.
@@ -97,35 +97,35 @@ type Options struct {
 }
 
 // Install brings the database behind conn, whose role is or becomes the owner, to
-// the state that db describes. It does nothing when that is installed already.
-func Install(ctx context.Context, conn *pgx.Conn, db *pg.Database) (Outcome, error) {
-	return InstallWith(ctx, conn, db, Options{})
+// the state that a release describes. It does nothing when that is installed already.
+func Install(ctx context.Context, conn *pgx.Conn, r *emit.Release) (Outcome, error) {
+	return InstallWith(ctx, conn, r, Options{})
 }
 
 // InstallWith does so with options. Where it fails on something that was changed by hand
 // it returns a *DriftError.
-func InstallWith(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Options) (Outcome, error) {
+func InstallWith(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Options) (Outcome, error) {
 	if err := sql.Migrate(ctx, conn); err != nil {
 		return Outcome{}, fmt.Errorf("install the platform: %w", err)
 	}
-	outcome, err := install(ctx, conn, db, options)
-	return outcome, orDrift(ctx, conn, db, err)
+	outcome, err := install(ctx, conn, r, options)
+	return outcome, orDrift(ctx, conn, r.Database, err)
 }
 
-func install(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Options) (Outcome, error) {
+func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Options) (Outcome, error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return Outcome{}, fmt.Errorf("install a release: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
-	wanted := OverPlatform(db)
+	wanted := OverPlatform(r)
 	installed, old, err := newest(ctx, tx)
 	if err != nil {
 		return Outcome{}, err
 	}
 	counted := counter{ctx: ctx, tx: tx}
-	plan := diff.Between(old, wanted, diff.Options{Allow: options.Allow, Backfills: options.Backfills, Rows: counted.rows})
+	plan := diff.Between(old, wanted.Database, diff.Options{Allow: options.Allow, Backfills: options.Backfills, Rows: counted.rows})
 	outcome := Outcome{Release: installed.number, Plan: plan}
 	switch {
 	case counted.err != nil:
@@ -135,16 +135,16 @@ func install(ctx context.Context, conn *pgx.Conn, db *pg.Database, options Optio
 	case old != nil && plan.IsEmpty() && bytes.Equal(installed.manifest, wanted.Manifest) && old.Platform == wanted.Platform:
 		return outcome, nil
 	}
-	if err := checkSource(db); err != nil {
+	if err := checkSource(r.Database); err != nil {
 		return Outcome{}, err
 	}
 	if err := run(ctx, tx.Conn().PgConn(), emit.Plan(plan)); err != nil {
-		return Outcome{}, namingRule(err, db.Manifest)
+		return Outcome{}, namingRule(err, r.Manifest)
 	}
-	if err := checkCode(ctx, tx, db); err != nil {
+	if err := checkCode(ctx, tx, r.Database); err != nil {
 		return Outcome{}, err
 	}
-	if err := checkBodies(ctx, tx, db); err != nil {
+	if err := checkBodies(ctx, tx, r.Database); err != nil {
 		return Outcome{}, err
 	}
 	err = tx.QueryRow(ctx, "select platform.install_release($1, $2, $3)",

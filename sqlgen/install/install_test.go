@@ -1,7 +1,6 @@
 package install_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -14,27 +13,14 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
-	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // compile compiles a schema that must be good.
-func compile(t testing.TB, schema string) *pg.Database {
-	t.Helper()
-	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
-	if compiled == nil {
-		var b bytes.Buffer
-		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, b.String())
-	}
-	db := compiled.Database
-	return db
-}
+func compile(t testing.TB, schema string) *emit.Release { return compiletest.Schema(t, schema) }
 
 // mustInstall installs a schema and returns the outcome.
 func mustInstall(t testing.TB, conn *pgx.Conn, schema string) install.Outcome {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -42,9 +43,8 @@ func TestNoCommandReachesPsql(t *testing.T) {
 				}
 				return
 			}
-			db := compiled.Database
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, "app.sql"), []byte(install.Script(db)), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, "app.sql"), []byte(install.Script(compiled.Release())), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			run := exec.CommandContext(t.Context(), psql, "-X", "-q", "-1", "-v", "ON_ERROR_STOP=1", "-f", "app.sql", pgtest.New(t, pgtest.Options{Empty: true}).OwnerURL())
@@ -76,7 +76,7 @@ func TestNoCommandIsCompiled(t *testing.T) {
 			t.Errorf("%s\ncompiles", code)
 			continue
 		}
-		if got := rendered(t, errs); !strings.Contains(got, want) {
+		if got := compiletest.Rendered(t, errs); !strings.Contains(got, want) {
 			t.Errorf("%s\ngot  %s\nwant %s", code, got, want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -25,13 +26,9 @@ func TestRestoreIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, errs := sqlgen.Compile(project)
-	if compiled == nil {
-		t.Fatal(rendered(t, errs))
-	}
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
 	conn := from.Owner(t)
-	if _, err := install.Install(t.Context(), conn, compiled.Database); err != nil {
+	if _, err := install.Install(t.Context(), conn, compiletest.Project(t, project).Release()); err != nil {
 		t.Fatal(err)
 	}
 	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()

@@ -53,7 +53,7 @@ func Signature(a *schema.Action) *pg.Signature {
 	s := &pg.Signature{
 		Schema: codeSchema, Name: a.Function,
 		Returns: rowType(a.Model), ReturnsSet: a.Kind == schema.List,
-		Action: a.Name, File: codeFile(a),
+		Origin: pg.Origin{Of: "action " + a.Name}, File: codeFile(a),
 	}
 	switch a.Kind {
 	case schema.Read, schema.Write:

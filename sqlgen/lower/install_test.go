@@ -5,6 +5,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -17,8 +18,7 @@ func mustInstall(t testing.TB, db *pgtest.DB, s *schema.Schema, text string) *re
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
 	Publish(manifest, s)
-	lowered.Manifest = manifest.Text()
-	if _, err := install.Install(t.Context(), db.Owner(t), lowered); err != nil {
+	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return manifest

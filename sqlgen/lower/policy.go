@@ -150,18 +150,26 @@ func (l *lowering) ofOwner(demanded policies, owner string) policies {
 func (p policies) branches(command pg.Command) []*pg.Branch {
 	var branches []*pg.Branch
 	for _, d := range p[command] {
-		b := &pg.Branch{Condition: d.condition}
+		var during []pg.Expr
 		var kinds []schema.Kind
 		for _, by := range d.actions {
-			b.Actions = append(b.Actions, by.name)
+			during = append(during, pg.Str(by.name))
 			if by.kind != "" && !slices.Contains(kinds, by.kind) {
 				kinds = append(kinds, by.kind)
 			}
 		}
-		b.Comment = demandOf(kinds, d.reason)
-		branches = append(branches, b)
+		branches = append(branches, &pg.Branch{When: isDuring(during), Comment: demandOf(kinds, d.reason), Condition: d.condition})
 	}
 	return branches
+}
+
+// isDuring tells whether the action at hand is one of these. It calls platform.action bare:
+// the planner evaluates it and keeps the branches of the action at hand only.
+func isDuring(actions []pg.Expr) pg.Expr {
+	if len(actions) == 1 {
+		return pg.Eq(pg.Fn("platform.action"), actions[0])
+	}
+	return &pg.In{Value: pg.Fn("platform.action"), List: actions}
 }
 
 // demandOf is what a policy says above a branch.

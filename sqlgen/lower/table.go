@@ -72,7 +72,7 @@ func column(f *schema.Field) *pg.Column {
 		c.Comment = f.FKOf.Doc
 	}
 	if f.Type.Kind.IsWriteOnly() {
-		c.Sealed = f.Type.Kind.String()
+		c.Opaque = f.Type.Kind.String()
 	}
 	if d := columnDefault(f); d != nil {
 		c.Default = emit.Expr(d)

@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
@@ -24,16 +25,13 @@ func TestExampleApps(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			compiled, errs := sqlgen.Compile(source)
-			if compiled == nil {
-				t.Fatal(errs)
-			}
+			compiled := compiletest.Project(t, source)
 			project := t.TempDir()
-			mustNew(t, project, "first", compiled.Database)
+			mustNew(t, project, "first", compiled.Release())
 			db := pgtest.New(t, pgtest.Options{Empty: true})
 			mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName))
 			fresh := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
-			if _, err := install.Install(t.Context(), fresh, compiled.Database); err != nil {
+			if _, err := install.Install(t.Context(), fresh, compiled.Release()); err != nil {
 				t.Fatal(err)
 			}
 			checkSame(t, app, catalog(t, db.Owner(t)), catalog(t, fresh))

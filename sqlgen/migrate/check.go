@@ -7,8 +7,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // CheckError is returned by Check for migrations that do not lead to the schema.
@@ -25,7 +25,7 @@ func (e *CheckError) Error() string {
 // Check proves that the migrations lead to the schema: it applies them to an empty
 // database of a scratch Postgres (at scratchURL, or one that it starts), installs the
 // schema in another one, and compares both. It looks at the files first.
-func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL string) (err error) {
+func Check(ctx context.Context, folder *Folder, r *emit.Release, scratchURL string) (err error) {
 	if err := folder.files(); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL stri
 		return fmt.Errorf("there are no migrations in %s: write the first one with sternpost migrate new", folder.Dir)
 	}
 	var refused *RefusedError
-	switch _, err := next(last, 1, "check", db, PlanOptions{}); {
+	switch _, err := next(last, 1, "check", r, PlanOptions{}); {
 	case err == nil, errors.As(err, &refused):
 		return errors.New("the schema has changed since the last migration: write the next one with sternpost migrate new NAME")
 	case !errors.Is(err, ErrNothingChanged):
@@ -77,7 +77,7 @@ func Check(ctx context.Context, folder *Folder, db *pg.Database, scratchURL stri
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := install.Install(ctx, conn, db); err != nil {
+	if _, err := install.Install(ctx, conn, r); err != nil {
 		return err
 	}
 	if fresh, err = readCatalog(ctx, conn); err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // scratchURL is a server on which migrations may be tried.
@@ -17,7 +17,7 @@ func scratchURL(t testing.TB) string {
 	return pgtest.New(t, pgtest.Options{Empty: true}).SuperuserURL()
 }
 
-func check(t testing.TB, project string, db *pg.Database) error {
+func check(t testing.TB, project string, db *emit.Release) error {
 	t.Helper()
 	return migrate.Check(t.Context(), folder(t, project), db, scratchURL(t))
 }

@@ -1,7 +1,6 @@
 package migrate_test
 
 import (
-	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,11 +9,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
-	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
-	"github.com/sternpost/sternpost/sqlgen/pg"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 func TestMain(m *testing.M) {
@@ -63,22 +61,8 @@ func mustTern(t testing.TB, url, dir string, args ...string) {
 func tail(text string) string { return text[max(0, len(text)-3000):] }
 
 // compile compiles a schema, with files of custom code by name.
-func compile(t testing.TB, schema string, functions ...[2]string) *pg.Database {
-	t.Helper()
-	project := &sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}}
-	for _, f := range functions {
-		project.Functions = append(project.Functions, &syntax.Source{Name: f[0], Text: []byte(f[1])})
-	}
-	compiled, errs := sqlgen.Compile(project)
-	if compiled == nil {
-		var b bytes.Buffer
-		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		t.Fatalf("the schema\n%s\ndoes not compile:\n%s", schema, b.String())
-	}
-	db := compiled.Database
-	return db
+func compile(t testing.TB, schema string, functions ...[2]string) *emit.Release {
+	return compiletest.Schema(t, schema, functions...)
 }
 
 // folder reads the migrations of a project.
@@ -92,9 +76,9 @@ func folder(t testing.TB, project string) *migrate.Folder {
 }
 
 // mustNew writes the next migration.
-func mustNew(t testing.TB, project, name string, db *pg.Database, allowed ...string) []*migrate.File {
+func mustNew(t testing.TB, project, name string, r *emit.Release, allowed ...string) []*migrate.File {
 	t.Helper()
-	written, err := migrate.New(folder(t, project), name, db, migrate.PlanOptions{Allow: allowed})
+	written, err := migrate.New(folder(t, project), name, r, migrate.PlanOptions{Allow: allowed})
 	if err != nil {
 		t.Fatalf("migrate new %s: %v", name, err)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
@@ -44,10 +45,10 @@ type Written struct {
 	Warnings []string // what the schema says and has no effect, and options that nothing asked for
 }
 
-// New writes the files that bring a database from the last migration to db, and the
+// New writes the files that bring a database from the last migration to a release, and the
 // snapshot. It needs no database, so it takes it that tables hold rows. Nothing is
 // written when there is nothing to do, and then it returns ErrNothingChanged.
-func New(folder *Folder, name string, db *pg.Database, o PlanOptions) (*Written, error) {
+func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &NameError{name}
 	}
@@ -62,7 +63,7 @@ func New(folder *Folder, name string, db *pg.Database, o PlanOptions) (*Written,
 	if n := len(folder.Files); n > 0 {
 		number = folder.Files[n-1].Number + 1
 	}
-	change, err := next(last, number, name, db, o)
+	change, err := next(last, number, name, r, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,11 +78,11 @@ type change struct {
 }
 
 // next makes the change that follows a snapshot, nil if there is none.
-func next(last *snapshot, number int, name string, db *pg.Database, o PlanOptions) (*change, error) {
-	db = install.OverPlatform(db)
+func next(last *snapshot, number int, name string, r *emit.Release, o PlanOptions) (*change, error) {
+	r = install.OverPlatform(r)
 	if last == nil {
-		wanted := recordOf(db)
-		file := &draft{body: []string{lockTimeoutSQL, strings.TrimSpace(install.Script(db))}}
+		wanted := recordOf(r)
+		file := &draft{body: []string{lockTimeoutSQL, strings.TrimSpace(install.Script(r))}}
 		return &change{
 			files: []*File{file.file(number, name, nothing, wanted.digest(), 1, 1)},
 			after: newSnapshot(number, sql.Current(), wanted),
@@ -92,8 +93,8 @@ func next(last *snapshot, number int, name string, db *pg.Database, o PlanOption
 	if err != nil {
 		return nil, fmt.Errorf("read the description in the snapshot: %w", err)
 	}
-	plan := diff.Between(old, db, diff.Options{Allow: o.Allow, Backfills: o.Backfills, Concurrent: true})
-	if plan.IsEmpty() && bytes.Equal(before.manifest, db.Manifest) && old.Platform == db.Platform {
+	plan := diff.Between(old, r.Database, diff.Options{Allow: o.Allow, Backfills: o.Backfills, Concurrent: true})
+	if plan.IsEmpty() && bytes.Equal(before.manifest, r.Manifest) && old.Platform == r.Platform {
 		return nil, ErrNothingChanged
 	}
 	if len(plan.Refused) > 0 {
@@ -103,7 +104,7 @@ func next(last *snapshot, number int, name string, db *pg.Database, o PlanOption
 	if err != nil {
 		return nil, err
 	}
-	wanted := recordOf(plan.Result)
+	wanted := recordOf(&emit.Release{Database: plan.Result, Manifest: r.Manifest})
 	c := &change{warnings: warningsOf(plan)}
 	drafts := draftsOf(plan, platform, wanted.changeSQL(before))
 	for i, d := range drafts {
@@ -152,9 +153,9 @@ func warningsOf(plan *diff.Plan) []string {
 	return list
 }
 
-// recordOf returns what the release of a database says.
-func recordOf(db *pg.Database) record {
-	return record{strings.Join(strings.Fields(db.Source), " "), db.Manifest, db.Description()}
+// recordOf returns what a database keeps of a release.
+func recordOf(r *emit.Release) record {
+	return record{strings.Join(strings.Fields(r.Source), " "), r.Manifest, r.Description()}
 }
 
 // write writes files and the snapshot, or nothing.

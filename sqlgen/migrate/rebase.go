@@ -12,7 +12,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 )
 
 // Rebased tells what Rebase did.
@@ -27,7 +27,7 @@ type Rebased struct {
 // name it only makes the snapshot of the files that there are. It applies the other
 // migrations on a scratch Postgres (at scratchURL, or one that it starts), so that the
 // snapshot, which such a merge tears, is not needed.
-func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, o PlanOptions, scratchURL string) (*Rebased, error) {
+func Rebase(ctx context.Context, folder *Folder, name string, r *emit.Release, o PlanOptions, scratchURL string) (*Rebased, error) {
 	moved, rest, err := folder.split(name)
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func Rebase(ctx context.Context, folder *Folder, name string, db *pg.Database, o
 		f.Number, f.Name = number, renumbered(f.Name, number)
 		outcome.Written = []*File{&f}
 	default:
-		c, err := next(last, number, baseName(moved), db, o)
+		c, err := next(last, number, baseName(moved), r, o)
 		switch {
 		case err == nil:
 			outcome.Written, after = c.files, c.after

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // fourteen is a schema of that many models, each with all kinds of actions.
@@ -52,7 +53,7 @@ model Thing%[1]d {
 // A migration holds what has changed, and little more.
 func TestSizeOfAMigration(t *testing.T) {
 	t.Parallel()
-	workshop := func(edit func(text string) string) *pg.Database {
+	workshop := func(edit func(text string) string) *emit.Release {
 		project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
 		if err != nil {
 			t.Fatal(err)
@@ -60,19 +61,14 @@ func TestSizeOfAMigration(t *testing.T) {
 		for _, f := range project.Files {
 			f.Text = []byte(edit(string(f.Text)))
 		}
-		compiled, errs := sqlgen.Compile(project)
-		if compiled == nil {
-			t.Fatal(errs)
-		}
-		db := compiled.Database
-		return db
+		return compiletest.Project(t, project).Release()
 	}
 	addField := func(text string) string {
 		return strings.Replace(text, "  fields {\n", "  fields {\n    sternpostTest Text?\n", 1)
 	}
 	for _, c := range []struct {
 		name     string
-		old, new *pg.Database
+		old, new *emit.Release
 		percent  int
 	}{
 		{"fourteen models", compile(t, fourteen("")), compile(t, fourteen("    place Text?\n")), 10},

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
-	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // hostile is what a reader of migrations might take for its own: templates, tern's marks,
@@ -63,7 +63,7 @@ func hostileCode(more string) [2]string {
 		"comment on function functions.answer(jsonb) is '{{ x }}'"}
 }
 
-func hostileDatabase(t testing.TB, more string) *pg.Database {
+func hostileDatabase(t testing.TB, more string) *emit.Release {
 	return compile(t, hostileSchema(more), hostileCode(strings.Repeat("\n  -- more {{", len(more))))
 }
 
@@ -73,7 +73,7 @@ func TestHostileText(t *testing.T) {
 	const more = "enum State {\n  On\n  Off\n}\nmodel Tag {\n  fields {\n    name Text @default(\"{{ x }}\")\n  }\n}\n"
 	first, second := hostileDatabase(t, ""), hostileDatabase(t, more)
 
-	installed := func(db *pg.Database) ([]string, [2]string) {
+	installed := func(db *emit.Release) ([]string, [2]string) {
 		conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
 		if _, err := install.Install(t.Context(), conn, db); err != nil {
 			t.Fatal(err)

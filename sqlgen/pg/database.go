@@ -19,7 +19,6 @@ type Database struct {
 	Code      []*CodeFile  `json:"code,omitempty"` // the project's own SQL, in the order in which it runs
 	Expected  []*Signature `json:"-"`              // the functions that Code has to define
 	Functions []*Function  `json:"functions"`
-	Manifest  []byte       `json:"-"` // JSON: what a server reads of the release
 }
 
 // KeptColumn names a column that triggers keep.
@@ -62,7 +61,7 @@ type Signature struct {
 	Arguments    []Argument
 	Returns      string
 	ReturnsSet   bool
-	Action       string // that calls it
+	Origin       Origin // what calls it
 	File         string // in which it is looked for
 }
 
@@ -114,7 +113,7 @@ type Column struct {
 	Generated   string `json:"generated,omitempty"` // what Postgres makes its value of; empty means nothing
 	Kept        string `json:"kept,omitempty"`      // what triggers keep its value equal to, for a row of the table; empty means nothing
 	Comment     string `json:"comment,omitempty"`   // empty means none
-	Sealed      string `json:"sealed,omitempty"`    // "Password" or "Secret" if the server hashes or encrypts what it holds
+	Opaque      string `json:"sealed,omitempty"`    // names the form of what it holds if SQL cannot read it, which is never shown; empty means that it can
 
 	Values  []string      `json:"values,omitempty"` // of an enum: what it may hold; a constraint says the same
 	Renames []ValueRename `json:"-"`                // of an enum: values that had another name before
@@ -199,25 +198,24 @@ const (
 	ForDelete Command = "delete"
 )
 
-// Policy is a permissive row-security policy. Branches are its conditions by
-// action; an action without branch is refused. A single branch that names no action
-// holds whatever the action.
+// Policy is a permissive row-security policy. Branches are its conditions by case, and a
+// case without branch is refused. A single branch without a case holds always.
 type Policy struct {
 	Name     string    `json:"name"`
 	Command  Command   `json:"command"`
 	Role     string    `json:"role"`
 	Branches []*Branch `json:"-"`
-	Check    []*Branch `json:"-"`                 // of an update: what the new row must satisfy; an action without branch is free
+	Check    []*Branch `json:"-"`                 // of an update: what the new row must satisfy; a case without branch is free
 	Columns  []string  `json:"columns,omitempty"` // of its own table, that it mentions
 	Views    []string  `json:"views,omitempty"`   // that it reads
 	Text     string    `json:"-"`                 // the statement that makes it
 	Digest   string    `json:"digest"`
 }
 
-// Branch is what a policy demands during some actions.
+// Branch is what a policy demands in some case.
 type Branch struct {
-	Actions   []string // none means whatever the action
-	Comment   string   // the rule in the schema's words; empty means none
+	When      Expr   // the case; nil means always
+	Comment   string // the rule in the schema's words; empty means none
 	Condition Expr
 }
 

@@ -28,6 +28,7 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -236,7 +237,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	}
-	outcome, err := l.install(ctx, compiled.Database)
+	outcome, err := l.install(ctx, compiled.Release())
 	var refused *install.RefusedError
 	var misfit *install.RowsError
 	var code *install.CodeError
@@ -341,14 +342,14 @@ func (l *loop) migrate(ctx context.Context) {
 	}
 }
 
-func (l *loop) install(ctx context.Context, db *pg.Database) (install.Outcome, error) {
+func (l *loop) install(ctx context.Context, r *emit.Release) (install.Outcome, error) {
 	conn, err := pgx.Connect(ctx, l.database.URL())
 	if err != nil {
 		return install.Outcome{}, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	l.tellDrift(ctx, conn, db)
-	return install.InstallWith(ctx, conn, db, install.Options{Allow: l.options.Allow, Backfills: l.options.Backfills, ByDev: true})
+	l.tellDrift(ctx, conn, r.Database)
+	return install.InstallWith(ctx, conn, r, install.Options{Allow: l.options.Allow, Backfills: l.options.Backfills, ByDev: true})
 }
 
 func (l *loop) say(format string, args ...any) {
