@@ -582,3 +582,27 @@ func TestMailServerRefuses(t *testing.T) {
 		t.Errorf("%d mails were taken, want 1", len(mails.Taken()))
 	}
 }
+
+// TestMailPage looks at the mails of a service that is being developed and has no mail server.
+func TestMailPage(t *testing.T) {
+	t.Parallel()
+	s := serve(t, options{settings: "  password: {verification: send}\n"})
+	b := newBrowser(t)
+	if page := b.get(t, s.url+"/mail"); page.StatusCode != 200 || !strings.Contains(page.body, "No mail has been asked for yet") {
+		t.Errorf("before any mail: got %d\n%s", page.StatusCode, page.body)
+	}
+	s.signUp(t, "ada@example.com", "correct-canary")
+	awaitSent(t, s)
+	page := b.get(t, s.url+"/mail")
+	match := regexp.MustCompile(`<a href="` + regexp.QuoteMeta(s.url) + `/auth/verify\?token=([A-Za-z0-9_-]{43})"`).FindStringSubmatch(page.body)
+	if match == nil || !strings.Contains(page.body, "to ada@example.com") || !strings.Contains(page.body, "kept, since no mail server is configured") {
+		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
+	}
+	s.must(t, "", "verifyEmail", map[string]string{"token": match[1]})
+	if home := b.get(t, s.url+"/"); !strings.Contains(home.body, `<a href="mail">Mails</a>`) {
+		t.Error("the page of the application does not lead to the mails")
+	}
+	if page := newBrowser(t).get(t, serve(t, inProduction("STERNPOST_DOCS=true")).url+"/mail"); page.StatusCode != 404 {
+		t.Errorf("in production: got %d", page.StatusCode)
+	}
+}
