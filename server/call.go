@@ -52,7 +52,14 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 	var err error
 	for range maxReleases {
 		err = do(r, exposed)
-		if !isOvertaken(err) || !s.catchUp(r.number) {
+		if !isOvertaken(err) {
+			return err
+		}
+		isNewer, errLook := s.catchUp(r.number)
+		switch {
+		case errLook != nil:
+			return errLook
+		case !isNewer:
 			return err
 		}
 		// The release was replaced between its look-up and the call. All is done

@@ -157,21 +157,30 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// catchUp looks for a newer release at once, because a function of the served one
-// was missing. It tells whether there was one.
-func (s *Server) catchUp(than int64) bool {
+// catchUp looks for a newer release at once, because a function of the served one was
+// missing. It tells whether there was one. Of many calls that miss one at a time, one
+// looks.
+func (s *Server) catchUp(than int64) (bool, error) {
+	isNewer := func() bool {
+		r := s.current.Load()
+		return r != nil && r.number != than
+	}
+	s.catching.Lock()
+	defer s.catching.Unlock()
+	if isNewer() {
+		return true, nil
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
 	conn, err := s.db.acquire()
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer conn.Release()
 	if err := s.refresh(ctx, conn.conn()); err != nil {
 		s.log.Error("load the newest release", "error", err)
 	}
-	r := s.current.Load()
-	return r != nil && r.number != than
+	return isNewer(), nil
 }
 
 func (s *Server) ready() {

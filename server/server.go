@@ -57,6 +57,7 @@ type Server struct {
 	app    *fiber.App
 
 	loading  sync.Mutex                  // held while a release is loaded
+	catching sync.Mutex                  // held while a call looks for a newer one
 	current  atomic.Pointer[served]      // nil until one is
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool

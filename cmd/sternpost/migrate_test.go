@@ -18,7 +18,7 @@ import (
 // taskSchema is a schema with a model of some fields.
 func taskSchema(fields string) string {
 	return "model Task {\n  fields {\n    " + fields + "\n  }\n  actions {\n    get getTask(id)\n    create createTask() with (title)\n" +
-		"    list listTasks(title?)\n  }\n  @permission(expression: true, actions: [get, list, create])\n}\n"
+		"    list listTasks()\n  }\n  @permission(expression: true, actions: [get, list, create])\n}\n"
 }
 
 // withInput is a schema of tasks whose create takes another input.

@@ -24,14 +24,17 @@ type action struct {
 }
 
 // property is one of an input, and is required.
-type property struct{ name, schema string }
+type property struct {
+	name   string
+	schema *release.JSONSchema
+}
 
 // values are the properties of an input.
 type values map[string]string
 
-const (
-	passwordSchema = `{"type":"string","format":"password","minLength":1,"maxLength":1024}`
-	textSchema     = `{"type":"string"}`
+var (
+	textSchema     = release.Typed("string")
+	passwordSchema = release.Typed("string").With("format", "password").With("minLength", 1).With("maxLength", 1024)
 )
 
 // actions lists them, in the order in which they are described.
@@ -157,16 +160,17 @@ func addSchema(m *release.Manifest, action, suffix string, properties []property
 	for n := 2; m.Schemas.Get(name) != nil; n++ {
 		name = fmt.Sprintf("%s%d", base, n)
 	}
-	var members, required []string
+	var members release.Properties
+	var required []string
 	for _, p := range properties {
-		members = append(members, `"`+p.name+`":`+p.schema)
-		required = append(required, `"`+p.name+`"`)
+		members = members.With(p.name, p.schema)
+		required = append(required, p.name)
 	}
-	schema := `{"type":"object","properties":{` + strings.Join(members, ",") + `},`
+	schema := release.ObjectOf(members)
 	if len(required) > 0 {
-		schema += `"required":[` + strings.Join(required, ",") + `],`
+		schema = schema.Requiring(required...)
 	}
-	m.Schemas = append(m.Schemas, release.Schema{Name: name, JSON: json.RawMessage(schema + `"additionalProperties":false}`)})
+	m.Schemas = append(m.Schemas, release.Schema{Name: name, JSON: schema.Closed().Text()})
 	return name
 }
 

@@ -2,7 +2,6 @@ package migrate_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,9 +79,6 @@ func TestSizeOfAMigration(t *testing.T) {
 		build, size := len(install.Script(c.new)), 0
 		for _, f := range files {
 			size += len(f.Text)
-			if os.Getenv("SHOW") != "" {
-				os.WriteFile("/tmp/show_"+f.Name, []byte(f.Text), 0o600)
-			}
 		}
 		t.Logf("%s: build prints %d bytes, a migration for one more column %d (%.1f %%)", c.name, build, size, 100*float64(size)/float64(build))
 		if size*100 > build*c.percent {
