@@ -234,7 +234,8 @@ func (d *data) release() error {
 		err = os.RemoveAll(d.remove)
 	}
 	if d.lock != nil {
-		err = errors.Join(err, d.lock.Close())
+		// To close it is not enough: a child that is just being started holds the file too, until it runs another program.
+		err = errors.Join(err, syscall.Flock(int(d.lock.Fd()), syscall.LOCK_UN), d.lock.Close())
 	}
 	return err
 }
