@@ -87,7 +87,7 @@ func TestWithout(t *testing.T) {
 		{refused: `^listen`, want: map[string]string{"notifications": "falls back"}},
 		{refused: `1 \+ \$1`, want: map[string]string{"named prepared statements": "prevents"}},
 		{refused: `pg_sleep`, want: map[string]string{"cancelling a statement": "falls back"}},
-		{refused: `pg_timezone_names`, want: map[string]string{"names of time zones": "falls back"}},
+		{refused: `at time zone`, want: map[string]string{"names of time zones": "falls back"}},
 		{refused: `server_encoding`, want: map[string]string{"the encoding UTF8": "prevents"}},
 		{super: `do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$`, want: map[string]string{"a primary that takes writes": "prevents", "schemas, tables and constraints": "not tried"}},
 	} {

@@ -43,7 +43,7 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 // if sums are moved by them.
 func changedRows(t *pg.Table, event string, columns func(sign string) string) string {
 	from := func(rows, sign string) string {
-		return "select " + columns(sign) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
+		return "select" + columns(sign) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
 	}
 	switch event {
 	case "insert":
@@ -105,7 +105,7 @@ func changedKeys(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 			list = append(list, own+"."+pg.Ident(w))
 		}
 	}
-	columns := "select " + strings.Join(list, ", ") + " from "
+	columns := "select" + listed(list, 2) + "\nfrom "
 	before, after := columns+"old_rows as "+own, columns+"new_rows as "+own
 	switch k.Event {
 	case "insert":
@@ -113,7 +113,8 @@ func changedKeys(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	case "delete":
 		return before
 	}
-	return "(" + before + " except all " + after + ")\nunion all\n(" + after + " except all " + before + ")"
+	except := func(a, b string) string { return "(\n" + indented(a+"\nexcept all\n"+b, 2) + "\n)" }
+	return except(before, after) + "\nunion all\n" + except(after, before)
 }
 
 // moving moves sums by the difference.
@@ -128,7 +129,7 @@ func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 			}
 			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
 		}
-		return strings.TrimPrefix(listed(list, 2), " ")
+		return listed(list, 2)
 	})
 	var sums, moves, sets []string
 	for i, c := range s.Moved {
@@ -151,7 +152,7 @@ from (
   group by changed.key
 ) as moved
 where ` + name + `.` + pg.Ident(s.Match) + ` = moved.key
-  and (` + strings.Join(moves, " or ") + `);`
+  and (` + either(moves) + `);`
 }
 
 // reading reads columns anew.
@@ -173,7 +174,7 @@ from (
   where ` + found + `
 ) as source
 where ` + name + `.id = source.id
-  and (` + strings.Join(differ, " or ") + `);`
+  and (` + either(differ) + `);`
 }
 
 // restart is for a table that was emptied.
@@ -184,7 +185,7 @@ func restart(t *pg.Table, s *pg.Restart) string {
 		sets = append(sets, column+" = "+Expr(c.Value))
 		differ = append(differ, pg.Ident(s.Table)+"."+column+" is distinct from "+Expr(c.Value))
 	}
-	return indented("update "+pg.Qualified(t.Schema, s.Table)+"\nset "+strings.Join(sets, ", ")+"\nwhere "+strings.Join(differ, " or ")+";", 2)
+	return indented("update "+pg.Qualified(t.Schema, s.Table)+"\nset"+listed(sets, 2)+"\nwhere "+strings.Join(differ, "\n  or ")+";", 2)
 }
 
 // guard writes the function that keeps others from writing what is kept.
@@ -208,6 +209,14 @@ func listed(items []string, by int) string {
 	}
 	between := "\n" + strings.Repeat(" ", by)
 	return between + strings.Join(items, ","+between)
+}
+
+// either writes alternatives inside the brackets of a condition: on its line if they are short, else each on one.
+func either(alternatives []string) string {
+	if line := strings.Join(alternatives, " or "); len(line) < 80 {
+		return line
+	}
+	return "\n    " + strings.Join(alternatives, "\n    or ") + "\n  "
 }
 
 // indented moves lines to the right.

@@ -72,10 +72,11 @@ func isNamed(o pg.Output) bool {
 func tailDoc(q *pg.QueryTail) doc {
 	parts := catDoc{"from ", from(q.From)}
 	for _, j := range q.Joins {
-		parts = append(parts, line, j.Kind, " ", from(j.With))
+		joined := catDoc{j.Kind, " ", from(j.With)}
 		if j.On != nil {
-			parts = append(parts, " on ", expr(j.On, bindAny))
+			joined = append(joined, nest(line, "on ", expr(j.On, bindAny)))
 		}
+		parts = append(parts, line, group(joined))
 	}
 	if q.Where != nil && !pg.IsTrue(q.Where) {
 		parts = append(parts, line, "where ", conjuncts(q.Where))

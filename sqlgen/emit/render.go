@@ -78,7 +78,7 @@ func createTable(t *pg.Table) string {
 			line = cat(line, " not null")
 		}
 		if c.Generated != "" {
-			line = cat(line, generated(c))
+			line = cat(line, generatedDoc(c))
 		}
 		if c.Default != "" {
 			line = cat(line, " default ", c.Default)
@@ -97,7 +97,11 @@ func createTable(t *pg.Table) string {
 }
 
 // generated is what Postgres makes the value of a column of.
-func generated(c *pg.Column) string { return " generated always as (" + c.Generated + ") stored" }
+func generated(c *pg.Column) string { return oneLine(generatedDoc(c)) }
+
+func generatedDoc(c *pg.Column) doc {
+	return cat(" generated always as ", group("(", nest(soft, c.Generated), soft, ") stored"))
+}
 
 func constraintDoc(c *pg.Constraint) doc {
 	if c.Kind == pg.Check {
@@ -132,9 +136,10 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 	if g.Rows != "" {
 		d = cat(d, nest(hard, "referencing ", g.Rows))
 	}
-	d = cat(d, nest(hard, each))
 	if g.When != nil {
-		d = cat(d, "when (", oneLine(expr(g.When, bindAny)), ") ")
+		d = cat(d, nest(hard, each, "when ", group("(", nest(soft, expr(g.When, bindAny)), soft, ")"), " "))
+	} else {
+		d = cat(d, nest(hard, each))
 	}
 	arguments := make([]doc, len(g.Arguments))
 	for i, a := range g.Arguments {

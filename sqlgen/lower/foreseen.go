@@ -187,7 +187,9 @@ func (f specializedList) admit() admission {
 		admitted.ways[i].others = f.holding(w.others, &statements)
 	}
 	statements = append(statements, f.b.gatherValues(&admitted)...)
-	f.b.step("What the rules compare rows with.", statements...)
+	if len(statements) > 0 {
+		f.b.step("What the rules compare rows with.", statements...)
+	}
 	return admitted
 }
 
