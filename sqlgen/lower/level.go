@@ -27,13 +27,7 @@ type write struct {
 // levels returns what an action writes, from the row of its model on.
 func levels(a *schema.Action) *level {
 	root := &level{model: a.Model}
-	var order []*schema.Input
-	for _, in := range a.Writes {
-		if !in.Explicit {
-			order = append(order, in)
-		}
-	}
-	root.fill(order)
+	root.fill(a.Levels(), a.Writes)
 	for _, s := range a.Sets {
 		at, field := root.target(s.Target)
 		at.writes = append(at.writes, write{field: storedAs(field), set: s})
@@ -41,38 +35,32 @@ func levels(a *schema.Action) *level {
 	return root
 }
 
-// fill gives a level the inputs at and below it.
-func (l *level) fill(inputs []*schema.Input) {
-	depth := len(l.path)
-	var steps []*schema.Field
-	below := map[*schema.Field][]*schema.Input{}
-	for _, in := range inputs {
-		step := in.Path[depth]
-		if below[step] == nil {
-			steps = append(steps, step)
-		}
-		below[step] = append(below[step], in)
+// fill gives a level what the inputs at and below it write, in the order of the inputs.
+func (l *level) fill(given *schema.Level, order []*schema.Input) {
+	type part struct {
+		first *schema.Input
+		below *schema.Level // nil for an input that ends here
 	}
-	for _, step := range steps {
-		list := below[step]
-		switch first := list[0]; {
-		case !step.IsRelation():
-			l.writes = append(l.writes, write{field: step, input: first})
-		case step.FK != nil && isLink(list, depth):
-			l.writes = append(l.writes, write{field: step.FK, input: first})
+	var parts []part
+	for _, in := range given.Inputs {
+		parts = append(parts, part{first: in})
+	}
+	for _, below := range given.Children {
+		parts = append(parts, part{below.First, below})
+	}
+	slices.SortFunc(parts, func(a, b part) int { return slices.Index(order, a.first) - slices.Index(order, b.first) })
+	for _, p := range parts {
+		switch {
+		case p.below == nil:
+			l.writes = append(l.writes, write{field: p.first.Path[len(l.path)], input: p.first})
+		case p.below.Field.FK != nil && p.below.IsLink():
+			l.writes = append(l.writes, write{field: p.below.Field.FK, input: p.first})
 		default:
-			child := &level{model: step.Target, field: step, path: first.Path[:depth+1], parent: l}
-			child.fill(list)
+			child := &level{model: p.below.Model, field: p.below.Field, path: p.below.Path, parent: l}
+			child.fill(p.below, order)
 			l.children = append(l.children, child)
 		}
 	}
-}
-
-// isLink tells whether inputs below a relation only name the row that it leads to.
-func isLink(inputs []*schema.Input, depth int) bool {
-	return !slices.ContainsFunc(inputs, func(in *schema.Input) bool {
-		return len(in.Path) != depth+2 || in.Path[depth+1].Name != "id"
-	})
 }
 
 // target returns the level and field that a @set is about. f.id means f, unless a

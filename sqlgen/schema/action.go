@@ -22,7 +22,7 @@ type actionDecl struct {
 	reservedLabels []string        // labels of inputs that are reserved
 	doubtful       bool            // an input, @where or @set is in error: what is missing may be there
 	inputsInError  bool            // an input is in error, so what the inputs make is not known
-	root           *level          // of a create: what its inputs make
+	root           *Level          // of a create: what its inputs make
 	embedded       clashes         // paths of @embed
 	embedSpans     []embedSpan
 	setKeys        []setKey

@@ -7,29 +7,53 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// level is a row, or for a to-many any number of rows, that the inputs of a
-// create make or link. The root is the row of the action's model.
-type level struct {
-	model    *Model
-	field    *Field // the relation that leads here from the parent; nil for the root
-	path     []*Field
-	inputs   []*Input // those that end here
-	children []*level
-	first    *Input // the first input at or below the level; nil for a root without inputs
+// Level is a row, or for a to-many any number of rows, that the implicit inputs of a create
+// or update make, change or link. The root is the row of the action's model.
+type Level struct {
+	Model    *Model
+	Field    *Field // the relation that leads here from the parent; nil for the root
+	Path     []*Field
+	Inputs   []*Input // those that end here
+	Children []*Level
+	First    *Input // the first input at or below the level; nil for a root without inputs
 }
 
-// isLink tells whether the level links a row that exists: nothing but id is
+// Levels arranges the implicit inputs that an action writes.
+func (a *Action) Levels() *Level {
+	root := &Level{Model: a.Model}
+	for _, in := range a.Writes {
+		if in.Explicit {
+			continue
+		}
+		l := root
+		if l.First == nil {
+			l.First = in
+		}
+		for i, f := range in.Path[:len(in.Path)-1] {
+			next := l.child(f)
+			if next == nil {
+				next = &Level{Model: f.Target, Field: f, Path: in.Path[:i+1], First: in}
+				l.Children = append(l.Children, next)
+			}
+			l = next
+		}
+		l.Inputs = append(l.Inputs, in)
+	}
+	return root
+}
+
+// IsLink tells whether the level links a row that exists: nothing but id is
 // declared at or below it.
-func (l *level) isLink() bool {
-	return l.field != nil && len(l.children) == 0 && !slices.ContainsFunc(l.inputs, func(in *Input) bool {
+func (l *Level) IsLink() bool {
+	return l.Field != nil && len(l.Children) == 0 && !slices.ContainsFunc(l.Inputs, func(in *Input) bool {
 		return in.Path[len(in.Path)-1].Name != "id"
 	})
 }
 
 // child returns the level that a field leads to, or nil.
-func (l *level) child(f *Field) *level {
-	for _, child := range l.children {
-		if child.field == f {
+func (l *Level) child(f *Field) *Level {
+	for _, child := range l.Children {
+		if child.Field == f {
 			return child
 		}
 	}
@@ -37,7 +61,7 @@ func (l *level) child(f *Field) *level {
 }
 
 // at returns the level that a path from the root leads to, or nil.
-func (l *level) at(path []*Field) *level {
+func (l *Level) at(path []*Field) *Level {
 	for _, f := range path {
 		if l = l.child(f); l == nil {
 			return nil
@@ -48,72 +72,54 @@ func (l *level) at(path []*Field) *level {
 
 // input returns the input of the level that gives a field, or nil. A to-one is
 // given by its FK field or by the id of the row that it links.
-func (l *level) input(f *Field) *Input {
-	for _, in := range l.inputs {
+func (l *Level) input(f *Field) *Input {
+	for _, in := range l.Inputs {
 		if last := in.Path[len(in.Path)-1]; last == f || last.FKOf == f && f.IsToOne() {
 			return in
 		}
 	}
-	if child := l.child(f); child != nil && child.isLink() {
-		return child.inputs[0]
+	if child := l.child(f); child != nil && child.IsLink() {
+		return child.Inputs[0]
 	}
 	return nil
 }
 
 // isLoose tells whether the level may be missing from a request although its
 // inputs are required: below an optional to-one or a to-many.
-func (l *level) isLoose() bool {
-	return slices.ContainsFunc(l.path, func(f *Field) bool { return f.Optional || f.IsToMany() })
+func (l *Level) isLoose() bool {
+	return slices.ContainsFunc(l.Path, func(f *Field) bool { return f.Optional || f.IsToMany() })
 }
 
-// checkLevels arranges the inputs of a create in levels and checks what each of
+// checkLevels arranges the inputs of a create in levels, and checks what each of
 // them links or inserts.
 func (c *checker) checkLevels(a *actionDecl) {
-	a.root = &level{model: a.model.Model}
-	for _, in := range a.Writes {
-		if in.Explicit {
-			continue
-		}
-		l := a.root
-		if l.first == nil {
-			l.first = in
-		}
-		for i, f := range in.Path[:len(in.Path)-1] {
-			next := l.child(f)
-			if next == nil {
-				next = &level{model: f.Target, field: f, path: in.Path[:i+1], first: in}
-				l.children = append(l.children, next)
-			}
-			l = next
-		}
-		l.inputs = append(l.inputs, in)
-	}
+	a.root = a.Levels()
 	c.checkLevel(a, a.root)
 }
 
-func (c *checker) checkLevel(a *actionDecl, l *level) {
-	for _, child := range l.children {
-		f := child.field
+func (c *checker) checkLevel(a *actionDecl, l *Level) {
+	for _, child := range l.Children {
+		f := child.Field
 		if c.isDoubtful(f) {
 			a.doubtful = true
 			continue
 		}
-		id := slices.IndexFunc(child.inputs, func(in *Input) bool { return in.Path[len(in.Path)-1].Name == "id" })
+		id := slices.IndexFunc(child.Inputs, func(in *Input) bool { return in.Path[len(in.Path)-1].Name == "id" })
 		switch {
 		case f.IsToMany() && id >= 0:
-			c.report(BadLink, child.inputs[id].Span, linkBelowToMany(child.path))
+			c.report(BadLink, child.Inputs[id].Span, linkBelowToMany(child.Path))
 			a.doubtful = true
-		case child.isLink() && f.Column == "":
-			c.report(BadLink, child.first.Span, linkWithoutColumn(f), inverseNotes(f)...)
+		case child.IsLink() && f.Column == "":
+			c.report(BadLink, child.First.Span, linkWithoutColumn(f), inverseNotes(f)...)
 			a.doubtful = true
-		case !child.isLink() && child.model.IsIdentity:
-			c.report(IdentityNotCreatable, child.first.Span, identityNotCreatable(child.path))
+		case !child.IsLink() && child.Model.IsIdentity:
+			c.report(IdentityNotCreatable, child.First.Span, identityNotCreatable(child.Path))
 			a.doubtful = true
 			continue
 		}
-		if !child.isLink() {
+		if !child.IsLink() {
 			if in := l.input(f); in != nil {
-				c.report(DuplicateInput, in.Span, givenTwice(f), note(child.first.Span, firstHere(pathName(child.first.Path))))
+				c.report(DuplicateInput, in.Span, givenTwice(f), note(child.First.Span, firstHere(pathName(child.First.Path))))
 				a.doubtful = true
 			}
 		}
@@ -123,12 +129,12 @@ func (c *checker) checkLevel(a *actionDecl, l *level) {
 
 // checkCover checks that every row that may be inserted gets a value in each
 // field that needs one.
-func (c *checker) checkCover(a *actionDecl, l *level) {
+func (c *checker) checkCover(a *actionDecl, l *Level) {
 	var missing []*Field
-	isBroken := c.isBroken(l.model.Name, "")
-	for _, f := range l.model.Fields {
+	isBroken := c.isBroken(l.Model.Name, "")
+	for _, f := range l.Model.Fields {
 		isStored := f.Column != "" && f.FKOf == nil && !f.BuiltIn
-		isBack := l.field != nil && l.field.Inverse == f
+		isBack := l.Field != nil && l.Field.Inverse == f
 		if !isStored || f.Optional || f.Default != nil || isBack || c.isDoubtful(f) || c.isCovered(a, l, f) {
 			continue
 		}
@@ -139,50 +145,50 @@ func (c *checker) checkCover(a *actionDecl, l *level) {
 		switch {
 		case isBroken:
 		case in != nil:
-			c.report(UncoveredField, in.Span, coveredByOptional(l.model.Name, f, in), note(f.Span, requiredHere(f.Name)))
+			c.report(UncoveredField, in.Span, coveredByOptional(l.Model.Name, f, in), note(f.Span, requiredHere(f.Name)))
 		default:
 			missing = append(missing, f)
 		}
 	}
 	if len(missing) > 0 {
 		span := a.Span
-		if l.field != nil {
-			span = l.first.Span
+		if l.Field != nil {
+			span = l.First.Span
 		}
 		var notes []syntax.Note
 		for _, f := range missing {
 			notes = append(notes, note(f.Span, requiredHere(f.Name)))
 		}
-		c.report(UncoveredField, span, uncoveredField(l.model.Name, missing), notes...)
+		c.report(UncoveredField, span, uncoveredField(l.Model.Name, missing), notes...)
 	}
-	for _, child := range l.children {
-		if !child.isLink() {
+	for _, child := range l.Children {
+		if !child.IsLink() {
 			c.checkCover(a, child)
 		}
 	}
 }
 
 // isCovered tells whether a field of an inserted row gets a value.
-func (c *checker) isCovered(a *actionDecl, l *level, f *Field) bool {
+func (c *checker) isCovered(a *actionDecl, l *Level, f *Field) bool {
 	if in := l.input(f); in != nil && (!in.Optional || l.isLoose()) {
 		return true
 	}
-	if child := l.child(f); child != nil && !child.isLink() {
+	if child := l.child(f); child != nil && !child.IsLink() {
 		return true
 	}
 	return slices.ContainsFunc(a.setKeys, func(k setKey) bool {
-		return k.field == f && slices.Equal(k.level, l.path) && !hasOptionalInput(k.set.Value)
+		return k.field == f && slices.Equal(k.level, l.Path) && !hasOptionalInput(k.set.Value)
 	})
 }
 
 // optionalCover returns the input that gives a field of an inserted row a value,
 // itself or in a @set, but can be left out. It is nil if there is none.
-func optionalCover(a *actionDecl, l *level, f *Field) *Input {
+func optionalCover(a *actionDecl, l *Level, f *Field) *Input {
 	if in := l.input(f); in != nil && in.Optional {
 		return in
 	}
 	for _, k := range a.setKeys {
-		if k.field != f || !slices.Equal(k.level, l.path) {
+		if k.field != f || !slices.Equal(k.level, l.Path) {
 			continue
 		}
 		for _, in := range expr.Mentions(k.set.Value).Inputs {
@@ -316,7 +322,7 @@ func (a *actionDecl) inserts(path []*Field) bool {
 		return false
 	}
 	l := a.root.at(path)
-	return l != nil && !l.isLink()
+	return l != nil && !l.IsLink()
 }
 
 // readsLinkedRow tells whether a path of the row begins, on create, with a to-one
@@ -354,7 +360,7 @@ func (a *actionDecl) writeInput(k setKey) *Input {
 			return in
 		}
 		if child := l.child(k.field); child != nil {
-			return child.first
+			return child.First
 		}
 		return nil
 	}

@@ -227,21 +227,21 @@ func (c *checker) fileBounds(f *Field) []string {
 }
 
 // warnLevels warns of the rows that a create inserts and links below its root.
-func (c *checker) warnLevels(a *actionDecl, l *level) {
-	for _, in := range l.inputs {
-		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.path, []*Field{last.FKOf})) {
+func (c *checker) warnLevels(a *actionDecl, l *Level) {
+	for _, in := range l.Inputs {
+		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.Path, []*Field{last.FKOf})) {
 			c.warnLink(a, last.FKOf, in)
 		}
 	}
-	for _, child := range l.children {
+	for _, child := range l.Children {
 		switch {
-		case child.isLink():
-			if !asksLinked(a, child.path) {
-				c.warnLink(a, child.field, child.first)
+		case child.IsLink():
+			if !asksLinked(a, child.Path) {
+				c.warnLink(a, child.Field, child.First)
 			}
 			continue
-		case widens(a, child.model, Create):
-			c.warnAction(a, NestedWidens, child.first.Span, nestedWidens(a.Name, child.model.Name), ruleNotes(child.model, Create)...)
+		case widens(a, child.Model, Create):
+			c.warnAction(a, NestedWidens, child.First.Span, nestedWidens(a.Name, child.Model.Name), ruleNotes(child.Model, Create)...)
 		}
 		c.warnLevels(a, child)
 	}
