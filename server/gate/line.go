@@ -17,9 +17,10 @@ const (
 	// lagging is for how long a line has to be there until it is behind.
 	lagging = 100 * time.Millisecond
 	// hurry divides the time that one may wait while the line is behind, and long: more
-	// than an eighth of what it may be.
+	// than half of what it may be. A shorter one is a burst, as when a server has just started
+	// and opens its connections.
 	hurry = 4
-	long  = 8
+	long  = 2
 	// patience is how long one waits before the client is looked at.
 	patience = time.Millisecond
 )
