@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -51,7 +53,19 @@ type statement struct {
 // its transaction read-only. The name says which release the statement is of: of another
 // one, the function may answer other columns.
 func newStatement(number int64, function string, plan *answer.Plan) statement {
-	return statement{Plan: plan, name: strconv.FormatInt(number, 10) + "_" + function}
+	return statement{Plan: plan, name: statementName(number, function)}
+}
+
+// statementName names the statement of a function on a connection. Postgres keeps 63 bytes of it, and a plan adds up to
+// eight more: where the name of the function is longer, its end is a digest instead.
+func statementName(number int64, function string) string {
+	const room = 63 - len("_bounded")
+	name := strconv.FormatInt(number, 10) + "_" + function
+	if len(name) <= room {
+		return name
+	}
+	digest := sha256.Sum256([]byte(function))
+	return name[:room-17] + "_" + hex.EncodeToString(digest[:8])
 }
 
 // answered takes the rows of a call.
