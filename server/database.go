@@ -28,6 +28,7 @@ import (
 // database is the way to Postgres.
 type database struct {
 	pool    *pgxpool.Pool
+	role    string         // that every connection assumes; "" if none
 	shared  *pipeline.Pool // of the reads that ride together; nil if there are too few connections to share
 	size    int            // how many connections there may be, the shared ones included
 	gate    *gate.Gate     // before the pool
@@ -97,7 +98,7 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
 	d := &database{
-		pool: pool, size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
+		pool: pool, role: role, size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
 		gate:    gate.New(gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 		reserve: gate.New(gate.Options{Places: reserved, Most: reservedLine, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 	}
@@ -535,12 +536,29 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 	return err
 }
 
-// Transaction runs statements in a transaction, which ends with them.
+// Transaction runs statements in a transaction, which ends with them. It has a connection of
+// its own, since what happens between the statements may take as long as a storage takes to
+// answer.
 func (d *database) Transaction(ctx context.Context, do func(pgx.Tx) error) error {
-	conn, err := d.acquire()
+	conn, err := d.connect(ctx, d.pool.Config().ConnConfig)
 	if err != nil {
-		return err
+		return refusal.Unavailable.With(err)
 	}
-	defer conn.Release()
-	return pgx.BeginFunc(ctx, conn.conn(), do)
+	defer conn.Close(closedContext())
+	return pgx.BeginFunc(ctx, conn, do)
+}
+
+// connect opens a connection outside the pool, with the rights of those in it.
+func (d *database) connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	if err := assumeRole(ctx, conn, d.role); err != nil {
+		conn.Close(closedContext())
+		return nil, err
+	}
+	return conn, nil
 }

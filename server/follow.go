@@ -104,18 +104,15 @@ func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 
 // connect opens the connection that releases are followed on.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
 	config := s.db.pool.Config().ConnConfig // a copy
 	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(checkTimeout.Milliseconds(), 10)
-	conn, err := pgx.ConnectConfig(ctx, config)
+	conn, err := s.db.connect(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
+		return nil, err
 	}
-	if err = assumeRole(ctx, conn, s.role); err == nil {
-		err = listen(ctx, conn)
-	}
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	if err := listen(ctx, conn); err != nil {
 		conn.Close(closedContext())
 		return nil, fmt.Errorf("listen for releases: %w", err)
 	}

@@ -35,7 +35,6 @@ import (
 // Server serves the newest release of one database.
 type Server struct {
 	config     config.Config
-	role       string
 	log        *slog.Logger
 	identifier Identifier
 	policy     *request.Policy
@@ -106,7 +105,6 @@ type Identifier interface {
 func New(c config.Config, options Options) (*Server, error) {
 	s := &Server{
 		config:  c,
-		role:    options.Role,
 		log:     options.Log,
 		bodies:  budget.ForBodies(c.BodiesLimit, c.BodyLimit),
 		answers: budget.ForAnswers(c.AnswersLimit, c.PageLimit),

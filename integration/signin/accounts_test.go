@@ -8,6 +8,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
+	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -533,6 +534,36 @@ func TestAccountsOffered(t *testing.T) {
 				t.Errorf("the page of verifications: got %d", page.StatusCode)
 			}
 		})
+	}
+}
+
+// TestMailServerHangs sends to a mail server that takes a connection and says nothing. Nothing waits for it: no
+// transaction, and nobody who signs in.
+func TestMailServerHangs(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	host, port, err := net.SplitHostPort(silent.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := serve(t, inProduction("STERNPOST_MAIL_FROM=Notes <noreply@notes.example>", "STERNPOST_MAIL_SMTP_TLS=off",
+		"STERNPOST_MAIL_SMTP_HOST="+host, "STERNPOST_MAIL_SMTP_PORT="+port))
+	s.signUp(t, "ada@example.com", "correct-canary")
+	s.must(t, "", "requestPasswordReset", map[string]string{"email": "ada@example.com", "redirectUrl": redirectTo})
+	conn, err := silent.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if n := value[int](t, s, `select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'`); n != 0 {
+		t.Errorf("%d transactions are open while a mail server does not answer", n)
+	}
+	if got := s.password(t, "ada@example.com", "correct-canary"); got.status != http.StatusOK {
+		t.Errorf("while a mail server does not answer, a sign-in got %+v", got)
 	}
 }
 

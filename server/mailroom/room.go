@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sternpost/sternpost/auth/mail"
@@ -19,12 +18,14 @@ const (
 	pollInterval = 2 * time.Second
 	firstDelay   = 4 * time.Second // until a mail is tried again; then four times as long each time
 	longestDelay = 15 * time.Minute
+	// lease is how long no other server takes a mail that this one sends. A mail of a server that ended meanwhile waits for it.
+	lease = mail.SendTimeout + 30*time.Second
 )
 
 // Database is what the room needs of the database.
 type Database interface {
-	// Transaction runs statements in a transaction, which ends with them.
-	Transaction(ctx context.Context, do func(pgx.Tx) error) error
+	// QueryRow runs a statement that returns one row.
+	QueryRow(statement string, arguments []any, into ...any) error
 }
 
 // Sender hands a mail to a mail server; *mail.Sender does.
@@ -108,22 +109,19 @@ func (r *Room) sendDue(ctx context.Context) {
 	}
 }
 
-// sendNext sends one mail, if one is due. The transaction keeps it from other servers while it
-// is being sent: should this one end meanwhile, another takes it.
+// sendNext sends one mail, if one is due. It is leased for that time: should this server end
+// meanwhile, another takes it when the lease has expired.
 func (r *Room) sendNext(ctx context.Context) (isSome bool, err error) {
-	err = r.DB.Transaction(ctx, func(tx pgx.Tx) error {
-		var m waiting
-		row := tx.QueryRow(ctx, `select id, name, recipient, content, attempts, is_late from platform.mail_take()`, pgx.QueryExecModeExec)
-		if err := row.Scan(&m.id, &m.name, &m.recipient, &m.content, &m.attempts, &m.isLate); err != nil {
-			return fmt.Errorf("take a mail: %w", err)
-		}
-		if m.id == nil {
-			return nil
-		}
-		isSome = true
-		return r.note(ctx, tx, &m, r.send(ctx, &m))
-	})
-	return isSome, err
+	var m waiting
+	err = r.DB.QueryRow(`select id, name, recipient, content, attempts, is_late from platform.mail_take($1)`, []any{lease},
+		&m.id, &m.name, &m.recipient, &m.content, &m.attempts, &m.isLate)
+	if err != nil {
+		return false, fmt.Errorf("take a mail: %w", err)
+	}
+	if m.id == nil {
+		return false, nil
+	}
+	return true, r.note(ctx, &m, r.send(ctx, &m))
 }
 
 // waiting is a mail that is due; without id there is none.
@@ -162,15 +160,14 @@ func (r *Room) send(ctx context.Context, m *waiting) error {
 }
 
 // note notes what became of a mail.
-func (r *Room) note(ctx context.Context, tx pgx.Tx, m *waiting, failed error) error {
+func (r *Room) note(ctx context.Context, m *waiting, failed error) error {
 	if failed == nil {
 		result := "sent"
 		if r.Sender == nil {
 			result = "kept"
 		}
 		r.sent.WithLabelValues(result).Inc()
-		_, err := tx.Exec(ctx, `select platform.mail_sent($1, $2)`, pgx.QueryExecModeExec, *m.id, r.IsKept)
-		return err
+		return r.DB.QueryRow(`select platform.mail_sent($1, $2)::text`, []any{*m.id, r.IsKept}, new(string))
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the server stops: another one sends it
@@ -187,8 +184,7 @@ func (r *Room) note(ctx context.Context, tx pgx.Tx, m *waiting, failed error) er
 		r.sent.WithLabelValues("retried").Inc()
 		r.Log.Warn("a mail is tried again", "mail", *m.id, "name", *m.name, "attempt", *m.attempts+1, "in", next, "error", failed)
 	}
-	_, err := tx.Exec(ctx, `select platform.mail_failed($1, $2, $3)`, pgx.QueryExecModeExec, *m.id, failed.Error(), delay)
-	return err
+	return r.DB.QueryRow(`select platform.mail_failed($1, $2, $3)::text`, []any{*m.id, failed.Error(), delay}, new(string))
 }
 
 // backOff is how long to wait after so many attempts before the one that just failed.

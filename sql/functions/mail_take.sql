@@ -1,6 +1,8 @@
--- The next mail that is due, none if id is null. Its row stays locked until the transaction of the caller ends: that is how long
--- no other server sends it. attempts counts those before; is_late tells that the mail is of no use any more.
+-- The next mail that is due, none if id is null. It is leased to the server that takes it: no other one takes it until the lease
+-- expires, and then the server that took it has ended before it could note what became of the mail. attempts counts those before;
+-- is_late tells that the mail is of no use any more.
 create or replace function platform.mail_take(
+  lease interval,
   out id bigint,
   out name text,
   out recipient text,
@@ -26,18 +28,23 @@ begin
     for update skip locked
   );
 
-  select mail.id, mail.name, mail.recipient, mail.content, mail.attempts, mail.ends_at < now()
-  from platform.mail
-  where mail.sent_at is null
-    and mail.failed_at is null
-    and mail.recipient is not null
-    and mail.due_at <= now()
-  order by mail.due_at
-  limit 1
-  for update skip locked
+  update platform.mail
+  set due_at = clock_timestamp() + mail_take.lease
+  where mail.id = (
+    select due.id
+    from platform.mail as due
+    where due.sent_at is null
+      and due.failed_at is null
+      and due.recipient is not null
+      and due.due_at <= now()
+    order by due.due_at
+    limit 1
+    for update skip locked
+  )
+  returning mail.id, mail.name, mail.recipient, mail.content, mail.attempts, mail.ends_at < now()
   into id, name, recipient, content, attempts, is_late;
 end;
 $$;
 
-comment on function platform.mail_take() is 'The next mail that is due, locked until the transaction ends.';
-grant execute on function platform.mail_take() to sternpost_server;
+comment on function platform.mail_take(interval) is 'The next mail that is due, leased to who asks for it.';
+grant execute on function platform.mail_take(interval) to sternpost_server;
