@@ -46,10 +46,3 @@ func (c *cache) put(token string, v verification) {
 	}
 	c.young[token] = v
 }
-
-// size is how many tokens are remembered. One in both generations counts twice.
-func (c *cache) size() int {
-	c.mutex.RLock()
-	defer c.mutex.RUnlock()
-	return len(c.young) + len(c.older)
-}

@@ -625,3 +625,10 @@ func BenchmarkIdentify(b *testing.B) {
 		}
 	}
 }
+
+// size is how many tokens are remembered. One in both generations counts twice.
+func (c *cache) size() int {
+	c.mutex.RLock()
+	defer c.mutex.RUnlock()
+	return len(c.young) + len(c.older)
+}

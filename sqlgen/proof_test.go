@@ -63,11 +63,11 @@ func TestProof(t *testing.T) {
 // proofTally counts what a run of the test has seen.
 type proofTally struct {
 	sync.Mutex
-	pairs, byFiles, files     int
-	refused, broken, reverted int
-	kept, moved, lost         int
-	edits                     map[string]int
-	calls, allowed, denied    int
+	pairs, byFiles, files  int
+	refused, broken        int
+	kept, moved, lost      int
+	edits                  map[string]int
+	calls, allowed, denied int
 }
 
 func (p *proofTally) add(count func()) {

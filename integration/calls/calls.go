@@ -89,17 +89,6 @@ func Form(a *release.Action, operators string, isPlain, hasCursor bool) (name st
 	return formName(a, operators), true
 }
 
-// Forms names all forms of a list.
-func Forms(a *release.Action) []string {
-	var names []string
-	if a.Foreseen != nil {
-		for _, operators := range a.Foreseen.Forms {
-			names = append(names, formName(a, operators))
-		}
-	}
-	return names
-}
-
 // formName is a form as list_posts(state.equals).
 func formName(a *release.Action, operators string) string { return a.Function + "(" + operators + ")" }
 

@@ -18,11 +18,6 @@ const (
 	Exactly               // every value, so that nothing is lost
 )
 
-// String names it.
-func (k Keeps) String() string {
-	return [...]string{"nothing", "what can be read", "rounded", "exactly"}[k]
-}
-
 // Conversion is what becomes of values when a column changes its type.
 type Conversion struct {
 	Keeps   Keeps

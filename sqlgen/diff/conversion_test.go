@@ -81,7 +81,7 @@ func TestConversions(t *testing.T) {
 	t.Logf("%d exactly, %d rounded, %d where they can be read, %d not at all", counts[diff.Exactly], counts[diff.Rounded], counts[diff.Readable], counts[diff.Nothing])
 	for _, keeps := range []diff.Keeps{diff.Exactly, diff.Rounded, diff.Readable, diff.Nothing} {
 		if counts[keeps] == 0 {
-			t.Errorf("no conversion keeps %s", keeps)
+			t.Errorf("no conversion is of kind %d", keeps)
 		}
 	}
 }

@@ -123,10 +123,6 @@ func identifiers(names []string) doc {
 	return bracketed("(", quoted, ")")
 }
 
-func constraint(c *pg.Constraint) string {
-	return oneLine(constraintDoc(c))
-}
-
 func trigger(t *pg.Table, g *pg.Trigger) string {
 	d := cat("create trigger ", pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name))
 	each := "for each row "

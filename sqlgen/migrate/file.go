@@ -35,13 +35,9 @@ func (f *File) IsByHand() bool { return f.To == "" }
 // IsLast tells whether a change is complete with the file.
 func (f *File) IsLast() bool { return f.Part == f.Parts }
 
-// InTransaction tells whether tern runs the file in a transaction.
-func (f *File) InTransaction() bool { return !disableTx.MatchString(f.Text) }
-
 // What tern reads of a file's name and of its text.
 var (
-	fileName  = regexp.MustCompile(`\A(\d+)_.+\.sql\z`)
-	disableTx = regexp.MustCompile(`(?m)^---- tern: disable-tx ----$`)
+	fileName = regexp.MustCompile(`\A(\d+)_.+\.sql\z`)
 )
 
 // What a header says.

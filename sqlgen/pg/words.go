@@ -50,16 +50,6 @@ func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// HasWord tells whether an identifier stands in an SQL text, outside of quoted texts.
-func HasWord(sql, name string) bool {
-	for _, t := range tokens(sql) {
-		if t.ident && t.name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // Renamed returns an SQL text in which identifiers have been given other names, as
 // Postgres does with a stored expression when what it mentions is renamed.
 func Renamed(sql string, names map[string]string) string {

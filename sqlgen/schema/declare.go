@@ -236,18 +236,3 @@ func (c *checker) checkEnumRenames(e *enumDecl) {
 		i++
 	}
 }
-
-// declaredType returns the name of the type that a declaration brings, or nil.
-func declaredType(d syntax.Decl) *syntax.Ident {
-	switch d := d.(type) {
-	case *syntax.Model:
-		return d.Name
-	case *syntax.Union:
-		return d.Name
-	case *syntax.Enum:
-		return d.Name
-	case *syntax.Message:
-		return d.Name
-	}
-	return nil
-}
