@@ -85,7 +85,7 @@ func TestDescriptions(t *testing.T) {
 			t.Parallel()
 			m := manifestOf(t, dir)
 			for i := range m.APIs {
-				text, err := openapi.Describe(m, &m.APIs[i], 3, "https://api.example.com")
+				text, err := openapi.Describe(m, &m.APIs[i], 3, "https://api.example.com", "Books")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -151,7 +151,7 @@ func TestKeptDescriptions(t *testing.T) {
 			t.Parallel()
 			m := manifestOf(t, appDir(kept.app))
 			i := slices.IndexFunc(m.APIs, func(a release.API) bool { return a.Name == kept.api })
-			text, err := openapi.Describe(m, &m.APIs[i], 1, "http://localhost:8080")
+			text, err := openapi.Describe(m, &m.APIs[i], 1, "http://localhost:8080", "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -203,7 +203,7 @@ func TestVerdictsAgree(t *testing.T) {
 			for _, a := range m.Actions {
 				all.Actions = append(all.Actions, a.Name)
 			}
-			text, err := openapi.Describe(m, &all, 1, "http://localhost")
+			text, err := openapi.Describe(m, &all, 1, "http://localhost", "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -234,7 +234,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
-		text, err := openapi.Describe(m, &declared, number, s.config.BaseURL)
+		text, err := openapi.Describe(m, &declared, number, s.config.BaseURL, s.config.Name)
 		if err != nil {
 			faults = append(faults, err.Error())
 		}

@@ -24,9 +24,10 @@ func newOpenAPI() *cobra.Command {
 		Use:   "openapi [DIR]",
 		Short: "Print the OpenAPI document of an API",
 		Long: `OpenAPI compiles the project and prints the OpenAPI 3.1 document of one of its
-APIs, as a server answers it under /{api}/json/openapi.json. Two members are not
+APIs, as a server answers it under /{api}/json/openapi.json. Three members are not
 the schema's: the version, which is the number of the release in a database and
-here 0, and the address of the server, which is that of the project's settings.`,
+here 0; the address of the server, and the name of the project, x-project, which
+are those of the project's settings.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&name, "api", "", "which API (the first one)")
@@ -42,12 +43,14 @@ here 0, and the address of the server, which is that of the project's settings.`
 		if err != nil {
 			return inputError(err)
 		}
-		if baseURL == "" {
-			if baseURL, err = configuredBaseURL(dir); err != nil {
-				return inputError(err)
-			}
+		settings, err := configuration(dir)
+		if err != nil {
+			return inputError(err)
 		}
-		text, err := openapi.Describe(manifest, api, 0, baseURL)
+		if baseURL == "" {
+			baseURL = settings.BaseURL
+		}
+		text, err := openapi.Describe(manifest, api, 0, baseURL, settings.Name)
 		if err != nil {
 			panic(fmt.Sprintf("openapi: %v", err))
 		}
@@ -79,15 +82,11 @@ func chooseAPI(m *release.Manifest, name string) (*release.API, error) {
 	return nil, fmt.Errorf("there is no API %s, only %s", name, strings.Join(names, ", "))
 }
 
-// configuredBaseURL is the address that a server of the project would have.
-func configuredBaseURL(dir string) (string, error) {
+// configuration is what a server of the project would have in development.
+func configuration(dir string) (config.Config, error) {
 	file := filepath.Join(dir, sqlgen.ConfigName)
 	if !exists(file) {
 		file = ""
 	}
-	settings, err := config.Load(config.Source{Dir: dir, File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
-	if err != nil {
-		return "", err
-	}
-	return settings.BaseURL, nil
+	return config.Load(config.Source{Dir: dir, File: file, Env: append([]string{"STERNPOST_MODE=development"}, os.Environ()...)})
 }

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"testing"
 )
@@ -32,7 +33,7 @@ api Reading {
 `
 	all := []string{"/api/json/changeEmail", "/api/json/changePassword", "/api/json/createNote", "/api/json/listNotes", "/api/json/requestEmailVerification",
 		"/api/json/requestPasswordReset", "/api/json/resetPassword", "/api/json/signOutEverywhere", "/api/json/verifyEmail"}
-	configured := map[string]string{"notes.stern": apis, "sternpost.yaml": "baseUrl: http://notes.example.com\n"}
+	configured := map[string]string{"notes.stern": apis, "sternpost.yaml": "baseUrl: http://notes.example.com\nname: Our notes\n"}
 	tests := []struct {
 		name    string
 		files   map[string]string
@@ -56,7 +57,10 @@ api Reading {
 				t.Error("printed twice, the documents differ")
 			}
 			var document struct {
-				Info    struct{ Title, Version string }
+				Info struct {
+					Title, Version string
+					Project        string `json:"x-project"`
+				}
 				Servers []struct{ URL string }
 				Paths   map[string]any
 			}
@@ -65,6 +69,13 @@ api Reading {
 			}
 			if document.Info.Title != test.title || document.Info.Version != "0" {
 				t.Errorf("info: got %+v, want %s, version 0", document.Info, test.title)
+			}
+			project := "Our notes"
+			if test.files["sternpost.yaml"] == "" {
+				project = filepath.Base(dir)
+			}
+			if document.Info.Project != project {
+				t.Errorf("project: got %q, want %q", document.Info.Project, project)
 			}
 			if len(document.Servers) != 1 || document.Servers[0].URL != test.server {
 				t.Errorf("servers: got %v, want %s", document.Servers, test.server)

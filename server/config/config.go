@@ -29,6 +29,7 @@ const (
 // Config is a configuration in which every value has been checked.
 type Config struct {
 	Mode             Mode
+	Name             string // of the project: as it is configured, or else that of its folder
 	BaseURL          string // without trailing slash
 	Host             string
 	Port             int
@@ -97,6 +98,15 @@ func (s *Source) dir() string {
 	return s.Dir
 }
 
+// folderName is the name of that folder; empty if it is the root of the file system.
+func (s *Source) folderName() string {
+	dir, err := filepath.Abs(s.dir())
+	if err != nil || dir == filepath.Dir(dir) {
+		return ""
+	}
+	return filepath.Base(dir)
+}
+
 const variablePrefix = "STERNPOST_"
 
 // given is the value of a setting and the place where it stands.
@@ -156,6 +166,9 @@ func Load(source Source) (Config, error) {
 
 	c.Providers = providers
 	c.Environ = slices.Clone(source.Env)
+	if c.Name == "" {
+		c.Name = source.folderName()
+	}
 	c.MailFolder = filepath.Join(source.dir(), "mail")
 	c.fill()
 	return c, c.check()

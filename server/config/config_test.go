@@ -47,6 +47,7 @@ func TestConfigDefaults(t *testing.T) {
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
 		Storage:      Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Name:         "config", // of the folder that this test runs in
 		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",
 		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},
 	}
@@ -146,6 +147,9 @@ func TestConfigProblems(t *testing.T) {
 		{"", "", "baseUrl is required (in the environment: STERNPOST_BASE_URL)\ndatabase.url is required\nauth.signingKey is required"},
 		{"", "BASE_URL=http://x DATABASE_URL=x", "baseUrl must begin with https:// in production"},
 		{"mode: test", "", `sternpost.yaml:1: mode: "test" is none of production, development`},
+		{"name: ' '", ok, "sternpost.yaml:1: name: \" \" is empty"},
+		{"name: \"a\\nb\"", ok, "name: \"a\\nb\" is more than one line of text"},
+		{"name: " + strings.Repeat("é", 101), ok, "has more than 100 characters"},
 		{"\nprot: 1\n", ok, "sternpost.yaml:2: prot: there is no such setting"},
 		{"Port: 1", ok, "sternpost.yaml:1: Port: there is no such setting"},
 		{"database:\n  size: 1\n", ok, "sternpost.yaml:2: database.size: there is no such setting"},
@@ -318,6 +322,32 @@ func TestSettingsAreDocumented(t *testing.T) {
 		dot := strings.LastIndexByte(key, '.')
 		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
 			t.Errorf("README.md does not name %s", key)
+		}
+	}
+}
+
+// A project without a name has that of its folder, wherever the service is started.
+func TestName(t *testing.T) {
+	t.Parallel()
+	named := writeFile(t, "sternpost.yaml", "name: Ada & Co\n")
+	unnamed := writeFile(t, "sternpost.yaml", "port: 1\n")
+	folder := filepath.Base(filepath.Dir(unnamed))
+	for _, c := range []struct {
+		source Source
+		want   string
+	}{
+		{Source{File: named}, "Ada & Co"},
+		{Source{File: named, Env: []string{"STERNPOST_NAME=Shop"}}, "Shop"},
+		{Source{File: unnamed}, folder},
+		{Source{File: unnamed, Dir: "/srv/shop"}, "shop"},
+		{Source{Dir: "/srv/shop/"}, "shop"},
+		{Source{Dir: "/"}, ""},
+		{Source{}, "config"},
+	} {
+		c.source.Env = append(c.source.Env, "STERNPOST_MODE=development")
+		got, err := Load(c.source)
+		if err != nil || got.Name != c.want {
+			t.Errorf("%+v: got %q, %v, want %q", c.source, got.Name, err, c.want)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/auth/mail"
@@ -74,6 +75,7 @@ func each[C, T any](read func(string) (T, error), into func(*C) *[]T) setter[C] 
 // settings lists every key, in the order of the documentation.
 var settings = []setting[Config]{
 	{key: "mode", set: one(choice(Production, Development), func(c *Config) *Mode { return &c.Mode }), production: "production", development: "development"},
+	{key: "name", set: one(oneLine(100), func(c *Config) *string { return &c.Name })},
 	{key: "baseUrl", set: one(baseURL, func(c *Config) *string { return &c.BaseURL })},
 	{key: "host", set: one(text, func(c *Config) *string { return &c.Host }), production: "0.0.0.0", development: "127.0.0.1"},
 	{key: "port", set: one(integer(1, 65535), func(c *Config) *int { return &c.Port }), production: "8080", development: "8080"},
@@ -204,6 +206,21 @@ func (s *setting[C]) apply(c *C, texts []string) error {
 
 func text(text string) (string, error) {
 	return text, nil
+}
+
+// oneLine reads a text that has at most so many characters, none of them a control character.
+func oneLine(most int) func(string) (string, error) {
+	return func(text string) (string, error) {
+		switch {
+		case strings.TrimSpace(text) == "":
+			return "", errors.New("is empty")
+		case utf8.RuneCountInString(text) > most:
+			return "", fmt.Errorf("has more than %d characters", most)
+		case strings.ContainsFunc(text, unicode.IsControl):
+			return "", errors.New("is more than one line of text")
+		}
+		return strings.TrimSpace(text), nil
+	}
 }
 
 func boolean(text string) (bool, error) {

@@ -23,6 +23,7 @@ type info struct {
 	Title       string `json:"title"`
 	Version     string `json:"version"`
 	Description string `json:"description,omitempty"`
+	Project     string `json:"x-project,omitempty"` // the name of the project
 }
 
 type serverURL struct {
@@ -41,6 +42,7 @@ type pathItem struct {
 type operation struct {
 	OperationID string                `json:"operationId"`
 	Tags        []string              `json:"tags"`
+	Summary     string                `json:"summary"`
 	Description string                `json:"description,omitempty"`
 	Parameters  []reference           `json:"parameters,omitempty"`
 	RequestBody requestBody           `json:"requestBody"`

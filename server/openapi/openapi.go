@@ -13,13 +13,13 @@ import (
 
 // Describe returns the OpenAPI 3.1 document of one API of a release: the actions
 // that it exposes, and of the schemas those that these actions mention. The schemas
-// are the very ones that requests are checked by. Equal manifests, numbers and
-// addresses give equal bytes.
-func Describe(m *release.Manifest, api *release.API, number int64, baseURL string) ([]byte, error) {
+// are the very ones that requests are checked by. Equal manifests, numbers, addresses
+// and names of the project give equal bytes.
+func Describe(m *release.Manifest, api *release.API, number int64, baseURL, project string) ([]byte, error) {
 	d := describer{manifest: m, api: api, statuses: map[int]bool{}, declaresValidation: declaresValidation(m)}
 	document := document{
 		OpenAPI: "3.1.0",
-		Info:    info{Title: api.Name, Version: strconv.FormatInt(number, 10), Description: api.Doc},
+		Info:    info{Title: api.Name, Version: strconv.FormatInt(number, 10), Description: api.Doc, Project: project},
 		Servers: []serverURL{{URL: baseURL}},
 	}
 	for _, name := range api.Actions {
@@ -126,6 +126,7 @@ func (d *describer) action(a *release.Action) *operation {
 	return &operation{
 		OperationID: a.Name,
 		Tags:        []string{a.Model},
+		Summary:     summary(a.Name, a.Doc),
 		Description: a.Doc,
 		Parameters:  parameters,
 		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(release.RefTo(a.Input))},

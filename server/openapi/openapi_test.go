@@ -47,11 +47,11 @@ func describe(t *testing.T, m *release.Manifest, api string) described {
 		if a.Name != api {
 			continue
 		}
-		text, err := Describe(m, &a, 7, "https://api.example.com/base")
+		text, err := Describe(m, &a, 7, "https://api.example.com/base", "Books")
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, _ := Describe(m, &a, 7, "https://api.example.com/base"); string(again) != string(text) {
+		if again, _ := Describe(m, &a, 7, "https://api.example.com/base", "Books"); string(again) != string(text) {
 			t.Errorf("described twice, the documents differ:\n%s\n%s", text, again)
 		}
 		var d described
@@ -239,11 +239,11 @@ func TestDescribeFaults(t *testing.T) {
 	t.Parallel()
 	m := bakery()
 	m.Action("getBread").Input = "Gone"
-	if _, err := Describe(m, &m.APIs[0], 1, ""); err == nil || !strings.Contains(err.Error(), "there is no component Gone") {
+	if _, err := Describe(m, &m.APIs[0], 1, "", ""); err == nil || !strings.Contains(err.Error(), "there is no component Gone") {
 		t.Errorf("a component that is not there: got %v", err)
 	}
 	m.APIs[1].Actions = []string{"gone"}
-	if _, err := Describe(m, &m.APIs[1], 1, ""); err == nil || !strings.Contains(err.Error(), "there is no action gone") {
+	if _, err := Describe(m, &m.APIs[1], 1, "", ""); err == nil || !strings.Contains(err.Error(), "there is no action gone") {
 		t.Errorf("an action that is not there: got %v", err)
 	}
 }

@@ -31,6 +31,7 @@ func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {
 	return &operation{
 		OperationID: d.uploadName(a, f),
 		Tags:        []string{a.Model},
+		Summary:     "Announce a file for " + a.Name,
 		Description: uploadText(a, f),
 		RequestBody: requestBody{Required: true, Content: jsonContent(release.RefTo(files.UploadRequestName))},
 		Responses:   d.outcomes("Where the file goes.", nil, release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
