@@ -17,6 +17,14 @@ func missingVariable(name, variable string) string {
 	return fmt.Sprintf("nothing here is called %q (did you mean \"%s.%s\"?)", name, variable, name)
 }
 
+func meantRow(name, variable string) string {
+	return fmt.Sprintf("nothing here is called %q: the row is called %q", name, variable)
+}
+
+func meantCaller(name string) string {
+	return fmt.Sprintf("nothing here is called %q: the caller is ctx.identity", name)
+}
+
 func rowNotNameable(variable string) string {
 	return fmt.Sprintf("%s cannot be used here: there is no row, only inputs and ctx", variable)
 }

@@ -36,9 +36,21 @@ func (c *checker) unknownName(name string) string {
 		if _, isField := c.scope.Field(model, name); isField {
 			return missingVariable(name, variable)
 		}
+		if rowMeant[name] {
+			return meantRow(name, variable)
+		}
+	}
+	if callerMeant[name] && c.seesContext() {
+		return meantCaller(name)
 	}
 	return unknownName(name, c.nameable())
 }
+
+// What other languages call the row, and the caller.
+var (
+	rowMeant    = map[string]bool{"this": true, "self": true, "row": true, "it": true, "record": true, "new": true, "old": true}
+	callerMeant = map[string]bool{"user": true, "me": true, "auth": true, "currentUser": true, "caller": true, "session": true, "identity": true}
+)
 
 // nameable returns what a path can begin with here.
 func (c *checker) nameable() []string {

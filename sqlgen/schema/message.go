@@ -73,7 +73,15 @@ func (c *checker) unknownType(name *syntax.Ident) {
 	if c.lost[name.Name] {
 		return
 	}
-	c.report(UnknownType, name.Span(), unknownType(name.Name, c.suggest(name.Name, c.typeNames)))
+	if meant := meantBy(structuresMeant, name.Name); meant != "" {
+		c.report(UnknownType, name.Span(), structuredType(name.Name, meant))
+		return
+	}
+	near := meantBy(typesMeant, name.Name)
+	if near == "" {
+		near = c.suggest(name.Name, c.typeNames)
+	}
+	c.report(UnknownType, name.Span(), unknownType(name.Name, near))
 }
 
 // checkMessageCycles reports the cycles of required fields, none of them an

@@ -154,7 +154,14 @@ func duplicateEnumValue(owner, name string) string {
 // Types.
 
 func unknownType(name, near string) string {
+	if near == "" {
+		return fmt.Sprintf("there is no type %q: declare it as a model or an enum, or use one of %s", name, listed(scalarNames()))
+	}
 	return fmt.Sprintf("there is no type %q%s", name, didYouMean(near))
+}
+
+func structuredType(name, instead string) string {
+	return fmt.Sprintf("there is no type %q: declare %s with a field for each of its parts", name, instead)
 }
 
 func anyAsField() string { return "only messages can have fields of type Any" }
@@ -263,6 +270,9 @@ func independentToOnes(model, field, target, other string, unique bool) string {
 // Attributes.
 
 func unknownAttribute(name string, known []string) string {
+	if meant := meantBy(attributesMeant, name); meant != "" {
+		return fmt.Sprintf("there is no attribute @%s: %s", name, meant)
+	}
 	near := syntax.Suggest(name, known)
 	if near != "" {
 		near = "@" + near

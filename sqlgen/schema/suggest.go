@@ -20,13 +20,18 @@ func (c *checker) suggest(name string, candidates func() []string) string {
 	return syntax.Suggest(name, candidates())
 }
 
-// typeNames returns the names of all types that a field can have.
-func (c *checker) typeNames() []string {
+// scalarNames returns the names of the scalar types.
+func scalarNames() []string {
 	var names []string
 	for _, kind := range expr.Scalars() {
 		names = append(names, kind.String())
 	}
-	names = append(names, identityName)
+	return names
+}
+
+// typeNames returns the names of all types that a field can have.
+func (c *checker) typeNames() []string {
+	names := append(scalarNames(), identityName)
 	for _, f := range c.files {
 		for _, d := range f.Decls {
 			switch d := d.(type) {

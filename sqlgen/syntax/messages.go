@@ -148,6 +148,9 @@ func actionWithoutName(kind string, found *Token) string {
 }
 
 func actionWithoutInputs(name string, found *Token) string {
+	if found.isName("with") {
+		return fmt.Sprintf(`expected "()" before "with": write "%s() with"`, shorten(name))
+	}
 	return fmt.Sprintf(`expected "(" after the name of action %q, found %s`, name, describe(found))
 }
 
@@ -163,6 +166,14 @@ func clauseRepeated(keyword string) string {
 
 func expectedInput(found *Token) string {
 	return fmt.Sprintf("expected an input, found %s", describe(found))
+}
+
+func inputWithoutColon(name, typ string) string {
+	return fmt.Sprintf(`expected ":" between an input of its own and its type: write "%s: %s"`, shorten(name), shorten(typ))
+}
+
+func nestedInput(name, member string) string {
+	return fmt.Sprintf(`expected an input, found "{": an input below a relation is a path, such as %s.%s`, shorten(name), shorten(member))
 }
 
 func returnsNothing() string { return "expected the message that the action returns" }
@@ -210,7 +221,16 @@ func expectedEnumValue(found *Token) string {
 }
 
 func expectedRoleBlock(found *Token) string {
-	return fmt.Sprintf(`expected an emails, domains or expression block or "}" in the role, found %s`, describe(found))
+	message := fmt.Sprintf(`expected an emails, domains or expression block or "}" in the role, found %s`, describe(found))
+	switch found.Text {
+	case "where", "if", "when", "condition", "rule":
+		return message + ` (did you mean "expression"?)`
+	case "email", "members", "users":
+		return message + ` (did you mean "emails"?)`
+	case "domain":
+		return message + ` (did you mean "domains"?)`
+	}
+	return message
 }
 
 func expectedRoleMember(keyword string, found *Token) string {
@@ -259,7 +279,9 @@ func expressionTooLong() string {
 
 func indexing() string { return "an element of a list cannot be picked by its index" }
 
-func functionCall() string { return "expressions have no functions to call" }
+func functionCall() string {
+	return "expressions have no functions to call: what needs one is custom code, an action with @function and its file in functions/"
+}
 
 func conditional() string { return `expressions have no conditional "?:"` }
 

@@ -117,6 +117,15 @@ func (p *parser) inputOrNil() *Input {
 		in.Label = p.newName("input")
 		p.next()
 	}
+	if in.Label != nil && p.token().is("{") {
+		member := "id"
+		if first := p.peek(1); first.Kind == TokenName {
+			member = first.Text
+		}
+		p.failAfter(nestedInput(in.Label.Name, member))
+		p.skipBalanced()
+		return nil
+	}
 	if p.token().Kind != TokenName {
 		p.failAfter(expectedInput(p.token()))
 		return nil
@@ -124,6 +133,13 @@ func (p *parser) inputOrNil() *Input {
 	path, ok := p.path()
 	if !ok {
 		return nil
+	}
+	if typ := p.token(); in.Label == nil && len(path.Steps) == 1 && typ.Kind == TokenName && !typ.startsLine() && beginsWithCapital(typ.Text) {
+		p.fail(inputWithoutColon(path.Steps[0].Name, typ.Text))
+		in.Label = path.Steps[0]
+		if path, ok = p.path(); !ok {
+			return nil
+		}
 	}
 	in.Path = path
 	in.Array, in.Optional = p.marks(path.String())
