@@ -50,6 +50,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.views()
 	p.dropFunctions()
 	p.takeOff()
+	p.stopTesting()
 	p.stopKeeping()
 	p.takeAway()
 	p.dropRemade()

@@ -65,6 +65,15 @@ type (
 	// a table, or are called by its triggers to keep others.
 	DropKeepers   struct{ Table *pg.Table }
 	CreateKeepers struct{ Table *pg.Table }
+	// DropTester and CreateTester are about the function that tests rules of a table when all
+	// rows are written.
+	DropTester   struct{ Table *pg.Table }
+	CreateTester struct{ Table *pg.Table }
+	// TestRows looks whether the rows that are there satisfy such a rule.
+	TestRows struct {
+		Table *pg.Table
+		Rule  *pg.Constraint
+	}
 	// FillColumn computes a column for all rows.
 	FillColumn struct {
 		Table  *pg.Table
@@ -183,6 +192,9 @@ func (SetNotNull) isChange()       {}
 func (DropNotNull) isChange()      {}
 func (DropKeepers) isChange()      {}
 func (CreateKeepers) isChange()    {}
+func (DropTester) isChange()       {}
+func (CreateTester) isChange()     {}
+func (TestRows) isChange()         {}
 func (FillColumn) isChange()       {}
 func (UpdateRows) isChange()       {}
 func (CommentTable) isChange()     {}

@@ -99,6 +99,11 @@ func isKeeping(t *pg.Trigger) bool {
 	return strings.HasPrefix(t.Name, "_400_keep_") || strings.HasPrefix(t.Name, "_050_guard_")
 }
 
+// isOff tells whether a trigger has come off for the time of the change.
+func (p *planner) isOff(pr *pair, t *pg.Trigger) bool {
+	return p.rekeeps && isKeeping(t) || t.Name == pg.TestTrigger && p.retests(pr)
+}
+
 // stopKeeping takes the triggers that keep columns off, and drops computed columns that
 // are made anew.
 func (p *planner) stopKeeping() {

@@ -15,7 +15,7 @@ func (p *planner) takeAway() {
 			continue
 		}
 		for _, t := range pr.old.Triggers {
-			if triggerOf(pr.new, t.Name) == nil && !(p.rekeeps && isKeeping(t)) {
+			if triggerOf(pr.new, t.Name) == nil && !p.isOff(pr, t) {
 				p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
 			}
 		}
@@ -207,13 +207,14 @@ func (p *planner) addUp() {
 		add()
 	}
 	p.startKeeping()
+	p.startTesting()
 	for _, pr := range p.pairs {
 		if pr.new == nil {
 			continue
 		}
 		for _, t := range pr.new.Triggers {
 			var o *pg.Trigger
-			if pr.old != nil && !(p.rekeeps && isKeeping(t)) {
+			if pr.old != nil && !p.isOff(pr, t) {
 				o = triggerOf(pr.old, t.Name)
 			}
 			if o != nil && o.Digest == t.Digest && !(pr.retouched && t.Name == touchTrigger) {
@@ -223,6 +224,11 @@ func (p *planner) addUp() {
 				p.step(DropTrigger{pr.new, t.Name}, pr.new, pr.new.Origin.String(), AccessExclusive)
 			}
 			p.step(CreateTrigger{pr.new, t}, pr.new, pr.new.Origin.String(), ShareRowExclusive)
+		}
+	}
+	for _, pr := range p.pairs {
+		if pr.old != nil && pr.new != nil && pr.new.Tester != nil && p.retests(pr) {
+			p.testRows(pr)
 		}
 	}
 }

@@ -7,6 +7,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
+// columnsFirst lets a table be called new or old, of whose columns Postgres would not know
+// whether a trigger's rows are meant. No column is called like a variable, which begins with
+// underscores.
+const columnsFirst = "#variable_conflict use_column\n"
+
 // keeper writes a function that keeps columns. It runs as the owner of the tables, whom
 // row security does not bind: what it keeps is about all rows.
 func keeper(t *pg.Table, k *pg.Keeper) string {
@@ -23,7 +28,7 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	}
 	declared := ""
 	if usesIDs {
-		declared = "declare\n  v_ids text[];\n"
+		declared = columnsFirst + "declare\n  __ids text[];\n"
 	}
 	if k.Event != "truncate" {
 		rows := "new_rows"
@@ -36,7 +41,7 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
 	return comment("keeps "+strings.Join(k.Columns, ", ")) + "\n" +
 		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
-		"set search_path = pg_catalog, pg_temp\nas $$\n" + body + "$$;"
+		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\n"+body) + ";"
 }
 
 // changedRows writes the rows of a statement, each under the name of its table: with a sign
@@ -61,12 +66,12 @@ func changedRows(t *pg.Table, event string, columns func(sign string) string) st
 func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name := pg.Ident(s.Table)
-	found := name + "." + pg.Ident(s.Match) + " = any (v_ids)"
+	found := name + "." + pg.Ident(s.Match) + " = any (__ids)"
 	lock := "perform 1 from " + target + " where " + found + " order by " + name + ".id for no key update;"
 	if s.Source != "" {
 		alias := pg.Ident(s.Source)
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
-			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (v_ids))\norder by " + alias + ".id for share;"
+			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id for share;"
 	}
 	parts := []string{lock}
 	var names []string
@@ -83,14 +88,14 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		}
 	}
 	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`
-v_ids := array(
+__ids := array(
   select distinct changed.key
   from (
 `+indented(changedKeys(t, k, s), 4)+`
   ) as changed
   where changed.key is not null
 );
-if cardinality(v_ids) > 0 then
+if cardinality(__ids) > 0 then
 `+indented(strings.Join(parts, "\n"), 2)+`
 end if;`, 2)
 }
@@ -119,7 +124,7 @@ func changedKeys(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 
 // moving moves sums by the difference.
 func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
-	name := pg.Ident(s.Table)
+	name, moved := pg.Ident(s.Table), besides("moved", s.Table)
 	rows := changedRows(t, k.Event, func(sign string) string {
 		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
 		for i, c := range s.Moved {
@@ -135,8 +140,8 @@ func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	for i, c := range s.Moved {
 		by := fmt.Sprintf("by_%d", i+1)
 		sums = append(sums, "sum(changed."+by+") as "+by)
-		moves = append(moves, "moved."+by+" <> 0")
-		value := name + "." + pg.Ident(c.Column) + " + moved." + by
+		moves = append(moves, moved+"."+by+" <> 0")
+		value := name + "." + pg.Ident(c.Column) + " + " + moved + "." + by
 		if c.IsNumber {
 			value = "platform.number(" + value + ")"
 		}
@@ -150,21 +155,21 @@ from (
 ` + indented(rows, 4) + `
   ) as changed
   group by changed.key
-) as moved
-where ` + name + `.` + pg.Ident(s.Match) + ` = moved.key
+) as ` + moved + `
+where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
   and (` + either(moves) + `);`
 }
 
 // reading reads columns anew.
 func reading(t *pg.Table, s *pg.Keep, found string) string {
 	target := pg.Qualified(t.Schema, s.Table)
-	name := pg.Ident(s.Table)
+	name, source := pg.Ident(s.Table), besides("source", s.Table)
 	var values, sets, differ []string
 	for _, c := range s.Read {
 		column := pg.Ident(c.Column)
 		values = append(values, Expr(c.Value)+" as "+column)
-		sets = append(sets, column+" = source."+column)
-		differ = append(differ, name+"."+column+" is distinct from source."+column)
+		sets = append(sets, column+" = "+source+"."+column)
+		differ = append(differ, name+"."+column+" is distinct from "+source+"."+column)
 	}
 	return `update ` + target + `
 set` + listed(sets, 2) + `
@@ -172,9 +177,17 @@ from (
   select` + listed(append([]string{name + ".id"}, values...), 4) + `
   from ` + target + `
   where ` + found + `
-) as source
-where ` + name + `.id = source.id
+) as ` + source + `
+where ` + name + `.id = ` + source + `.id
   and (` + either(differ) + `);`
+}
+
+// besides returns a name for rows that a statement reads beside a table.
+func besides(name, table string) string {
+	if name == table {
+		return name + "_2"
+	}
+	return name
 }
 
 // restart is for a table that was emptied.
@@ -196,10 +209,38 @@ func guard(t *pg.Table, g *pg.Guard) string {
 	}
 	return comment("lets nothing but triggers write what they keep") + "\n" +
 		"create function " + pg.Qualified(t.Schema, g.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity invoker\n" +
-		"set search_path = pg_catalog, pg_temp\nas $$\nbegin\n" +
-		"  -- What points to a row that is new, or has a new id, comes after it.\n" +
-		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n" + strings.Join(starts, "\n") + "\n    return new;\n  end if;\n\n" +
-		"  raise exception 'a computed column of % cannot be written', tg_table_name\n    using errcode = 'generated_always';\nend;\n$$;"
+		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\nbegin\n"+
+		"  -- What points to a row that is new, or has a new id, comes after it.\n"+
+		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n"+strings.Join(starts, "\n")+"\n    return new;\n  end if;\n\n"+
+		"  raise exception 'a computed column of % cannot be written', tg_table_name\n    using errcode = 'generated_always';\nend;\n") + ";"
+}
+
+// tester writes the function that tests rules when all is written. Its trigger calls it only
+// for rows that a rule was false of as a statement left them, and it reads them as they are
+// now: who writes a row last waited for the others who did, so that is what stays.
+func tester(t *pg.Table, x *pg.Tester) string {
+	var cases []string
+	for _, r := range x.Rules {
+		cases = append(cases, "    when "+Expr(&pg.Is{Value: r.Layout, Test: "false"})+" then "+pg.Quote(r.Name))
+	}
+	table := pg.Qualified(t.Schema, t.Name)
+	return comment("tests rules over what is computed from other rows, when all rows are written") + "\n" +
+		"create function " + pg.Qualified(t.Schema, x.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
+		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\n"+columnsFirst+"declare\n  __id text := new.id;\n  __broken text;\nbegin\n"+
+		"  select case\n"+strings.Join(cases, "\n")+"\n  end\n  into __broken\n  from "+table+"\n  where "+pg.Ident(t.Name)+".id = __id;\n\n"+
+		"  if __broken is not null then\n"+indented(raiseBroken(t, "__broken"), 4)+"\n  end if;\n\n  return null;\nend;\n") + ";"
+}
+
+// raiseBroken ends the transaction as a check of a table does whose name an expression is.
+func raiseBroken(t *pg.Table, name string) string {
+	return "raise exception 'a row of % breaks the rule %', " + pg.Quote(t.Name) + ", " + name + "\n  using errcode = 'check_violation', " +
+		"schema = " + pg.Quote(t.Schema) + ", table = " + pg.Quote(t.Name) + ", constraint = " + name + ";"
+}
+
+// testRows writes the statement that tests a rule on the rows that are there.
+func testRows(t *pg.Table, rule *pg.Constraint) string {
+	return "do " + pg.DollarQuote("", "\nbegin\n  if exists (select from "+pg.Qualified(t.Schema, t.Name)+" where ("+rule.Condition+") is false) then\n"+
+		indented(raiseBroken(t, pg.Quote(rule.Name)), 4)+"\n  end if;\nend;\n") + ";"
 }
 
 // listed writes a list behind a word: on its line if it is short, else one item on each line.

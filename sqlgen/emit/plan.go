@@ -97,6 +97,12 @@ func (w *planWriter) step(s *diff.Step) {
 		for _, k := range c.Table.Keepers {
 			w.add("%s", k.Text)
 		}
+	case diff.DropTester:
+		w.add("drop function %s();", pg.Qualified(c.Table.Schema, c.Table.Tester.Name))
+	case diff.CreateTester:
+		w.add("%s", c.Table.Tester.Text)
+	case diff.TestRows:
+		w.add("%s", testRows(c.Table, c.Rule))
 	case diff.FillColumn:
 		w.updateRows(diff.UpdateRows{
 			Table: c.Table, Column: c.Column, Value: c.Column.Kept,

@@ -20,6 +20,10 @@ func Render(db *pg.Database) {
 			t.Guard.Text = guard(t, t.Guard)
 			t.Guard.Digest = pg.DigestOf(t.Guard.Text)
 		}
+		if t.Tester != nil {
+			t.Tester.Text = tester(t, t.Tester)
+			t.Tester.Digest = pg.DigestOf(t.Tester.Text)
+		}
 		for _, g := range t.Triggers {
 			g.Text = trigger(t, g)
 			g.Digest = pg.DigestOf(trigger(&pg.Table{Schema: t.Schema}, g)) // it follows its table through renames
@@ -124,10 +128,17 @@ func identifiers(names []string) doc {
 }
 
 func trigger(t *pg.Table, g *pg.Trigger) string {
-	d := cat("create trigger ", pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name))
+	create := "create trigger "
+	if g.IsDeferred {
+		create = "create constraint trigger "
+	}
+	d := cat(create, pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name))
 	each := "for each row "
 	if g.PerStatement {
 		each = "for each statement "
+	}
+	if g.IsDeferred {
+		d = cat(d, nest(hard, "deferrable initially deferred"))
 	}
 	if g.Rows != "" {
 		d = cat(d, nest(hard, "referencing ", g.Rows))

@@ -222,6 +222,9 @@ func (w *writer) triggers(tables []*pg.Table) {
 		for _, k := range t.Keepers {
 			w.text(k.Text)
 		}
+		if t.Tester != nil {
+			w.text(t.Tester.Text)
+		}
 	}
 	w.text(strings.Join(all, "\n"))
 }

@@ -42,6 +42,9 @@ func statement(s pg.Statement) doc {
 			nest(hard, statements(s.Body)), hard,
 			"end loop;",
 		)
+	case *pg.TestNow:
+		name := pg.Qualified(s.Schema, s.Trigger)
+		return cat("set constraints ", name, " immediate;", hard, "set constraints ", name, " deferred;")
 	case *pg.Note:
 		return comment(s.Text)
 	}

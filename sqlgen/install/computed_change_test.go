@@ -1,10 +1,17 @@
 package install_test
 
+import "strings"
+
 // billed is a schema of invoices, with more fields of each model.
 func billed(invoice, line, product string) string {
 	return "model Invoice { fields { name Text paid Decimal @default lines Line[] " + invoice + " } }\n" +
 		"model Line { fields { invoice Invoice product Product quantity Number " + line + " } }\n" +
 		"model Product { fields { title Text price Decimal lines Line[] " + product + " } }\n"
+}
+
+// ruledBills is such a schema with rules of invoices.
+func ruledBills(rules, invoice, line, product string) string {
+	return strings.Replace(billed(invoice, line, product), "} }\nmodel Line", "} "+rules+" }\nmodel Line", 1)
 }
 
 // bills are rows of it.
@@ -98,6 +105,58 @@ var computedChanges = []change{
 		allow:   []string{"drop:line", "drop:product"},
 		asks:    "select string_agg(name, ', ' order by id) from app.invoice",
 		answers: "a, b",
+	},
+	{
+		name:    "rules over what is computed, added, changed, and one taken away",
+		old:     ruledBills("@validate(invoice.paid <= invoice.net) @validate(invoice.net < 1000)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:     ruledBills("@validate(invoice.net < 100) @validate(invoice.net >= invoice.paid)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		rows:    bills,
+		asks:    "select string_agg(name, ', ' order by id) from app.invoice",
+		answers: "a, b",
+	},
+	{
+		name:    "rule over what is computed that rows break",
+		old:     billed("net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:     ruledBills("@validate(invoice.net < 5)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		rows:    bills,
+		refused: "constraint invoice_validate_01 on table app.invoice would be broken by rows (1 row)",
+	},
+	{
+		name:   "rule over what is computed, with the field, that rows break",
+		old:    billed("", priced, ""),
+		new:    ruledBills("@validate(invoice.net < 5, message: \"too much\")", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		rows:   bills,
+		misfit: "too much",
+	},
+	{
+		name:   "rule over what is computed that rows break when it is computed in another way",
+		old:    ruledBills("@validate(invoice.net < 10)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:    ruledBills("@validate(invoice.net < 10)", "net Decimal @computed(SUM(invoice.lines.total))", "total Decimal @computed(line.quantity * line.product.price * 2)", ""),
+		rows:   bills,
+		misfit: "invoice.net < 10",
+	},
+	{
+		name:    "rows that break a rule over what is computed until all is filled",
+		old:     ruledBills("@validate(invoice.net >= 2)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:     ruledBills("@validate(invoice.net >= 2) @validate(invoice.paid < invoice.net)", "net Decimal @computed(SUM(invoice.lines.worth))", "worth Decimal @computed(line.quantity * line.product.price + 0)", ""),
+		rows:    bills,
+		asks:    "select string_agg(trim_scale(net)::text, ', ' order by id) from app.invoice",
+		answers: "9.5, 2",
+	},
+	{
+		name:    "rule over own fields that comes to be over what is computed from rows, with what is renamed",
+		old:     ruledBills("@validate(invoice.net >= 2)", "net Decimal @default(20)", priced, ""),
+		new:     "model Bill { fields { name Text paid Decimal @default lines Line[] net Decimal @computed(SUM(bill.lines.total)) } @validate(bill.net >= 2) @renamed(from: Invoice) }\nmodel Line { fields { bill Bill @renamed(from: invoice) product Product quantity Number total Decimal @computed(line.quantity * line.product.price) } }\nmodel Product { fields { title Text price Decimal lines Line[] } }\n",
+		rows:    bills,
+		allow:   []string{"drop:invoice.net"},
+		asks:    "select string_agg(trim_scale(net)::text, ', ' order by id) from app.bill",
+		answers: "9.5, 2",
+	},
+	{
+		name: "nothing, with rules over what is computed",
+		old:  ruledBills("@validate(invoice.net < 100)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		new:  ruledBills("@validate(invoice.net < 100)", "net Decimal @computed(SUM(invoice.lines.total))", priced, ""),
+		rows: bills, same: true,
 	},
 	{
 		name: "nothing",

@@ -2,11 +2,13 @@ package install_test
 
 import (
 	"bytes"
+	"errors"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
@@ -110,4 +112,105 @@ func TestComputedIsRestored(t *testing.T) {
 	checkComputed(t, restored, "a 9.5 6 true, b 2 2 true")
 	mustExec(t, restored, "update app.product set price = 4 where id = 'p1'; insert into app.line (invoice_id, product_id, quantity) values ('i2', 'p2', 2)")
 	checkComputed(t, restored, "a 15.5 12 true, b 11 7 true")
+}
+
+// A rule over what is computed from other rows is tested when a transaction ends, whatever
+// changed what is computed, and by then it may hold again.
+func TestLateRules(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	conn := db.Owner(t)
+	mustInstall(t, conn, ruledBills(`@validate(invoice.paid <= invoice.net, message: "paid twice") @validate(invoice.name != "") @validate(!(invoice.dearest > 50))`,
+		"net Decimal @computed(SUM(invoice.lines.total)) dearest Decimal? @computed(MAX(invoice.lines.total))", priced, ""))
+	mustExec(t, conn, bills) // invoices of 9.5 and of 2
+	for _, c := range []struct{ name, statement, broken string }{
+		{"a column of the row", "update app.invoice set paid = 9.6 where id = 'i1'", "invoice_validate_01"},
+		{"a row that is new", "insert into app.invoice (id, name, paid) values ('i3', 'c', 1)", "invoice_validate_01"},
+		{"a row that is new, with those that it is computed from", "insert into app.invoice (id, name, paid) values ('i3', 'c', 1); insert into app.line (invoice_id, product_id, quantity) values ('i3', 'p1', 1)", ""},
+		{"all that it may be", "update app.invoice set paid = 9.5 where id = 'i1'", ""},
+		{"another row", "delete from app.line where id = 'l2'", "invoice_validate_01"},
+		{"a row behind another row", "update app.product set price = 0 where id = 'p1'", "invoice_validate_01"},
+		{"rows that go with another one", "delete from app.product where id = 'p1'", "invoice_validate_01"},
+		{"a table that is emptied", "truncate app.line", "invoice_validate_01"},
+		{"a line that moves away", "update app.line set invoice_id = 'i2' where invoice_id = 'i1'", "invoice_validate_01"},
+		{"one for another", "delete from app.line where id = 'l2'; insert into app.line (invoice_id, product_id, quantity) values ('i1', 'p2', 1)", ""},
+		{"a rule that was broken and is not", "update app.invoice set paid = 100; update app.invoice set paid = 0", ""},
+		{"a row that breaks it and goes", "insert into app.invoice (id, name, paid) values ('i4', 'd', 1); delete from app.invoice where id = 'i4'", ""},
+		{"what is read anew", "update app.line set quantity = 100 where id = 'l1'", "invoice_validate_03"},
+		{"two rules: the first", "update app.invoice set paid = 9999; update app.line set quantity = 100 where id = 'l1'", "invoice_validate_01"},
+		{"a rule over own fields: at once", "update app.invoice set name = '' where id = 'i1'; update app.invoice set name = 'a' where id = 'i1'", "invoice_validate_02"},
+	} {
+		_, err := conn.Exec(t.Context(), "begin; "+c.statement+"; commit")
+		var refused *pgconn.PgError
+		switch isRefused := errors.As(err, &refused); {
+		case isRefused && (refused.ConstraintName != c.broken || refused.TableName != "invoice" || refused.Code != "23514"):
+			t.Errorf("%s: got %v of %s, want %q", c.name, err, refused.ConstraintName, c.broken)
+		case !isRefused && (err != nil || c.broken != ""):
+			t.Errorf("%s: got %v, want %q", c.name, err, c.broken)
+		}
+		if err != nil {
+			mustExec(t, conn, "rollback")
+		}
+	}
+
+	// Two who write one row at once, each of whom may: the second sees what the first has done.
+	mustExec(t, conn, "truncate app.invoice cascade;"+strings.ReplaceAll(bills, "insert into app.product (id, title, price) values ('p1', 'x', 2), ('p2', 'y', 3.5);", ""))
+	other := db.Owner(t)
+	mustExec(t, conn, "begin; delete from app.line where id = 'l2'") // 3.5 less
+	done := make(chan error)
+	go func() {
+		_, err := other.Exec(t.Context(), "update app.invoice set paid = 7 where id = 'i1'")
+		done <- err
+	}()
+	for waits := false; !waits; {
+		select {
+		case err := <-done:
+			t.Fatalf("the second of two writers did not wait: %v", err)
+		default:
+		}
+		if err := conn.QueryRow(t.Context(), "select exists (select from pg_locks where not granted and pid = $1)", other.PgConn().PID()).Scan(&waits); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustExec(t, conn, "commit")
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "invoice_validate_01") {
+		t.Errorf("the second of two writers: got %v, want a broken rule", err)
+	}
+}
+
+// Models may be called like what triggers name, and fields like their variables.
+func TestComputedOfAwkwardNames(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, conn, `
+		model New {
+			fields {
+				olds Old[] vIds Number @default limit Number @default sum Number @computed(SUM(new.olds.vIds)) last Number? @computed(MAX(new.olds.vIds))
+				costs Number @computed(COUNTIF(new.olds, new.olds.text == "$$"))
+			}
+			@validate(new.sum <= new.limit, message: "$$")
+		}
+		model Old { fields { new New text Text vIds Number seen Number @computed(old.new.vIds) } }
+		model Source { fields { moves Moved[] last Number? @computed(MAX(source.moves.sum)) } }
+		model Moved { fields { source Source changes Changed[] sum Number @computed(SUM(moved.changes.n)) } }
+		model Changed { fields { moved Moved n Number } }
+	`)
+	mustExec(t, conn, `
+		insert into app.new (id, v_ids, "limit") values ('n', 3, 10);
+		insert into app.old (id, new_id, text, v_ids) values ('o1', 'n', '$$', 4), ('o2', 'n', '', 5);
+		update app.old set v_ids = 6 where id = 'o2';
+		insert into app.source (id) values ('s');
+		insert into app.moved (id, source_id) values ('m', 's');
+		insert into app.changed (moved_id, n) values ('m', 1), ('m', 2);
+		update app.changed set n = n + 1;
+	`)
+	var got string
+	if err := conn.QueryRow(t.Context(), `
+		select concat_ws(' ', sum, new.last, costs, (select string_agg(seen::text, ' ') from app.old), (select last from app.source), (select sum from app.moved)) from app.new
+	`).Scan(&got); err != nil || got != "10 6 1 3 3 5 5" {
+		t.Errorf("computed is %q, %v", got, err)
+	}
+	if _, err := conn.Exec(t.Context(), "update app.old set v_ids = 7 where id = 'o2'"); err == nil || !strings.Contains(err.Error(), "new_validate_01") {
+		t.Errorf("got %v, want a broken rule", err)
+	}
 }

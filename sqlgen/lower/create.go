@@ -20,12 +20,14 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	result := b.resultRow()
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
+		b.testsNow(l)
 		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
 			Columns: b.answerColumns(), Into: []pg.Target{result}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
 		b.step("", pg.IfThen(isNoRow(result), b.end("platform.refuse")))
 	} else {
 		insert.Returning, insert.Into = allColumns(b.table), result
 		b.step(c.comment(), insert)
+		b.testsNow(l)
 		b.readComputed(result)
 	}
 	b.step("", &pg.Return{Value: result})

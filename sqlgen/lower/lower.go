@@ -28,6 +28,7 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	for _, m := range s.Models {
 		l.compute(m)
 	}
+	l.findLate()
 	for _, m := range s.Models {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
@@ -69,6 +70,7 @@ type lowering struct {
 	partKeys   map[string]*part            // by what they are
 	partNames  map[*schema.Model]*pg.Names // of their columns
 	calculated map[*schema.Field]bool      // fields whose values arithmetic makes
+	feedsLate  map[*schema.Model]bool      // models whose rows decide what late rules are about
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
@@ -83,6 +85,7 @@ func (l *lowering) reserveNames() {
 	for _, a := range l.schema.Actions {
 		l.functions.Take(functionName(a))
 	}
+	l.feedsLate = map[*schema.Model]bool{}
 	l.specialized = map[*schema.Action]*release.Foreseen{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}

@@ -32,7 +32,8 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	t.Constraints = l.keys(m)
 	t.Constraints = append(t.Constraints, l.checks(m)...)
 	t.Constraints = append(t.Constraints, l.limits(m)...)
-	t.Constraints = append(t.Constraints, l.validations(m)...)
+	checks, late := l.validations(m)
+	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
 	t.Triggers = []*pg.Trigger{{
@@ -43,6 +44,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	}}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
 	l.keep(t, m)
+	l.testLate(t, m, late)
 	if m.IsIdentity {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}

@@ -49,11 +49,6 @@ func (u refusal) model(m *schema.Model) {
 	for _, f := range m.Fields {
 		u.computed(f)
 	}
-	for _, v := range m.Validations {
-		if slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return isComputedFromRows(field(p.Steps[0])) }) {
-			u.refuse(v.Span, "a @validate of a field that is computed from other rows")
-		}
-	}
 	for _, key := range m.Uniques {
 		u.limit(key.Span, "this key of "+m.Name+" has %d columns; Postgres can hold at most %d", len(key.Fields), maxKeys)
 	}

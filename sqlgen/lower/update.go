@@ -32,6 +32,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	}
 	b.step("", update)
 	b.missing(isNoRow(result), where)
+	b.testsNow(l)
 	b.readComputed(result)
 	b.step("", &pg.Return{Value: result})
 	return b.finish()
@@ -60,6 +61,7 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 		Into:      result,
 	})
 	b.missing(pg.IsNull(result), where)
+	b.testsNow(l)
 	b.step("", &pg.Return{Value: result})
 	return b.finish()
 }

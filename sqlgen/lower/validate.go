@@ -2,8 +2,10 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -22,12 +24,12 @@ func (b *builder) validate() {
 	}
 }
 
-// validations lowers the rules of a model to checks. Postgres tests checks in the
-// order of their names, so each bears its place in order of declaration.
-func (l *lowering) validations(m *schema.Model) []*pg.Constraint {
+// validations lowers the rules of a model to checks of its table. Postgres tests checks in
+// the order of their names, so each bears its place in order of declaration. Rules over what
+// is computed from other rows are late: of a row that is new, nothing is computed yet.
+func (l *lowering) validations(m *schema.Model) (checks, late []*pg.Constraint) {
 	row := rowOf(m)
 	names := l.validationNames(m)
-	var checks []*pg.Constraint
 	for i, v := range m.Validations {
 		condition := newExpression(validateLogic, inFunction, &row, nil).holds(v.Expression)
 		mentioned := pg.Mentions(condition)
@@ -37,10 +39,66 @@ func (l *lowering) validations(m *schema.Model) []*pg.Constraint {
 				columns = append(columns, f.Column)
 			}
 		}
-		checks = append(checks, newCheck(names[i], originAt(m, v.Span), columns, condition))
+		check := newCheck(names[i], originAt(m, v.Span), columns, condition)
+		if isLate(v) {
+			late = append(late, check)
+		} else {
+			checks = append(checks, check)
+		}
 		l.constraint(names[i], release.Constraint{Kind: release.Validate, Table: m.Table, Message: v.Message})
 	}
-	return checks
+	return checks, late
+}
+
+// isLate tells whether a rule of a model mentions a field that is computed from other rows.
+func isLate(v *schema.Validation) bool {
+	return slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return isComputedFromRows(field(p.Steps[0])) })
+}
+
+// testLate gives a table the trigger that tests late rules. It waits for rows of which one
+// is false as a statement leaves them: that all others cost nothing more.
+func (l *lowering) testLate(t *pg.Table, m *schema.Model, rules []*pg.Constraint) {
+	if len(rules) == 0 {
+		return
+	}
+	t.Tester = &pg.Tester{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__validate", Rules: rules}
+	written := tableAlias{model: m, name: "new", id: pg.Col("new", "id")}
+	var fails []pg.Expr
+	for _, v := range m.Validations {
+		if isLate(v) {
+			fails = append(fails, &pg.Is{Value: newExpression(validateLogic, inFunction, &written, nil).holds(v.Expression), Test: "false"})
+		}
+	}
+	t.Triggers = append(t.Triggers, &pg.Trigger{
+		Name: pg.TestTrigger, Timing: "after insert or update", IsDeferred: true,
+		When: pg.AnyOf(fails...), Function: pg.Qualified(t.Schema, t.Tester.Name),
+	})
+}
+
+// findLate finds the models whose rows decide what late rules are about.
+func (l *lowering) findLate() {
+	for _, m := range l.schema.Models {
+		if slices.ContainsFunc(m.Validations, isLate) {
+			l.feedsLate[m] = true
+		}
+	}
+	for n := -1; n < len(l.feedsLate); { // as long as there are more
+		n = len(l.feedsLate)
+		for _, p := range l.parts {
+			if l.feedsLate[p.owner] {
+				l.feedsLate[p.other()] = true
+			}
+		}
+	}
+}
+
+// testsNow ends a write whose rows late rules are about: they are tested before the rules
+// judge the new row, and before anything is answered. What other writes lead to, as a delete
+// that cascades or custom code, is tested as their transaction ends.
+func (b *builder) testsNow(l *lowering) {
+	if slices.ContainsFunc(levels(b.action).inserted(), func(at *level) bool { return l.feedsLate[at.model] }) {
+		b.step("Rules over what is computed are tested now that all is written.", &pg.TestNow{Schema: appSchema, Trigger: pg.TestTrigger})
+	}
 }
 
 // validationNames returns a name for each rule of a model, in ascending order.

@@ -96,6 +96,7 @@ type Table struct {
 	Indexes     []*Index      `json:"indexes,omitempty"`
 	Guard       *Guard        `json:"guard,omitempty"` // nil if no column is kept by triggers
 	Keepers     []*Keeper     `json:"keepers,omitempty"`
+	Tester      *Tester       `json:"tester,omitempty"` // nil if every rule is tested at each statement
 	Triggers    []*Trigger    `json:"triggers,omitempty"`
 	Policies    []*Policy     `json:"policies,omitempty"`
 	Grants      []*Grant      `json:"grants,omitempty"`
@@ -181,6 +182,7 @@ type Trigger struct {
 	Arguments []string `json:"-"`
 
 	PerStatement bool   `json:"-"`
+	IsDeferred   bool   `json:"-"` // whether it waits for the end of the transaction, or until it is asked for
 	Rows         string `json:"-"` // what a statement's trigger calls the rows that it is about; empty means none
 
 	Text   string `json:"-"` // the statement that makes it

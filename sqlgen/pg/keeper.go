@@ -53,3 +53,15 @@ type Guard struct {
 	Text    string       `json:"-"`
 	Digest  string       `json:"digest"`
 }
+
+// TestTrigger is the name of the trigger that calls a tester.
+const TestTrigger = "_500_validate"
+
+// Tester is a trigger function that tests rules of a table's rows when all rows of a
+// transaction are written: those that mention what keepers keep, which is not right before.
+type Tester struct {
+	Name   string        `json:"name"`  // in the schema of its table
+	Rules  []*Constraint `json:"rules"` // checks, in the order in which they are tested
+	Text   string        `json:"-"`     // the statement that makes it
+	Digest string        `json:"digest"`
+}

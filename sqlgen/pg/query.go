@@ -202,6 +202,12 @@ type ForElement struct {
 	Body     []Statement
 }
 
+// TestNow runs triggers that wait for the end of the transaction, and has those of later
+// statements wait again.
+type TestNow struct {
+	Schema, Trigger string // of every table that has one of that name
+}
+
 // Note is a comment between statements.
 type Note struct {
 	Text string
@@ -220,6 +226,7 @@ func (*ReturnQuery) isStatement() {}
 func (*Execute) isStatement()     {}
 func (*ForEach) isStatement()     {}
 func (*ForElement) isStatement()  {}
+func (*TestNow) isStatement()     {}
 func (*Note) isStatement()        {}
 
 // IfThen returns an if with one branch.
