@@ -67,7 +67,12 @@ func compile(dir string) (*sqlgen.Compiled, error) {
 // installApp makes a database in which the project of a folder is installed.
 func installApp(t *testing.T, dir string) *pgtest.DB {
 	t.Helper()
-	return pgtest.New(t, pgtest.Options{Template: pgtest.Template{
+	return pgtest.New(t, appOptions(dir))
+}
+
+// appOptions say that the project of a folder is installed in a database.
+func appOptions(dir string) pgtest.Options {
+	return pgtest.Options{Template: pgtest.Template{
 		Name: dir,
 		Build: func(ctx context.Context, owner *pgx.Conn) error {
 			compiled, err := compile(dir)
@@ -77,7 +82,7 @@ func installApp(t *testing.T, dir string) *pgtest.DB {
 			_, err = install.Install(ctx, owner, compiled.Release())
 			return err
 		},
-	}})
+	}}
 }
 
 // reinstall installs the project of a folder, as it is now, over what a database

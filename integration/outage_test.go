@@ -64,13 +64,13 @@ func TestDatabaseAway(t *testing.T) {
 
 // line is a line to a database that can be cut.
 type line struct {
-	url              string
-	network, address string // of the database
-	listener         net.Listener
+	url      string
+	listener net.Listener
 
-	mu    sync.Mutex
-	isCut bool
-	conns []net.Conn
+	mu               sync.Mutex
+	network, address string // of the database
+	isCut            bool
+	conns            []net.Conn
 }
 
 // newLine makes a line to the database that a URL names.
@@ -133,6 +133,18 @@ func (l *line) cut() {
 		c.Close()
 	}
 	l.conns = nil
+}
+
+// lead lets new connections lead to another database.
+func (l *line) lead(t *testing.T, databaseURL string) {
+	t.Helper()
+	config, err := pgx.ParseConfig(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.network, l.address = pgconn.NetworkAddress(config.Host, config.Port)
 }
 
 func (l *line) mend() {

@@ -23,6 +23,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/server/telemetry"
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // database is the way to Postgres.
@@ -36,6 +37,7 @@ type database struct {
 	wait    time.Duration
 	limit   time.Duration // for a call
 	running *calls
+	writes  writability
 }
 
 // statement is the call of one function. It is prepared once per connection.
@@ -86,6 +88,7 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read database.url: %w", err)
 	}
+	postgres.WantWrites(&pc.ConnConfig.Config, c.DatabaseURL)
 	configureSession(pc.ConnConfig, c)
 	shared := sharedConnections(c.PoolSize)
 	own := c.PoolSize - shared
@@ -150,8 +153,12 @@ func setRole(role string) string { return "set role " + pgx.Identifier{role}.San
 
 // configureSession sets what every connection begins with.
 func configureSession(cc *pgx.ConnConfig, c *config.Config) {
-	if cc.ConnectTimeout == 0 || cc.ConnectTimeout > connectTimeout {
-		cc.ConnectTimeout = connectTimeout
+	timeout := connectTimeout
+	if postgres.HasSeveralHosts(&cc.Config) { // for each of them
+		timeout = hostTimeout
+	}
+	if cc.ConnectTimeout == 0 || cc.ConnectTimeout > timeout {
+		cc.ConnectTimeout = timeout
 	}
 	milliseconds := func(d time.Duration) string {
 		return strconv.FormatInt(max(1, d.Milliseconds()), 10)
@@ -166,7 +173,10 @@ func configureSession(cc *pgx.ConnConfig, c *config.Config) {
 	}
 }
 
-const connectTimeout = 5 * time.Second
+const (
+	connectTimeout = 5 * time.Second
+	hostTimeout    = 2 * time.Second // where there is another host to try
+)
 
 // assumeRole gives up all rights but those of role, unless it is empty.
 func assumeRole(ctx context.Context, conn *pgx.Conn, role string) error {
@@ -265,7 +275,7 @@ func isRepeatable(err error) bool {
 // statements, as custom code and poolers can bring about.
 const unpreparedStatement = "26000"
 
-func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
+func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) (err error) {
 	asked := time.Now()
 	conn, err := d.acquireFor(st.action, client)
 	if err == nil && st.writes && listener.IsGone(conn.pg().Conn()) {
@@ -289,6 +299,10 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	defer func() {
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
+			if err == nil && st.writes && !d.running.hasLeft(call) {
+				// A commit that waits for a standby is ended by this, and is said to be done.
+				err = refusal.OutcomeUnknown.With(errCancelled)
+			}
 		}
 	}()
 	mayHaveRun, err := run(pg)
@@ -304,6 +318,8 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 			return refusal.OutcomeUnknown.With(err)
 		}
 		return refusal.Unavailable.With(err)
+	case refusal.SQLState(err) == readOnly && st.writes:
+		d.leaveReadOnly(pg)
 	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
 	case st.custom:
@@ -529,9 +545,12 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 		}
 	}()
 	err = conn.conn().QueryRow(context.Background(), statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into...)
-	if err != nil && pg.IsClosed() {
+	switch {
+	case err != nil && pg.IsClosed():
 		d.pool.Reset()
 		return refusal.Unavailable.With(err)
+	case refusal.SQLState(err) == readOnly:
+		d.leaveReadOnly(pg)
 	}
 	return err
 }

@@ -53,7 +53,9 @@ func (s *Server) follow(ctx context.Context) error {
 		if errors.As(err, &unfit) && !wasReady {
 			return err
 		}
-		s.notReady(err)
+		if err != errLookAgain {
+			s.notReady(err)
+		}
 		select {
 		case <-ctx.Done():
 			return nil
@@ -63,8 +65,11 @@ func (s *Server) follow(ctx context.Context) error {
 	}
 }
 
-// followOn follows on one connection, until that breaks or holds a release that
-// cannot be served.
+// errLookAgain ends the following on a connection that leads to where writes are refused.
+var errLookAgain = errors.New("look for a database that takes writes")
+
+// followOn follows on one connection, until that breaks, holds a release that cannot be
+// served, or is no longer the way to a database that takes writes.
 func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	conn, err := s.connect(ctx)
 	if err != nil {
@@ -72,22 +77,40 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	}
 	defer conn.Close(closedContext())
 
+	looksAgain := s.db.isToLookAgain()
 	for asked := false; ; asked = true {
-		if err := s.refresh(ctx, conn); err != nil {
+		if asked && s.db.isToLookAgain() {
+			return errLookAgain
+		}
+		isReadOnly, err := s.refresh(ctx, conn)
+		if err != nil {
 			return err
 		}
+		s.noteWritability(isReadOnly)
 		s.ready()
 		isReady()
-		if !asked { // after the first requests can be answered, since it takes a while
+		if !asked && !looksAgain { // after the first requests can be answered, since it takes a while
 			s.limitZones(ctx, conn)
 		}
 
 		wait, stop := context.WithTimeout(ctx, s.poll)
-		_, err := conn.WaitForNotification(wait)
+		_, err = conn.WaitForNotification(wait)
 		stop()
 		if err != nil && (ctx.Err() != nil || conn.IsClosed() || !pgconn.Timeout(err)) {
 			return fmt.Errorf("wait for a release: %w", err)
 		}
+	}
+}
+
+// noteWritability notes whether the database takes writes, as a new connection finds it.
+func (s *Server) noteWritability(isReadOnly bool) {
+	wasReadOnly := !s.db.takesWrites()
+	isLeft := s.db.noteWritability(isReadOnly)
+	switch {
+	case isReadOnly && !wasReadOnly:
+		s.log.Warn("the database takes no writes: it is a standby, or default_transaction_read_only is on")
+	case isLeft:
+		s.log.Info("the database takes writes")
 	}
 }
 
@@ -130,28 +153,29 @@ func listen(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// refresh loads the newest release unless it is served already.
-func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) error {
+// refresh loads the newest release unless it is served already. It tells whether the
+// database only reads.
+func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	s.loading.Lock()
 	defer s.loading.Unlock()
 
-	number, err := newestRelease(ctx, conn)
+	number, isReadOnly, err := newestRelease(ctx, conn)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if r := s.current.Load(); r != nil && r.number == number {
-		return nil
+		return isReadOnly, nil
 	}
 	r, err := s.loadRelease(ctx, conn)
 	if err != nil {
-		return err
+		return false, err
 	}
 	s.current.Store(r)
 	s.telemetry.Release.Set(float64(r.number))
 	s.log.Info("serving release", "release", r.number)
-	return nil
+	return isReadOnly, nil
 }
 
 // catchUp looks for a newer release at once, because a function of the served one was
@@ -174,7 +198,7 @@ func (s *Server) catchUp(than int64) (bool, error) {
 		return false, err
 	}
 	defer conn.Release()
-	if err := s.refresh(ctx, conn.conn()); err != nil {
+	if _, err := s.refresh(ctx, conn.conn()); err != nil {
 		s.log.Error("load the newest release", "error", err)
 	}
 	return isNewer(), nil

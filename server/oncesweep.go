@@ -10,6 +10,9 @@ const (
 	answerSweepMost     = 1000 // in one transaction
 )
 
+// isTidied tells whether there is a database in which old rows can be deleted.
+func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesWrites() }
+
 // sweepAnswers deletes kept answers that have had their time, now and then, until the
 // context ends.
 func (s *Server) sweepAnswers(ctx context.Context) {
@@ -21,7 +24,7 @@ func (s *Server) sweepAnswers(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if s.current.Load() == nil {
+		if !s.isTidied() {
 			continue
 		}
 		for isMore := true; isMore && ctx.Err() == nil; {

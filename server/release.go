@@ -76,15 +76,15 @@ func (e *incompatible) Error() string {
 // errNoRelease may come right by itself: a release is installed.
 var errNoRelease = errors.New("no release is installed in the database")
 
-// newestRelease asks for the number of the newest release; 0 means that there is
-// none.
-func newestRelease(ctx context.Context, conn *pgx.Conn) (int64, error) {
-	var number int64
-	err := conn.QueryRow(ctx, `select coalesce(max(number), 0) from platform.release`).Scan(&number)
+// newestRelease asks for the number of the newest release, where 0 means that there is
+// none, and whether the database only reads.
+func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnly bool, err error) {
+	err = conn.QueryRow(ctx, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`).
+		Scan(&number, &isReadOnly)
 	if err != nil {
-		return 0, fmt.Errorf("ask for the newest release: %w", err)
+		return 0, false, fmt.Errorf("ask for the newest release: %w", err)
 	}
-	return number, nil
+	return number, isReadOnly, nil
 }
 
 // loadRelease loads the newest release and checks that this server can serve it.

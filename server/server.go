@@ -151,7 +151,7 @@ func (s *Server) furnish(options Options) error {
 		return err
 	}
 	s.signIn, err = signin.New(signin.Options{
-		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed,
+		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed, IsTidied: s.isTidied,
 	})
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
 	}
 	return mailroom.New(mailroom.Options{
 		DB: s.db, Sender: sender, Open: s.signIn.Accounts.Open,
-		IsKept: s.config.Mode == config.Development, IsServed: func() bool { return s.current.Load() != nil },
+		IsKept: s.config.Mode == config.Development, IsServed: s.isTidied,
 		Registry: s.telemetry.Registry, Log: s.log,
 	}), nil
 }
@@ -322,7 +322,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if s.mailroom != nil {
 		go s.mailroom.Run(background)
 	}
-	go s.files.Sweep(background, func() bool { return s.current.Load() != nil })
+	go s.files.Sweep(background, s.isTidied)
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)

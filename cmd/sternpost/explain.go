@@ -223,7 +223,7 @@ func runningAt(dir string) (string, error) {
 
 // explainInstalled explains a request against a database, in a transaction that can only read.
 func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io.Writer, address string, compiled *sqlgen.Compiled, request explain.Request) error {
-	conn, err := pgx.Connect(ctx, address)
+	conn, err := postgres.Connect(ctx, address)
 	if err != nil {
 		return environmentError(fmt.Errorf("connect to the database: %w", err))
 	}

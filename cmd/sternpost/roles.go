@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
@@ -38,7 +38,7 @@ It connects as the owner of the database, who has to be allowed to make roles
 		if err != nil {
 			return err
 		}
-		conn, err := pgx.Connect(c.Context(), url)
+		conn, err := postgres.Connect(c.Context(), url)
 		if err != nil {
 			return environmentError(fmt.Errorf("connect to the database: %w", err))
 		}

@@ -83,13 +83,17 @@ func shutdown() error {
 	return process.cluster.stop()
 }
 
-func startCluster(ctx context.Context) (_ *cluster, err error) {
+func startCluster(ctx context.Context) (*cluster, error) {
 	srv, err := startServer(ctx)
 	if err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(os.Stderr, "pgtest: %s\n", srv.describe)
+	return setUp(ctx, srv)
+}
 
+// setUp makes a server one to make databases on. It ends the server if it cannot.
+func setUp(ctx context.Context, srv *server) (_ *cluster, err error) {
 	c := &cluster{server: srv, templates: map[string]func() (string, error){}}
 	defer func() {
 		if err != nil {

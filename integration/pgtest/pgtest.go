@@ -66,13 +66,25 @@ func New(t testing.TB, opts Options) *DB {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
+	db := c.newDB(t, opts)
+	t.Cleanup(func() {
+		if err := c.drop(db.name); err != nil {
+			t.Errorf("pgtest: %v", err)
+		}
+	})
+	return db
+}
+
+// newDB makes a database.
+func (c *cluster) newDB(t testing.TB, opts Options) *DB {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 
 	template := ""
 	if !opts.Empty {
-		template, err = c.template(ctx, opts.Template)
-		if err != nil {
+		var err error
+		if template, err = c.template(ctx, opts.Template); err != nil {
 			t.Fatalf("pgtest: %v", err)
 		}
 	} else if opts.Template.Name != "" {
@@ -82,11 +94,6 @@ func New(t testing.TB, opts Options) *DB {
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() {
-		if err := c.drop(name); err != nil {
-			t.Errorf("pgtest: %v", err)
-		}
-	})
 	return &DB{name: name, cluster: c}
 }
 

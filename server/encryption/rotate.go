@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -29,7 +30,7 @@ func Rotate(ctx context.Context, c config.Config) ([]Rotated, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn, err := pgx.Connect(ctx, c.DatabaseURL)
+	conn, err := postgres.Connect(ctx, c.DatabaseURL)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}

@@ -271,6 +271,18 @@ func (p *Pool) Connections() (all, busy int) {
 	return all, busy
 }
 
+// Reset lets no more queries onto the connections that are open. They are closed when
+// those have ended that are on their way.
+func (p *Pool) Reset() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range p.connections {
+		if !n.retired.Swap(true) && n.load == 0 {
+			go n.end()
+		}
+	}
+}
+
 // Close closes the connections. Queries that are under way fail.
 func (p *Pool) Close() {
 	p.mu.Lock()

@@ -72,6 +72,7 @@ var (
 	Unavailable          = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is temporarily unavailable"}
 	OutcomeUnknown       = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_OUTCOME_UNKNOWN", Message: "it is not known whether the action was carried out", IsUnknown: true}
 	Overloaded           = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is overloaded"}
+	ReadOnly             = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the database takes no writes now"}
 	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
 )
 
@@ -175,7 +176,7 @@ func OfCall(err error, action *release.Action, constraints map[string]release.Co
 		// behalf. Outside of it, the server itself lacks a right.
 		return PermissionDenied.With(err)
 	case code == "25006" && action.Kind.Writes():
-		return Unavailable.With(err) // the database takes no writes now
+		return ReadOnly.With(err)
 	default:
 		if r := databaseRefusals[code]; r != nil {
 			return r.With(err)
@@ -280,8 +281,8 @@ func OfStore(err error) *Refusal {
 	if r := databaseRefusals[code[:min(2, len(code))]]; r != nil {
 		return r.With(err)
 	}
-	if code == "25006" { // the database takes no writes now
-		return Unavailable.With(err)
+	if code == "25006" {
+		return ReadOnly.With(err)
 	}
 	return Internal.With(err)
 }

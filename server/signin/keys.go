@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // MachineKey is a key by which a machine calls, as the owner of the database sees it.
@@ -86,7 +87,7 @@ func RevokeKey(ctx context.Context, databaseURL, id string) (isRevoked bool, err
 
 // asOwner connects as the owner of the database.
 func asOwner(ctx context.Context, databaseURL string, do func(*pgx.Conn) error) error {
-	conn, err := pgx.Connect(ctx, databaseURL)
+	conn, err := postgres.Connect(ctx, databaseURL)
 	if err != nil {
 		return fmt.Errorf("connect to the database: %w", err)
 	}

@@ -37,6 +37,9 @@ type Options struct {
 	// Release returns which claims of ID tokens the served release keeps with
 	// identities, and whether there is a release at all.
 	Release func() (claims []release.Claim, isServed bool)
+
+	// IsTidied tells whether there is a database in which old rows can be deleted.
+	IsTidied func() bool
 }
 
 // Service signs people in, and out: by password, through providers and with refresh

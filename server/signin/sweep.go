@@ -21,7 +21,7 @@ func (s *Service) Sweep(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		if !s.hasRelease() {
+		if !s.IsTidied() {
 			continue
 		}
 		if err := s.SweepAll(ctx, sweepMost); err != nil {

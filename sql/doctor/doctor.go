@@ -16,6 +16,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // Verdict is how a database does on one point.
@@ -60,9 +62,9 @@ type examination struct {
 //
 // The role should be the one that is to own the database.
 func Examine(ctx context.Context, url string) (findings []Finding, err error) {
-	config, err := pgx.ParseConfig(url)
+	config, err := postgres.ParseURL(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the database URL: %w", err)
+		return nil, err
 	}
 	// What is tried are the statements: how they are sent is a point of its own.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol

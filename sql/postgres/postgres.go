@@ -104,11 +104,11 @@ func Remove(ctx context.Context, dir string) error { return remove(ctx, dir) }
 
 // use makes sure that a given database answers.
 func use(ctx context.Context, databaseURL string) (*Server, error) {
-	config, err := pgconn.ParseConfig(databaseURL)
+	config, err := ParseURL(databaseURL)
 	if err != nil {
-		return nil, fmt.Errorf("read the database URL: %w", err)
+		return nil, err
 	}
-	version, err := ask(ctx, config, "show server_version_num")
+	version, err := ask(ctx, &config.Config, "show server_version_num")
 	if err != nil {
 		return nil, fmt.Errorf("use the given database: %w", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // versionTable is where tern's command line counts migrations, unless it is told
@@ -19,9 +20,9 @@ const versionTable = "public.schema_version"
 // connect connects as somebody who migrates. Settings are parameters of the start, since
 // tern resets all others after each migration.
 func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.Conn, error) {
-	config, err := pgx.ParseConfig(url)
+	config, err := postgres.ParseURL(url)
 	if err != nil {
-		return nil, fmt.Errorf("read the database URL: %w", err)
+		return nil, err
 	}
 	config.RuntimeParams["application_name"] = "sternpost migrate"
 	config.RuntimeParams["statement_timeout"] = "0"

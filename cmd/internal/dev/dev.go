@@ -16,8 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
@@ -332,7 +330,7 @@ type turnOutcome struct {
 // migrate brings the platform up to date where no release did, since the server needs
 // it to wait for one. A database that is away the turn before has told already.
 func (l *loop) migrate(ctx context.Context) {
-	conn, err := pgx.Connect(ctx, l.database.URL())
+	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
 		return
 	}
@@ -343,7 +341,7 @@ func (l *loop) migrate(ctx context.Context) {
 }
 
 func (l *loop) install(ctx context.Context, r *emit.Release) (install.Outcome, error) {
-	conn, err := pgx.Connect(ctx, l.database.URL())
+	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
 		return install.Outcome{}, fmt.Errorf("connect to the database: %w", err)
 	}

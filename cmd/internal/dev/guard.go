@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 // errNotOurs is returned for a database that others may use, when nobody can be asked.
@@ -46,7 +48,7 @@ func (l *loop) mayUse(ctx context.Context) (bool, error) {
 // not installed by dev, or it holds what Sternpost has not made. The last counts only
 // before the first release: whoever let dev install one has been asked.
 func (l *loop) concerns(ctx context.Context) ([]string, error) {
-	conn, err := pgx.Connect(ctx, l.database.URL())
+	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}

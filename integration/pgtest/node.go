@@ -1,0 +1,297 @@
+//go:build unix
+
+package pgtest
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/sql/postgres"
+)
+
+// Node is a Postgres of one test, to do to it what befalls servers. It is made of the
+// binaries of this machine, keeps what it has said is committed when it is killed, and goes
+// when the test ends.
+type Node struct {
+	dir      string
+	settings []string
+	server   *postgres.Server
+	cluster  *cluster
+}
+
+// NewNode starts a Postgres, with further settings, each "name=value". A test on a machine
+// without the binaries of Postgres is skipped.
+func NewNode(t testing.TB, settings ...string) *Node {
+	t.Helper()
+	n := &Node{dir: nodeDir(t), settings: settings}
+	n.Start(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	c, err := setUp(ctx, &server{url: n.server.URL(), describe: n.server.Describe(), stop: func() error { return nil }})
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	n.cluster = c
+	t.Cleanup(func() {
+		c.admin.Close()
+		_ = c.guard.Close(context.Background()) // it may have gone with the server
+	})
+	return n
+}
+
+// nodeDir makes a directory that the account of the server can reach.
+func nodeDir(t testing.TB) string {
+	t.Helper()
+	base := os.TempDir()
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		base = "/dev/shm"
+	}
+	dir, err := os.MkdirTemp(base, "sternpost-node-")
+	if err == nil {
+		err = os.Chmod(dir, 0o711)
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// New makes a database on the node.
+func (n *Node) New(t testing.TB, opts Options) *DB {
+	t.Helper()
+	return n.cluster.newDB(t, opts)
+}
+
+// At is the same database as it is found on another node, which is a replica of its own.
+func (db *DB) At(n *Node) *DB { return &DB{name: db.name, cluster: n.cluster} }
+
+// Together is the URL of several places, tried in this order, of the URLs of one database on
+// several nodes.
+func Together(urls ...string) string {
+	var hosts, ports []string
+	var together *url.URL
+	for _, text := range urls {
+		u, err := url.Parse(text)
+		if err != nil {
+			panic(err) // they are of our making
+		}
+		hosts, ports = append(hosts, u.Query().Get("host")), append(ports, u.Query().Get("port"))
+		together = u
+	}
+	query := url.Values{"host": {strings.Join(hosts, ",")}, "port": {strings.Join(ports, ",")}, "sslmode": {"disable"}}
+	together.RawQuery = query.Encode()
+	return together.String()
+}
+
+// Start starts a node, again after it was killed or stopped.
+func (n *Node) Start(t testing.TB) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	if n.server != nil {
+		_ = n.server.Stop() // it has ended; this gives up its data
+	}
+	// A process that is killed loses nothing that it has written, so that nothing has to reach the disk.
+	settings := append([]string{"fsync=off", "wal_level=replica", "hot_standby=on", "max_connections=100", "shared_buffers=16MB", "wal_keep_size=256MB"}, n.settings...)
+	started, err := postgres.Start(ctx, postgres.Options{Dir: n.dir, Settings: settings})
+	var missing *postgres.NotFoundError
+	if errors.As(err, &missing) {
+		t.Skipf("SKIPPED: it takes a Postgres on this machine that can be killed: %v", err)
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	n.server = started
+	t.Cleanup(func() {
+		n.signal(t, syscall.SIGCONT)
+		_ = started.Stop()
+	})
+}
+
+// Replica makes a node that follows another by streaming, from a pg_basebackup of it.
+// application is the name under which synchronous_standby_names knows it.
+func (n *Node) Replica(t testing.TB, application string, settings ...string) *Node {
+	t.Helper()
+	own, err := url.Parse(n.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	source := "host=" + own.Query().Get("host") + " port=" + own.Query().Get("port") + " user=" + own.User.Username() + " application_name=" + application
+	r := &Node{dir: nodeDir(t), settings: settings}
+	data := filepath.Join(r.dir, "postgres")
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer cancel()
+	backup := exec.CommandContext(ctx, n.program(t, "pg_basebackup"), "--dbname="+source, "--pgdata="+data,
+		"--checkpoint=fast", "--wal-method=stream", "--write-recovery-conf", "--no-sync")
+	if out, err := backup.CombinedOutput(); err != nil {
+		t.Fatalf("pgtest: pg_basebackup: %v\n%s", err, out)
+	}
+	_ = os.Remove(filepath.Join(data, ".s.PGSQL.5432.lock")) // the backup takes along the socket's, which is in the data
+	chownLike(t, data, n.server.DataDir())
+	r.Start(t)
+	super := *n.cluster.super
+	u, err := url.Parse(r.server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	super.RawQuery = u.RawQuery
+	r.cluster = &cluster{server: n.cluster.server, super: &super, token: n.cluster.token, password: n.cluster.password}
+	return r
+}
+
+// program is the path of a program that is installed beside the server.
+func (n *Node) program(t testing.TB, name string) string {
+	t.Helper()
+	var dir string
+	conn := connect(t, n.server.URL())
+	if err := conn.QueryRow(t.Context(), "select setting from pg_config where name = 'BINDIR'").Scan(&dir); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Skipf("SKIPPED: there is no %s beside the server: %v", name, err)
+	}
+	return path
+}
+
+// chownLike gives all in a directory to the owner of another.
+func chownLike(t testing.TB, dir, like string) {
+	t.Helper()
+	info, err := os.Stat(like)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := info.Sys().(*syscall.Stat_t)
+	if int(owner.Uid) == os.Geteuid() {
+		return
+	}
+	err = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		return os.Lchown(path, int(owner.Uid), int(owner.Gid))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Superuser connects to the maintenance database as superuser, until the test ends.
+func (n *Node) Superuser(t testing.TB) *pgx.Conn {
+	t.Helper()
+	return connect(t, n.server.URL())
+}
+
+// Exec runs a statement as superuser, on a connection of its own.
+func (n *Node) Exec(t testing.TB, statement string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, n.server.URL())
+	if err != nil {
+		t.Fatalf("pgtest: connect: %v", err)
+	}
+	defer conn.Close(ctx)
+	if _, err := conn.Exec(ctx, statement); err != nil {
+		t.Fatalf("pgtest: %s: %v", statement, err)
+	}
+}
+
+// Kill ends a node as a power cut does: at once, and with all that it was doing.
+func (n *Node) Kill(t testing.TB) {
+	t.Helper()
+	n.signal(t, syscall.SIGKILL)
+	select {
+	case <-n.server.Exited():
+	case <-time.After(30 * time.Second):
+		t.Fatal("pgtest: a killed server does not end")
+	}
+}
+
+// Promote makes a replica a primary, and returns when it takes writes.
+func (n *Node) Promote(t testing.TB) {
+	t.Helper()
+	n.Exec(t, "select pg_promote(true, 60)")
+}
+
+// AwaitReplay waits until a replica has all that a primary has written by now.
+func (n *Node) AwaitReplay(t testing.TB, primary *Node) {
+	t.Helper()
+	var written string
+	if err := primary.Superuser(t).QueryRow(t.Context(), "select pg_current_wal_flush_lsn()::text").Scan(&written); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	replica, isThere := n.Superuser(t), false
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline) && !isThere; time.Sleep(5 * time.Millisecond) {
+		if err := replica.QueryRow(t.Context(), "select pg_last_wal_replay_lsn() >= $1::text::pg_lsn", written).Scan(&isThere); err != nil {
+			t.Fatalf("pgtest: %v", err)
+		}
+	}
+	if !isThere {
+		t.Fatalf("pgtest: the replica does not reach %s within a minute", written)
+	}
+}
+
+// Freeze stops all processes of a node where they are: connections stay open, and nothing
+// answers. Thaw lets them go on.
+func (n *Node) Freeze(t testing.TB) { t.Helper(); n.signal(t, syscall.SIGSTOP) }
+
+// Thaw lets a frozen node go on.
+func (n *Node) Thaw(t testing.TB) { t.Helper(); n.signal(t, syscall.SIGCONT) }
+
+// signal sends a signal to the processes of a node, if it runs. Killed are the children
+// too, of which each would otherwise end what it is at.
+func (n *Node) signal(t testing.TB, signal syscall.Signal) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(n.server.DataDir(), "postmaster.pid"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, errPID := strconv.Atoi(first)
+	if err = errors.Join(err, errPID); err != nil {
+		t.Fatalf("pgtest: find the process of a server: %v", err)
+	}
+	select {
+	case <-n.server.Exited():
+		return
+	default:
+	}
+	for _, p := range append([]int{pid}, children(t, pid)...) {
+		if err := syscall.Kill(p, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+			t.Fatalf("pgtest: signal process %d: %v", p, err)
+		}
+	}
+}
+
+// children are the processes that a server has started.
+func children(t testing.TB, pid int) []int {
+	t.Helper()
+	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()
+	if err != nil {
+		t.Fatalf("pgtest: list processes: %v", err)
+	}
+	var pids []int
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		if len(fields) == 2 && fields[1] == strconv.Itoa(pid) {
+			if child, err := strconv.Atoi(fields[0]); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
