@@ -32,6 +32,9 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	where := func() string { return inputOf(c, action, sent) }
 	first := c.Fields[0]
 	switch {
+	case c.Kind == release.Required && lackedByCaller(c, action) != "":
+		problem := "the caller has no " + lackedByCaller(c, action)
+		return InputInvalid.With(raised).Saying("%s", problem).Listing(Entry{Error: problem})
 	case c.Kind == release.Required:
 		return InputInvalid.With(raised).
 			Saying("field '%s' cannot be null", first).
@@ -67,6 +70,17 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 			Listing(Entry{where(), "does not exist"})
 	}
 	return nil
+}
+
+// lackedByCaller returns what a caller lacks from whom a required field was to be set; "" if
+// it was not.
+func lackedByCaller(c release.Constraint, action *release.Action) string {
+	for _, f := range action.FromCaller {
+		if f.Table == c.Table && f.Field == c.Fields[0] {
+			return f.Lacks
+		}
+	}
+	return ""
 }
 
 // isStillReferenced tells from which of its sides a reference is broken: Postgres names

@@ -147,6 +147,9 @@ type Action struct {
 	// failed back to the offending input.
 	Inputs []Input `json:"inputs,omitempty"`
 
+	// FromCaller are the required fields that it writes from the caller, who may lack them.
+	FromCaller []FromCaller `json:"fromCaller,omitempty"`
+
 	// Sealed are the passwords and secrets that the action makes of texts.
 	Sealed []Sealed `json:"sealed,omitempty"`
 
@@ -273,6 +276,14 @@ type Input struct {
 	Path  string `json:"path"`  // dotted, from the request body's root: values.author.id
 	Table string `json:"table"` // without schema
 	Field string `json:"field"` // a to-one by its FK field: authorId
+}
+
+// FromCaller is a required field that an action writes from a path that begins at the
+// caller's Identity, which may be null.
+type FromCaller struct {
+	Table string `json:"table"`
+	Field string `json:"field"`
+	Lacks string `json:"lacks"` // what a caller may lack on the way: person
 }
 
 // Sealed is a password or secret that an action writes and that no input brings as

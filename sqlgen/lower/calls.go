@@ -37,6 +37,7 @@ func (l *lowering) call(a *schema.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
 	r.Foreseen = l.specialized[a]
 	r.Inputs = publishedInputs(a)
+	r.FromCaller = publishedFromCaller(a)
 	r.Sealed = publishedSealed(a)
 	r.Files = publishedFiles(a)
 	r.Inline = inlineFiles(a)

@@ -144,3 +144,33 @@ func publishedInputs(a *schema.Action) []release.Input {
 	}
 	return list
 }
+
+// publishedFromCaller says which required fields an action sets from what a caller may lack.
+// Where a path has several such steps, it cannot be known which one of them was null.
+func publishedFromCaller(a *schema.Action) []release.FromCaller {
+	if a.Kind != schema.Create && a.Kind != schema.Update || a.Custom {
+		return nil
+	}
+	var list []release.FromCaller
+	for _, l := range levels(a).inserted() {
+		for _, w := range l.writes {
+			if w.set == nil || w.field.Optional {
+				continue
+			}
+			p, isPath := w.set.Value.(*expr.Path)
+			if !isPath || p.Root != expr.RootIdentity {
+				continue
+			}
+			var lacks []string
+			for _, s := range p.Steps {
+				if s.StepOptional() {
+					lacks = append(lacks, s.StepName())
+				}
+			}
+			if len(lacks) > 0 {
+				list = append(list, release.FromCaller{Table: l.model.Table, Field: w.field.Name, Lacks: strings.Join(lacks, " or ")})
+			}
+		}
+	}
+	return list
+}
