@@ -34,7 +34,7 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL, proj
 			document.Paths.add(path+"/upload/"+f.Name, pathItem{Post: d.upload(a, &f)})
 		}
 	}
-	schemas, err := d.schemas()
+	schemas, err := slices.Concat(m.Schemas, ownSchemas).Reached(append(d.roots, errorSchema))
 	if err != nil {
 		return nil, fmt.Errorf("describe the api %s: %w", api.Name, err)
 	}
@@ -129,7 +129,7 @@ func (d *describer) action(a *release.Action) *operation {
 		Summary:     summary(a.Name, a.Doc),
 		Description: a.Doc,
 		Parameters:  parameters,
-		RequestBody: requestBody{Required: requires(d.manifest.Schemas, a.Input), Content: jsonContent(release.RefTo(a.Input))},
+		RequestBody: requestBody{Required: d.manifest.Schemas.Requires(a.Input), Content: jsonContent(release.RefTo(a.Input))},
 		Responses:   d.outcomes("The result.", headers, d.result(a), statuses),
 		Security:    security(a.Anonymous),
 	}
@@ -170,46 +170,4 @@ func security(anonymous bool) []map[string][]string {
 		requirements = append(requirements, map[string][]string{})
 	}
 	return requirements
-}
-
-// requires tells whether an input has something that must be given, so that there
-// must be a body.
-func requires(schemas release.Schemas, component string) bool {
-	schema, err := schemas.Read(component)
-	if err == nil {
-		schema, _, err = schemas.Resolve(schema)
-	}
-	return err == nil && (len(schema.Required) > 0 || schema.AnyOf != nil) // one of several sets of inputs
-}
-
-// schemas returns the components that the operations mention, directly or not: those
-// of the manifest in its order, then ours.
-func (d *describer) schemas() (release.Schemas, error) {
-	all := slices.Concat(d.manifest.Schemas, ownSchemas)
-	reached := map[string]bool{}
-	pending := append(d.roots, errorSchema)
-	for len(pending) > 0 {
-		name := pending[0]
-		pending = pending[1:]
-		if reached[name] {
-			continue
-		}
-		reached[name] = true
-		schema, err := all.Read(name)
-		if err != nil {
-			return nil, err
-		}
-		schema.Walk(func(s *release.JSONSchema) {
-			if mentioned := s.Component(); mentioned != "" {
-				pending = append(pending, mentioned)
-			}
-		})
-	}
-	var list release.Schemas
-	for _, s := range all {
-		if reached[s.Name] {
-			list = append(list, s)
-		}
-	}
-	return list, nil
 }

@@ -100,37 +100,13 @@ var responseTexts = map[int]string{
 
 // codesOf lists the codes that come with a status.
 func codesOf(status int) []string {
-	switch status {
-	case 400:
-		return []string{refusal.InputMalformed.Code, refusal.InputInvalid.Code}
-	case 401:
-		return []string{refusal.AuthenticationFailed.Code}
-	case 403:
-		return []string{refusal.PermissionDenied.Code}
-	case 404:
-		return []string{refusal.ActionNotFound.Code, refusal.RecordNotFound.Code}
-	case 405:
-		return []string{refusal.MethodNotAllowed.Code}
-	case 409:
-		return []string{refusal.Conflict.Code}
-	case 413:
-		return []string{refusal.BodyTooLarge.Code}
-	case 415:
-		return []string{refusal.UnsupportedMediaType.Code}
-	case 422:
-		return []string{refusal.KeyReused.Code}
-	case 429:
-		return []string{refusal.RateLimited.Code}
-	case 431:
-		return []string{refusal.HeaderTooLarge.Code}
-	case 500:
-		return []string{refusal.Internal.Code}
-	case 503:
-		return []string{refusal.Unavailable.Code, refusal.OutcomeUnknown.Code}
-	case 504:
-		return []string{refusal.Timeout.Code}
+	var codes []string
+	for _, r := range refusal.Catalogue() {
+		if r.Status == status {
+			codes = append(codes, r.Code)
+		}
 	}
-	panic("server: no codes for a status")
+	return codes
 }
 
 // responseHeaders describes the headers that a status comes with.

@@ -52,7 +52,16 @@ func (d *describer) uploadName(a *release.Action, f *release.FileInput) string {
 
 // uploadText says what the input demands of a file.
 func uploadText(a *release.Action, f *release.FileInput) string {
-	text := fmt.Sprintf("Announces a file for the input %s of %s: at most %s bytes", f.Name, a.Name, strconv.FormatInt(f.MaxSize, 10))
+	return fmt.Sprintf("Announces a file for the input %s of %s: %s", f.Name, a.Name, bounds(f))
+}
+
+// UploadBounds says what an input demands of a file, for people.
+func UploadBounds(f *release.FileInput) string {
+	return f.Name + ": " + bounds(f)
+}
+
+func bounds(f *release.FileInput) string {
+	text := "at most " + strconv.FormatInt(f.MaxSize, 10) + " bytes"
 	if len(f.Accepts) > 0 {
 		text += ", of type " + strings.Join(f.Accepts, " or ")
 	}

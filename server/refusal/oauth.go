@@ -49,3 +49,37 @@ func (r *Refusal) RetrySeconds() string {
 // RetryAfter is how long clients are asked to wait, in seconds, unless a refusal
 // says it. What makes a server unavailable is mostly over within moments.
 const RetryAfter = "1"
+
+// OAuthCode is an error code of the endpoints under /auth.
+type OAuthCode struct {
+	Status int // 0 where it comes with a redirect
+	Code   string
+	Text   string
+}
+
+// OAuthCatalogue lists what the endpoints for tokens refuse, in the order of statuses.
+func OAuthCatalogue() []OAuthCode {
+	return []OAuthCode{
+		{http.StatusBadRequest, "invalid_request", "the request is malformed"},
+		{http.StatusBadRequest, "invalid_grant", "the credential is refused"},
+		{http.StatusBadRequest, "unsupported_grant_type", "there is no such grant here"},
+		{http.StatusBadRequest, "unsupported_token_type", "there is no such type of tokens here"},
+		{http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed"},
+		{http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"},
+		{http.StatusTooManyRequests, "temporarily_unavailable", "try again later"},
+		{http.StatusRequestHeaderFieldsTooLarge, "invalid_request", "the header is too large"},
+		{http.StatusInternalServerError, "server_error", "an internal error occurred"},
+		{http.StatusServiceUnavailable, "temporarily_unavailable", "the service is temporarily unavailable"},
+	}
+}
+
+// RedirectCatalogue lists what a sign-in through a provider can end with at the application.
+func RedirectCatalogue() []OAuthCode {
+	return []OAuthCode{
+		{0, "invalid_request", "the request is malformed"},
+		{0, "unsupported_response_type", "response_type is not code"},
+		{0, "access_denied", "the provider refused, or the user did"},
+		{0, "temporarily_unavailable", "the provider is out of reach"},
+		{0, "server_error", "an internal error occurred"},
+	}
+}

@@ -76,6 +76,16 @@ var (
 	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
 )
 
+// Catalogue lists what can be refused, in the order of statuses. A code comes with one status
+// or several, and a status with one code or several.
+func Catalogue() []*Refusal {
+	return []*Refusal{
+		&InputMalformed, &InputInvalid, &AuthenticationFailed, &PermissionDenied, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
+		&Conflict, &BodyTooLarge, &UnsupportedMediaType, &KeyReused, &RateLimited, &HeaderTooLarge, &Internal, &Unavailable,
+		&OutcomeUnknown, &Timeout,
+	}
+}
+
 // databaseRefusals maps what the database raises, by SQLSTATE or by its class.
 // Class SP is ours; its message is written for clients. Constraints are not here:
 // the manifest says what they mean. Whatever is not listed is unforeseen.

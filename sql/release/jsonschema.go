@@ -76,6 +76,47 @@ func (s Schemas) Resolve(schema *JSONSchema) (resolved *JSONSchema, component st
 	return nil, component, fmt.Errorf("component %s refers to itself", component)
 }
 
+// Reached returns the components of these names and those that they mention, directly or not,
+// in the order in which they stand here. It fails if one is not there.
+func (s Schemas) Reached(names []string) (Schemas, error) {
+	reached := map[string]bool{}
+	pending := slices.Clone(names)
+	for len(pending) > 0 {
+		name := pending[0]
+		pending = pending[1:]
+		if reached[name] {
+			continue
+		}
+		reached[name] = true
+		schema, err := s.Read(name)
+		if err != nil {
+			return nil, err
+		}
+		schema.Walk(func(s *JSONSchema) {
+			if mentioned := s.Component(); mentioned != "" {
+				pending = append(pending, mentioned)
+			}
+		})
+	}
+	var list Schemas
+	for _, e := range s {
+		if reached[e.Name] {
+			list = append(list, e)
+		}
+	}
+	return list, nil
+}
+
+// Requires tells whether a component has something that must be given, so that a request
+// with it must have a body.
+func (s Schemas) Requires(component string) bool {
+	schema, err := s.Read(component)
+	if err == nil {
+		schema, _, err = s.Resolve(schema)
+	}
+	return err == nil && (len(schema.Required) > 0 || schema.AnyOf != nil) // one of several sets of inputs
+}
+
 // ReadJSONSchema reads a schema. It fails where a keyword does not hold what it must; what a
 // keyword that is not one of JSONSchema's holds is up to the reader.
 func ReadJSONSchema(text []byte) (*JSONSchema, error) {
