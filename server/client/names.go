@@ -1,0 +1,57 @@
+package client
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// The names that are made beside the runtime's, whatever the schema.
+const (
+	errorType    = "ApiError"
+	pagingType   = "ListPaging"
+	uploadsType  = "UploadFields"
+	signInsType  = "SignInActions"
+	uploadMember = "upload"
+)
+
+// languageTypes are types of the language that are mentioned outside of the runtime.
+var languageTypes = []string{"AsyncIterable", "Blob", "Promise"}
+
+// signInMembers are the members of the runtime's interface SignInActions.
+var signInMembers = []string{
+	"signIn", "signInWith", "finishSignIn", "signInWithIdToken", "signInProviders", "signOut", "isSignedIn", "accessToken", "onSignInChange",
+}
+
+// typeNames returns the name of the type of each component: its own, or one with a number
+// behind it where the runtime or the language needs that name.
+func typeNames(components release.Schemas, clientType string) map[string]string {
+	taken := runtimeWords()
+	for _, name := range slices.Concat(languageTypes, []string{errorType, pagingType, uploadsType, clientType}) {
+		taken[name] = true
+	}
+	isComponent := map[string]bool{}
+	for _, c := range components {
+		isComponent[c.Name] = true
+	}
+	names := map[string]string{}
+	for _, c := range components {
+		name := c.Name
+		for n := 2; taken[name] || name != c.Name && isComponent[name]; n++ {
+			name = c.Name + strconv.Itoa(n)
+		}
+		taken[name] = true
+		names[c.Name] = name
+	}
+	return names
+}
+
+// memberName returns the name of a member that is no action: its own, or one with an
+// underscore behind it where an action has that.
+func memberName(name string, api *release.API) string {
+	for slices.Contains(api.Actions, name) {
+		name += "_"
+	}
+	return name
+}

@@ -1,0 +1,118 @@
+// Calls of actions.
+
+import { ServiceError, signInEnded } from "./errors.js";
+import { type CallOptions, type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
+import { SignIns } from "./signin.js";
+import { unlessAborted, uniqueName } from "./surroundings.js";
+
+type Call<Input, Result> = (input?: Input, options?: CallOptions) => Promise<Result>;
+
+/** A page of a list, whatever it lists. */
+interface AnyPage {
+  results: unknown[];
+  pageInfo: { endCursor: string; hasNextPage: boolean };
+}
+
+type RowOf<Page extends AnyPage> = Awaited<Page["results"][number]>;
+
+/** The input of a list from some place to its end: first is the size of the pages on the way. */
+export type WholeList<Input> = Omit<Input, "first" | "after" | "last" | "before" | "limit" | "offset"> & {
+  first?: number;
+  after?: string;
+};
+
+interface ListCall<Input, Page extends AnyPage> {
+  (input?: Input, options?: CallOptions): Promise<Page>;
+  pages(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<Page, void, undefined>;
+  all(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<RowOf<Page>, void, undefined>;
+}
+
+/** An object with one of several members. */
+type ExactlyOne<T> = { [K in keyof T]-?: { [P in K]-?: T[P] } & { [P in Exclude<keyof T, K>]?: never } }[keyof T];
+
+/** One API of a service. */
+class ServiceApi {
+  readonly signIns: SignIns;
+  readonly fetch: typeof globalThis.fetch;
+  readonly #address: string;
+  readonly #options: ClientOptions;
+
+  constructor(path: string, options: ClientOptions) {
+    const baseUrl = options.baseUrl.replace(/\/+$/, "");
+    this.fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.signIns = new SignIns(baseUrl, this.fetch, options);
+    this.#address = `${baseUrl}/${path}/json/`;
+    this.#options = options;
+  }
+
+  get retries(): number {
+    return this.#options.retries ?? 2;
+  }
+
+  /** An action that only reads. */
+  reads<Input, Result>(action: string): Call<Input, Result> {
+    return (input, options) => this.call(action, input, options, "always");
+  }
+
+  /** An action that writes. One name for all tries sees to it that it is carried out once. */
+  writes<Input, Result>(action: string): Call<Input, Result> {
+    return (input, options = {}) => {
+      const idempotencyKey = options.idempotencyKey ?? (this.retries > 0 ? uniqueName() : undefined);
+      if (idempotencyKey === undefined) return this.call(action, input, options, "if refused");
+      return this.call(action, input, { ...options, headers: { ...options.headers, "Idempotency-Key": idempotencyKey } }, "always");
+    };
+  }
+
+  /** An action that writes and takes no name by which it would be carried out once. */
+  writesUnnamed<Input, Result>(action: string): Call<Input, Result> {
+    return (input, options) => this.call(action, input, options, "if refused");
+  }
+
+  /** A list. */
+  lists<Input, Page extends AnyPage>(action: string): ListCall<Input, Page> {
+    const call = this.reads<WholeList<Input>, Page>(action);
+    async function* pages(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<Page, void, undefined> {
+      let next = input;
+      for (;;) {
+        const page = await call(next, options);
+        yield page;
+        if (!page.pageInfo.hasNextPage) return;
+        next = { ...(next ?? ({} as WholeList<Input>)), after: page.pageInfo.endCursor };
+      }
+    }
+    async function* all(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<RowOf<Page>, void, undefined> {
+      for await (const page of pages(input, options)) yield* page.results as RowOf<Page>[];
+    }
+    return Object.assign(this.reads<Input, Page>(action), { pages, all });
+  }
+
+  /** Calls an action, or a route below it, as whoever is signed in. */
+  async call<Result>(action: string, input: unknown, options: CallOptions = {}, repeatable: Repeatable): Promise<Result> {
+    const { signal } = options;
+    const headers: Record<string, string> = { "Content-Type": "application/json", ...this.#options.headers, ...options.headers };
+    const timeZone = options.timeZone ?? this.#options.timeZone;
+    if (timeZone !== undefined) headers["Time-Zone"] = timeZone;
+    const request: ServiceRequest = { url: this.#address + action, method: "POST", headers, body: JSON.stringify(input ?? {}), signal };
+    if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
+      return persist(this.retries, repeatable, signal, () => sendOnce<Result>(this.fetch, request));
+    }
+    let caller: string | null | undefined; // stays the same in all tries
+    return persist(this.retries, repeatable, signal, async () => {
+      let signIn = await unlessAborted(this.signIns.fresh(), signal);
+      if (caller !== undefined && caller !== (signIn?.id ?? null)) throw signInEnded(undefined);
+      caller = signIn?.id ?? null;
+      if (signIn === null) return sendOnce<Result>(this.fetch, request);
+      const send = (accessToken: string) =>
+        sendOnce<Result>(this.fetch, { ...request, headers: { ...headers, Authorization: `Bearer ${accessToken}` } });
+      try {
+        return await send(signIn.accessToken);
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== "ERR_AUTHENTICATION_FAILED") throw error;
+        signIn = await unlessAborted(this.signIns.refresh(signIn), signal);
+        return send(signIn.accessToken);
+      }
+    });
+  }
+}
+
+export { type ExactlyOne, ServiceApi };

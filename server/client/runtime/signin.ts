@@ -1,0 +1,292 @@
+// Who is signed in, and how somebody does.
+
+import { ServiceError, signInEnded } from "./errors.js";
+import { type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
+import { sha256 } from "./sha256.js";
+import { type SignInStorage, base64url, defaultStorage, exclusively, randomBytes, surroundings, uniqueName } from "./surroundings.js";
+
+/** How somebody signs in by password. */
+export interface PasswordSignIn {
+  /** An e-mail address. */
+  username: string;
+  password: string;
+  /** Whether an address that is not known becomes an account; true where nothing is said. */
+  createIfNotExists?: boolean;
+}
+
+/** What comes of a sign-in. */
+export interface SignedIn {
+  /** Whether the account is new. */
+  identityCreated: boolean;
+}
+
+/** A provider through which somebody can sign in. */
+export interface SignInProvider {
+  name: string;
+  type: string;
+  authorizeUrl: string;
+  callbackUrl: string;
+}
+
+/** How a sign-in through a provider begins. */
+export interface RedirectOptions {
+  /** Where the sign-in ends: one of the service's auth.redirectUris. In a browser, this page where nothing is said. */
+  redirectUri?: string;
+  /** Leads the user to the provider. In a browser that is done by itself, by location.assign. */
+  open?: (url: string) => unknown;
+}
+
+/** Who is signed in. The sign-in is kept, and its tokens are replaced in time. */
+export interface SignInActions {
+  /** Signs in by password. */
+  signIn(signIn: PasswordSignIn): Promise<SignedIn>;
+
+  /** Begins a sign-in through a provider, which ends by finishSignIn at the address to which that leads back. */
+  signInWith(provider: string, options?: RedirectOptions): Promise<void>;
+
+  /** Ends a sign-in through a provider, by the address that it led to: in a browser, that of the page. null where that is not the end of one. */
+  finishSignIn(url?: string): Promise<SignedIn | null>;
+
+  /** Signs in with an ID token that a provider has given to this application. */
+  signInWithIdToken(idToken: string): Promise<SignedIn>;
+
+  /** The providers through which one can sign in. */
+  signInProviders(): Promise<SignInProvider[]>;
+
+  /** Ends the sign-in, here and at the service. Where the service cannot be told, it has ended here and the call fails. */
+  signOut(): Promise<void>;
+
+  /** Whether somebody is signed in, as far as is known here. */
+  isSignedIn(): Promise<boolean>;
+
+  /** The token of the header Authorization, for requests that the client does not make; null where nobody is signed in. */
+  accessToken(): Promise<string | null>;
+
+  /** Tells whenever somebody has signed in or out, in other tabs of the browser too. What it returns ends that. */
+  onSignInChange(listener: (isSignedIn: boolean) => void): () => void;
+}
+
+/** A sign-in as it is kept. */
+interface KeptSignIn {
+  id: string; // stays as long as it does
+  accessToken: string;
+  refreshToken: string;
+  freshUntil: number; // when the access token is to be replaced, in milliseconds of this machine's clock
+}
+
+/** A sign-in through a provider that has begun. */
+interface BegunSignIn {
+  state: string;
+  verifier: string;
+  redirectUri: string;
+  begunAt: number;
+}
+
+interface TokenAnswer {
+  access_token: string;
+  refresh_token: string;
+  expires_in: number;
+  identity_created: boolean;
+}
+
+/** For how long the service remembers that a sign-in has begun. */
+const begunFor = 600_000;
+
+/** The sign-in of a client. What is kept of it is read anew each time, since other tabs change it too. */
+class SignIns implements SignInActions {
+  readonly #baseUrl: string;
+  readonly #fetch: typeof globalThis.fetch;
+  readonly #retries: number;
+  readonly #storage: SignInStorage;
+  readonly #key: string;
+  readonly #listeners = new Set<(isSignedIn: boolean) => void>();
+
+  constructor(baseUrl: string, fetch: typeof globalThis.fetch, { storage, retries }: ClientOptions) {
+    this.#baseUrl = baseUrl;
+    this.#fetch = fetch;
+    this.#retries = retries ?? 2;
+    this.#storage = storage ?? defaultStorage();
+    this.#key = `sternpost ${baseUrl}`;
+  }
+
+  signIn = ({ username, password, createIfNotExists }: PasswordSignIn): Promise<SignedIn> => {
+    const parameters: Record<string, string> = { grant_type: "password", username, password };
+    if (createIfNotExists !== undefined) parameters["create_if_not_exists"] = String(createIfNotExists);
+    return this.#begin(parameters);
+  };
+
+  signInWithIdToken = (idToken: string): Promise<SignedIn> =>
+    this.#begin({ grant_type: "token_exchange", subject_token: idToken, subject_token_type: "id_token" });
+
+  signInProviders = (): Promise<SignInProvider[]> => this.#send("GET", "/auth/providers", {}, "always");
+
+  signInWith = async (provider: string, { redirectUri, open }: RedirectOptions = {}): Promise<void> => {
+    const { location } = surroundings;
+    const target = redirectUri ?? location?.href.split(/[?#]/, 1)[0];
+    const go = open ?? (location === undefined ? undefined : (url: string) => location.assign(url));
+    if (target === undefined || go === undefined) throw new Error("outside of a browser, a sign-in needs redirectUri and open");
+    const begun = { state: base64url(randomBytes(32)), verifier: base64url(randomBytes(32)), redirectUri: target, begunAt: Date.now() };
+    await this.#keepBegun([...(await this.#begun()), begun]);
+    const challenge = base64url(sha256(Uint8Array.from(begun.verifier, (letter) => letter.charCodeAt(0))));
+    await go(
+      `${this.#baseUrl}/auth/authorize/${encodeURIComponent(provider)}?` +
+        formOf({ redirect_uri: target, state: begun.state, code_challenge: challenge, code_challenge_method: "S256" }),
+    );
+  };
+
+  finishSignIn = async (url?: string): Promise<SignedIn | null> => {
+    const address = url ?? surroundings.location?.href ?? "";
+    const answer = parametersOf(address);
+    const state = answer.get("state");
+    if (state === undefined) return null;
+    if (url === undefined) surroundings.history?.replaceState(surroundings.history.state, "", withoutAnswer(address));
+    const all = await this.#begun();
+    const begun = all.find((one) => one.state === state);
+    if (begun === undefined || answer.get("iss") !== this.#baseUrl) {
+      throw new ServiceError("ERR_SIGN_IN_NOT_BEGUN", 0, "this sign-in began elsewhere, or too long ago");
+    }
+    await this.#keepBegun(all.filter((one) => one !== begun));
+    const error = answer.get("error");
+    if (error !== undefined) throw new ServiceError(error, 0, answer.get("error_description") ?? error);
+    return this.#begin({
+      grant_type: "authorization_code",
+      code: answer.get("code") ?? "",
+      code_verifier: begun.verifier,
+      redirect_uri: begun.redirectUri,
+    });
+  };
+
+  signOut = async (): Promise<void> => {
+    const known = await this.current();
+    if (known === null) return;
+    await exclusively(`sternpost ${known.id}`, async () => {
+      const last = await this.current();
+      if (last?.id !== known.id) return;
+      await this.#keep(null);
+      await this.#send("POST", "/auth/revoke", { token: last.refreshToken }, "always");
+    });
+  };
+
+  isSignedIn = async (): Promise<boolean> => (await this.current()) !== null;
+
+  accessToken = async (): Promise<string | null> => (await this.fresh())?.accessToken ?? null;
+
+  onSignInChange = (listener: (isSignedIn: boolean) => void): (() => void) => {
+    const fromOtherTab = async (event: { key: string | null }) => {
+      if (event.key === this.#key || event.key === null) listener(await this.isSignedIn());
+    };
+    this.#listeners.add(listener);
+    surroundings.addEventListener?.("storage", fromOtherTab);
+    return () => {
+      this.#listeners.delete(listener);
+      surroundings.removeEventListener?.("storage", fromOtherTab);
+    };
+  };
+
+  /** The sign-in as it is kept; null where nobody is signed in. */
+  async current(): Promise<KeptSignIn | null> {
+    const kept = read<KeptSignIn>(await this.#storage.getItem(this.#key));
+    return typeof kept?.id === "string" && typeof kept.accessToken === "string" ? kept : null;
+  }
+
+  /** The sign-in with an access token that holds for a while. */
+  async fresh(): Promise<KeptSignIn | null> {
+    const known = await this.current();
+    return known === null || known.freshUntil > Date.now() ? known : this.refresh(known);
+  }
+
+  /** Replaces an access token that does not hold, unless somebody else did. It fails where the sign-in is over. */
+  refresh(stale: KeptSignIn): Promise<KeptSignIn> {
+    return exclusively(`sternpost ${stale.id}`, async () => {
+      const last = await this.current();
+      if (last?.id !== stale.id) throw signInEnded(undefined);
+      if (last.accessToken !== stale.accessToken) return last;
+      let answer: TokenAnswer;
+      try {
+        answer = await this.#send("POST", "/auth/token", { grant_type: "refresh_token", refresh_token: last.refreshToken }, "always");
+      } catch (error) {
+        if (!(error instanceof ServiceError) || error.code !== "invalid_grant") throw error;
+        if ((await this.current())?.id === stale.id) await this.#keep(null);
+        throw signInEnded(error);
+      }
+      if ((await this.current())?.id !== stale.id) throw signInEnded(undefined); // another one began meanwhile
+      return this.#keep(keptOf(stale.id, answer));
+    });
+  }
+
+  /** Begins a sign-in by a grant. */
+  async #begin(parameters: Record<string, string>): Promise<SignedIn> {
+    const answer = await this.#send<TokenAnswer>("POST", "/auth/token", parameters, "if refused");
+    await this.#keep(keptOf(uniqueName(), answer));
+    return { identityCreated: answer.identity_created };
+  }
+
+  async #keep<T extends KeptSignIn | null>(signIn: T): Promise<T> {
+    const before = await this.current();
+    if (signIn === null) await this.#storage.removeItem(this.#key);
+    else await this.#storage.setItem(this.#key, JSON.stringify(signIn));
+    if (before?.id !== signIn?.id) for (const listener of [...this.#listeners]) listener(signIn !== null);
+    return signIn;
+  }
+
+  async #begun(): Promise<BegunSignIn[]> {
+    const all = read<BegunSignIn[]>(await this.#storage.getItem(`${this.#key} begun`));
+    return Array.isArray(all) ? all.filter((one) => one.begunAt + begunFor > Date.now()) : [];
+  }
+
+  async #keepBegun(all: BegunSignIn[]): Promise<void> {
+    if (all.length === 0) await this.#storage.removeItem(`${this.#key} begun`);
+    else await this.#storage.setItem(`${this.#key} begun`, JSON.stringify(all.slice(-10)));
+  }
+
+  #send<T>(method: "GET" | "POST", path: string, parameters: Record<string, string>, repeatable: Repeatable): Promise<T> {
+    const request: ServiceRequest = { url: this.#baseUrl + path, method, headers: {}, signal: undefined };
+    if (method === "POST") {
+      request.headers["Content-Type"] = "application/x-www-form-urlencoded";
+      request.body = formOf(parameters);
+    }
+    return persist(this.#retries, repeatable, undefined, () => sendOnce<T>(this.#fetch, request));
+  }
+}
+
+function keptOf(id: string, answer: TokenAnswer): KeptSignIn {
+  return {
+    id,
+    accessToken: answer.access_token,
+    refreshToken: answer.refresh_token,
+    freshUntil: Date.now() + Math.max(answer.expires_in - 30, answer.expires_in * 0.75) * 1000,
+  };
+}
+
+/** Reads what was kept as JSON; null if that is none. */
+function read<T>(text: string | null): T | null {
+  try {
+    return text === null ? null : (JSON.parse(text) as T);
+  } catch {
+    return null;
+  }
+}
+
+// Not every place has the whole of URLSearchParams.
+
+function formOf(parameters: Record<string, string>): string {
+  return Object.entries(parameters).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
+}
+
+function parametersOf(url: string): Map<string, string> {
+  const query = /\?([^#]*)/.exec(url)?.[1] ?? "";
+  const decode = (text: string) => decodeURIComponent(text.replace(/\+/g, " "));
+  return new Map(query.split("&").filter((pair) => pair !== "").map((pair) => {
+    const [name = "", ...value] = pair.split("=");
+    return [decode(name), decode(value.join("="))];
+  }));
+}
+
+/** An address without what a sign-in was answered: nobody shall share or reload that. */
+function withoutAnswer(url: string): string {
+  const [, path = "", query = "", hash = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];
+  const kept = query.slice(1).split("&").filter((pair) => !/^(code|state|iss|error|error_description)=/.test(pair) && pair !== "");
+  return path + (kept.length === 0 ? "" : `?${kept.join("&")}`) + hash;
+}
+
+export { SignIns };

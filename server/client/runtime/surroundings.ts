@@ -1,0 +1,129 @@
+// What is asked of the place where the client runs, and of no place at load. Whatever a browser, Node, Deno, Bun or
+// React Native does not have is undefined here.
+
+/** A request for the upload of a file, where progress is told. */
+interface ProgressRequest {
+  readonly status: number;
+  readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+  open(method: string, url: string): void;
+  setRequestHeader(name: string, value: string): void;
+  send(body: Blob): void;
+  abort(): void;
+}
+
+interface Surroundings {
+  XMLHttpRequest?: new () => ProgressRequest;
+  addEventListener?: (type: "storage", listener: (event: { key: string | null }) => void) => void;
+  removeEventListener?: (type: "storage", listener: (event: { key: string | null }) => void) => void;
+  FileReader?: new () => { result: unknown; error: unknown; onload: (() => void) | null; onerror: (() => void) | null; readAsDataURL(file: Blob): void };
+  crypto?: { getRandomValues?: (bytes: Uint8Array) => Uint8Array };
+  history?: { state: unknown; replaceState(state: unknown, title: string, url: string): void };
+  localStorage?: SignInStorage;
+  location?: { href: string; assign(url: string): void };
+  navigator?: { locks?: { request<T>(name: string, work: () => Promise<T>): Promise<T> } };
+}
+
+const surroundings = globalThis as unknown as Surroundings;
+
+/** Where sign-ins are kept: localStorage has this form, and so has React Native's AsyncStorage. */
+export interface SignInStorage {
+  getItem(key: string): string | null | Promise<string | null>;
+  setItem(key: string, value: string): unknown;
+  removeItem(key: string): unknown;
+}
+
+/** The browser's storage, or else one that ends with the program. */
+function defaultStorage(): SignInStorage {
+  try {
+    const storage = surroundings.localStorage;
+    if (typeof storage?.getItem === "function") return storage;
+  } catch {
+    // A browser that is told to keep nothing refuses even to be asked.
+  }
+  const kept = new Map<string, string>();
+  return {
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, value) => kept.set(key, value),
+    removeItem: (key) => kept.delete(key),
+  };
+}
+
+const lines = new Map<string, Promise<unknown>>();
+
+/** Does work under a name, one at a time: in all tabs of a browser, elsewhere in this program. */
+function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const locks = surroundings.navigator?.locks;
+  if (locks !== undefined) return locks.request(name, work);
+  const done = (lines.get(name) ?? Promise.resolve()).then(work);
+  const over = done.catch(() => undefined).then(() => {
+    if (lines.get(name) === over) lines.delete(name);
+  });
+  lines.set(name, over);
+  return done;
+}
+
+/** Waits for a promise until a signal ends the wait. What was begun goes on. */
+function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const abort = () => reject(reasonOf(signal));
+    if (signal.aborted) return abort();
+    signal.addEventListener("abort", abort);
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}
+
+/** What a signal was aborted with. */
+function reasonOf(signal: AbortSignal): unknown {
+  const { reason } = signal as { reason?: unknown };
+  if (reason !== undefined) return reason;
+  const error = new Error("the call was aborted");
+  error.name = "AbortError";
+  return error;
+}
+
+function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return unlessAborted(new Promise<void>((resolve) => setTimeout(resolve, milliseconds)), signal);
+}
+
+/** Random bytes, by which nobody else can guess. */
+function randomBytes(length: number): Uint8Array {
+  const crypto = surroundings.crypto;
+  if (crypto?.getRandomValues === undefined) {
+    throw new Error("there is no crypto.getRandomValues here: add one, in React Native by react-native-get-random-values");
+  }
+  return crypto.getRandomValues(new Uint8Array(length));
+}
+
+/** A name that no other call has. It need not be hard to guess. */
+function uniqueName(): string {
+  if (surroundings.crypto?.getRandomValues !== undefined) return base64url(randomBytes(16));
+  const part = () => Math.random().toString(36).slice(2);
+  return `${Date.now().toString(36)}-${part()}${part()}`;
+}
+
+const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+function base64(bytes: Uint8Array): string {
+  const groups: string[] = [];
+  for (let i = 0; i < bytes.length; i += 3) {
+    const three = (byteAt(bytes, i) << 16) | (byteAt(bytes, i + 1) << 8) | byteAt(bytes, i + 2);
+    const group = [18, 12, 6, 0].map((shift) => letters.charAt((three >> shift) & 63)).join("");
+    const missing = Math.max(0, i + 3 - bytes.length);
+    groups.push(group.slice(0, 4 - missing) + "=".repeat(missing));
+  }
+  return groups.join("");
+}
+
+function base64url(bytes: Uint8Array): string {
+  return base64(bytes).replace(/\+/g, "-").replace(/\//g, "_").replace(/=/g, "");
+}
+
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
+}
+
+export { base64, base64url, byteAt, defaultStorage, exclusively, pause, type ProgressRequest, randomBytes, reasonOf, surroundings, uniqueName, unlessAborted };
