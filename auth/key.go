@@ -45,6 +45,28 @@ func GenerateKey() ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), nil
 }
 
+// CheckSigningKey returns why a text is not a key that tokens can be signed with: a private
+// key in PEM, as TokenOptions takes it.
+func CheckSigningKey(text []byte) error {
+	signer, err := parseSigningKey(text)
+	if err != nil {
+		return err
+	}
+	_, err = algorithmOf(signer.Public())
+	return err
+}
+
+// CheckVerificationKey returns why a text is not a key that tokens can be verified with: a
+// public key in PEM, as TokenOptions takes it.
+func CheckVerificationKey(text []byte) error {
+	key, err := parseVerificationKey(text)
+	if err != nil {
+		return err
+	}
+	_, err = algorithmOf(key)
+	return err
+}
+
 // parseSigningKey reads a private key in PEM: PKCS#8, PKCS#1 or SEC 1.
 func parseSigningKey(text []byte) (crypto.Signer, error) {
 	block, err := onlyBlock(text)
@@ -60,16 +82,16 @@ func parseSigningKey(text []byte) (crypto.Signer, error) {
 	case "EC PRIVATE KEY":
 		key, err = x509.ParseECPrivateKey(block.Bytes)
 	case "ENCRYPTED PRIVATE KEY":
-		return nil, errors.New("the key is encrypted")
+		return nil, errors.New("it is encrypted")
 	default:
-		return nil, fmt.Errorf("a block %s holds no private key", block.Type)
+		return nil, fmt.Errorf("a block %s does not hold a private key", block.Type)
 	}
 	if err != nil {
-		return nil, err
+		return nil, errDamaged
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return nil, errors.New("the key is not one for signatures")
+		return nil, errors.New("it is not for signatures")
 	}
 	return signer, nil
 }
@@ -80,18 +102,25 @@ func parseVerificationKey(text []byte) (crypto.PublicKey, error) {
 	if err != nil {
 		return nil, err
 	}
+	var key any
 	switch block.Type {
 	case "PUBLIC KEY":
-		return x509.ParsePKIXPublicKey(block.Bytes)
+		key, err = x509.ParsePKIXPublicKey(block.Bytes)
 	case "RSA PUBLIC KEY":
-		return x509.ParsePKCS1PublicKey(block.Bytes)
+		key, err = x509.ParsePKCS1PublicKey(block.Bytes)
 	default:
 		if strings.HasSuffix(block.Type, "PRIVATE KEY") {
-			return nil, errors.New("this is a private key; give its public key")
+			return nil, errors.New("it is a private key; give its public key")
 		}
-		return nil, fmt.Errorf("a block %s holds no public key", block.Type)
+		return nil, fmt.Errorf("a block %s does not hold a public key", block.Type)
 	}
+	if err != nil {
+		return nil, errDamaged
+	}
+	return key, nil
 }
+
+var errDamaged = errors.New("it is damaged: what is between its first and last line does not read as a key")
 
 // onlyBlock reads the one block of a PEM text. The parameters that openssl writes
 // before an EC key are skipped: the key names its curve itself.
@@ -101,13 +130,13 @@ func onlyBlock(text []byte) (*pem.Block, error) {
 		block, rest = pem.Decode(rest)
 	}
 	if block == nil {
-		return nil, errors.New("this is not PEM")
+		return nil, errors.New("it is not in PEM form")
 	}
 	if strings.TrimSpace(string(rest)) != "" {
 		return nil, errors.New("there is more than one PEM block")
 	}
 	if block.Headers["DEK-Info"] != "" {
-		return nil, errors.New("the key is encrypted")
+		return nil, errors.New("it is encrypted")
 	}
 	return block, nil
 }

@@ -240,18 +240,18 @@ func TestNewTokensRefuses(t *testing.T) {
 		further []byte
 		want    string
 	}{
-		{"no key", nil, nil, "read the signing key: this is not PEM"},
-		{"no PEM", []byte("secret"), nil, "read the signing key: this is not PEM"},
+		{"no key", nil, nil, "read the signing key: it is not in PEM form"},
+		{"no PEM", []byte("secret"), nil, "read the signing key: it is not in PEM form"},
 		{"RSA too small", pkcs8(t, newRSA(t, 1024)), nil, "read the signing key: an RSA key needs at least 2048 bits, this one has 1024"},
 		{"other curve", pkcs8(t, newEC(t, elliptic.P384())), nil, "read the signing key: an EC key must be on P-256, this one is on P-384"},
-		{"public key", pkix(t, ecKey.Public()), nil, "read the signing key: a block PUBLIC KEY holds no private key"},
-		{"encrypted", encrypted, nil, "read the signing key: the key is encrypted"},
-		{"encrypted in PKCS#8", pemBlock(t, "ENCRYPTED PRIVATE KEY", []byte{1}, nil), nil, "read the signing key: the key is encrypted"},
+		{"public key", pkix(t, ecKey.Public()), nil, "read the signing key: a block PUBLIC KEY does not hold a private key"},
+		{"encrypted", encrypted, nil, "read the signing key: it is encrypted"},
+		{"encrypted in PKCS#8", pemBlock(t, "ENCRYPTED PRIVATE KEY", []byte{1}, nil), nil, "read the signing key: it is encrypted"},
 		{"two keys", append(pkcs8(t, ecKey), good...), nil, "read the signing key: there is more than one PEM block"},
 		{"broken", pemBlock(t, "PRIVATE KEY", []byte{1, 2, 3}, nil), nil, "read the signing key: "},
-		{"private verification key", good, pkcs8(t, ecKey), "read verification key 1: this is a private key; give its public key"},
+		{"private verification key", good, pkcs8(t, ecKey), "read verification key 1: it is a private key; give its public key"},
 		{"small verification key", good, pkix(t, newRSA(t, 1024).Public()), "read verification key 1: an RSA key needs at least 2048 bits, this one has 1024"},
-		{"certificate", good, pemBlock(t, "CERTIFICATE", []byte{1}, nil), "read verification key 1: a block CERTIFICATE holds no public key"},
+		{"certificate", good, pemBlock(t, "CERTIFICATE", []byte{1}, nil), "read verification key 1: a block CERTIFICATE does not hold a public key"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

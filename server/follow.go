@@ -51,7 +51,7 @@ func (s *Server) follow(ctx context.Context) error {
 		}
 		var unfit *incompatible
 		if errors.As(err, &unfit) && !wasReady {
-			return err
+			return fmt.Errorf("%w\n%s", err, s.advice(err))
 		}
 		if err != errLookAgain {
 			s.notReady(err)
@@ -225,8 +225,17 @@ func (s *Server) notReady(err error) {
 	s.telemetry.Ready.Set(0)
 	now := unreadiness{reason, err.Error()}
 	if old := s.unready.Swap(&now); old == nil || *old != now {
-		s.log.Error("not ready", "reason", reason, "error", err)
+		attributes := []any{"reason", reason, "error", err}
+		if do := s.advice(err); do != "" {
+			attributes = append(attributes, "do", do)
+		}
+		s.log.Error("not ready", attributes...)
 	}
+}
+
+// advice says what to do about a database that cannot be served.
+func (s *Server) advice(err error) string {
+	return advice(err, s.db.pool.Config().ConnConfig.User)
 }
 
 // isOutOfReach tells a database that cannot be reached from one that answers

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/server/openapi"
@@ -290,7 +291,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	case (takesFiles || takesSecrets || reader.TakesPasswords() || len(sealed) > 0) && a.Early == "":
 		return nil, fmt.Errorf("action %s takes files, passwords or secrets and has no early decision", a.Name)
 	case takesSecrets && s.encryption == nil:
-		return nil, fmt.Errorf("action %s: encryption.key is required for secrets", a.Name)
+		return nil, fmt.Errorf("action %s: %s", a.Name, encryption.Missing)
 	case (takesFiles || places != nil) && !s.files.IsConfigured():
 		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.Faults(), "; "))
 	}

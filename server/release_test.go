@@ -65,10 +65,10 @@ func TestRefusalToServe(t *testing.T) {
 			m.Actions[1].Early = "create_note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Sealed", JSON: []byte(`{"type":"object","properties":{"s":{"type":"string","x-format":"secret"}}}`)})
 			m.Actions[1].Input = "Sealed"
-		}, want: "action createNote: encryption.key is required for secrets"},
+		}, want: "action createNote: encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"},
 		{name: "a text to be encrypted without a key", change: func(m *release.Manifest) {
 			m.Actions[1].Sealed = []release.Sealed{{Name: "s", As: release.Secret, Input: "title"}}
-		}, want: "action createNote: encryption.key is required for secrets"},
+		}, want: "action createNote: encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"},
 		{name: "a text to be hashed", change: func(m *release.Manifest) {
 			m.Actions[1].Sealed = []release.Sealed{{Name: "p", As: release.Password, Header: "pin"}}
 		}, want: "action createNote takes files, passwords or secrets and has no early decision"},

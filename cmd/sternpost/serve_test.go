@@ -1,6 +1,10 @@
 package main_test
 
 import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net"
@@ -8,6 +12,7 @@ import (
 	neturl "net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -132,8 +137,8 @@ func TestServeRefuses(t *testing.T) {
 		sql   string
 		want  []string
 	}{
-		{name: "as a superuser", login: (*pgtest.DB).SuperuserURL, want: []string{"is a superuser"}},
-		{name: "as the owner", login: (*pgtest.DB).OwnerURL, want: []string{"may create"}},
+		{name: "as a superuser", login: (*pgtest.DB).SuperuserURL, want: []string{"is a superuser", "in role sternpost_server"}},
+		{name: "as the owner", login: (*pgtest.DB).OwnerURL, want: []string{"may create", "in role sternpost_server"}},
 		{name: "with a right on a table", login: (*pgtest.DB).ServerURL, sql: "grant select on app.note to sternpost_server",
 			want: []string{"app.note"}},
 		{name: "on a table without row security", login: (*pgtest.DB).ServerURL, sql: "alter table app.note disable row level security",
@@ -166,6 +171,7 @@ func TestServeWithoutRelease(t *testing.T) {
 	p := command{args: []string{"serve"}, env: production(t, db.ServerURL(), port)}.start(t)
 	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"unavailable","reason":"schema"}`)
 	p.await(t, 0, "no release is installed")
+	p.await(t, 0, "sternpost migrate up")
 	if status, body := request(t, "POST", url+"/api/json/listNotes", ""); status != 503 {
 		t.Errorf("before a release: got %d %s, want 503", status, body)
 	}
@@ -223,5 +229,72 @@ func TestServeWithoutDatabase(t *testing.T) {
 	}
 	if strings.Contains(p.out.String(), "pa55word") {
 		t.Error("the log holds the password of the database")
+	}
+}
+
+// TestServeAdvises starts servers that wait for what somebody else must do, and looks that each says what that is.
+func TestServeAdvises(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, sql string
+		url       func(db *pgtest.DB) string
+		want      string
+	}{
+		{"not a member", "create role stranger_{} login password 'x'; grant connect on database {} to stranger_{}", withLogin("stranger_{}"), "grant sternpost_server to stranger_"},
+		{"no right to connect", "create role member_{} login password 'x' in role sternpost_server; revoke connect on database {} from public, sternpost_server", withLogin("member_{}"),
+			"grant connect on database"},
+		{"no such database", "", func(db *pgtest.DB) string {
+			return strings.Replace(db.ServerURL(), "/"+db.Name(), "/"+db.Name()+"_none", 1)
+		}, "look at the name of the database in DATABASE_URL"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t, pgtest.Options{})
+			if _, err := db.Superuser(t).Exec(t.Context(), strings.ReplaceAll(test.sql, "{}", db.Name())); err != nil {
+				t.Fatal(err)
+			}
+			p := command{args: []string{"serve"}, env: production(t, test.url(db), freePort(t))}.start(t)
+			p.await(t, 0, test.want)
+			if err := p.end(t, syscall.SIGTERM); err != nil {
+				t.Errorf("after SIGTERM: %v, want exit 0", err)
+			}
+		})
+	}
+}
+
+// TestServeKeys refuses keys that nobody should sign with, before anything is served.
+func TestServeKeys(t *testing.T) {
+	t.Parallel()
+	weak, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(weak.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		block pem.Block
+		want  string
+	}{
+		{pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(weak)}, "an RSA key needs at least 2048 bits"},
+		{pem.Block{Type: "PUBLIC KEY", Bytes: public}, "does not hold a private key"},
+	} {
+		env := append(production(t, "postgres://nobody@127.0.0.1:1/none", freePort(t)), "STERNPOST_AUTH_SIGNING_KEY="+string(pem.EncodeToMemory(&test.block)))
+		c := command{args: []string{"serve"}, env: slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "STERNPOST_AUTH_SIGNING_KEY_FILE=") })}
+		c.expect(t, exitInput, "STERNPOST_AUTH_SIGNING_KEY")
+		c.expect(t, exitInput, test.want)
+	}
+}
+
+// withLogin is the address of a database for another login, whose name has {} for that of the database.
+func withLogin(name string) func(*pgtest.DB) string {
+	return func(db *pgtest.DB) string {
+		url, err := neturl.Parse(db.ServerURL())
+		if err != nil {
+			panic(err)
+		}
+		url.User = neturl.UserPassword(strings.ReplaceAll(name, "{}", db.Name()), "x")
+		return url.String()
 	}
 }

@@ -93,7 +93,7 @@ auth:
   tokens: {accessTokenExpiry: 3600}
   signingKey: |
     -----BEGIN PRIVATE KEY-----
-    AAAA
+    MC4CAQAwBQYDK2VwBCIEIH3lXnBYdTDXqAMbrIp2XILcw6PtGbypOMgRHP2/P7V5
     -----END PRIVATE KEY-----
 environment:
   - name: REGION
@@ -124,7 +124,7 @@ pagination:
 		{"list", "", func(c Config) any { return c.CORSOrigins }, []string{"https://a.example", "http://localhost:3000"}},
 		{"list in the environment", "STERNPOST_CORS_ORIGINS=https://b.example,https://c.example", func(c Config) any { return c.CORSOrigins }, []string{"https://b.example", "https://c.example"}},
 		{"empty list", "STERNPOST_CORS_ORIGINS=", func(c Config) any { return c.CORSOrigins }, []string{}},
-		{"block of text", "", func(c Config) any { return strings.Contains(c.SigningKey, "PRIVATE KEY-----\nAAAA\n-----END") }, true},
+		{"block of text", "", func(c Config) any { return strings.Contains(c.SigningKey, "PRIVATE KEY-----\nMC4CAQAw") }, true},
 		{"tests of ours", "STERNPOST_TEST_DATABASE_URL=x", func(c Config) any { return c.Port }, 3000},
 	}
 	for _, test := range tests {
@@ -172,7 +172,7 @@ func TestConfigProblems(t *testing.T) {
 		{"database: {statementTimeout: 0}", ok, `is less than 0.001 seconds`},
 		{"database: {statementTimeout: 10s}", ok, `is not a number of seconds`},
 		{"encryption: {key: short}", ok, "encryption.key: is not a key of 32 bytes in base64"},
-		{"auth: {signingKey: secret-text}", ok, "auth.signingKey: is not a key in PEM form"},
+		{"auth: {signingKey: secret-text}", ok, "auth.signingKey: is not a key to sign with: it is not in PEM form; make one with openssl genpkey -algorithm ed25519"},
 		{"admin: {port: 8080}", ok, "port and admin.port are the same"},
 
 		{"openapi: secret", ok, `"secret" is none of public, authenticated, off`},
@@ -255,7 +255,7 @@ func TestSettingsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"mode": "development", "openapi": "off", "auth.pkce": "S256", "storage.type": "local", "pagination.totalCount": "always",
 		"uploads.inline": "checked", "encryption.key": strings.Repeat("A", 43) + "=", "encryption.previousKeys": strings.Repeat("A", 43) + "=",
-		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": anyPEM, "auth.verificationKeys": anyPEM,
+		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": testKey(t), "auth.verificationKeys": publicKey,
 		"auth.password.verification": "send", "mail.from": "noreply@example.com", "mail.smtp.tls": "implicit"}
 	taken := map[string]string{}
 	for i := range settings {
@@ -294,7 +294,7 @@ func TestSettingsHaveTheirPlaces(t *testing.T) {
 	}
 }
 
-const anyPEM = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"
+const publicKey = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAwiLC3oKgHec8bWlLD8Zr6KT/QYFomuVp6yzq1ga1CRw=\n-----END PUBLIC KEY-----\n"
 
 // leaves lists the fields below a struct by their paths.
 func leaves(path string, v reflect.Value) map[string]reflect.Value {

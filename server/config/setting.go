@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/base64"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"math"
@@ -103,8 +102,8 @@ var settings = []setting[Config]{
 	{key: "hideRefusedRows", ofSchema: true},
 	{key: "encryption.key", set: one(encryptionKey, func(c *Config) *string { return &c.EncryptionKey }), isSecret: true},
 	{key: "encryption.previousKeys", set: each(encryptionKey, func(c *Config) *[]string { return &c.PreviousEncryptionKeys }), isList: true, isSecret: true},
-	{key: "auth.signingKey", set: one(pemBlock, func(c *Config) *string { return &c.SigningKey }), isSecret: true},
-	{key: "auth.verificationKeys", set: each(pemBlock, func(c *Config) *[]string { return &c.VerificationKeys }), isList: true, isSecret: true},
+	{key: "auth.signingKey", set: one(signingKey, func(c *Config) *string { return &c.SigningKey }), isSecret: true},
+	{key: "auth.verificationKeys", set: each(verificationKey, func(c *Config) *[]string { return &c.VerificationKeys }), isList: true, isSecret: true},
 	{key: "auth.tokens.accessTokenExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.AccessTokenExpiry }), production: "3600", development: "3600"},
 	{key: "auth.tokens.refreshTokenExpiry", set: one(secondsUpTo(1, longestSignIn), func(c *Config) *time.Duration { return &c.RefreshTokenExpiry }), production: "7776000", development: "7776000"},
 	{key: "auth.tokens.refreshTokenRotationEnabled", set: one(boolean, func(c *Config) *bool { return &c.RefreshTokenRotation }), production: "true", development: "true"},
@@ -339,16 +338,23 @@ func network(text string) (netip.Prefix, error) {
 	return p, nil
 }
 
-func pemBlock(text string) (string, error) {
-	if block, _ := pem.Decode([]byte(text)); block == nil {
-		return "", errors.New("is not a key in PEM form")
+func signingKey(text string) (string, error) {
+	if err := auth.CheckSigningKey([]byte(text)); err != nil {
+		return "", fmt.Errorf("is not a key to sign with: %w; make one with openssl genpkey -algorithm ed25519", err)
+	}
+	return text, nil
+}
+
+func verificationKey(text string) (string, error) {
+	if err := auth.CheckVerificationKey([]byte(text)); err != nil {
+		return "", fmt.Errorf("is not a public key: %w", err)
 	}
 	return text, nil
 }
 
 func encryptionKey(text string) (string, error) {
 	if key, err := base64.StdEncoding.DecodeString(text); err != nil || len(key) != 32 {
-		return "", errors.New("is not a key of 32 bytes in base64")
+		return "", errors.New("is not a key of 32 bytes in base64; make one with openssl rand -base64 32")
 	}
 	return text, nil
 }

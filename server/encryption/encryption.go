@@ -34,6 +34,9 @@ type Keys struct {
 	byID   map[string]cipher.AEAD
 }
 
+// Missing says that there is no key, and how to make one.
+const Missing = "encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"
+
 // GenerateKey makes a key, in the form in which New takes it.
 func GenerateKey() string {
 	key := make([]byte, KeySize)

@@ -24,7 +24,7 @@ type Rotated struct {
 // works in small transactions, beside servers that write; updatedAt stays as it is.
 func Rotate(ctx context.Context, c config.Config) ([]Rotated, error) {
 	if c.EncryptionKey == "" {
-		return nil, errors.New("encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY)")
+		return nil, errors.New(Missing)
 	}
 	keys, err := New(c.EncryptionKey, c.PreviousEncryptionKeys)
 	if err != nil {

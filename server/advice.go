@@ -1,0 +1,47 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/refusal"
+)
+
+const (
+	adviceInstall = "install one as the owner of the database, with sternpost migrate up; this server waits for it"
+	adviceMember  = "as an administrator, run: grant sternpost_server to %s"
+	adviceLogin   = "let the server log in as a member of sternpost_server and of nothing else: create role … login password '…' in role sternpost_server; its name goes into DATABASE_URL"
+)
+
+// advice says what to do about a database that cannot be served, to whoever runs the server
+// as the login; "" where the error says all there is to say.
+func advice(err error, login string) string {
+	var unfit *incompatible
+	var connecting *pgconn.ConnectError
+	isConnecting := errors.As(err, &connecting)
+	switch code := refusal.SQLState(err); {
+	case errors.Is(err, errNoRelease):
+		return adviceInstall
+	case errors.As(err, &unfit) && unfit.unsafe:
+		return adviceLogin
+	case errors.As(err, &unfit):
+		return "serve with the version of Sternpost that installed the release, or install it anew, with sternpost migrate up"
+	case code == "28P01", code == "28000":
+		return "look at the user and the password in DATABASE_URL, and at the server's pg_hba.conf"
+	case code == "3D000":
+		return "look at the name of the database in DATABASE_URL; sternpost migrate up installs into one that is there"
+	case code == "42501" && isConnecting:
+		return "as an administrator, run: grant connect on database … to sternpost_server"
+	case code == "42501":
+		return fmt.Sprintf(adviceMember, login)
+	case code == "42P01", code == "3F000": // no table, no schema platform
+		return adviceInstall
+	case code == "53300":
+		return "raise max_connections of Postgres, or lower database.poolSize"
+	case isConnecting:
+		return "look whether Postgres is running, and at host and port in DATABASE_URL"
+	}
+	return ""
+}
