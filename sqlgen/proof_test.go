@@ -287,7 +287,10 @@ func (c *chain) install(old *emit.Release, f *fate, given map[string]bool) strin
 		outcome, err := install.InstallWith(c.t.Context(), c.owner, c.db, options)
 		var refused *install.RefusedError
 		var misfit *install.RowsError
+		var bad *install.BackfillError
 		switch {
+		case errors.As(err, &bad) && bad.Cause.Code[:2] == "23":
+			return err.Error() // the value is one that a key has already
 		case errors.As(err, &refused):
 			if len(options.Allow)+len(options.Backfills) == 0 {
 				c.checkForetold(f, refused.Refused, true)

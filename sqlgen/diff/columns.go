@@ -252,6 +252,10 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	case Rounded:
 		hazards = append(hazards, MayFail)
 	case Readable:
+		if left != "" && strings.Contains(c.Unfit, "(select") {
+			p.emptyArrays(pr, o, n, c, using, left, r)
+			return true
+		}
 		if left != "" {
 			using = "case when " + c.unfit(pg.Ident(n.Name)) + " then " + left + " else " + using + " end"
 		}
@@ -265,6 +269,16 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	s := alter(using, hazards...)
 	s.Rows = r.Rows
 	return true
+}
+
+// emptyArrays changes the type of arrays, of which some have elements that have no place in
+// the new one. Postgres takes no query in the expression that converts them, so those are
+// marked before, by what no array of ours holds, and told by it behind.
+func (p *planner) emptyArrays(pr *pair, o, n *pg.Column, c Conversion, using, left string, r *Refusal) {
+	column := pg.Ident(n.Name)
+	p.step(UpdateRows{pr.new, n, "array[null]", c.unfit(column)}, pr.new, r.Reason+": what has no place in the new type", RowExclusive, LosesData, Long).Rows = r.Rows
+	p.step(AlterType{pr.new, o, n, using}, pr.new, r.Reason, AccessExclusive, MayFail, Rewrites, LocksReads, LocksWrites, Long)
+	p.step(UpdateRows{pr.new, n, left, "array_position(" + column + ", null) is not null"}, pr.new, r.Reason, RowExclusive, Long)
 }
 
 // typeOf names a type as a reader of the schema's tables knows it.

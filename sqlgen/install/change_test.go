@@ -129,6 +129,15 @@ var changes = []change{
 		misfit: "(table app.post, constraint post_title_idx: index row size",
 	},
 	{
+		name:    "texts that become dates, where there is a default for those that are none",
+		old:     wrap("days Text[]", "", ""),
+		new:     wrap("days Date[] @default", "", ""),
+		rows:    "insert into app.post (id, days) values ('1', '{2026-02-28}'), ('2', '{2026-02-28,soon}'), ('3', '{}')",
+		allow:   []string{"type:post.days"},
+		asks:    "select string_agg(days::text, ' ' order by id) from app.post",
+		answers: "{2026-02-28} {} {}",
+	},
+	{
 		name: "unique field added",
 		old:  wrap("title Text", "", ""),
 		new:  wrap("title Text code ID @unique @default", "get getPostByCode(code)", ""),
