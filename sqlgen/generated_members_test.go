@@ -206,7 +206,7 @@ func (s *schemaText) covering(m *modelText, prefix string, depth int, except *fi
 	for _, f := range m.fields {
 		needed := !f.optional && !f.default_ && !f.virtual
 		switch {
-		case f == except:
+		case f == except, f.sequence:
 			continue
 		case f.to == nil:
 			if needed || s.chance(40) {

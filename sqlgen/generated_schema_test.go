@@ -45,6 +45,7 @@ type fieldText struct {
 	name, typ        string
 	array, optional  bool
 	unique, default_ bool
+	sequence         bool
 	to               *modelText // of a relation
 	virtual          bool
 }
@@ -181,6 +182,7 @@ func (s *schemaText) declare() {
 			f.array = s.chance(20) && (!isOdd || typ == "File")
 			f.unique = s.chance(20) && !f.array && !isOdd
 			f.default_ = s.chance(30) && !isOdd && typ != "Enum"
+			f.sequence = i > 0 && f.takesSequence() && s.chance(30)
 			m.fields = append(m.fields, f)
 		}
 	}
@@ -237,6 +239,11 @@ func identityText() *modelText {
 	return &modelText{name: "Identity", fields: []*fieldText{{name: "email", typ: "Text", optional: true}, {name: "emailVerified", typ: "Boolean"}}}
 }
 
+// takesSequence tells whether a field may have a sequence.
+func (f *fieldText) takesSequence() bool {
+	return f.typ == "Text" && !f.array && !f.optional && !f.unique && !f.default_
+}
+
 func (f *fieldText) declaration() string {
 	text := f.name + " " + f.typ
 	if f.to != nil && !f.virtual {
@@ -256,6 +263,9 @@ func (f *fieldText) declaration() string {
 	}
 	if f.default_ {
 		text += " @default"
+	}
+	if f.sequence {
+		text += ` @sequence("N-")`
 	}
 	return text
 }

@@ -35,6 +35,7 @@ var (
 	renamedMark = regexp.MustCompile(` ?@renamed\(from: \w+\)`)
 	defaultMark = regexp.MustCompile(` @default(\([^)]*\))?`)
 	deleteMark  = regexp.MustCompile(` @onDelete\(\w+\)`)
+	numberMark  = regexp.MustCompile(` @sequence\([^)]*\)`)
 	limitMark   = regexp.MustCompile(` @max(Length|Items)\(\d+\)`)
 )
 
@@ -88,6 +89,7 @@ func (s *schemaText) readModels() {
 			f := &fieldText{
 				name: match[1], typ: match[2], array: match[3] != "", optional: match[4] != "", to: byName[match[2]],
 				unique: strings.Contains(match[5], "@unique"), default_: strings.Contains(match[5], "@default"),
+				sequence: strings.Contains(match[5], "@sequence"),
 			}
 			f.virtual = f.to != nil && f.array
 			s.models[i].fields = append(s.models[i].fields, f)
@@ -173,6 +175,8 @@ func edits() []edit {
 		{"field made an array or one value", (*schemaText).toggleArray},
 		{"default added, changed or removed", (*schemaText).toggleDefault},
 		{"unique added or removed", (*schemaText).toggleUnique},
+		{"sequence added, changed or removed", (*schemaText).toggleSequence},
+		{"sequence added, changed or removed", (*schemaText).toggleSequence},
 		{"index added or removed", (*schemaText).toggleIndex},
 		{"limit added or removed", (*schemaText).toggleLimit},
 		{"enum value added", (*schemaText).addValue},
@@ -210,6 +214,7 @@ func (s *schemaText) aNewField() string {
 	f.array = s.chance(20) && (!isOdd || typ == "File")
 	f.unique = s.chance(15) && !f.array && !isOdd
 	f.default_ = s.chance(40) && !isOdd && typ != "Enum" && !f.unique
+	f.sequence = f.takesSequence() && s.chance(30)
 	text := f.declaration()
 	if typ == "Enum" && !f.array && s.chance(50) {
 		text += " @default(" + s.aValue(f.typ) + ")"
@@ -277,7 +282,7 @@ func (s *schemaText) retypeField(renamedNames) bool {
 	if typ == match[2] {
 		return false
 	}
-	rest := limitMark.ReplaceAllString(defaultMark.ReplaceAllString(match[5], ""), "")
+	rest := numberMark.ReplaceAllString(limitMark.ReplaceAllString(defaultMark.ReplaceAllString(match[5], ""), ""), "")
 	if s.chance(30) && typ != "State" && typ != "Secret" {
 		rest += " @default"
 	}
@@ -351,6 +356,20 @@ func (s *schemaText) toggleUnique(renamedNames) bool {
 
 func (s *schemaText) toggleIndex(renamedNames) bool {
 	return s.toggle("@index", func(match []string) bool { return match[3] == "" })
+}
+
+func (s *schemaText) toggleSequence(renamedNames) bool {
+	_, at := s.aField(func(match []string) bool { return match[1] != "always" && match[2] == "Text" && match[3] == "" })
+	if at < 0 {
+		return false
+	}
+	match := fieldLine.FindStringSubmatch(s.lines[at].text)
+	bare := "    " + match[1] + " Text" + renamedMark.FindString(match[5])
+	if !numberMark.MatchString(match[5]) || s.chance(60) {
+		bare += choice(s, []string{` @sequence("N-")`, ` @sequence("N-", 3)`, ` @sequence("it's")`, ` @sequence("", 20)`, ` @sequence("", 0)`})
+	}
+	s.lines[at].text = bare
+	return true
 }
 
 func (s *schemaText) toggleLimit(renamedNames) bool {

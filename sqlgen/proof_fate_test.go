@@ -96,7 +96,7 @@ func (f *fate) table(o, n *pg.Table, model string, r renamedNames, rows map[stri
 			case c == nil:
 			default:
 				after[c.Name] = f.value(n, was, c, r, v)
-				if given[n.Name+"."+c.Name] && (v == nil || was.Type != c.Type || was.Opaque != c.Opaque) {
+				if given[n.Name+"."+c.Name] && (v == nil || was.Type != c.Type || was.Opaque != c.Opaque || isNewSequence(was, c)) {
 					after[c.Name] = anything{}
 				}
 				if after[c.Name] != (anything{}) && v != nil {
@@ -110,10 +110,22 @@ func (f *fate) table(o, n *pg.Table, model string, r renamedNames, rows map[stri
 	}
 }
 
+// isNewSequence tells whether a column gets a sequence that it had not before.
+func isNewSequence(o, n *pg.Column) bool { return o.Sequence == nil && n.Sequence != nil }
+
+// isNumberOf tells whether a text is one that a sequence gives.
+func isNumberOf(s *pg.Sequence, text string) bool {
+	digits, ok := strings.CutPrefix(text, s.Prefix)
+	return ok && numberText.MatchString(digits)
+}
+
 // value is what must become of a value.
 func (f *fate) value(t *pg.Table, o, n *pg.Column, r renamedNames, v any) any {
 	name := "column app." + t.Name + "." + n.Name
 	if v == nil {
+		if isNewSequence(o, n) {
+			return anything{} // a number
+		}
 		if n.NotNull && !o.NotNull {
 			f.lose(name+" required", 1)
 			return anything{}
@@ -130,6 +142,9 @@ func (f *fate) value(t *pg.Table, o, n *pg.Column, r renamedNames, v any) any {
 			f.lose(name+" type", 1)
 			return anything{}
 		}
+	}
+	if isNewSequence(o, n) && !isNumberOf(n.Sequence, fmt.Sprint(v)) {
+		f.lose(name+" sequence", 1) // but that it may stay
 	}
 	if len(n.Values) == 0 {
 		return v
@@ -175,6 +190,7 @@ func (f *fate) value(t *pg.Table, o, n *pg.Column, r renamedNames, v any) any {
 }
 
 var (
+	numberText    = regexp.MustCompile(`^([0-9]{4}|[1-9][0-9]{4,17})$`)
 	integerText   = regexp.MustCompile(`^(0|-?[1-9][0-9]{0,15})$`)
 	decimalText   = regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`)
 	timestampText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)

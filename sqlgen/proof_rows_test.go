@@ -31,7 +31,7 @@ func (s *schemaText) aLiteral(t *pg.Table, c *pg.Column) string {
 		}
 		switch element {
 		case "text":
-			return choice(s, []string{"'sample'", "'sample'", "'a'", "''", "'7'", "'-1.5'", "'true'", "'2027-03-01'", "'2027-03-01T09:00:00.000Z'", "'PT1H'", "'Open'", "'it''s {{ . }}'", "'007'"})
+			return choice(s, []string{"'sample'", "'sample'", "'a'", "''", "'7'", "'-1.5'", "'true'", "'2027-03-01'", "'2027-03-01T09:00:00.000Z'", "'PT1H'", "'Open'", "'it''s {{ . }}'", "'007'", "'N-0004'", "'20000'"})
 		case "bigint":
 			return choice(s, []string{"7", "0", "1", "-1", "9007199254740991"})
 		case "numeric":
@@ -146,6 +146,17 @@ func copyRows(t testing.TB, from, to *pgx.Conn, db *pg.Database) {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&b, "insert into %s select * from json_populate_recordset(null::%s, %s);\n", name, name, pg.Quote(text))
+	}
+	for _, table := range db.Tables {
+		for _, c := range table.Numbered() { // whose places a dump has, too
+			name := pg.Qualified(table.Schema, c.Sequence.Name)
+			var place int64
+			var isGiven bool
+			if err := from.QueryRow(t.Context(), "select last_value, is_called from "+name).Scan(&place, &isGiven); err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&b, "select setval(%s, %d, %t);\n", pg.Quote(name), place, isGiven)
+		}
 	}
 	b.WriteString("reset session_replication_role;")
 	if _, err := to.Exec(t.Context(), b.String()); err != nil {

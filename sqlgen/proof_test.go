@@ -393,6 +393,8 @@ func lossOf(r *diff.Refusal) string {
 		return r.Object + " type"
 	case strings.HasPrefix(r.Change, "would be required"):
 		return r.Object + " required"
+	case strings.HasPrefix(r.Change, "would be numbered"):
+		return r.Object + " sequence"
 	case strings.HasPrefix(r.Change, "would be an enum"):
 		return r.Object + " enum"
 	}

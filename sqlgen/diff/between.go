@@ -336,7 +336,7 @@ func (p *planner) grants(pr *pair) {
 	same := func(a, b *pg.Grant) bool {
 		return a.Privilege == b.Privilege && a.Role == b.Role && slices.Equal(a.Columns, b.Columns)
 	}
-	if !slices.EqualFunc(had, pr.new.Grants, same) {
+	if !slices.EqualFunc(had, pr.new.Grants, same) || pr.old != nil && slices.ContainsFunc(pr.new.Numbered(), pr.isNewlyNumbered) {
 		p.step(SetGrants{pr.new, from}, pr.new, pr.new.Origin.String()+": what its actions read and write", NoLock)
 	}
 }

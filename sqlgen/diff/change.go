@@ -79,6 +79,35 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
+	// CreateSequence makes the sequence of a column that is there, and DropSequence takes
+	// it away, with the default that takes numbers from it; the table and column are the
+	// old ones then. RenameSequence has one follow its column.
+	CreateSequence struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	DropSequence struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	RenameSequence struct{ Old, New string }
+	// RestartSequence says with which number a sequence begins; numbers that are given are
+	// not given again. AdvanceSequence moves a sequence to its first number and beyond the
+	// numbers that rows have, if it has not come so far.
+	RestartSequence struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	AdvanceSequence struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
+	// NumberRows gives rows without a value the next numbers of a column's sequence, in the
+	// order in which they were made.
+	NumberRows struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
 	// UpdateRows gives a column of some rows a value. An empty condition means all.
 	UpdateRows struct {
 		Table  *pg.Table
@@ -196,6 +225,12 @@ func (DropTester) isChange()       {}
 func (CreateTester) isChange()     {}
 func (TestRows) isChange()         {}
 func (FillColumn) isChange()       {}
+func (CreateSequence) isChange()   {}
+func (DropSequence) isChange()     {}
+func (RenameSequence) isChange()   {}
+func (RestartSequence) isChange()  {}
+func (AdvanceSequence) isChange()  {}
+func (NumberRows) isChange()       {}
 func (UpdateRows) isChange()       {}
 func (CommentTable) isChange()     {}
 func (CommentColumn) isChange()    {}

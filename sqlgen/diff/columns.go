@@ -38,6 +38,10 @@ func (p *planner) addColumns(pr *pair) {
 			continue
 		}
 		reason := originOf(pr.new, n).String()
+		if n.Sequence != nil {
+			p.addNumbered(pr, n, reason)
+			continue
+		}
 		value, given := p.backfill(pr.new.Name, n.Name)
 		needed := n.NotNull && n.Default == ""
 		if !given && needed {
@@ -147,7 +151,10 @@ func (pr *pair) columnRenames(o *pg.Column) []Rename {
 // they are those of an enum, then their type, then whether there must be one.
 func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	reason := originOf(pr.new, n).String()
-	had := o.Default
+	had := defaultLeft(o, n)
+	if n.Sequence != nil && o.Sequence == nil {
+		p.becomeNumbered(pr, o, n, reason)
+	}
 	if o.Type == n.Type && o.Opaque == n.Opaque {
 		p.alterValues(pr, o, n, reason)
 	} else if p.alterType(pr, o, n, reason) {
@@ -159,7 +166,10 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	if o.NotNull && !n.NotNull {
 		p.step(DropNotNull{pr.new, n}, pr.new, reason, AccessExclusive)
 	}
-	if n.NotNull && !o.NotNull {
+	switch {
+	case n.Sequence != nil:
+		p.number(pr, o, n, reason)
+	case n.NotNull && !o.NotNull:
 		p.fill(pr, o, n, reason)
 	}
 	if o.Comment != n.Comment {

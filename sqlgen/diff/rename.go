@@ -54,6 +54,12 @@ func (p *planner) renamedRelations() []relation {
 				follow(c.Name, n.Name)
 			}
 		}
+		for _, o := range pr.old.Numbered() {
+			if n := pr.new.Column(pr.columns[o.Name]); n != nil && n.Sequence != nil && n.Sequence.Name != o.Sequence.Name {
+				from, to := o.Sequence.Name, n.Sequence.Name
+				list = append(list, relation{from, to, RenameSequence{from, to}, pr.new, pr.new.Origin.String() + ": follows what it is about"})
+			}
+		}
 		for _, i := range pr.old.Indexes {
 			if n, ok := pr.kept[i].(*pg.Index); ok {
 				follow(i.Name, n.Name)
@@ -102,6 +108,10 @@ func (p *planner) renameRelation(r relation, from, to string) {
 		old, new := *t.Old, *t.New
 		old.Name, new.Name = from, to
 		p.step(RenameTable{&old, &new}, &old, r.reason, AccessExclusive)
+		return
+	}
+	if _, ok := r.change.(RenameSequence); ok {
+		p.step(RenameSequence{from, to}, r.table, r.reason, NoLock)
 		return
 	}
 	p.step(RenameIndex{from, to}, r.table, r.reason, ShareUpdateExclusive)

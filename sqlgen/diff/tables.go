@@ -19,6 +19,7 @@ func (p *planner) takeAway() {
 				p.step(DropTrigger{pr.old, t.Name}, pr.old, pr.gone("what trigger "+t.Name+" stood for"), AccessExclusive)
 			}
 		}
+		p.dropSequences(pr)
 		for _, r := range pr.old.References {
 			if n := p.keptReference(pr, r); n != nil {
 				pr.kept[r] = n
@@ -287,6 +288,9 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 			return pr.was(name) == nil && pr.new.Column(name).Default == "" && !pr.new.Column(name).NotNull
 		}) {
 			return nil // it holds null in every row
+		}
+		if c.Kind == pg.Unique && len(c.Columns) == 1 && p.isNumbered(pr, c.Columns[0]) {
+			return nil // its values are those of a sequence
 		}
 		return []Hazard{MayFail}
 	}

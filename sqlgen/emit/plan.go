@@ -75,6 +75,19 @@ func (w *planWriter) step(s *diff.Step) {
 		w.alter(c.Table, "add column %s", columnDefinition(c.Column, c.Optional))
 	case diff.DropColumn:
 		w.alter(c.Table, "drop column %s", pg.Ident(c.Column.Name))
+	case diff.CreateSequence:
+		w.add("%s", createSequence(c.Table, c.Column, true))
+	case diff.DropSequence:
+		w.alterColumn(c.Table, c.Column, "drop default")
+		w.add("drop sequence %s;", sequenceName(c.Table, c.Column))
+	case diff.RenameSequence:
+		w.add("alter sequence %s rename to %s;", pg.Qualified("app", c.Old), pg.Ident(c.New))
+	case diff.RestartSequence:
+		w.add("alter sequence %s start with %d;", sequenceName(c.Table, c.Column), c.Column.Sequence.First)
+	case diff.AdvanceSequence:
+		w.add("%s", advanceSequence(c.Table, c.Column))
+	case diff.NumberRows:
+		w.untouched(c.Table, numberRows(c.Table, c.Column))
 	case diff.AlterType:
 		w.alterType(c)
 	case diff.AlterDefault:
@@ -145,6 +158,9 @@ func (w *planWriter) step(s *diff.Step) {
 	case diff.SetGrants:
 		for _, role := range c.From { // privileges on columns go with those on the table
 			w.add("revoke all on %s from %s;", pg.Qualified(c.Table.Schema, c.Table.Name), role)
+			for _, column := range c.Table.Numbered() {
+				w.add("revoke all on sequence %s from %s;", sequenceName(c.Table, column), role)
+			}
 		}
 		for _, text := range grants(c.Table) {
 			w.add("%s", text)
@@ -196,7 +212,13 @@ func replacing(is bool, text string) string {
 }
 
 func (w *planWriter) createTable(t *pg.Table) {
+	for _, sequence := range createSequences(t) {
+		w.add("%s", sequence)
+	}
 	w.add("%s", createTable(t))
+	for _, owned := range ownSequences(t) {
+		w.add("%s", owned)
+	}
 	w.add("%s", enableRowSecurity(t.Name))
 	if t.Comment != "" {
 		w.add("%s", commentTable(t))
@@ -229,16 +251,21 @@ func (w *planWriter) alterDefault(t *pg.Table, c *pg.Column) {
 	}
 }
 
-// updateRows gives rows a value. That is no change by anybody who uses the application,
-// so it leaves updated_at alone.
+// updateRows gives rows a value.
 func (w *planWriter) updateRows(c diff.UpdateRows) {
-	w.alter(c.Table, "disable trigger _100_touch")
 	text := "update " + pg.Qualified(c.Table.Schema, c.Table.Name) + "\nset " + pg.Ident(c.Column.Name) + " = " + c.Value
 	if c.Where != "" {
 		text += "\nwhere " + c.Where
 	}
-	w.add("%s;", text)
-	w.alter(c.Table, "enable trigger _100_touch")
+	w.untouched(c.Table, text+";")
+}
+
+// untouched changes rows of a table. That is no change by anybody who uses the application,
+// so it leaves updated_at alone.
+func (w *planWriter) untouched(t *pg.Table, update string) {
+	w.alter(t, "disable trigger _100_touch")
+	w.add("%s", update)
+	w.alter(t, "enable trigger _100_touch")
 }
 
 func (w *planWriter) addConstraint(c diff.AddConstraint) {

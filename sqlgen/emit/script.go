@@ -65,7 +65,13 @@ func flatName(source string) string { return strings.Join(strings.Fields(source)
 func (w *writer) tables(tables []*pg.Table) {
 	w.section("Tables")
 	for _, t := range tables {
+		if sequences := createSequences(t); sequences != nil {
+			w.text(strings.Join(sequences, "\n"))
+		}
 		w.text(createTable(t))
+		if owned := ownSequences(t); owned != nil {
+			w.text(strings.Join(owned, "\n"))
+		}
 		w.comments(t)
 	}
 }
@@ -110,7 +116,7 @@ func columnDefinition(c *pg.Column, optional bool) string {
 	if c.Generated != "" {
 		text += generated(c)
 	}
-	if c.Default != "" {
+	if c.Default != "" && !(c.Sequence != nil && optional) { // which would number rows in no order
 		text += " default " + c.Default
 	}
 	return text
@@ -249,7 +255,7 @@ func grants(t *pg.Table) []string {
 	for i, g := range t.Grants {
 		texts[i] = grant(t, g)
 	}
-	return texts
+	return append(texts, grantSequences(t)...)
 }
 
 func enableRowSecurity(table string) string {

@@ -2,6 +2,7 @@ package install_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -621,7 +622,7 @@ var changes = []change{
 // nothing has changed at all.
 func TestChange(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(changes, computedChanges...) {
+	for _, c := range slices.Concat(changes, computedChanges, sequenceChanges) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -109,6 +109,11 @@ func explained(list []Drift, db *pg.Database) []Drift {
 			if d.Object == "table "+name {
 				d.Origin = t.Origin.String()
 			}
+			for _, c := range t.Numbered() {
+				if d.Object == "sequence "+pg.Qualified(t.Schema, c.Sequence.Name) {
+					d.ofColumn(t, pg.Ident(c.Name), nil)
+				}
+			}
 			if d.Object == "view "+pg.Qualified("related", t.Name) || strings.HasPrefix(d.Object, "column "+pg.Qualified("related", t.Name)+".") {
 				follows = len(made[name]) > 0
 				d.Origin = t.Origin.String()

@@ -95,7 +95,7 @@ func columnsOfCode(m *schema.Model, command pg.Command) []string {
 	}
 	var columns []string
 	for _, f := range m.Stored() {
-		if f.Computed == nil && (!f.BuiltIn || f.Column == "id") {
+		if !f.IsGiven() && (!f.BuiltIn || f.Column == "id") {
 			columns = append(columns, f.Column)
 		}
 	}

@@ -23,6 +23,9 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 		if f.Computed != nil {
 			l.computedColumn(c, f)
 		}
+		if f.Sequence != nil {
+			l.number(c, f)
+		}
 		t.Columns = append(t.Columns, c)
 		if !f.Optional {
 			l.constraint(m.Table+"."+f.Column, release.Constraint{Kind: release.Required, Table: m.Table, Fields: []string{f.Name}})

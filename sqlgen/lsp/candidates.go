@@ -133,6 +133,9 @@ func (x *index) bearersOf(s *spot) []string {
 		bearers = []string{"file"}
 	case kind.Class() == expr.ClassText:
 		bearers = append(bearers, "text")
+		if kind == expr.Text && f != nil && !f.array && !f.optional {
+			bearers = append(bearers, "requiredText")
+		}
 	}
 	if isArray {
 		bearers = append(bearers, "array")

@@ -101,12 +101,12 @@ func TestCompletion(t *testing.T) {
 		{"type without brackets behind", "model A { fields { title ¦", "… Text Person"},
 		{"type in a message", "message M { total ¦ }", "… Text Totals Person Any"},
 		{"type in a union", "union U { fields { total ¦ } }", "… Text State"},
-		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @renamed @maxLength"},
+		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @sequence @renamed @maxLength"},
 		{"next line behind a type", "model A { fields {\n  title Text\n  ¦\n} }", ""},
-		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default renamed maxLength"},
-		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default renamed maxLength"},
-		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default renamed maxLength"},
-		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @renamed @maxLength"},
+		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default sequence renamed maxLength"},
+		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default sequence renamed maxLength"},
+		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default sequence renamed maxLength"},
+		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @sequence @renamed @maxLength"},
 		{"attribute of a number", "model A { fields {\n  size Number @¦\n} }", "unique index default renamed"},
 		{"attribute of an array", "model A { fields { sizes Number[] @¦ } }", "unique index default renamed maxItems"},
 		{"attribute of an array of texts", "model A { fields { tags Markdown[]? @¦ } }", "unique index default renamed maxLength maxItems"},
@@ -651,31 +651,32 @@ func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
 func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 	t.Parallel()
 	bearers := map[string]string{
-		"scalar":       "model M { fields { x Number @# } }",
-		"scalar text":  "model M { fields { x Markdown @# } }",
-		"scalar array": "model M { fields { x Number[] @# } }",
-		"file":         "model M { fields { x File @# } }",
-		"toOne":        "model N { fields { a Text } } model M { fields { x N @# } }",
-		"toMany":       "model N { fields { m M } } model M { fields { x N[] @# } }",
-		"model":        "model M { @# }",
-		"union":        "union U { @# }",
-		"enumValue":    "enum E { A @# }",
-		"arm":          "model M { fields { a Text } } union U { arms { m M @# } }",
-		"get":          "model M { actions { get a() @# } }",
-		"list":         "model M { actions { list a() @# } }",
-		"create":       "model M { actions { create a() @# } }",
-		"update":       "model M { actions { update a() @# } }",
-		"delete":       "model M { actions { delete a() @# } }",
-		"read":         "model M { actions { read a() returns (Any) @# } }",
-		"write":        "model M { actions { write a() returns (Any) @# } }",
-		"unionGet":     "union U { actions { get a() @# } }",
-		"unionList":    "union U { actions { list a() @# } }",
-		"messages":     "message M { x Text @# }",
-		"unionField":   "union U { fields { x Text @# } }",
+		"scalar":                   "model M { fields { x Number @# } }",
+		"scalar text":              "model M { fields { x Markdown @# } }",
+		"scalar text requiredText": "model M { fields { x Text @# } }",
+		"scalar array":             "model M { fields { x Number[] @# } }",
+		"file":                     "model M { fields { x File @# } }",
+		"toOne":                    "model N { fields { a Text } } model M { fields { x N @# } }",
+		"toMany":                   "model N { fields { m M } } model M { fields { x N[] @# } }",
+		"model":                    "model M { @# }",
+		"union":                    "union U { @# }",
+		"enumValue":                "enum E { A @# }",
+		"arm":                      "model M { fields { a Text } } union U { arms { m M @# } }",
+		"get":                      "model M { actions { get a() @# } }",
+		"list":                     "model M { actions { list a() @# } }",
+		"create":                   "model M { actions { create a() @# } }",
+		"update":                   "model M { actions { update a() @# } }",
+		"delete":                   "model M { actions { delete a() @# } }",
+		"read":                     "model M { actions { read a() returns (Any) @# } }",
+		"write":                    "model M { actions { write a() returns (Any) @# } }",
+		"unionGet":                 "union U { actions { get a() @# } }",
+		"unionList":                "union U { actions { list a() @# } }",
+		"messages":                 "message M { x Text @# }",
+		"unionField":               "union U { fields { x Text @# } }",
 	}
 	// Codes by which the compiler says that an attribute is out of place there.
 	misplaced := []syntax.Code{schema.MisplacedAttribute, schema.UnknownAttribute, schema.DefaultNotAllowed, schema.FunctionAttribute,
-		schema.BadRelation, schema.OnDeleteMisplaced, schema.BadLimit}
+		schema.BadRelation, schema.OnDeleteMisplaced, schema.BadLimit, schema.BadSequence}
 	for bearer, template := range bearers {
 		for _, w := range attributeWords {
 			argument := ""
@@ -688,6 +689,8 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 				argument = "(NoRule)"
 			case "maxLength", "maxItems":
 				argument = "(3)"
+			case "sequence":
+				argument = `("A")`
 			}
 			text := strings.Replace(template, "@#", "@"+w.name+argument, 1)
 			_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})

@@ -109,6 +109,8 @@ var attributeWords = words{
 		text: "Makes an index for finding and ordering rows. A foreign key always has one."},
 	{name: "default", on: "scalar", example: "summary Text @default(\"none\")",
 		text: "The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id."},
+	{name: "sequence", on: "requiredText", example: "number Text @sequence(\"INV-\", 1000)",
+		text: "The database gives the value: the prefix and the next number, at least four digits. It is unique, and no input."},
 	{name: "relation", on: "toOne", example: "approver Person? @relation(approved)",
 		text: "Names the field of the other model that leads back, where several could."},
 	{name: "onDelete", on: "toOne", example: "reviewer Person? @onDelete(restrict)",

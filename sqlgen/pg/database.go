@@ -104,17 +104,18 @@ type Table struct {
 
 // Column is a column of a table.
 type Column struct {
-	Name        string `json:"name"`
-	RenamedFrom string `json:"-"` // its name before; empty means none
-	RenamedAt   string `json:"-"` // the place that says so
-	Origin      Origin `json:"origin"`
-	Type        string `json:"type"` // as Postgres spells it, collation included
-	NotNull     bool   `json:"notNull,omitempty"`
-	Default     string `json:"default,omitempty"`   // an SQL expression; empty means none
-	Generated   string `json:"generated,omitempty"` // what Postgres makes its value of; empty means nothing
-	Kept        string `json:"kept,omitempty"`      // what triggers keep its value equal to, for a row of the table; empty means nothing
-	Comment     string `json:"comment,omitempty"`   // empty means none
-	Opaque      string `json:"sealed,omitempty"`    // names the form of what it holds if SQL cannot read it, which is never shown; empty means that it can
+	Name        string    `json:"name"`
+	RenamedFrom string    `json:"-"` // its name before; empty means none
+	RenamedAt   string    `json:"-"` // the place that says so
+	Origin      Origin    `json:"origin"`
+	Type        string    `json:"type"` // as Postgres spells it, collation included
+	NotNull     bool      `json:"notNull,omitempty"`
+	Default     string    `json:"default,omitempty"`   // an SQL expression; empty means none
+	Generated   string    `json:"generated,omitempty"` // what Postgres makes its value of; empty means nothing
+	Sequence    *Sequence `json:"sequence,omitempty"`  // what its default takes numbers from; nil means none
+	Kept        string    `json:"kept,omitempty"`      // what triggers keep its value equal to, for a row of the table; empty means nothing
+	Comment     string    `json:"comment,omitempty"`   // empty means none
+	Opaque      string    `json:"sealed,omitempty"`    // names the form of what it holds if SQL cannot read it, which is never shown; empty means that it can
 
 	Values  []string      `json:"values,omitempty"` // of an enum: what it may hold; a constraint says the same
 	Renames []ValueRename `json:"-"`                // of an enum: values that had another name before

@@ -73,6 +73,17 @@ func (t *Table) Column(name string) *Column {
 	return find(t.Columns, name, func(c *Column) string { return c.Name })
 }
 
+// Numbered returns the columns that have a sequence.
+func (t *Table) Numbered() []*Column {
+	var list []*Column
+	for _, c := range t.Columns {
+		if c.Sequence != nil {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 func find[T any](list []*T, name string, nameOf func(*T) string) *T {
 	for _, item := range list {
 		if nameOf(item) == name {

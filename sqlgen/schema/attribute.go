@@ -58,6 +58,7 @@ func attributeRules() []attributeRule {
 		{"index", append(anyField(), onModel), true, "@index on a field, @index(a, b) on a model"},
 		{"default", anyField(), false, "@default or @default(value)"},
 		{"computed", anyField(), false, "@computed(expression)"},
+		{"sequence", anyField(), false, `@sequence("INV-") or @sequence("INV-", 1000)`},
 		{"relation", []bearer{onToOne, onToMany, onUntyped}, false, "@relation(field)"},
 		{"onDelete", []bearer{onToOne, onToMany, onUntyped}, false, "@onDelete(cascade), @onDelete(restrict) or @onDelete(setNull)"},
 		{"renamed", append(anyField(), onModel, onUnion, onEnumValue), false, "@renamed(from: oldName)"},

@@ -284,13 +284,20 @@ const (
 	//	model Order { actions { update touchOrder(id) with (updatedAt) } }
 	BuiltInTimestamp syntax.Code = "BuiltInTimestamp"
 
-	// ComputedInput: a computed field is an input of create or update, or a target of @set.
+	// ComputedInput: a computed field, or one with a sequence, is an input of create or update, or a
+	// target of @set.
 	//
 	//	model Order {
 	//	  fields { size Number  double Number @computed(order.size * 2) }
 	//	  actions { update resizeOrder(id) with (double) }
 	//	}
 	ComputedInput syntax.Code = "ComputedInput"
+
+	// BadSequence: a field with @sequence is not a required Text, or has attributes beside it; the prefix
+	// has white space, or the first number is not a whole number from 0 on.
+	//
+	//	model Order { fields { number Text @sequence("ORD 7") } }
+	BadSequence syntax.Code = "BadSequence"
 
 	// ComputedCycle: a computed field depends on itself.
 	//

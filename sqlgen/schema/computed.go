@@ -42,8 +42,11 @@ func (c *checker) computed(m *modelDecl, f *fieldDecl, a *syntax.Attribute) {
 	case f.IsToOne():
 		c.report(syntax.NotSupportedYet, a.Name.Span(), computedToOne(f.Name))
 		return
-	case slices.ContainsFunc(f.attrs, func(other *syntax.Attribute) bool { return other.Name.Name == "default" }):
+	case f.bears("default"):
 		c.report(expr.ComputedType, a.Name.Span(), computedDefault(f.Name))
+		return
+	case f.bears("sequence"):
+		c.report(expr.ComputedType, a.Name.Span(), computedSequence(f.Name))
 		return
 	}
 	s := &scope{c: c, place: expr.Computed, variable: m.Variable, model: m.Name, nameable: true}

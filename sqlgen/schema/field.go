@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"slices"
+
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -134,7 +136,7 @@ func (c *checker) declareField(m *modelDecl, tree *syntax.Field) *fieldDecl {
 	}
 	d := &fieldDecl{Field: f, tree: tree}
 	for _, a := range tree.Attrs {
-		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || a.Name.Name == "default" || a.Name.Name == "computed"
+		d.mayDefault = d.mayDefault || a.Later || a.Incomplete() || slices.Contains([]string{"default", "computed", "sequence"}, a.Name.Name)
 	}
 	d.attrs = c.allowedAttributes(bearerOf(f), tree.Attrs)
 	for _, a := range d.attrs {

@@ -48,6 +48,8 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 		c.checkIndex(f, a)
 	case "default":
 		c.checkDefault(f, a)
+	case "sequence":
+		c.checkSequence(f, a)
 	case "onDelete":
 		c.checkOnDelete(f, a)
 	case "renamed":

@@ -221,8 +221,8 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	case !in.IsWrite && isBuiltIn && last.Type.Kind.IsOpaque():
 		c.report(NotFilterable, lastSpan, notFilterable(last))
 		return false
-	case in.IsWrite && (a.Kind == Create || a.Kind == Update) && last.Computed != nil:
-		c.report(ComputedInput, lastSpan, computedInput(last))
+	case in.IsWrite && (a.Kind == Create || a.Kind == Update) && last.IsGiven():
+		c.report(ComputedInput, lastSpan, givenInput(last))
 		return false
 	case in.IsWrite && (last.Name == "createdAt" || last.Name == "updatedAt"):
 		c.report(BuiltInTimestamp, lastSpan, builtInTimestamp(last.Name))

@@ -135,7 +135,7 @@ func (c *checker) checkCover(a *actionDecl, l *Level) {
 	for _, f := range l.Model.Fields {
 		isStored := f.Column != "" && f.FKOf == nil && !f.BuiltIn
 		isBack := l.Field != nil && l.Field.Inverse == f
-		if !isStored || f.Optional || f.Default != nil || isBack || c.isDoubtful(f) || c.isCovered(a, l, f) {
+		if !isStored || f.Optional || f.Default != nil || f.Sequence != nil || isBack || c.isDoubtful(f) || c.isCovered(a, l, f) {
 			continue
 		}
 		if d := c.fields[f]; d != nil && d.mayDefault {
@@ -298,8 +298,8 @@ func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*Field, setKe
 	switch {
 	case slices.ContainsFunc(path, c.isDoubtful):
 		return nil, key, false
-	case key.field.Computed != nil:
-		c.report(ComputedInput, span, computedInput(key.field))
+	case key.field.IsGiven():
+		c.report(ComputedInput, span, givenInput(key.field))
 		return nil, key, false
 	case last.Name == "createdAt" || last.Name == "updatedAt":
 		c.report(BuiltInTimestamp, span, builtInTimestamp(last.Name))

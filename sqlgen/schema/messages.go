@@ -341,8 +341,38 @@ func computedDefault(name string) string {
 	return fmt.Sprintf("%s is computed, so that a default would never be used", name)
 }
 
-func computedInput(f *Field) string {
+func computedSequence(name string) string {
+	return fmt.Sprintf("%s is computed, so that no sequence gives it a value: take one of the two off", name)
+}
+
+func givenInput(f *Field) string {
+	if f.Sequence != nil {
+		return fmt.Sprintf("%s gets its value from its sequence, and nothing else gives it one", f.Name)
+	}
 	return fmt.Sprintf("%s is computed, so that nothing else gives it a value", f.Name)
+}
+
+func sequenceNeedsText(f *Field) string {
+	is := f.Type.String()
+	if f.Optional {
+		is += "?"
+	}
+	return fmt.Sprintf("a @sequence gives its values to a required Text, but %s is %s", f.Name, is)
+}
+
+func sequenceNotAlone(f *Field, other string) string {
+	if other == "unique" {
+		return fmt.Sprintf("%s is unique by its @sequence: take @unique off", f.Name)
+	}
+	return fmt.Sprintf("%s has a @sequence, beside which @%s cannot stand: take one of the two off", f.Name, other)
+}
+
+func sequencePrefix() string {
+	return "the prefix of a sequence has no white space"
+}
+
+func sequenceStart() string {
+	return fmt.Sprintf("a sequence begins with a whole number from 0 to %d", maxSequenceStart)
 }
 
 func computedCycle(cycle []*Field) string {

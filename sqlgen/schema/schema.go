@@ -76,10 +76,11 @@ type Field struct {
 	Doc         string
 	Type        expr.Type
 	Optional    bool
-	Unique      bool        // bears @unique, or is an FK field of a to-one that does, or is id
+	Unique      bool        // bears @unique or @sequence, or is an FK field of a to-one that does, or is id
 	Index       bool        // bears @index
 	Default     *Default    // nil means none
 	Computed    *Computed   // nil means none
+	Sequence    *Sequence   // nil means none
 	BuiltIn     bool        // id, createdAt, updatedAt
 	FKOf        *Field      // of an FK field: the to-one it stands for
 	FK          *Field      // of a to-one on the FK side: its FK field

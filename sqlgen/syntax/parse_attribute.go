@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "hidden", "select", "sequence", "facet", "on", "schedule":
+	case "hidden", "select", "facet", "on", "schedule":
 		return true
 	}
 	return false

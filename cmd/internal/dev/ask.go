@@ -135,6 +135,8 @@ func dropText(r *diff.Refusal) string {
 		return "convert, and lose what does not fit"
 	case "enum":
 		return "take the value off these rows"
+	case "sequence":
+		return "leave these values as they are"
 	}
 	return "drop it"
 }

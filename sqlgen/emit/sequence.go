@@ -1,0 +1,95 @@
+package emit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// sequenceName is the name of a column's sequence.
+func sequenceName(t *pg.Table, c *pg.Column) string { return pg.Qualified(t.Schema, c.Sequence.Name) }
+
+// createSequence writes the statement that makes a column's sequence. The column owns it, so
+// that it goes with the column, and so that a dump knows what it is for; one that is made
+// before its table is owned later.
+func createSequence(t *pg.Table, c *pg.Column, owned bool) string {
+	text := fmt.Sprintf("create sequence %s minvalue 0 start with %d", sequenceName(t, c), c.Sequence.First)
+	if owned {
+		text += " owned by " + columnName(t, c)
+	}
+	return text + ";"
+}
+
+func columnName(t *pg.Table, c *pg.Column) string {
+	return pg.Qualified(t.Schema, t.Name) + "." + pg.Ident(c.Name)
+}
+
+// createSequences writes the statements that stand before a table is made, whose defaults
+// ask for its sequences.
+func createSequences(t *pg.Table) []string {
+	var texts []string
+	for _, c := range t.Numbered() {
+		texts = append(texts, createSequence(t, c, false))
+	}
+	return texts
+}
+
+// ownSequences writes the statements that stand behind it.
+func ownSequences(t *pg.Table) []string {
+	var texts []string
+	for _, c := range t.Numbered() {
+		texts = append(texts, fmt.Sprintf("alter sequence %s owned by %s;", sequenceName(t, c), columnName(t, c)))
+	}
+	return texts
+}
+
+// grantSequences lets those who insert rows take numbers.
+func grantSequences(t *pg.Table) []string {
+	var roles []string
+	for _, g := range t.Grants {
+		if g.Privilege == string(pg.ForInsert) {
+			roles = append(roles, g.Role)
+		}
+	}
+	if roles == nil {
+		return nil
+	}
+	var texts []string
+	for _, c := range t.Numbered() {
+		texts = append(texts, fmt.Sprintf("grant usage on sequence %s to %s;", sequenceName(t, c), strings.Join(roles, ", ")))
+	}
+	return texts
+}
+
+// advanceSequence moves a sequence to its first number, and beyond the numbers that rows
+// have, if it has not come so far.
+func advanceSequence(t *pg.Table, c *pg.Column) string {
+	first := fmt.Sprint(c.Sequence.First)
+	return strings.Join([]string{
+		"select setval(" + pg.Quote(sequenceName(t, c)) + ", numbers.next, false)",
+		"from (",
+		"  select greatest(" + first + ", max(" + c.Sequence.Number(pg.Ident(c.Name)) + "::bigint) + 1) as next",
+		"  from " + pg.Qualified(t.Schema, t.Name),
+		"  where " + c.Sequence.Gives(pg.Ident(c.Name)),
+		") as numbers",
+		"cross join " + sequenceName(t, c) + " as given",
+		"where numbers.next > given.last_value + given.is_called::integer;",
+	}, "\n")
+}
+
+// numberRows gives rows without a value the next numbers, in the order in which they were
+// made. The numbers are taken once, in that order, before any row is changed.
+func numberRows(t *pg.Table, c *pg.Column) string {
+	table, column := pg.Qualified(t.Schema, t.Name), pg.Ident(c.Name)
+	return strings.Join([]string{
+		"with numbered as materialized (",
+		"  select unnumbered.id, " + c.Default + " as number",
+		"  from (select id from " + table + " where " + column + " is null order by created_at, id) as unnumbered",
+		")",
+		"update " + table,
+		"set " + column + " = numbered.number",
+		"from numbered",
+		"where " + pg.Ident(t.Name) + ".id = numbered.id;",
+	}, "\n")
+}

@@ -1,0 +1,56 @@
+package install_test
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/install"
+)
+
+// A dump has the place of a sequence, and whose it is.
+func TestSequenceIsRestored(t *testing.T) {
+	t.Parallel()
+	psql, ok := findPsql()
+	if !ok {
+		t.Skip("there is no pg_dump beside psql")
+	}
+	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
+	conn := from.Owner(t)
+	mustInstall(t, conn, numbered(`number Text @sequence("INV-")`))
+	mustExec(t, conn, oldInvoices+"delete from app.invoice where id = 'i2'")
+	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	restore := exec.CommandContext(t.Context(), psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
+	restore.Stdin = bytes.NewReader(dump)
+	if out, err := restore.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, out)
+	}
+	restored := to.Superuser(t)
+	var got string
+	if err := restored.QueryRow(t.Context(), asksNumbers).Scan(&got); err != nil || got != "INV-0002 INV-0001 INV-0004" {
+		t.Errorf("numbers are %q, %v", got, err)
+	}
+	checkCatalog(t, catalog(t, restored), catalog(t, conn))
+	mustExec(t, restored, "drop table app.invoice cascade")
+	if err := restored.QueryRow(t.Context(), "select count(*)::text from pg_class where relkind = 'S' and relnamespace = 'app'::regnamespace").Scan(&got); err != nil || got != "0" {
+		t.Errorf("%s sequences are left of no table, %v", got, err)
+	}
+}
+
+// What was changed by hand of a sequence is told with the field that asks for it.
+func TestDriftOfSequence(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	schema := numbered(`number Text @sequence("INV-")`)
+	mustInstall(t, conn, schema)
+	mustExec(t, conn, "revoke usage on sequence app.invoice_number_seq from sternpost_open")
+	drift, err := install.ReadDrift(t.Context(), conn, compile(t, schema).Database)
+	if err != nil || len(drift) != 1 || !strings.HasPrefix(drift[0].String(), "sequence app.invoice_number_seq was changed by hand (model Invoice, field number") {
+		t.Errorf("got %v, %v", drift, err)
+	}
+}

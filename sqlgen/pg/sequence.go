@@ -1,0 +1,31 @@
+package pg
+
+import (
+	"fmt"
+	"unicode/utf8"
+)
+
+// Sequence is a sequence of a column, whose values are a prefix and the next number.
+type Sequence struct {
+	Name   string `json:"name"` // in the schema of the table
+	Prefix string `json:"prefix,omitempty"`
+	First  int64  `json:"first"` // the number that it begins with
+}
+
+// Number is the part of a text that would be the number, if the text were a value of the sequence.
+func (s *Sequence) Number(text string) string {
+	if s.Prefix == "" {
+		return text
+	}
+	return fmt.Sprintf("substr(%s, %d)", text, utf8.RuneCountInString(s.Prefix)+1)
+}
+
+// Gives is the condition under which a text is one that the sequence gives at some time. Longer
+// numbers than it comes to are none of its own.
+func (s *Sequence) Gives(text string) string {
+	digits := s.Number(text) + " ~ '^([0-9]{4}|[1-9][0-9]{4,17})$'"
+	if s.Prefix == "" {
+		return digits
+	}
+	return fmt.Sprintf("starts_with(%s, %s) and %s", text, Quote(s.Prefix), digits)
+}
