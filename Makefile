@@ -5,7 +5,7 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build fmt bench fuzz differential proof postgres ensure-postgres browser say-skipped clean
+.PHONY: help run test lint check build fmt bench fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,10 @@ differential: ensure-postgres ## Compare expressions in Go and in Postgres on ra
 proof: ensure-postgres ## Migrate databases with rows along random schemas, thousands of steps (CHAINS=1000, SEED=0)
 	$(GO) test ./sqlgen -run 'TestProof$$' -count=1 -timeout 3h -v -args -proof $(or $(CHAINS),1000) -proof-seed $(or $(SEED),0)
 
+pooled: ensure-postgres pooler ## Run the tests of servers behind PgBouncer, without prepared statements and with them
+	STERNPOST_TEST_POOLER=off $(GO) test -timeout 20m ./server ./integration/...
+	STERNPOST_TEST_POOLER=on $(GO) test -timeout 20m ./server ./integration/...
+
 clean: ## Remove what was built and the data of the example apps
 	rm -rf bin integration/apps/*/.sternpost
 
@@ -85,6 +89,23 @@ say-skipped:
 	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here"
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
+
+	@command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] \
+	  || echo "SKIPPED in what follows: servers behind a pooler, since there is no PgBouncer here (make pooler)"
+	@[ -x .sternpost/pgbouncer/pgbouncer ] || pgbouncer --version 2>/dev/null | grep -Eq 'PgBouncer 1\.(2[1-9]|[3-9][0-9])' \
+	  || echo "SKIPPED in what follows: prepared statements behind a pooler, since there is no PgBouncer from 1.21 on here (make pooler)"
+
+# Debian 12 has 1.18, which keeps no prepared statements. A newer one is built of the source that a later Debian has.
+pooler: ## Install PgBouncer for the tests behind a pooler: as root, from Debian, and a newer one built of its source
+	@if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then \
+	  { command -v pgbouncer || [ -x /usr/sbin/pgbouncer ]; } >/dev/null 2>&1 && exit 0; \
+	  echo "install PgBouncer with your package manager" >&2; exit 1; \
+	fi; \
+	if [ ! -x /usr/sbin/pgbouncer ]; then \
+	  echo "installing the distribution's PgBouncer"; \
+	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends pgbouncer; \
+	fi; \
+	if [ ! -x .sternpost/pgbouncer/pgbouncer ]; then sh integration/pgtest/build-pgbouncer .sternpost/pgbouncer; fi
 
 browser: ## Install Chromium for the tests that use a browser: as root, from the distribution
 	@if command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1; then :; \

@@ -142,6 +142,11 @@ $$;
 // its connection: no plan that was made for another action, and no setting.
 func TestCodeLeavesNothing(t *testing.T) {
 	t.Parallel()
+	leavesNothing(t, func(databaseURL string) string { return databaseURL })
+}
+
+// leavesNothing is that test, on the way to the database that it is given.
+func leavesNothing(t *testing.T, through func(databaseURL string) string) {
 	dir := writeProject(t, leaving)
 	db := installApp(t, dir)
 	if _, err := db.Superuser(t).Exec(t.Context(), `
@@ -150,7 +155,7 @@ func TestCodeLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	// One connection, which no call shares.
-	a := serveWith(t, db, dir, db.ServerURL(), serving{env: []string{"STERNPOST_DATABASE_POOL_SIZE=1"}})
+	a := serveWith(t, db, dir, through(db.ServerURL()), serving{env: []string{"STERNPOST_DATABASE_POOL_SIZE=1"}})
 	ask := func(action, body string) string {
 		t.Helper()
 		response, got := a.send(t, "POST", "/api/json/"+action, nil, body)

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -38,6 +40,10 @@ type database struct {
 	limit   time.Duration // for a call
 	running *calls
 	writes  writability
+
+	settings []startSetting
+	prepares config.PreparedStatements
+	isPlain  atomic.Bool // a pooler refuses the settings: connections begin without them
 }
 
 // statement is the call of one function. It is prepared once per connection.
@@ -89,27 +95,25 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 		return nil, fmt.Errorf("read database.url: %w", err)
 	}
 	postgres.WantWrites(&pc.ConnConfig.Config, c.DatabaseURL)
-	configureSession(pc.ConnConfig, c)
+	configureConnections(pc.ConnConfig)
 	shared := sharedConnections(c.PoolSize)
 	own := c.PoolSize - shared
 	pc.MaxConns = int32(own + reserved)
-	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
-		return assumeRole(ctx, conn, role)
-	}
-	pool, err := pgxpool.NewWithConfig(context.Background(), pc)
-	if err != nil {
-		return nil, fmt.Errorf("make the pool of connections: %w", err)
-	}
 	d := &database{
-		pool: pool, role: role, size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
+		size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
+		role: role, settings: startSettings(c), prepares: c.PreparedStatements,
 		gate:    gate.New(gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 		reserve: gate.New(gate.Options{Places: reserved, Most: reservedLine, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
+	}
+	pc.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error { d.beginWith(cc); return nil }
+	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return d.meet(ctx, conn.PgConn()) }
+	if d.pool, err = pgxpool.NewWithConfig(context.Background(), pc); err != nil {
+		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
 			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
-			HasLeft: listener.HasLeft,
-			Connect: func(ctx context.Context) (*pgconn.PgConn, error) { return connectShared(ctx, pool, role) },
+			HasLeft: listener.HasLeft, Connect: d.connectShared, Manner: mannerOf,
 		})
 	}
 	return d, nil
@@ -135,24 +139,23 @@ func sharedConnections(size int) int {
 const sharedDepth = 8
 
 // connectShared opens a connection that reads share.
-func connectShared(ctx context.Context, pool *pgxpool.Pool, role string) (*pgconn.PgConn, error) {
-	conn, err := pgconn.ConnectConfig(ctx, &pool.Config().ConnConfig.Config)
+func (d *database) connectShared(ctx context.Context) (*pgconn.PgConn, error) {
+	conn, err := d.dial(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
+		return nil, err
 	}
-	if role != "" {
-		if err := conn.Exec(ctx, setRole(role)).Close(); err != nil {
-			conn.Close(ctx)
-			return nil, fmt.Errorf("assume the role %s: %w", role, err)
-		}
-	}
-	return conn, nil
+	return conn.PgConn(), nil
 }
 
-func setRole(role string) string { return "set role " + pgx.Identifier{role}.Sanitize() }
+// mannerOf says how reads that share a connection are made there.
+func mannerOf(pg *pgconn.PgConn) pipeline.Manner {
+	s := sessionOf(pg)
+	return pipeline.Manner{Before: s.settle, Unnamed: !s.isNamed}
+}
 
-// configureSession sets what every connection begins with.
-func configureSession(cc *pgx.ConnConfig, c *config.Config) {
+// configureConnections says how connections are made. Nothing is prepared on them but what
+// this package prepares.
+func configureConnections(cc *pgx.ConnConfig) {
 	timeout := connectTimeout
 	if postgres.HasSeveralHosts(&cc.Config) { // for each of them
 		timeout = hostTimeout
@@ -160,13 +163,7 @@ func configureSession(cc *pgx.ConnConfig, c *config.Config) {
 	if cc.ConnectTimeout == 0 || cc.ConnectTimeout > timeout {
 		cc.ConnectTimeout = timeout
 	}
-	milliseconds := func(d time.Duration) string {
-		return strconv.FormatInt(max(1, d.Milliseconds()), 10)
-	}
-	cc.RuntimeParams["statement_timeout"] = milliseconds(c.StatementTimeout)
-	cc.RuntimeParams["lock_timeout"] = milliseconds(c.LockTimeout)
-	cc.RuntimeParams["timezone"] = "UTC"
-	cc.RuntimeParams["jit"] = "off" // calls are short: compiling a statement can cost twenty times what it saves
+	cc.DefaultQueryExecMode = pgx.QueryExecModeExec
 	cc.RuntimeParams["client_encoding"] = "UTF8"
 	if cc.RuntimeParams["application_name"] == "" {
 		cc.RuntimeParams["application_name"] = "sternpost"
@@ -177,17 +174,6 @@ const (
 	connectTimeout = 5 * time.Second
 	hostTimeout    = 2 * time.Second // where there is another host to try
 )
-
-// assumeRole gives up all rights but those of role, unless it is empty.
-func assumeRole(ctx context.Context, conn *pgx.Conn, role string) error {
-	if role == "" {
-		return nil
-	}
-	if _, err := conn.Exec(ctx, setRole(role)); err != nil {
-		return fmt.Errorf("assume the role %s: %w", role, err)
-	}
-	return nil
-}
 
 // maxRetries is how often a call is repeated that lost against a concurrent one.
 const maxRetries = 3
@@ -322,7 +308,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		d.leaveReadOnly(pg)
 	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
-	case st.custom:
+	case st.custom && !sessionOf(pg).isPooled(): // where that has happened
 		// What the code set is undone with its transaction, but not what it has planned.
 		if pg.Exec(context.Background(), "discard plans").Close() != nil {
 			_ = pg.Close(closedContext())
@@ -343,12 +329,21 @@ func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (m
 	if st.custom {
 		return executeCustom(pg, st, params, into)
 	}
-	call := into.Statement()
-	prepared, err := prepare(pg, st.name+call.Name, call.SQL)
-	if err != nil {
-		return false, err
+	session := sessionOf(pg)
+	if session.isPooled() {
+		return executeAll(pg, callOf(st, params, into))
 	}
-	rows := pg.ExecStatement(context.Background(), prepared, params, nil, call.Formats)
+	call := into.Statement()
+	var rows *pgconn.ResultReader
+	if session.isNamed {
+		prepared, err := prepare(pg, st.name+call.Name, call.SQL)
+		if err != nil {
+			return false, err
+		}
+		rows = pg.ExecStatement(context.Background(), prepared, params, nil, call.Formats)
+	} else {
+		rows = pg.ExecParams(context.Background(), call.SQL, params, nil, nil, call.Formats)
+	}
 	if !readRows(rows, into) {
 		return true, nil
 	}
@@ -395,9 +390,16 @@ var (
 	resetSettings = sent{name: "reset", sql: "reset all"}
 )
 
-// executeCustom is execute for custom code.
+// executeCustom is execute for custom code. Behind a pooler its transaction is one that
+// stays when the code fails, until its plans are gone: afterwards the connection to the
+// database has others.
 func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
-	return executeAll(pg, callOf(st, params, into), leaveCall, resetSettings)
+	calls := []sent{callOf(st, params, into), leaveCall, resetSettings}
+	if !sessionOf(pg).isPooled() {
+		return executeAll(pg, calls...)
+	}
+	mayHaveRun, err = executeAll(pg, slices.Concat([]sent{beginning}, calls, []sent{ending})...)
+	return mayHaveRun, rolledBack(pg, err)
 }
 
 // sent is a statement among others that are sent together.
@@ -417,8 +419,16 @@ func callOf(st statement, params [][]byte, into answered) sent {
 // executeAll runs statements in one round trip and, unless one has begun, in one
 // transaction.
 func executeAll(pg *pgconn.PgConn, statements ...sent) (mayHaveRun bool, err error) {
+	session := sessionOf(pg)
+	if session.isPooled() && pg.TxStatus() == 'I' {
+		statements = slices.Concat([]sent{{name: "settle", sql: session.settle}}, statements)
+	}
 	var batch pgconn.Batch
 	for _, s := range statements {
+		if !session.isNamed {
+			batch.ExecParams(s.sql, s.params, nil, nil, s.formats)
+			continue
+		}
 		prepared, err := prepare(pg, s.name, s.sql)
 		if err != nil {
 			return false, err
@@ -544,7 +554,7 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 			_ = pg.Close(closedContext())
 		}
 	}()
-	err = conn.conn().QueryRow(context.Background(), statement, append([]any{pgx.QueryExecModeExec}, arguments...)...).Scan(into...)
+	err = queryRow(context.Background(), conn.conn(), statement, arguments, into...)
 	switch {
 	case err != nil && pg.IsClosed():
 		d.pool.Reset()
@@ -559,25 +569,15 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 // its own, since what happens between the statements may take as long as a storage takes to
 // answer.
 func (d *database) Transaction(ctx context.Context, do func(pgx.Tx) error) error {
-	conn, err := d.connect(ctx, d.pool.Config().ConnConfig)
+	conn, err := d.dial(ctx)
 	if err != nil {
 		return refusal.Unavailable.With(err)
 	}
 	defer conn.Close(closedContext())
-	return pgx.BeginFunc(ctx, conn, do)
-}
-
-// connect opens a connection outside the pool, with the rights of those in it.
-func (d *database) connect(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	conn, err := pgx.ConnectConfig(ctx, config)
-	if err != nil {
-		return nil, fmt.Errorf("connect to the database: %w", err)
-	}
-	if err := assumeRole(ctx, conn, d.role); err != nil {
-		conn.Close(closedContext())
-		return nil, err
-	}
-	return conn, nil
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		if err := settled(ctx, tx); err != nil {
+			return err
+		}
+		return do(tx)
+	})
 }

@@ -127,11 +127,13 @@ func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 
 // connect opens the connection that releases are followed on.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
-	config := s.db.pool.Config().ConnConfig // a copy
-	config.RuntimeParams["statement_timeout"] = strconv.FormatInt(checkTimeout.Milliseconds(), 10)
-	conn, err := s.db.connect(ctx, config)
+	conn, err := s.db.dial(ctx, startSetting{name: "statement_timeout", value: strconv.FormatInt(checkTimeout.Milliseconds(), 10)})
 	if err != nil {
 		return nil, err
+	}
+	if session := sessionOf(conn.PgConn()); session.isPooled() { // which lets no notifications pass
+		s.log.Info("connections pass a pooler", "preparedStatements", session.isNamed)
+		return conn, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

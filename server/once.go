@@ -144,7 +144,7 @@ func (d *database) callOnce(client net.Conn, st statement, params [][]byte, into
 func (o *once) claim(pg *pgconn.PgConn) error {
 	o.result, o.isReplayed = nil, false
 	_, err := executeAll(pg,
-		sent{name: "begin", sql: "begin"},
+		beginning,
 		sent{name: "claim", sql: "select platform.answer_claim($1, $2)", params: [][]byte{hexOf(o.id), hexOf(o.asks)}, row: func(values [][]byte) bool {
 			if values[0] != nil {
 				o.result, o.isReplayed = append([]byte(nil), values[0]...), true
@@ -159,14 +159,26 @@ func (o *once) claim(pg *pgconn.PgConn) error {
 func (o *once) keep(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
 	return executeAll(pg,
 		sent{name: "keep", sql: "select platform.answer_keep($1, $2)::text", params: [][]byte{hexOf(o.id), o.result}},
-		sent{name: "commit", sql: "commit"},
+		ending,
 	)
 }
 
-// rolledBack ends the transaction unless it was committed, and returns the error.
+// What begins and ends a transaction of several statements.
+var (
+	beginning = sent{name: "begin", sql: "begin"}
+	ending    = sent{name: "commit", sql: "commit"}
+)
+
+// rolledBack ends the transaction unless it was committed, and returns the error. Behind a
+// pooler what custom code has planned is forgotten on the way, since the connection has
+// others afterwards.
 func rolledBack(pg *pgconn.PgConn, err error) error {
 	if !pg.IsClosed() && pg.TxStatus() != 'I' {
-		if pg.Exec(context.Background(), "rollback").Close() != nil {
+		end := "rollback"
+		if sessionOf(pg).isPooled() {
+			end += "; discard plans"
+		}
+		if pg.Exec(context.Background(), end).Close() != nil {
 			_ = pg.Close(closedContext())
 		}
 	}

@@ -97,6 +97,9 @@ func (d *database) connection() (*pgxpool.Conn, error) {
 	patience := beginPatience(d.wait)
 	defer patience.end()
 	conn, err := d.pool.Acquire(patience)
+	if err != nil && d.refusesSettings(err) {
+		conn, err = d.pool.Acquire(patience)
+	}
 	switch {
 	case err == nil:
 		return conn, nil

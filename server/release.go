@@ -80,8 +80,8 @@ var errNoRelease = errors.New("no release is installed in the database")
 // newestRelease asks for the number of the newest release, where 0 means that there is
 // none, and whether the database only reads.
 func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnly bool, err error) {
-	err = conn.QueryRow(ctx, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`).
-		Scan(&number, &isReadOnly)
+	err = queryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
+		&number, &isReadOnly)
 	if err != nil {
 		return 0, false, fmt.Errorf("ask for the newest release: %w", err)
 	}
@@ -96,6 +96,9 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 		return nil, fmt.Errorf("load the newest release: %w", err)
 	}
 	defer tx.Rollback(ctx)
+	if err := settled(ctx, tx); err != nil {
+		return nil, err
+	}
 
 	var number int64
 	var raw []byte

@@ -38,6 +38,7 @@ type cluster struct {
 	super    *url.URL // the server's URL, without parameter database
 	token    string   // eight hexadecimal digits
 	password string   // of this process's roles
+	pooler   *Pooler  // that servers connect through; nil means that they connect to Postgres itself
 
 	guard *pgx.Conn     // holds the lock of the token
 	admin *pgxpool.Pool // in the maintenance database, as superuser
@@ -135,12 +136,19 @@ func setUp(ctx context.Context, srv *server) (_ *cluster, err error) {
 			return nil, err
 		}
 	}
-	return c, c.makeRoles(ctx)
+	if err := c.makeRoles(ctx); err != nil {
+		return nil, err
+	}
+	c.pooler, err = wantedPooler(c)
+	return c, err
 }
 
 // stop removes what this process has made and ends the server if it is ours.
 func (c *cluster) stop() error {
 	var errs []error
+	if c.pooler != nil {
+		c.pooler.stop()
+	}
 	if c.admin != nil {
 		if c.server.isShared {
 			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)

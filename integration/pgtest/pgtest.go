@@ -119,7 +119,16 @@ func (db *DB) OwnerURL() string {
 
 // ServerURL connects as a Sternpost server does: as a role with no right but to be a
 // member of sternpost_server and to connect to this database. It takes the platform.
+// It leads through a pooler if STERNPOST_TEST_POOLER asks for one.
 func (db *DB) ServerURL() string {
+	if db.cluster.pooler != nil {
+		return db.cluster.pooler.Of(db.LoginURL())
+	}
+	return db.LoginURL()
+}
+
+// LoginURL is ServerURL without a pooler.
+func (db *DB) LoginURL() string {
 	return db.cluster.url(db.name, url.UserPassword(db.cluster.login(), db.cluster.password))
 }
 
@@ -134,10 +143,10 @@ func (db *DB) Owner(t testing.TB) *pgx.Conn {
 	return connect(t, db.OwnerURL())
 }
 
-// Server connects as ServerURL says, until the test ends.
+// Server connects as ServerURL says, until the test ends, but never through a pooler.
 func (db *DB) Server(t testing.TB) *pgx.Conn {
 	t.Helper()
-	return connect(t, db.ServerURL())
+	return connect(t, db.LoginURL())
 }
 
 // Superuser connects as SuperuserURL says, until the test ends.

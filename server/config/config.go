@@ -26,6 +26,17 @@ const (
 	Development Mode = "development"
 )
 
+// PreparedStatements says whether statements are prepared under names, which not every
+// pooler lets pass.
+type PreparedStatements string
+
+// What may be said of prepared statements.
+const (
+	PreparedAuto PreparedStatements = "auto" // where they can be
+	PreparedOn   PreparedStatements = "on"
+	PreparedOff  PreparedStatements = "off"
+)
+
 // Config is a configuration in which every value has been checked.
 type Config struct {
 	Mode             Mode
@@ -53,6 +64,8 @@ type Config struct {
 	MaxConnections   int      // 0 means what descriptors and memory allow
 	SigningKey       string   // PEM
 	VerificationKeys []string // PEM
+
+	PreparedStatements PreparedStatements
 
 	EncryptionKey          string   // base64; empty means that there is none
 	PreviousEncryptionKeys []string // base64; they only decrypt

@@ -85,6 +85,7 @@ var settings = []setting[Config]{
 	{key: "database.poolWait", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.PoolWait }), production: "2", development: "2"},
 	{key: "database.statementTimeout", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.StatementTimeout }), production: "10", development: "10"},
 	{key: "database.lockTimeout", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.LockTimeout }), production: "5", development: "5"},
+	{key: "database.preparedStatements", set: one(choice(PreparedAuto, PreparedOn, PreparedOff), func(c *Config) *PreparedStatements { return &c.PreparedStatements }), production: "auto", development: "auto"},
 	{key: "useDefaultApi", ofSchema: true},
 	{key: "openapi", set: one(choice(OpenAPIPublic, OpenAPIAuthenticated, OpenAPIOff), func(c *Config) *OpenAPIAccess { return &c.OpenAPI }), production: "public", development: "public"},
 	{key: "docs", set: one(boolean, func(c *Config) *bool { return &c.Docs }), production: "false", development: "true"},

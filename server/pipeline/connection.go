@@ -22,6 +22,7 @@ type connection struct {
 	pg     *pgconn.PgConn // gave the connection away; it still knows how to cancel
 	net    net.Conn
 	opened time.Time
+	manner Manner
 	load   int // places taken; guarded by the pool
 
 	retired   atomic.Bool  // takes no more queries
@@ -49,7 +50,7 @@ type connection struct {
 type query struct {
 	*Query
 	err    error
-	brings bool      // it prepares its statement
+	brings []string  // the statements that it prepares
 	moved  bool      // nobody waits for it here any more
 	left   bool      // it is cancelled because its client has left
 	turn   chan turn // holds one
@@ -74,13 +75,18 @@ func open(ctx context.Context, p *Pool) (*connection, error) {
 	if err != nil {
 		return nil, err
 	}
+	var manner Manner
+	if p.options.Manner != nil {
+		manner = p.options.Manner(pg)
+	}
 	hijacked, err := pg.Hijack()
 	if err != nil {
 		pg.Close(ctx)
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
 	return &connection{
-		pool: p, pg: pg, net: hijacked.Conn, opened: time.Now(),
+		manner: manner,
+		pool:   p, pg: pg, net: hijacked.Conn, opened: time.Now(),
 		statements: map[string]string{}, in: make([]byte, readBuffer),
 	}, nil
 }
@@ -97,7 +103,7 @@ var queries = sync.Pool{New: func() any { return &query{turn: make(chan turn, 1)
 // do sends a query and waits for its end.
 func (n *connection) do(q *Query) error {
 	c := queries.Get().(*query)
-	c.Query, c.err, c.brings, c.moved, c.left = q, nil, false, false, false
+	c.Query, c.err, c.brings, c.moved, c.left = q, nil, c.brings[:0], false, false
 
 	mayReadNow, err := n.send(c)
 	if err != nil {
@@ -164,26 +170,44 @@ func (n *connection) write() {
 	n.writing = false
 }
 
-// appendQuery writes the messages of a query: Parse the first time, then Bind to the
-// unnamed portal, Execute and Sync (Postgres 15, chapter 55.2.3).
+// appendQuery writes the messages of a query, and of what comes before it, and Sync
+// (Postgres 15, chapter 55.2.3).
 func (n *connection) appendQuery(b []byte, c *query) ([]byte, error) {
-	name, isKnown := n.statements[c.SQL]
+	all := b
+	var err error
+	if n.manner.Before != "" {
+		if all, err = n.appendStatement(all, c, n.manner.Before, nil, nil); err != nil {
+			return b, err
+		}
+	}
+	if all, err = n.appendStatement(all, c, c.SQL, c.Params, c.Formats); err != nil {
+		return b, err
+	}
+	return append(all, 'S', 0, 0, 0, 4), nil
+}
+
+// appendStatement writes the messages of a statement of a query: Parse unless it is
+// prepared, then Bind to the unnamed portal, and Execute.
+func (n *connection) appendStatement(b []byte, c *query, sql string, params [][]byte, formats []int16) ([]byte, error) {
+	name, isKnown := n.statements[sql]
 	if !isKnown {
-		n.prepared++
-		name, c.brings = "q"+strconv.Itoa(n.prepared), true
-		n.statements[c.SQL] = name
-		parsed, err := (&pgproto3.Parse{Name: name, Query: c.SQL}).Encode(b)
+		if !n.manner.Unnamed {
+			n.prepared++
+			name = "q" + strconv.Itoa(n.prepared)
+			n.statements[sql] = name
+			c.brings = append(c.brings, sql)
+		}
+		parsed, err := (&pgproto3.Parse{Name: name, Query: sql}).Encode(b)
 		if err != nil {
 			return b, fmt.Errorf("write a statement: %w", err)
 		}
 		b = parsed
 	}
-	bound, err := (&pgproto3.Bind{PreparedStatement: name, Parameters: c.Params, ResultFormatCodes: c.Formats}).Encode(b)
+	bound, err := (&pgproto3.Bind{PreparedStatement: name, Parameters: params, ResultFormatCodes: formats}).Encode(b)
 	if err != nil {
 		return b, fmt.Errorf("write parameters: %w", err)
 	}
-	b = append(bound, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0)
-	return append(b, 'S', 0, 0, 0, 4), nil
+	return append(bound, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0), nil
 }
 
 // readAnswers reads until the answer to own, the oldest query, is complete, delivers what else
@@ -289,8 +313,8 @@ func (n *connection) refused(body []byte) {
 	if c.err = raised; isLost {
 		c.err = ErrElsewhere
 	}
-	if c.brings {
-		delete(n.statements, c.SQL) // it may not have been prepared
+	for _, sql := range c.brings {
+		delete(n.statements, sql) // it may not have been prepared
 	}
 }
 

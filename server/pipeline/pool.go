@@ -31,6 +31,9 @@ type Options struct {
 	// Connect opens a connection.
 	Connect func(context.Context) (*pgconn.PgConn, error)
 
+	// Manner says how queries are made on a connection; nil means in the usual manner.
+	Manner func(*pgconn.PgConn) Manner
+
 	// Wait is how long a query waits for a place.
 	Wait time.Duration
 
@@ -41,6 +44,12 @@ type Options struct {
 	// HasLeft tells whether nobody waits for an answer any more. It is asked for queries
 	// that take long.
 	HasLeft func(net.Conn) bool
+}
+
+// Manner is how queries are made on a connection.
+type Manner struct {
+	Before  string // a statement without rows that comes first in the transaction of each query; empty means none
+	Unnamed bool   // no statement is prepared for the next query
 }
 
 // Query is one statement with its parameters, and what takes its rows.

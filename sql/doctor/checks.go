@@ -82,8 +82,8 @@ var checks = []check{
 		`begin; select pg_advisory_xact_lock(hashtextextended('sternpost doctor', 0)); commit`)},
 	{point: "advisory locks of a session", fallback: "migrate and dev cannot run, since tern takes one; sternpost build | psql installs an application, and servers run", try: tryMigratorLock},
 	{point: "notifications", fallback: "servers ask for a new release every few seconds", try: tryNotify},
-	{point: "named prepared statements", prevents: "calls are prepared once for each connection: use PgBouncer from 1.21 on with max_prepared_statements, or its session mode", try: tryPrepared},
-	{point: "settings of a connection", prevents: "each connection begins with them: with PgBouncer, list them in ignore_startup_parameters", try: tryStartup},
+	{point: "named prepared statements", fallback: "each call is parsed and planned anew; PgBouncer keeps them from 1.21 on with max_prepared_statements", try: tryPrepared},
+	{point: "settings of a connection", fallback: "each transaction begins with them, in the round trip of its call", try: tryStartup},
 	{point: "cancelling a statement", fallback: "what a client asked for who has left runs to its end", try: tryCancel},
 	{point: "names of time zones", fallback: "only UTC is known, so relative dates mean UTC", try: yields("t", "select now() at time zone 'Europe/Berlin' is not null")},
 	{point: "plpgsql_check", fallback: "bodies of custom code are checked when they run", try: yields("t", "select exists (select from pg_available_extensions where name = 'plpgsql_check')")},
@@ -346,7 +346,7 @@ func tryStartup(ctx context.Context, e *examination) error {
 			return err
 		}
 		if value != "12345ms" {
-			return &note{FallsBack, "the pooler drops " + name + ": a server cancels what runs for too long itself, a second later"}
+			return errors.New("the pooler drops " + name)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package doctor_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -55,6 +56,34 @@ func TestWell(t *testing.T) {
 	}
 }
 
+// TestPoolers visits a database through PgBouncer by transaction: what a session would keep
+// falls back, and nothing prevents.
+func TestPoolers(t *testing.T) {
+	t.Parallel()
+	for _, prepared := range []bool{false, true} {
+		t.Run(fmt.Sprintf("prepared statements %t", prepared), func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			pooler := pgtest.NewPooler(t, pgtest.PoolerOptions{Prepared: prepared, Size: 4})
+			found := examine(t, db, pooler.Of(db.OwnerURL()))
+			wanted := []string{"notifications", "settings of a connection"}
+			if !prepared {
+				wanted = append(wanted, "named prepared statements")
+			}
+			for _, point := range wanted {
+				if !strings.HasPrefix(found[point], "falls back: ") {
+					t.Errorf("%s: got %q, want that it falls back", point, found[point])
+				}
+			}
+			for point, got := range found {
+				if !strings.HasPrefix(got, "falls back: ") {
+					t.Errorf("%s: %s", point, got)
+				}
+			}
+		})
+	}
+}
+
 // TestWithout takes one feature away at a time, and finds that one missing and those that
 // take it.
 func TestWithout(t *testing.T) {
@@ -85,7 +114,7 @@ func TestWithout(t *testing.T) {
 		{super: `revoke execute on function pg_try_advisory_lock(bigint) from public`, want: map[string]string{"advisory locks of a session": "falls back"}},
 		{super: `revoke execute on function pg_notify(text, text) from public`, want: map[string]string{"notifications": "falls back"}},
 		{refused: `^listen`, want: map[string]string{"notifications": "falls back"}},
-		{refused: `1 \+ \$1`, want: map[string]string{"named prepared statements": "prevents"}},
+		{refused: `1 \+ \$1`, want: map[string]string{"named prepared statements": "falls back"}},
 		{refused: `pg_sleep`, want: map[string]string{"cancelling a statement": "falls back"}},
 		{refused: `at time zone`, want: map[string]string{"names of time zones": "falls back"}},
 		{refused: `server_encoding`, want: map[string]string{"the encoding UTF8": "prevents"}},
