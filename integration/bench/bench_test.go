@@ -22,7 +22,6 @@ const (
 	maxClients   = 64
 	usualPool    = 8     // connections of a server to Postgres
 	requests     = 2_000 // of each server in each round
-	warmUp       = 200   // requests before
 )
 
 var (

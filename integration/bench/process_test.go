@@ -114,6 +114,12 @@ type call struct {
 // checked by what they hold at least.
 func (p *process) load(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
 	b.Helper()
+	return p.loadWith(b, postmaster, clients, requests, request, answers)
+}
+
+// loadWith is load with so many requests, a tenth of which are sent before.
+func (p *process) loadWith(b *testing.B, postmaster, clients, requests int, request func(int64) call, answers string) cost {
+	b.Helper()
 	send := func(n int64) error {
 		c := request(n)
 		status, answer, err := p.post(c.action, c.token, c.body)
@@ -144,7 +150,7 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 		return slices.Concat(each...)
 	}
 
-	sendAll(warmUp)
+	sendAll(requests / 10)
 	count, err := countInstructions(append(children(b, postmaster), p.pid))
 	if err != nil {
 		warnOnce(fmt.Sprintf("instructions are not counted: %v", err))
@@ -155,9 +161,9 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 	took := sendAll(requests)
 	slices.Sort(took)
 	return cost{
-		server:       (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / requests,
-		database:     (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / requests,
-		instructions: float64(count.count()-before) / 1e3 / requests,
+		server:       (cpu(b, p.pid) - serverBefore).Seconds() * 1e6 / float64(requests),
+		database:     (childrenCPU(b, postmaster) - databaseBefore).Seconds() * 1e6 / float64(requests),
+		instructions: float64(count.count()-before) / 1e3 / float64(requests),
 		halfWithin:   took[len(took)/2].Seconds() * 1e6,
 	}
 }

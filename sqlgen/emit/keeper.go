@@ -30,12 +30,12 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	if usesIDs {
 		declared = columnsFirst + "declare\n  __ids text[];\n"
 	}
-	if k.Event != "truncate" {
+	if k.Event != "truncate" && len(k.Steps) > 1 {
 		rows := "new_rows"
 		if k.Event == "delete" {
 			rows = "old_rows"
 		}
-		steps = append([]string{"  -- A statement that concerns no row calls its triggers too, and so would each step below without end.\n" +
+		steps = append([]string{"  -- A statement that concerns no row calls its triggers too.\n" +
 			"  if not exists (select from " + rows + ") then\n    return null;\n  end if;"}, steps...)
 	}
 	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
@@ -59,7 +59,7 @@ func changedRows(t *pg.Table, event string, columns func(sign string) string) st
 	return from("new_rows", "") + "\nunion all\n" + from("old_rows", "-")
 }
 
-// keep keeps columns of some rows. The rows are locked in the order of their ids, so that two
+// keep keeps columns of some rows, if there are any: what it writes calls triggers again. The rows are locked in the order of their ids, so that two
 // statements which keep columns of the same rows wait for each other and never in a circle,
 // and by a statement of its own, so that the next one sees them as they are then. Rows of
 // other tables that are read are locked likewise.
@@ -72,6 +72,10 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		alias := pg.Ident(s.Source)
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
 			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id for share;"
+	}
+	if len(s.Read) == 0 {
+		// A single row waits in the update, which adds to what the row has then.
+		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"
 	}
 	parts := []string{lock}
 	var names []string
@@ -203,16 +207,28 @@ func restart(t *pg.Table, s *pg.Restart) string {
 
 // guard writes the function that keeps others from writing what is kept.
 func guard(t *pg.Table, g *pg.Guard) string {
-	var starts []string
+	var starts, before, after []string
 	for _, c := range g.Columns {
 		starts = append(starts, "    new."+pg.Ident(c.Column)+" := "+Expr(c.Value)+";")
+		before = append(before, "old."+pg.Ident(c.Column))
+		after = append(after, "new."+pg.Ident(c.Column))
 	}
 	return comment("lets nothing but triggers write what they keep") + "\n" +
 		"create function " + pg.Qualified(t.Schema, g.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity invoker\n" +
 		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\nbegin\n"+
 		"  -- What points to a row that is new, or has a new id, comes after it.\n"+
-		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n"+strings.Join(starts, "\n")+"\n    return new;\n  end if;\n\n"+
-		"  raise exception 'a computed column of % cannot be written', tg_table_name\n    using errcode = 'generated_always';\nend;\n") + ";"
+		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n"+strings.Join(starts, "\n")+"\n"+
+		"  elsif "+row(after)+" is distinct from "+row(before)+" then\n"+
+		"    raise exception 'a computed column of % cannot be written', tg_table_name\n      using errcode = 'generated_always';\n"+
+		"  end if;\n\n  return new;\nend;\n") + ";"
+}
+
+// row writes values in brackets, behind elsif.
+func row(values []string) string {
+	if line := "(" + strings.Join(values, ", ") + ")"; len(line) < 45 {
+		return line
+	}
+	return "(\n    " + strings.Join(values, ",\n    ") + "\n  )"
 }
 
 // tester writes the function that tests rules when all is written. Its trigger calls it only

@@ -132,7 +132,16 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 	if g.IsDeferred {
 		create = "create constraint trigger "
 	}
-	d := cat(create, pg.Ident(g.Name), " ", g.Timing, " on ", pg.Qualified(t.Schema, t.Name))
+	d := cat(create, pg.Ident(g.Name), " ", g.Timing)
+	if len(g.Columns) > 0 {
+		names := make([]doc, len(g.Columns))
+		for i, c := range g.Columns {
+			names[i] = pg.Ident(c)
+		}
+		d = group(d, " of", nest(line, commaLines(names), line, "on ", pg.Qualified(t.Schema, t.Name)))
+	} else {
+		d = cat(d, " on ", pg.Qualified(t.Schema, t.Name))
+	}
 	each := "for each row "
 	if g.PerStatement {
 		each = "for each statement "

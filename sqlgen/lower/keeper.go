@@ -60,17 +60,21 @@ func (l *lowering) hasComputed(m *schema.Model) bool {
 	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *schema.Field) bool { return f.Computed != nil })
 }
 
-// isTouched is when a row counts as changed: computing changes nothing that anybody said.
-func (l *lowering) isTouched(m *schema.Model) pg.Expr {
+// touch is the trigger that sets updated_at. Computing changes nothing that anybody said, so
+// it does not look at what writes computed columns alone: Postgres reads its condition anew
+// for each statement.
+func (l *lowering) touch(m *schema.Model) *pg.Trigger {
+	g := &pg.Trigger{Name: "_100_touch", Timing: "before update", Function: "platform.tg_touch", When: pg.Lit("old.* is distinct from new.*")}
 	if !l.hasComputed(m) {
-		return pg.Lit("old.* is distinct from new.*")
+		return g
 	}
 	before, after := &pg.Row{}, &pg.Row{}
 	for _, f := range writtenColumnsOf(m) {
 		before.Values = append(before.Values, pg.Col("old", f.Column))
 		after.Values = append(after.Values, pg.Col("new", f.Column))
 	}
-	return pg.Op(before, "is distinct from", after)
+	g.Columns, g.When = columnsOf(writtenColumnsOf(m)), pg.Op(before, "is distinct from", after)
+	return g
 }
 
 // keep gives a table the triggers that keep what is made of its rows, and what its own rows
@@ -112,7 +116,8 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 			if start == nil {
 				start = pg.Null()
 			}
-			k.Steps = append(k.Steps, &pg.Restart{Table: p.owner.Table, Columns: []pg.Assignment{{Column: p.column, Value: start}}})
+			s := restartOf(k, p.owner.Table)
+			s.Columns = append(s.Columns, pg.Assignment{Column: p.column, Value: start})
 		}
 		return
 	}
@@ -137,6 +142,18 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 	}
 }
 
+// restartOf returns the step of a keeper for a table whose columns start anew.
+func restartOf(k *pg.Keeper, table string) *pg.Restart {
+	for _, s := range k.Steps {
+		if s, ok := s.(*pg.Restart); ok && s.Table == table {
+			return s
+		}
+	}
+	s := &pg.Restart{Table: table}
+	k.Steps = append(k.Steps, s)
+	return s
+}
+
 // stepFor returns the step of a keeper for the same rows, which is new if there is none.
 func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 	at := slices.IndexFunc(k.Steps, func(s pg.KeeperStep) bool {
@@ -159,7 +176,8 @@ func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 // guard gives a table the triggers that let nothing else write its parts.
 func (l *lowering) guard(t *pg.Table, parts []*part) {
 	g := &pg.Guard{Name: pg.Shorten("tg_"+t.Name, pg.MaxIdent-20) + "__guard"}
-	var given, written []pg.Expr
+	var given []pg.Expr
+	var columns []string
 	for _, p := range parts {
 		start := p.neutral
 		if start == nil {
@@ -167,7 +185,7 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 		}
 		g.Columns = append(g.Columns, pg.Assignment{Column: p.column, Value: start})
 		given = append(given, pg.Op(pg.Col("new", p.column), "is distinct from", start))
-		written = append(written, pg.Op(pg.Col("new", p.column), "is distinct from", pg.Col("old", p.column)))
+		columns = append(columns, p.column)
 	}
 	t.Guard = g
 	function := pg.Qualified(t.Schema, g.Name)
@@ -175,7 +193,8 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 	isNewID := pg.Op(pg.Col("new", "id"), "is distinct from", pg.Col("old", "id"))
 	t.Triggers = append(t.Triggers,
 		&pg.Trigger{Name: "_050_guard_insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
-		&pg.Trigger{Name: "_050_guard_update", Timing: "before update", When: pg.AnyOf(isNewID, pg.AllOf(isNotNested, pg.AnyOf(written...))), Function: function},
+		&pg.Trigger{Name: "_050_guard_id", Timing: "before update", Columns: []string{"id"}, When: isNewID, Function: function},
+		&pg.Trigger{Name: "_050_guard_update", Timing: "before update", Columns: columns, When: isNotNested, Function: function},
 	)
 }
 

@@ -39,12 +39,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
-	t.Triggers = []*pg.Trigger{{
-		Name:     "_100_touch",
-		Timing:   "before update",
-		When:     l.isTouched(m),
-		Function: "platform.tg_touch",
-	}}
+	t.Triggers = []*pg.Trigger{l.touch(m)}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
 	l.keep(t, m)
 	l.testLate(t, m, late)

@@ -178,6 +178,7 @@ type IndexKey struct {
 type Trigger struct {
 	Name      string   `json:"name"`
 	Timing    string   `json:"-"` // before update
+	Columns   []string `json:"-"` // of an update: those that it writes, be it as they are; none means any
 	When      Expr     `json:"-"` // nil means always
 	Function  string   `json:"-"` // qualified
 	Arguments []string `json:"-"`
