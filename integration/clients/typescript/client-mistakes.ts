@@ -51,7 +51,7 @@ export async function mistakes(): Promise<void> {
   // @ts-expect-error: an input where there is none
   await ledger.myBusiness({ id: "x" });
   // @ts-expect-error: an extra member of a row below another
-  await ledger.draftInvoice({ customer: { id: "x" }, number: "x", issuedOn: "x", dueOn: "x", lines: [{ text: "x", price: 1, cost: 2 }] });
+  await ledger.draftInvoice({ customer: { id: "x" }, issuedOn: "x", dueOn: "x", lines: [{ text: "x", price: 1, cost: 2 }] });
 
   // @ts-expect-error: there is no such action
   await workshop.listCustomer();

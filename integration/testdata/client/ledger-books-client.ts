@@ -268,7 +268,6 @@ export interface StatementEntry {
 
 export interface DraftInvoiceInput {
   customer: DraftInvoiceCustomerInput;
-  number: string;
   isCreditNote?: boolean;
   /** @format date */
   issuedOn: string;
@@ -299,6 +298,7 @@ export interface Invoice {
   id: string;
   businessId: string;
   customerId: string;
+  /** Counted over the invoices of all businesses. */
   number: string;
   isCreditNote: boolean;
   state: InvoiceState;
@@ -327,6 +327,7 @@ export interface GetInvoiceResult {
   id: string;
   businessId: string;
   customerId: string;
+  /** Counted over the invoices of all businesses. */
   number: string;
   isCreditNote: boolean;
   state: InvoiceState;
