@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -135,7 +136,17 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	for _, note := range notes {
 		s.log.Warn(note)
 	}
+	s.checkStorage(r)
 	return r, nil
+}
+
+// checkStorage tries once, in the background, whether files can be stored, if the release has any: records without files
+// do not need it, so the server serves all the same.
+func (s *Server) checkStorage(r *served) {
+	hasFiles := slices.ContainsFunc(r.manifest.Actions, func(a *release.Action) bool { return len(a.Files) > 0 || len(a.Inline) > 0 })
+	if s.config.Storage.Check && hasFiles {
+		s.checkingStorage.Do(func() { go s.files.CheckStore(context.Background()) })
+	}
 }
 
 // sentences asks the database what keeps it from being safe to serve, for the role that
@@ -227,14 +238,19 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	if err := limitPages(m, s.config.Pagination); err != nil {
 		faults = append(faults, err.Error())
 	}
-	actions := map[string]*action{}
+	actions, unsets := map[string]*action{}, map[unset][]string{}
 	for _, a := range m.Actions {
 		built, err := s.buildAction(number, m, a)
-		if err != nil {
+		if missing, isUnset := err.(unset); isUnset {
+			unsets[missing] = append(unsets[missing], a.Name)
+		} else if err != nil {
 			faults = append(faults, err.Error())
 		}
 		actions[a.Name] = built
 		r.hasCustomCode = r.hasCustomCode || a.Custom
+	}
+	for _, missing := range slices.Sorted(maps.Keys(unsets)) {
+		faults = append(faults, missing.neededBy(unsets[missing]))
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
@@ -294,9 +310,9 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	case (takesFiles || takesSecrets || reader.TakesPasswords() || len(sealed) > 0) && a.Early == "":
 		return nil, fmt.Errorf("action %s takes files, passwords or secrets and has no early decision", a.Name)
 	case takesSecrets && s.encryption == nil:
-		return nil, fmt.Errorf("action %s: %s", a.Name, encryption.Missing)
+		return nil, unset(encryption.Missing)
 	case (takesFiles || places != nil) && !s.files.IsConfigured():
-		return nil, fmt.Errorf("action %s: %s", a.Name, strings.Join(s.config.Storage.Faults(), "; "))
+		return nil, unset(strings.Join(s.config.Storage.Faults(), "; "))
 	}
 	readOnly := !a.Kind.Writes()
 	built := &action{
@@ -325,6 +341,19 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		}
 	}
 	return built, nil
+}
+
+// unset says which settings an action needs that the configuration does not have.
+type unset string
+
+func (u unset) Error() string { return string(u) }
+
+// neededBy says it once for all actions that need them.
+func (u unset) neededBy(actions []string) string {
+	if len(actions) == 1 {
+		return fmt.Sprintf("action %s: %s", actions[0], u)
+	}
+	return fmt.Sprintf("action %s and %d more: %s", actions[0], len(actions)-1, u)
 }
 
 // isObject tells whether a component is an object. One that is not takes any JSON,

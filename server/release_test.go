@@ -86,6 +86,10 @@ func TestRefusalToServe(t *testing.T) {
 			m.Actions[0].Result = "Note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})
 		}, want: "action getNote: storage.s3.bucket is required to store files (in the environment: STERNPOST_STORAGE_S3_BUCKET)"},
+		{name: "several with files, without storage", change: func(m *release.Manifest) {
+			m.Actions[0].Result, m.Actions[1].Result = "Note", "Note"
+			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})
+		}, want: "action getNote and 1 more: storage.s3.bucket is required"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -32,7 +32,7 @@ func (s *Server) sealedTexts(a *release.Action) ([]sealedText, error) {
 		case sealed.As != release.Password && sealed.As != release.Secret:
 			return nil, fmt.Errorf("action %s: %s must be sealed as a %s, which this server cannot do", a.Name, sealed.Name, sealed.As)
 		case sealed.As == release.Secret && s.encryption == nil:
-			return nil, fmt.Errorf("action %s: %s", a.Name, encryption.Missing)
+			return nil, unset(encryption.Missing)
 		case sealed.Header != "":
 			t.header = headerName(sealed.Header)
 		case sealed.Text != nil:

@@ -34,22 +34,23 @@ import (
 
 // Server serves the newest release of one database.
 type Server struct {
-	config     config.Config
-	log        *slog.Logger
-	identifier Identifier
-	policy     *request.Policy
-	signIn     *signin.Service
-	mailroom   *mailroom.Room // nil without mail
-	files      *files.Service
-	docs       *docs.Pages // nil if there are none
-	zones      atomic.Pointer[zones]
-	db         *database
-	encryption *encryption.Keys // of secrets; nil where there is no key
-	onceKey    []byte           // of the digests of inputs with secrets
-	bodies     *budget.Budget
-	answers    *budget.Budget
-	telemetry  *telemetry.Telemetry
-	poll       time.Duration
+	config          config.Config
+	log             *slog.Logger
+	identifier      Identifier
+	policy          *request.Policy
+	signIn          *signin.Service
+	checkingStorage sync.Once
+	mailroom        *mailroom.Room // nil without mail
+	files           *files.Service
+	docs            *docs.Pages // nil if there are none
+	zones           atomic.Pointer[zones]
+	db              *database
+	encryption      *encryption.Keys // of secrets; nil where there is no key
+	onceKey         []byte           // of the digests of inputs with secrets
+	bodies          *budget.Budget
+	answers         *budget.Budget
+	telemetry       *telemetry.Telemetry
+	poll            time.Duration
 
 	public *listener.Listener
 	admin  net.Listener // nil if there is none

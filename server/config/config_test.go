@@ -46,7 +46,7 @@ func TestConfigDefaults(t *testing.T) {
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
 		Throttle:     auth.ThrottleOptions{PerAccountAndAddress: 10, PerAccount: 200, PerAddress: 100, TriesPerAccountAndAddress: 100, Window: 15 * time.Minute},
 		RedirectURIs: []string{}, TrustedProxies: []netip.Prefix{}, PKCE: auth.PKCEOptional,
-		Storage:      Storage{Directory: ".sternpost/files", DeleteDelay: time.Hour},
+		Storage:      Storage{Directory: ".sternpost/files", Check: true, DeleteDelay: time.Hour},
 		Name:         "config", // of the folder that this test runs in
 		Verification: auth.VerificationOff, Mail: mail.Options{TLS: mail.StartTLS, Port: 587}, MailFolder: "mail",
 		Uploads: Uploads{URLExpiry: 15 * time.Minute, KeyExpiry: time.Hour, MaxOutstanding: 100, MaxOutstandingAnonymous: 20},

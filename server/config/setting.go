@@ -138,6 +138,7 @@ var settings = []setting[Config]{
 	{key: "storage.s3.region", set: one(text, func(c *Config) *string { return &c.Storage.Region })},
 	{key: "storage.s3.endpoint", set: one(absoluteURL, func(c *Config) *string { return &c.Storage.Endpoint })},
 	{key: "storage.s3.pathStyle", set: one(boolean, func(c *Config) *bool { return &c.Storage.PathStyle }), production: "false", development: "false"},
+	{key: "storage.check", set: one(boolean, func(c *Config) *bool { return &c.Storage.Check }), production: "true", development: "true"},
 	{key: "storage.deleteDelay", set: one(seconds(3600), func(c *Config) *time.Duration { return &c.Storage.DeleteDelay }), production: "3600", development: "3600"},
 	{key: "uploads.urlExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Uploads.URLExpiry }), production: "900", development: "900"},
 	{key: "uploads.keyExpiry", set: one(seconds(1), func(c *Config) *time.Duration { return &c.Uploads.KeyExpiry }), production: "3600", development: "3600"},

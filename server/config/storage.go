@@ -15,6 +15,7 @@ type Storage struct {
 	Endpoint  string // empty means that of AWS
 	PathStyle bool
 
+	Check       bool          // whether a server tries at its start to store something
 	DeleteDelay time.Duration // from the end of a file to that of its contents
 }
 

@@ -1,0 +1,46 @@
+package files
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sternpost/sternpost/storage"
+)
+
+// CheckStore stores something small, looks at it and deletes it again, and logs what to do if
+// that fails. It takes as long as one storing may.
+func (s *Service) CheckStore(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
+	defer cancel()
+	if err := check(ctx, s.Store); err != nil {
+		s.Log.Error("files cannot be stored", "error", err, "do", s.advice())
+	}
+}
+
+func check(ctx context.Context, store storage.Store) error {
+	key := storage.Uploads + "check-" + newFileKey()
+	contents := []byte("This tells whether files can be stored here, and can be deleted.\n")
+	if err := store.Put(ctx, key, "text/plain", contents); err != nil {
+		return fmt.Errorf("store a file: %w", err)
+	}
+	object, err := store.Head(ctx, key)
+	if err != nil {
+		return fmt.Errorf("look at a file that was stored: %w", err)
+	}
+	if object.Size != int64(len(contents)) {
+		return fmt.Errorf("look at a file that was stored: it has %d bytes, not %d", object.Size, len(contents))
+	}
+	if err := store.Delete(ctx, key); err != nil {
+		return fmt.Errorf("delete a file: %w", err)
+	}
+	return nil
+}
+
+// advice says where to look for what keeps files from being stored.
+func (s *Service) advice() string {
+	if s.Config.Storage.Type == "local" {
+		return "look whether the server may write to storage.directory, " + s.Config.Storage.Directory
+	}
+	return fmt.Sprintf("look whether the bucket %s is there, at storage.s3.endpoint and storage.s3.region, and whether AWS_ACCESS_KEY_ID may read, write, list and delete in it",
+		s.Config.Storage.Bucket)
+}

@@ -1,0 +1,57 @@
+package files
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/storage"
+)
+
+// onePlace is a store for one object, which can be unable to do what it is asked.
+type onePlace struct {
+	storage.Store
+	contents      []byte
+	put, deleting error
+}
+
+func (p *onePlace) Put(_ context.Context, _, _ string, contents []byte) error {
+	p.contents = contents
+	return p.put
+}
+
+func (p *onePlace) Head(context.Context, string) (storage.Object, error) {
+	return storage.Object{Size: int64(len(p.contents))}, nil
+}
+
+func (p *onePlace) Delete(context.Context, string) error {
+	p.contents = nil
+	return p.deleting
+}
+
+// TestCheckStore says what keeps files from being stored, and leaves nothing behind.
+func TestCheckStore(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		store onePlace
+		want  string // in the log; "" means nothing
+	}{
+		{"all is well", onePlace{}, ""},
+		{"no bucket", onePlace{put: errors.New("NoSuchBucket")}, "store a file: NoSuchBucket"},
+		{"no right to delete", onePlace{deleting: errors.New("AccessDenied")}, "delete a file: AccessDenied"},
+	} {
+		var log bytes.Buffer
+		s := &Service{Options: Options{
+			Config: &config.Config{Storage: config.Storage{Type: "s3", Bucket: "photos"}}, Store: &test.store, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		}}
+		s.CheckStore(t.Context())
+		if got := log.String(); test.want == "" && got != "" || !strings.Contains(got, test.want) || test.want != "" && !strings.Contains(got, "the bucket photos is there") {
+			t.Errorf("%s: the log says %q, want %q", test.name, got, test.want)
+		}
+	}
+}
