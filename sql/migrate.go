@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/tern/v2/migrate"
+
+	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 const (
@@ -90,7 +92,11 @@ func isCurrent(ctx context.Context, conn *pgx.Conn) (bool, error) {
 
 // Lock waits until nobody else migrates the database, and keeps others out until unlock
 // is called or the session ends. waiting, if there is one, is called once before it waits.
+// It refuses a connection without a session of its own.
 func Lock(ctx context.Context, conn *pgx.Conn, waiting func()) (unlock func(), err error) {
+	if err := postgres.CheckSession(ctx, conn); err != nil {
+		return nil, fmt.Errorf("lock migrations: %w", err)
+	}
 	for {
 		var locked bool
 		if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", migratorLock).Scan(&locked); err != nil {

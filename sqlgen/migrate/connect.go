@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/sql"
 	"github.com/sternpost/sternpost/sql/postgres"
@@ -33,9 +34,36 @@ func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.C
 	}
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
+		var raised *pgconn.PgError
+		if errors.As(err, &raised) && raised.Code == "08P01" { // an unsupported startup parameter
+			err = fmt.Errorf("%w (it refuses a setting: %s)", postgres.ErrNoSession, raised.Message)
+		}
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
+	if err := checkSettings(ctx, conn, config.RuntimeParams); err != nil {
+		conn.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
 	return conn, nil
+}
+
+// checkSettings returns an error if a pooler has dropped what a connection was to begin
+// with: without a limit, a migration could keep everybody waiting.
+func checkSettings(ctx context.Context, conn *pgx.Conn, wanted map[string]string) error {
+	name := "lock_timeout"
+	value, isWanted := wanted[name]
+	if !isWanted {
+		return nil
+	}
+	var holds bool
+	err := conn.QueryRow(ctx, "select setting = $2 from pg_settings where name = $1", pgx.QueryExecModeExec, name, value).Scan(&holds)
+	if err != nil {
+		return fmt.Errorf("look for the settings of the connection: %w", err)
+	}
+	if !holds {
+		return fmt.Errorf("connect to the database: %w (it drops %s)", postgres.ErrNoSession, name)
+	}
+	return nil
 }
 
 // RoleError is returned for a role that cannot migrate.

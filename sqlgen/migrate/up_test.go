@@ -14,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sqlgen/install"
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
@@ -259,6 +260,35 @@ func TestStatusHalfway(t *testing.T) {
 	status, err = migrate.ReadStatus(t.Context(), folder(t, project), db.OwnerURL())
 	if err != nil || !status.IsCurrent() || status.Halfway {
 		t.Errorf("the status is %+v, %v", status, err)
+	}
+}
+
+// TestUpBehindPooler refuses a pooler by what it does: it refuses a setting, drops it, or
+// keeps no session. Nothing is changed.
+func TestUpBehindPooler(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	for _, c := range []struct {
+		name     string
+		settings []string
+		want     string
+	}{
+		{"refuses settings", nil, "it refuses a setting: unsupported startup parameter"},
+		{"drops settings", []string{"ignore_startup_parameters = statement_timeout,lock_timeout,idle_in_transaction_session_timeout"}, "it drops lock_timeout"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t, pgtest.Options{Empty: true})
+			pooler := pgtest.NewPooler(t, pgtest.PoolerOptions{Settings: c.settings})
+			_, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: pooler.Of(db.OwnerURL()), LockTimeout: time.Second})
+			if !errors.Is(err, postgres.ErrNoSession) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+			var isUntouched bool
+			if err := db.Owner(t).QueryRow(t.Context(), "select to_regclass('public.schema_version') is null").Scan(&isUntouched); err != nil || !isUntouched {
+				t.Errorf("the database was changed (%v)", err)
+			}
+		})
 	}
 }
 
