@@ -50,6 +50,9 @@ func (d *describedTransport) RoundTrip(request *http.Request) (*http.Response, e
 		return nil, err
 	}
 	api, rest, ok := strings.Cut(strings.TrimPrefix(request.URL.Path, "/"), "/json/")
+	if strings.HasPrefix(request.URL.Path, "/auth/") { // every API describes it
+		api, rest, ok = "api", "", true
+	}
 	if !ok || rest == "openapi.json" || strings.Contains(api, "/") || !strings.HasPrefix(request.URL.String(), d.base+"/") {
 		return response, nil
 	}
@@ -77,7 +80,7 @@ func (d *describedTransport) check(request *http.Request, api string, response *
 	}
 	var first error
 	for _, document := range slices.Backward(documents) {
-		err := document.check(request.URL.Path, response, body)
+		err := document.check(describedPath(request.URL.Path), response, body)
 		if err == nil {
 			described.Add(1)
 			return nil
@@ -90,6 +93,16 @@ func (d *describedTransport) check(request *http.Request, api string, response *
 		return nil
 	}
 	return first
+}
+
+// describedPath is the path of a request as a document has it.
+func describedPath(path string) string {
+	for _, endpoint := range []string{"/auth/authorize/", "/auth/callback/"} {
+		if strings.HasPrefix(path, endpoint) {
+			return endpoint + "{name}"
+		}
+	}
+	return path
 }
 
 // refresh asks for the document of an API unless it is known, and returns all that
@@ -210,7 +223,14 @@ func (d *apiDocument) check(path string, response *http.Response, body []byte) e
 		return errUndescribed
 	}
 	status := strconv.Itoa(response.StatusCode)
-	place := []string{"paths", path, "post", "responses", status}
+	method := strings.ToLower(response.Request.Method)
+	if d.at("paths", path, method) == nil { // that of an action by GET, or one that is not allowed
+		method = "post"
+	}
+	if d.at("paths", path, method) == nil {
+		method = "get"
+	}
+	place := []string{"paths", path, method, "responses", status}
 	declared, ok := d.at(place...).(map[string]any)
 	if !ok {
 		if response.StatusCode == http.StatusNoContent && response.Request.Method == http.MethodOptions {
@@ -231,7 +251,7 @@ func (d *apiDocument) check(path string, response *http.Response, body []byte) e
 			return fmt.Errorf("the header %s is missing", name)
 		}
 	}
-	if response.Request.Method == http.MethodHead {
+	if response.Request.Method == http.MethodHead || declared["content"] == nil {
 		return nil
 	}
 	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
@@ -294,6 +314,48 @@ func TestResponsesAreCompared(t *testing.T) {
 		err := document.check(test.path, response, []byte(test.body))
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %d %s %s\n got %v\nwant %s", test.path, test.status, test.kind, test.body, err, test.want)
+		}
+	}
+}
+
+// TestAuthIsDescribed sends requests to the endpoints under /auth and compares the answers with
+// the description of an API.
+func TestAuthIsDescribed(t *testing.T) {
+	t.Parallel()
+	a := serveApp(t, appDir("ledger"))
+	_, text := a.send(t, "GET", "/portal/json/openapi.json", nil, "")
+	document, err := readDocument(strings.NewReader(text), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const form = "application/x-www-form-urlencoded"
+	for _, test := range []struct {
+		method, path, contentType, body string
+		status                          int
+	}{
+		{"POST", "/auth/token", form, "grant_type=password&username=described%40example.com&password=horse+canary+1", 200},
+		{"POST", "/auth/token", "application/json", `{"grant_type":"password","username":"described@example.com","password":"wrong canary 1","create_if_not_exists":false}`, 400},
+		{"POST", "/auth/token", form, "grant_type=magic", 400},
+		{"POST", "/auth/token", form, "grant_type=token_exchange&subject_token=x&requested_token_type=saml", 400},
+		{"POST", "/auth/token", "text/plain", "x", 400},
+		{"GET", "/auth/token", "", "", 405},
+		{"POST", "/auth/token", form, strings.Repeat("a=b&", 20000), 413},
+		{"POST", "/auth/revoke", form, "token=unknown", 200},
+		{"POST", "/auth/revoke", form, "", 400},
+		{"GET", "/auth/providers", "", "", 200},
+		{"POST", "/auth/providers", "", "", 405},
+		{"GET", "/auth/authorize/nobody", "", "", 400},
+		{"POST", "/auth/authorize/nobody", "", "", 405},
+		{"GET", "/auth/callback/nobody?state=x", "", "", 400},
+		{"POST", "/auth/callback/nobody", form, "state=x", 400},
+	} {
+		response, answer := a.send(t, test.method, test.path, http.Header{"Content-Type": {test.contentType}}, test.body)
+		if response.StatusCode != test.status {
+			t.Errorf("%s %s %.60s: got %d %s, want %d", test.method, test.path, test.body, response.StatusCode, answer, test.status)
+		}
+		path, _, _ := strings.Cut(test.path, "?")
+		if err := document.check(describedPath(path), response, []byte(answer)); err != nil {
+			t.Errorf("%s %s %.60s: %d %s\n is not as described: %v", test.method, test.path, test.body, response.StatusCode, answer, err)
 		}
 	}
 }

@@ -68,8 +68,11 @@ func (a *app) describedRoutes(t *testing.T, api string) []string {
 	var routes []string
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
 		route, ok := strings.CutPrefix(path, "/"+api+"/json/")
-		if !ok {
+		if !ok && !strings.HasPrefix(path, "/auth/") && path != "/{url}" {
 			t.Fatalf("the description of %s has the path %s", api, path)
+		}
+		if !ok {
+			continue
 		}
 		routes = append(routes, route)
 	}

@@ -123,6 +123,9 @@ func checkDescription(t *testing.T, api *release.API, text []byte) {
 	for path := range paths {
 		for _, place := range [][]string{{"requestBody"}, {"responses", "200"}} {
 			place = slices.Concat([]string{"paths", path, "post"}, place, []string{"content", "application/json", "schema"})
+			if document.at(place...) == nil && !strings.Contains(path, "/json/") {
+				continue
+			}
 			if _, err := document.schema(pointer(place...)); err != nil {
 				t.Errorf("%s: %v", api.Name, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -82,7 +83,9 @@ api Reading {
 			}
 			var paths []string
 			for path := range document.Paths {
-				paths = append(paths, path)
+				if !strings.HasPrefix(path, "/auth/") {
+					paths = append(paths, path)
+				}
 			}
 			slices.Sort(paths)
 			if !slices.Equal(paths, test.actions) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
@@ -36,7 +37,9 @@ type tag struct {
 }
 
 type pathItem struct {
-	Post *operation `json:"post"`
+	Get  *operation `json:"get,omitempty"`
+	Put  *operation `json:"put,omitempty"`
+	Post *operation `json:"post,omitempty"`
 }
 
 type operation struct {
@@ -44,21 +47,21 @@ type operation struct {
 	Tags        []string              `json:"tags"`
 	Summary     string                `json:"summary"`
 	Description string                `json:"description,omitempty"`
-	Parameters  []reference           `json:"parameters,omitempty"`
-	RequestBody requestBody           `json:"requestBody"`
-	Responses   members[any]          `json:"responses"` // an openAPIResponse or a reference each
+	Parameters  []any                 `json:"parameters,omitempty"` // a parameter or a reference each
+	RequestBody *requestBody          `json:"requestBody,omitempty"`
+	Responses   members[any]          `json:"responses"` // a response or a reference each
 	Security    []map[string][]string `json:"security"`  // one key each at most
 }
 
 type requestBody struct {
-	Required bool    `json:"required"`
-	Content  content `json:"content"`
+	Required bool               `json:"required"`
+	Content  members[mediaType] `json:"content"`
 }
 
 type response struct {
-	Description string          `json:"description"`
-	Headers     members[header] `json:"headers,omitempty"`
-	Content     content         `json:"content"`
+	Description string             `json:"description"`
+	Headers     members[header]    `json:"headers,omitempty"`
+	Content     members[mediaType] `json:"content,omitempty"`
 }
 
 type header struct {
@@ -67,17 +70,13 @@ type header struct {
 	Schema      *release.JSONSchema `json:"schema"`
 }
 
-// content is a body, which is JSON always.
-type content struct {
-	JSON struct {
-		Schema *release.JSONSchema `json:"schema"`
-	} `json:"application/json"`
+// mediaType is one form of a body.
+type mediaType struct {
+	Schema *release.JSONSchema `json:"schema"`
 }
 
-func jsonContent(schema *release.JSONSchema) content {
-	var c content
-	c.JSON.Schema = schema
-	return c
+func jsonContent(schema *release.JSONSchema) members[mediaType] {
+	return members[mediaType]{{request.JSONType, mediaType{schema}}}
 }
 
 type reference struct {
@@ -94,6 +93,7 @@ type components struct {
 type parameter struct {
 	Name        string              `json:"name"`
 	In          string              `json:"in"`
+	Required    bool                `json:"required,omitempty"`
 	Description string              `json:"description"`
 	Schema      *release.JSONSchema `json:"schema"`
 }

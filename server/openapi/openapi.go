@@ -34,6 +34,10 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL, proj
 			document.Paths.add(path+"/upload/"+f.Name, pathItem{Post: d.upload(a, &f)})
 		}
 	}
+	d.auth(&document.Paths)
+	if d.uploads {
+		document.Paths.add(d.put())
+	}
 	schemas, err := slices.Concat(m.Schemas, ownSchemas).Reached(append(d.roots, errorSchema))
 	if err != nil {
 		return nil, fmt.Errorf("describe the api %s: %w", api.Name, err)
@@ -60,6 +64,7 @@ type describer struct {
 	tags               []tag
 	statuses           map[int]bool // that some operation declares
 	writes             bool         // whether some operation does
+	uploads            bool         // whether some operation takes files ahead
 	roots              []string     // components that some operation mentions
 }
 
@@ -105,7 +110,7 @@ func (d *describer) action(a *release.Action) *operation {
 	case slices.Contains([]release.Kind{release.Update, release.Delete, release.Read, release.Write}, a.Kind):
 		statuses = append(statuses, 404)
 	}
-	parameters := []reference{{"#/components/parameters/" + timeZoneParameter}}
+	parameters := []any{reference{"#/components/parameters/" + timeZoneParameter}}
 	var headers members[header]
 	if a.Kind.Writes() && !account.Is(a) {
 		d.writes = true
@@ -129,7 +134,7 @@ func (d *describer) action(a *release.Action) *operation {
 		Summary:     summary(a.Name, a.Doc),
 		Description: a.Doc,
 		Parameters:  parameters,
-		RequestBody: requestBody{Required: d.manifest.Schemas.Requires(a.Input), Content: jsonContent(release.RefTo(a.Input))},
+		RequestBody: &requestBody{Required: d.manifest.Schemas.Requires(a.Input), Content: jsonContent(release.RefTo(a.Input))},
 		Responses:   d.outcomes("The result.", headers, d.result(a), statuses),
 		Security:    security(a.Anonymous),
 	}

@@ -13,23 +13,11 @@ import (
 
 // described is a document, as far as the tests look at it.
 type described struct {
-	OpenAPI string
-	Info    struct{ Title, Version, Description string }
-	Servers []struct{ URL string }
-	Tags    []struct{ Name, Description string }
-	Paths   map[string]struct {
-		Post struct {
-			OperationID string
-			Tags        []string
-			Description string
-			RequestBody struct{ Required bool }
-			Responses   map[string]struct {
-				Ref     string `json:"$ref"`
-				Content map[string]struct{ Schema json.RawMessage }
-			}
-			Security []map[string][]string
-		}
-	}
+	OpenAPI    string
+	Info       struct{ Title, Version, Description string }
+	Servers    []struct{ URL string }
+	Tags       []struct{ Name, Description string }
+	Paths      map[string]struct{ Get, Put, Post describedOperation }
 	Components struct {
 		Schemas   map[string]any
 		Responses map[string]struct {
@@ -38,6 +26,26 @@ type described struct {
 			}
 		}
 	}
+}
+
+type describedOperation struct {
+	OperationID string
+	Tags        []string
+	Description string
+	RequestBody struct {
+		Required bool
+		Content  map[string]any
+	}
+	Responses map[string]struct {
+		Ref     string `json:"$ref"`
+		Content map[string]struct{ Schema json.RawMessage }
+	}
+	Security []map[string][]string
+}
+
+// actionPaths are the paths of actions and of what is below them.
+func (d described) actionPaths() []string {
+	return slices.DeleteFunc(sortedKeys(d.Paths), func(path string) bool { return !strings.Contains(path, "/json/") })
 }
 
 // describe describes an API and reads the document back.
@@ -158,8 +166,8 @@ func TestDescribeOperations(t *testing.T) {
 			t.Errorf("%s: security: got %s, want %s", test.action, security, wantSecurity)
 		}
 	}
-	if len(d.Paths) != len(tests) {
-		t.Errorf("paths: got %q, want %d", sortedKeys(d.Paths), len(tests))
+	if got := d.actionPaths(); len(got) != len(tests) {
+		t.Errorf("paths: got %q, want %d", got, len(tests))
 	}
 }
 
@@ -172,7 +180,7 @@ func TestDescribeDocument(t *testing.T) {
 	if len(d.Servers) != 1 || d.Servers[0].URL != "https://api.example.com/base" {
 		t.Errorf("servers: got %v", d.Servers)
 	}
-	if len(d.Tags) != 2 || d.Tags[0].Name != "Bread" || d.Tags[0].Description != "A loaf." || d.Tags[1].Name != "Member" {
+	if len(d.Tags) != 3 || d.Tags[2].Name != "auth" || d.Tags[0].Name != "Bread" || d.Tags[0].Description != "A loaf." || d.Tags[1].Name != "Member" {
 		t.Errorf("tags: got %v", d.Tags)
 	}
 	if got, want := d.Paths["/api/json/getMember"].Post.Description, "Who <is> & was."; got != want {
@@ -186,7 +194,7 @@ func TestDescribeDocument(t *testing.T) {
 	if got, want := sortedKeys(small.Components.Schemas), []string{"Bread", "Error", "Kind", "ListInput", "ListResult", "ListWhere"}; !slices.Equal(got, want) {
 		t.Errorf("schemas of a small API: got %q, want %q", got, want)
 	}
-	if got := sortedKeys(small.Paths); !slices.Equal(got, []string{"/small/json/listBread"}) {
+	if got := small.actionPaths(); !slices.Equal(got, []string{"/small/json/listBread"}) {
 		t.Errorf("paths of a small API: got %q", got)
 	}
 	if small.Components.Responses["NotFound"].Content != nil {
@@ -282,8 +290,51 @@ func TestDescribeUploads(t *testing.T) {
 			t.Errorf("%s: 200: got %s", test.path, got)
 		}
 	}
+	if put := d.Paths["/{url}"].Put; put.OperationID != "putUpload" || !slices.Equal(put.Tags, []string{"files"}) || !put.RequestBody.Required {
+		t.Errorf("the PUT of a file: got %+v", put)
+	}
+	if _, isThere := describe(t, m, "Small").Paths["/{url}"]; isThere {
+		t.Error("an API without uploads describes their PUT")
+	}
 	if d.Components.Schemas["UploadRequest"] == nil || d.Components.Schemas["UploadResponse"] == nil {
 		t.Errorf("schemas: got %q", sortedKeys(d.Components.Schemas))
+	}
+}
+
+// TestDescribeAuth describes the endpoints that are the same for every API, beside an action of
+// the name of one of them.
+func TestDescribeAuth(t *testing.T) {
+	t.Parallel()
+	m := bakery()
+	m.Action("count").Name, m.APIs[0].Actions[6] = "requestToken", "requestToken"
+	d := describe(t, m, "Api")
+	for _, test := range []struct{ path, method, name, statuses string }{
+		{"/auth/token", "post", "requestToken_", "200 400 405 413 429 431 500 503"},
+		{"/auth/revoke", "post", "revokeToken", "200 400 405 413 431 500 503"},
+		{"/auth/providers", "get", "listProviders", "200 405 431 500 503"},
+		{"/auth/authorize/{name}", "get", "authorize", "302 400 405 431 500 503"},
+		{"/auth/callback/{name}", "get", "finishAuthorization", "302 400 405 429 431 500 503"},
+		{"/auth/callback/{name}", "post", "finishAuthorizationByForm", "303 400 405 413 429 431 500 503"},
+	} {
+		o := d.Paths[test.path].Post
+		if test.method == "get" {
+			o = d.Paths[test.path].Get
+		}
+		if o.OperationID != test.name || !slices.Equal(o.Tags, []string{"auth"}) || o.Security == nil || len(o.Security) > 0 {
+			t.Errorf("%s: got %s of %q under %v, want %s of auth, which needs no token", test.path, o.OperationID, o.Tags, o.Security, test.name)
+		}
+		if got := strings.Join(sortedKeys(o.Responses), " "); got != test.statuses {
+			t.Errorf("%s %s: statuses: got %s, want %s", test.method, test.path, got, test.statuses)
+		}
+		for status, r := range o.Responses {
+			if name := strings.TrimPrefix(r.Ref, "#/components/responses/"); r.Ref != "" && d.Components.Responses[name].Content == nil {
+				t.Errorf("%s: %s: %s leads nowhere", test.path, status, r.Ref)
+			}
+		}
+	}
+	bodies := d.Paths["/auth/token"].Post.RequestBody.Content
+	if got := sortedKeys(bodies); !slices.Equal(got, []string{"application/json", "application/x-www-form-urlencoded"}) {
+		t.Errorf("bodies of /auth/token: got %q", got)
 	}
 }
 

@@ -75,7 +75,7 @@ func (d *describer) responses() members[response] {
 			Content:     jsonContent(release.AllOf(release.RefTo(errorSchema), release.ObjectOf(codes).Requiring("code"))),
 		})
 	}
-	return all
+	return append(all, oauthResponses()...)
 }
 
 // errorStatuses lists every error status of actions and upload routes in order.

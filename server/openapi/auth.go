@@ -1,0 +1,195 @@
+package openapi
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/server/signin"
+	"github.com/sternpost/sternpost/sql/release"
+)
+
+// The endpoints under /auth, which are the same for every API.
+
+const authTag = "auth"
+
+// auth describes them.
+func (d *describer) auth(paths *members[pathItem]) {
+	d.tags = append(d.tags, tag{Name: authTag, Description: "Signing in and out."})
+	token := d.authOperation("requestToken", "Sign in, or refresh a sign-in",
+		"Trades a credential for an access token and a refresh token. Which grants there are is in /.well-known/oauth-authorization-server.")
+	token.RequestBody = &requestBody{Required: true, Content: formOrJSON(tokenRequest)}
+	token.Responses = oauthOutcomes(response{Description: "The tokens.", Content: jsonContent(tokenAnswer)}, "200", 400, 405, 413, 429, 431, 500, 503)
+	paths.add("/auth/token", pathItem{Post: token})
+
+	revoke := d.authOperation("revokeToken", "Sign out",
+		"Ends the sign-in that a refresh token belongs to. The answer is the same whether or not there was one.")
+	revoke.RequestBody = &requestBody{Required: true, Content: formOrJSON(texts([]string{"token"}, "token_type_hint"))}
+	revoke.Responses = oauthOutcomes(response{Description: "There is no such sign-in any more.", Content: jsonContent(release.Typed("object"))},
+		"200", 400, 405, 413, 431, 500, 503)
+	paths.add("/auth/revoke", pathItem{Post: revoke})
+
+	providers := d.authOperation("listProviders", "The providers to sign in through", "Lists the providers through which people can sign in.")
+	providers.Responses = d.outcomes("The providers.", nil, release.ArrayOf(provider), []int{405, 431, 500, 503})
+	paths.add("/auth/providers", pathItem{Get: providers})
+
+	authorize := d.authOperation("authorize", "Begin a sign-in through a provider",
+		"Where an application sends a browser, which ends at redirect_uri with code, state and iss, or with error, error_description, state and iss.")
+	authorize.Parameters = []any{providerName,
+		query("redirect_uri", "Where the sign-in ends: one of auth.redirectUris, unless the service has a fixed address."),
+		query("state", "A text that comes back."),
+		query("code_challenge", "The challenge of PKCE (RFC 7636)."),
+		parameter{Name: "code_challenge_method", In: "query", Description: "How the challenge is made of the verifier.", Schema: oneOf("S256", "plain")},
+		parameter{Name: "response_type", In: "query", Description: "What the sign-in ends with.", Schema: oneOf("code")},
+	}
+	authorize.Responses = oauthOutcomes(toProvider, "302", 400, 405, 431, 500, 503)
+	paths.add("/auth/authorize/{name}", pathItem{Get: authorize})
+
+	finish := d.authOperation("finishAuthorization", "End a sign-in through a provider", "Where a provider sends a browser back to, which ends at the application.")
+	finish.Parameters = []any{providerName}
+	for _, name := range callbackParameters {
+		finish.Parameters = append(finish.Parameters, query(name, "As the provider sends it."))
+	}
+	finish.Responses = oauthOutcomes(toApplication, "302", 400, 405, 429, 431, 500, 503)
+	posted := d.authOperation("finishAuthorizationByForm", "End a sign-in through a provider that sends a form", "The same for providers that let the browser send a form.")
+	posted.Parameters = []any{providerName}
+	posted.RequestBody = &requestBody{Required: true, Content: members[mediaType]{{signin.FormBody, mediaType{texts(nil, callbackParameters...)}}}}
+	posted.Responses = oauthOutcomes(toApplication, "303", 400, 405, 413, 429, 431, 500, 503)
+	paths.add("/auth/callback/{name}", pathItem{Get: finish, Post: posted})
+}
+
+// authOperation is an operation that needs no token.
+func (d *describer) authOperation(name, summary, description string) *operation {
+	return &operation{
+		OperationID: d.operationName(name), Tags: []string{authTag}, Summary: summary, Description: description,
+		Security: []map[string][]string{},
+	}
+}
+
+var (
+	toProvider    = response{Description: "To the provider, or back to redirect_uri with an error.", Headers: location}
+	toApplication = response{Description: "Back to the application.", Headers: location}
+	location      = members[header]{{"Location", header{"Where the browser goes.", true, release.Typed("string")}}}
+	providerName  = parameter{Name: "name", In: "path", Required: true, Description: "The name of the provider.", Schema: release.Typed("string")}
+)
+
+var callbackParameters = []string{"state", "code", "error", "iss"}
+
+// query is an optional parameter of a query, a text.
+func query(name, description string) parameter {
+	return parameter{Name: name, In: "query", Description: description, Schema: release.Typed("string")}
+}
+
+// oneOf is the schema of one of some texts.
+func oneOf(values ...string) *release.JSONSchema {
+	return release.Typed("string").With("enum", values)
+}
+
+// texts is the schema of an object of texts, of which some are required.
+func texts(required []string, others ...string) *release.JSONSchema {
+	var properties release.Properties
+	for _, name := range slices.Concat(required, others) {
+		properties = properties.With(name, release.Typed("string"))
+	}
+	o := release.ObjectOf(properties)
+	if len(required) > 0 {
+		o.Requiring(required...)
+	}
+	return o
+}
+
+// formOrJSON is a body in either form.
+func formOrJSON(schema *release.JSONSchema) members[mediaType] {
+	return members[mediaType]{{signin.FormBody, mediaType{schema}}, {request.JSONType, mediaType{schema}}}
+}
+
+// tokenRequest is what /auth/token takes, by grant.
+var tokenRequest = release.OneOf(
+	grant([]string{"password"}, release.Properties{}.
+		With("username", release.Typed("string").Described("An e-mail address.")).
+		With("password", release.Typed("string").With("format", "password")), 2, mayCreate),
+	grant([]string{"refresh_token"}, release.Properties{}.With("refresh_token", release.Typed("string")), 1),
+	grant([]string{"authorization_code"}, release.Properties{}.
+		With("code", release.Typed("string")).
+		With("code_verifier", release.Typed("string").Described("Of PKCE, if the sign-in began with a challenge.")).
+		With("redirect_uri", release.Typed("string").Described("As the sign-in began with it, unless the service has a fixed address.")), 1),
+	grant([]string{"token_exchange", auth.ExchangeGrant}, release.Properties{}.
+		With("subject_token", release.Typed("string").Described("An ID token of a provider.")).
+		With("subject_token_type", release.Typed("string")).
+		With("requested_token_type", release.Typed("string")), 1, mayCreate),
+)
+
+var mayCreate = release.Property{Name: "create_if_not_exists", Schema: release.Anything().With("enum", []any{true, false, "true", "false"}).
+	Described("Whether somebody unknown becomes an identity.").With("default", true)}
+
+// grant is the schema of a credential. The first of its properties are required.
+func grant(names []string, properties release.Properties, required int, more ...release.Property) *release.JSONSchema {
+	all := append(release.Properties{{Name: "grant_type", Schema: oneOf(names...)}}, properties...)
+	must := []string{"grant_type"}
+	for _, p := range properties[:required] {
+		must = append(must, p.Name)
+	}
+	return release.ObjectOf(append(all, more...)).Requiring(must...)
+}
+
+// tokenAnswer is what /auth/token answers.
+var tokenAnswer = release.ObjectOf(release.Properties{}.
+	With("access_token", release.Typed("string").Described("What the header Authorization takes.")).
+	With("token_type", oneOf("Bearer")).
+	With("expires_in", release.Typed("integer").Described("For how many seconds the access token holds.")).
+	With("refresh_token", release.Typed("string").Described("What gives the next tokens, once.")).
+	With("identity_created", release.Typed("boolean").Described("Whether the identity is new.")).
+	With("issued_token_type", release.Typed("string").Described("Of the grant by the name that RFC 8693 has for it."))).
+	Requiring("access_token", "token_type", "expires_in", "refresh_token", "identity_created")
+
+var provider = release.ObjectOf(release.Properties{}.
+	With("name", release.Typed("string")).
+	With("type", release.Typed("string")).
+	With("authorizeUrl", release.Typed("string").Described("Where an application sends a browser.")).
+	With("callbackUrl", release.Typed("string").Described("Where the provider sends it back to."))).
+	Requiring("name", "type", "authorizeUrl", "callbackUrl")
+
+// oauthOutcomes lists what one of these endpoints may answer.
+func oauthOutcomes(success response, status string, errors ...int) members[any] {
+	all := members[any]{{status, success}}
+	for _, e := range errors {
+		all.add(strconv.Itoa(e), reference{"#/components/responses/" + oauthName(e)})
+	}
+	return all
+}
+
+func oauthName(status int) string { return "OAuth" + responseName(status) }
+
+// oauthResponses describes each status of an error with its codes, in the form of RFC 6749.
+func oauthResponses() members[response] {
+	var all members[response]
+	for _, status := range errorStatuses {
+		var codes []string
+		for _, c := range refusal.OAuthCatalogue() {
+			if c.Status == status {
+				codes = append(codes, c.Code)
+			}
+		}
+		if codes == nil {
+			continue
+		}
+		schema := release.ObjectOf(release.Properties{}.
+			With("error", oneOf(codes...)).
+			With("error_description", release.Typed("string").Described("The same for people."))).
+			Requiring("error", "error_description")
+		all.add(oauthName(status), response{Description: oauthTexts[status], Headers: responseHeaders(status), Content: jsonContent(schema)})
+	}
+	return all
+}
+
+var oauthTexts = map[int]string{
+	400: "The request is malformed, or the credential is refused.",
+	405: responseTexts[405],
+	413: responseTexts[413],
+	429: "Too many attempts failed.",
+	431: responseTexts[431],
+	500: responseTexts[500],
+	503: "The service or the provider is away for a moment, or overloaded.",
+}
