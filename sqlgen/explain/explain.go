@@ -263,6 +263,7 @@ func (c *call) create(e *Explanation) {
 		e.Notes = append(e.Notes, "with --row the rules are applied to a row that is there, as if it were the new one")
 	}
 	e.Notes = append(e.Notes, "constraints and @validates of models are not looked at")
+	c.noteLinks(e)
 }
 
 // explainRow adds a row that is named by its id.
@@ -360,12 +361,57 @@ func (c *call) pin(e *Explanation) {
 			e.Status, e.Outcome = 400, "invalid: the inputs that are given pin no row"
 			return
 		}
-		found = c.selected(conditions)
+		if found = c.selected(conditions); len(found) == 0 {
+			found = c.leftOut()
+		}
 	}
 	for _, r := range found {
 		e.Rows = append(e.Rows, c.row(r))
 	}
+	c.noteLinks(e)
 	c.concludeRow(e)
+}
+
+// leftOut returns the row that the inputs by themselves find, which a @where leaves out.
+func (c *call) leftOut() []expr.Row {
+	conditions := c.looked()
+	if len(conditions) == 0 || c.action.Union != nil {
+		return nil
+	}
+	var rows []expr.Row
+	for _, r := range c.store.find(c.action.Model, conditions, 2) {
+		rows = append(rows, r)
+	}
+	if len(rows) != 1 { // several could be meant
+		return nil
+	}
+	return rows
+}
+
+// noteLinks says which of the records that a write is to refer to are not there.
+func (c *call) noteLinks(e *Explanation) {
+	for _, in := range c.action.Writes {
+		value, given := c.inputs[in.Name]
+		id, isText := value.(string)
+		if !given || !isText || in.Explicit || len(in.Path) == 0 {
+			continue
+		}
+		target := linked(in.Path)
+		if target != nil && c.store.existing(target, id) == nil && c.store.err == nil {
+			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: there is no %s with the id %s", in.Name, target.Name, id))
+		}
+	}
+}
+
+// linked returns the model whose ids an input links the action's row to, or nil.
+func linked(path []*schema.Field) *schema.Model {
+	switch {
+	case len(path) == 1 && path[0].FKOf != nil:
+		return path[0].FKOf.Target
+	case len(path) == 2 && path[0].FK != nil && path[1].Name == "id":
+		return path[0].Target
+	}
+	return nil
 }
 
 // selected returns the rows that satisfy conditions and the @wheres.
@@ -423,6 +469,9 @@ func (c *call) concludeRow(e *Explanation) {
 		missing = "there is no such row"
 	case !e.Rows[0].Selected:
 		missing = "the conditions of the action leave the row out"
+		if i := slices.IndexFunc(e.Rows[0].Wheres, func(w Clause) bool { return w.Value != expr.True }); i >= 0 {
+			missing = fmt.Sprintf("the @where at %s leaves the row out", place(e.Rows[0].Wheres[i].Span))
+		}
 	}
 	switch {
 	case missing != "" && isGet:

@@ -119,12 +119,7 @@ func (q *query) equal(column string, t expr.Type, value any) string {
 // @wheres that are equalities with what is known before a row is read. It is false
 // if the request gives no set of them that pins a row.
 func (c *call) pinned() ([]condition, bool) {
-	var conditions []condition
-	for _, in := range c.action.Reads {
-		if value, given := c.inputs[in.Name]; given && !in.Explicit && in.Union == nil {
-			conditions = append(conditions, condition{in.Path, text(value)})
-		}
-	}
+	conditions := c.looked()
 	for _, w := range c.action.Wheres {
 		if !c.mentionsAbsent(w.Expression) {
 			conditions = append(conditions, c.equalities(w.Expression)...)
@@ -136,6 +131,17 @@ func (c *call) pinned() ([]condition, bool) {
 		}
 	}
 	return conditions, len(c.action.Pins) == 0
+}
+
+// looked returns the conditions that the implicit read inputs are.
+func (c *call) looked() []condition {
+	var conditions []condition
+	for _, in := range c.action.Reads {
+		if value, given := c.inputs[in.Name]; given && !in.Explicit && in.Union == nil {
+			conditions = append(conditions, condition{in.Path, text(value)})
+		}
+	}
+	return conditions
 }
 
 // isGiven tells whether none of the inputs of a pinning set is absent.
