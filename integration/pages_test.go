@@ -20,27 +20,39 @@ func TestPages(t *testing.T) {
 	}
 	a := serveApp(t, appDir("workshop"))
 	got := node(t, dir, []string{"CHROMIUM=" + browser}, "pages.mjs", a.url)
-	want := `title: Sternpost · Api, Tablet
+	want := `title: workshop
 models: Customer Bicycle RepairOrder Item Mechanic Identity
-caller: Calls below are anonymous.
-inputs: name required, email, phone, newsletter
-create: 200 name true
+caller: anonymous
+padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere
+model: RepairOrder · workshop id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
+create: 200 Ada true null
 create again: 400 must be unique
+as JSON: {"name":"Ada","email":"ada@example.com","newsletter":true}
+as a form again: Grace true
+inputs: name required, email, phone, newsletter
 sql: as it runs, sql-text true, sql-word true
-list as proposed: 200 1
-columns: id number bicycle_id mechanic_id state complaint promised_for finished_at created_at updated_at
+list with all inputs: 200
+list by a filter: Ada
+nested: {"number":"number","complaint":"complaint","bicycle":{"owner":{"name":"name"},"brand":"brand","frameNumber":"frameNumber","kind":"City"},"items":[{"what":"achain","price":12.50}]}
+nested, sent: 200
+accepts: image/* image/* · at most 5 MB
+a text: a.txt is text/plain, and image/* is accepted
+too large: big.png has 5,000,001 bytes, and at most 5,000,000 are accepted
+photos: 200 a.png 3, large.png 4000000
 matrix: hireMechanic	never	always
 anonymous: 403
 signed in: 200
-after a reload: 200
-search: Mechanic
-search: registerBicycle getBicycle findBicycle listBicycles updateBicycle photographBicycle
-search in SQL: hireMechanic
-search: true
+on another page: 200
+found: registerBicycle listBicycles updateBicycle
+found in SQL: hireMechanic
+found: Nothing is like that.
+gone to: Mechanic · workshop
 operations: all
+padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere
+example: {"first":10}
 executed: 200
 operations of Tablet: all
-caller: Calls below are anonymous.
+caller: anonymous
 outside: nothing
 complaints: none
 `
@@ -59,21 +71,21 @@ func TestLookOfPages(t *testing.T) {
 	if err != nil {
 		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
 	}
-	const want = `wide application: fine, on rgb(255, 255, 255)
-wide all open: fine, on rgb(255, 255, 255)
-wide reference: fine, on rgb(255, 255, 255)
-narrow application: fine, on rgb(255, 255, 255)
-narrow all open: fine, on rgb(255, 255, 255)
-narrow reference: fine, on rgb(255, 255, 255)
-dark application: fine, on rgb(20, 25, 31)
-dark all open: fine, on rgb(20, 25, 31)
-dark reference: fine, on rgb(255, 255, 255)
-` // the reference is light, and turned over as a whole
-	for _, name := range []string{"workshop", "ledger"} {
-		t.Run(name, func(t *testing.T) {
+	var want string
+	for _, kind := range []string{"wide", "narrow", "dark"} {
+		ground := "rgb(255, 255, 255)"
+		if kind == "dark" {
+			ground = "rgb(20, 25, 31)"
+		}
+		for _, place := range []string{"application", "model", "action", "access", "reference", "operation"} {
+			want += kind + " " + place + ": fine, on " + ground + "\n"
+		}
+	}
+	for _, of := range []struct{ name, model, action string }{{"workshop", "RepairOrder", "takeIn"}, {"ledger", "Customer", "listCustomers"}} {
+		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
-			a := serveApp(t, appDir(name))
-			if got := node(t, dir, []string{"CHROMIUM=" + browser}, "look.mjs", a.url, name); got != want {
+			a := serveApp(t, appDir(of.name))
+			if got := node(t, dir, []string{"CHROMIUM=" + browser}, "look.mjs", a.url, of.name, of.model, of.action); got != want {
 				t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
 			}
 		})
@@ -100,7 +112,7 @@ func TestPageWaits(t *testing.T) {
 	mend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { between.mend() }))
 	t.Cleanup(mend.Close)
 	got := node(t, dir, []string{"CHROMIUM=" + browser}, "wait.mjs", a.url, mend.URL)
-	if want := "503 The application cannot be shown\nthen Your application\n"; got != want {
+	if want := "503 The application cannot be shown\nthen workshop\n"; got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }

@@ -21,6 +21,7 @@ func TestAttacks(t *testing.T) {
 		{"fat answers that nobody reads use up the memory", attackWithAnswers},
 		{"calls queue up whose clients have left", attackByLeaving},
 		{"a name leads the pages of others to those of development", attackByName},
+		{"others than our pages ask for rows, or for the token of an identity", attackOnRows},
 		{"a foreign page sends a body that no browser asks about", attackByForeignBody},
 	} {
 		t.Run(test.attack, test.run)

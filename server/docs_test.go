@@ -22,7 +22,17 @@ func TestDocs(t *testing.T) {
 		kind         string
 		want         string // stands in the body
 	}{
-		{"GET", "/", 200, html, `<form data-path="api/json/getNote">`},
+		{"GET", "/", 200, html, `<a href="docs/action/getNote">getNote</a>`},
+		{"GET", "/docs/action/getNote", 200, html, `data-path="api/json/getNote"`},
+		{"GET", "/docs/action/get_note", 404, problem, actionNotFoundBody},
+		{"GET", "/docs/model/Note", 200, html, `<h2>Note`},
+		{"GET", "/docs/model/None", 404, problem, actionNotFoundBody},
+		{"GET", "/docs/access", 200, html, "Who may do what"},
+		{"POST", "/docs/access", 405, problem, methodNotAllowedBody},
+		{"GET", "/docs/rows/Note", 200, html, `<div id="data" data-model="Note">`},
+		{"GET", "/docs/rows/None", 404, problem, actionNotFoundBody},
+		{"GET", "/docs/index", 200, request.JSONType, `{"kind":"get","name":"getNote","path":"docs/action/getNote"`},
+		{"GET", "/docs/samples", 200, request.JSONType, `"getNote":{"id":"…"}`},
 		{"HEAD", "/", 200, html, ""},
 		{"POST", "/", 405, problem, methodNotAllowedBody},
 		{"GET", "/docs", 200, html, `data-description="api/json/openapi.json"`},
@@ -30,7 +40,7 @@ func TestDocs(t *testing.T) {
 		{"GET", "/docs?api=none", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/", 404, problem, actionNotFoundBody},
 		{"GET", "/docs/pages.css", 200, css, "header"},
-		{"GET", "/docs/application.js", 200, js, "token"},
+		{"GET", "/docs/caller.js", 200, js, "token"},
 		{"GET", "/docs/swagger-ui-bundle.js", 200, js, "SwaggerUIBundle"},
 		{"GET", "/docs/swagger-ui.css", 200, css, ".swagger-ui"},
 		{"GET", "/docs/application.html", 404, problem, actionNotFoundBody},
@@ -60,7 +70,7 @@ func TestDocs(t *testing.T) {
 	}
 
 	// Whatever is inline would be blocked.
-	for _, path := range []string{"/", "/docs"} {
+	for _, path := range []string{"/", "/docs", "/docs/action/getNote", "/docs/model/Note", "/docs/access"} {
 		_, body := s.do(t, "GET", path, "", nil)
 		for _, inline := range []string{"<script>", "style=", "onclick=", "<style", "javascript:", "http:", "//"} {
 			if strings.Contains(strings.ReplaceAll(body, "http://localhost", ""), inline) {
@@ -103,7 +113,7 @@ func TestDocsAssets(t *testing.T) {
 func TestDocsOff(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
-	for _, path := range []string{"/", "/docs", "/docs/pages.css", "/docs/sql/getNote", "/docs/table/note"} {
+	for _, path := range []string{"/", "/docs", "/docs/pages.css", "/docs/sql/getNote", "/docs/table/note", "/docs/action/getNote", "/docs/model/Note", "/docs/rows/Note", "/docs/index", "/docs/samples"} {
 		if resp, body := s.do(t, "GET", path, "", nil); resp.StatusCode != 404 || body != actionNotFoundBody {
 			t.Errorf("%s: got %d %.100s", path, resp.StatusCode, body)
 		}

@@ -33,7 +33,7 @@ func attackByName(t *testing.T) {
 		{own, "127.0.0.1:8080", "http://localhost.evil.example", 403},
 		{open, "whatever.example", "", 200},
 	} {
-		for _, path := range []string{"/", "/docs", "/docs/sql", "/docs/sql/getNote", "/docs/table/note", "/docs/pages.css"} {
+		for _, path := range []string{"/", "/docs", "/docs/sql", "/docs/sql/getNote", "/docs/table/note", "/docs/pages.css", "/docs/action/getNote", "/docs/index", "/docs/samples"} {
 			header := "Host: " + test.host + "\n"
 			if test.origin != "" {
 				header += "Origin: " + test.origin + "\n"

@@ -89,6 +89,10 @@ type Options struct {
 	// listened to; 0 means every 3 seconds.
 	Poll time.Duration
 
+	// Bench lets the pages for developers show and change rows, in development only; nil
+	// means that they do not.
+	Bench docs.Bench
+
 	// Listener and AdminListener take the place of the configured addresses.
 	Listener, AdminListener net.Listener
 }
@@ -176,7 +180,8 @@ func (s *Server) furnish(options Options) error {
 	}
 	s.files = files.New(files.Options{Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log})
 	if s.config.Docs {
-		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open})
+		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,
+			Bench: options.Bench, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
 	}
 	return s.listen(options)
 }

@@ -1,94 +1,111 @@
 package docs
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/sternpost/sternpost/server/account"
+	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// applicationView is what the page of the application shows.
-type applicationView struct {
+// frame is what every page of the application shows around its own matter.
+type frame struct {
+	Root          string // the way from the page to /
+	Place         string // what the page shows: a model, an action; empty of other pages
+	Project       string
 	Release       int64
 	BaseURL       string
 	APIs          []release.API
 	Callers       []string
 	Models        []modelView
-	Others        []databaseTable // tables without a model that has actions
-	TakesPassword bool            // whether there is a sign-in with a password
-	HasMails      bool            // whether there is a page of mails
+	TakesPassword bool // whether there is a sign-in with a password
+	HasMails      bool // whether there is a page of mails
+	HasBench      bool // whether there are pages of rows
 }
 
 // modelView is a model or union with its actions.
 type modelView struct {
-	Name, Doc string
-	IsUnion   bool
-	Table     *databaseTable // nil for a union
-	Fields    []memberRow    // of a union
-	Actions   []actionView
+	Name, Doc, Table string // a union has no table
+	IsUnion          bool
+	Actions          []actionView
 }
 
-// actionView is an action with what it takes to try it.
+// Summary is the first sentence of the comment of a model.
+func (m modelView) Summary() string { return firstSentence(m.Doc) }
+
+// actionView is an action as the page of it, or of its model, shows it.
 type actionView struct {
 	*release.Action
-	Path        string   // of its first API, from the root; empty means that none exposes it
-	APIs        []string // names
-	Inputs      []memberRow
-	Outputs     []memberRow
-	LeastSample string
-	FullSample  string
-	ResultName  string
+	Path string   // of its first API, from the root; empty means that none exposes it
+	APIs []string // names
 }
 
-// applicationPage shows the application.
-func (s *Pages) applicationPage(c *fiber.Ctx) error {
-	number, m := s.Release()
-	if m == nil {
-		return &refusal.Unavailable
+// Summary is the first sentence of the comment of an action.
+func (a actionView) Summary() string { return firstSentence(a.Doc) }
+
+// HasSQL tells whether the action is a function of the database.
+func (a actionView) HasSQL() bool { return !account.Is(a.Action) }
+
+// firstSentence cuts a comment where its first sentence ends.
+func firstSentence(doc string) string {
+	text := strings.Join(strings.Fields(doc), " ")
+	if end := strings.Index(text, ". "); end >= 0 {
+		return text[:end+1]
 	}
-	tables, err := s.databaseTables()
-	if err != nil {
-		return err
-	}
-	return sendPage(c, s.application, s.view(number, m, tables))
+	return text
 }
 
-// view gathers what the page shows.
-func (s *Pages) view(number int64, m *release.Manifest, tables []databaseTable) applicationView {
-	v := applicationView{
+// frame gathers what every page shows. depth is how many steps below / the page lies.
+func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int) frame {
+	f := frame{
+		Root:          "./" + strings.Repeat("../", depth),
+		Place:         place,
+		Project:       s.Config.Name,
 		Release:       number,
 		BaseURL:       s.Config.BaseURL,
-		APIs:          m.APIs,
-		Callers:       m.Callers,
 		TakesPassword: s.Config.PasswordEnabled,
 		HasMails:      s.Config.Mode == config.Development,
+		HasBench:      s.hasBench(),
 	}
-	shown := map[string]bool{}
+	if m == nil {
+		return f
+	}
+	f.APIs, f.Callers = m.APIs, m.Callers
 	for _, model := range modelsOf(m) {
-		mv := modelView{Name: model.Name, Doc: model.Doc, IsUnion: model.IsUnion}
-		if model.IsUnion {
-			r := schemaReader{m.Schemas}
-			mv.Fields = optional(r.rows(r.component(model.Name), "", model.Name))
-		} else {
-			mv.Table = findTable(tables, model.Table)
-			shown[model.Table] = true
-		}
+		v := modelView{Name: model.Name, Doc: model.Doc, Table: model.Table, IsUnion: model.IsUnion}
 		for _, a := range m.Actions {
 			if a.Model == model.Name {
-				mv.Actions = append(mv.Actions, viewAction(m, a))
+				v.Actions = append(v.Actions, viewAction(m, a))
 			}
 		}
-		v.Models = append(v.Models, mv)
+		f.Models = append(f.Models, v)
 	}
-	for _, t := range tables {
-		if !shown[t.Name] {
-			v.Others = append(v.Others, t)
-		}
+	return f
+}
+
+// served returns the frame of a page, and the release.
+func (s *Pages) served(place string, depth int) (frame, *release.Manifest, error) {
+	number, m := s.Release()
+	if m == nil {
+		return frame{}, nil, &refusal.Unavailable
 	}
-	return v
+	return s.frame(number, m, place, depth), m, nil
+}
+
+// model returns the view of a model, or nil.
+func (f *frame) model(name string) *modelView {
+	i := slices.IndexFunc(f.Models, func(m modelView) bool { return m.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &f.Models[i]
 }
 
 // modelsOf lists the models of a release. One that an earlier Sternpost compiled names
@@ -104,23 +121,7 @@ func modelsOf(m *release.Manifest) []release.Model {
 }
 
 func viewAction(m *release.Manifest, a *release.Action) actionView {
-	r := schemaReader{m.Schemas}
-	v := actionView{
-		Action:      a,
-		Inputs:      r.rows(r.component(a.Input), "", a.Input),
-		Outputs:     optional(r.rows(r.component(a.Result), "", a.Result)),
-		LeastSample: r.sample(a.Input, false),
-		FullSample:  r.sample(a.Input, true),
-		ResultName:  a.Result,
-	}
-	switch {
-	case a.Kind == release.Delete:
-		v.ResultName = "the id"
-	case a.Result == "":
-		v.ResultName = "any JSON"
-	case a.Kind == release.Get:
-		v.ResultName += " or null"
-	}
+	v := actionView{Action: a}
 	for _, api := range m.APIs {
 		if !slices.Contains(api.Actions, a.Name) {
 			continue
@@ -132,6 +133,218 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 	}
 	return v
 }
+
+// applicationPage shows the application: its models with their actions, and the tables that
+// have none.
+func (s *Pages) applicationPage(c *fiber.Ctx) error {
+	f, _, err := s.served("", 0)
+	if err != nil {
+		return err
+	}
+	tables, err := s.databaseTables()
+	if err != nil {
+		return err
+	}
+	tables = slices.DeleteFunc(tables, func(t databaseTable) bool {
+		return slices.ContainsFunc(f.Models, func(m modelView) bool { return m.Table == t.Name })
+	})
+	return sendPage(c, s.pages["application"], struct {
+		frame
+		Others []databaseTable
+	}{f, tables})
+}
+
+// accessPage shows who may do what.
+func (s *Pages) accessPage(c *fiber.Ctx) error {
+	f, _, err := s.served("", 1)
+	if err != nil {
+		return err
+	}
+	return sendPage(c, s.pages["access"], f)
+}
+
+// modelPage shows a model or union.
+func (s *Pages) modelPage(c *fiber.Ctx) error {
+	name := c.Params("model")
+	f, m, err := s.served(name, 2)
+	if err != nil {
+		return err
+	}
+	model := f.model(name)
+	if model == nil {
+		return &refusal.ActionNotFound
+	}
+	data := struct {
+		frame
+		Model  *modelView
+		Table  *databaseTable // nil for a union
+		Fields []memberRow    // of a union
+	}{frame: f, Model: model}
+	if model.IsUnion {
+		r := schemaReader{m.Schemas}
+		data.Fields = optional(r.rows(r.component(name), "", name))
+	} else {
+		tables, err := s.databaseTables()
+		if err != nil {
+			return err
+		}
+		data.Table = findTable(tables, model.Table)
+	}
+	return sendPage(c, s.pages["model"], data)
+}
+
+// actionPage shows an action, with a form to try it.
+func (s *Pages) actionPage(c *fiber.Ctx) error {
+	name := c.Params("action")
+	f, m, err := s.served(name, 2)
+	if err != nil {
+		return err
+	}
+	a := m.Action(name)
+	if a == nil {
+		return &refusal.ActionNotFound
+	}
+	r := schemaReader{m.Schemas}
+	form, err := formReader{r, a}.form()
+	if err != nil {
+		return fmt.Errorf("write the form of %s: %w", name, err)
+	}
+	type access struct{ Caller, Verdict string }
+	data := struct {
+		frame
+		Action                    actionView
+		Access                    []access
+		Inputs, Outputs           []memberRow
+		Form, Least, Full, Result string
+	}{
+		frame: f, Action: viewAction(m, a), Form: form, Result: resultText(a),
+		Inputs:  r.rows(r.component(a.Input), "", a.Input),
+		Outputs: optional(r.rows(r.component(a.Result), "", a.Result)),
+		Least:   r.sample(a.Input, false), Full: r.sample(a.Input, true),
+	}
+	for i, verdict := range a.Access {
+		data.Access = append(data.Access, access{m.Callers[i], verdict})
+	}
+	return sendPage(c, s.pages["action"], data)
+}
+
+// resultText says what an action answers.
+func resultText(a *release.Action) string {
+	switch {
+	case a.Kind == release.Delete:
+		return "the id"
+	case a.Result == "":
+		return "any JSON"
+	case a.Kind == release.Get:
+		return a.Result + " or null"
+	}
+	return a.Result
+}
+
+// rowsPage shows the rows of a model. It brings none: its script asks for them.
+func (s *Pages) rowsPage(c *fiber.Ctx) error {
+	name := c.Params("model")
+	f, m, err := s.served(name, 2)
+	if err != nil {
+		return err
+	}
+	model := f.model(name)
+	if model == nil || model.IsUnion {
+		return &refusal.ActionNotFound
+	}
+	forms := map[string]string{}
+	for _, a := range model.Actions {
+		if a.Kind == release.List {
+			if forms[a.Name], err = (formReader{schemaReader{m.Schemas}, a.Action}).form(); err != nil {
+				return fmt.Errorf("write the form of %s: %w", a.Name, err)
+			}
+		}
+	}
+	return sendPage(c, s.pages["rows"], struct {
+		frame
+		Model *modelView
+		Forms map[string]string
+	}{f, model, forms})
+}
+
+// found is a page as the palette finds it.
+type found struct {
+	Kind  string `json:"kind"`
+	Name  string `json:"name"`
+	Path  string `json:"path"` // from /
+	About string `json:"about,omitempty"`
+	Text  string `json:"text,omitempty"` // what is searched beside the name
+}
+
+// index answers with all that the palette finds.
+func (s *Pages) index(c *fiber.Ctx) error {
+	f, m, err := s.served("", 1)
+	if err != nil {
+		return err
+	}
+	list := []found{{Kind: "page", Name: "Overview", Path: ""}, {Kind: "page", Name: "Who may do what", Path: "docs/access"}}
+	if f.HasMails {
+		list = append(list, found{Kind: "page", Name: "Mails", Path: "mail"})
+	}
+	for _, api := range f.APIs {
+		list = append(list, found{Kind: "reference", Name: api.Name, Path: "docs?api=" + api.Path, About: "the reference of the API"})
+	}
+	r := schemaReader{m.Schemas}
+	for _, model := range f.Models {
+		kind := "model"
+		if model.IsUnion {
+			kind = "union"
+		}
+		list = append(list, found{Kind: kind, Name: model.Name, Path: "docs/model/" + model.Name, About: model.Summary(), Text: model.Doc})
+		if f.HasBench && !model.IsUnion {
+			list = append(list, found{Kind: "rows", Name: model.Name, Path: "docs/rows/" + model.Name, About: "rows of " + model.Name})
+		}
+		for _, a := range model.Actions {
+			text := strings.Join(append([]string{a.Doc}, a.Rules...), "\n")
+			for _, row := range r.rows(r.component(a.Input), "", a.Input) {
+				text += "\n" + row.Path + " " + row.Type + " " + row.Doc
+			}
+			list = append(list, found{Kind: string(a.Kind), Name: a.Name, Path: "docs/action/" + a.Name, About: a.Summary(), Text: text})
+		}
+	}
+	text, err := answer.Encode(list)
+	if err != nil {
+		return fmt.Errorf("write the index: %w", err)
+	}
+	c.Set("Content-Type", request.JSONType)
+	c.Response().SetBodyRaw(text)
+	return nil
+}
+
+// samples answers with an input of each action that is accepted as it is.
+func (s *Pages) samples(c *fiber.Ctx) error {
+	_, m := s.Release()
+	if m == nil {
+		return &refusal.Unavailable
+	}
+	r := schemaReader{m.Schemas}
+	all := map[string]rawJSON{}
+	for _, a := range m.Actions {
+		if a.Kind == release.List {
+			all[a.Name] = rawJSON(r.listSample(a.Input))
+			continue
+		}
+		all[a.Name] = rawJSON(r.sample(a.Input, true))
+	}
+	text, err := answer.Encode(all)
+	if err != nil {
+		return fmt.Errorf("write the samples: %w", err)
+	}
+	c.Set("Content-Type", request.JSONType)
+	c.Response().SetBodyRaw(text)
+	return nil
+}
+
+// rawJSON is JSON as it is.
+type rawJSON string
+
+// MarshalJSON returns it.
+func (j rawJSON) MarshalJSON() ([]byte, error) { return []byte(j), nil }
 
 // optional returns rows without saying what is required, which is news of inputs only.
 func optional(rows []memberRow) []memberRow {

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/swaggest/swgui/v5/static"
@@ -50,13 +51,23 @@ type Options struct {
 
 	// Release returns the release that is served; nil if there is none.
 	Release func() (number int64, m *release.Manifest)
+
+	// Bench answers what the pages ask about rows; nil means that they show none. It is
+	// asked in development only.
+	Bench Bench
+
+	// IssueToken makes an access token for an identity.
+	IssueToken func(identityID string) (token string, expires time.Time, err error)
+
+	// FileURL returns where the contents of a stored file are read.
+	FileURL func(key, filename, contentType string) (string, error)
 }
 
 // Pages are the pages, ready to be sent.
 type Pages struct {
 	Options
-	application, reference, problem, mail *template.Template
-	assets                                map[string]*asset // by name below /docs/
+	pages  map[string]*template.Template // by name
+	assets map[string]*asset             // by name below /docs/
 }
 
 // asset is a file that pages use.
@@ -67,16 +78,23 @@ type asset struct {
 	zipped []byte // kept instead of the text, if it is not nil
 }
 
+// ownAssets are the style sheets and scripts of this folder.
+var ownAssets = []string{
+	"pages.css", "application.css", "reference.css", "reference.js", "problem.js", "caller.js", "frame.js", "palette.js",
+	"form.js", "json.js", "sql.js", "action.js", "rows.js",
+}
+
 // swaggerFiles are the files of Swagger UI that the reference uses.
 var swaggerFiles = []string{"swagger-ui-bundle.js", "swagger-ui.css"}
 
 // New reads the pages out of the binary.
 func New(o Options) *Pages {
-	parse := func(name string) *template.Template {
-		return template.Must(template.New(name).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, name))
+	p := &Pages{Options: o, pages: map[string]*template.Template{}, assets: map[string]*asset{}}
+	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "problem"} {
+		file := name + ".html"
+		p.pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
 	}
-	p := &Pages{Options: o, application: parse("application.html"), reference: parse("reference.html"), problem: parse("problem.html"), mail: parse("mail.html"), assets: map[string]*asset{}}
-	for _, name := range []string{"pages.css", "application.css", "application.js", "reference.js", "problem.js", "token.js"} {
+	for _, name := range ownAssets {
 		text, err := docsFiles.ReadFile(name)
 		if err != nil {
 			panic(fmt.Sprintf("server: read %s: %v", name, err)) // it is part of the binary
@@ -124,7 +142,16 @@ func (s *Pages) Routes(app *fiber.App) {
 	if s.Config.Mode == config.Development {
 		app.All(mailPath, page(s.orProblem(s.mailPage)))
 	}
+	s.benchRoutes(app)
 	app.All("/docs", page(s.orProblem(s.referencePage)))
+	app.All("/docs/access", page(s.orProblem(s.accessPage)))
+	app.All("/docs/model/:model", page(s.orProblem(s.modelPage)))
+	app.All("/docs/action/:action", page(s.orProblem(s.actionPage)))
+	if s.hasBench() {
+		app.All("/docs/rows/:model", page(s.orProblem(s.rowsPage)))
+	}
+	app.All("/docs/index", page(s.index))
+	app.All("/docs/samples", page(s.samples))
 	app.All("/docs/sql", page(s.allSQL))
 	app.All("/docs/sql/:action", page(s.actionSQL))
 	app.All("/docs/table/:table", page(s.tableSQL))
@@ -145,10 +172,12 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 		}
 		r := request.Of(c)
 		s.Policy.Answer(c.Context(), r, refused)
-		return sendPage(c, s.problem, struct {
+		number, m := s.Release()
+		return sendPage(c, s.pages["problem"], struct {
+			frame
 			Message, RequestID string
 			IsAway             bool // for a moment
-		}{refused.Message, r.ID, refused.Status != http.StatusInternalServerError})
+		}{s.frame(number, m, "", strings.Count(c.Path(), "/")-1), refused.Message, r.ID, refused.Status != http.StatusInternalServerError})
 	}
 }
 
@@ -206,29 +235,23 @@ func sendPage(c *fiber.Ctx, page *template.Template, data any) error {
 
 // referencePage shows the description of an API with Swagger UI.
 func (s *Pages) referencePage(c *fiber.Ctx) error {
-	_, m := s.Release()
-	if m == nil {
-		return &refusal.Unavailable
-	}
-	type link struct {
-		Name, Path string
-		IsShown    bool
+	f, m, err := s.served("", 0)
+	if err != nil {
+		return err
 	}
 	data := struct {
+		frame
 		IsOff bool
 		Shown string // the path of the API
-		APIs  []link
-	}{IsOff: s.Config.OpenAPI == config.OpenAPIOff}
+	}{frame: f, IsOff: s.Config.OpenAPI == config.OpenAPIOff}
 	asked := c.Query("api")
 	for i, a := range m.APIs {
-		shown := a.Path == asked || asked == "" && i == 0
-		if shown {
+		if a.Path == asked || asked == "" && i == 0 {
 			data.Shown = a.Path
 		}
-		data.APIs = append(data.APIs, link{a.Name, a.Path, shown})
 	}
 	if data.Shown == "" && asked != "" {
 		return &refusal.ActionNotFound
 	}
-	return sendPage(c, s.reference, data)
+	return sendPage(c, s.pages["reference"], data)
 }

@@ -67,7 +67,11 @@ func (s *Pages) mailPage(c *fiber.Ctx) error {
 		}
 		views = append(views, v)
 	}
-	return sendPage(c, s.mail, views)
+	number, m := s.Release()
+	return sendPage(c, s.pages["mail"], struct {
+		frame
+		Mails []mailView
+	}{s.frame(number, m, "", 0), views})
 }
 
 var isLink = regexp.MustCompile(`https?://[^\s<>"]+`)

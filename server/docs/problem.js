@@ -2,8 +2,10 @@
 // leaves no line in its log, which says what is the matter.
 "use strict";
 
+const root = document.currentScript.dataset.root;
+
 setInterval(async () => {
-  const answer = await fetch("readyz").catch(() => null);
+  const answer = await fetch(root + "readyz").catch(() => null);
   if (answer?.ok) {
     location.reload();
   }

@@ -1,29 +1,71 @@
 // Shows the description of an API with Swagger UI. The requests that it sends go to
-// where the page came from, and at first with the token of the page of the application.
+// where the page came from, and at first as the caller of the pages of the application.
 "use strict";
 
 const place = document.getElementById("reference");
 const problem = document.getElementById("problem");
 
+/** forPage changes a description for this page: its server, inputs that are accepted as they are, and where a sign-in is needed. */
+async function forPage(description) {
+  description.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
+  const samples = await (await fetch("docs/samples")).json();
+  for (const item of Object.values(description.paths)) {
+    for (const operation of Object.values(item)) {
+      const body = operation.requestBody?.content?.["application/json"];
+      if (body && operation.operationId in samples) {
+        body.example = samples[operation.operationId];
+      }
+      // Where an anonymous caller may do, no sign-in is asked for; the token is sent all the same.
+      if (operation.security?.some((requirement) => Object.keys(requirement).length === 0)) {
+        operation.security = [];
+      }
+    }
+  }
+  return description;
+}
+
 async function show() {
-  const response = await fetch(place.dataset.description, { headers: token.header() });
+  const headers = await caller.headers();
+  const response = await fetch(place.dataset.description, { headers });
   const description = await response.json();
   if (!response.ok) {
     throw new Error(description.message);
   }
-  description.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
-  const reference = SwaggerUIBundle({
-    spec: description,
+  let reference;
+  const token = () => reference.authSelectors.authorized().getIn(["bearer", "value"]);
+  reference = SwaggerUIBundle({
+    spec: await forPage(description),
     domNode: place,
     deepLinking: true,
     defaultModelsExpandDepth: 0,
     validatorUrl: null,
+    syntaxHighlight: { activated: false },
+    plugins: [padlocks],
+    requestInterceptor(request) {
+      if (token() && !request.headers.Authorization) {
+        request.headers.Authorization = "Bearer " + token();
+      }
+      return request;
+    },
     onComplete() {
-      if (token.get()) {
-        reference.preauthorizeApiKey("bearer", token.get());
+      if (headers.Authorization) {
+        reference.preauthorizeApiKey("bearer", headers.Authorization.replace("Bearer ", ""));
       }
     },
   });
+}
+
+/** padlocks shows a closed one until there is a token, and then an open one. */
+function padlocks(system) {
+  const icon = (path) => (properties) =>
+    system.React.createElement("svg", { viewBox: "0 0 16 16", width: 20, height: 20, "aria-hidden": true, ...properties }, system.React.createElement("path", { d: path }));
+  const body = "M4 7h8a1 1 0 0 1 1 1v5a1 1 0 0 1-1 1H4a1 1 0 0 1-1-1V8a1 1 0 0 1 1-1z";
+  return {
+    components: {
+      UnlockIcon: icon(body + "M4.5 7V5a3.5 3.5 0 0 1 7 0v2H10V5a2 2 0 0 0-4 0v2z"),
+      LockIcon: icon(body + "M10 7V4a2.75 2.75 0 0 1 5.5 0v1.5H14V4a1.25 1.25 0 0 0-2.5 0v3z"),
+    },
+  };
 }
 
 if (place) {

@@ -149,6 +149,19 @@ func (r schemaReader) sample(component string, all bool) string {
 	return out.String()
 }
 
+// listSample writes an input of a list that leaves no row out if none must be: its first page
+// in an order.
+func (r schemaReader) listSample(component string) string {
+	s := r.resolve(r.component(component))
+	var members []string
+	for _, p := range s.Properties {
+		if s.Requires(p.Name) || p.Name == "first" || p.Name == "orderBy" {
+			members = append(members, r.sampleMember(&s, p, component, p.Name == "orderBy", 0))
+		}
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
 func (r schemaReader) sampleOf(s *shownSchema, name string, all bool, depth int) string {
 	switch {
 	case len(s.Enum) > 0:
@@ -202,7 +215,7 @@ func (r schemaReader) sampleObject(s *shownSchema, name string, all bool, depth 
 			continue
 		}
 		members = append(members, r.sampleMember(s, p, name, all, depth))
-		if s.isFilter() || s.Count("minProperties") == 1 && !all {
+		if s.isFilter() || s.Count("maxProperties") == 1 || s.Count("minProperties") == 1 && !all {
 			break
 		}
 	}

@@ -100,3 +100,59 @@ func TestDocsInputs(t *testing.T) {
 		}
 	}
 }
+
+// TestListSample writes samples of lists: a first page, in an order of one field.
+func TestListSample(t *testing.T) {
+	t.Parallel()
+	const order = `"orderBy":{"type":"array","items":{"type":"object","properties":{"title":{"type":"string","enum":["asc","desc"]},` +
+		`"at":{"type":"string","enum":["asc","desc"]}},"minProperties":1,"maxProperties":1,"additionalProperties":false},"maxItems":2}`
+	const where = `"where":{"type":"object","properties":{"title":{"type":"object","properties":{"equals":{"type":"string"}},"minProperties":1}},"required":["title"]}`
+	for _, test := range []struct{ schema, want string }{
+		{`{"type":"object","properties":{` + where + `,"first":{"type":"integer"},"after":{"type":"string"},` + order + `},"additionalProperties":false}`,
+			`{"first":10,"orderBy":[{"title":"asc"}]}`},
+		{`{"type":"object","properties":{` + where + `,"first":{"type":"integer"}},"required":["where"],"additionalProperties":false}`,
+			`{"where":{"title":{"equals":"equals"}},"first":10}`},
+		{`{"type":"object","properties":{` + order + `},"additionalProperties":false}`, `{"orderBy":[{"title":"asc"}]}`},
+	} {
+		schemas := release.Schemas{{Name: "X", JSON: json.RawMessage(test.schema)}}
+		got := schemaReader{schemas}.listSample("X")
+		if got != test.want {
+			t.Errorf("%s\n got %s\nwant %s", test.schema, got, test.want)
+		}
+		reader, err := input.Compile(schemas, "X")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sample := range []string{got, schemaReader{schemas}.sample("X", true), schemaReader{schemas}.sample("X", false)} {
+			if _, err := reader.Read([]byte(sample)); err != nil {
+				t.Errorf("%s\n got %s, which is refused: %v", test.schema, sample, err)
+			}
+		}
+	}
+}
+
+// TestForm describes a field for each input, with what a file must be like.
+func TestForm(t *testing.T) {
+	t.Parallel()
+	schemas := release.Schemas{
+		{Name: "In", JSON: json.RawMessage(`{"type":"object","properties":{"where":{"type":"object","properties":{"id":{"type":"string","minLength":1,"maxLength":255}},"required":["id"]},` +
+			`"values":{"type":"object","properties":{"cover":{"type":["string","null"],"x-format":"file"},"pages":{"type":"array","items":{"type":"string","x-format":"file"},"maxItems":3},` +
+			`"kind":{"$ref":"#/components/schemas/Kind"},"body":{"type":"string","format":"markdown"},"count":{"type":"integer"},"again":{"$ref":"#/components/schemas/In"}},"required":["kind"]}},"required":["where"]}`)},
+		{Name: "Kind", JSON: json.RawMessage(`{"type":"string","enum":["Rye","Oat"]}`)},
+	}
+	a := &release.Action{Input: "In",
+		Files:  []release.FileInput{{Name: "cover", Path: "values.cover", Accepts: []string{"image/*"}, MaxSize: 5000000}},
+		Inline: []release.FileInput{{Name: "pages", Path: "values.pages", MaxSize: 7}}}
+	got, err := formReader{schemaReader{schemas}, a}.form()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"kind":"object","members":[{"name":"where","kind":"object","required":true,"members":[{"name":"id","kind":"id","type":"id","required":true}]},` +
+		`{"name":"values","kind":"object","members":[{"name":"cover","kind":"file","type":"file or null","nullable":true,"accepts":["image/*"],"maxSize":5000000,"upload":"cover"},` +
+		`{"name":"pages","kind":"list","type":"list of file","item":{"kind":"file","type":"file","maxSize":7},"most":3},` +
+		`{"name":"kind","kind":"enum","type":"Rye | Oat","required":true,"values":["Rye","Oat"]},{"name":"body","kind":"lines","type":"markdown"},` +
+		`{"name":"count","kind":"integer","type":"integer"},{"name":"again","kind":"json","type":"object"}]}]}`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -114,6 +114,14 @@ func (f *finisher) file() error {
 	return nil
 }
 
+// URL returns where the contents of a stored file are read, by its key.
+func (s *Service) URL(key, filename, contentType string) (string, error) {
+	if !s.IsConfigured() || !isFileKey(key) {
+		return "", &refusal.RecordNotFound
+	}
+	return s.downloadURL(&file{Key: key, Filename: filename, ContentType: contentType})
+}
+
 func (s *Service) downloadURL(file *file) (string, error) {
 	ctx, cancel := storageContext()
 	defer cancel()

@@ -1,6 +1,7 @@
 package request
 
 import (
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -67,4 +68,38 @@ func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
 		}
 		return show(c)
 	}
+}
+
+// ForOwnPages makes the handler of what only pages of ours ask for, in development on the
+// developer's machine, since it shows and changes everything. Pages of other origins do not,
+// not even those that another program on this machine serves, nor do other machines. A
+// browser asks us before it sends JSON for a foreign page, and is not answered.
+func (p *Policy) ForOwnPages(do func(c *fiber.Ctx, body []byte) error) fiber.Handler {
+	return p.ForDevelopers(func(c *fiber.Ctx) error {
+		header := &c.Request().Header
+		if c.Method() != fiber.MethodPost {
+			return refusal.NotAllowed(fiber.MethodPost)
+		}
+		peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
+		if !peer.Unmap().IsLoopback() || len(header.Peek("X-Forwarded-For"))+len(header.Peek("Forwarded")) > 0 {
+			return refusal.PermissionDenied.Saying("rows are shown on the machine only that the service runs on")
+		}
+		if origin := c.Get("Origin"); origin != "" {
+			u, err := url.Parse(origin)
+			if err != nil || !strings.EqualFold(u.Host, string(header.Host())) {
+				return refusal.PermissionDenied.Saying("rows are not shown to pages of %q", refusal.Cut(origin, 64))
+			}
+		}
+		if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
+			return refusal.PermissionDenied.Saying("rows are shown to the pages of the service itself only")
+		}
+		if len(header.ContentType()) == 0 || !IsJSON(header) {
+			return &refusal.UnsupportedMediaType
+		}
+		body, err := p.ReadBody(c)
+		if err != nil {
+			return err
+		}
+		return do(c, body)
+	})
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/bench"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
@@ -74,7 +75,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	defer database.Stop()
 	settings.DatabaseURL = database.URL()
-	l := &loop{options: o, database: database, lines: readLines(ctx, o.In)}
+	l := &loop{options: o, database: database, lines: readLines(ctx, o.In), bench: bench.New(database.URL(), settings.Environ)}
 	if ours := database.DataDir() != ""; !ours && !o.Yes {
 		if goOn, err := l.mayUse(ctx); err != nil || !goOn {
 			return err
@@ -85,7 +86,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 
 	admin := l.adminListener(&settings)
-	serving, err := server.New(settings, server.Options{Role: "sternpost_server", AdminListener: admin})
+	serving, err := server.New(settings, server.Options{Role: "sternpost_server", AdminListener: admin, Bench: l.bench})
 	if err != nil {
 		return err
 	}
@@ -163,6 +164,8 @@ type loop struct {
 	lines    <-chan string    // what a person types; nil if nobody can be asked
 	question *question        // nil while nothing is asked
 	drift    string           // what was said to have been changed by hand
+	bench    *bench.Bench     // by which the pages know what became of a turn
+	said     bytes.Buffer     // in this turn, for the pages
 }
 
 // warning is what a warning says, wherever the lines around it have moved it to.
@@ -207,9 +210,35 @@ func (l *loop) adminListener(settings *config.Config) net.Listener {
 	return listener
 }
 
-// turn compiles and installs once and says what came of it. It returns nil when
-// nothing could be installed.
+// turn compiles and installs once and says what came of it, in the terminal and on the
+// pages. It returns nil when nothing could be installed.
 func (l *loop) turn(ctx context.Context) *turnOutcome {
+	l.said.Reset()
+	outcome := l.build(ctx)
+	switch {
+	case outcome != nil:
+		l.bench.Installed(outcome.compiled)
+	case ctx.Err() == nil:
+		l.bench.Behind(l.said.String())
+	}
+	return outcome
+}
+
+// show shows diagnostics: those that are fresh in the terminal, and the errors of all on the
+// pages, which keep showing them.
+func (l *loop) show(all, fresh syntax.Errors) {
+	syntax.Render(l.options.Out, fresh, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+	var errs syntax.Errors
+	for _, d := range all {
+		if !d.Warning {
+			errs = append(errs, d)
+		}
+	}
+	syntax.Render(&l.said, errs, syntax.Options{Max: l.options.Max})
+}
+
+// build compiles and installs once and says what came of it.
+func (l *loop) build(ctx context.Context) *turnOutcome {
 	began := time.Now()
 	project, err := l.readProject()
 	if err != nil {
@@ -226,7 +255,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	l.settings = settings
 	compiled, errs := sqlgen.Compile(project)
 	fresh, known := l.unseen(errs)
-	syntax.Render(l.options.Out, fresh, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+	l.show(errs, fresh)
 	if known > 0 {
 		l.say("warnings as before: %d (sternpost check shows them)", known)
 	}
@@ -242,7 +271,7 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	var drift *install.DriftError
 	switch {
 	case errors.As(err, &code):
-		syntax.Render(l.options.Out, code.Errors, syntax.Options{Color: l.options.Color, Max: l.options.Max})
+		l.show(code.Errors, code.Errors)
 		l.say("the custom code has errors; nothing was changed, and what was served before is still served")
 		l.behind = true
 		return nil
@@ -351,7 +380,7 @@ func (l *loop) install(ctx context.Context, r *emit.Release) (install.Outcome, e
 }
 
 func (l *loop) say(format string, args ...any) {
-	fmt.Fprintf(l.options.Out, format+"\n", args...)
+	fmt.Fprintf(io.MultiWriter(l.options.Out, &l.said), format+"\n", args...)
 }
 
 // greet says where things are and what to try.

@@ -2,14 +2,13 @@
 // prints what a person would not accept, and what the page asked for elsewhere. Where
 // SCREENSHOTS names a folder, pictures are left there.
 //
-//   node look.mjs <address of the service> <name for the pictures>
+//   node look.mjs <address of the service> <name for the pictures> <model> <action>
 
-import { chromium } from "playwright-core";
+import { browser, open, picture } from "./browser.mjs";
 
-const [base, name] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+const [base, name, model, action] = process.argv.slice(2);
 
-/** faults lists what runs over the window, and words that are broken into letters. */
+/** faults lists what runs over the window, words that are broken into letters, and texts that one cannot read on their ground. */
 function faults() {
   const found = [];
   const beyond = document.documentElement.scrollWidth - innerWidth;
@@ -21,36 +20,70 @@ function faults() {
       found.push(`${cell.textContent} is broken into lines`);
     }
   }
-  return found;
+  const parts = (colour) => colour.match(/[\d.]+/g).map(Number);
+  const light = (colour) => {
+    const [r, g, b] = parts(colour).map((v) => (v /= 255) <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (place) => {
+    const layers = [];
+    for (; place; place = place.parentElement) {
+      const [r, g, b, a = 1] = parts(getComputedStyle(place).backgroundColor);
+      layers.unshift([r, g, b, a]);
+    }
+    return layers.reduce((under, [r, g, b, a]) => [r, g, b].map((v, i) => v * a + under[i] * (1 - a)), [255, 255, 255]);
+  };
+  const seen = new Set();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const place = texts.currentNode.parentElement;
+    const text = texts.currentNode.data.trim();
+    if (text === "" || !place.checkVisibility?.({ visibilityProperty: true }) || place.closest(":disabled, svg, option, script, .opblock-summary-method, .version")) {
+      continue;
+    }
+    const [one, other] = [light(getComputedStyle(place).color), light(`rgb(${ground(place).join(",")})`)];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (contrast < 3 && !seen.has(text)) {
+      seen.add(text);
+      found.push(`"${text.slice(0, 30)}" is hard to read (${contrast.toFixed(1)})`);
+    }
+  }
+  return found.slice(0, 5);
 }
 
 for (const [kind, width, height, colorScheme] of [["wide", 1280, 900, "light"], ["narrow", 390, 844, "light"], ["dark", 1280, 900, "dark"]]) {
-  const page = await browser.newPage({ viewport: { width, height }, colorScheme });
-  const outside = [];
-  const complaints = [];
-  page.on("request", (r) => r.url().startsWith(base) || r.url().startsWith("data:") || outside.push(r.url()));
-  page.on("pageerror", (e) => complaints.push(String(e)));
-  page.on("console", (m) => m.type() === "error" && complaints.push(m.text()));
+  const { page, outside, complaints } = await open(base, { viewport: { width, height }, colorScheme });
   const look = async (place) => {
-    if (process.env.SCREENSHOTS) {
-      await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}-${kind}-${place}.png` });
-    }
+    await picture(`${name}-${kind}-${place}`, page);
     const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const all = [...(await page.evaluate(faults)), ...outside.splice(0), ...complaints.splice(0)];
+    const all = [...(await page.evaluate(faults)), ...outside, ...complaints.splice(0)];
+    outside.clear();
     console.log(`${kind} ${place}: ${all.join("; ") || "fine"}, on ${ground}`);
+  };
+  const openAll = async () => {
+    for (const details of await page.locator("main details").all()) {
+      await details.evaluate((d) => (d.open = true));
+    }
+    await page.waitForFunction(() => [...document.querySelectorAll("details[data-sql] > pre")].every((p) => p.textContent !== ""));
   };
 
   await page.goto(base + "/");
   await look("application");
-  for (const details of await page.locator("main details").all()) {
-    await details.evaluate((d) => (d.open = true));
-  }
-  await page.waitForFunction(() => [...document.querySelectorAll("details[data-sql] > pre")].every((p) => p.textContent !== ""));
-  await page.locator("#who-may").scrollIntoViewIfNeeded();
-  await look("all open");
+  await page.goto(`${base}/docs/model/${model}`);
+  await openAll();
+  await look("model");
+  await page.goto(`${base}/docs/action/${action}`);
+  await page.getByRole("button", { name: "All inputs" }).click();
+  await openAll();
+  await look("action");
+  await page.goto(base + "/docs/access");
+  await look("access");
   await page.goto(base + "/docs");
   await page.locator(".opblock").first().waitFor();
   await look("reference");
+  await page.locator(".opblock-summary-control").first().click();
+  await page.locator(".opblock-body .responses-wrapper").first().waitFor();
+  await look("operation");
   await page.locator(".btn.authorize").click();
   const dialog = await page.locator(".modal-ux").boundingBox();
   if (dialog.y < 0 || dialog.y + dialog.height > height) {

@@ -12,6 +12,6 @@ page.setDefaultTimeout(60_000);
 const answer = await page.goto(base + "/");
 console.log(answer.status(), await page.locator("h1").textContent());
 await fetch(mend);
-await page.locator("h1", { hasText: "Your application" }).waitFor();
+await page.locator("h1", { hasText: "workshop" }).waitFor();
 console.log("then", await page.locator("h1").textContent());
 await browser.close();

@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// timeLimit is how long a question may take.
+const timeLimit = 10 * time.Second
+
+// Bench answers questions about one database. It may be asked concurrently.
+type Bench struct {
+	url string // of the database, for its owner
+	env []string
+
+	mu       sync.Mutex
+	compiled *sqlgen.Compiled // what is served; nil before the first installation
+	trouble  string
+}
+
+// New makes a bench for a database, to which the URL leads as its owner. The actions that
+// it explains read the variables of env.
+func New(url string, env []string) *Bench { return &Bench{url: url, env: env} }
+
+// Installed takes note of what is served now, and that nothing is the matter.
+func (b *Bench) Installed(c *sqlgen.Compiled) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.compiled, b.trouble = c, ""
+}
+
+// Behind takes note of why the files as they are could not be installed, in words for
+// people. What was installed before is still served.
+func (b *Bench) Behind(why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.trouble = strings.TrimSpace(why)
+}
+
+// served returns what is served, or an error that says that nothing is.
+func (b *Bench) served() (*sqlgen.Compiled, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.compiled == nil {
+		return nil, wrong("nothing is installed yet, so that there are no rows")
+	}
+	return b.compiled, nil
+}
+
+// Trouble returns why what is served is not what the project's files say; empty if it is.
+func (b *Bench) Trouble() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.trouble
+}
+
+func wrong(format string, args ...any) error {
+	return &docs.WrongError{Message: fmt.Sprintf(format, args...)}
+}
+
+// Ask answers a question. Its error is an *docs.WrongError if the question is wrong, or if the
+// database refuses what it asks for.
+func (b *Bench) Ask(ctx context.Context, question string, input []byte) ([]byte, error) {
+	answer := map[string]func(context.Context, *asked) (any, error){
+		"models":  models,
+		"rows":    rows,
+		"row":     row,
+		"insert":  insert,
+		"update":  update,
+		"delete":  remove,
+		"explain": why,
+	}[question]
+	if answer == nil {
+		return nil, wrong("the pages have no question %q", question)
+	}
+	compiled, err := b.served()
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeLimit)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, b.url)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the database: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if _, err := conn.Exec(ctx, "set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'iso_8601'"); err != nil {
+		return nil, fmt.Errorf("set up the session: %w", err)
+	}
+	a := &asked{Compiled: compiled, conn: conn, input: input, env: b.env}
+	found, err := answer(ctx, a)
+	if err != nil {
+		return nil, a.refuse(err)
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(found); err != nil {
+		return nil, fmt.Errorf("write the answer: %w", err)
+	}
+	return text.Bytes(), nil
+}
+
+// asked is a question with what answers it.
+type asked struct {
+	*sqlgen.Compiled
+	conn  *pgx.Conn
+	input []byte
+	env   []string
+}
+
+// read reads the input of a question, which has no members but those of into.
+func (a *asked) read(into any) error {
+	decoder := json.NewDecoder(bytes.NewReader(a.input))
+	decoder.DisallowUnknownFields()
+	decoder.UseNumber()
+	if err := decoder.Decode(into); err != nil {
+		return wrong("the question cannot be read: %v", err)
+	}
+	return nil
+}
+
+// model returns the model of that name.
+func (a *asked) model(name string) (*schema.Model, error) {
+	for _, m := range a.Schema.Models {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	return nil, wrong("there is no model %s", name)
+}
+
+// refuse says what the database refuses as what is wrong with the question.
+func (a *asked) refuse(err error) error {
+	var raised *pgconn.PgError
+	if !errors.As(err, &raised) {
+		return err
+	}
+	refused := &docs.WrongError{Message: raised.Message}
+	if raised.Detail != "" {
+		refused.Message += ": " + raised.Detail
+	}
+	for _, m := range a.Schema.Models {
+		if m.Table != raised.TableName {
+			continue
+		}
+		for _, f := range m.Fields {
+			if f.Column == raised.ColumnName && f.HasColumn() && raised.ColumnName != "" {
+				refused.Field = f.Name
+			}
+		}
+	}
+	constraint, isKnown := a.Manifest.Constraints[raised.ConstraintName]
+	if isKnown && len(constraint.Fields) > 0 {
+		refused.Field = constraint.Fields[0]
+	}
+	if isKnown && constraint.Message != "" {
+		refused.Message = constraint.Message + " (" + raised.Message + ")"
+	}
+	return refused
+}

@@ -1,0 +1,312 @@
+package bench_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/cmd/internal/bench"
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+// testBench is a bench for a database with a schema that has a field of each type.
+type testBench struct {
+	*bench.Bench
+	db *pgtest.DB
+}
+
+func newBench(t *testing.T) *testBench {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "shop.stern"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "shop.stern", Text: text}}})
+	if compiled == nil {
+		var b strings.Builder
+		if err := syntax.Render(&b, errs, syntax.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Fatal(b.String())
+	}
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
+		t.Fatal(err)
+	}
+	b := &testBench{bench.New(db.OwnerURL(), nil), db}
+	b.Installed(compiled)
+	return b
+}
+
+// ask asks what is not refused.
+func (b *testBench) ask(t *testing.T, question, input string) string {
+	t.Helper()
+	found, err := b.Ask(t.Context(), question, []byte(input))
+	if err != nil {
+		t.Fatalf("%s %s: %v", question, input, err)
+	}
+	return strings.TrimSpace(string(found))
+}
+
+// refused asks what is refused, and returns what for.
+func (b *testBench) refused(t *testing.T, question, input string) string {
+	t.Helper()
+	found, err := b.Ask(t.Context(), question, []byte(input))
+	var wrong *docs.WrongError
+	if !errors.As(err, &wrong) {
+		t.Fatalf("%s %s: got %s, %v, want it refused", question, input, found, err)
+	}
+	return strings.TrimPrefix(wrong.Field+": "+wrong.Message, ": ")
+}
+
+// make inserts a row and returns its id.
+func (b *testBench) make(t *testing.T, model, values string) string {
+	t.Helper()
+	var made struct{ ID string }
+	if err := json.Unmarshal([]byte(b.ask(t, "insert", `{"model":"`+model+`","values":`+values+`}`)), &made); err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
+// TestChanges makes a row with a value of each type, reads it as it was written, changes
+// and deletes it.
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	owner := b.make(t, "Owner", `{"name":"Ada"}`)
+	id := b.make(t, "Thing", `{"ownerId":"`+owner+`","title":"It's \"so\"","count":"9007199254740991","price":"12.50","isNew":true,
+		"day":"2026-03-31","at":"2026-03-31T09:00:00.5Z","length":"P1DT2H","size":"Large","tags":["a","b,\"c"],"sizes":["Small"],"prices":["0.10","2"],"place":["1","0.5"]}`)
+	var one struct {
+		Values  map[string]any
+		Labels  map[string]string
+		Related map[string]int
+	}
+	read := func(model, id string) {
+		t.Helper()
+		one.Values, one.Labels, one.Related = nil, nil, nil
+		if err := json.Unmarshal([]byte(b.ask(t, "row", `{"model":"`+model+`","id":"`+id+`"}`)), &one); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read("Thing", id)
+	want := map[string]any{"title": `It's "so"`, "count": "9007199254740991", "price": "12.50", "isNew": true, "day": "2026-03-31",
+		"at": "2026-03-31T09:00:00.500Z", "length": "P1DT2H", "size": "Large", "tags": []any{"a", `b,"c`}, "sizes": []any{"Small"},
+		"prices": []any{"0.10", "2"}, "place": []any{"1", "0.5"}, "ownerId": owner, "note": nil, "secret": nil, "photo": nil, "photos": []any{}}
+	for name, value := range want {
+		if fmt.Sprint(one.Values[name]) != fmt.Sprint(value) {
+			t.Errorf("%s: got %v, want %v", name, one.Values[name], value)
+		}
+	}
+	if one.Labels[owner] != "Ada" {
+		t.Errorf("labels: got %v, want Ada for %s", one.Labels, owner)
+	}
+	read("Owner", owner)
+	if one.Related["things"] != 1 || one.Related["desks"] != 0 || len(one.Related) != 2 {
+		t.Errorf("related: got %v, want one of things and none of desks", one.Related)
+	}
+
+	b.ask(t, "update", `{"model":"Thing","id":"`+id+`","values":{"count":null,"title":"other","isNew":false,"tags":[]}}`)
+	read("Thing", id)
+	if one.Values["title"] != "other" || one.Values["count"] != nil || one.Values["isNew"] != false || fmt.Sprint(one.Values["tags"]) != "[]" || one.Values["price"] != "12.50" {
+		t.Errorf("changed: got %v", one.Values)
+	}
+	if _, err := b.db.Superuser(t).Exec(t.Context(), "update app.thing set secret = 'x'"); err != nil {
+		t.Fatal(err)
+	}
+	if read("Thing", id); one.Values["secret"] != true {
+		t.Errorf("a secret: got %v, want only that there is one", one.Values["secret"])
+	}
+	for _, test := range []struct{ question, input, want string }{
+		{"insert", `{"model":"Owner","values":{}}`, `name: null value in column "name"`},
+		{"insert", `{"model":"Owner","values":{"name":"Ada"}}`, `name: duplicate key value violates unique constraint "owner_name_key"`},
+		{"insert", `{"model":"Owner","values":{"nam":"Ada"}}`, "Owner has no field nam"},
+		{"insert", `{"model":"Owner","values":{"things":[]}}`, "Owner has no field things"},
+		{"insert", `{"model":"Nobody","values":{}}`, "there is no model Nobody"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"day":"soon"}}`, `invalid input syntax for type date: "soon"`},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"size":"Huge"}}`, "violates check constraint"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"title":["a"]}}`, "title: [a] is not a value of Text"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"tags":"a"}}`, "tags: a is not a value of Text[]"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret is made by the service"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File is made by the service"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total keeps its own value"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id keeps its own value"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{}}`, "nothing is changed"},
+		{"update", `{"model":"Thing","id":"none","values":{"title":"x"}}`, "Thing has no row with the id none"},
+		{"update", `{"model":"Thing","id":"x","values":{"title":"x"},"more":1}`, "the question cannot be read"},
+		{"delete", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
+		{"delete", `{"model":"Thing","id":"` + id + `","values":{"title":"x"}}`, "a row is deleted by its id alone"},
+		{"row", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
+		{"everything", `{}`, `the pages have no question "everything"`},
+	} {
+		if got := b.refused(t, test.question, test.input); !strings.Contains(got, test.want) {
+			t.Errorf("%s %s: got %q, want %q", test.question, test.input, got, test.want)
+		}
+	}
+	b.ask(t, "delete", `{"model":"Thing","id":"`+id+`"}`)
+	if got := b.refused(t, "row", `{"model":"Thing","id":"`+id+`"}`); !strings.Contains(got, "has no row") {
+		t.Errorf("after its deletion: got %s", got)
+	}
+}
+
+// TestRows pages through rows in every order that there is, and filters them.
+func TestRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	owner := b.make(t, "Owner", `{"name":"Ada"}`)
+	for _, count := range []string{"3", "null", "1", "2", "null", "2"} {
+		b.make(t, "Thing", `{"ownerId":"`+owner+`","title":"Thing of `+count+`","count":`+count+`,"tags":["t`+count+`"]}`)
+	}
+	type page struct {
+		Rows  []map[string]any
+		Next  json.RawMessage
+		Count int
+	}
+	list := func(input string) page {
+		t.Helper()
+		var p page
+		if err := json.Unmarshal([]byte(b.ask(t, "rows", `{"model":"Thing",`+input+`}`)), &p); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	for order, want := range map[string]string{"count": "1 2 2 3 <nil> <nil>", "-count": "3 2 2 1 <nil> <nil>"} {
+		for _, size := range []int{1, 2, 4, 6, 7} {
+			var got, ids []string
+			after := "null"
+			for range 10 {
+				p := list(fmt.Sprintf(`"order":%q,"size":%d,"after":%s`, order, size, after))
+				if p.Count != 6 {
+					t.Errorf("order %s: counted %d, want 6", order, p.Count)
+				}
+				for _, r := range p.Rows {
+					got, ids = append(got, fmt.Sprint(r["count"])), append(ids, r["id"].(string))
+				}
+				if after = string(p.Next); after == "null" {
+					break
+				}
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("order %s in pages of %d: got %v, want %s", order, size, got, want)
+			}
+			seen := map[string]bool{}
+			for _, id := range ids {
+				if seen[id] {
+					t.Errorf("order %s in pages of %d: %s comes twice", order, size, id)
+				}
+				seen[id] = true
+			}
+		}
+	}
+	for _, test := range []struct {
+		filters string
+		want    int
+	}{
+		{`{"field":"count","operator":"equals","value":"2"}`, 2},
+		{`{"field":"count","operator":"notEquals","value":"2"}`, 2},
+		{`{"field":"count","operator":"atLeast","value":"2"}`, 3},
+		{`{"field":"count","operator":"moreThan","value":"2"}`, 1},
+		{`{"field":"count","operator":"lessThan","value":"2"}`, 1},
+		{`{"field":"count","operator":"atMost","value":"2"}`, 3},
+		{`{"field":"count","operator":"isNull"}`, 2},
+		{`{"field":"count","operator":"isNotNull"},{"field":"title","operator":"contains","value":"OF 3"}`, 1},
+		{`{"field":"title","operator":"contains","value":"%"}`, 0},
+		{`{"field":"tags","operator":"contains","value":"t1"}`, 1},
+		{`{"field":"ownerId","operator":"equals","value":"` + owner + `"}`, 6},
+		{`{"field":"ownerId","operator":"equals","value":"x' or true --"}`, 0},
+		{`{"field":"photo","operator":"isNull"}`, 6},
+	} {
+		if p := list(`"filters":[` + test.filters + `]`); len(p.Rows) != test.want || p.Count != test.want {
+			t.Errorf("%s: got %d of %d rows, want %d", test.filters, len(p.Rows), p.Count, test.want)
+		}
+	}
+	for _, test := range []struct{ input, want string }{
+		{`"order":"tags"`, "rows have no order by tags"},
+		{`"order":"secret"`, "Thing has no field secret that can be read"},
+		{`"filters":[{"field":"secret","operator":"isNull"}]`, "Thing has no field secret that can be read"},
+		{`"filters":[{"field":"photo","operator":"equals","value":"x"}]`, "photo can only be compared with null"},
+		{`"filters":[{"field":"tags","operator":"equals","value":"x"}]`, "tags has no filter equals"},
+		{`"filters":[{"field":"count","operator":"is","value":"x"}]`, "count has no filter is"},
+		{`"filters":[{"field":"count","operator":"equals","value":"many"}]`, "invalid input syntax"},
+	} {
+		if got := b.refused(t, "rows", `{"model":"Thing",`+test.input+`}`); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.input, got, test.want)
+		}
+	}
+}
+
+// TestModels describes the models as the pages need them.
+func TestModels(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	text := b.ask(t, "models", "{}")
+	for _, want := range []string{
+		`{"name":"Owner","label":"name","fields":`,
+		`"relations":[{"name":"things","model":"Thing","field":"ownerId"},{"name":"desks","model":"Desk","field":"ownerId"}]`,
+		`"actions":[{"name":"createOwner","kind":"create"},{"name":"getOwner","kind":"get","idPath":"id","ids":{"id":"Owner"}},{"name":"listOwners","kind":"list"},{"name":"updateOwner","kind":"update","idPath":"where.id","ids":{"where.id":"Owner"}}]`,
+		`{"name":"addDesk","kind":"create","ids":{"owner.id":"Owner"}},{"name":"listDesks","kind":"list","ids":{"where.owner.id":"Owner"}}`,
+		`{"name":"ownerId","type":"ID","required":true,"model":"Owner","sorts":true,"editable":true,"shown":true}`,
+		`{"name":"size","type":"Size","values":["Small","Large"],"sorts":true,"editable":true,"shown":true}`,
+		`{"name":"secret","type":"Secret","shown":false}`,
+		`{"name":"total","type":"Decimal","sorts":true,"shown":true}`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the models lack %s:\n%s", want, text)
+		}
+	}
+}
+
+// TestExplained explains a call with its input, and says what is wrong with one.
+func TestExplained(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	owner := b.make(t, "Owner", `{"name":"Ada"}`)
+	identity := b.make(t, "Identity", `{"email":"ada@example.com"}`)
+	for _, test := range []struct{ input, want string }{
+		{`{"action":"updateOwner","input":{"where":{"id":"` + owner + `"},"values":{"name":"B"}}}`, "called by an anonymous caller\\n403"},
+		{`{"action":"updateOwner","as":"` + identity + `","input":{"where":{"id":"` + owner + `"},"values":{"name":"B"}}}`, "ada@example.com"},
+		{`{"action":"updateOwner","as":"` + identity + `","row":"` + owner + `"}`, `"status":200`},
+	} {
+		if got := strings.ReplaceAll(b.ask(t, "explain", test.input), ": ", ":"); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %s, want %s", test.input, got, test.want)
+		}
+	}
+	for _, test := range []struct{ input, want string }{
+		{`{"action":"signIn"}`, "the schema has no action signIn"},
+		{`{"action":"updateOwner","as":"nobody","row":"x"}`, "nobody"},
+		{`{"action":"updateOwner","input":{"where":{}}}`, "the input is refused before any rule is asked: where.id: id is required; values: "},
+		{`{"action":"updateOwner","input":[1]}`, "the input"},
+	} {
+		if got := b.refused(t, "explain", test.input); !strings.Contains(got, test.want) {
+			t.Errorf("%s: got %q, want %q", test.input, got, test.want)
+		}
+	}
+}
+
+// TestTrouble tells what is the matter until something is installed.
+func TestTrouble(t *testing.T) {
+	t.Parallel()
+	b := bench.New("postgres://nowhere", nil)
+	var wrong *docs.WrongError
+	if _, err := b.Ask(t.Context(), "models", []byte("{}")); !errors.As(err, &wrong) {
+		t.Errorf("before the first installation: got %v, want it refused", err)
+	}
+	b.Behind("it is broken\n")
+	if got := b.Trouble(); got != "it is broken" {
+		t.Errorf("got %q", got)
+	}
+	b.Installed(&sqlgen.Compiled{})
+	if got := b.Trouble(); got != "" {
+		t.Errorf("after an installation: got %q", got)
+	}
+}

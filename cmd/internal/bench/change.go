@@ -1,0 +1,174 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// changeInput is a change of a row, without any of the model's rules but the constraints of
+// its table.
+type changeInput struct {
+	Model  string         `json:"model"`
+	ID     string         `json:"id"`
+	Values map[string]any `json:"values"` // a text each, null, a boolean, or a list of texts
+}
+
+// insert makes a row.
+func insert(ctx context.Context, a *asked) (any, error) {
+	in, m, err := a.change()
+	if err != nil {
+		return nil, err
+	}
+	q := &query{}
+	var columns, values []string
+	for _, f := range changed(m, in) {
+		value, err := q.value(f, in.Values[f.Name])
+		if err != nil {
+			return nil, err
+		}
+		columns, values = append(columns, pg.Ident(f.Column)), append(values, value)
+	}
+	statement := "insert into " + table(m) + " default values"
+	if len(columns) > 0 {
+		statement = "insert into " + table(m) + " (" + strings.Join(columns, ", ") + ") values (" + strings.Join(values, ", ") + ")"
+	}
+	return a.one(ctx, "insert a row of "+m.Name, m, in.ID, statement+" returning id", q.arguments)
+}
+
+// update changes a row.
+func update(ctx context.Context, a *asked) (any, error) {
+	in, m, err := a.change()
+	if err != nil {
+		return nil, err
+	}
+	q := &query{}
+	var sets []string
+	for _, f := range changed(m, in) {
+		value, err := q.value(f, in.Values[f.Name])
+		if err != nil {
+			return nil, err
+		}
+		sets = append(sets, pg.Ident(f.Column)+" = "+value)
+	}
+	if len(sets) == 0 {
+		return nil, wrong("nothing is changed")
+	}
+	statement := "update " + table(m) + " set " + strings.Join(sets, ", ") + " where id = " + q.argument(in.ID, "text") + " returning id"
+	return a.one(ctx, "update a row of "+m.Name, m, in.ID, statement, q.arguments)
+}
+
+// remove deletes a row.
+func remove(ctx context.Context, a *asked) (any, error) {
+	in, m, err := a.change()
+	if err != nil {
+		return nil, err
+	}
+	if len(in.Values) > 0 {
+		return nil, wrong("a row is deleted by its id alone")
+	}
+	return a.one(ctx, "delete a row of "+m.Name, m, in.ID, "delete from "+table(m)+" where id = $1 returning id", []any{in.ID})
+}
+
+// change reads a change, whose values are of fields that can be changed.
+func (a *asked) change() (in changeInput, m *schema.Model, err error) {
+	if err = a.read(&in); err != nil {
+		return in, nil, err
+	}
+	if m, err = a.model(in.Model); err != nil {
+		return in, nil, err
+	}
+	names := make([]string, 0, len(in.Values))
+	for name := range in.Values {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		switch f := m.Field(name); {
+		case f == nil || !f.HasColumn():
+			return in, nil, wrong("%s has no field %s", m.Name, name)
+		case f.Type.Kind.IsPrepared():
+			return in, nil, &docs.WrongError{Field: name, Message: fmt.Sprintf("a %s is made by the service: change %s by an action", f.Type.Kind, name)}
+		case !fieldOf(f).Editable:
+			return in, nil, &docs.WrongError{Field: name, Message: name + " keeps its own value"}
+		}
+	}
+	return in, m, nil
+}
+
+// changed lists the fields that a change gives values, in the order of the model.
+func changed(m *schema.Model, in changeInput) []*schema.Field {
+	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool {
+		_, isGiven := in.Values[f.Name]
+		return !isGiven
+	})
+}
+
+// value writes a value for the column of a field.
+func (q *query) value(f *schema.Field, value any) (string, error) {
+	cast := lower.CastType(f.Type.Kind)
+	isList := f.Type.Array || f.Type.Kind == expr.Vector
+	switch value := value.(type) {
+	case nil:
+		return "null", nil
+	case string:
+		if !isList {
+			return q.argument(value, cast), nil
+		}
+	case bool:
+		if !isList {
+			return q.argument(fmt.Sprint(value), cast), nil
+		}
+	case json.Number:
+		if !isList {
+			return q.argument(value.String(), cast), nil
+		}
+	case []any:
+		texts := make([]string, len(value))
+		for i, v := range value {
+			switch v.(type) {
+			case string, bool, json.Number:
+				texts[i] = fmt.Sprint(v)
+			default:
+				return "", &docs.WrongError{Field: f.Name, Message: "each entry is a text or a number"}
+			}
+		}
+		if isList {
+			q.arguments = append(q.arguments, texts)
+			return fmt.Sprintf("$%d::text[]::%s[]", len(q.arguments), strings.TrimSuffix(cast, "[]")), nil
+		}
+	}
+	return "", &docs.WrongError{Field: f.Name, Message: fmt.Sprintf("%s is not a value of %s", fmt.Sprint(value), f.Type)}
+}
+
+// one runs a statement that changes one row and answers with its id.
+func (a *asked) one(ctx context.Context, doing string, m *schema.Model, id, statement string, arguments []any) (any, error) {
+	var changed []string
+	err := pgx.BeginFunc(ctx, a.conn, func(tx pgx.Tx) error {
+		result, err := tx.Query(ctx, statement, arguments...)
+		if err != nil {
+			return err
+		}
+		changed, err = pgx.CollectRows(result, pgx.RowTo[string])
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	case len(changed) == 0:
+		return nil, wrong("%s has no row with the id %s", m.Name, id)
+	}
+	return struct {
+		ID string `json:"id"`
+	}{changed[0]}, nil
+}

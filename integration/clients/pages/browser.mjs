@@ -1,0 +1,38 @@
+// What the walks through the pages share: a browser that notes what a page asks for
+// elsewhere and what it complains of.
+
+import { chromium } from "playwright-core";
+
+export const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+
+/** open opens a window for the pages of a service. */
+export async function open(base, options = {}) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+  page.setDefaultTimeout(30_000);
+  const outside = new Set();
+  const complaints = []; // of the browser: scripts that fail, what the policy blocks
+  page.on("request", (r) => r.url().startsWith(base) || r.url().startsWith("data:") || outside.add(r.url()));
+  page.on("pageerror", (e) => complaints.push(String(e)));
+  page.on("console", (m) => {
+    if (m.type() === "error" && !m.text().includes("the server responded with a status of")) {
+      complaints.push(m.text());
+    }
+  });
+  return { page, outside, complaints };
+}
+
+/** picture leaves a picture in the folder that SCREENSHOTS names, if any. */
+export async function picture(name, what) {
+  if (process.env.SCREENSHOTS) {
+    await what.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` });
+  }
+}
+
+/** sent sends the form of the page of an action, and returns what came. */
+export async function sent(page) {
+  await page.locator("#try .buttons output").evaluate((o) => (o.textContent = ""));
+  await page.getByRole("button", { name: "Send" }).click();
+  await page.waitForFunction(() => /^(\d|not)/.test(document.querySelector("#try .buttons output").textContent));
+  const [status] = (await page.locator("#try .buttons output").textContent()).split(" ");
+  return { status, answer: JSON.parse((await page.locator(".answer").textContent()) || "null") };
+}

@@ -1,0 +1,134 @@
+// Walks through the rows of a project that sternpost dev serves with Chromium, and prints
+// what it sees, a line each. Where SCREENSHOTS names a folder, pictures are left there.
+//
+//   node rows.mjs <address of the service> <schema file>
+
+import { readFile, writeFile } from "node:fs/promises";
+
+import { browser, open, picture, sent } from "./browser.mjs";
+
+const [base, schema] = process.argv.slice(2);
+const { page, outside, complaints } = await open(base);
+const cells = async (n) => (await page.locator(`#rows tbody td:nth-child(${n})`).allTextContents()).join(" ");
+const dialog = page.locator("#row");
+const inRow = (field) => dialog.locator(`[data-path="${field}"]`).locator("input, select, textarea").first();
+const table = (model) => page.goto(`${base}/docs/rows/${model}`);
+const counted = (text) => page.locator("#count", { hasText: text }).waitFor();
+
+// Rows are made directly, and by an action.
+await table("Owner");
+await counted("0 rows");
+for (const name of ["Ada", "Grace", "Linus"]) {
+  await page.getByRole("button", { name: "New row" }).click();
+  await inRow("name").fill(name);
+  await dialog.getByRole("button", { name: "Insert" }).click();
+  await dialog.waitFor({ state: "hidden" });
+}
+await counted("3 rows");
+console.log("owners:", await cells(2));
+await page.getByRole("button", { name: "New row" }).click();
+await inRow("name").fill("Ada");
+await dialog.getByRole("button", { name: "Insert" }).click();
+console.log("once more:", await dialog.locator('[data-path="name"] .problem').textContent());
+await dialog.getByRole("button", { name: "Close" }).click();
+
+await page.goto(base + "/docs/action/addThing");
+const owner = page.locator('[data-path="owner.id"] input').first();
+await owner.fill("Gra");
+await page.waitForFunction(() => document.querySelectorAll("datalist option").length === 1);
+console.log("proposed:", await page.locator("datalist option").textContent());
+await owner.fill(await page.locator("datalist option").getAttribute("value"));
+await page.locator('[data-path="title"] input').fill("a hammer");
+await page.locator('[data-path="photo"] [type="file"]').setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg==", "base64") });
+await page.locator(".file output", { hasText: "inline" }).waitFor();
+console.log("by an action:", (await sent(page)).status);
+
+// Relations both ways, filters, orders, files.
+await table("Thing");
+await counted("1 row");
+console.log("files:", await page.locator("#rows .stored").textContent());
+await page.waitForFunction(() => document.querySelector("#rows .stored img")?.naturalWidth === 3);
+await page.locator("#rows a", { hasText: "Grace" }).click();
+await dialog.waitFor();
+console.log("to one:", await dialog.locator("h3").textContent());
+await picture("row", page);
+await dialog.getByRole("link", { name: "1 of Thing" }).click();
+await page.waitForURL("**/docs/rows/Thing?**");
+await counted("1 row");
+console.log("to many:", (await page.locator(".chip").textContent()).replace(/[0-9a-f-]{36}/, "…"));
+await table("Owner");
+await page.getByRole("button", { name: "name", exact: true }).click();
+await page.locator('th[aria-sort="ascending"]').waitFor();
+await page.getByRole("button", { name: "name ↑" }).click();
+await page.locator('th[aria-sort="descending"]').waitFor();
+console.log("descending:", await cells(2));
+await page.locator('#filters [name="field"]').selectOption("name");
+await page.locator('#filters [name="operator"]').selectOption("contains");
+await page.locator('#filters [name="value"]').fill("a");
+await page.getByRole("button", { name: "Filter" }).click();
+await counted("2 rows");
+console.log("filtered:", await cells(2));
+await page.goBack();
+await counted("3 rows");
+
+// A row is changed and deleted directly, and by an action that it fills in.
+await page.locator("#rows tbody tr", { hasText: "Linus" }).locator("a").click();
+await inRow("name").fill("Margaret");
+await dialog.getByRole("button", { name: "Save" }).click();
+await dialog.waitFor({ state: "hidden" });
+console.log("changed:", await cells(2));
+await page.locator("#rows tbody tr", { hasText: "Ada" }).locator("a").click();
+await dialog.getByRole("link", { name: "renameOwner" }).click();
+await page.waitForURL("**/docs/action/renameOwner?**");
+await page.waitForFunction(() => document.querySelector('[data-path="values.name"] input')?.value === "Ada");
+console.log("refused:", (await sent(page)).status, await page.locator("#refused").textContent());
+await page.getByRole("link", { name: "Explain why" }).click();
+await page.locator(".explanation", { hasText: "an anonymous caller" }).waitFor();
+console.log("explained:", (await page.locator(".explanation").textContent()).split("\n").slice(0, 2).join(" / "));
+await picture("explained", page);
+
+// See as an identity, without its password.
+await table("Identity");
+await page.getByRole("button", { name: "New row" }).click();
+await inRow("email").fill("ada@example.com");
+await dialog.getByRole("button", { name: "Insert" }).click();
+await dialog.waitFor({ state: "hidden" });
+await table("Thing");
+await page.getByRole("tab", { name: "listThings" }).click();
+await page.locator("#rows-problem", { hasText: "403" }).waitFor();
+console.log("anonymous:", await page.locator("#rows-problem").textContent());
+await page.locator("#caller > summary").click();
+await page.locator("#identities button", { hasText: "ada@example.com" }).click();
+await counted("1 record");
+console.log("as", await page.locator("#who").textContent(), await cells(3), await page.getByRole("tab", { selected: true }).textContent());
+await picture("list", page);
+await page.goBack();
+await table("Owner");
+await page.locator("#rows tbody tr", { hasText: "Ada" }).locator("a").click();
+await dialog.getByRole("link", { name: "renameOwner" }).click();
+await page.waitForFunction(() => document.querySelector('[data-path="values.name"] input')?.value === "Ada");
+await page.locator('[data-path="values.name"] input').fill("Ada L.");
+console.log("renamed:", (await sent(page)).answer.name);
+await table("Owner");
+await page.locator("#rows tbody tr", { hasText: "Margaret" }).locator("a").click();
+page.once("dialog", (d) => d.accept());
+await dialog.getByRole("button", { name: "Delete" }).click();
+await counted("2 rows");
+console.log("deleted:", await cells(2));
+
+// Errors in the schema are shown, and go when they are mended.
+const text = await readFile(schema, "utf8");
+await writeFile(schema, text.replace("title Text", "title Txet"));
+await page.locator("#trouble", { hasText: "Txet" }).waitFor();
+console.log("trouble:", (await page.locator("#trouble p").textContent()).trim());
+await picture("trouble", page);
+await writeFile(schema, text.replace("title Text", "title Text\n    size Text?"));
+await page.locator("#trouble").waitFor({ state: "hidden" });
+await page.locator("#newer button").click();
+await page.waitForFunction(() => document.getElementById("release")?.textContent === "2");
+await table("Thing");
+await counted("1 row");
+console.log("release 2:", (await page.locator("#rows thead th").allTextContents()).join(" "));
+console.log("outside:", [...outside].join(" ") || "nothing");
+console.log("complaints:", complaints.join(" | ") || "none");
+await browser.close();

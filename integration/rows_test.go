@@ -1,0 +1,135 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+)
+
+// rowsSchema is a schema whose rows refer to each other, hold files, and are not for everyone.
+const rowsSchema = `model Owner {
+  fields {
+    name Text @unique
+    things Thing[]
+  }
+  actions {
+    get getOwner(id)
+    update renameOwner(id) with (name)
+  }
+  @permission(expression: ctx.isAuthenticated, actions: [get, update])
+}
+
+model Thing {
+  fields {
+    owner Owner
+    title Text
+    photo File? @accepts(["image/*"]) @maxSize("1 MB")
+  }
+  actions {
+    create addThing() with (owner.id, title, photo?)
+    list listThings(title?) {
+      @allow(MissingIndex)
+    }
+  }
+  @permission(expression: true, actions: [create])
+  @permission(expression: ctx.isAuthenticated, actions: [list])
+}
+`
+
+// TestRowsInBrowser looks at the rows of a project that sternpost dev serves, changes them,
+// sees as an identity, and breaks and mends the schema, with Chromium.
+func TestRowsInBrowser(t *testing.T) {
+	const dir, consequence = "clients/pages", "no browser looks at rows"
+	t.Parallel()
+	installModules(t, dir, consequence)
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
+	}
+	project := t.TempDir()
+	schema := filepath.Join(project, "schema.stern")
+	if err := os.WriteFile(schema, []byte(rowsSchema), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	base := develop(t, project)
+	got := node(t, dir, []string{"CHROMIUM=" + browser}, "rows.mjs", base, schema)
+	want := `owners: Ada Grace Linus
+once more: duplicate key value violates unique constraint "owner_name_key": Key (name)=(Ada) already exists.
+proposed: Grace
+by an action: 200
+files: a.png (73 B)
+to one: Grace
+to many: ownerId is … ×
+descending: Linus Grace Ada
+filtered: Grace Ada
+changed: Linus Grace Ada
+refused: 403 not authorized to access. Explain why
+explained: renameOwner (update of Owner) called by an anonymous caller / 403, refused before any row is read: none of its rules can hold
+anonymous: 403: not authorized to access. Explain why
+as ada@example.com a hammer listThings as ada@example.com
+renamed: Ada L.
+deleted: Ada L. Grace
+trouble: The files as they are cannot be installed. Release 1 is still served.
+release 2: id ownerId title size photo createdAt updatedAt
+outside: nothing
+complaints: none
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
+	}
+}
+
+// develop runs sternpost dev on a project with a database of its own, and returns its address.
+func develop(t *testing.T, project string) string {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "sternpost")
+	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/sternpost").CombinedOutput(); err != nil {
+		t.Fatalf("build sternpost: %v\n%s", err, out)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	port := listener.Addr().(*net.TCPAddr).Port
+	listener.Close()
+	db := pgtest.New(t, pgtest.Options{})
+	ctx, cancel := context.WithCancel(context.Background())
+	dev := exec.CommandContext(ctx, binary, "dev", "--yes", "--port", strconv.Itoa(port), project)
+	dev.Env = append(os.Environ(), "DATABASE_URL="+db.OwnerURL(), "STERNPOST_ADMIN_PORT=0")
+	var out bytes.Buffer
+	dev.Stdout, dev.Stderr = &out, &out
+	dev.Cancel = func() error { return dev.Process.Signal(syscall.SIGINT) }
+	dev.WaitDelay = 20 * time.Second
+	if err := dev.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		if err := dev.Wait(); err != nil && !strings.Contains(err.Error(), "context canceled") {
+			t.Errorf("sternpost dev: %v", err)
+		}
+		if t.Failed() {
+			t.Logf("sternpost dev said:\n%s", out.String())
+		}
+	})
+	a := &app{url: "http://127.0.0.1:" + strconv.Itoa(port), client: http.DefaultClient}
+	for range 600 {
+		if response, _, err := a.try(t.Context(), "GET", "/readyz", nil, ""); err == nil && response.StatusCode == 200 {
+			return a.url
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("sternpost dev does not serve %s:\n%s", project, out.String())
+	return ""
+}

@@ -1,0 +1,148 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/docs"
+)
+
+// echo answers each question with itself.
+type echo struct{}
+
+func (echo) Ask(_ context.Context, question string, input []byte) ([]byte, error) {
+	if question == "wrong" {
+		return nil, &docs.WrongError{Message: "that is wrong", Field: "title"}
+	}
+	return fmt.Appendf(nil, `{"question":%q,"input":%q}`, question, input), nil
+}
+
+func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }
+
+// benchPaths are what pages ask on a bench.
+var benchPaths = []string{
+	"/docs/bench/state", "/docs/bench/token", "/docs/bench/file", "/docs/bench/models", "/docs/bench/rows", "/docs/bench/row",
+	"/docs/bench/insert", "/docs/bench/update", "/docs/bench/delete", "/docs/bench/explain",
+}
+
+// Rows are for the pages of a service that is being developed, and for no other page,
+// machine or mode.
+func attackOnRows(t *testing.T) {
+	development := func(c *config.Config) {
+		c.Docs, c.Mode, c.BaseURL, c.CORSOrigins = true, config.Development, "http://books.test:8080", []string{"*"}
+	}
+	own, d := startReady(t, development)
+	other := func(change func(*config.Config)) *testServer {
+		s := start(t, d.ServerURL(), func(c *config.Config) { development(c); change(c) })
+		s.waitReady(t, "")
+		return s
+	}
+	production := other(func(c *config.Config) { c.Mode, c.BaseURL = config.Production, "https://books.test" })
+	undocumented := other(func(c *config.Config) { c.Docs = false })
+	const json = "Content-Type: application/json\n"
+	for _, test := range []struct {
+		server               *testServer
+		method, host, header string
+		status               int
+	}{
+		{own, "POST", "localhost:8080", json, 200},
+		{own, "POST", "localhost:8080", json + "Origin: http://localhost:8080\nSec-Fetch-Site: same-origin\n", 200},
+		{own, "POST", "books.test:8080", json + "Origin: http://books.test:8080\n", 200},
+
+		// A name that leads here, as after DNS rebinding.
+		{own, "POST", "evil.example:8080", json, 403},
+		{own, "POST", "evil.example:8080", json + "Origin: http://evil.example:8080\nSec-Fetch-Site: same-origin\n", 403},
+		{own, "POST", "localhost.evil.example", json, 403},
+		// A page of another origin, of another port of this machine too, whatever cors.origins says.
+		{own, "POST", "localhost:8080", json + "Origin: https://evil.example\n", 403},
+		{own, "POST", "localhost:8080", json + "Origin: null\n", 403},
+		{own, "POST", "localhost:8080", json + "Origin: http://localhost:3000\n", 403},
+		{own, "POST", "localhost:8080", json + "Origin: http://127.0.0.1:8080\n", 403},
+		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: same-site\n", 403},
+		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: cross-site\n", 403},
+		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: none\n", 403},
+		// What a browser sends for a form or without asking.
+		{own, "POST", "localhost:8080", "", 415},
+		{own, "POST", "localhost:8080", "Content-Type: text/plain\n", 415},
+		{own, "POST", "localhost:8080", "Content-Type: application/x-www-form-urlencoded\n", 415},
+		{own, "GET", "localhost:8080", json, 405},
+		{own, "OPTIONS", "localhost:8080", "Origin: http://localhost:3000\nAccess-Control-Request-Method: POST\n", 405},
+		{own, "OPTIONS", "localhost:8080", "Origin: https://evil.example\nAccess-Control-Request-Method: POST\n", 403},
+		{own, "OPTIONS", "localhost:8080", "Origin: http://localhost:8080\nAccess-Control-Request-Method: POST\n", 405},
+		// Another machine, through a proxy.
+		{own, "POST", "localhost:8080", json + "X-Forwarded-For: 203.0.113.7\n", 403},
+		{own, "POST", "localhost:8080", json + "Forwarded: for=203.0.113.7\n", 403},
+
+		{production, "POST", "localhost:8080", json, 404},
+		{production, "POST", "books.test", json + "Origin: https://books.test\n", 404},
+		{undocumented, "POST", "localhost:8080", json, 404},
+	} {
+		for _, path := range benchPaths {
+			const body = `{"identity":"i1","key":"none"}`
+			resp, text := test.server.raw(t, fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n%sContent-Length: %d\n\n%s", test.method, path, test.host, test.header, len(body), body))
+			want := test.status
+			if path == "/docs/bench/file" && want == 200 {
+				want = 404 // there is no such file
+			}
+			if resp.StatusCode != want {
+				t.Errorf("%s %s for %s with %q: got %d %.200s, want %d", test.method, path, test.host, test.header, resp.StatusCode, text, want)
+			}
+			if allowed := resp.Header.Get("Access-Control-Allow-Headers"); allowed != "" {
+				t.Errorf("%s %s for %s with %q: a preflight admits %s", test.method, path, test.host, test.header, allowed)
+			}
+			if want != 200 && (strings.Contains(text, "question") || strings.Contains(text, "token")) {
+				t.Errorf("%s %s for %s with %q tells %s", test.method, path, test.host, test.header, text)
+			}
+		}
+	}
+	if resp, body := production.do(t, "GET", "/docs/rows/Note", "", nil); resp.StatusCode != 404 {
+		t.Errorf("the page of rows in production: got %d %.100s", resp.StatusCode, body)
+	}
+}
+
+// TestBench asks what the pages ask.
+func TestBench(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Development, "http://localhost:8080" })
+	ask := func(question, input string, status int) string {
+		resp, body := s.do(t, "POST", "/docs/bench/"+question, input, map[string]string{"Content-Type": "application/json"})
+		if resp.StatusCode != status || resp.Header.Get("Content-Type") != "application/json" || resp.Header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: got %d %v %s, want %d", question, resp.StatusCode, resp.Header, body, status)
+		}
+		return body
+	}
+	for _, test := range []struct {
+		question, input string
+		status          int
+		want            string
+	}{
+		{"rows", `{"model":"Note"}`, http.StatusOK, `{"question":"rows","input":"{\"model\":\"Note\"}"}`},
+		{"state", `{}`, http.StatusOK, `{"release":1,"trouble":"note.stern:1: of two lines\nthe second"}`},
+		{"wrong", `{}`, http.StatusBadRequest, `{"code":"ERR_INVALID_INPUT","message":"that is wrong","data":{"errors":[{"field":"title","error":"that is wrong"}]}}`},
+		{"token", `{}`, http.StatusBadRequest, `{"code":"ERR_INPUT_MALFORMED","message":"the body names no identity"}`},
+		{"token", `identity`, http.StatusBadRequest, `{"code":"ERR_INPUT_MALFORMED","message":"the body names no identity"}`},
+		{"file", `{"key":"../x"}`, http.StatusNotFound, `{"code":"ERR_RECORD_NOT_FOUND","message":"record not found"}`},
+	} {
+		if got := ask(test.question, test.input, test.status); got != test.want {
+			t.Errorf("%s %s: got %s, want %s", test.question, test.input, got, test.want)
+		}
+	}
+
+	// The token is one that the service itself takes.
+	var made struct {
+		Token   string
+		Expires int64
+	}
+	if err := json.Unmarshal([]byte(ask("token", `{"identity":"i1"}`, http.StatusOK)), &made); err != nil {
+		t.Fatal(err)
+	}
+	who, err := s.signIn.Tokens.Identify(t.Context(), []string{"Bearer " + made.Token})
+	if err != nil || who.ID != "i1" || who.Family != "" {
+		t.Errorf("the token is of %+v, %v, want i1", who, err)
+	}
+}

@@ -1,0 +1,117 @@
+package docs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/server/request"
+)
+
+// Bench is what a service that is being developed can do for its pages beside serving. The
+// server itself cannot: its role may neither read rows nor change them but by actions.
+type Bench interface {
+	// Ask answers a question of the pages, as JSON. Its error is a *WrongError if the
+	// question is wrong.
+	Ask(ctx context.Context, question string, input []byte) ([]byte, error)
+
+	// Trouble returns why what is served is not what the project's files say, in words for
+	// people; empty if it is.
+	Trouble() string
+}
+
+// WrongError is what is wrong with a question of the pages, in words for people.
+type WrongError struct {
+	Message string
+	Field   string // that it is about; empty means none
+}
+
+func (e *WrongError) Error() string { return e.Message }
+
+// hasBench tells whether rows are shown.
+func (s *Pages) hasBench() bool {
+	return s.Bench != nil && s.Config.Mode == config.Development
+}
+
+// benchRoutes lists the paths of what is there in development only, on a bench. What is not
+// of this file is the bench's to answer.
+func (s *Pages) benchRoutes(app *fiber.App) {
+	if !s.hasBench() {
+		return
+	}
+	app.All("/docs/bench/state", s.Policy.ForOwnPages(s.state))
+	app.All("/docs/bench/token", s.Policy.ForOwnPages(s.token))
+	app.All("/docs/bench/file", s.Policy.ForOwnPages(s.file))
+	app.All("/docs/bench/:question", s.Policy.ForOwnPages(s.ask))
+}
+
+// ask passes a question on.
+func (s *Pages) ask(c *fiber.Ctx, body []byte) error {
+	found, err := s.Bench.Ask(context.Background(), c.Params("question"), body)
+	var wrong *WrongError
+	switch {
+	case errors.As(err, &wrong):
+		return refusal.InputInvalid.Saying("%s", wrong.Message).Listing(refusal.Entry{Field: wrong.Field, Error: wrong.Message})
+	case err != nil:
+		return refusal.Unavailable.With(err)
+	}
+	return request.SendJSON(c, http.StatusOK, string(found))
+}
+
+// state says which release is served, and what keeps the next one from it.
+func (s *Pages) state(c *fiber.Ctx, _ []byte) error {
+	number, _ := s.Release()
+	return sendAnswer(c, struct {
+		Release int64  `json:"release"`
+		Trouble string `json:"trouble"`
+	}{number, s.Bench.Trouble()})
+}
+
+// token makes an access token for an identity, with which the pages call as it does.
+func (s *Pages) token(c *fiber.Ctx, body []byte) error {
+	var in struct {
+		Identity string `json:"identity"`
+	}
+	if err := json.Unmarshal(body, &in); err != nil || in.Identity == "" {
+		return refusal.InputMalformed.Saying("the body names no identity")
+	}
+	token, expires, err := s.IssueToken(in.Identity)
+	if err != nil {
+		return err
+	}
+	return sendAnswer(c, struct {
+		Token   string `json:"token"`
+		Expires int64  `json:"expires"` // in milliseconds
+	}{token, expires.UnixMilli()})
+}
+
+// file says where the contents of a stored file are read.
+func (s *Pages) file(c *fiber.Ctx, body []byte) error {
+	var in struct{ Key, Filename, ContentType string }
+	if err := json.Unmarshal(body, &in); err != nil {
+		return refusal.InputMalformed.Saying("the body names no file")
+	}
+	url, err := s.FileURL(in.Key, in.Filename, in.ContentType)
+	if err != nil {
+		return err
+	}
+	return sendAnswer(c, struct {
+		URL string `json:"url"`
+	}{url})
+}
+
+// sendAnswer answers a question.
+func sendAnswer(c *fiber.Ctx, found any) error {
+	text, err := answer.Encode(found)
+	if err != nil {
+		return fmt.Errorf("write an answer: %w", err)
+	}
+	return request.SendJSON(c, http.StatusOK, string(text))
+}

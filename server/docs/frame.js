@@ -1,0 +1,135 @@
+// What moves around every page of the application: who is calling, what is the matter with
+// the project's files, and which release is served.
+"use strict";
+
+const byID = (id) => document.getElementById(id);
+
+// In a narrow window the contents would be all there is to see.
+if (matchMedia("(max-width: 50rem)").matches) {
+  byID("contents").open = false;
+}
+document.querySelector("aside .here")?.scrollIntoView({ block: "nearest" });
+
+// Who is calling.
+function showCaller() {
+  byID("who").textContent = caller.label();
+  for (const place of document.querySelectorAll(".who")) {
+    place.textContent = caller.label();
+  }
+  byID("be-anonymous").disabled = caller.get() === null;
+  byID("caller-problem").textContent = "";
+}
+document.addEventListener("caller", showCaller);
+showCaller();
+
+function close() {
+  byID("caller").open = false;
+}
+
+document.addEventListener("click", (event) => {
+  if (!byID("caller").contains(event.target)) {
+    close();
+  }
+});
+
+byID("be-anonymous").addEventListener("click", () => {
+  caller.set(null);
+  close();
+});
+
+byID("use-token").addEventListener("submit", (event) => {
+  event.preventDefault();
+  caller.useToken(event.target.elements.token.value.trim());
+  event.target.reset();
+  close();
+});
+
+byID("sign-in")?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const sent = new URLSearchParams(new FormData(form));
+  sent.set("grant_type", "password");
+  try {
+    const response = await fetch(root + "auth/token", { method: "POST", body: sent });
+    const answer = await response.json();
+    if (!response.ok) {
+      throw new Error(answer.error_description ?? answer.error ?? answer.message);
+    }
+    const label = form.elements.username.value;
+    caller.useToken(answer.access_token);
+    caller.set({ ...caller.get(), label });
+    form.reset();
+    close();
+  } catch (e) {
+    byID("caller-problem").textContent = e.message;
+  }
+});
+
+// Identities, as they are found.
+byID("pick-identity")?.addEventListener("submit", (event) => event.preventDefault());
+byID("pick-identity")?.addEventListener("input", showIdentities);
+byID("caller").addEventListener("toggle", () => hasBench && byID("caller").open && showIdentities());
+
+async function showIdentities() {
+  const text = byID("pick-identity").elements.text.value.trim();
+  const list = byID("identities");
+  try {
+    const filters = (field, operator) => (text ? [{ field, operator, value: text }] : []);
+    const [byEmail, byExactID] = await Promise.all([
+      ask("rows", { model: "Identity", filters: filters("email", "contains"), order: "email", size: 8 }),
+      text ? ask("rows", { model: "Identity", filters: filters("id", "equals") }) : { rows: [] },
+    ]);
+    if (text !== byID("pick-identity").elements.text.value.trim()) {
+      return; // more has been typed
+    }
+    const rows = [...byExactID.rows, ...byEmail.rows];
+    list.replaceChildren(
+      ...rows.map((row) => {
+        const label = row.email ?? row.name ?? row.id;
+        const button = element("button", { type: "button", textContent: label, title: row.id });
+        button.addEventListener("click", async () => {
+          try {
+            await caller.be(row.id, label);
+            close();
+          } catch (e) {
+            byID("caller-problem").textContent = e.message;
+          }
+        });
+        return element("li", {}, button);
+      }),
+    );
+    if (rows.length === 0) {
+      list.replaceChildren(element("li", { className: "quiet", textContent: text ? "no identity is like that" : "there is no identity yet" }));
+    }
+  } catch (e) {
+    byID("caller-problem").textContent = e.message;
+  }
+}
+
+// What became of the files: asked while somebody looks.
+const shownRelease = document.querySelector("header").dataset.release;
+
+async function showState() {
+  if (document.hidden) {
+    return;
+  }
+  try {
+    const state = await ask("state");
+    byID("trouble").hidden = state.trouble === "";
+    byID("trouble-release").textContent = state.release;
+    const pre = byID("trouble").querySelector("pre");
+    if (pre.textContent !== state.trouble) {
+      pre.textContent = state.trouble;
+    }
+    byID("newer").hidden = String(state.release) === shownRelease;
+  } catch {
+    // the service is starting again
+  }
+}
+
+byID("newer").querySelector("button").addEventListener("click", () => location.reload());
+if (hasBench) {
+  showState();
+  setInterval(showState, 2000);
+  document.addEventListener("visibilitychange", showState);
+}
