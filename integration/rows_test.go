@@ -73,7 +73,7 @@ to one: Grace
 to many: ownerId is … ×
 descending: Linus Grace Ada
 filtered: Grace Ada
-changed: Linus Grace Ada
+changed: Margaret Grace Ada
 refused: 403 not authorized to access. Explain why
 explained: renameOwner (update of Owner) called by an anonymous caller / 403, refused before any row is read: none of its rules can hold
 anonymous: 403: not authorized to access. Explain why

@@ -15,7 +15,7 @@ let looks = 0; // how often something was looked at, so that a late answer is no
 function view() {
   const query = new URLSearchParams(location.search);
   return {
-    source: query.get("source") ?? "",
+    source: query.get("source") ?? (caller.get() && query.size === 0 ? ownList() : ""),
     filters: JSON.parse(query.get("filters") ?? "[]"),
     order: query.get("order") ?? "",
     after: JSON.parse(query.get("after") ?? "null"),
@@ -24,12 +24,17 @@ function view() {
   };
 }
 
+/** ownList is the list of the model by which a caller sees rows; empty if there is none. */
+function ownList() {
+  return place.querySelector('[data-source]:not([data-source=""])')?.dataset.source ?? "";
+}
+
 /** go looks at something else, so that the browser can go back. */
 function go(change) {
   const changed = { ...view(), ...change };
   const query = new URLSearchParams();
+  query.set("source", changed.source);
   if (changed.source) {
-    query.set("source", changed.source);
     query.set("input", changed.input);
   } else {
     if (changed.filters.length > 0) {
@@ -165,7 +170,8 @@ function showListInput({ source, input }) {
   const shown = { ...node, required: true, members: node.members?.filter((m) => ["where", "orderBy", "first"].includes(m.name)) };
   listForm = partOf(shown, "", context);
   listForm.fill(parsed(input));
-  form.replaceChildren(listForm.element, element("button", { className: "main", textContent: "List" }));
+  const inputs = element("details", { open: input !== "{}" }, element("summary", { textContent: "Inputs of " + source }), listForm.element, element("button", { className: "main", textContent: "List" }));
+  form.replaceChildren(inputs);
   form.onsubmit = (event) => {
     event.preventDefault();
     go({ input: listForm.read() ?? "{}", after: null });
@@ -414,8 +420,7 @@ for (const tab of place.querySelectorAll("[data-source]")) {
 }
 document.addEventListener("caller", () => {
   // Whoever chooses a caller looks at what that one sees.
-  const own = place.querySelector('[data-source]:not([data-source=""])');
-  go({ source: view().source || own?.dataset.source || "", after: null });
+  go({ source: view().source || ownList(), after: null, id: null });
 });
 addEventListener("popstate", show);
 

@@ -76,6 +76,7 @@ await page.locator("#rows tbody tr", { hasText: "Linus" }).locator("a").click();
 await inRow("name").fill("Margaret");
 await dialog.getByRole("button", { name: "Save" }).click();
 await dialog.waitFor({ state: "hidden" });
+await page.locator("#rows td", { hasText: "Margaret" }).waitFor();
 console.log("changed:", await cells(2));
 await page.locator("#rows tbody tr", { hasText: "Ada" }).locator("a").click();
 await dialog.getByRole("link", { name: "renameOwner" }).click();
@@ -127,7 +128,7 @@ await page.locator("#trouble").waitFor({ state: "hidden" });
 await page.locator("#newer button").click();
 await page.waitForFunction(() => document.getElementById("release")?.textContent === "2");
 await table("Thing");
-await counted("1 row");
+await counted("1 record"); // as the caller sees them
 console.log("release 2:", (await page.locator("#rows thead th").allTextContents()).join(" "));
 console.log("outside:", [...outside].join(" ") || "nothing");
 console.log("complaints:", complaints.join(" | ") || "none");
