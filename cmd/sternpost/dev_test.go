@@ -152,6 +152,8 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	edit("place Text?", "place Txet?")
 	at = p.await(t, at, "schema.stern:7:11: ")
 	at = p.await(t, at, "the schema has errors")
+	state := strings.TrimSuffix(api, "api/json/") + "docs/bench/state"
+	awaitAnswer(t, "POST", state, "{}", `{"release":2,"trouble":"schema.stern:7:11: `)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 	replaceFile(t, schema, good)
 
@@ -166,6 +168,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	// Mended, it goes on.
 	replaceFile(t, schema, strings.Replace(good, "place Text?", "place Text?\n    done Boolean @default", 1))
 	p.await(t, at, "release 3 installed")
+	awaitAnswer(t, "POST", state, "{}", `{"release":3,"trouble":""}`)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"done":false`)
 
 	// A field that holds nothing may go again.

@@ -31,6 +31,9 @@ func request(t *testing.T, method, url, body string) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
 	client := &http.Client{Transport: watch.Transport(&http.Transport{DisableKeepAlives: true}), Timeout: 30 * time.Second}
 	response, err := client.Do(r)
 	if err != nil {
