@@ -38,7 +38,7 @@ func TestDatabaseAway(t *testing.T) {
 	// A person gets a page, and later the one that was asked for.
 	response, got = a.send(t, "GET", "/", nil, "")
 	if response.StatusCode != 503 || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") ||
-		!strings.Contains(got, "database does not answer") || !strings.Contains(got, `src="docs/problem.js"`) {
+		!strings.Contains(got, "database does not answer") || !strings.Contains(got, `src="./docs/problem.js"`) {
 		t.Errorf("the page without database: got %d %s %s", response.StatusCode, response.Header.Get("Content-Type"), got)
 	}
 	// What does not take a database is answered all the same.

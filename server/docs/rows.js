@@ -416,17 +416,21 @@ document.getElementById("new-row").addEventListener("click", () => {
   editor(document.getElementById("row"), "New row of " + model, {}, [], { save: (values) => ask("insert", { model, values }) });
 });
 for (const tab of place.querySelectorAll("[data-source]")) {
-  tab.addEventListener("click", () => go({ source: tab.dataset.source, after: null, input: "{}" }));
+  tab.addEventListener("click", () => shape && go({ source: tab.dataset.source, after: null, input: "{}" }));
 }
 document.addEventListener("caller", () => {
+  if (!shape) {
+    return; // what is shown first is of this caller
+  }
   // Whoever chooses a caller looks at what that one sees.
   go({ source: view().source || ownList(), after: null, id: null });
 });
-addEventListener("popstate", show);
+addEventListener("popstate", () => shape && show());
 
 shapeOf(model)
   .then((found) => {
     shape = found;
+    document.getElementById("new-row").disabled = false;
     return show();
   })
   .catch((e) => say(e.message));
