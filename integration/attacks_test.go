@@ -309,7 +309,7 @@ func TestSessionHasNoEffect(t *testing.T) {
 		{`select api.get_note('ann1', 'ann')`, "secret of ann"},
 		{`select api.get_shared('ann1', '{"identityId":"ben","headers":{"x_key":""}}')`, "SP403"},
 		{`select api.update_note('{"where":{"id":"ann1"},"values":{"text":"taken"}}', '{"identityId":"ben"}')`, "SP403"},
-		{`select api.rename_note('{"where":{"id":"ann1"},"values":{"text":"secret of ann"}}', '{"identityId":"ann"}')`, "SP403"},
+		{`select api.rename_note('ann1', 'secret of ann', 'ann')`, "SP403"},
 		{`select pg_catalog.count(*)::text from api.list_notes('{"totalCount":true}', '{"identityId":"ben"}')`, `20`},
 		{`select api.create_note('{"owner":{"id":"ben"},"text":"x","code":"new"}', '{"identityId":"ann"}')`, "SP403"},
 		{`select api.delete_note('ben1', 'ann')`, "SP403"},

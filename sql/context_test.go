@@ -109,6 +109,7 @@ func TestRefusals(t *testing.T) {
 		{`select platform.refuse()`, "SP403", "not authorized to access", ""},
 		{`select platform.refuse_or_miss(true)`, "SP403", "not authorized to access", ""},
 		{`select platform.refuse_or_miss(false)`, "SP404", "record not found", ""},
+		{`select platform.miss()`, "SP404", "record not found", ""},
 		{`select platform.refuse_or_miss(null)`, "SP404", "record not found", ""},
 		{`select platform.require_valid('{}')`, "", "", ""},
 		{`select platform.require_valid(null)`, "", "", ""},

@@ -2,6 +2,9 @@ package sqlgen_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/server/answer"
@@ -97,6 +100,114 @@ func TestArguments(t *testing.T) {
 	}
 	if got, want := a.call(t, "drop", `{"text":`+quoted+`,"id":"a"}`, ""), `"a"`; got != want {
 		t.Errorf("drop answers %s, want %s", got, want)
+	}
+}
+
+const papers = `
+model Paper {
+  fields {
+    text Text
+    note Text?
+    kind Kind @default(Kind.Good)
+    hint Text? @default("none")
+    size Number?
+    price Decimal @default(1.5)
+    flag Boolean?
+    day Date?
+    at Timestamp?
+    took Duration?
+    copied Text? @default("nothing")
+    moment Timestamp?
+    labels Text[]?
+    owner Owner?
+    keeper Owner
+    second Owner?
+  }
+  actions {
+    create createTyped() with (text, note?, kind?, hint?, size?, price?, flag?, day?, at?, took?, owner.id?, keeper.id, copy: Text?) {
+      @set(paper.copied = copy)
+      @set(paper.moment = day)
+      @set(paper.second = paper.keeper)
+    }
+    create createPlain() with (text, note?, kind?, hint?, size?, price?, flag?, day?, at?, took?, owner.id?, keeper.id, copy: Text?, labels?) {
+      @set(paper.copied = copy)
+      @set(paper.moment = day)
+      @set(paper.second = paper.keeper)
+    }
+    update updateTyped(id) with (text?, note?, kind?, hint?, size?, price?, flag?, day?, at?, took?, owner.id?, keeper.id?, copy: Text?) {
+      @set(paper.copied = copy)
+      @set(paper.moment = day)
+    }
+    update updatePlain(id) with (text?, note?, kind?, hint?, size?, price?, flag?, day?, at?, took?, owner.id?, keeper.id?, copy: Text?, labels?) {
+      @set(paper.copied = copy)
+      @set(paper.moment = day)
+    }
+  }
+  @permission(expression: true, actions: [create, update])
+}
+model Owner { fields { name Text } }
+enum Kind { Good Bad }
+`
+
+// TestArgumentsOfWrites sends the same inputs, each of which may be there, null or absent, to
+// actions whose functions take them one by one and to others, which take an array besides and
+// so the body: both write the same.
+func TestArgumentsOfWrites(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "papers", papers)
+	a.exec(t, "insert into app.owner (id, name) values ('o1', 'One'), ('o2', 'Two')")
+	for action, want := range map[string]string{
+		"createTyped": "text, text, text, text, boolean, bigint, numeric, boolean, date, timestamp with time zone, interval, text, text, text, text",
+		"updateTyped": "text, text, text, boolean, text, text, boolean, bigint, boolean, numeric, boolean, boolean, date, boolean, " +
+			"timestamp with time zone, boolean, interval, boolean, text, boolean, text, text, text",
+		"createPlain": release.PlainSignature,
+		"updatePlain": release.PlainSignature,
+	} {
+		if got := a.action(t, action).Signature(); got != want {
+			t.Errorf("%s takes (%s), want (%s)", action, got, want)
+		}
+	}
+
+	// The last of each is null, or what is above it; one that may not be null has none.
+	inputs := [][]string{
+		{`"note":"\"n\", {1}"`, `"note":""`, `"note":null`},
+		{`"kind":"Bad"`},
+		{`"hint":"h"`, `"hint":null`},
+		{`"size":7`, `"size":null`},
+		{`"price":-0.25`},
+		{`"flag":true`, `"flag":false`, `"flag":null`},
+		{`"day":"2026-03-31"`, `"day":null`},
+		{`"at":"2026-03-31T21:40:10.123Z"`, `"at":null`},
+		{`"took":"P1DT2H"`, `"took":null`},
+		{`"owner":{"id":"o1"}`, `"owner":{}`, `"owner":null`},
+		{`"copy":"c"`},
+	}
+	values := func(random *rand.Rand, more ...string) string {
+		for _, choices := range inputs {
+			if n := random.IntN(len(choices) + 1); n < len(choices) {
+				more = append(more, choices[n])
+			}
+		}
+		random.Shuffle(len(more), func(i, j int) { more[i], more[j] = more[j], more[i] })
+		return "{" + strings.Join(more, ",") + "}"
+	}
+	unlike := regexp.MustCompile(`"(id|createdAt|updatedAt)":"[^"]*",?`)
+	id := regexp.MustCompile(`"id":"([^"]*)"`)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 60 {
+		body := values(random, `"text":"t"`, `"keeper":{"id":"o2"}`)
+		typed, plain := a.call(t, "createTyped", body, ""), a.call(t, "createPlain", body, "")
+		if got, want := unlike.ReplaceAllString(typed, ""), unlike.ReplaceAllString(plain, ""); got != want || !strings.Contains(got, `"secondId":"o2"`) {
+			t.Fatalf("create with %s answers\n%s, want\n%s", body, got, want)
+		}
+		body = values(random, [][]string{nil, {`"text":"u"`}, {`"keeper":{"id":"o1"}`}}[random.IntN(3)]...)
+		update := func(action, row string) string {
+			return a.call(t, action, `{"values":`+body+`,"where":{"id":"`+id.FindStringSubmatch(row)[1]+`"}}`, "")
+		}
+		got, want := unlike.ReplaceAllString(update("updateTyped", typed), ""), unlike.ReplaceAllString(update("updatePlain", plain), "")
+		if got != want || got == "" {
+			t.Fatalf("update with %s of %s answers\n%s, want\n%s", body, typed, got, want)
+		}
 	}
 }
 

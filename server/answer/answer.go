@@ -15,11 +15,10 @@ import (
 type Plan struct {
 	usual Statement
 
-	isTyped     bool     // whether the function takes inputs one by one, and not the body
-	inputs      []string // these
-	takesCaller bool     // whether it takes who calls alone, and not the whole context
-	record      *Record  // nil means that the function answers JSON
-	pages       *pages   // nil means that it answers at most one record
+	inputs      *input.Texts // what the function takes of the body one by one; nil means that it takes the body
+	takesCaller bool         // whether it takes who calls alone, and not the whole context
+	record      *Record      // nil means that the function answers JSON
+	pages       *pages       // nil means that it answers at most one record
 }
 
 // Statement is a call in SQL.
@@ -70,13 +69,16 @@ func NewValue(function string) *Plan { return newValue(function, nil) }
 
 func newValue(function string, arguments []release.Argument) *Plan {
 	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}}
-	for _, a := range arguments {
-		if a.Input != "" {
-			p.inputs = append(p.inputs, a.Input)
-		}
-		p.takesCaller = a.Input == "" && a.Type != release.ContextType
+	if len(arguments) == 0 {
+		return p
 	}
-	p.isTyped = len(arguments) > 0
+	last := len(arguments) - 1
+	p.takesCaller = arguments[last].Type != release.ContextType
+	texts := make([]input.Text, last)
+	for i, a := range arguments[:last] {
+		texts[i] = input.Text{Path: a.Input, Given: a.Given}
+	}
+	p.inputs = input.NewTexts(texts)
 	return p
 }
 
@@ -88,10 +90,10 @@ func (p *Plan) TakesContext() bool { return !p.takesCaller }
 // input writes it, and a caller, who is empty for nobody. The context, which holds both
 // the caller and what else is known of the request, counts if the plan takes it.
 func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
-	if !p.isTyped {
+	if p.inputs == nil {
 		return [][]byte{body, context}
 	}
-	parameters := input.Texts(body, p.inputs)
+	parameters := p.inputs.Of(body)
 	switch {
 	case !p.takesCaller:
 		return append(parameters, context)

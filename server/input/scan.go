@@ -2,7 +2,6 @@ package input
 
 import (
 	"bytes"
-	"slices"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -308,45 +307,4 @@ func AppendText(out, content []byte) []byte {
 	}
 	out = append(out, content[start:]...)
 	return append(out, '"')
-}
-
-// Texts returns members of an input that Read has written, each as the text that it is in
-// SQL. One that is null or absent is nil; an object or array is not a text.
-func Texts(written []byte, names []string) [][]byte {
-	texts := make([][]byte, len(names), len(names)+1)
-	if len(names) == 0 {
-		return texts
-	}
-	s := scanner{data: written, at: 1}
-	for s.peek() == '"' {
-		name, _, ok := s.text()
-		if !ok {
-			return texts
-		}
-		place := slices.IndexFunc(names, func(n string) bool { return n == string(name) })
-		s.peek()
-		s.at++ // the colon
-		var value []byte
-		kind, start := s.peek(), s.at
-		switch kind {
-		case '"':
-			if value, _, ok = s.text(); !ok {
-				return texts
-			}
-			value = slices.Clone(value) // which the scanner uses again
-		case 'n':
-			s.at += len("null")
-		default:
-			for s.at < len(s.data) && s.data[s.at] != ',' && s.data[s.at] != '}' {
-				s.at++
-			}
-			value = s.data[start:s.at]
-		}
-		if place >= 0 {
-			texts[place] = value
-		}
-		s.peek()
-		s.at++ // the comma, or the end
-	}
-	return texts
 }

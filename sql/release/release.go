@@ -189,7 +189,10 @@ type Action struct {
 type Argument struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`            // as Postgres prints it
-	Input string `json:"input,omitempty"` // the member of the request's body
+	Input string `json:"input,omitempty"` // the member of the request's body, dotted: values.title
+
+	// Given tells that the argument says whether the request gives the input, null or not.
+	Given bool `json:"given,omitempty"`
 }
 
 // ContextType is the type of an argument that takes the whole context.

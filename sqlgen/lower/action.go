@@ -168,6 +168,7 @@ type builder struct {
 
 	inputs []*pg.Variable            // that hold inputs, declared before the others
 	values map[*schema.Input]pg.Expr // of the inputs that are held
+	given  map[*schema.Input]pg.Expr // whether a request gives an input; nil where the body of the request tells
 }
 
 // begin starts a function of an action: it enters the context, then refuses
@@ -198,7 +199,7 @@ func ownerOf(a *schema.Action) string {
 
 // refuseEarly ends the call of a caller whom the rules refuse whatever the row.
 func (b *builder) refuseEarly() {
-	b.early = decider{expression: newExpression(ruleLogic, inFunction, nil, b.inputValue)}.decideEarly(b.action.Rules)
+	b.early = decider{expression: b.expressionWithoutRow(ruleLogic)}.decideEarly(b.action.Rules)
 	switch {
 	case pg.IsFalse(b.early.fails):
 	case pg.IsTrue(b.early.fails):

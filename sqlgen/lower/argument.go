@@ -10,30 +10,81 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// A function whose inputs are all there in each request takes each as an argument of its
-// type, and behind them who calls, or the whole context if more of that is read. Other
-// functions take the input as JSON, which tells what is absent from what is null.
+// A function that takes no rows below its own takes each input as an argument of its type,
+// and behind them who calls, or the whole context if more of that is read. An input that may
+// be absent is null then. Where null is a value too, an argument behind it tells the two
+// apart. Other functions take the input as JSON, which does so by itself.
 
 var (
 	callerArgument  = pg.Argument{Name: "caller", Type: "text"}
 	contextArgument = pg.Argument{Name: "context", Type: release.ContextType}
 )
 
+// argument is an argument that takes an input, or tells whether a request gives it.
+type argument struct {
+	pg.Argument
+	input *schema.Input
+	given bool
+}
+
 // takesArguments tells whether the function of an action takes its inputs one by one.
 func takesArguments(a *schema.Action) bool {
-	switch {
-	case a.Kind != schema.Get && a.Kind != schema.Delete, a.Custom, isPrepared(a):
+	switch a.Kind {
+	case schema.Get, schema.Delete:
+	case schema.Create, schema.Update:
+		if len(levels(a).children) > 0 {
+			return false
+		}
+	default:
 		return false
 	}
-	return !slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
-		return in.Optional || in.Message != nil || in.Type.Array || argumentType(in) == "" || isMeantOtherwise(argumentName(in), a)
-	}) && !isMeantOtherwise(callerArgument.Name, a) && !slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool {
+	if a.Custom || isPrepared(a) || slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return in.Optional }) {
+		return false
+	}
+	names := []string{callerArgument.Name, contextArgument.Name}
+	for _, argument := range argumentsOf(a) {
+		in := argument.input
+		if in.Message != nil || in.Type.Array || argument.Type == "" || slices.Contains(names, argument.Name) {
+			return false
+		}
+		names = append(names, argument.Name)
+	}
+	if len(names)-1 > maxInputs || slices.ContainsFunc(names, func(name string) bool { return isMeantOtherwise(name, a) }) {
+		return false
+	}
+	return !slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool {
 		return isAliasOf(m.Table, a.Function) // by which arguments could be qualified, as columns are
 	})
 }
 
-// argumentName is the name of the argument that takes an input.
-func argumentName(in *schema.Input) string { return schema.SnakeForm(in.Name) }
+// argumentsOf returns the arguments that take the inputs of an action.
+func argumentsOf(a *schema.Action) []argument {
+	var arguments []argument
+	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
+		name := schema.SnakeForm(in.Name)
+		arguments = append(arguments, argument{pg.Argument{Name: name, Type: argumentType(in)}, in, false})
+		if asksWhetherGiven(a, in) {
+			arguments = append(arguments, argument{pg.Argument{Name: name + "_given", Type: "boolean"}, in, true})
+		}
+	}
+	return arguments
+}
+
+// asksWhetherGiven tells whether an action does something else where an input is absent
+// than where it is null.
+func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
+	mayBeNull, matters := in.Nullable, false
+	for _, w := range levels(a).writes {
+		switch {
+		case w.input == in:
+			mayBeNull = mayBeNull || w.links() && w.field.Optional
+		case w.set == nil || !slices.Contains(optionalInputsOf(w.set.Value), in):
+			continue
+		}
+		matters = matters || a.Kind == schema.Update || columnDefault(w.field) != nil
+	}
+	return in.Optional && mayBeNull && matters
+}
 
 // isMeantOtherwise tells whether an argument of a name would be taken for something else in
 // the statements of an action's function, or the other way round.
@@ -41,10 +92,6 @@ func isMeantOtherwise(name string, a *schema.Action) bool {
 	switch name {
 	case "found", "record", "record_", "identity", "page":
 		return true
-	case callerArgument.Name, contextArgument.Name:
-		if slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return argumentName(in) == name }) {
-			return true
-		}
 	}
 	return strings.HasPrefix(name, "v_") || len(name) > pg.MaxIdent ||
 		slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool { return isAliasOf(m.Table, name) })
@@ -65,11 +112,17 @@ func argumentType(in *schema.Input) string {
 // takeArguments returns the arguments of a function that takes its inputs one by one, and
 // makes them the values of these.
 func (b *builder) takeArguments() []pg.Argument {
+	b.given = map[*schema.Input]pg.Expr{}
 	var arguments []pg.Argument
-	for _, in := range b.action.Reads {
-		name := b.names.Take(argumentName(in))
-		arguments = append(arguments, pg.Argument{Name: name, Type: argumentType(in)})
-		b.values[in] = pg.Var(pg.ParamIdent(name))
+	for _, argument := range argumentsOf(b.action) {
+		value := pg.Var(pg.ParamIdent(b.names.Take(argument.Name)))
+		if argument.given {
+			b.given[argument.input] = value
+		} else {
+			b.values[argument.input] = value
+			b.given[argument.input] = pg.IsNotNull(value)
+		}
+		arguments = append(arguments, argument.Argument)
 	}
 	return append(arguments, lastArgument(b.action))
 }
@@ -90,8 +143,11 @@ func publishedArguments(a *schema.Action) []release.Argument {
 		return nil
 	}
 	var arguments []release.Argument
-	for _, in := range a.Reads {
-		arguments = append(arguments, release.Argument{Name: argumentName(in), Type: argumentType(in), Input: in.Name})
+	for _, argument := range argumentsOf(a) {
+		arguments = append(arguments, release.Argument{
+			Name: argument.Name, Type: argument.Type,
+			Input: strings.Join(requestPath(a, argument.input), "."), Given: argument.given,
+		})
 	}
 	last := lastArgument(a)
 	return append(arguments, release.Argument{Name: last.Name, Type: last.Type})

@@ -54,7 +54,7 @@ func (d decider) decideEarly(rules []*schema.Rule) early {
 	}
 	for _, member := range members {
 		result.holds = pg.AnyOf(result.holds, member)
-		if !isAnonymous(result.fails) { // who is nobody has no role
+		if !d.isAnonymous(result.fails) { // who is nobody has no role
 			result.fails = pg.AllOf(result.fails, pg.Negate(member))
 		}
 	}
@@ -62,10 +62,13 @@ func (d decider) decideEarly(rules []*schema.Rule) early {
 }
 
 // isAnonymous tells whether a condition asks for nobody.
-func isAnonymous(e pg.Expr) bool {
+func (d decider) isAnonymous(e pg.Expr) bool {
 	is, ok := e.(*pg.Is)
 	if !ok || is.Test != "null" {
 		return false
+	}
+	if is.Value == d.caller {
+		return true
 	}
 	call, ok := is.Value.(*pg.Call)
 	return ok && call.Name == "platform.identity_id"

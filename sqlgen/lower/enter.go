@@ -78,6 +78,14 @@ func (b builder) callerID() pg.Expr {
 	return memberText(context, "identityId")
 }
 
+// callerAtHand is callerID for expressions; nil for custom code, which enters in full.
+func (b builder) callerAtHand() pg.Expr {
+	if b.action.Custom {
+		return nil
+	}
+	return b.callerID()
+}
+
 // end ends the call by a function of the platform, or lets that decide. All of them look
 // for the caller before they say anything else.
 func (b *builder) end(function string, arguments ...pg.Expr) *pg.Perform {

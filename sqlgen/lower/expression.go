@@ -43,6 +43,7 @@ type expression struct {
 	site      site
 	row       *tableAlias // nil where there is none
 	input     func(expr.Input) pg.Expr
+	caller    pg.Expr // the caller's id as a function has it at hand; nil means that all read its setting
 	aliases   map[string]bool
 	witnesses map[string]*tableAlias // by prefix; nil means that there is no child
 
@@ -242,7 +243,7 @@ func (x expression) start(root expr.Root, steps []expr.Step) (*tableAlias, []exp
 	case root == expr.RootRow:
 		return x.row, steps
 	case len(steps) == 0:
-		return &tableAlias{id: identityID(x.site)}, nil
+		return &tableAlias{id: x.identityID()}, nil
 	}
 	// What leads on from the caller is a query.
 	return &tableAlias{model: field(steps[0]).Model, id: identityID(inQuery)}, steps

@@ -57,6 +57,9 @@ func (b *builder) value(in *schema.Input) pg.Expr {
 
 // isGivenInput tells whether a request gives an optional input, null included.
 func (b builder) isGivenInput(in *schema.Input) pg.Expr {
+	if b.given != nil {
+		return b.given[in]
+	}
 	path := requestPath(b.action, in)
 	if b.action.Kind == schema.Update || b.action.Kind == schema.List {
 		return isGiven(member(input, path[0]), path[1:]) // below where or values
@@ -68,7 +71,17 @@ func (b builder) isGivenInput(in *schema.Input) pg.Expr {
 // the query under the table's own name, and its inputs.
 func (b *builder) expression(l logic, at site) expression {
 	row := rowOf(b.model)
-	return newExpression(l, at, &row, b.inputValue)
+	x := newExpression(l, at, &row, b.inputValue)
+	x.caller = b.callerAtHand()
+	return x
+}
+
+// expressionWithoutRow prepares to lower expressions that cannot name the row, or are
+// asked before there is one.
+func (b *builder) expressionWithoutRow(l logic) expression {
+	x := newExpression(l, inFunction, nil, b.inputValue)
+	x.caller = b.callerAtHand()
+	return x
 }
 
 // inputValue is value for expressions.

@@ -67,7 +67,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.nullable = x.logic == whereLogic && p.Input.InputNullable() // what mentions an absent one does not count
 		return o
 	case expr.RootIsAuthenticated:
-		o.value = pg.IsNotNull(identityID(x.site))
+		o.value = pg.IsNotNull(x.identityID())
 		return o
 	case expr.RootNow:
 		o.value = pg.As(pg.Fn("now"), columnType(o.typ)) // as it would be stored
@@ -124,7 +124,16 @@ func (x expression) setting(function, name string) pg.Expr {
 	return settled(pg.Fn(function, pg.Str(name)), x.site)
 }
 
-// identityID is the caller's id, null for nobody.
+// identityID is the caller's id, null for nobody. In a function that writes, to read a
+// setting costs Postgres a snapshot, where a query has one anyhow.
+func (x expression) identityID() pg.Expr {
+	if x.site == inFunction && x.caller != nil {
+		return x.caller
+	}
+	return identityID(x.site)
+}
+
+// identityID is the caller's id as its setting has it.
 func identityID(at site) pg.Expr { return settled(pg.Fn("platform.identity_id"), at) }
 
 // settled reads a setting once per statement where a query stands around it.

@@ -42,6 +42,9 @@ func (b *builder) setValue(w write, json pg.Expr, at site) written {
 
 // isGivenValue tells whether a request gives an optional write input.
 func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
+	if b.given != nil {
+		return b.given[in]
+	}
 	if b.action.Kind == schema.Create {
 		json = input // which a @set sees as a whole, whatever level it is about
 	}

@@ -13,7 +13,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	where := b.lookUp()
 	b.holdSetInputs()
 	var values pg.Expr // nothing reads them otherwise
-	if readsValues(a) {
+	if b.given == nil && readsValues(a) {
 		values = b.own("v_values", "jsonb", member(input, "values"))
 	}
 	result := b.resultRow()
@@ -69,7 +69,12 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 // missing ends the call if no row was found: it is refused if row security hid the
 // row that the condition finds without it.
 func (b *builder) missing(isMissing, where pg.Expr) {
-	b.step("", pg.IfThen(isMissing, b.end("platform.refuse_or_miss", b.isHidden(where))))
+	isHidden := b.isHidden(where)
+	if pg.IsFalse(isHidden) && !b.isNamed { // nor is the caller missing
+		b.step("", pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.miss")}))
+		return
+	}
+	b.step("", pg.IfThen(isMissing, b.end("platform.refuse_or_miss", isHidden)))
 }
 
 // requireCaller ends the call of a caller who does not exist, where the rules of an action

@@ -13,7 +13,7 @@ import (
 // validate ends the call if rules of the action are false, with all their messages.
 // One that is unknown, for want of a value, has not failed.
 func (b *builder) validate() {
-	x := newExpression(validateLogic, inFunction, nil, b.inputValue) // the row cannot be named
+	x := b.expressionWithoutRow(validateLogic)
 	var messages []pg.Expr
 	for _, v := range b.action.Validations {
 		fails := &pg.Is{Value: x.holds(v.Expression), Test: "false"}

@@ -21,6 +21,9 @@ func (w written) or(other pg.Expr) pg.Expr {
 	if w.given == nil {
 		return w.value
 	}
+	if is, ok := w.given.(*pg.Is); ok && is.Test == "not null" && is.Value == w.value {
+		return pg.Fn("coalesce", w.value, other)
+	}
 	return &pg.Case{Whens: []pg.When{{Condition: w.given, Result: w.value}}, Else: other}
 }
 
@@ -32,8 +35,12 @@ func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) writte
 	}
 	path := writePath(w.input)[depth:]
 	value := written{value: b.inputFrom(w.input, w.input.Nullable, json, path)}
-	if w.input.Optional {
+	switch {
+	case !w.input.Optional:
+	case b.given == nil:
 		value.given = isWrittenTo(w, json, path)
+	default:
+		value.given = b.given[w.input]
 	}
 	return value
 }

@@ -1,0 +1,50 @@
+package input_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sternpost/sternpost/server/input"
+)
+
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	texts := input.NewTexts([]input.Text{
+		{Path: "where.id"},
+		{Path: "values.note"},
+		{Path: "values.note", Given: true},
+		{Path: "values.owner.id"},
+		{Path: "values.owner.id", Given: true},
+		{Path: "values.count"},
+		{Path: "values.flag"},
+	})
+	for _, c := range []struct{ written, want string }{
+		{`{"where":{"id":"a"},"values":{}}`, `"a" nil "f" nil "f" nil nil`},
+		{`{"values":{"note":"x\n\u00e9\"","count":-12,"flag":true},"where":{"id":"a"}}`, `"a" "x\né\"" "t" nil "f" "-12" "true"`},
+		{`{"values":{"flag":false,"note":null,"owner":{"id":"o"}},"where":{"id":""}}`, `"" nil "t" "o" "t" nil "false"`},
+		{`{"values":{"owner":null,"count":1}}`, `nil nil "f" nil "t" "1" nil`},
+		{`{"values":{"owner":{"id":null}}}`, `nil nil "f" nil "t" nil nil`},
+		{`{"values":{"owner":{}}}`, `nil nil "f" nil "f" nil nil`},
+		{`{"id":"b","values":{"id":"b","where":{"id":"b"},"owner":{"note":"b"}}}`, `nil nil "f" nil "f" nil nil`},
+		{`{}`, `nil nil "f" nil "f" nil nil`},
+		{` { "where" : { "id" : "a" } , "values" : { "note" : null , "count" : 5 } } `, `"a" nil "t" nil "f" "5 " nil`},
+	} {
+		var got string
+		for i, text := range texts.Of([]byte(c.written)) {
+			if i > 0 {
+				got += " "
+			}
+			if text == nil {
+				got += "nil"
+			} else {
+				got += fmt.Sprintf("%q", text)
+			}
+		}
+		if got != c.want {
+			t.Errorf("of %s\ngot  %s\nwant %s", c.written, got, c.want)
+		}
+	}
+	if got := input.NewTexts(nil).Of([]byte("{}")); len(got) != 0 {
+		t.Errorf("got %q where nothing is taken", got)
+	}
+}

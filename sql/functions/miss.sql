@@ -1,0 +1,14 @@
+-- For update and delete, once no row was found that no rule can have hidden, of a caller who was looked for before. Where either is
+-- not so, platform.refuse_or_miss looks again.
+create or replace function platform.miss() returns void
+language plpgsql
+volatile
+security invoker
+as $$
+begin
+  raise exception 'record not found' using errcode = 'SP404';
+end;
+$$;
+
+comment on function platform.miss() is 'Ends the call: there is no such row.';
+grant execute on function platform.miss() to sternpost_caller, sternpost_code;
