@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 	t.Parallel()
 	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
 		checked, _ := check(t, c.Archive)
-		conn := tables(t, checked, c.Content("rows.sql"))
+		conn := tables(t, c.Archive, c.Content("rows.sql"))
 		for i, section := range c.Files {
 			call, ok := strings.CutPrefix(section.Name, "want ")
 			if !ok {
@@ -78,13 +78,12 @@ func check(t *testing.T, archive *txtar.Archive) (*schema.Schema, *sqlgen.Projec
 
 // tables makes a database with the tables of a schema and rows in them. Its actions
 // are left out: nothing here calls them.
-func tables(t *testing.T, s *schema.Schema, rows string) *pgx.Conn {
+func tables(t *testing.T, archive *txtar.Archive, rows string) *pgx.Conn {
 	t.Helper()
-	bare := &schema.Schema{Config: s.Config, Enums: s.Enums}
+	s, _ := check(t, archive)
+	bare := &schema.Schema{Config: s.Config, Enums: s.Enums, Models: s.Models}
 	for _, m := range s.Models {
-		of := *m
-		of.Rules, of.Actions, of.Validations = nil, nil, nil
-		bare.Models = append(bare.Models, &of)
+		m.Rules, m.Actions, m.Validations = nil, nil, nil
 	}
 	db := pgtest.New(t, pgtest.Options{})
 	lowered, manifest := lower.Schema(bare, "schema.stern")
@@ -148,9 +147,10 @@ func run(t *testing.T, conn *pgx.Conn, s *schema.Schema, r explain.Request) (*ex
 // TestCallers names callers who are not there, or not alone.
 func TestCallers(t *testing.T) {
 	t.Parallel()
-	checked, _ := check(t, &txtar.Archive{Files: []txtar.File{{Name: "schema.stern", Data: []byte(
-		"model Note { fields { text Text } actions { get getNote(id) } @permission(expression: ctx.isAuthenticated, actions: [get]) }")}}})
-	conn := tables(t, checked, "insert into app.identity (id, email, issuer) values ('a', 'x@a.example', 'one'), ('b', 'x@a.example', 'two')")
+	archive := &txtar.Archive{Files: []txtar.File{{Name: "schema.stern", Data: []byte(
+		"model Note { fields { text Text } actions { get getNote(id) } @permission(expression: ctx.isAuthenticated, actions: [get]) }")}}}
+	checked, _ := check(t, archive)
+	conn := tables(t, archive, "insert into app.identity (id, email, issuer) values ('a', 'x@a.example', 'one'), ('b', 'x@a.example', 'two')")
 	for caller, want := range map[string]string{
 		"nobody":      "there is no Identity with the id or e-mail nobody",
 		"x@a.example": "several Identities have the e-mail x@a.example",

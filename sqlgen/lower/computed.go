@@ -38,7 +38,8 @@ type part struct {
 
 	kind      partKind
 	step      *schema.Field // of the owner: the relation to the rows that it is made of
-	function  string        // SUM, COUNT, MIN, MAX, MEDIAN, or ONE for the row behind a to-one without column
+	function  string        // SUM, COUNT, MIN, MAX, MEDIAN, LIST for all values, in order, or ONE for the row behind a to-one without column
+	ofLists   bool          // whether what the other rows have are such lists
 	orZero    bool
 	emptyZero bool                       // whether it is 0 where a to-one leads nowhere
 	value     func(alias string) pg.Expr // of a row behind the step; nil where rows are counted
@@ -215,8 +216,11 @@ func (l *lowering) aggregateColumn(m *schema.Model, a *expr.Aggregate, function 
 	}
 	p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(target, &behind, function).column) }
 	p.typ, p.isNumber = "numeric", false
-	if function == "MIN" || function == "MAX" {
+	switch function {
+	case "MIN", "MAX":
 		p.typ = variableType(a.Path.Type())
+	case "LIST":
+		p.typ, p.emptyZero, p.notNull, p.neutral = listType, false, false, nil
 	}
 	return l.part(m, p, nil)
 }
@@ -232,9 +236,8 @@ func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *
 	first := field(path.Steps[0])
 	rest := behindStep(path)
 	p := &part{kind: l.kindOf(first), step: first, function: "ONE", notNull: !path.MayBeNull()}
-	p.typ = variableType(path.Type())
-	if path.Type().Kind == expr.Model {
-		p.typ = "text"
+	if p.typ = "text"; path.Type().Kind != expr.Model { // else it is an id
+		p.typ = variableType(path.Type())
 	}
 	p.value = func(alias string) pg.Expr { return l.over(first.Target, alias).ownColumn(rest) }
 	if p.notNull {
@@ -269,10 +272,14 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 	p := &part{kind: reread, step: first, function: function, orZero: a.OrZero, typ: "numeric"}
 	switch {
 	case inner.Path.ThroughToMany():
-		p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(child, &inner, function).column) }
-		if function == "COUNT" {
+		of := function
+		switch function {
+		case "COUNT":
 			p.function = "SUM"
+		case "MEDIAN", "LIST": // no median tells what the median of all is
+			of, p.ofLists = "LIST", true
 		}
+		p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(child, &inner, of).column) }
 	default:
 		if len(inner.Path.Steps) > 0 || function != "COUNT" {
 			p.value = func(alias string) pg.Expr { return l.over(child, alias).ownColumn(inner.Path) }
@@ -284,6 +291,8 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 	switch p.function {
 	case "SUM", "COUNT":
 		p.kind, p.notNull, p.neutral = shifted, true, pg.Lit("0")
+	case "LIST":
+		p.typ, p.orZero, p.notNull, p.neutral = listType, false, true, pg.Str("{}")
 	default:
 		if p.function != "MEDIAN" {
 			p.typ = variableType(a.Path.Type())
@@ -294,6 +303,9 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 	}
 	return l.part(m, p, f)
 }
+
+// listType is the type of a list of numbers.
+const listType = "numeric[]"
 
 // neutral is a value of a type that a required part has until the triggers have run.
 func neutral(t expr.Type, e *schema.Enum) pg.Expr {
@@ -387,6 +399,19 @@ func (p *part) whole() pg.Expr {
 		query.Where = pg.Eq(pg.Col(alias, "id"), pg.Col(p.owner.Table, p.link()))
 	} else {
 		query.Where = pg.AllOf(pg.Eq(pg.Col(alias, p.link()), pg.Col(p.owner.Table, "id")), p.filterOver(alias))
+	}
+	if p.ofLists {
+		names := pg.NewNames()
+		names.Take(p.owner.Table)
+		names.Take(alias)
+		listed := names.Take("listed")
+		query.Joins = []pg.Join{{Kind: "cross join lateral", With: &pg.CallRef{Call: pg.Fn("unnest", value), Alias: listed, Columns: []string{"value"}}}}
+		value = pg.Col(listed, "value")
+	}
+	if p.function == "LIST" {
+		query.Columns, query.OrderBy = []pg.Output{{Value: pg.As(value, "numeric")}}, []pg.Order{{Value: pg.Lit("1")}}
+		query.Where = pg.AllOf(query.Where, pg.IsNotNull(value))
+		return &pg.ArrayOf{Query: query}
 	}
 	switch p.function {
 	case "COUNT":

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,7 +11,10 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -55,7 +59,7 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	lab := &computedLab{random: r, schema: mustCheck(t, text)}
 	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
 	db := pgtest.New(t, pgtest.Options{})
-	mustInstall(t, db, lab.schema, text)
+	installWithCode(t, db, lab.schema, text)
 	lab.conn = db.Owner(t)
 	if _, err := lab.conn.Exec(t.Context(), "set time zone 'America/New_York'"); err != nil {
 		t.Fatal(err)
@@ -100,6 +104,29 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	}
 }
 
+// churn is custom code that runs what it is given.
+const churn = `create function functions.churn(statements text) returns jsonb
+language plpgsql
+volatile
+as $$
+begin
+  execute statements;
+  return 'true';
+end;
+$$;`
+
+// installWithCode installs a schema of which an action runs any statements as custom code.
+func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string) {
+	t.Helper()
+	lowered, manifest := Schema(s, "test.stern")
+	lowered.Code = []*pg.CodeFile{{Name: "functions/churn.sql", Text: churn}}
+	emit.RenderCode(lowered)
+	Publish(manifest, s)
+	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+}
+
 // isExpected tells whether a statement was refused for what it would have done.
 func isExpected(err error) bool {
 	return slices.ContainsFunc([]string{"23505", "23503", "23502", "23514"}, func(code string) bool { return strings.Contains(err.Error(), code) })
@@ -136,7 +163,7 @@ func randomComputedSchema(r random) string {
 	}
 	for n := range 5 + r.IntN(8) {
 		for range 8 { // attempts
-			s, errs := checkText(modelsText(models))
+			s, errs := checkText(computedText(models))
 			if s == nil {
 				panic(fmt.Sprint("a random schema is in error: ", errs[0].Message))
 			}
@@ -149,13 +176,26 @@ func randomComputedSchema(r random) string {
 			}
 			line := fmt.Sprintf("c%d %s%s @computed(%s)", n, typ, optional, text)
 			m.fields = append(m.fields, line)
-			if s, _ := checkText(modelsText(models)); s != nil && len(unsupportedIn(s)) == 0 {
+			if s, _ := checkText(computedText(models)); s != nil && len(unsupportedIn(s)) == 0 {
 				break
 			}
 			m.fields = m.fields[:len(m.fields)-1]
 		}
 	}
-	return modelsText(models)
+	return computedText(models)
+}
+
+// computedText is a schema of models that custom code may read and write.
+func computedText(models []*testModel) string {
+	text := testEnums
+	for i, m := range models {
+		actions := ""
+		if i == 0 {
+			actions = "actions { write churn(statements: Text) returns (Any) } "
+		}
+		text += m.text(actions + "@permission(expression: true, actions: [get, list, create, update, delete, write])")
+	}
+	return text
 }
 
 // computedGenerator makes expressions of computed fields of a model.
@@ -285,7 +325,7 @@ func (g *computedGenerator) path(class expr.Class, many bool) string {
 // statement returns a random statement.
 func (lab *computedLab) statement() string {
 	m := pick(lab.random, lab.models)
-	switch lab.IntN(12) {
+	switch lab.IntN(14) {
 	case 0, 1, 2, 3:
 		return lab.insert(m, 1+lab.IntN(3))
 	case 4:
@@ -297,10 +337,51 @@ func (lab *computedLab) statement() string {
 		if lab.chance(15) {
 			return "truncate app." + m.Table + " cascade"
 		}
+		if lab.chance(15) {
+			return lab.restore()
+		}
 		other := pick(lab.random, lab.models)
 		return "with one as (" + lab.update(m) + ") " + lab.update(other)
+	case 12, 13:
+		return lab.code()
 	}
 	return lab.update(m)
+}
+
+// code is a call of custom code that writes some rows.
+func (lab *computedLab) code() string {
+	var statements []string
+	for range 1 + lab.IntN(4) {
+		m := pick(lab.random, lab.models)
+		switch lab.IntN(5) {
+		case 0:
+			statements = append(statements, "delete from app."+m.Table+" where "+lab.some(m))
+		case 1, 2:
+			statements = append(statements, lab.insert(m, 1+lab.IntN(2)))
+		default:
+			statements = append(statements, lab.update(m))
+		}
+	}
+	input, err := json.Marshal(map[string]string{"statements": strings.Join(statements, "; ")})
+	if err != nil {
+		panic(err)
+	}
+	return "select api.churn(" + pg.Quote(string(input)) + ", '{}')"
+}
+
+// restore empties all tables and fills them again with what was in them.
+func (lab *computedLab) restore() string {
+	var save, tables, fill []string
+	for _, m := range lab.models {
+		columns := "id"
+		for _, f := range lab.written(m) {
+			columns += ", " + pgIdent(f.Column)
+		}
+		save = append(save, "create temp table saved_"+m.Table+" on commit drop as select "+columns+" from app."+m.Table)
+		tables = append(tables, "app."+m.Table)
+		fill = append(fill, "insert into app."+m.Table+" ("+columns+") select "+columns+" from saved_"+m.Table)
+	}
+	return "do $do$ begin " + strings.Join(save, "; ") + "; truncate " + strings.Join(tables, ", ") + "; " + strings.Join(fill, "; ") + "; end $do$"
 }
 
 // some is a condition that holds for some rows of a model.

@@ -123,7 +123,7 @@ func checkText(text string) (*schema.Schema, syntax.Errors) {
 	var errs syntax.Errors
 	config := schema.ReadConfig(&syntax.Source{Name: "sternpost.yaml", Text: []byte(testConfig)}, &errs)
 	tree := syntax.Parse(&syntax.Source{Name: "test.stern", Text: []byte(text)}, &errs)
-	s := schema.Check([]*syntax.File{tree}, schema.Options{Config: config}, &errs)
+	s := schema.Check([]*syntax.File{tree}, schema.Options{Config: config, Functions: []string{"functions/churn.sql"}}, &errs)
 	return s, errs.Sorted()
 }
 

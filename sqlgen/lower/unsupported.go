@@ -67,15 +67,6 @@ func (u refusal) computed(f *schema.Field) {
 		if !ok {
 			return true
 		}
-		many := 0
-		for _, s := range a.Path.Steps {
-			if field(s).IsToMany() {
-				many++
-			}
-		}
-		if a.Function == "MEDIAN" && many > 1 {
-			u.refuse(a.Span(), "MEDIAN of a path through two to-manys")
-		}
 		if a.Condition == nil {
 			return false
 		}
