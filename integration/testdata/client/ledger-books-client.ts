@@ -42,7 +42,7 @@ export interface BooksClient extends SignInActions {
 
   correctInvoice(input: CorrectInvoiceInput, options?: CallOptions): Promise<Invoice>;
 
-  /** Adds up the lines. No draft any more, it appears in the ledger and can be paid. */
+  /** No draft any more, it appears in the ledger and can be paid. */
   sendInvoice(input: SendInvoiceInput, options?: CallOptions): Promise<Invoice>;
 
   discardInvoice(input: DiscardInvoiceInput, options?: CallOptions): Promise<string>;
@@ -166,6 +166,11 @@ export interface Customer {
   /** A word that the business tells its customer, who signs in and accepts with it. */
   invitation: string;
   identityId: string | null;
+  /**
+   * What the customer owes for invoices that were sent.
+   * @format decimal
+   */
+  balance: number;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
@@ -309,10 +314,15 @@ export interface Invoice {
   /** @format markdown */
   note: string | null;
   /**
-   * The sum of the lines, from the moment when it is sent.
+   * The sum of the lines.
    * @format decimal
    */
   total: number;
+  /**
+   * Without what went back.
+   * @format decimal
+   */
+  paid: number;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
@@ -337,12 +347,17 @@ export interface GetInvoiceResult {
   dueOn: string;
   /** @format markdown */
   note: string | null;
+  lines: Line[];
   /**
-   * The sum of the lines, from the moment when it is sent.
+   * The sum of the lines.
    * @format decimal
    */
   total: number;
-  lines: Line[];
+  /**
+   * Without what went back.
+   * @format decimal
+   */
+  paid: number;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
@@ -361,6 +376,8 @@ export interface Line {
    * @format decimal
    */
   price: number;
+  /** @format decimal */
+  amount: number;
   /** @format date-time */
   createdAt: string;
   /** @format date-time */
@@ -382,7 +399,7 @@ export interface ListInvoicesWhere {
   state?: InvoiceStateQueryInput;
   isCreditNote?: BooleanQueryInput;
   dueOn?: DateQueryInput;
-  /** The sum of the lines, from the moment when it is sent. */
+  /** The sum of the lines. */
   total?: DecimalQueryInput;
   lines?: ListInvoicesLinesInput;
 }

@@ -7,16 +7,14 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
-  v_total numeric;
   v_invoice app.invoice;
 begin
-  select sum(line.quantity * line.price) into v_total from app.line where line.invoice_id = send_invoice.id;
-  if v_total is null then
+  if not exists (select from app.line where line.invoice_id = send_invoice.id) then
     raise exception 'an invoice without lines cannot be sent' using errcode = 'SP409';
   end if;
 
   update app.invoice
-  set state = 'Sent', total = v_total
+  set state = 'Sent'
   where invoice.id = send_invoice.id
   returning * into v_invoice;
   return v_invoice;
