@@ -104,6 +104,7 @@ func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
 type app struct {
 	db     *pgtest.DB
 	url    string
+	admin  string // where operators reach the server
 	log    *logBuffer
 	key    []byte // signs tokens
 	signer *auth.Tokens
@@ -148,11 +149,16 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if err != nil {
 		t.Fatal(err)
 	}
+	admin, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	a := &app{
-		db:  db,
-		url: "http://" + listener.Addr().String(),
-		log: &logBuffer{},
-		key: key,
+		db:    db,
+		url:   "http://" + listener.Addr().String(),
+		admin: "http://" + admin.Addr().String(),
+		log:   &logBuffer{},
+		key:   key,
 		client: &http.Client{
 			Transport:     newDescribedTransport(watch.Transport(&http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 100}), "http://"+listener.Addr().String()),
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -193,7 +199,9 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 		Log:        slog.New(slog.NewTextHandler(a.log, &slog.HandlerOptions{Level: level})),
 		Store:      how.store,
 		Listener:   listener,
-		Poll:       250 * time.Millisecond,
+
+		AdminListener: admin,
+		Poll:          250 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)

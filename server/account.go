@@ -20,5 +20,6 @@ func (s *Server) runAccount(c *fiber.Ctx, action *action, in []byte, who *caller
 		return err
 	}
 	s.signIn.Mailed()
+	s.noteLater(c, who)
 	return request.SendJSON(c, fiber.StatusOK, "{}")
 }

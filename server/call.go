@@ -112,7 +112,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	}
 	if len(in.Places()) > 0 || len(action.sealed) > 0 {
 		if made != nil { // it is not to be prepared a second time either
-			if isReplayed, err := s.replay(c, action, made); err != nil || isReplayed {
+			if isReplayed, err := s.replay(c, action, who, made); err != nil || isReplayed {
 				return err
 			}
 		}
@@ -120,9 +120,9 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 			return err
 		}
 	}
-	answered, err := s.ask(c, action, statement, page, who, call, made)
+	answered, err := s.ask(c, r, action, statement, page, who, call, made)
 	if err == nil && answered.IsUnsure() {
-		answered, err = s.ask(c, action, action.call, page, who, call, made)
+		answered, err = s.ask(c, r, action, action.call, page, who, call, made)
 	}
 	if err != nil {
 		why := refusal.OfCall(err, action.Action, r.constraints, call.input)
@@ -163,7 +163,7 @@ func (s *Server) body(r *request.Request, action *action, answered *answer.Answe
 
 // ask makes the call, once if it must not be made twice.
 func (s *Server) ask(
-	c *fiber.Ctx, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
+	c *fiber.Ctx, r *served, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
 ) (*answer.Answer, error) {
 	answered := st.Begin(page, who.request.Result[:0])
 	if !action.Kind.Writes() { // what was written must be answered
@@ -171,9 +171,15 @@ func (s *Server) ask(
 	}
 	params := st.Parameters(call.input, who.identity, call.context)
 	var err error
-	if made == nil {
+	if s.readers != nil && action.Kind.Writes() {
+		st.after = s.noting(c, who)
+	}
+	switch {
+	case s.readers != nil && !action.Kind.Writes():
+		err = s.read(c, r, st, who, params, answered)
+	case made == nil:
 		err = s.db.call(who.request.Client, st, params, answered)
-	} else {
+	default:
 		made.body = func() ([]byte, error) { return s.body(who.request, action, answered) }
 		err = s.db.callOnce(who.request.Client, st, params, answered, made)
 	}

@@ -54,6 +54,8 @@ type statement struct {
 	custom bool   // it runs code of the project, which may leave something behind
 	writes bool
 	action string // by whose name it takes its share of the connections
+
+	after func(*pgconn.PgConn) // what follows a write that was carried out; nil means nothing
 }
 
 // newStatement builds the call of a function of an action.
@@ -95,6 +97,11 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 		return nil, fmt.Errorf("read database.url: %w", err)
 	}
 	postgres.WantWrites(&pc.ConnConfig.Config, c.DatabaseURL)
+	return openPool(pc, c, role)
+}
+
+// openPool makes a pool of connections to one place. It does not connect.
+func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, error) {
 	configureConnections(pc.ConnConfig)
 	shared := sharedConnections(c.PoolSize)
 	own := c.PoolSize - shared
@@ -107,6 +114,7 @@ func openDatabase(c *config.Config, role string) (*database, error) {
 	}
 	pc.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error { d.beginWith(cc); return nil }
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return d.meet(ctx, conn.PgConn()) }
+	var err error
 	if d.pool, err = pgxpool.NewWithConfig(context.Background(), pc); err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
@@ -293,6 +301,9 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	}()
 	mayHaveRun, err := run(pg)
 	switch {
+	case err == nil && st.after != nil:
+		st.after(pg)
+		return nil
 	case err == nil:
 		return nil
 	case d.running.hasLeft(call):

@@ -139,7 +139,7 @@ func TestCORS(t *testing.T) {
 		}
 		vary, expose := "", ""
 		if test.origin != "" {
-			vary, expose = "Origin", "X-Request-Id, Retry-After, Idempotent-Replayed"
+			vary, expose = "Origin", "X-Request-Id, Retry-After, Idempotent-Replayed, Sternpost-Position"
 		}
 		if h.Get("Vary") != vary || h.Get("Access-Control-Expose-Headers") != expose || h.Get("Access-Control-Allow-Credentials") != "" {
 			t.Errorf("%s: got %v", test.name, h)
@@ -152,7 +152,7 @@ func TestCORS(t *testing.T) {
 
 func checkPreflight(t *testing.T, name string, h http.Header, body string, ofAction bool) {
 	t.Helper()
-	allowed := "Authorization, Content-Type, Idempotency-Key, Time-Zone, X-Request-Id"
+	allowed := "Authorization, Content-Type, Idempotency-Key, Sternpost-Position, Time-Zone, X-Request-Id"
 	if ofAction {
 		allowed += ", X-Tenant"
 	}

@@ -104,7 +104,7 @@ func readKey(values [][]byte) ([]byte, error) {
 }
 
 // replay answers a call whose answer is kept. It tells whether there was one.
-func (s *Server) replay(c *fiber.Ctx, a *action, o *once) (bool, error) {
+func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, error) {
 	var kept *string
 	err := s.db.QueryRow("select platform.answer_find($1, $2)", []any{o.id, o.asks}, &kept)
 	if err != nil {
@@ -115,6 +115,7 @@ func (s *Server) replay(c *fiber.Ctx, a *action, o *once) (bool, error) {
 	}
 	o.result, o.isReplayed = []byte(*kept), true
 	o.answer(c)
+	s.noteLater(c, who)
 	return true, nil
 }
 

@@ -115,6 +115,15 @@ func (l *calls) look(now time.Time) {
 	}
 }
 
+// breakAll ends all calls on connections that nothing comes from.
+func (l *calls) breakAll() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for c := l.oldest; c != nil; c = c.next {
+		_ = c.pg.Conn().SetDeadline(time.Now())
+	}
+}
+
 // cancelAll cancels whatever is still running.
 func (l *calls) cancelAll() {
 	l.mu.Lock()

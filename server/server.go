@@ -45,6 +45,7 @@ type Server struct {
 	docs            *docs.Pages // nil if there are none
 	zones           atomic.Pointer[zones]
 	db              *database
+	readers         *readers         // nil without replicas
 	encryption      *encryption.Keys // of secrets; nil where there is no key
 	onceKey         []byte           // of the digests of inputs with secrets
 	bodies          *budget.Budget
@@ -159,6 +160,9 @@ func (s *Server) furnish(options Options) error {
 		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed, IsTidied: s.isTidied,
 	})
 	if err != nil {
+		return err
+	}
+	if s.readers, err = s.openReaders(); err != nil {
 		return err
 	}
 	if s.onceKey, err = newOnceKey(s.config.SigningKey); err != nil {
@@ -325,6 +329,10 @@ func (s *Server) Run(ctx context.Context) error {
 	go s.db.watch(background)
 	go s.signIn.Sweep(background)
 	go s.sweepAnswers(background)
+	if s.readers != nil {
+		go s.readers.run(background)
+		go s.sweepPositions(background)
+	}
 	if s.mailroom != nil {
 		go s.mailroom.Run(background)
 	}
@@ -363,6 +371,9 @@ func (s *Server) Run(ctx context.Context) error {
 	<-followed
 	_ = admin.Close()
 	s.db.close()
+	if s.readers != nil {
+		s.readers.close()
+	}
 	end, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
 	if stopErr := s.telemetry.Stop(end); stopErr != nil {
@@ -386,6 +397,9 @@ func (s *Server) stop() {
 	if n := s.inFlight.Load(); n > 0 {
 		s.log.Warn("requests outlast the shutdown grace", "inFlight", n)
 		s.db.cancelAll()
+		if s.readers != nil {
+			s.readers.cancelAll()
+		}
 		late, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 		defer cancel()
 		s.waitIdle(late)

@@ -47,6 +47,8 @@ type Config struct {
 	AdminHost        string
 	AdminPort        int // 0 means no admin listener
 	DatabaseURL      string
+	DatabaseReadURL  string        // of replicas; empty means that there are none
+	ReadLag          time.Duration // how far behind a replica may be
 	PoolSize         int
 	PoolWait         time.Duration
 	StatementTimeout time.Duration

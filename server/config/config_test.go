@@ -40,7 +40,7 @@ func TestConfigDefaults(t *testing.T) {
 	development := []string{"STERNPOST_MODE=development"}
 	base := Config{
 		Port: 8080, AdminHost: "127.0.0.1", AdminPort: 9090, PoolSize: max(4, 4*runtime.GOMAXPROCS(0)),
-		PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, PreparedStatements: PreparedAuto, OpenAPI: OpenAPIPublic,
+		ReadLag: 5 * time.Second, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second, PreparedStatements: PreparedAuto, OpenAPI: OpenAPIPublic,
 		ShutdownGrace: 20 * time.Second, BodyLimit: 6291456, PageLimit: 8388608, Pagination: Pagination{DefaultSize: 50, MaxSize: 1000}, VerificationKeys: []string{}, PreviousEncryptionKeys: []string{}, AccessTokenExpiry: time.Hour,
 		RefreshTokenExpiry: 90 * 24 * time.Hour, RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
 		PasswordEnabled: true, PasswordSignup: true, PasswordMinLength: 8,
@@ -254,7 +254,7 @@ func TestSettings(t *testing.T) {
 func TestSettingsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"mode": "development", "openapi": "off", "auth.pkce": "S256", "storage.type": "local", "pagination.totalCount": "always",
-		"uploads.inline": "checked", "encryption.key": strings.Repeat("A", 43) + "=", "encryption.previousKeys": strings.Repeat("A", 43) + "=",
+		"uploads.inline": "checked", "encryption.key": strings.Repeat("A", 43) + "=", "database.readLag": "7", "encryption.previousKeys": strings.Repeat("A", 43) + "=",
 		"server.trustedProxies": "10.0.0.0/8", "auth.signingKey": testKey(t), "auth.verificationKeys": publicKey,
 		"database.preparedStatements": "off", "auth.password.verification": "send", "mail.from": "noreply@example.com", "mail.smtp.tls": "implicit"}
 	taken := map[string]string{}

@@ -81,6 +81,8 @@ var settings = []setting[Config]{
 	{key: "admin.host", set: one(text, func(c *Config) *string { return &c.AdminHost }), production: "127.0.0.1", development: "127.0.0.1"},
 	{key: "admin.port", set: one(integer(0, 65535), func(c *Config) *int { return &c.AdminPort }), production: "9090", development: "9090"},
 	{key: "database.url", set: one(text, func(c *Config) *string { return &c.DatabaseURL }), isSecret: true},
+	{key: "database.readUrl", set: one(text, func(c *Config) *string { return &c.DatabaseReadURL }), isSecret: true},
+	{key: "database.readLag", set: one(secondsUpTo(0.1, 60), func(c *Config) *time.Duration { return &c.ReadLag }), production: "5", development: "5"},
 	{key: "database.poolSize", set: one(integer(1, 10000), func(c *Config) *int { return &c.PoolSize })},
 	{key: "database.poolWait", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.PoolWait }), production: "2", development: "2"},
 	{key: "database.statementTimeout", set: one(seconds(0.001), func(c *Config) *time.Duration { return &c.StatementTimeout }), production: "10", development: "10"},
@@ -179,7 +181,7 @@ func (s *setting[C]) variable() string {
 // known everywhere; empty means that there is none.
 func (s *setting[C]) shortVariable() string {
 	switch s.key {
-	case "database.url", "baseUrl", "host", "port":
+	case "database.url", "database.readUrl", "baseUrl", "host", "port":
 		return strings.TrimPrefix(s.variable(), variablePrefix)
 	}
 	return ""

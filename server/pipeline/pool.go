@@ -292,6 +292,19 @@ func (p *Pool) Reset() {
 	}
 }
 
+// Break breaks the connections to a server that does not answer. Queries that are under
+// way are to be made elsewhere.
+func (p *Pool) Break() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, n := range p.connections {
+		_ = n.net.SetDeadline(time.Now())
+		if !n.retired.Swap(true) && n.load == 0 {
+			go n.end()
+		}
+	}
+}
+
 // Close closes the connections. Queries that are under way fail.
 func (p *Pool) Close() {
 	p.mu.Lock()

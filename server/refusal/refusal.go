@@ -297,6 +297,21 @@ func OfStore(err error) *Refusal {
 	return Internal.With(err)
 }
 
+// IsOutage tells whether a call failed because the database is out of reach or in trouble,
+// and not for what it asks, nor for how much is asked.
+func IsOutage(err error) bool {
+	var known *Refusal
+	if errors.As(err, &known) {
+		return known.Code == Unavailable.Code && known.Message != Overloaded.Message
+	}
+	code := SQLState(err)
+	r := databaseRefusals[code]
+	if r == nil {
+		r = databaseRefusals[code[:min(2, len(code))]]
+	}
+	return r == &Unavailable
+}
+
 // OfAuth says how an action answers what package auth refuses to anybody for a while.
 func OfAuth(err *auth.Error) *Refusal {
 	r := Unavailable

@@ -51,7 +51,7 @@ func (p *Policy) WriteHeaders(rc *fasthttp.RequestCtx, requestID string) {
 	}
 	if origin, ok := p.admitted(rc); ok {
 		out.Set("Access-Control-Allow-Origin", origin)
-		out.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, Idempotent-Replayed")
+		out.Set("Access-Control-Expose-Headers", "X-Request-Id, Retry-After, Idempotent-Replayed, Sternpost-Position")
 		out.Set("Vary", "Origin")
 	}
 }
@@ -78,7 +78,7 @@ func (p *Policy) IsPreflight(c *fiber.Ctx) bool {
 // Preflight says what requests of another origin may carry. names are the headers
 // that the schema reads.
 func Preflight(c *fiber.Ctx, names []string) error {
-	allowed := append([]string{"Authorization", "Content-Type", "Idempotency-Key", "Time-Zone", "X-Request-Id"}, names...)
+	allowed := append([]string{"Authorization", "Content-Type", "Idempotency-Key", "Sternpost-Position", "Time-Zone", "X-Request-Id"}, names...)
 	c.Set("Access-Control-Allow-Methods", "GET, POST")
 	c.Set("Access-Control-Allow-Headers", strings.Join(allowed, ", "))
 	c.Set("Access-Control-Max-Age", "600")

@@ -74,6 +74,10 @@
 {{ template "answer_keep.sql" . }}
 {{ template "answer_sweep.sql" . }}
 
+{{ template "position_note.sql" . }}
+{{ template "position_find.sql" . }}
+{{ template "position_sweep.sql" . }}
+
 {{ template "auth_address_hash.sql" . }}
 {{ template "auth_wait_for.sql" . }}
 {{ template "auth_wait.sql" . }}

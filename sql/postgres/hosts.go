@@ -40,6 +40,27 @@ func HasSeveralHosts(config *pgconn.Config) bool {
 	return false
 }
 
+// EachHost splits how to connect into one way for each place that a URL names.
+func EachHost(config *pgx.ConnConfig) []*pgx.ConnConfig {
+	var each []*pgx.ConnConfig
+	add := func(f *pgconn.FallbackConfig) {
+		for _, known := range each {
+			if known.Host == f.Host && known.Port == f.Port { // tried in another way
+				known.Fallbacks = append(known.Fallbacks, f)
+				return
+			}
+		}
+		own := config.Copy()
+		own.Host, own.Port, own.TLSConfig, own.Fallbacks = f.Host, f.Port, f.TLSConfig, nil
+		each = append(each, own)
+	}
+	add(&pgconn.FallbackConfig{Host: config.Host, Port: config.Port, TLSConfig: config.TLSConfig})
+	for _, f := range config.Fallbacks {
+		add(f)
+	}
+	return each
+}
+
 // Connect connects to a database that is to be written to.
 func Connect(ctx context.Context, databaseURL string) (*pgx.Conn, error) {
 	config, err := ParseURL(databaseURL)

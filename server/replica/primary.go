@@ -1,0 +1,157 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// primary is what is known of the primary.
+type primary struct {
+	questions chan *question
+	floor     atomic.Uint64 // where its log was when the connection was opened
+	asked     atomic.Int64  // when it last answered, in nanoseconds
+}
+
+// question asks how far the log was when an identity last wrote.
+type question struct {
+	identity string
+	answer   chan Position // holds one; closed without any if nobody knows
+}
+
+// mostQuestions is how many are put at once.
+const mostQuestions = 1024
+
+// errUnknown says that the primary was not there to be asked.
+var errUnknown = errors.New("the primary does not say what the caller has written")
+
+// find asks the primary how far the log was when an identity last wrote. Many are asked for
+// at once.
+func (p *primary) find(identity string) (Position, error) {
+	q := &question{identity, make(chan Position, 1)}
+	select {
+	case p.questions <- q:
+	default:
+		return 0, errUnknown
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case position, isKnown := <-q.answer:
+		if isKnown {
+			return position, nil
+		}
+	case <-timer.C:
+	}
+	return 0, errUnknown
+}
+
+// runPrimary keeps a connection to the primary, until the context ends.
+func (w *Watch) runPrimary(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := w.followPrimary(ctx)
+		if ctx.Err() == nil {
+			w.options.Log.Debug("the primary is not watched", "error", err)
+		}
+		for end := time.After(reconnectDelay); end != nil; {
+			select {
+			case <-ctx.Done():
+				return
+			case q := <-w.primary.questions:
+				close(q.answer)
+			case <-end:
+				end = nil
+			}
+		}
+	}
+}
+
+// followPrimary asks the primary on one connection. What is kept of identities is lost
+// when a server crashes or another one is promoted, both of which end the connection. So
+// whatever was written before it was opened has to be everywhere.
+func (w *Watch) followPrimary(ctx context.Context) error {
+	conn, err := w.options.Primary(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ended, stop := context.WithCancel(context.Background())
+		stop()
+		_ = conn.Close(ended)
+	}()
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for isFirst := true; ; isFirst = false {
+		var asked []*question
+		if !isFirst {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-tick.C:
+			case q := <-w.primary.questions:
+				asked = append(asked, q)
+			}
+			for len(w.primary.questions) > 0 && len(asked) < mostQuestions {
+				asked = append(asked, <-w.primary.questions)
+			}
+		}
+		if err := w.askPrimary(ctx, conn, asked, isFirst); err != nil {
+			for _, q := range asked {
+				close(q.answer)
+			}
+			return err
+		}
+	}
+}
+
+// askPrimary puts questions, and takes the time.
+func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*question, isFirst bool) error {
+	ctx, cancel := context.WithTimeout(ctx, staleness)
+	defer cancel()
+	identities := make([]string, len(asked))
+	for i, q := range asked {
+		identities[i] = q.identity
+	}
+	began := time.Now()
+	var inserted, flushed string
+	var found []*string
+	err := conn.QueryRow(ctx, `select pg_current_wal_insert_lsn()::text, pg_current_wal_flush_lsn()::text, platform.position_find($1)::text[]`, identities).
+		Scan(&inserted, &flushed, &found)
+	if err != nil {
+		return fmt.Errorf("ask the primary how far it is: %w", err)
+	}
+	end, err := ParsePosition(inserted)
+	if err != nil {
+		return err
+	}
+	safe, err := ParsePosition(flushed)
+	if err != nil {
+		return err
+	}
+	positions := make([]Position, len(asked))
+	for i := range asked {
+		if found[i] != nil {
+			if positions[i], err = ParsePosition(*found[i]); err != nil {
+				return err
+			}
+		}
+	}
+	if isFirst {
+		for _, r := range w.all {
+			r.forget()
+		}
+		w.primary.floor.Store(uint64(end))
+	}
+	w.primary.asked.Store(began.UnixNano())
+	for _, r := range w.all {
+		r.expect(mark{began, safe})
+	}
+	for i, q := range asked {
+		q.answer <- positions[i]
+	}
+	return nil
+}
