@@ -5,7 +5,7 @@ GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build fmt bench fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
+.PHONY: help run test lint check build fmt bench faults fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ fmt: ## Format Go files and the example schemas
 bench: ensure-postgres ## Compare the cost of requests with others (QUICK=1: one round; RESULTS=FILE writes it down)
 	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 40m ./integration/bench -args $(if $(QUICK),-quick) \
 	  $(if $(RESULTS),-results $(abspath $(RESULTS)))
+
+faults: ensure-postgres ## Let servers and databases fail under load, in under ten minutes (RESULTS=FILE writes the table down)
+	$(GO) test -run '^$$' -bench . -benchtime 1x -timeout 10m ./integration/faults -args $(if $(RESULTS),-results $(abspath $(RESULTS)))
 
 fuzz: ## Fuzz the language and the request reader, a minute each
 	@for package in $$($(GO) list ./sqlgen/... ./server/input); do \

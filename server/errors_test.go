@@ -152,7 +152,7 @@ func TestIdentityThatDoesNotExist(t *testing.T) {
 func TestLogOfFailures(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
-	resp, _ := s.do(t, "POST", "/api/json/createNote", `{"title":"in confidence","place":1000}`, map[string]string{"Authorization": "Bearer ada"})
+	resp, _ := s.do(t, "POST", "/api/json/createNote", `{"title":"in confidence","place":1000}`, map[string]string{"Authorization": "Bearer ada", "X-Request-Id": "the-one"})
 	id := resp.Header.Get("X-Request-Id")
 	var line string
 	for l := range strings.Lines(s.log.String()) {

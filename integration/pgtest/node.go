@@ -35,7 +35,16 @@ type Node struct {
 // without the binaries of Postgres is skipped.
 func NewNode(t testing.TB, settings ...string) *Node {
 	t.Helper()
-	n := &Node{dir: nodeDir(t), settings: settings}
+	return NewNodeIn(t, nodeDir(t), settings...)
+}
+
+// NewNodeIn is NewNode with the data in a directory, which is made.
+func NewNodeIn(t testing.TB, dir string, settings ...string) *Node {
+	t.Helper()
+	if err := os.MkdirAll(dir, 0o711); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	n := &Node{dir: dir, settings: settings}
 	n.Start(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -218,6 +227,24 @@ func (n *Node) Kill(t testing.TB) {
 	case <-n.server.Exited():
 	case <-time.After(30 * time.Second):
 		t.Fatal("pgtest: a killed server does not end")
+	}
+}
+
+// Stop ends a node in good order: it disconnects everybody and writes everything.
+func (n *Node) Stop(t testing.TB) {
+	t.Helper()
+	if err := n.server.Stop(); err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+}
+
+// StartIfEnded starts a node again, if it has ended by itself.
+func (n *Node) StartIfEnded(t testing.TB) {
+	t.Helper()
+	select {
+	case <-n.server.Exited():
+		n.Start(t)
+	case <-time.After(time.Second):
 	}
 }
 

@@ -1,0 +1,220 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// What a client is told of a write.
+type told int
+
+const (
+	acknowledged told = iota
+	unknown           // the answer says so, or there was none
+	refused           // it was not carried out
+)
+
+// clients write orders of two lines each, and remember what they were told.
+type clients struct {
+	urls func() []string
+	http *http.Client
+	stop chan struct{}
+	all  sync.WaitGroup
+
+	mu      sync.Mutex
+	told    map[string]told
+	acks    []ack
+	strange []string // answers that nobody foresaw
+}
+
+// ack is when a write was sent that was acknowledged, and when its answer came.
+type ack struct{ sent, answered time.Time }
+
+// writers is how many clients write. Every other one sends an Idempotency-Key, and sends a
+// write again, to another server, until it is acknowledged.
+const writers = 8
+
+// newClients begins to write.
+func newClients(urls func() []string) *clients {
+	c := &clients{
+		urls: urls, stop: make(chan struct{}), told: map[string]told{},
+		http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: writers}},
+	}
+	for writer := range writers {
+		c.all.Go(func() {
+			for n := 0; !c.isStopped(); n++ {
+				c.write(writer, fmt.Sprintf("%d of %d", n, writer), writer%2 == 0)
+			}
+		})
+	}
+	return c
+}
+
+func (c *clients) isStopped() bool {
+	select {
+	case <-c.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// end ends the writing.
+func (c *clients) end() {
+	close(c.stop)
+	c.all.Wait()
+	c.http.CloseIdleConnections()
+}
+
+// write writes one order. With a key it is sent until it is acknowledged, or all ends.
+func (c *clients) write(writer int, number string, hasKey bool) {
+	body := fmt.Sprintf(`{"number":%q,"lines":[{"item":"a"},{"item":"b"}]}`, number)
+	for try := 0; ; try++ {
+		urls := c.urls()
+		sent := time.Now()
+		got, strange := c.send(urls[(writer+try)%len(urls)], body, number, hasKey)
+		c.mu.Lock()
+		if before, isAgain := c.told[number]; !isAgain || before != unknown || got == acknowledged {
+			c.told[number] = got // once unknown, a refusal of a repetition tells nothing
+		}
+		if got == acknowledged {
+			c.acks = append(c.acks, ack{sent, time.Now()})
+		}
+		if strange != "" {
+			c.strange = append(c.strange, strange)
+		}
+		c.mu.Unlock()
+		if got != acknowledged {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if got == acknowledged || !hasKey || c.isStopped() {
+			return
+		}
+	}
+}
+
+// send sends one order to one server. What is none of the foreseen answers is strange.
+func (c *clients) send(url, body, number string, hasKey bool) (got told, strange string) {
+	request, err := http.NewRequest("POST", url+"/api/json/place", strings.NewReader(body))
+	if err != nil {
+		return unknown, err.Error()
+	}
+	if hasKey {
+		request.Header.Set("Idempotency-Key", number)
+	}
+	response, err := c.http.Do(request)
+	if err != nil {
+		if strings.Contains(err.Error(), "connection refused") {
+			return refused, ""
+		}
+		return unknown, ""
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	var refusal struct{ Code string }
+	_ = json.Unmarshal(text, &refusal)
+	switch {
+	case err != nil:
+		return unknown, ""
+	case response.StatusCode == http.StatusOK:
+		return acknowledged, ""
+	case refusal.Code == "ERR_OUTCOME_UNKNOWN":
+		return unknown, ""
+	case refusal.Code == "ERR_UNAVAILABLE", refusal.Code == "ERR_TIMEOUT":
+		return refused, ""
+	}
+	return unknown, fmt.Sprintf("%d %s", response.StatusCode, text)
+}
+
+// acknowledgedAfter tells whether a write was acknowledged that was sent after a moment, and how long
+// after it the answer came.
+func (c *clients) acknowledgedAfter(moment time.Time) (after time.Duration, is bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, a := range c.acks {
+		if a.sent.After(moment) && (!is || a.answered.Sub(moment) < after) {
+			after, is = a.answered.Sub(moment), true
+		}
+	}
+	return after, is
+}
+
+// slowest is the longest that an acknowledged write took.
+func (c *clients) slowest() (longest time.Duration) {
+	for _, a := range c.acks {
+		longest = max(longest, a.answered.Sub(a.sent))
+	}
+	return longest
+}
+
+// result is a line of the table.
+type result struct {
+	name                           string
+	acknowledged, refused, unknown int
+	unknownStored                  int
+	lost, doubled, halfDone, wrong int // wrong: refused as not carried out, and stored
+	recover                        time.Duration
+	slowest                        time.Duration
+	mayLose                        bool
+	failsNothing                   bool
+	strange                        []string
+}
+
+// compare compares what clients were told with what is stored.
+func (c *clients) compare(b *testing.B, r *result, conn *pgx.Conn) {
+	b.Helper()
+	rows, err := conn.Query(b.Context(), `select number, (select count(*) from app.line where line.order_id = "order".id) from app."order"`)
+	if err != nil {
+		b.Fatal(err)
+	}
+	stored := map[string]int{}
+	var number string
+	var lines int
+	_, err = pgx.ForEachRow(rows, []any{&number, &lines}, func() error {
+		stored[number]++
+		if lines != 2 {
+			r.halfDone++
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for number, count := range stored {
+		if count > 1 {
+			r.doubled++
+		}
+		if _, isSent := c.told[number]; !isSent {
+			r.wrong++
+		}
+	}
+	for number, told := range c.told {
+		isStored := stored[number] > 0
+		switch told {
+		case acknowledged:
+			r.acknowledged++
+			if !isStored {
+				r.lost++
+			}
+		case unknown:
+			r.unknown++
+			if isStored {
+				r.unknownStored++
+			}
+		case refused:
+			r.refused++
+			if isStored {
+				r.wrong++
+			}
+		}
+	}
+	r.slowest, r.strange = c.slowest(), c.strange
+}

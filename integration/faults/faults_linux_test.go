@@ -1,0 +1,414 @@
+package faults
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/install"
+)
+
+var resultsFile = flag.String("results", "", "write the table to this file")
+
+// schema is what is written: two rows below one, so that half of it can be told.
+const schema = `model Order {
+  fields { number Text  lines Line[] }
+  actions { create place() with (number, lines.item) }
+  @permission(expression: true, actions: [create])
+}
+model Line { fields { order Order  item Text } }
+`
+
+// field is where a fault happens: a database, perhaps with a standby, and servers of it.
+type field struct {
+	*testing.B
+	primary, standby *pgtest.Node
+	db               *pgtest.DB
+	proxy            *pgtest.Proxy // between the servers and the database; nil without one
+	servers          []*instance
+	clients          *clients
+	full             string // a folder on the disk of the database, where that is small
+}
+
+// fault is one thing that befalls a field while clients write. It returns what was broken
+// as mended, or at least to be overcome.
+type fault struct {
+	name         string
+	servers      int
+	standby      standby
+	isProxied    bool
+	isSmall      bool // the disk of the database
+	mayLose      bool // acknowledged writes
+	failsNothing bool // nothing may even be refused
+	befall       func(*field)
+}
+
+// standby is which standby there is.
+type standby int
+
+const (
+	none standby = iota
+	synchronous
+	asynchronous
+)
+
+// faults are tried in this order.
+var faults = []fault{
+	{name: "kill -9 of one of three servers, 5 times", servers: 3, befall: killServer},
+	{name: "restart of three servers, one after the other", servers: 3, befall: restartServers},
+	{name: "kill -9 of a backend, 3 times", servers: 1, befall: killBackend},
+	{name: "kill -9 of the postmaster and all its processes, 3 times", servers: 1, befall: killPostmaster},
+	{name: "restart of Postgres, 3 times", servers: 1, befall: restartPostgres},
+	{name: "Postgres stopped for 5 s (SIGSTOP)", servers: 1, befall: stopPostgres},
+	{name: "all connections cut, 20 times", servers: 1, isProxied: true, befall: cutConnections},
+	{name: "one answer of 40 cut off", servers: 1, isProxied: true, befall: cutAnswers},
+	{name: "disk full for 3 s", servers: 1, isSmall: true, befall: fillDisk},
+	{name: "promotion of a synchronous standby, three servers", servers: 3, standby: synchronous, befall: promote},
+	{name: "promotion of an asynchronous standby, three servers", servers: 3, standby: asynchronous, mayLose: true, befall: promote},
+	{name: "a release installed, three servers", servers: 3, failsNothing: true, befall: installRelease},
+}
+
+// BenchmarkFaults lets everything befall a field of its own, and fails if a write was
+// acknowledged and lost, doubled, half done, or carried out although it was refused.
+func BenchmarkFaults(b *testing.B) {
+	began := time.Now()
+	var results []result
+	var skipped []string
+	for _, f := range faults {
+		isRun := b.Run(f.name, func(b *testing.B) {
+			r, why := f.run(b)
+			if why != "" {
+				skipped = append(skipped, f.name+": "+why)
+				return
+			}
+			results = append(results, r)
+			r.judge(b)
+		})
+		if !isRun {
+			skipped = append(skipped, f.name+": it failed")
+		}
+	}
+	text := table(results, skipped)
+	fmt.Printf("\n%s\n%s\n", text, time.Since(began).Round(time.Second))
+	if *resultsFile != "" {
+		write(b, *resultsFile, text, time.Since(began))
+	}
+}
+
+// run lets a fault happen while clients write. why tells that it cannot here.
+func (f *fault) run(b *testing.B) (r result, why string) {
+	field, why := newField(b, f)
+	if why != "" {
+		return r, why
+	}
+	field.clients = newClients(field.urls)
+	stop := sync.OnceFunc(field.clients.end)
+	b.Cleanup(stop)
+	field.awaitWrites(time.Now())
+	f.befall(field)
+	r = result{name: f.name, mayLose: f.mayLose, failsNothing: f.failsNothing}
+	r.recover = field.awaitWrites(time.Now())
+	time.Sleep(500 * time.Millisecond)
+	stop()
+	field.clients.compare(b, &r, field.superuser())
+	return r, ""
+}
+
+// newField makes a field.
+func newField(b *testing.B, of *fault) (f *field, why string) {
+	b.Helper()
+	f = &field{B: b}
+	settings := []string{"log_min_messages=fatal"}
+	if of.isSmall {
+		if f.full, why = smallDisk(b); why != "" {
+			return nil, why
+		}
+		f.primary = pgtest.NewNodeIn(b, filepath.Join(f.full, "data"), append(settings, "max_wal_size=64MB", "wal_keep_size=0")...)
+	} else {
+		f.primary = pgtest.NewNode(b, settings...)
+	}
+	f.db = f.primary.New(b, pgtest.Options{Template: pgtest.Template{Name: "orders", Build: func(ctx context.Context, owner *pgx.Conn) error {
+		return installSchema(ctx, owner, schema)
+	}}})
+	url := f.db.ServerURL()
+	if of.standby != none {
+		f.standby = f.primary.Replica(b, "standby", settings...)
+		url = pgtest.Together(url, f.db.At(f.standby).ServerURL())
+		if of.standby == synchronous {
+			f.primary.Exec(b, "alter system set synchronous_standby_names = 'standby'")
+			f.primary.Exec(b, "select pg_reload_conf()")
+		}
+	}
+	if of.isProxied {
+		f.proxy = pgtest.NewProxy(b, url)
+		url = f.proxy.URL()
+	}
+	key, err := auth.GenerateKey()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for range of.servers {
+		f.servers = append(f.servers, newInstance(b, url, string(key)))
+	}
+	return f, ""
+}
+
+// installSchema installs a schema in a database.
+func installSchema(ctx context.Context, owner *pgx.Conn, schema string) error {
+	dir, err := os.MkdirTemp("", "sternpost-faults-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "schema.stern"), []byte(schema), 0o600); err != nil {
+		return err
+	}
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		return err
+	}
+	compiled, errs := sqlgen.Compile(project)
+	if errs.HasErrors() {
+		return fmt.Errorf("compile: %v", errs)
+	}
+	_, err = install.Install(ctx, owner, compiled.Release())
+	return err
+}
+
+// smallDisk makes a disk of 300 MB, on which a database can be.
+func smallDisk(b *testing.B) (dir, why string) {
+	b.Helper()
+	dir, err := os.MkdirTemp("", "sternpost-disk-")
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil {
+		b.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=300m,mode=0711"); err != nil {
+		return "", fmt.Sprintf("a small disk cannot be made here (%v); it takes root", err)
+	}
+	b.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir, ""
+}
+
+func (f *field) urls() []string {
+	var urls []string
+	for _, s := range f.servers {
+		urls = append(urls, s.url())
+	}
+	return urls
+}
+
+// awaitWrites waits until a write was acknowledged that was sent after a moment, and returns how
+// long after it.
+func (f *field) awaitWrites(moment time.Time) time.Duration {
+	f.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+		if after, is := f.clients.acknowledgedAfter(moment); is {
+			return after
+		}
+	}
+	f.Fatal("nothing is acknowledged within a minute")
+	return 0
+}
+
+// superuser connects to the database as it is now.
+func (f *field) superuser() *pgx.Conn {
+	if f.standby != nil {
+		return f.db.At(f.standby).Superuser(f)
+	}
+	return f.db.Superuser(f)
+}
+
+func killServer(f *field) {
+	for i := range 5 {
+		s := f.servers[i%len(f.servers)]
+		s.end(f.B, syscall.SIGKILL)
+		f.awaitWrites(time.Now())
+		s.start(f.B)
+	}
+}
+
+func restartServers(f *field) {
+	for _, s := range f.servers {
+		s.end(f.B, syscall.SIGTERM)
+		s.start(f.B)
+	}
+}
+
+func killBackend(f *field) {
+	for range 3 {
+		var pid int
+		err := f.superuser().QueryRow(f.Context(), `select pid from pg_stat_activity
+			where datname = current_database() and application_name = 'sternpost' and query like '%place%' limit 1`).Scan(&pid)
+		if err != nil {
+			f.Fatal(err)
+		}
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			f.Fatal(err)
+		}
+		time.Sleep(200 * time.Millisecond) // until the others have been ended as well
+		f.awaitWrites(time.Now())
+	}
+}
+
+func killPostmaster(f *field) {
+	for range 3 {
+		f.primary.Kill(f.B)
+		f.primary.Start(f.B)
+		f.awaitWrites(time.Now())
+	}
+}
+
+func restartPostgres(f *field) {
+	for range 3 {
+		f.primary.Stop(f.B)
+		f.primary.Start(f.B)
+		f.awaitWrites(time.Now())
+	}
+}
+
+func stopPostgres(f *field) {
+	f.primary.Freeze(f.B)
+	time.Sleep(5 * time.Second)
+	f.primary.Thaw(f.B)
+}
+
+func cutConnections(f *field) {
+	for range 20 {
+		f.proxy.Cut()
+		f.awaitWrites(time.Now())
+	}
+}
+
+func cutAnswers(f *field) {
+	var mu sync.Mutex
+	sent, cut := 0, 0
+	f.proxy.Decide(func(statement string) pgtest.Fate {
+		mu.Lock()
+		defer mu.Unlock()
+		if !strings.Contains(statement, "place") && statement != "commit" {
+			return pgtest.Pass
+		}
+		if sent++; sent%40 == 0 {
+			cut++
+			return pgtest.CutUnanswered
+		}
+		return pgtest.Pass
+	})
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		mu.Lock()
+		isEnough := cut >= 20
+		mu.Unlock()
+		if isEnough {
+			break
+		}
+		if time.Now().After(deadline) {
+			f.Fatal("no 20 answers were cut off within a minute")
+		}
+	}
+	f.proxy.Decide(nil)
+}
+
+func fillDisk(f *field) {
+	filler := filepath.Join(f.full, "filler")
+	file, err := os.Create(filler)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer file.Close()
+	zeros := make([]byte, 1<<20)
+	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
+		if _, err := file.Write(zeros); err != nil { // it is full: what is freed is taken as well
+			zeros = zeros[:4096]
+			time.Sleep(time.Millisecond)
+		}
+	}
+	if err := os.Remove(filler); err != nil {
+		f.Fatal(err)
+	}
+	if err := file.Truncate(0); err != nil {
+		f.Fatal(err)
+	}
+	f.primary.StartIfEnded(f.B)
+}
+
+func promote(f *field) {
+	f.primary.Kill(f.B)
+	f.standby.Promote(f.B)
+}
+
+func installRelease(f *field) {
+	changed := strings.Replace(schema, "number Text ", "number Text  state Text @default(\"new\") ", 1)
+	if changed == schema {
+		f.Fatal("the schema is not changed")
+	}
+	if err := installSchema(f.Context(), f.db.Owner(f.B), changed); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// judge fails if what clients were told does not hold.
+func (r *result) judge(b *testing.B) {
+	if r.lost > 0 && !r.mayLose || r.doubled > 0 || r.halfDone > 0 || r.wrong > 0 {
+		b.Errorf("%s: lost %d, doubled %d, half done %d, refused and stored %d", r.name, r.lost, r.doubled, r.halfDone, r.wrong)
+	}
+	if r.failsNothing && r.refused+r.unknown > 0 {
+		b.Errorf("%s: refused %d, unknown %d, where nothing may fail", r.name, r.refused, r.unknown)
+	}
+	if len(r.strange) > 0 {
+		b.Errorf("%s: answers that are none of those foreseen: %q", r.name, r.strange[:min(5, len(r.strange))])
+	}
+}
+
+// table writes the results as Markdown.
+func table(results []result, skipped []string) string {
+	var t strings.Builder
+	t.WriteString("| what happened | acknowledged | refused | unknown (of these stored) | lost | doubled | half done | writes again after | slowest write |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		fmt.Fprintf(&t, "| %s | %d | %d | %d (%d) | %d | %d | %d | %.2f s | %.2f s |\n", r.name, r.acknowledged, r.refused, r.unknown, r.unknownStored,
+			r.lost, r.doubled, r.halfDone, r.recover.Seconds(), r.slowest.Seconds())
+	}
+	for _, s := range slices.Compact(skipped) {
+		fmt.Fprintf(&t, "\nNot tried: %s.\n", s)
+	}
+	return t.String()
+}
+
+// write writes the table to a file, with what it was made on.
+func write(b *testing.B, path, table string, took time.Duration) {
+	b.Helper()
+	text := fmt.Sprintf(`# Faults
+
+What befell servers and databases while %d clients wrote, and what became of their writes. Written by
+`+"`make faults RESULTS=integration/FAULTS.md`"+` on %s, in %s: %d cores, Linux, %s.
+
+%s
+- Each write is one call that creates three rows. Half of the clients send an `+"`Idempotency-Key`"+` and send a write again, to the next server, until
+  it is acknowledged; the others do not.
+- *Refused* was answered as not carried out, or met a closed port; none of these is stored. *Unknown* is `+"`ERR_OUTCOME_UNKNOWN`"+`, or
+  a connection that ended without an answer.
+- *Writes again after* is the time from the moment that what was broken is there again (after a promotion: that it is done) to
+  the answer of the first write that was sent from then on. Servers and databases are on one machine, with fsync off: processes are killed, no power is cut.
+- An asynchronous standby may lack what the primary had acknowledged last, which is then lost.
+`, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
