@@ -155,17 +155,12 @@ func (c *clients) slowest() (longest time.Duration) {
 	return longest
 }
 
-// result is a line of the table.
-type result struct {
-	name                           string
-	acknowledged, refused, unknown int
-	unknownStored                  int
-	lost, doubled, halfDone, wrong int // wrong: refused as not carried out, and stored
-	recover                        time.Duration
-	slowest                        time.Duration
-	mayLose                        bool
-	failsNothing                   bool
-	strange                        []string
+// silence is the longest time in which nothing was acknowledged.
+func (c *clients) silence() (longest time.Duration) {
+	for i := 1; i < len(c.acks); i++ {
+		longest = max(longest, c.acks[i].answered.Sub(c.acks[i-1].answered))
+	}
+	return longest
 }
 
 // compare compares what clients were told with what is stored.
@@ -193,7 +188,7 @@ func (c *clients) compare(b *testing.B, r *result, conn *pgx.Conn) {
 			r.doubled++
 		}
 		if _, isSent := c.told[number]; !isSent {
-			r.wrong++
+			r.strange = append(r.strange, number+" is stored, and nobody sent it")
 		}
 	}
 	for number, told := range c.told {
@@ -212,9 +207,9 @@ func (c *clients) compare(b *testing.B, r *result, conn *pgx.Conn) {
 		case refused:
 			r.refused++
 			if isStored {
-				r.wrong++
+				r.refusedStored++
 			}
 		}
 	}
-	r.slowest, r.strange = c.slowest(), c.strange
+	r.slowest, r.silence, r.strange = c.slowest(), c.silence(), append(r.strange, c.strange...)
 }

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -74,6 +72,7 @@ var faults = []fault{
 	{name: "kill -9 of the postmaster and all its processes, 3 times", servers: 1, befall: killPostmaster},
 	{name: "restart of Postgres, 3 times", servers: 1, befall: restartPostgres},
 	{name: "Postgres stopped for 5 s (SIGSTOP)", servers: 1, befall: stopPostgres},
+	{name: "Postgres stopped for 20 s, longer than a call may take", servers: 1, befall: stopPostgresLonger},
 	{name: "all connections cut, 20 times", servers: 1, isProxied: true, befall: cutConnections},
 	{name: "one answer of 40 cut off", servers: 1, isProxied: true, befall: cutAnswers},
 	{name: "disk full for 3 s", servers: 1, isSmall: true, befall: fillDisk},
@@ -254,11 +253,13 @@ func restartServers(f *field) {
 
 func killBackend(f *field) {
 	for range 3 {
-		var pid int
-		err := f.superuser().QueryRow(f.Context(), `select pid from pg_stat_activity
-			where datname = current_database() and application_name = 'sternpost' and query like '%place%' limit 1`).Scan(&pid)
-		if err != nil {
-			f.Fatal(err)
+		conn, pid := f.superuser(), 0
+		for deadline := time.Now().Add(time.Minute); pid == 0; time.Sleep(5 * time.Millisecond) {
+			err := conn.QueryRow(f.Context(), `select coalesce(max(pid), 0) from pg_stat_activity
+				where datname = current_database() and application_name = 'sternpost' and query like '%place%'`).Scan(&pid)
+			if err != nil || time.Now().After(deadline) {
+				f.Fatalf("no backend carries out a write (%v)", err)
+			}
 		}
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 			f.Fatal(err)
@@ -287,6 +288,12 @@ func restartPostgres(f *field) {
 func stopPostgres(f *field) {
 	f.primary.Freeze(f.B)
 	time.Sleep(5 * time.Second)
+	f.primary.Thaw(f.B)
+}
+
+func stopPostgresLonger(f *field) {
+	f.primary.Freeze(f.B)
+	time.Sleep(20 * time.Second)
 	f.primary.Thaw(f.B)
 }
 
@@ -361,54 +368,5 @@ func installRelease(f *field) {
 	}
 	if err := installSchema(f.Context(), f.db.Owner(f.B), changed); err != nil {
 		f.Fatal(err)
-	}
-}
-
-// judge fails if what clients were told does not hold.
-func (r *result) judge(b *testing.B) {
-	if r.lost > 0 && !r.mayLose || r.doubled > 0 || r.halfDone > 0 || r.wrong > 0 {
-		b.Errorf("%s: lost %d, doubled %d, half done %d, refused and stored %d", r.name, r.lost, r.doubled, r.halfDone, r.wrong)
-	}
-	if r.failsNothing && r.refused+r.unknown > 0 {
-		b.Errorf("%s: refused %d, unknown %d, where nothing may fail", r.name, r.refused, r.unknown)
-	}
-	if len(r.strange) > 0 {
-		b.Errorf("%s: answers that are none of those foreseen: %q", r.name, r.strange[:min(5, len(r.strange))])
-	}
-}
-
-// table writes the results as Markdown.
-func table(results []result, skipped []string) string {
-	var t strings.Builder
-	t.WriteString("| what happened | acknowledged | refused | unknown (of these stored) | lost | doubled | half done | writes again after | slowest write |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range results {
-		fmt.Fprintf(&t, "| %s | %d | %d | %d (%d) | %d | %d | %d | %.2f s | %.2f s |\n", r.name, r.acknowledged, r.refused, r.unknown, r.unknownStored,
-			r.lost, r.doubled, r.halfDone, r.recover.Seconds(), r.slowest.Seconds())
-	}
-	for _, s := range slices.Compact(skipped) {
-		fmt.Fprintf(&t, "\nNot tried: %s.\n", s)
-	}
-	return t.String()
-}
-
-// write writes the table to a file, with what it was made on.
-func write(b *testing.B, path, table string, took time.Duration) {
-	b.Helper()
-	text := fmt.Sprintf(`# Faults
-
-What befell servers and databases while %d clients wrote, and what became of their writes. Written by
-`+"`make faults RESULTS=integration/FAULTS.md`"+` on %s, in %s: %d cores, Linux, %s.
-
-%s
-- Each write is one call that creates three rows. Half of the clients send an `+"`Idempotency-Key`"+` and send a write again, to the next server, until
-  it is acknowledged; the others do not.
-- *Refused* was answered as not carried out, or met a closed port; none of these is stored. *Unknown* is `+"`ERR_OUTCOME_UNKNOWN`"+`, or
-  a connection that ended without an answer.
-- *Writes again after* is the time from the moment that what was broken is there again (after a promotion: that it is done) to
-  the answer of the first write that was sent from then on. Servers and databases are on one machine, with fsync off: processes are killed, no power is cut.
-- An asynchronous standby may lack what the primary had acknowledged last, which is then lost.
-`, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table)
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		b.Fatal(err)
 	}
 }

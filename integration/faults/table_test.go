@@ -1,0 +1,73 @@
+package faults
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// result is a line of the table.
+type result struct {
+	name                      string
+	acknowledged              int
+	refused, refusedStored    int
+	unknown, unknownStored    int
+	lost, doubled, halfDone   int
+	recover, silence, slowest time.Duration
+	mayLose, failsNothing     bool
+	strange                   []string
+}
+
+// judge fails if what clients were told does not hold.
+func (r *result) judge(b *testing.B) {
+	if r.lost > 0 && !r.mayLose || r.doubled > 0 || r.halfDone > 0 || r.refusedStored > 0 {
+		b.Errorf("%s: lost %d, doubled %d, half done %d, refused and stored %d", r.name, r.lost, r.doubled, r.halfDone, r.refusedStored)
+	}
+	if r.failsNothing && r.refused+r.unknown > 0 {
+		b.Errorf("%s: refused %d, unknown %d, where nothing may fail", r.name, r.refused, r.unknown)
+	}
+	if len(r.strange) > 0 {
+		b.Errorf("%s: answers that are none of those foreseen: %q", r.name, r.strange[:min(5, len(r.strange))])
+	}
+}
+
+// table writes the results as Markdown.
+func table(results []result, skipped []string) string {
+	var t strings.Builder
+	t.WriteString("| what happened | acknowledged | lost | doubled | half done | refused (stored) | unknown (stored) | writes again after | longest silence | slowest write |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		fmt.Fprintf(&t, "| %s | %d | %d | %d | %d | %d (%d) | %d (%d) | %.2f s | %.2f s | %.2f s |\n", r.name, r.acknowledged, r.lost, r.doubled, r.halfDone,
+			r.refused, r.refusedStored, r.unknown, r.unknownStored, r.recover.Seconds(), r.silence.Seconds(), r.slowest.Seconds())
+	}
+	for _, s := range slices.Compact(skipped) {
+		fmt.Fprintf(&t, "\nNot tried: %s.\n", s)
+	}
+	return t.String()
+}
+
+// write writes the table to a file, with what it was made on.
+func write(b *testing.B, path, table string, took time.Duration) {
+	b.Helper()
+	text := fmt.Sprintf(`# Faults
+
+What befell servers and databases while %d clients wrote, and what became of their writes. Written by
+`+"`make faults RESULTS=integration/FAULTS.md`"+` on %s, in %s: %d cores, Linux, %s.
+
+%s
+- Each write is one call that creates three rows. Half of the clients send an `+"`Idempotency-Key`"+` and send a write again, to the next server, until
+  it is acknowledged; the others do not.
+- *Refused* was answered as not carried out, or met a closed port. *Unknown* is `+"`ERR_OUTCOME_UNKNOWN`"+`, or
+  a connection that ended without an answer.
+- *Writes again after* is the time from the moment that what was broken is there again (after a promotion: that it is done) to
+  the answer of the first write that was sent from then on; the *longest silence* is that between any two acknowledgements.
+- Servers and databases are on one machine, which others use as well, with fsync off: processes are killed, no power is cut.
+- An asynchronous standby may lack what the primary had acknowledged last, which is then lost.
+`, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table)
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		b.Fatal(err)
+	}
+}
