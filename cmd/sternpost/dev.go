@@ -21,9 +21,10 @@ func newDev() *cobra.Command {
 		Long: `Dev starts a Postgres of its own (unless DATABASE_URL names one), compiles the
 project, installs it and serves it. It watches the project's files: after each
 change it compiles and installs again, and the server goes over to the new
-release. For an action whose custom code is missing it writes a first version
-of the file. Data, files and keys of development are kept in .sternpost/ inside
-the project.
+release. At / it shows the application: the rows, forms to try actions as any
+identity, and what is wrong with the schema. For an action whose custom code is
+missing it writes a first version of the file. Data, files and keys of
+development are kept in .sternpost/ inside the project.
 
 A change that would lose rows or values is not made before somebody allows it:
 on a terminal dev asks, and otherwise it says which --allow to run it with. Each
