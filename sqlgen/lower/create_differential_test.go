@@ -12,6 +12,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
@@ -51,6 +52,7 @@ func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]i
 				continue
 			}
 			rule := a.Rules[0].Expression
+			number(t, tx, row)
 			after := *w
 			after.inputs = row.inputs
 			early := expr.Early(after.call(nil), rule)
@@ -92,6 +94,22 @@ func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]i
 	}
 }
 
+// number gives a row the number that it will have.
+func number(t *testing.T, tx pgx.Tx, row createdRow) {
+	t.Helper()
+	for _, f := range row.model.Stored() {
+		if f.Sequence == nil {
+			continue
+		}
+		var next int
+		query := "select last_value + is_called::integer from " + pg.Qualified(appSchema, row.model.Table+"_"+f.Column+"_seq")
+		if err := tx.QueryRow(t.Context(), query).Scan(&next); err != nil {
+			t.Fatal(err)
+		}
+		row.values[f.Name] = fmt.Sprintf("%s%04d", f.Sequence.Prefix, next)
+	}
+}
+
 // createText is the schema with a create for each rule.
 func (lab *laboratory) createText(subjects []*subject) string {
 	var b strings.Builder
@@ -103,6 +121,7 @@ func (lab *laboratory) createText(subjects []*subject) string {
 		for _, f := range modelNamed(lab.schema, m.name).Stored() {
 			switch {
 			case f.Name == "id" || f.Name == "createdAt" || f.Name == "updatedAt" || f.StepWriteOnly():
+			case f.Sequence != nil:
 			case f.Type.Kind == expr.File || f.Type.Kind == expr.Vector:
 			case f.Optional:
 				inputs = append(inputs, f.Name+"?")

@@ -348,6 +348,9 @@ func (lab *laboratory) run(t testing.TB, tx pgx.Tx, w *world, e *experiment, tot
 		}
 		call := w.call(row)
 		for i, s := range group {
+			if !s.takes(w) {
+				continue
+			}
 			want := s.value(call)
 			total.outcomes[s.place][want]++
 			for j, at := range sites() {
@@ -359,6 +362,18 @@ func (lab *laboratory) run(t testing.TB, tx pgx.Tx, w *world, e *experiment, tot
 		}
 	}
 	return nil
+}
+
+// takes tells whether the inputs of a world are such as the action takes: what pins a row
+// there is never null, though it may be in other actions.
+func (s *subject) takes(w *world) bool {
+	return !slices.ContainsFunc(expr.Paths(s.nodes...), func(p *expr.Path) bool {
+		if p.Input == nil || p.Input.InputNullable() {
+			return false
+		}
+		value, isGiven := w.inputs[p.Input.InputName()]
+		return isGiven && value == nil
+	})
 }
 
 // evaluate runs a statement and returns its values by row. An error leaves the

@@ -63,6 +63,9 @@ func randomModels(r random) []*testModel {
 				m.field(name+"ListMaybe", kind+"[]?")
 			}
 		}
+		if r.chance(30) {
+			m.field("serial", `Text @sequence("x")`)
+		}
 		if r.chance(50) {
 			m.field("hidden", pick(r, []string{"File?", "Vector?", "Password?", "Secret?"}))
 		}
@@ -325,6 +328,8 @@ func (w *world) fill(r random, m *schema.Model, f *schema.Field, counts map[stri
 		switch {
 		case m.IsIdentity && (f.Name == "issuer" || f.Name == "password"):
 			row.values[f.Name] = nil // as parts of unique keys
+		case f.Sequence != nil:
+			row.values[f.Name] = fmt.Sprint("x", 9000+i) // which the sequence does not come to
 		case f.Optional && r.chance(35):
 			row.values[f.Name] = nil
 		case f.FKOf != nil && f.Unique && i >= len(targets), f.FKOf != nil && len(targets) == 0:
