@@ -89,7 +89,7 @@ say-skipped:
 	@for tool in node npm; do command -v $$tool >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here"; done
 	@docker image inspect $${STERNPOST_TEST_MINIO_IMAGE:-minio/minio} >/dev/null 2>&1 \
-	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here"
+	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here; versitygw speaks it as always"
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
 

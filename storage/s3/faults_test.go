@@ -5,10 +5,12 @@ import (
 	"errors"
 	"io"
 	"log"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -17,12 +19,14 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// TestFaults puts something between a store and its service that refuses, cuts or never
-// answers. Each request ends in an error, and none says that an object is not there; once
-// the service is back, all is as before.
-func TestFaults(t *testing.T) {
-	t.Parallel()
-	g := storagetest.SharedGateway(t)
+// fault is what becomes of a request on its way to a service. forward has the service
+// answer it.
+type fault func(w http.ResponseWriter, r *http.Request, forward http.Handler)
+
+// between puts faults between a gateway and its clients, and returns the gateway as they
+// see it. The fault is asked for with each request; nil lets it pass.
+func between(t *testing.T, g *storagetest.Gateway, current func() fault) *storagetest.Gateway {
+	t.Helper()
 	target, err := url.Parse(g.Endpoint)
 	if err != nil {
 		t.Fatal(err)
@@ -31,65 +35,178 @@ func TestFaults(t *testing.T) {
 		r.SetURL(target)
 		r.Out.Host = r.In.Host // which is signed
 	}}
-	ended := make(chan struct{})
-	var fault atomic.Value
-	fault.Store("")
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch fault.Load() {
-		case "refused":
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case "cut":
-			panic(http.ErrAbortHandler)
-		case "cut after it was done":
-			forward.ServeHTTP(httptest.NewRecorder(), r)
-			panic(http.ErrAbortHandler)
-		case "hanging":
-			<-ended
-		default:
-			forward.ServeHTTP(w, r)
+		if f := current(); f != nil {
+			f(w, r, forward)
+			return
 		}
+		forward.ServeHTTP(w, r)
 	}))
 	t.Cleanup(proxy.Close)
-	t.Cleanup(func() { close(ended) }) // before the proxy waits for what hangs
 	through := *g
 	through.Endpoint = proxy.URL
-	s := open(t, through.Options(storagetest.NewBucket(t, g)))
+	return &through
+}
 
-	const key = storage.Files + "kept"
-	if err := s.Put(t.Context(), key, "text/plain", []byte("kept")); err != nil {
-		t.Fatal(err)
+// says is a service that answers so, whatever it is asked.
+func says(status int, body string) fault {
+	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
 	}
+}
+
+// breaksOff sends the beginning of an answer: its headers, and all of its body but the last byte.
+func breaksOff(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	answer := httptest.NewRecorder()
+	forward.ServeHTTP(answer, r)
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	body := answer.Body.Bytes()
+	_, _ = w.Write(body[:max(0, len(body)-1)])
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+// slowly answers after a while, and then a few bytes at a time.
+func slowly(w http.ResponseWriter, r *http.Request, forward http.Handler) {
+	answer := httptest.NewRecorder()
+	forward.ServeHTTP(answer, r)
+	time.Sleep(20 * time.Millisecond)
+	maps.Copy(w.Header(), answer.Header())
+	w.WriteHeader(answer.Code)
+	body := answer.Body.Bytes()
+	for part := range slices.Chunk(body, max(1, len(body)/8)) {
+		_ = http.NewResponseController(w).Flush()
+		time.Sleep(2 * time.Millisecond)
+		_, _ = w.Write(part)
+	}
+}
+
+// TestSlowGateway holds the backend to what all do while each answer takes its time.
+func TestSlowGateway(t *testing.T) {
+	t.Parallel()
+	g := storagetest.SharedGateway(t)
+	through := between(t, g, func() fault { return slowly })
+	storagetest.Run(t, storagetest.Backend{Store: open(t, through.Options(storagetest.NewBucket(t, g)))})
+}
+
+// TestFaults puts something between a store and its service that refuses, cuts or never
+// answers. Each request ends in an error, and none says that an object is not there, nor
+// lists fewer than there are; once the service is back, all is as before.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []struct {
+		name    string
+		fault   fault
+		without []string // requests whose answers have nothing in them that the fault could strike
+	}{
+		{name: "overloaded", fault: says(http.StatusServiceUnavailable, "")},
+		{name: "broken", fault: says(http.StatusInternalServerError, "<html>no service</html>")},
+		{name: "refused", fault: says(http.StatusForbidden, `<?xml version="1.0"?><Error><Code>AccessDenied</Code></Error>`)},
+		{name: "an error in what begins well", without: []string{"put", "head", "delete"},
+			fault: says(http.StatusOK, `<?xml version="1.0"?><Error><Code>InternalError</Code></Error>`)},
+		{name: "cut", fault: func(http.ResponseWriter, *http.Request, http.Handler) { panic(http.ErrAbortHandler) }},
+		{name: "cut after it was done", fault: func(_ http.ResponseWriter, r *http.Request, forward http.Handler) {
+			forward.ServeHTTP(httptest.NewRecorder(), r)
+			panic(http.ErrAbortHandler)
+		}},
+		{name: "cut in the answer", fault: breaksOff, without: []string{"put", "head", "delete"}},
+		{name: "hanging"},
+	} {
+		t.Run(kind.name, func(t *testing.T) {
+			t.Parallel()
+			limit := 2 * time.Second // it is tried again before that
+			if kind.name == "hanging" {
+				limit = 100 * time.Millisecond
+				ended := make(chan struct{})
+				kind.fault = func(http.ResponseWriter, *http.Request, http.Handler) { <-ended }
+				defer close(ended) // before the proxy waits for what hangs
+			}
+			var isFaulty atomic.Bool
+			g := storagetest.SharedGateway(t)
+			through := between(t, g, func() fault {
+				if isFaulty.Load() {
+					return kind.fault
+				}
+				return nil
+			})
+			s := open(t, through.Options(storagetest.NewBucket(t, g)))
+			holds := fill(t, s)
+
+			requests := requestsOf(t, s)
+			isFaulty.Store(true)
+			for name, request := range requests {
+				if slices.Contains(kind.without, name) {
+					continue
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), limit)
+				err := request(ctx)
+				cancel()
+				if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrChanged) {
+					t.Errorf("%s: got %v, want an error of the service", name, err)
+				}
+				if kind.name == "hanging" && !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("%s: got %v, want the limit", name, err)
+				}
+			}
+			isFaulty.Store(false)
+			if err := s.Put(t.Context(), storage.Files+"new", "text/plain", []byte("new")); err != nil {
+				t.Errorf("afterwards: %v", err)
+			}
+			holds()
+		})
+	}
+}
+
+// fill puts two objects into a store, and returns what looks whether they are there.
+func fill(t *testing.T, s storage.Store) (holds func()) {
+	t.Helper()
+	keys := []string{storage.Files + "first", storage.Files + "second"}
+	for _, key := range keys {
+		if err := s.Put(t.Context(), key, "text/plain", []byte("kept")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return func() {
+		t.Helper()
+		listed, err := list(t.Context(), s)
+		if err != nil {
+			t.Errorf("list: %v", err)
+		}
+		for _, key := range keys {
+			if o, err := s.Head(t.Context(), key); err != nil || o.Size != 4 || !slices.Contains(listed, key) {
+				t.Errorf("%s: got %v, %v; listed %q", key, o, err, listed)
+			}
+		}
+	}
+}
+
+// requestsOf are the requests that a store makes, by what they are called.
+func requestsOf(t *testing.T, s storage.Store) map[string]func(context.Context) error {
+	t.Helper()
+	const key = storage.Files + "first"
 	object, err := s.Head(t.Context(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"refused", "cut", "cut after it was done", "hanging"} {
-		fault.Store(kind)
-		for name, request := range map[string]func(context.Context) error{
-			"put":  func(ctx context.Context) error { return s.Put(ctx, storage.Files+"new", "text/plain", []byte("new")) },
-			"head": func(ctx context.Context) error { _, err := s.Head(ctx, key); return err },
-			"copy": func(ctx context.Context) error { return s.Copy(ctx, key, storage.Files+"copy", object.ETag) },
-		} {
-			limit := 2 * time.Second // it is tried again before that
-			if kind == "hanging" {
-				limit = 100 * time.Millisecond
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			err := request(ctx)
-			cancel()
-			if err == nil || errors.Is(err, storage.ErrNotFound) || errors.Is(err, storage.ErrChanged) {
-				t.Errorf("%s, %s: got %v, want an error of the service", kind, name, err)
-			}
-			if kind == "hanging" && !errors.Is(err, context.DeadlineExceeded) {
-				t.Errorf("%s, %s: got %v, want the limit", kind, name, err)
-			}
-		}
-		fault.Store("")
-		if err := s.Put(t.Context(), storage.Files+"new", "text/plain", []byte("new")); err != nil {
-			t.Errorf("after %s: %v", kind, err)
-		}
-		if o, err := s.Head(t.Context(), key); err != nil || o.Size != 4 {
-			t.Errorf("after %s: got %v, %v", kind, o, err)
-		}
+	return map[string]func(context.Context) error{
+		"put":    func(ctx context.Context) error { return s.Put(ctx, storage.Files+"new", "text/plain", []byte("new")) },
+		"head":   func(ctx context.Context) error { _, err := s.Head(ctx, key); return err },
+		"copy":   func(ctx context.Context) error { return s.Copy(ctx, key, storage.Files+"copy", object.ETag) },
+		"list":   func(ctx context.Context) error { _, err := list(ctx, s); return err },
+		"delete": func(ctx context.Context) error { return s.Delete(ctx, storage.Files+"gone") },
 	}
+}
+
+// list returns the keys of all objects.
+func list(ctx context.Context, s storage.Store) ([]string, error) {
+	var keys []string
+	for entry, err := range s.List(ctx, storage.Files) {
+		if err != nil {
+			return keys, err
+		}
+		keys = append(keys, entry.Key)
+	}
+	return keys, nil
 }

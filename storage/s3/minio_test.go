@@ -27,7 +27,7 @@ func (minioCredentials) Retrieve(context.Context) (aws.Credentials, error) {
 // TestMinIO holds the backend against another implementation of S3.
 func TestMinIO(t *testing.T) {
 	t.Parallel()
-	const consequence = "nothing but the embedded gateway plays S3"
+	const consequence = "versitygw alone plays S3"
 	image := os.Getenv("STERNPOST_TEST_MINIO_IMAGE")
 	if image == "" {
 		image = minioImage
