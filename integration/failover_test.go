@@ -170,7 +170,7 @@ func TestFailover(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			p := newPair(t, test.isSynchronous)
-			a := serve(t, p.db, p.dir, pgtest.Together(p.db.ServerURL(), p.db.At(p.standby).ServerURL()))
+			a := serve(t, p.db, p.dir, pgtest.Together(p.db.LoginURL(), p.db.At(p.standby).LoginURL()))
 			o, stop := newOutcomes(), make(chan struct{})
 			var writers sync.WaitGroup
 			for writer := range 6 {
@@ -246,9 +246,9 @@ const (
 func TestServerOnReplica(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
-	first := serve(t, p.db, p.dir, p.db.ServerURL())
+	first := serve(t, p.db, p.dir, p.db.LoginURL())
 	first.await(t, "createNote", `{"text":"before"}`, `"text":"before"`)
-	a := serve(t, p.db, p.dir, p.db.At(p.standby).ServerURL())
+	a := serve(t, p.db, p.dir, p.db.At(p.standby).LoginURL())
 	a.await(t, "listNotes", `{}`, `"text":"before"`)
 	for range 10 {
 		response, got := a.send(t, "POST", "/api/json/createNote", nil, `{"text":"refused"}`)
@@ -273,12 +273,12 @@ func TestServerOnReplica(t *testing.T) {
 func TestNameThatMoves(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
-	name := newLine(t, p.db.At(p.standby).ServerURL())
+	name := newLine(t, p.db.At(p.standby).LoginURL())
 	a := serve(t, p.db, p.dir, name.url)
 	if _, got := a.send(t, "POST", "/api/json/createNote", nil, `{"text":"early"}`); got != readOnlyBody {
 		t.Errorf("a write on a replica: got %s", got)
 	}
-	name.lead(t, p.db.ServerURL())
+	name.lead(t, p.db.LoginURL())
 	a.await(t, "createNote", `{"text":"one"}`, `"text":"one"`)
 	// Every connection leads to the primary then: none refuses.
 	for range 20 {
@@ -293,7 +293,7 @@ func TestNameThatMoves(t *testing.T) {
 func TestCommitWithoutStandby(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, true)
-	a := serveWith(t, p.db, p.dir, p.db.ServerURL(), serving{env: []string{"STERNPOST_DATABASE_STATEMENT_TIMEOUT=0.5"}})
+	a := serveWith(t, p.db, p.dir, p.db.LoginURL(), serving{env: []string{"STERNPOST_DATABASE_STATEMENT_TIMEOUT=0.5"}})
 	a.await(t, "createNote", `{"text":"with"}`, `"text":"with"`)
 	p.standby.Freeze(t)
 	response, got := a.send(t, "POST", "/api/json/createNote", nil, `{"text":"without"}`)
