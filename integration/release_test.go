@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
@@ -159,4 +161,43 @@ func TestInstallUnderWrites(t *testing.T) {
 	}
 	a.await(t, "listNotes", `{"first":1,"totalCount":true}`, fmt.Sprintf(`"totalCount":%d`, writers*rows))
 	a.await(t, "listNotes", `{"first":1}`, `"state":"new"`)
+}
+
+// TestReleaseChangesType gives a field another type while the statements that read it stay
+// the same: whoever has prepared them, callers get the new type.
+func TestReleaseChangesType(t *testing.T) {
+	t.Parallel()
+	swap := func(t *testing.T, through func(string) string) {
+		dir := writeProject(t, map[string]string{"schema.stern": strings.Replace(notes, "text Text", "text Text\n    size Number @default(1)", 1)})
+		edit(t, dir, "list listNotes()", "list listNotes()\n    get getNote(id)")
+		edit(t, dir, "[create, list]", "[create, get, list]")
+		db := installApp(t, dir)
+		a := serve(t, db, dir, through(db.LoginURL()))
+		var note struct{ ID string }
+		_, created := a.send(t, "POST", "/api/json/createNote", nil, `{"text":"x"}`)
+		if err := json.Unmarshal([]byte(created), &note); err != nil {
+			t.Fatalf("createNote: %s: %v", created, err)
+		}
+		for range 20 {
+			a.await(t, "getNote", `{"id":"`+note.ID+`"}`, `"size":1`)
+			a.await(t, "listNotes", `{}`, `"size":1`)
+		}
+		edit(t, dir, "size Number @default(1)", "size Decimal @default(1)")
+		reinstall(t, db, dir)
+		a.await(t, "getNote", `{"id":"`+note.ID+`"}`, `"size":1`)
+		for range 20 {
+			for action, body := range map[string]string{"getNote": `{"id":"` + note.ID + `"}`, "listNotes": `{}`} {
+				if response, got := a.send(t, "POST", "/api/json/"+action, nil, body); response.StatusCode != 200 {
+					t.Fatalf("%s: got %d %s", action, response.StatusCode, got)
+				}
+			}
+		}
+	}
+	t.Run("direct", func(t *testing.T) {
+		t.Parallel()
+		swap(t, func(url string) string { return url })
+	})
+	behindPoolers(t, func(t *testing.T, prepared bool) {
+		swap(t, pgtest.NewPooler(t, pgtest.PoolerOptions{Prepared: prepared, Size: 2}).Of)
+	})
 }

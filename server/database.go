@@ -64,7 +64,7 @@ type statement struct {
 // its transaction read-only. The name says which release the statement is of: of another
 // one, the function may answer other columns.
 func newStatement(number int64, function string, plan *answer.Plan) statement {
-	return statement{Plan: plan, name: statementName(number, function)}
+	return statement{Plan: plan.ForRelease(number), name: statementName(number, function)}
 }
 
 // statementName names the statement of a function on a connection. Postgres keeps 63 bytes of it, and a plan adds up to

@@ -61,6 +61,20 @@ func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Pl
 	return p
 }
 
+// ForRelease has the statements of a plan differ from those of other releases, in whose
+// functions of the same names another type may have come in. Connections and poolers know
+// a statement that is prepared by its text.
+func (p *Plan) ForRelease(number int64) *Plan {
+	statements := []*Statement{&p.usual}
+	if p.pages != nil {
+		statements = append(statements, &p.pages.plain, &p.pages.any, &p.pages.bounded)
+	}
+	for _, s := range statements {
+		s.SQL += " -- release " + strconv.FormatInt(number, 10)
+	}
+	return p
+}
+
 // IsList tells whether the function answers pages of a list.
 func (p *Plan) IsList() bool { return p.pages != nil }
 
