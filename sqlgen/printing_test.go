@@ -62,7 +62,7 @@ func TestLineWidth(t *testing.T) {
 				longest = max(longest, utf8.RuneCountInString(word))
 			}
 			indent := len(line) - len(trimmed)
-			if indent+longest <= width-10 { // room for what cannot stand on another line: brackets, a comma, ||
+			if indent+longest <= width-10 { // room for what cannot be on another line: brackets, a comma, ||
 				t.Errorf("%s: %d characters, the longest token %d:\n%s", name, utf8.RuneCountInString(line), longest, line)
 			}
 		}

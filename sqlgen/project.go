@@ -32,7 +32,7 @@ func ReadProject(dir string) (*Project, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read project: %w", err)
 	case !info.IsDir():
-		return nil, fmt.Errorf("read project: %s is no folder", dir)
+		return nil, fmt.Errorf("read project: %s is not a folder", dir)
 	}
 	root := os.DirFS(dir)
 	p := &Project{}

@@ -161,7 +161,7 @@ func (m *Matrix) widens(s *schema.Schema, d *syntax.Diagnostic, row Row, kinds [
 	}
 	w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
 	if d.Code == schema.UnionWidens {
-		w.Message = fmt.Sprintf("%s shows rows of %s, whatever the rules of %s say", row.Action.Name, model.Name, model.Name)
+		w.Message = fmt.Sprintf("%s shows rows of %s, regardless of the rules of %s", row.Action.Name, model.Name, model.Name)
 	}
 	var how, sometimes []string
 	for i, c := range m.Classes {

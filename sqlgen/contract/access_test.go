@@ -129,7 +129,7 @@ func TestAccess(t *testing.T) {
 
 		{name: "an arm more", new: []string{"arms {", "arms {\n note Note"}, want: `
 			compatible | listEvents: arm note | added
-			widening | listEvents: authenticated | listEvents shows rows of Note, whatever the rules of Note say`},
+			widening | listEvents: authenticated | listEvents shows rows of Note, regardless of the rules of Note`},
 		{name: "an arm less", old: []string{"arms {", "arms {\n note Note"}, want: `
 			breaking | listEvents: arm note | removed`},
 		{name: "an arm of another model", old: []string{"arms {", "arms {\n note Note"}, new: []string{"arms {", "arms {\n note Item { @set(event.at = item.createdAt) }"}, want: `

@@ -219,11 +219,11 @@ func TestSchemas(t *testing.T) {
 		{name: "a filter that widens", new: []string{"note?) {", "note?, customer.name?) {", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
 			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
 			compatible | listOrders: input where.customer | added
-			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, whatever the rules of Customer say`},
+			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, regardless of the rules of Customer`},
 		{name: "a filter that is allowed to widen", new: []string{"note?) {", "note?, customer.name?) {\n @allow(FilterWidens)", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
 			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
 			compatible | listOrders: input where.customer | added
-			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, whatever the rules of Customer say`},
+			widening | listOrders: authenticated | callers of listOrders can find out customer.name by trial, regardless of the rules of Customer`},
 		{name: "a filter that has widened before",
 			old: []string{"note?) {", "note?, customer.name?) {\n", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"},
 			new: []string{"note?) {", "note?, customer.name?) {\n @allow(FilterWidens)", "ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: ""},
@@ -231,7 +231,7 @@ func TestSchemas(t *testing.T) {
 			old: []string{"ctx.isAuthenticated, actions: [get, delete]", "ctx.identity.emailVerified, actions: [get, delete]"}, want: `
 			breaking | getOrder: result reviewerId | removed
 			compatible | getOrder: result reviewer | added
-			widening | getOrder: authenticated | whoever may call getOrder sees reviewer, whatever the rules of Customer say`},
+			widening | getOrder: authenticated | everyone who may call getOrder sees reviewer, regardless of the rules of Customer`},
 
 		{name: "an enum gains", new: []string{"Returned }", "Returned Lost }"}, want: `
 			compatible | createOrder: input state | gains Lost

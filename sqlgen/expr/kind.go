@@ -106,7 +106,7 @@ var kinds = [...]facts{
 	},
 	Timestamp: {
 		name: "Timestamp", class: ClassTemporal, isText: true, takes: []Kind{Date}, read: parseTimestamp, compared: comparedTime(timestampLayout),
-		wrong:   `is no Timestamp of ISO 8601; write it as in "2027-03-01T09:00:00Z"`,
+		wrong:   `is not a Timestamp of ISO 8601; write it as in "2027-03-01T09:00:00Z"`,
 		doc:     "A point in time, to the millisecond. Bare `@default` is now.",
 		example: "sentAt Timestamp @default(ctx.now)",
 		filters: slices.Concat(timeFilters, periodFilters),
@@ -114,7 +114,7 @@ var kinds = [...]facts{
 	},
 	Date: {
 		name: "Date", class: ClassTemporal, isText: true, takes: []Kind{Timestamp}, wider: Timestamp, read: parseDate, compared: comparedTime(time.DateOnly),
-		wrong:   `is no Date of ISO 8601; write it as in "2027-03-01"`,
+		wrong:   `is not a Date of ISO 8601; write it as in "2027-03-01"`,
 		doc:     "A day. Bare `@default` is today in UTC.",
 		example: "dueOn Date?",
 		filters: slices.Concat(equalsFilters, dateFilters, periodFilters),
@@ -122,7 +122,7 @@ var kinds = [...]facts{
 	},
 	Duration: {
 		name: "Duration", class: ClassDuration, isText: true, read: parseDuration, compared: comparedDuration,
-		wrong:   `is no Duration of ISO 8601; write it as in "P1DT2H30M"`,
+		wrong:   `is not a Duration of ISO 8601; write it as in "P1DT2H30M"`,
 		doc:     "A length of time, written in ISO 8601.",
 		example: "length Duration @default(\"PT1H30M\")",
 		filters: slices.Concat(equalsFilters, orderFilters),

@@ -34,11 +34,11 @@ func ctxNotNameable() string {
 }
 
 func bareCtx() string {
-	return "ctx is no value by itself; it has " + joined(ctxParts())
+	return "ctx is not a value by itself; it has " + joined(ctxParts())
 }
 
 func bareCtxPart(part string) string {
-	return fmt.Sprintf("ctx.%s is no value by itself; name an entry, as in ctx.%s.NAME", part, part)
+	return fmt.Sprintf("ctx.%s is not a value by itself; name an entry, as in ctx.%s.NAME", part, part)
 }
 
 func unknownCtx(name string) string {
@@ -194,7 +194,7 @@ func noOpposite(n Node) string {
 }
 
 func arithmeticOfCondition() string {
-	return "a condition is no operand of arithmetic"
+	return "a condition cannot be an operand of arithmetic"
 }
 
 func toManyOutside() string {
@@ -210,7 +210,7 @@ func conditionFor(target Target) string {
 }
 
 func nestedAggregate() string {
-	return "an aggregate cannot stand in the condition of another; give the model a computed field and name it here"
+	return "an aggregate cannot be in the condition of another; give the model a computed field and name it here"
 }
 
 func aggregateOperands(name string, isConditional bool) string {
@@ -237,7 +237,7 @@ func otherToMany() string {
 }
 
 func aggregateMisplaced(name string) string {
-	return fmt.Sprintf("%s stands in @computed only: give the model a computed field and name it here", name)
+	return fmt.Sprintf("%s is allowed in @computed only: give the model a computed field and name it here", name)
 }
 
 func optionalInArm(target Target) string {

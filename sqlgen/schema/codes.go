@@ -195,12 +195,12 @@ const (
 	//	model Order { fields { number Text  code Text @renamed(from: number) } }
 	BadRename syntax.Code = "BadRename"
 
-	// BadPattern: a pattern of @accepts is no content type.
+	// BadPattern: a pattern of @accepts is not a content type.
 	//
 	//	model Order { fields { scan File @accepts(["*/*"]) } }
 	BadPattern syntax.Code = "BadPattern"
 
-	// BadSize: a @maxSize is no size, or out of range.
+	// BadSize: a @maxSize is not a size, or out of range.
 	//
 	//	model Order { fields { scan File @maxSize("1 TB") } }
 	BadSize syntax.Code = "BadSize"
@@ -390,7 +390,7 @@ const (
 	//	model Order { @permission(roles: [Staff], actions: [get]) }
 	UnknownRole syntax.Code = "UnknownRole"
 
-	// BadRoleMember: a member of a role is no e-mail address, or no domain.
+	// BadRoleMember: a member of a role is not an e-mail address, or not a domain.
 	//
 	//	role Staff { emails { "nobody" } }
 	BadRoleMember syntax.Code = "BadRoleMember"

@@ -37,14 +37,14 @@ func article(kind Kind) string {
 // Notes.
 
 func declaredHere(name string) string { return name + " is declared here" }
-func otherHere(name string) string    { return "the other one that gives " + name + " stands here" }
-func firstHere(name string) string    { return name + " stands here first" }
+func otherHere(name string) string    { return "the other one that gives " + name + " is here" }
+func firstHere(name string) string    { return name + " is here first" }
 func returnedHere() string            { return "it is part of this result" }
 func requiredHere(name string) string {
 	return name + " is declared here, required and without default"
 }
-func ruleHere() string                   { return "the rule stands here" }
-func indexHere() string                  { return "the other index stands here" }
+func ruleHere() string                   { return "the rule is here" }
+func indexHere() string                  { return "the other index is here" }
 func actionOf(name, owner string) string { return name + " is an action of " + owner }
 func keyIsHere(model, field string) string {
 	return fmt.Sprintf("the foreign key is at %s.%s", model, field)
@@ -77,7 +77,7 @@ func configName(name string) string {
 	return fmt.Sprintf("%q cannot be such a name: use capitals, digits and _, beginning with a capital, and not with STERNPOST_", name)
 }
 
-func configNameTwice(name string) string { return fmt.Sprintf("%s stands in the list already", name) }
+func configNameTwice(name string) string { return fmt.Sprintf("%s is already in the list", name) }
 
 func configClaimName(name string) string {
 	return fmt.Sprintf("%q cannot be the name of a field of Identity", name)
@@ -189,11 +189,11 @@ func messageCycleMessage(name string, fields []string) string {
 // Roles.
 
 func badEmail(member string) string {
-	return fmt.Sprintf("%q is no e-mail address: it needs text before and after an @", member)
+	return fmt.Sprintf("%q is not an e-mail address: it needs text before and after an @", member)
 }
 
 func badDomain(member string) string {
-	return fmt.Sprintf("%q is no domain: write what follows the @ of an e-mail address", member)
+	return fmt.Sprintf("%q is not a domain: write what follows the @ of an e-mail address", member)
 }
 
 // Relations.
@@ -281,11 +281,11 @@ func unknownAttribute(name string, known []string) string {
 }
 
 func misplacedAttribute(name string, on bearer) string {
-	return fmt.Sprintf("@%s cannot stand on %s", name, on)
+	return fmt.Sprintf("@%s cannot be on %s", name, on)
 }
 
 func repeatedAttribute(name string, on bearer) string {
-	return fmt.Sprintf("@%s can stand only once on %s", name, on)
+	return fmt.Sprintf("@%s can be only once on %s", name, on)
 }
 
 func attributeArguments(name, usage string) string {
@@ -297,9 +297,9 @@ func assignmentNotTaken(name string) string {
 }
 
 func notOwnField(owner string) string {
-	return fmt.Sprintf("only names of fields of %s can stand here", owner)
+	return fmt.Sprintf("only names of fields of %s can be here", owner)
 }
-func fieldTwice(name string) string { return fmt.Sprintf("%s stands in the list already", name) }
+func fieldTwice(name string) string { return fmt.Sprintf("%s is already in the list", name) }
 
 // withoutIndex says why a field has no index.
 func withoutIndex(f *Field) string {
@@ -364,7 +364,7 @@ func sequenceNotAlone(f *Field, other string) string {
 	if other == "unique" {
 		return fmt.Sprintf("%s is unique by its @sequence: take @unique off", f.Name)
 	}
-	return fmt.Sprintf("%s has a @sequence, beside which @%s cannot stand: take one of the two off", f.Name, other)
+	return fmt.Sprintf("%s has a @sequence, which excludes @%s: remove one of the two", f.Name, other)
 }
 
 func sequencePrefix() string {
@@ -403,15 +403,15 @@ func renamedTwice(old string) string {
 }
 
 func badPattern(pattern string) string {
-	return fmt.Sprintf("%q is no content type: write one such as \"application/pdf\", or \"image/*\" for all of a kind; to accept any type, leave @accepts out", pattern)
+	return fmt.Sprintf("%q is not a content type: write one such as \"application/pdf\", or \"image/*\" for all of a kind; to accept any type, leave @accepts out", pattern)
 }
 
 func badSizeUnit(size string) string {
-	return fmt.Sprintf("%q is no size: write a number and one of B, KB, MB, GB, KiB, MiB and GiB", size)
+	return fmt.Sprintf("%q is not a size: write a number and one of B, KB, MB, GB, KiB, MiB and GiB", size)
 }
 
 func badSizeNumber(size string) string {
-	return fmt.Sprintf("%q is no size: it needs a number such as 10 or 2.5", size)
+	return fmt.Sprintf("%q is not a size: it needs a number such as 10 or 2.5", size)
 }
 
 func sizeOutOfRange(size string) string {
@@ -520,7 +520,7 @@ func duplicateAPIModel(api, name string) string {
 // Actions.
 
 func unknownActionKind(name, near string) string {
-	return fmt.Sprintf("%q is no kind of action: there are get, list, create, update, delete, read and write%s", name, didYouMean(near))
+	return fmt.Sprintf("%q is not a kind of action: there are get, list, create, update, delete, read and write%s", name, didYouMean(near))
 }
 
 func returnsMissing(kind Kind) string {
@@ -537,14 +537,14 @@ func withNotAllowed(kind Kind) string {
 	return fmt.Sprintf("%s writes no values: with belongs to create and update", article(kind))
 }
 
-func readInputOnCreate() string { return "a create looks for nothing: its inputs stand after with" }
+func readInputOnCreate() string { return "a create takes its inputs after with" }
 
 func unknownField(owner, name, near string) string {
 	return fmt.Sprintf("%s has no field %q%s", owner, name, didYouMean(near))
 }
 
 func pastScalar(name, before string) string {
-	return fmt.Sprintf("%s is no relation, so it has no field %q", before, name)
+	return fmt.Sprintf("%s is not a relation, so it has no field %q", before, name)
 }
 
 func inputIsRelation(path []*Field) string {
@@ -588,7 +588,7 @@ func messageOnBuiltIn(name string, kind Kind) string {
 }
 
 func messageNotAlone(name string) string {
-	return fmt.Sprintf("%s is the whole input, so it stands alone", name)
+	return fmt.Sprintf("%s is the whole input, so it must be the only one", name)
 }
 
 func messageWhole(name string) string {
@@ -703,7 +703,7 @@ func orderNotAllowed(name string, t expr.Type) string {
 }
 
 func embedNoRelation(name string) string {
-	return fmt.Sprintf("%s is no relation: a record shows it without @embed", name)
+	return fmt.Sprintf("%s is not a relation: a record shows it without @embed", name)
 }
 
 func embedTwice(path string) string { return fmt.Sprintf("%s is embedded twice", path) }
@@ -740,11 +740,11 @@ func noRule(action, owner string, kind Kind) string {
 }
 
 func embedWidens(action, path, model string) string {
-	return fmt.Sprintf("whoever may call %s sees %s, whatever the rules of %s say", action, path, model)
+	return fmt.Sprintf("everyone who may call %s sees %s, regardless of the rules of %s", action, path, model)
 }
 
 func filterWidens(action, path, model string) string {
-	return fmt.Sprintf("callers of %s can find out %s by trial, whatever the rules of %s say", action, path, model)
+	return fmt.Sprintf("callers of %s can find out %s by trial, regardless of the rules of %s", action, path, model)
 }
 
 func noActionWarning(name string) string {
@@ -765,15 +765,15 @@ func allowedTwice(code syntax.Code) string {
 }
 
 func nestedWidens(action, model string) string {
-	return fmt.Sprintf("whoever may call %s creates a %s, whatever the rules of %s say", action, model, model)
+	return fmt.Sprintf("everyone who may call %s creates a %s, regardless of the rules of %s", action, model, model)
 }
 
 func linkWidens(action, model string) string {
-	return fmt.Sprintf("whoever may call %s can point to any %s, whatever the rules of %s say", action, model, model)
+	return fmt.Sprintf("everyone who may call %s can point to any %s, regardless of the rules of %s", action, model, model)
 }
 
 func unionWidens(union, model string) string {
-	return fmt.Sprintf("whoever may read %s sees rows of %s, whatever the rules of %s say", union, model, model)
+	return fmt.Sprintf("everyone who may read %s sees rows of %s, regardless of the rules of %s", union, model, model)
 }
 
 func uncheckedInline(action, input, field string, attributes []string) string {

@@ -55,19 +55,19 @@ a.stern:1:20: t is declared here, required and without default
 		{
 			"attribute twice",
 			"model A { fields { n Number @default @default } }",
-			`a.stern:1:39: @default can stand only once on a field [RepeatedAttribute]
+			`a.stern:1:39: @default can be only once on a field [RepeatedAttribute]
     model A { fields { n Number @default @default } }
                                           ^^^^^^^
-a.stern:1:30: @default stands here first
+a.stern:1:30: @default is here first
 `,
 		},
 		{
 			"attribute of no field",
 			"model A { fields { n Number @permission(expression: true) f File @where(true) } }",
-			`a.stern:1:30: @permission cannot stand on a field [MisplacedAttribute]
+			`a.stern:1:30: @permission cannot be on a field [MisplacedAttribute]
     model A { fields { n Number @permission(expression: true) f File @where(true) } }
                                  ^^^^^^^^^^
-a.stern:1:67: @where cannot stand on a field [MisplacedAttribute]
+a.stern:1:67: @where cannot be on a field [MisplacedAttribute]
     model A { fields { n Number @permission(expression: true) f File @where(true) } }
                                                                       ^^^^^
 `,
@@ -75,7 +75,7 @@ a.stern:1:67: @where cannot stand on a field [MisplacedAttribute]
 		{
 			"attribute of other fields",
 			"model A { fields { n Number @accepts([\"image/*\"]) } }",
-			`a.stern:1:30: @accepts cannot stand on a field of that type [MisplacedAttribute]
+			`a.stern:1:30: @accepts cannot be on a field of that type [MisplacedAttribute]
     model A { fields { n Number @accepts(["image/*"]) } }
                                  ^^^^^^^
 `,
@@ -86,7 +86,7 @@ a.stern:1:67: @where cannot stand on a field [MisplacedAttribute]
 			`a.stern:1:71: x is said twice to have been renamed [BadRename]
     model A { fields { n Number @renamed(from: x) m Number @renamed(from: x) } }
                                                                           ^
-a.stern:1:44: @renamed stands here first
+a.stern:1:44: @renamed is here first
 `,
 		},
 		{
@@ -95,7 +95,7 @@ a.stern:1:44: @renamed stands here first
 			`a.stern:1:49: there are two inputs called bId here [DuplicateInput]
     model A { fields { b B } actions { list l(b.id, bId) } }
                                                     ^^^
-a.stern:1:43: b.id stands here first
+a.stern:1:43: b.id is here first
 `,
 		},
 		{
@@ -104,7 +104,7 @@ a.stern:1:43: b.id stands here first
 			`a.stern:1:70: b is set twice [SetConflict]
     model A { fields { b B } actions { update u(id) { @set(a.b.id = "x") @set(a.bId = "y") } } }
                                                                          ^^^^^^^^^^^^^^^^^
-a.stern:1:51: b.id stands here first
+a.stern:1:51: b.id is here first
 `,
 		},
 		{
@@ -113,7 +113,7 @@ a.stern:1:51: b.id stands here first
 			`a.stern:1:63: b is set here and given by an input [SetConflict]
     model A { fields { b B } actions { update u(id) with (b.id) { @set(a.bId = "y") } } }
                                                                   ^^^^^^^^^^^^^^^^^
-a.stern:1:55: b.id stands here first
+a.stern:1:55: b.id is here first
 `,
 		},
 		{

@@ -25,11 +25,11 @@ func unknownEscape(written string) string {
 }
 
 func escapeIsNoCharacter(written string) string {
-	return fmt.Sprintf("the escape %s is no character that a text can hold", written)
+	return fmt.Sprintf("the escape %s is not a character that a text can hold", written)
 }
 
 func malformedNumber(written string) string {
-	return fmt.Sprintf("%s is no number (numbers are written 12, 1.5 or 1.5e-3)", shorten(written))
+	return fmt.Sprintf("%s is not a number (numbers are written 12, 1.5 or 1.5e-3)", shorten(written))
 }
 
 func numberIsHexadecimal(written string) string {
@@ -59,7 +59,7 @@ func expectedDeclaration(found *Token) string {
 }
 
 func outsideDeclaration(found *Token) string {
-	return fmt.Sprintf(`%s stands outside of any declaration (is there a "}" too many before it?)`, describe(found))
+	return fmt.Sprintf(`%s is outside of any declaration (is there a "}" too many before it?)`, describe(found))
 }
 
 func misspelled(written, meant string) string {
@@ -87,7 +87,7 @@ func noticedHere(found *Token) string {
 func argumentsNotClosed() string { return `this "(" is not closed` }
 
 func needlessSeparator(owner string) string {
-	return fmt.Sprintf("what stands in the %s is not separated by commas", owner)
+	return fmt.Sprintf("the parts of the %s are not separated by commas", owner)
 }
 
 func expectedMember(owner string, hasArms bool, found *Token) string {
@@ -102,11 +102,11 @@ func expectedMember(owner string, hasArms bool, found *Token) string {
 func armsInModel() string { return "only a union has arms" }
 
 func fieldOutsideBlock(name string) string {
-	return fmt.Sprintf("field %q must stand in a fields block", name)
+	return fmt.Sprintf("field %q belongs in a fields block", name)
 }
 
 func actionOutsideBlock(name string) string {
-	return fmt.Sprintf("action %q must stand in an actions block", name)
+	return fmt.Sprintf("action %q belongs in an actions block", name)
 }
 
 func expectedField(found *Token) string {
@@ -125,7 +125,7 @@ func arrayOf(name string) string {
 	return fmt.Sprintf("the type of several values is written %s[]", name)
 }
 
-func arrayAfterOptional() string { return `"[]" stands before "?"` }
+func arrayAfterOptional() string { return `"[]" comes before "?"` }
 
 func attributeWithoutBearer(bearer string) string {
 	return fmt.Sprintf("this attribute belongs to no %s", bearer)
@@ -158,7 +158,7 @@ func expectedInputsAfter(keyword string, found *Token) string {
 	return fmt.Sprintf(`expected "(" after %s, found %s`, keyword, describe(found))
 }
 
-func withAfterReturns() string { return "with stands before returns" }
+func withAfterReturns() string { return "with comes before returns" }
 
 func clauseRepeated(keyword string) string {
 	return fmt.Sprintf("the action already has a %s", keyword)
@@ -266,7 +266,7 @@ func expectedNameAfterDot(found *Token) string {
 }
 
 func assignmentToNoPath() string {
-	return `left of "=" stands the field that gets the value (equality is written "==")`
+	return `the field that gets the value is left of "=" (equality is written "==")`
 }
 
 func nestedTooDeeply() string {
