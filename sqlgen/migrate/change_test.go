@@ -16,6 +16,12 @@ func changeOf(fields, rules, rest string) string {
 		" @permission(expression: true, actions: [get, list]) } model Author { fields { name Text } } " + rest
 }
 
+// countedOf is such a schema in which the posts of an author may be counted.
+func countedOf(computed, rules string) string {
+	return strings.Replace(changeOf("author Author?", "", ""), "model Author { fields { name Text } }",
+		"model Author { fields { name Text posts Post[] "+computed+" } "+rules+" }", 1)
+}
+
 // What a migration makes in its files is what the schema makes at once, with rows there
 // that stay; and then there is nothing more to do.
 func TestChanges(t *testing.T) {
@@ -40,6 +46,17 @@ func TestChanges(t *testing.T) {
 		{"relation", changeOf("", "", ""), changeOf("author Author? @onDelete(restrict)", "", ""), nil, nil, 2, "author_id is null"},
 		{"relation to a new model", changeOf("", "", ""), changeOf("tag Tag?", "", "model Tag { fields { name Text @unique } }"), nil, nil, 2, "tag_id is null"},
 		{"rule", changeOf("stars Number?", "", ""), changeOf("stars Number?", `@validate(post.stars > 0)`, ""), []string{"check:post.post_validate_01"}, nil, 2, "true"},
+		{"computed field", countedOf("", ""), countedOf("count Number @computed(COUNT(author.posts))", ""), nil, nil, 2, "author_id is null"},
+		{"rule over what is computed", countedOf("count Number @computed(COUNT(author.posts))", ""),
+			countedOf("count Number @computed(COUNT(author.posts))", `@validate(author.count < 5 || author.name == "{{ x }} ---- $$")`),
+			[]string{"check:author.author_validate_01"}, nil, 2, "true"},
+		{"rule over what is computed, with the field", countedOf("", ""), countedOf("count Number @computed(COUNT(author.posts))", "@validate(author.count < 5)"),
+			nil, nil, 2, "true"},
+		{"field under a rule over what is computed", countedOf("count Number @computed(COUNT(author.posts))", "@validate(author.count < 5)"),
+			countedOf("count Number @computed(COUNT(author.posts)) nick Text", "@validate(author.count < 5) @validate(author.count + author.count < 9)"),
+			nil, []string{"author.nick = 'x'"}, 2, "true"},
+		{"rule over what is computed gone", countedOf("count Number @computed(COUNT(author.posts))", "@validate(author.count < 5)"),
+			countedOf("count Number @computed(COUNT(author.posts))", ""), nil, nil, 1, "true"},
 		{"enum value gone", changeOf("state State?", "", "enum State { On Off }"), changeOf("state State?", "", "enum State { On }"), []string{"enum:post.state.Off"}, nil, 2, "true"},
 		{"renames", changeOf("label Text? @unique author Author?", "", ""),
 			strings.Replace(changeOf("tag Text? @unique @renamed(from: label) writer Writer? @renamed(from: author)", "", ""),
