@@ -89,6 +89,14 @@ func TestSchemas(t *testing.T) {
 		{name: "nothing", want: ""},
 		{name: "what clients do not see", new: []string{"placed Date @default", "placed Date @default @index"}, want: ""},
 
+		{name: "what is computed under a rule",
+			old: []string{"  fields {\n    name Text\n  }", "  fields {\n    name Text\n    orders Order[]\n    reviews Order[]\n  }",
+				"customer Customer\n", "customer Customer @relation(orders)\n", "reviewer Customer?\n", "reviewer Customer? @relation(reviews)\n"},
+			new: []string{"  fields {\n    name Text\n  }", "  fields {\n    name Text\n    orders Order[]\n    reviews Order[]\n    total Number @computed(SUM(customer.orders.size))\n  }",
+				"customer Customer\n", "customer Customer @relation(orders)\n", "reviewer Customer?\n", "reviewer Customer? @relation(reviews)\n",
+				"actions: [get, delete])", "actions: [get, delete])\n  @validate(customer.total < 100)\n  @validate(customer.name != \"\")"}, want: `
+			compatible | getOrder, getCustomer: result Customer.total | added
+			breaking | createOrder, updateOrder, deleteOrder: Customer | @validate customer.total < 100 added`},
 		{name: "an action added", new: []string{"delete deleteOrder(id)", "delete deleteOrder(id)\n  delete dropOrder(id)"}, want: `
 			compatible | dropOrder | added
 			widening | dropOrder: authenticated | always, was never`},

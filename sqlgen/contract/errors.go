@@ -28,12 +28,57 @@ func (c *comparison) errors() {
 			continue
 		}
 		if actions := c.writing(m.Name); len(actions) > 0 {
-			c.validations(m.Name, actions, before.Validations, m.Validations, "409")
 			c.uniques(actions, before, m)
 			c.files(actions, before, m)
 		}
+		c.rules(before, m)
 		c.restrictions(before, m)
 	}
+}
+
+// rules compares the @validates of a model: those over its own fields for the actions that
+// write its rows, and one over what is computed from other rows also for those that write or
+// delete these.
+func (c *comparison) rules(before, m *schema.Model) {
+	for _, ofOwn := range []bool{true, false} {
+		only := func(list []*schema.Validation) []*schema.Validation {
+			return slices.DeleteFunc(slices.Clone(list), func(v *schema.Validation) bool { return (len(sourcesOf(v)) == 0) != ofOwn })
+		}
+		old, new := only(before.Validations), only(m.Validations)
+		actions := c.writing(m.Name)
+		for _, v := range slices.Concat(old, new) {
+			for _, source := range sourcesOf(v) {
+				for _, name := range append(c.writing(source.Name), c.deleting(source.Name)...) {
+					if !slices.Contains(actions, name) {
+						actions = append(actions, name)
+					}
+				}
+			}
+		}
+		if len(actions) > 0 {
+			c.validations(m.Name, actions, old, new, "409")
+		}
+	}
+}
+
+// sourcesOf returns the models of other rows that a rule of a model is about.
+func sourcesOf(v *schema.Validation) []*schema.Model {
+	var models []*schema.Model
+	for _, p := range expr.Paths(v.Expression) {
+		models = append(models, p.Steps[0].(*schema.Field).Sources()...)
+	}
+	return models
+}
+
+// deleting returns the actions that delete rows of a model.
+func (c *comparison) deleting(model string) []string {
+	var names []string
+	for _, p := range c.pairs() {
+		if p.new.Kind == schema.Delete && p.new.Model != nil && p.new.Model.Name == model {
+			names = append(names, p.name)
+		}
+	}
+	return names
 }
 
 // modelNamed returns what a model was before, nil if there was nothing.

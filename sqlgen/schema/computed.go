@@ -75,6 +75,32 @@ func (f *Computed) Reads() []*Field {
 	return fields
 }
 
+// Sources returns the models of other rows that a field is computed from, through whatever
+// computed fields between.
+func (f *Field) Sources() []*Model {
+	var models []*Model
+	add := func(m *Model) {
+		if !slices.Contains(models, m) {
+			models = append(models, m)
+		}
+	}
+	if f.Computed == nil {
+		return nil
+	}
+	for _, p := range expr.Paths(f.Computed.Expression) {
+		for _, s := range p.Steps {
+			step := s.(*Field)
+			if step.IsRelation() {
+				add(step.Target)
+			}
+			for _, m := range step.Sources() {
+				add(m)
+			}
+		}
+	}
+	return models
+}
+
 // checkCycles reports computed fields whose values depend on themselves, each cycle once.
 func (c *checker) checkCycles() {
 	done := map[*Field]bool{}
