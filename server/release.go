@@ -222,6 +222,14 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, called, a.Kind))
 			}
 		}
+		if a.Facets != "" {
+			switch f := declared[plain(a.Facets)]; {
+			case f.result != "text":
+				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns text that the server may execute", a.Name, plain(a.Facets)))
+			case f.volatility == "v":
+				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, plain(a.Facets), a.Kind))
+			}
+		}
 		if a.Early != "" && declared[plain(a.Early)].result != "boolean" {
 			faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns boolean that the server may execute", a.Name, plain(a.Early)))
 		}

@@ -39,6 +39,15 @@ func TestValues(t *testing.T) {
 		{`platform.iso_duration('{}'::interval[])::text`, "{}"},
 		{`platform.iso_duration(null::interval[])::text`, "null"},
 
+		{`platform.iso_duration(platform.mean_duration(0, 0, 5400, 2))`, "PT45M"},
+		{`platform.iso_duration(platform.mean_duration(1, 1, 0, 2))`, "P15DT12H"},
+		{`platform.iso_duration(platform.mean_duration(-3, 0, 1, 2))`, "P-1M-15DT0.5S"},
+		{`platform.iso_duration(platform.mean_duration(0, 0, 1, 3))`, "PT0.333333S"},
+		{`platform.iso_duration(platform.mean_duration(0, 0, -2, 3))`, "PT-0.666667S"},
+		{`platform.iso_duration(platform.mean_duration(3000000000, 2100000000, 0, 2))`, "P125000000Y1050000000D"},
+		{`platform.iso_duration(platform.mean_duration(0, 0, 399999999999999999, 3999999))`, "PT27777784H43M20.00625S"},
+		{`platform.iso_duration(platform.mean_duration(null, null, null, 0))`, "null"},
+
 		{`platform.trim_scale('{1.50,100,0.000,-2.10}'::numeric[])::text`, "{1.5,100,0,-2.1}"},
 		{`platform.trim_scale('{}'::numeric[])::text`, "{}"},
 		{`platform.trim_scale(null::numeric[])::text`, "null"},

@@ -62,6 +62,7 @@ var (
 	setting = regexp.MustCompile(`set_config\(\s*'sternpost\.([\w.]+)'`)
 	action  = regexp.MustCompile(`set_config\(\s*'sternpost\.action',\s*'(\w+)'`)
 	stored  = regexp.MustCompile(`\bapp\.["\w]`)
+	picked  = regexp.MustCompile(`' from app\.["\w]`) // a statement that begins in a declaration
 
 	// readers are the functions that read settings, and what they read; $1 is the name that
 	// they are given.
@@ -102,7 +103,7 @@ func settingsRead(db *pg.Database, text string) []string {
 	}
 	body := text[strings.Index(text, "as $"):]
 	read(body)
-	if statements := body[max(0, strings.Index(body, "\nbegin\n")):]; stored.MatchString(statements) {
+	if statements := body[max(0, strings.Index(body, "\nbegin\n")):]; stored.MatchString(statements) || picked.MatchString(body) {
 		names = append(names, "action")
 	}
 	entered := action.FindStringSubmatch(text)

@@ -335,6 +335,9 @@ func (s *schemaText) action(m *modelText) {
 		if s.chance(40) {
 			attributes = append(attributes, fmt.Sprintf("@sortable(%s)", b.name))
 		}
+		if hasFacet(a) && len(a.name)%3 == 0 {
+			attributes = append(attributes, fmt.Sprintf("@facet(createdAt, %s)", a.name))
+		}
 	}
 	if (kind == "list" || kind == "get") && s.chance(50) {
 		f := choice(s, m.fields)
@@ -462,6 +465,9 @@ func (s *schemaText) union(number int) {
 			if s.chance(40) {
 				attributes += fmt.Sprintf(" @sortable(%s)", choice(s, u.fields).name)
 			}
+			if f := u.fields[0]; hasFacet(f) {
+				attributes += fmt.Sprintf(" @facet(sourceArm, %s)", f.name)
+			}
 		}
 		if attributes != "" {
 			attributes = " {" + attributes + " }"
@@ -471,4 +477,9 @@ func (s *schemaText) union(number int) {
 	s.line(false, "  }")
 	s.line(true, "  @permission(%s, actions: [get, list])", s.rule(u, nil))
 	s.line(false, "}")
+}
+
+// hasFacet tells whether a list can tell of a field's values.
+func hasFacet(f *fieldText) bool {
+	return !f.array && f.to == nil && !slices.Contains([]string{"Markdown", "File", "Vector", "Password", "Secret"}, f.typ)
 }

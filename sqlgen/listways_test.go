@@ -50,6 +50,11 @@ func waysSchema() string {
 			fmt.Fprintf(&lists, "list list%s%s(%s) {\n%s\n%s\n}\n", r.name, o.name, inputs, o.order, r.rule)
 		}
 	}
+	return waysModels(lists.String())
+}
+
+// waysModels is the models of that schema, with these lists of tasks.
+func waysModels(lists string) string {
 	return `
 model Division { fields { name Text  lead Identity  workers Worker[] } }
 model Worker { fields { identity Identity @unique  division Division  regions Text[]  memberships Member[] } }
@@ -73,7 +78,7 @@ model Task {
     due Date?
   }
   actions {
-` + lists.String() + `
+` + lists + `
   }
 }
 role Auditor { emails { "auditor@x" } }

@@ -76,6 +76,9 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		if a.Foreseen != nil {
 			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Foreseen.Function, release.FormSignature, resultOf(m, a), volatility))
 		}
+		if a.Facets != "" {
+			told = append(told, fmt.Sprintf("%s(%s) returns text, volatility s", a.Facets, release.PlainSignature))
+		}
 		if a.Early != "" {
 			told = append(told, a.Early+"(jsonb, jsonb) returns bool, volatility s")
 		}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,6 +30,7 @@ import (
 //	yes           a record, or the id of one that was deleted
 //	a b           of a list the ids on the page, none if there are none; then
 //	a b of 7, +   its totalCount, if the call asks for it, and + if a page follows
+//	a b; s x:2    and of a field s with a facet each value with its count, or from where to where
 //	null          of a get: no such row
 //	403, 404, …   refused, as the server answers it
 //
@@ -174,6 +177,7 @@ func (a *app) decision(t *testing.T, call, caller string) (string, bool) {
 				TotalCount  *int
 				HasNextPage bool
 			}
+			ResultInfo json.RawMessage
 		}
 		if err := json.Unmarshal([]byte(answer), &page); err != nil {
 			t.Fatalf("%s by %s: %v in %s", call, caller, err, answer)
@@ -192,9 +196,41 @@ func (a *app) decision(t *testing.T, call, caller string) (string, bool) {
 		if page.PageInfo.HasNextPage {
 			answer += ", +"
 		}
+		if page.ResultInfo != nil {
+			answer += "; " + facetsText(t, page.ResultInfo)
+		}
 		return answer, len(ids) > 0
 	}
 	return "yes", true
+}
+
+// facetsText writes the facets of a list in short.
+func facetsText(t *testing.T, resultInfo []byte) string {
+	t.Helper()
+	var facets map[string]json.RawMessage
+	if err := json.Unmarshal(resultInfo, &facets); err != nil {
+		t.Fatalf("read the facets %s: %v", resultInfo, err)
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(facets)) {
+		var entries []struct {
+			Value any
+			Count int
+		}
+		if json.Unmarshal(facets[name], &entries) == nil {
+			for _, e := range entries {
+				name += fmt.Sprintf(" %v:%d", e.Value, e.Count)
+			}
+		} else {
+			var bounds struct{ Min, Max any }
+			if err := json.Unmarshal(facets[name], &bounds); err != nil {
+				t.Fatalf("read the facets %s: %v", resultInfo, err)
+			}
+			name += fmt.Sprintf(" %v..%v", bounds.Min, bounds.Max)
+		}
+		parts = append(parts, strings.ReplaceAll(name, "<nil>", "null"))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // callInside calls a function of schema api in a transaction that is rolled back.

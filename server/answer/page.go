@@ -39,6 +39,10 @@ type pages struct {
 	limit  int                // how many bytes the records of a page may have together; 0 means any number
 	info   int                // the column of what is known of the page, behind all others
 
+	// hasFacets tells that behind what is known of the page comes what the list tells of all
+	// its rows.
+	hasFacets bool
+
 	// isForm tells that the pages are those of a form: they lie at the front, or begin with
 	// the row at a position, and nothing comes behind the rows.
 	isForm bool
@@ -100,16 +104,22 @@ func newPages(a *release.Action, members []release.Member, from string, isForm b
 	p.info = len(columns)
 
 	selected := strings.Join(columns, ", ")
-	info := " union all select " + strings.Repeat("null, ", len(columns)) + "pg_catalog.current_setting('" + pageSetting + "', true)"
+	behind, info := ", null", " union all select "+strings.Repeat("null, ", len(columns))+"pg_catalog.current_setting('"+pageSetting+"', true)"
+	if p.hasFacets = a.Facets != ""; p.hasFacets {
+		behind, info = behind+", null", info+", "+callOf(a.Facets, nil)
+	}
 	p.plain = Statement{SQL: "select " + selected + " from " + from, Formats: formats}
 	withInfo := append(slices.Clone(formats), 0)
-	p.any = Statement{Name: "_any", SQL: "select " + selected + ", null from " + from + info, Formats: withInfo}
+	if p.hasFacets {
+		withInfo = append(withInfo, 0)
+	}
+	p.any = Statement{Name: "_any", SQL: "select " + selected + behind + " from " + from + info, Formats: withInfo}
 	before := "sum(v_size) over (rows between unbounded preceding and 1 preceding)"
 	if isForm {
 		before += " - first_value(v_size) over ()" // which may be the row at the cursor
 	}
 	p.bounded = Statement{Name: "_bounded", Formats: withInfo,
-		SQL: "select " + strings.Join(columnNames(len(columns)), ", ") + ", null from (" +
+		SQL: "select " + strings.Join(columnNames(len(columns)), ", ") + behind + " from (" +
 			"select *, " + before + " as v_before, row_number() over () as v_place from (" +
 			"select " + named(columns) + ", " + sizeOf(members, columns) + " as v_size from " + from +
 			") as v_rows) as v_rows where v_place <= 3 or v_before < " + strconv.Itoa(limit) + info}
@@ -160,6 +170,7 @@ type pageAnswer struct {
 	isFull      bool   // there is no room for what follows
 	rowsBefore  bool   // rows lie on the other side of the page
 	total       string // how many rows match in all; empty if they were not counted
+	facets      []byte // what the list tells of all its rows; empty if it tells nothing
 	seeks       bool   // whether the first row has to be the one at the cursor
 	cursor      []byte // what it is made of
 	hasStrayed  bool   // it was not
@@ -179,7 +190,7 @@ func (a *Answer) beginPage(page Page) {
 	switch {
 	case p.limit > 0 && p.fat.Load() > 0:
 		a.statement = &p.bounded
-	case !p.isForm && (page.HasCursor || page.Offset > 0 || page.CountsAll):
+	case !p.isForm && (p.hasFacets || page.HasCursor || page.Offset > 0 || page.CountsAll):
 		a.statement = &p.any
 	}
 }
@@ -187,6 +198,7 @@ func (a *Answer) beginPage(page Page) {
 func (a *Answer) restartPage() {
 	a.starts, a.first, a.last = a.starts[:0], a.first[:0], a.last[:0]
 	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed = false, false, false, "", false
+	a.facets = a.facets[:0]
 }
 
 // Again tells whether the call has to be made once more, with another statement: the page
@@ -233,6 +245,9 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 	p := a.plan.pages
 	if len(values) > p.info && values[p.info] != nil && !p.isForm {
 		a.readInfo(values[p.info])
+		if p.hasFacets {
+			a.facets = append(a.facets, values[p.info+1]...)
+		}
 	}
 	switch {
 	case values[0] == nil: // no row
@@ -297,7 +312,7 @@ func (a *Answer) pageJSON() []byte {
 	if a.statement == &a.plan.pages.bounded && !a.isFull {
 		a.plan.pages.fat.Add(-1)
 	}
-	b := make([]byte, 0, len(a.out)+len(a.starts)+len(a.first)+2*len(a.last)+160)
+	b := make([]byte, 0, len(a.out)+len(a.starts)+len(a.first)+2*len(a.last)+len(a.facets)+160)
 	b = append(b, `{"results":[`...)
 	for i := range a.starts {
 		if i > 0 {
@@ -333,5 +348,9 @@ func (a *Answer) pageJSON() []byte {
 		b = append(b, `,"pageNumber":`...)
 		b = strconv.AppendInt(b, int64(a.page.Offset/a.page.Size+1), 10)
 	}
-	return append(b, "}}"...)
+	b = append(b, '}')
+	if len(a.facets) > 0 {
+		b = append(append(b, `,"resultInfo":`...), a.facets...)
+	}
+	return append(b, '}')
 }

@@ -34,6 +34,7 @@
 {{ template "quotient.sql" . }}
 {{ template "number.sql" . }}
 {{ template "median.sql" . }}
+{{ template "mean_duration.sql" . }}
 {{ template "relative_period.sql" . }}
 {{ template "current_period.sql" . }}
 {{ template "fold.sql" . }}
@@ -51,6 +52,8 @@
 {{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
 {{ template "pick_page.sql" . }}
+{{ template "facet_sql.sql" . }}
+{{ template "facets.sql" . }}
 {{ template "operators.sql" . }}
 
 {{ template "owners.sql" . }}

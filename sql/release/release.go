@@ -143,6 +143,10 @@ type Action struct {
 	Order    []SortKey `json:"order,omitempty"`
 	Sortable []SortKey `json:"sortable,omitempty"`
 
+	// Facets is the function of a list that tells of the values of all its rows, in the
+	// same statement as the page; empty means that there are none. It takes PlainSignature.
+	Facets string `json:"facets,omitempty"` // in schema api
+
 	// Inputs says which input writes which field: the way from a constraint that
 	// failed back to the offending input.
 	Inputs []Input `json:"inputs,omitempty"`

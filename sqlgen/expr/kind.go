@@ -50,6 +50,7 @@ type facts struct {
 
 	filters []Filter // by which lists filter, in the order in which they are published
 	json    JSON     // how a value is written in requests and answers
+	facet   Facet    // what a list tells of the values of all its rows
 
 	// A literal of the kind.
 	isText   bool                             // whether it is written as a text literal
@@ -57,6 +58,17 @@ type facts struct {
 	wrong    string                           // how messages go on that refuse what read does not take
 	compared func(text string) (any, bool)    // reads it for the interpreter; nil leaves it as it is
 }
+
+// Facet is what a list tells of the values that a field has in all its rows.
+type Facet int
+
+// What lists tell.
+const (
+	NoFacet     Facet = iota
+	FacetValues       // each value, with the number of rows that have it
+	FacetRange        // the least and the greatest
+	FacetMean         // these, and the mean
+)
 
 // kinds is the one table of kinds: what is said of a type is said in its row.
 var kinds = [...]facts{
@@ -66,6 +78,7 @@ var kinds = [...]facts{
 		example: "reference ID",
 		filters: slices.Concat(equalsFilters, oneOfFilters),
 		json:    JSON{"string", []Keyword{{"minLength", 1}, {"maxLength", maxIDLength}}},
+		facet:   FacetValues,
 	},
 	Text: {
 		name: "Text", class: ClassText, isText: true, takes: []Kind{Markdown, ID},
@@ -73,6 +86,7 @@ var kinds = [...]facts{
 		example: "subtitle Text",
 		filters: slices.Concat(equalsFilters, textFilters, oneOfFilters),
 		json:    JSON{Type: "string"},
+		facet:   FacetValues,
 	},
 	Markdown: {
 		name: "Markdown", class: ClassText, isText: true, takes: []Kind{Text, ID},
@@ -88,6 +102,7 @@ var kinds = [...]facts{
 		example: "seats Number @default(1)",
 		filters: slices.Concat(equalsFilters, orderFilters, oneOfFilters),
 		json:    JSON{"integer", between("-"+MaxNumber, MaxNumber)},
+		facet:   FacetMean,
 	},
 	Decimal: {
 		name: "Decimal", class: ClassNumeric, takes: []Kind{Number}, read: readDecimal, compared: comparedNumber,
@@ -96,6 +111,7 @@ var kinds = [...]facts{
 		example: "price Decimal",
 		filters: slices.Concat(equalsFilters, orderFilters, oneOfFilters),
 		json:    JSON{"number", []Keyword{{"format", "decimal"}}},
+		facet:   FacetMean,
 	},
 	Boolean: {
 		name: "Boolean", class: ClassBoolean,
@@ -103,6 +119,7 @@ var kinds = [...]facts{
 		example: "isPinned Boolean @default",
 		filters: equalsFilters,
 		json:    JSON{Type: "boolean"},
+		facet:   FacetValues,
 	},
 	Timestamp: {
 		name: "Timestamp", class: ClassTemporal, isText: true, takes: []Kind{Date}, read: parseTimestamp, compared: comparedTime(timestampLayout),
@@ -111,6 +128,7 @@ var kinds = [...]facts{
 		example: "sentAt Timestamp @default(ctx.now)",
 		filters: slices.Concat(timeFilters, periodFilters),
 		json:    textJSON("date-time"),
+		facet:   FacetRange,
 	},
 	Date: {
 		name: "Date", class: ClassTemporal, isText: true, takes: []Kind{Timestamp}, wider: Timestamp, read: parseDate, compared: comparedTime(time.DateOnly),
@@ -119,6 +137,7 @@ var kinds = [...]facts{
 		example: "dueOn Date?",
 		filters: slices.Concat(equalsFilters, dateFilters, periodFilters),
 		json:    textJSON("date"),
+		facet:   FacetRange,
 	},
 	Duration: {
 		name: "Duration", class: ClassDuration, isText: true, read: parseDuration, compared: comparedDuration,
@@ -127,6 +146,7 @@ var kinds = [...]facts{
 		example: "length Duration @default(\"PT1H30M\")",
 		filters: slices.Concat(equalsFilters, orderFilters),
 		json:    textJSON("duration"),
+		facet:   FacetMean,
 	},
 	File: {
 		name: "File", class: ClassOpaque, isPrepared: true,
@@ -152,7 +172,7 @@ var kinds = [...]facts{
 		example: "apiKey Secret?",
 		json:    JSON{"string", []Keyword{{"x-format", "secret"}}},
 	},
-	Enum:     {name: "enum", class: ClassEnum, filters: slices.Concat(equalsFilters, oneOfFilters)},
+	Enum:     {name: "enum", class: ClassEnum, filters: slices.Concat(equalsFilters, oneOfFilters), facet: FacetValues},
 	Model:    {name: "model", class: ClassModel, isText: true, takes: []Kind{ID}},
 	Message:  {name: "message", class: ClassOpaque},
 	Any:      {name: "Any", class: ClassOpaque},
@@ -197,6 +217,9 @@ func (k Kind) IsScalar() bool { return k >= ID && k <= Secret }
 // IsOpaque tells whether the kind is a scalar type whose values nothing compares: they
 // are neither looked for nor ordered by nor indexed, and only their arrays have defaults.
 func (k Kind) IsOpaque() bool { return k.IsScalar() && kinds[k].class == ClassOpaque }
+
+// Facet returns what a list tells of the values of a field of the kind.
+func (k Kind) Facet() Facet { return kinds[k].facet }
 
 // IsWriteOnly tells whether values of the kind can never be read.
 func (k Kind) IsWriteOnly() bool { return kinds[k].isWriteOnly }

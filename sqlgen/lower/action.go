@@ -25,7 +25,7 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 	case a.Union != nil && a.Kind == schema.Get:
 		return []*pg.Function{l.unionGet(a)}
 	case a.Union != nil:
-		return []*pg.Function{l.unionList(a)}
+		return append([]*pg.Function{l.unionList(a)}, l.facetsOf(a)...)
 	case a.Custom:
 		return []*pg.Function{l.custom(a)}
 	}

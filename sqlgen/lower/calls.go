@@ -36,6 +36,7 @@ func (l *lowering) manifest() *release.Manifest {
 func (l *lowering) call(a *schema.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
 	r.Foreseen = l.specialized[a]
+	r.Facets = l.facets[a]
 	r.Inputs = publishedInputs(a)
 	r.FromCaller = publishedFromCaller(a)
 	r.Sealed = publishedSealed(a)

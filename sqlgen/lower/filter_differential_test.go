@@ -35,6 +35,7 @@ type listing struct {
 	instead     string // a rule that admits more
 	order       string // attribute
 	orderSQL    string
+	facets      []*schema.Field // of the laboratory's schema
 	action      *schema.Action
 	published   *release.Action
 	reader      *requests.Reader
@@ -150,7 +151,7 @@ func TestFilterDifferential(t *testing.T) {
 	count, outcomes := 0, map[string]int{}
 	forDifferentialTime(t, 2, func(t *testing.T, seed uint64) { compareLists(t, seed, &count, outcomes) })
 	t.Logf("%d requests; outcomes: %v", count, outcomes)
-	for _, outcome := range []string{"refused", "none", "some", "static"} {
+	for _, outcome := range []string{"refused", "none", "some", "static", "faceted"} {
 		if n := outcomes[outcome]; n < 40 && !t.Failed() {
 			t.Errorf("a list was %s only %d times: this shows little", outcome, n)
 		}
@@ -186,6 +187,9 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 			}); r.chance(50) && len(own) > 0 {
 				f, way := pick(r, own), pick(r, []string{"asc", "desc"})
 				l.order, l.orderSQL = fmt.Sprintf("@orderBy(%s: %s)", f.Name, way), fmt.Sprintf("%q %s, id %s", f.Column, way, way)
+			}
+			if r.chance(40) {
+				l.facets = randomFacets(r, m)
 			}
 			if r.chance(50) {
 				l.instead = pick(r, []string{"true", "ctx.isAuthenticated", m.Variable + ".id != \"x2\"", l.rule.terms[0].String() + " || " + m.Variable + ".id == \"x2\" || ctx.identity.email == \"a\""})
@@ -279,7 +283,7 @@ func (lab *laboratory) listText(listings []*listing) string {
 					paths = append(paths, c.path+"?")
 				}
 			}
-			fmt.Fprintf(&actions, "    list list%d(%s) {\n      %s\n      %s\n      %s\n    }\n", i, strings.Join(paths, ", "), l.wheres(), l.rules(), l.order)
+			fmt.Fprintf(&actions, "    list list%d(%s) {\n      %s\n      %s\n      %s\n      %s\n    }\n", i, strings.Join(paths, ", "), l.wheres(), l.rules(), l.order, l.facetsText())
 			fmt.Fprintf(&actions, "    list plain%d() {\n", i)
 			for _, c := range l.conditions {
 				fmt.Fprintf(&actions, "      @where(%s)\n", c.text)
@@ -312,11 +316,19 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 			nodes = append(nodes, c.Expression)
 		}
 	}
+	var binding []expr.Node // whatever the facet
+	own := map[string][]expr.Node{}
+	binding = append(binding, nodes...)
 	for _, c := range l.conditions {
 		if !r.chance(35) {
 			continue
 		}
 		nodes = append(nodes, c.node)
+		if of := l.facetOf(c); of != "" {
+			own[of] = append(own[of], c.node)
+		} else {
+			binding = append(binding, c.node)
+		}
 		at := where
 		for _, step := range strings.Split(c.path, ".") {
 			if at[step] == nil {
@@ -330,10 +342,19 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 	rule := l.action.Rules[0].Expression
 	early := expr.Early(w.call(nil), rule)
 	var want []string
+	counted := map[string][]string{} // ids by facet
 	for _, row := range w.rows[l.action.Model.Name] {
 		call := w.call(row)
-		if expr.Holds(call, nodes...) && (early == expr.True || expr.Admits(call, rule)) {
+		if early != expr.True && !expr.Admits(call, rule) {
+			continue
+		}
+		if expr.Holds(call, nodes...) {
 			want = append(want, row.ID())
+		}
+		for _, f := range l.facets {
+			if expr.Holds(call, withOthers(binding, own, f.Name)...) {
+				counted[f.Name] = append(counted[f.Name], row.ID())
+			}
 		}
 	}
 	var order []string
@@ -387,9 +408,16 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 				Count                        int
 				TotalCount                   *int
 			}
+			ResultInfo json.RawMessage
 		}
 		if err := json.Unmarshal([]byte(answer), &page); err != nil {
 			t.Fatal(err)
+		}
+		if got, want := string(page.ResultInfo), l.wantedFacets(t, tx, counted); got != want {
+			return fmt.Sprintf("%s with %s tells %s, want %s", function, text, got, want)
+		}
+		if len(l.facets) > 0 {
+			outcomes["faceted"]++
 		}
 		var ids []string
 		for _, row := range page.Results {
@@ -421,6 +449,82 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 		}
 	}
 	return fmt.Sprintf("the pages do not end: %q, want %q", met, want)
+}
+
+// randomFacets returns some fields of which a list tells.
+func randomFacets(r random, m *schema.Model) []*schema.Field {
+	var list []*schema.Field
+	for _, f := range m.Fields {
+		if !f.Type.Array && f.Type.Kind.Facet() != expr.NoFacet && r.chance(40) {
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+func (l *listing) facetsText() string {
+	if len(l.facets) == 0 {
+		return ""
+	}
+	names := make([]string, len(l.facets))
+	for i, f := range l.facets {
+		names[i] = f.Name
+	}
+	return "@facet(" + strings.Join(names, ", ") + ")"
+}
+
+// facetOf returns the facet by whose field a condition filters, empty for none.
+func (l *listing) facetOf(c *asked) string {
+	for _, f := range l.facets {
+		if c.path == f.Name || f.FKOf != nil && c.path == f.FKOf.Name+".id" {
+			return f.Name
+		}
+	}
+	return ""
+}
+
+// withOthers are the conditions that bind a facet: those of all, and those of the fields of
+// the other facets.
+func withOthers(binding []expr.Node, own map[string][]expr.Node, facet string) []expr.Node {
+	all := slices.Clone(binding)
+	for name, nodes := range own {
+		if name != facet {
+			all = append(all, nodes...)
+		}
+	}
+	return all
+}
+
+// wantedFacets is what a list has to tell of the rows that count for each facet.
+func (l *listing) wantedFacets(t *testing.T, tx pgx.Tx, counted map[string][]string) string {
+	t.Helper()
+	if len(l.facets) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, f := range l.facets {
+		told := map[expr.Kind]string{
+			expr.Number:    `json_build_object('min', min(v), 'max', max(v), 'avg', trim_scale(round(sum(v) * 1.000000000000000000000000000000000000 / count(v), 18)))`,
+			expr.Decimal:   `json_build_object('min', trim_scale(min(v)), 'max', trim_scale(max(v)), 'avg', trim_scale(round(sum(v) * 1.000000000000000000000000000000000000 / count(v), 18)))`,
+			expr.Duration:  `json_build_object('min', platform.iso_duration(min(v)), 'max', platform.iso_duration(max(v)), 'avg', platform.iso_duration(avg(v)))`,
+			expr.Timestamp: `json_build_object('min', platform.iso(min(v)), 'max', platform.iso(max(v)))`,
+			expr.Date:      `json_build_object('min', min(v), 'max', max(v))`,
+		}[f.Type.Kind]
+		if f.Type.Kind == expr.Number || f.Type.Kind == expr.Decimal {
+			told = strings.ReplaceAll(told, "/ count(v)", "/ nullif(count(v), 0)")
+		}
+		rows := fmt.Sprintf("(select %q as v from app.%q where id = any ($1)) as facet", f.Column, l.action.Model.Table)
+		if told == "" {
+			told = "coalesce(json_agg(json_build_object('value', v, 'count', n) order by v), '[]')"
+			rows = "(select v, count(*) as n from " + rows + " group by v) as facet"
+		}
+		var text string
+		if err := tx.QueryRow(t.Context(), "select ("+told+")::text from "+rows, counted[f.Name]).Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		parts = append(parts, fmt.Sprintf("%q:%s", f.Name, regexp.MustCompile(` ?([:,]) `).ReplaceAllString(text, "$1")))
+	}
+	return "{" + strings.Join(parts, ",") + "}"
 }
 
 // size is the number of rows.

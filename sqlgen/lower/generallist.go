@@ -62,21 +62,12 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where")}
 	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-	if len(a.Reads) > 0 {
-		g.path = b.own("v_path", "text", nil)
-		g.operand = b.own("v_operand", "jsonb", nil)
-	}
+	g.takeOperators()
 	// The statement reads without row security, so that every condition may use an
 	// index; the rows of the page are then read under it.
 	g.sql = b.own("v_sql", "text", nil)
 	ids := b.own("v_ids", "text[]", nil)
-
-	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"}
-	if always := g.conditions(); len(always) > 0 {
-		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
-		source.Suffix = ""
-	}
-	g.sql.Initial = source
+	g.readFrom(b.related())
 
 	ways := []pg.Expr{&pg.Array{Elements: []pg.Expr{g.sql}}}
 	if g.merge != nil {
@@ -100,14 +91,33 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	return b.finish()
 }
 
+// takeOperators declares the variables that hold an operator of the request.
+func (g *generalList) takeOperators() {
+	if len(g.b.action.Reads) > 0 {
+		g.path = g.b.own("v_path", "text", nil)
+		g.operand = g.b.own("v_operand", "jsonb", nil)
+	}
+}
+
+// readFrom makes the statement one of the rows of a table that satisfy all conditions.
+func (g *generalList) readFrom(table pg.From) {
+	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: table}, Suffix: " where true"}
+	if always := g.conditions(); len(always) > 0 {
+		source.Query.Where = &pg.And{Operands: always} // even if it is one, since more follows behind and
+		source.Suffix = ""
+	}
+	g.sql.Initial = source
+}
+
 // generalList is a general list in the making.
 type generalList struct {
 	b                  *builder // the function
 	where              pg.Expr  // the filter
 	path, operand, sql *pg.Variable
 	guards             []guard
-	label              string // of variables that gather what is asked of elements; empty but in an arm of a union
-	merge              *merge // the ways in which rows are found; nil means that the statement finds them itself
+	label              string  // of variables that gather what is asked of elements; empty but in an arm of a union
+	facets             *facets // what the rows are picked for, if it is no page
+	merge              *merge  // the ways in which rows are found; nil means that the statement finds them itself
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -141,6 +151,9 @@ func (g *generalList) conditions() []pg.Expr {
 		if isGatherable(root.x, group) {
 			for _, c := range group {
 				at := g.scopeOf(root, c.prefixes)
+				if c.filter != nil {
+					at = g.scopeOfFilter(root, *c.filter)
+				}
 				if c.filter != nil {
 					at.filters = append(at.filters, *c.filter)
 				} else if condition := c.lower(at.x); at == root && c.absent == nil {
@@ -187,7 +200,7 @@ func (g *generalList) conditions() []pg.Expr {
 func (g generalList) filter(x expression, list []filter) {
 	root := &scope{text: g.sql, x: x}
 	for _, f := range list {
-		at := g.scopeOf(root, expr.Prefixes(f.path))
+		at := g.scopeOfFilter(root, f)
 		at.filters = append(at.filters, f)
 	}
 	g.operators(root, nil)
@@ -195,11 +208,7 @@ func (g generalList) filter(x expression, list []filter) {
 
 // addWays adds the ways in which rows are admitted.
 func (g generalList) addWays(admitted admission) {
-	var columns []string
-	for _, f := range sortable(g.b.action) {
-		columns = append(columns, sortKey{field: f}.columnText(g.b.table))
-	}
-	r := origin{model: g.b.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.b.table}
+	r := g.origin()
 	statements := append(g.merge.gather(&admitted), g.merge.add(r, admitted)...)
 	if pg.IsFalse(g.b.early.holds) {
 		g.b.step("Rows are found in several ways, each by an index.", statements...)
@@ -209,6 +218,18 @@ func (g generalList) addWays(admitted admission) {
 		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(r, everything())}},
 		Else:     statements,
 	})
+}
+
+// origin is where the rows of a list come from.
+func (g generalList) origin() origin {
+	if g.facets != nil {
+		return g.facets.origin(g.b.model, g.sql)
+	}
+	var columns []string
+	for _, f := range sortable(g.b.action) {
+		columns = append(columns, sortKey{field: f}.columnText(g.b.table))
+	}
+	return origin{model: g.b.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.b.table}
 }
 
 // allowedOutright says why a list asks first what it knows without rows.
@@ -306,8 +327,8 @@ func (g generalList) given(absent pg.Expr) pg.Expr {
 type scope struct {
 	text     *pg.Variable
 	x        expression
-	key      string // of the prefix; "" means the row itself
-	opens    *pg.QueryTail
+	key      string        // of the prefix; "" means the row itself
+	opens    *pg.QueryTail // nil if what is gathered stands beside the statement
 	filters  []filter
 	children []*scope
 }
@@ -375,6 +396,17 @@ func (f filter) paths(all bool) []pg.Expr {
 	return paths
 }
 
+// scopeOfFilter returns the scope in which the conditions of a filter are gathered: one
+// beside the statement if a facet leaves them out.
+func (g generalList) scopeOfFilter(root *scope, f filter) *scope {
+	if g.facets != nil {
+		if i := g.facets.of(f.input); i >= 0 {
+			return g.facetScope(root, i)
+		}
+	}
+	return g.scopeOf(root, expr.Prefixes(f.path))
+}
+
 // scopeOf returns the scope in which conditions on the children of prefixes, one child
 // of the other, are gathered.
 func (g generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
@@ -435,6 +467,9 @@ func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Sta
 	}
 	for _, c := range s.children {
 		g.gather(c, nil, each, after)
+		if c.opens == nil {
+			continue // what it gathers is no part of the statement
+		}
 		*after = append(*after, pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
 	}
 }

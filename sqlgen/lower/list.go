@@ -18,6 +18,9 @@ var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 // statements, whose plans are kept, for the operator sets that are foreseen.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
+	if len(a.Facets) > 0 { // which cost more than a plan does
+		return append(functions, l.facetsOf(a)...)
+	}
 	if sets := specializedSets(a); sets != nil {
 		functions = append(functions, l.specializedLists(a, sets))
 	}

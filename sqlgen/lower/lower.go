@@ -63,6 +63,7 @@ type lowering struct {
 	// What the server must know, gathered on the way.
 	constraints []namedConstraint
 	specialized map[*schema.Action]*release.Foreseen
+	facets      map[*schema.Action]string // functions that tell of the values of all rows of a list
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
 	keepers    map[*schema.Field]*part     // of computed fields; nil for a generated column
@@ -87,6 +88,7 @@ func (l *lowering) reserveNames() {
 	}
 	l.feedsLate = map[*schema.Model]bool{}
 	l.specialized = map[*schema.Action]*release.Foreseen{}
+	l.facets = map[*schema.Action]string{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}
 }

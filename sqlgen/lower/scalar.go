@@ -23,6 +23,7 @@ type inSQL struct {
 	bare   func() pg.Expr                             // what @default gives without a value; nil if it cannot be bare
 	check  func(column pg.Expr, isArray bool) pg.Expr // what every value satisfies, and each of an array; nil asks nothing
 	within string                                     // what a value satisfies that goes over the wire, behind its column, where arithmetic may make others; "" asks no more than check
+	facet  string                                     // what a list tells of the values of all its rows, as platform.facet_sql names it; "" means nothing
 	first  func(descending bool) (pg.Expr, bool)      // a value before all others in an order; nil if there is none
 
 	// Whether Postgres' comparisons of two values are leakproof, so that a condition
@@ -34,29 +35,29 @@ type inSQL struct {
 var scalars = map[expr.Kind]inSQL{
 	expr.ID: {
 		column: "text", collate: `"C"`, // byte order keeps comparisons cheap and leakproof
-		member: release.TextMember, isLeakproof: true, bare: newID, first: noText,
+		member: release.TextMember, isLeakproof: true, bare: newID, facet: "values", first: noText,
 	},
-	expr.Text:     {column: "text", member: release.TextMember, isLeakproof: true, bare: emptyText, first: noText},
+	expr.Text:     {column: "text", member: release.TextMember, isLeakproof: true, bare: emptyText, facet: "values", first: noText},
 	expr.Markdown: {column: "text", member: release.TextMember, isLeakproof: true, bare: emptyText, first: noText},
-	expr.Enum:     {column: "text", member: release.TextMember, isLeakproof: true, first: noText},
+	expr.Enum:     {column: "text", member: release.TextMember, isLeakproof: true, facet: "values", first: noText},
 	expr.Number: {
 		column: "bigint", member: release.NumberMember, asText: true, isLeakproof: true, bare: zero, check: isNumber,
-		first: either("-9223372036854775808", "9223372036854775807"),
+		facet: "numbers", first: either("-9223372036854775808", "9223372036854775807"),
 	},
 	expr.Decimal: {
 		column: "numeric", wire: "trim_scale", wireArray: "platform.trim_scale", member: release.DecimalMember, asText: true,
-		bare: zero, first: infinite, within: "between -99999999999999999999.999999999999999999 and 99999999999999999999.999999999999999999",
+		bare: zero, facet: "numbers", first: infinite, within: "between -99999999999999999999.999999999999999999 and 99999999999999999999.999999999999999999",
 	},
 	expr.Boolean: {
 		column: "boolean", member: release.BooleanMember, isLeakproof: true, bare: no,
-		first: func(descending bool) (pg.Expr, bool) { return boolean(descending), true },
+		facet: "values", first: func(descending bool) (pg.Expr, bool) { return boolean(descending), true },
 	},
 	expr.Timestamp: {
 		column: "timestamptz(3)", cast: "timestamptz", wire: "platform.iso", member: release.TimestampMember, isLeakproof: true,
-		bare: now, first: infinite, within: "between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z'",
+		bare: now, facet: "moments", first: infinite, within: "between '0001-01-01T00:00:00Z' and '9999-12-31T23:59:59.999Z'",
 	},
-	expr.Date:     {column: "date", member: release.DateMember, asText: true, isLeakproof: true, bare: todayUTC, first: infinite, within: "between '0001-01-01' and '9999-12-31'"},
-	expr.Duration: {column: "interval", wire: "platform.iso_duration", member: release.DurationMember, isLeakproof: true, bare: noTime},
+	expr.Date:     {column: "date", member: release.DateMember, asText: true, isLeakproof: true, bare: todayUTC, facet: "days", first: infinite, within: "between '0001-01-01' and '9999-12-31'"},
+	expr.Duration: {column: "interval", wire: "platform.iso_duration", member: release.DurationMember, isLeakproof: true, facet: "durations", bare: noTime},
 	expr.File:     {column: "jsonb", member: release.JSONMember, check: isFile},
 	expr.Vector:   {column: "real[]", member: release.RealMember},
 	expr.Password: {column: "text"},

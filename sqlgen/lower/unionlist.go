@@ -84,12 +84,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	numbers := b.own("v_arms", "bigint[]", nil)
 
 	m := b.newMerge()
-	isAllowed := b.early.holds
-	if b.judgesRows() && !pg.IsFalse(isAllowed) {
-		allowed := b.own("v_is_allowed", "boolean", nil)
-		b.step(allowedOutright, &pg.Assign{Variable: allowed, Value: b.early.holds})
-		isAllowed = allowed
-	}
+	isAllowed := b.isAllowed()
 	for i, arm := range armsOf(a.Union) {
 		lists[i].ofArm(arm, m, isAllowed)
 	}
@@ -104,6 +99,17 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		&pg.ReturnQuery{Query: b.unionRows(ids, numbers)})
 	b.requireCallerOfPage(nothingFound)
 	return b.finish()
+}
+
+// isAllowed tells whether the caller is allowed whatever the row. What is asked several times
+// is held in a variable.
+func (b *builder) isAllowed() pg.Expr {
+	if !b.judgesRows() || pg.IsFalse(b.early.holds) {
+		return b.early.holds
+	}
+	allowed := b.own("v_is_allowed", "boolean", nil)
+	b.step(allowedOutright, &pg.Assign{Variable: allowed, Value: b.early.holds})
+	return allowed
 }
 
 // source is the query of an arm's rows: what tells them apart and what they can be
@@ -122,10 +128,16 @@ func (a arm) source(action *schema.Action) pg.Expr {
 	if !hasID {
 		columns = append(columns, pg.Output{Value: x.row.id, As: "id"})
 	}
-	fragment := &pg.Fragment{Select: &pg.Select{Columns: columns, From: pg.Ref(relatedSchema, a.Model.Table)}, Suffix: " where true"}
+	rows := a.rows(x)
+	return &pg.Fragment{Select: &pg.Select{Columns: columns, From: rows.Query.From, Where: rows.Query.Where}, Suffix: rows.Suffix}
+}
+
+// rows is the query of an arm's rows from its from on. Conditions may follow.
+func (a arm) rows(x expression) *pg.Fragment {
+	fragment := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: pg.Ref(relatedSchema, a.Model.Table)}, Suffix: " where true"}
 	if condition := x.allHold(a.wheres()); !pg.IsTrue(condition) {
 		fragment.Suffix = ""
-		fragment.Select.Where = &pg.And{Operands: []pg.Expr{condition}} // more follows behind and
+		fragment.Query.Where = &pg.And{Operands: []pg.Expr{condition}} // more follows behind and
 	}
 	return fragment
 }
@@ -149,8 +161,7 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	}
 	g.filter(x, list)
 
-	alias := pg.Ident(g.b.table)
-	r := origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.b.table}
+	r := g.originOfArm(a)
 	if !g.b.judgesRows() {
 		g.b.step("", m.add(r, everything())...)
 		return
@@ -162,6 +173,15 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 		return
 	}
 	g.b.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
+}
+
+// originOfArm is where the rows of an arm come from.
+func (g generalList) originOfArm(a arm) origin {
+	if g.facets != nil {
+		return g.facets.origin(a.Model, g.sql)
+	}
+	alias := pg.Ident(g.b.table)
+	return origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.b.table}
 }
 
 // ofPicked is a part of each row that was picked, in order. Parts are taken before the rows

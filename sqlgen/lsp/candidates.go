@@ -252,7 +252,7 @@ func (x *index) arguments(s *spot) []*symbol {
 	}
 	bare := func(names ...string) []*symbol { return wordSymbols(argumentWords.only(names...), classKeyword) }
 	switch at := s.attribute + " " + s.label; {
-	case s.attribute == "unique", s.attribute == "index", s.attribute == "sortable", at == "orderBy ":
+	case s.attribute == "unique", s.attribute == "index", s.attribute == "sortable", s.attribute == "facet", at == "orderBy ":
 		return own()
 	case s.attribute == "orderBy":
 		return bare("asc", "desc")

@@ -137,6 +137,8 @@ var attributeWords = words{
 		text: "The order of the rows, behind the order that the request asks for."},
 	{name: "sortable", on: "list unionList", example: "list listSorted() { @sortable(title, createdAt) }",
 		text: "The fields by which a request may order."},
+	{name: "facet", on: "list unionList", example: "list listFaceted() { @facet(state, createdAt) }",
+		text: "Tells beside each page which values these fields have in all rows of the list: each with its count, of numbers the range and the mean, of times the range."},
 	{name: "embed", on: "get list", example: "get getWithAuthor(id) { @embed(author) }",
 		text: "Shows related records in full instead of their ids."},
 	{name: "function", on: "get list create update delete read write", example: "update renamePost(id, name: Text) @function",

@@ -27,10 +27,14 @@ func (p *publisher) result(a *schema.Action) string {
 			} else {
 				item = p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
 			}
-			return resultObject([]property{
+			members := []property{
 				{"results", release.ArrayOf(item), true},
 				{"pageInfo", release.RefTo(p.pageInfo()), true},
-			})
+			}
+			if len(a.Facets) > 0 {
+				members = append(members, property{"resultInfo", p.resultInfo(a), true})
+			}
+			return resultObject(members)
 		})
 	case a.Union != nil:
 		return p.unionRecord(a.Union)

@@ -314,6 +314,8 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 		c.checkOrderBy(a, at)
 	case "sortable":
 		c.checkSortable(a, at)
+	case "facet":
+		c.checkFacet(a, at)
 	case "embed":
 		c.checkEmbed(a, at)
 	}

@@ -72,6 +72,7 @@ func attributeRules() []attributeRule {
 		{"set", []bearer{onCreate, onUpdate, onRead, onWrite, onArm}, true, "@set(target = value)"},
 		{"orderBy", []bearer{onList, onUnionList}, false, "@orderBy(field: asc, other: desc)"},
 		{"sortable", []bearer{onList, onUnionList}, false, "@sortable(field, other)"},
+		{"facet", []bearer{onList, onUnionList}, false, "@facet(field, other)"},
 		{"embed", []bearer{onGet, onList}, true, "@embed(relation, relation.deeper)"},
 		{"function", modelActions(), false, "@function"},
 		{"allow", anyAction(), false, "@allow(FilterWidens)"},

@@ -366,6 +366,11 @@ const (
 	//	model Order { fields { tags Text[] }  actions { list listOrders() { @orderBy(tags: asc) } } }
 	OrderNotAllowed syntax.Code = "OrderNotAllowed"
 
+	// FacetNotAllowed: a list does not count the values of that field.
+	//
+	//	model Order { fields { tags Text[] }  actions { list listOrders() { @facet(tags) } } }
+	FacetNotAllowed syntax.Code = "FacetNotAllowed"
+
 	// BadEmbed: an @embed names something else than a relation, or a path twice.
 	//
 	//	model Order { fields { number Text }  actions { get getOrder(id) { @embed(number) } } }
@@ -406,7 +411,7 @@ const (
 	//	model Order { actions { read orderFigures() returns (Any) } }
 	FunctionFileMissing syntax.Code = "FunctionFileMissing"
 
-	// FunctionAttribute: an action with code of its own bears @set or @where.
+	// FunctionAttribute: an action with code of its own bears @set, @where or @facet.
 	//
 	//	model Order { actions { get code(id) { @function @where(order.id != "") } } }
 	FunctionAttribute syntax.Code = "FunctionAttribute"

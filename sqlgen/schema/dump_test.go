@@ -187,6 +187,9 @@ func (d *dumper) action(a *Action) {
 	for _, f := range a.UnionSortable {
 		d.line(2, "sortable %s", f.Name)
 	}
+	for _, f := range a.Facets {
+		d.line(2, "facet %s", f.Name())
+	}
 	d.embeds(2, a.Embeds)
 	for _, pins := range a.Pins {
 		var names []string

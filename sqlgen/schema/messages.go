@@ -702,6 +702,19 @@ func orderNotAllowed(name string, t expr.Type) string {
 	return fmt.Sprintf("%s is a %s, by which no list can be ordered", name, t)
 }
 
+func facetNotAllowed(name string, f listField) string {
+	t := f.typ()
+	switch {
+	case f.field != nil && f.field.FK != nil:
+		return fmt.Sprintf("%s is a relation, of which there is no facet: write %s", name, f.field.FK.Name)
+	case t.Kind == expr.Model:
+		return fmt.Sprintf("%s is a relation, of which there is no facet", name)
+	case t.Array:
+		return fmt.Sprintf("%s is an array, of which there is no facet", name)
+	}
+	return fmt.Sprintf("%s is a %s, of which there is no facet", name, t)
+}
+
 func embedNoRelation(name string) string {
 	return fmt.Sprintf("%s is not a relation: a record shows it without @embed", name)
 }

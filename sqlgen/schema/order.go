@@ -5,10 +5,20 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// orderField is the field of a model or union that a list is ordered by.
-type orderField struct {
-	field *Field
-	union *UnionField
+// listField is a field of the model or union that a list belongs to.
+type listField struct {
+	field *Field      // nil means a field of a union
+	union *UnionField // nil means a field of a model
+}
+
+func (f listField) typ() expr.Type {
+	switch {
+	case f.field != nil:
+		return f.field.Type
+	case f.union != nil:
+		return f.union.Type
+	}
+	return expr.Type{}
 }
 
 // checkOrderBy reads an @orderBy.
@@ -31,20 +41,8 @@ func (c *checker) checkOrderBy(a *actionDecl, at *syntax.Attribute) {
 
 // checkSortable reads a @sortable.
 func (c *checker) checkSortable(a *actionDecl, at *syntax.Attribute) {
-	if len(at.Args) == 0 {
-		c.badArguments(at, at.Name.Span())
-	}
 	seen := map[string]bool{}
-	for _, arg := range at.Args {
-		value := c.plainArgument(at, arg)
-		if value == nil {
-			continue
-		}
-		name := bareName(value)
-		if name == nil {
-			c.report(BadFieldList, value.Span(), notOwnField(a.owner()))
-			continue
-		}
+	for _, name := range c.ownFields(a, at) {
 		f, ok := c.orderField(a, name, seen)
 		switch {
 		case ok && f.union != nil:
@@ -55,21 +53,46 @@ func (c *checker) checkSortable(a *actionDecl, at *syntax.Attribute) {
 	}
 }
 
+// ownFields returns the bare names that an attribute of a list lists. What is none is reported.
+func (c *checker) ownFields(a *actionDecl, at *syntax.Attribute) []*syntax.Ident {
+	if len(at.Args) == 0 {
+		c.badArguments(at, at.Name.Span())
+	}
+	var names []*syntax.Ident
+	for _, arg := range at.Args {
+		value := c.plainArgument(at, arg)
+		if value == nil {
+			continue
+		}
+		name := bareName(value)
+		if name == nil {
+			c.report(BadFieldList, value.Span(), notOwnField(a.owner()))
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
 // orderField finds a field to order by. It is false, and reported, if there is
 // none, it stands twice, or its type has no order.
-func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]bool) (orderField, bool) {
-	var f orderField
-	var typ expr.Type
+func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
+	f, ok := c.fieldOfList(a, name, seen)
+	if t := f.typ(); ok && (t.Array || t.Kind == expr.Model || t.Kind.IsOpaque()) {
+		c.report(OrderNotAllowed, name.Span(), orderNotAllowed(name.Name, t))
+		return f, false
+	}
+	return f, ok
+}
+
+// fieldOfList finds a field of the model or union that an action belongs to. It is false, and
+// reported, if there is none or it stands twice.
+func (c *checker) fieldOfList(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
+	var f listField
 	if a.union != nil {
 		f.union = a.union.Field(name.Name)
-		if f.union != nil {
-			typ = f.union.Type
-		}
 	} else {
 		f.field = a.model.Field(name.Name)
-		if f.field != nil {
-			typ = f.field.Type
-		}
 	}
 	if f.field == nil && f.union == nil {
 		if !c.isBroken(a.owner(), name.Name) {
@@ -83,9 +106,5 @@ func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]
 		return f, false
 	}
 	seen[name.Name] = true
-	if typ.Array || typ.Kind == expr.Model || typ.Kind.IsOpaque() {
-		c.report(OrderNotAllowed, name.Span(), orderNotAllowed(name.Name, typ))
-		return f, false
-	}
 	return f, true
 }

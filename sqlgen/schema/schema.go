@@ -276,6 +276,7 @@ type Action struct {
 	OrderBy       []*OrderKey
 	Sortable      []*Field      // of a model's list
 	UnionSortable []*UnionField // of a union's list
+	Facets        []*Facet      // of a list
 	Embeds        []*Embed
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences

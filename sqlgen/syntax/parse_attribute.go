@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "hidden", "select", "facet", "on", "schedule":
+	case "hidden", "select", "on", "schedule":
 		return true
 	}
 	return false

@@ -1,0 +1,57 @@
+-- The facets of a list, as the JSON of the answer, in one statement that reads each row once. Each of `ways` is the rest of a query,
+-- from `from` on, that finds rows as list__row, as for platform.pick_page: without row security, so that every condition may use an
+-- index. What is read of them under row security is `shown`, a query over list__rows that gives, of the i-th facet, value_i and,
+-- if the list can be filtered by its field, own_i: whether the row satisfies that. A row counts for a facet if it satisfies what is
+-- asked of the fields of the others. All of it is made of fragments fixed at compile time, never of text from a request: $1 is the
+-- filter, and $3 are the values that ways look behind.
+create or replace function platform.facets(
+  input jsonb,
+  facets platform.facet[],
+  shown text,
+  ways text[],
+  ends text[] default '{""}',
+  lists platform.text_list[] default '{}'
+) returns text
+language plpgsql
+stable
+security invoker
+as $$
+declare
+  v_rows text := platform.merged_sql(
+    array(
+      select case when way.rest = '' then '' else 'select list__row.*' || way.rest end
+      from unnest(ways) with ordinality as way (rest, place)
+      order by way.place
+    ),
+    ends, '', 'union'
+  );
+  v_list text;
+  v_facets text;
+begin
+  select
+    string_agg(
+      platform.facet_sql(
+        facet.form,
+        'list__values.value_' || facet.place,
+        (
+          select coalesce(string_agg('list__values.own_' || other.place, ' and ' order by other.place), 'true')
+          from unnest(facets) with ordinality as other (name, form, is_filtered, place)
+          where other.is_filtered and other.place <> facet.place
+        )
+      ) || ' as ' || quote_ident(facet.name),
+      ', '
+      order by facet.place
+    )
+  into v_list
+  from unnest(facets) with ordinality as facet (name, form, is_filtered, place);
+
+  execute 'with list__rows as (' || v_rows || '), list__values as (' || shown || ') select row_to_json(told)::text from (select '
+    || v_list || ') as told'
+  into v_facets
+  using input->'where', null::jsonb, lists;
+  return v_facets;
+end;
+$$;
+
+comment on function platform.facets(jsonb, platform.facet[], text, text[], text[], platform.text_list[]) is 'The facets of a list.';
+grant execute on function platform.facets(jsonb, platform.facet[], text, text[], text[], platform.text_list[]) to sternpost_caller;

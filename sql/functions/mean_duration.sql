@@ -1,0 +1,17 @@
+-- The mean of some Durations, of which the sums of their parts are given: exact to the microsecond, where a month that does not
+-- divide goes on as 30 days and a day as 24 hours, as they are compared. Postgres' own avg fails where the sum is no interval. Null
+-- of none.
+create or replace function platform.mean_duration(months numeric, days numeric, seconds numeric, count bigint) returns interval
+language sql
+immutable
+parallel safe
+security invoker
+as $$
+  select
+    make_interval(months => div(months, count)::integer, days => div(in_days.sum, count)::integer)
+    + (round(platform.quotient(seconds + 86400 * mod(in_days.sum, count), count), 6) || ' seconds')::interval
+  from (values (days + 30 * mod(months, count))) as in_days (sum);
+$$;
+
+comment on function platform.mean_duration(numeric, numeric, numeric, bigint) is 'The mean of some Durations; null of none.';
+grant execute on function platform.mean_duration(numeric, numeric, numeric, bigint) to sternpost_caller;

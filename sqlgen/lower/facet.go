@@ -1,0 +1,200 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// The rows of which facets tell stand in their statement under these names, which no table
+// has: as they are picked, and with the values that are told of.
+const (
+	listRows = "list__rows"
+	listRow  = "list__row"
+)
+
+// facetsOf lowers the facets of a list to a function that the server calls in the statement
+// of the page, so that both see the same rows. Rows are picked as those of a page are, by
+// what every facet asks for; what is asked of the fields of facets is told of each row
+// instead, since it binds only the other facets. Then the rows are read under row security.
+func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
+	if len(a.Facets) == 0 || isClosed(a) {
+		return nil
+	}
+	name := l.functions.Take(functionName(a) + "__facets")
+	l.facets[a] = name
+	b := l.begin(a, name, "action "+a.Name+", its facets", pg.Stable)
+	b.fn.Comment = fmt.Sprintf("action %s of %s: its facets", a.Name, ownerOf(a))
+	b.fn.Returns = "text"
+	b.readsZone = filtersByPeriod(a)
+	g := generalList{b: b, where: member(input, "where")}
+	g.takeOperators()
+	var shown pg.Expr
+	var ways []pg.Expr
+	if a.Union != nil {
+		shown, ways = g.facetsOfUnion()
+	} else {
+		shown, ways = g.facetsOfModel()
+	}
+	b.step("Each row is read once, for all facets.", &pg.Return{
+		Value: pg.Fn("platform.facets", append([]pg.Expr{input, facetsArray(a), shown}, ways...)...),
+	})
+	return []*pg.Function{b.finish()}
+}
+
+// facetsArray is the facets of a list as the platform's functions take them.
+func facetsArray(a *schema.Action) pg.Expr {
+	rows := make([]pg.Expr, len(a.Facets))
+	for i, f := range a.Facets {
+		rows[i] = &pg.Row{Values: []pg.Expr{pg.Str(f.Name()), pg.Str(sqlOf(f.Type().Kind).facet), boolean(isFiltered(a, f))}}
+	}
+	return pg.As(&pg.Array{Elements: rows}, "platform.facet[]")
+}
+
+// isFiltered tells whether a list can be filtered by the field of a facet.
+func isFiltered(a *schema.Action, f *schema.Facet) bool {
+	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return isOwnInput(in, f) })
+}
+
+// isOwnInput tells whether an input of a list is that of the field of a facet: the field
+// itself or, of a foreign key, the id of the row that it points to.
+func isOwnInput(in *schema.Input, f *schema.Facet) bool {
+	switch {
+	case in.Explicit:
+		return false
+	case f.UnionField != nil:
+		return in.Union == f.UnionField
+	}
+	return ownColumn(in) == f.Field
+}
+
+// facets is what the statement of facets picks of the rows of a model.
+type facets struct {
+	action *schema.Action
+	picked []pg.Output    // of each row, beside whether it satisfies what is asked of the fields of facets
+	own    []*pg.Variable // what is asked of them, in their order; nil where nothing can be
+}
+
+// of returns which facet leaves out what is asked by an input, -1 for none.
+func (f *facets) of(in *schema.Input) int {
+	return slices.IndexFunc(f.action.Facets, func(facet *schema.Facet) bool { return isOwnInput(in, facet) })
+}
+
+// facetScope returns the scope in which what is asked of the field of the i-th facet is
+// gathered.
+func (g generalList) facetScope(root *scope, i int) *scope {
+	key := fmt.Sprintf("facet %d", i)
+	for _, c := range root.children {
+		if c.key == key {
+			return c
+		}
+	}
+	name := "v_own_" + g.label + schema.SnakeForm(g.b.action.Facets[i].Name())
+	c := &scope{text: g.b.variable(name, "text", pg.Str("")), x: root.x, key: key}
+	root.children = append(root.children, c)
+	g.facets.own[i] = c.text
+	return c
+}
+
+// origin is where the rows of a model come from that facets tell of.
+func (f *facets) origin(m *schema.Model, sql pg.Expr) origin {
+	before := &pg.Fragment{Prefix: " from (", Select: &pg.Select{Columns: f.picked}}
+	parts := []pg.Expr{before}
+	for i, own := range f.own {
+		if own != nil {
+			before.Suffix += ", true"
+			before = &pg.Fragment{Prefix: " as " + ownName(i)}
+			parts = append(parts, own, before)
+		}
+	}
+	return origin{
+		model: m, sql: concatenated(append(parts, sql)...),
+		end: ") as " + listRow + " where true", columns: listRow + ".*", alias: listRow,
+	}
+}
+
+func valueName(i int) string { return fmt.Sprintf("value_%d", i+1) }
+func ownName(i int) string   { return fmt.Sprintf("own_%d", i+1) }
+
+// facetsOfModel picks the rows of a model, and returns the query of what is read of them,
+// and the ways in which they are found. Where row security admits every row, the rows are
+// read as they are picked.
+func (g *generalList) facetsOfModel() (shown pg.Expr, ways []pg.Expr) {
+	b := g.b
+	values := make([]pg.Output, len(b.action.Facets))
+	for i, f := range b.action.Facets {
+		values[i] = pg.Output{Value: pg.Col(b.table, f.Field.Column), As: valueName(i)}
+	}
+	g.facets = &facets{action: b.action, own: make([]*pg.Variable, len(values))}
+	g.sql = b.own("v_sql", "text", nil)
+	if pg.IsTrue(policyRule(b.model, b.action.Rules)) {
+		g.facets.picked = values
+		g.readFrom(b.stored())
+		return pg.Str("select * from " + listRows), []pg.Expr{g.soleWay()}
+	}
+	g.facets.picked = []pg.Output{{Value: pg.Col(b.table, "id")}}
+	g.readFrom(b.related())
+	shown = &pg.Fragment{Select: g.facets.shown(b.table, values, nil)}
+	if g.merge != nil {
+		return shown, g.merge.arguments()
+	}
+	return shown, []pg.Expr{g.soleWay()}
+}
+
+// soleWay is the only way in which rows are found.
+func (g generalList) soleWay() pg.Expr {
+	return &pg.Array{Elements: []pg.Expr{g.origin().with(pg.True())}}
+}
+
+// shown reads picked rows from their table.
+func (f *facets) shown(table string, values []pg.Output, where pg.Expr) *pg.Select {
+	columns := slices.Clone(values)
+	for i, facet := range f.action.Facets {
+		if isFiltered(f.action, facet) {
+			columns = append(columns, pg.Output{Value: pg.Col(listRow, ownName(i))})
+		}
+	}
+	return &pg.Select{
+		Columns: columns,
+		From:    &pg.TableRef{Name: listRows, Alias: listRow},
+		Joins:   []pg.Join{{Kind: "join", With: pg.Ref(appSchema, table), On: pg.Eq(pg.Col(table, "id"), pg.Col(listRow, "id"))}},
+		Where:   where,
+	}
+}
+
+// facetsOfUnion is facetsOfModel for the rows of all arms of a union.
+func (g *generalList) facetsOfUnion() (shown pg.Expr, ways []pg.Expr) {
+	b := g.b
+	arms := armsOf(b.action.Union)
+	lists := make([]*generalList, len(arms))
+	var queries []pg.Expr
+	for i, arm := range arms {
+		x := arm.row(whereLogic, inQuery, valueInFilter)
+		list := &generalList{b: b, where: g.where, path: g.path, operand: g.operand, label: schema.SnakeForm(arm.Name) + "_"}
+		list.sql = b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.rows(x))
+		list.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
+			{Value: x.row.id, As: "id"}, {Value: pg.Lit(fmt.Sprint(arm.number)), As: armColumn},
+		}}
+		lists[i] = list
+
+		values := make([]pg.Output, len(b.action.Facets))
+		x = arm.row(whereLogic, inQuery, nil)
+		for n, f := range b.action.Facets {
+			values[n] = pg.Output{Value: arm.column(x, f.UnionField), As: valueName(n)}
+		}
+		rows := list.facets.shown(arm.Model.Table, values, pg.Eq(pg.Col(listRow, armColumn), pg.Lit(fmt.Sprint(arm.number))))
+		query := &pg.Fragment{Select: rows}
+		if i > 0 {
+			query.Prefix = " union all "
+		}
+		queries = append(queries, query)
+	}
+	m := b.newMerge()
+	isAllowed := b.isAllowed()
+	for i, arm := range arms {
+		lists[i].ofArm(arm, m, isAllowed)
+	}
+	return concatenated(queries...), m.arguments()
+}
