@@ -470,6 +470,30 @@ export interface ListInvoicesLinesInput {
 export interface ListInvoicesResult {
   results: Invoice[];
   pageInfo: PageInfo;
+  resultInfo: {
+    state: {
+      value: InvoiceState;
+      count: number;
+    }[];
+    customerId: {
+      value: string;
+      count: number;
+    }[];
+    dueOn: {
+      /** @format date */
+      min: string | null;
+      /** @format date */
+      max: string | null;
+    };
+    total: {
+      /** @format decimal */
+      min: number | null;
+      /** @format decimal */
+      max: number | null;
+      /** @format decimal */
+      avg: number | null;
+    };
+  };
 }
 
 export interface CorrectInvoiceInput {
