@@ -133,11 +133,13 @@ const tsc = "node_modules/typescript/bin/tsc"
 func TestClient(t *testing.T) {
 	t.Parallel()
 	installModules(t, typescriptDir, "the clients are neither compiled nor run")
-	work := typescriptFolder(t, "client-calls.ts", "client-signin.ts", "client-mistakes.ts")
+	work := typescriptFolder(t, "client-calls.ts", "client-signin.ts", "client-restricted.ts", "client-mistakes.ts")
 	node(t, work, nil, tsc, "-p", ".")
-	a := serveApp(t, appDir("workshop"))
-	out := node(t, work, nil, "out/client-signin.js", a.url, "")
-	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 15 {
+	var out string
+	for _, program := range []string{"out/client-signin.js", "out/client-restricted.js"} {
+		out += node(t, work, nil, program, serveApp(t, appDir("workshop")).url, "")
+	}
+	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 17 {
 		t.Errorf("the programs:\n%s", out)
 	}
 }
