@@ -94,7 +94,7 @@ func (t *types) wayText(w *ways) string {
 			}
 			isNeeded := slices.ContainsFunc(set, func(other string) bool { return w.needs[other] == name })
 			switch {
-			case !slices.Contains(set, name):
+			case !slices.Contains(set, name), w.needs[name] != "" && !slices.Contains(set, w.needs[name]):
 				b.WriteString(member(name) + "?: never")
 			case isNeeded:
 				b.WriteString(member(name) + ": " + t.of(w.schemas[name], 0, 0))
