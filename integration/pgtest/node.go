@@ -60,21 +60,32 @@ func NewNodeIn(t testing.TB, dir string, settings ...string) *Node {
 	return n
 }
 
-// nodeDir makes a directory that the account of the server can reach.
+// nodeDir makes a directory that the account of the server can reach. Its name and its lock
+// are those of temporary servers, so that the next of these removes what a killed test leaves.
 func nodeDir(t testing.TB) string {
 	t.Helper()
 	base := os.TempDir()
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		base = "/dev/shm"
 	}
-	dir, err := os.MkdirTemp(base, "sternpost-node-")
+	dir, err := os.MkdirTemp(base, "sternpost-postgres-")
 	if err == nil {
 		err = os.Chmod(dir, 0o711)
 	}
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	lock, err := os.Create(filepath.Join(dir, "locking"))
+	if err == nil {
+		err = errors.Join(syscall.Flock(int(lock.Fd()), syscall.LOCK_EX), os.Rename(lock.Name(), filepath.Join(dir, "lock")))
+	}
+	if err != nil {
+		t.Fatalf("pgtest: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = os.RemoveAll(dir)
+		lock.Close()
+	})
 	return dir
 }
 
