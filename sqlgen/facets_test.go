@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sternpost/sternpost/server/answer"
 )
 
 const facetKinds = `
@@ -183,6 +185,45 @@ func TestFacetsAreBounded(t *testing.T) {
 	a.exec(t, `insert into app.play (id, title) values ('n3', 'long')`)
 	if count, _, last := entries(`{"where":{"title":{"equals":"long"}}}`); count != 4 || last != `{"value":null,"count":1}` {
 		t.Errorf("of five long values and null there are %d, up to %s: there is room for 1 MiB", count, last)
+	}
+}
+
+// TestFacetsOfFatPages asks for more than a page has room for: the call is made again by the
+// statement that leaves out what does not fit, and tells of all rows either time.
+func TestFacetsOfFatPages(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "facets", facetKinds)
+	a.exec(t, `insert into app.play (id, title, genre) select 'p' || n, repeat('x', 1000), 'Comedy' from generate_series(1, 9) as n`)
+	plan := answer.NewPlan(a.manifest, a.action(t, "listPlays"), 3000)
+	for _, want := range []string{"_any", "_bounded", "_bounded"} {
+		into := plan.Begin(answer.Page{Size: 9}, nil)
+		if want == "_bounded" && into.Statement().Name == "_any" {
+			t.Fatal("a page after a fat one is not asked for by the bounded statement")
+		}
+		for {
+			into.Restart()
+			st := into.Statement()
+			rows := a.server.PgConn().ExecParams(t.Context(), st.SQL, plan.Parameters([]byte(`{"first":9}`), "", []byte(`{}`)), nil, nil, st.Formats).Read()
+			if rows.Err != nil {
+				t.Fatal(rows.Err)
+			}
+			for _, row := range rows.Rows {
+				if !into.Row(row) {
+					break
+				}
+			}
+			if !into.Again() {
+				break
+			}
+		}
+		text, _ := into.JSON()
+		p := readPage(t, string(text))
+		if p.count == 0 || p.count == 9 || !p.hasNext {
+			t.Errorf("the page has %d rows, next %t", p.count, p.hasNext)
+		}
+		if got := resultInfo(t, string(text), "genre"); got != `[{"value":"Comedy","count":9}]` {
+			t.Errorf("the facet of a fat page is %s", got)
+		}
 	}
 }
 
