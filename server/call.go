@@ -65,8 +65,9 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 		// The release was replaced between its look-up and the call. All is done
 		// again, since the newer one may want another input.
 		r = s.current.Load()
-		if exposed, err = s.route(c, r); err != nil {
-			return err
+		var errRoute error // the call's own stays, for the last round
+		if exposed, errRoute = s.route(c, r); errRoute != nil {
+			return errRoute
 		}
 	}
 	return err

@@ -473,6 +473,9 @@ func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription,
 	}
 	sd, err := pg.Prepare(context.Background(), name, sql, nil)
 	if err != nil {
+		if sessionOf(pg).isPooled() { // which holds the name for taken all the same
+			_ = pg.Deallocate(context.Background(), name)
+		}
 		return nil, err
 	}
 	known[name] = sd

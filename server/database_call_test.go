@@ -200,7 +200,10 @@ func attackByLeaving(t *testing.T) {
 // A connection that has lost its prepared statements does not stay broken.
 func TestLostStatements(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
+	d := newDatabase(t)
+	d.install(t, app())
+	s := start(t, d.LoginURL(), func(c *config.Config) { c.PoolSize = 1 }) // a pooler would go on to believe that it has them
+	s.waitReady(t, "")
 	d.exec(t, "create or replace function api.snoop(input jsonb, context jsonb) returns text language plpgsql volatile security definer "+
 		"set search_path = pg_catalog, pg_temp as $$ begin execute 'deallocate all'; return 'null'; end; $$")
 	for _, action := range []string{"whoAmI", "snoop", "whoAmI", "snoop", "snoop"} {

@@ -171,6 +171,15 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, 
 		return isReadOnly, nil
 	}
 	r, err := s.loadRelease(ctx, conn)
+	for unfit := new(incompatible); errors.As(err, &unfit); r, err = s.loadRelease(ctx, conn) {
+		// A release that is installed while this one is loaded shows in the names of the
+		// catalog, which no snapshot holds: then it is the one to be judged.
+		now, _, errNow := newestRelease(ctx, conn)
+		if errNow != nil || now == number {
+			break
+		}
+		number = now
+	}
 	if err != nil {
 		return false, err
 	}

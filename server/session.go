@@ -24,6 +24,7 @@ import (
 // transaction begins with its own settings, which end with it.
 type session struct {
 	settle  string // begins each transaction behind a pooler; empty where the connection is one to the database
+	settles string // does the same by commands, which take no snapshot
 	isNamed bool   // statements are prepared under a name, and found again by it
 }
 
@@ -57,7 +58,11 @@ func (d *database) meet(ctx context.Context, pg *pgconn.PgConn) error {
 	}
 	s := session{isNamed: keeps && d.prepares != config.PreparedOff}
 	if isPooled {
-		s.settle = settling(d.settings, d.role)
+		settings := d.settings
+		if d.role != "" {
+			settings = append(slices.Clone(settings), startSetting{name: "role", value: d.role})
+		}
+		s.settle, s.settles = settling(settings)
 	} else if d.role != "" {
 		if err := pg.Exec(ctx, "set role "+pgx.Identifier{d.role}.Sanitize()).Close(); err != nil {
 			return fmt.Errorf("assume the role %s: %w", d.role, err)
@@ -162,26 +167,27 @@ func (d *database) dial(ctx context.Context, settings ...startSetting) (*pgx.Con
 	}
 }
 
-// settling makes the statement that begins each transaction behind a pooler. For that
-// transaction alone it sets what is set for a session elsewhere. It returns no row.
-func settling(settings []startSetting, role string) string {
-	if role != "" {
-		settings = append(slices.Clone(settings), startSetting{name: "role", value: role})
-	}
-	var set []string
+// settling makes what begins each transaction behind a pooler, as one statement and as
+// commands. For that transaction alone it sets what is set for a session elsewhere. The
+// statement returns no row.
+func settling(settings []startSetting) (statement, commands string) {
+	var calls, sets []string
 	for _, s := range settings {
-		set = append(set, "pg_catalog.set_config('"+s.name+"', '"+strings.ReplaceAll(s.value, "'", "''")+"', true)")
+		value := "'" + strings.ReplaceAll(s.value, "'", "''") + "'"
+		calls = append(calls, "pg_catalog.set_config('"+s.name+"', "+value+", true)")
+		sets = append(sets, "set local "+s.name+" = "+value)
 	}
-	return "select where " + strings.Join(set, " || ") + " is null"
+	return "select where " + strings.Join(calls, " || ") + " is null", strings.Join(sets, "; ")
 }
 
-// settled begins a transaction that is open, where that is needed.
+// settled begins a transaction that is open, where that is needed. Its snapshot is left to
+// what comes next: what is read of the catalog besides may be newer.
 func settled(ctx context.Context, tx pgx.Tx) error {
 	s := sessionOf(tx.Conn().PgConn())
 	if !s.isPooled() {
 		return nil
 	}
-	if _, err := tx.Exec(ctx, s.settle); err != nil {
+	if _, err := tx.Exec(ctx, s.settles); err != nil {
 		return fmt.Errorf("begin a transaction behind a pooler: %w", err)
 	}
 	return nil
