@@ -4,11 +4,15 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sql/release"
@@ -312,5 +316,32 @@ func TestMissingFunctionWithoutRelease(t *testing.T) {
 	d.exec(t, "drop function api.get_note")
 	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 500 || body != internalBody {
 		t.Errorf("got %d %s, want 500", status, body)
+	}
+}
+
+// TestOvertakenToTheEnd has each release replaced while it is called. The call ends in its
+// error, and not in an answer without one.
+func TestOvertakenToTheEnd(t *testing.T) {
+	t.Parallel()
+	apis := map[string]*api{"api": {}}
+	s := &Server{}
+	s.current.Store(&served{number: 1, apis: apis})
+	app := fiber.New()
+	overtaken := &pgconn.PgError{Code: "42883"}
+	app.Get("/:api", func(c *fiber.Ctx) error {
+		err := s.onNewest(c, s.current.Load(), apis["api"], func(r *served, _ *api) error {
+			s.current.Store(&served{number: r.number + 1, apis: apis})
+			return overtaken
+		})
+		if err != overtaken {
+			t.Errorf("got %v, want %v", err, overtaken)
+		}
+		return nil
+	})
+	if _, err := app.Test(httptest.NewRequest("GET", "/api", nil)); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.current.Load().number; got != 1+maxReleases {
+		t.Errorf("it was tried on %d releases, want %d", got-1, maxReleases)
 	}
 }
