@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -84,12 +85,11 @@ func TestLocks(t *testing.T) {
 			}
 		}
 		function := a.action(t, c.name).Function
-		locks := locksOf(t, a, function, c.body)
-		var slow []string
-		for _, l := range locks {
-			if !l.IsFast {
-				slow = append(slow, l.Relation)
-			}
+		locks, slow := locksOf(t, a, function, c.body)
+		// While another test changes a table, Postgres takes some locks on the slow way, which is no fault of the call.
+		for try := 0; try < 50 && len(slow) > 0; try++ {
+			time.Sleep(20 * time.Millisecond)
+			locks, slow = locksOf(t, a, function, c.body)
 		}
 		if len(locks) > mostLocks || len(slow) > 0 {
 			t.Errorf("%s holds %d locks, slow %d: %v", c.name, len(locks), len(slow), locks)
@@ -102,8 +102,9 @@ type lock struct {
 	IsFast         bool
 }
 
-// locksOf returns the locks on relations that a call holds at the end of its transaction.
-func locksOf(t *testing.T, a *app, function, body string) []lock {
+// locksOf returns the locks on relations that a call holds at the end of its transaction, and the relations of those that
+// are in the table that all connections share.
+func locksOf(t *testing.T, a *app, function, body string) (locks []lock, slow []string) {
 	t.Helper()
 	var manifest string
 	if err := a.server.QueryRow(t.Context(), "select manifest::text from platform.release").Scan(&manifest); err != nil {
@@ -127,9 +128,13 @@ func locksOf(t *testing.T, a *app, function, body string) []lock {
 	if err != nil {
 		t.Fatal(err)
 	}
-	locks, err := pgx.CollectRows(rows, pgx.RowToStructByPos[lock])
-	if err != nil {
+	if locks, err = pgx.CollectRows(rows, pgx.RowToStructByPos[lock]); err != nil {
 		t.Fatal(err)
 	}
-	return locks
+	for _, l := range locks {
+		if !l.IsFast {
+			slow = append(slow, l.Relation)
+		}
+	}
+	return locks, slow
 }
