@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"strconv"
-	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/jackc/pgx/v5"
@@ -227,26 +226,3 @@ func (s *Server) noteLater(c *fiber.Ctx, who *caller) {
 
 // positionLost is said where a write was carried out and its position could not be noted.
 const positionLost = "note the position of a write: its caller may for a moment read what was before"
-
-// sweepPositions deletes positions that every replica has passed, now and then, until the
-// context ends.
-func (s *Server) sweepPositions(ctx context.Context) {
-	ticker := time.NewTicker(answerSweepInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if !s.isTidied() {
-			continue
-		}
-		for isMore := true; isMore && ctx.Err() == nil; {
-			if err := s.db.QueryRow("select platform.position_sweep($1)", []any{answerSweepMost}, &isMore); err != nil {
-				s.log.Warn("delete old positions of callers", "error", err)
-				break
-			}
-		}
-	}
-}

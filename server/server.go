@@ -328,10 +328,10 @@ func (s *Server) Run(ctx context.Context) error {
 
 	go s.db.watch(background)
 	go s.signIn.Sweep(background)
-	go s.sweepAnswers(background)
+	go s.sweep(background, sweepAnswers)
 	if s.readers != nil {
 		go s.readers.run(background)
-		go s.sweepPositions(background)
+		go s.sweep(background, sweepPositions)
 	}
 	if s.mailroom != nil {
 		go s.mailroom.Run(background)
