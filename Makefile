@@ -3,9 +3,11 @@
 APP ?= workshop
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+RELEASE = .release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build fmt bench faults fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
+.PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +29,17 @@ check: lint test ## What CI runs: lint and test
 
 build: ## Build bin/sternpost
 	@$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
+
+release: ## Build the binaries of a release and their SHA256SUMS into .release (PLATFORMS=linux/arm64, VERSION=v1.2.3)
+	@rm -f $(RELEASE)/sternpost-* $(RELEASE)/SHA256SUMS
+	@$(MAKE) --no-print-directory $(foreach platform,$(PLATFORMS),$(RELEASE)/sternpost-$(subst /,-,$(platform)))
+	@cd $(RELEASE) && if command -v sha256sum >/dev/null 2>&1; then sha256sum sternpost-*; else shasum -a 256 sternpost-*; fi >SHA256SUMS
+	@cat $(RELEASE)/SHA256SUMS
+
+# One binary of a release, such as sternpost-linux-arm64: static, without the paths of this machine, and without debug data.
+$(RELEASE)/sternpost-%: FORCE
+	@CGO_ENABLED=0 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) \
+	  $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ ./cmd/sternpost
 
 fmt: ## Format Go files and the example schemas
 	gofmt -w $$(git ls-files '*.go')
@@ -57,7 +70,7 @@ pooled: ensure-postgres pooler ## Run the tests of servers behind PgBouncer, wit
 	STERNPOST_TEST_POOLER=on $(GO) test -timeout 20m ./server ./integration/...
 
 clean: ## Remove what was built and the data of the example apps
-	rm -rf bin integration/apps/*/.sternpost
+	rm -rf bin .release integration/apps/*/.sternpost
 
 # Postgres 15 or later is needed. A given DATABASE_URL, a container engine or an
 # installed Postgres will do; otherwise this fetches one.
@@ -92,7 +105,8 @@ say-skipped:
 	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here; versitygw speaks it as always"
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
-
+	@command -v systemd-analyze >/dev/null 2>&1 \
+	  || echo "SKIPPED in what follows: systemd's own look at cmd/sternpost.service, since there is no systemd-analyze here"
 	@command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] \
 	  || echo "SKIPPED in what follows: servers behind a pooler, since there is no PgBouncer here (make pooler)"
 	@[ -x .sternpost/pgbouncer/pgbouncer ] || pgbouncer --version 2>/dev/null | grep -Eq 'PgBouncer 1\.(2[1-9]|[3-9][0-9])' \

@@ -76,7 +76,7 @@ func newRoot() *cobra.Command {
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newDiff(), newExplain(), newLSP(), newVersion())
+	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newDiff(), newExplain(), newLSP(), newVersion())
 	return root
 }
 

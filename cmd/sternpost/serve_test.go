@@ -101,6 +101,11 @@ func TestServe(t *testing.T) {
 	p := command{args: []string{"serve"}, dir: t.TempDir(), env: env}.start(t)
 
 	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"ok"}`)
+	for _, args := range [][]string{{"health"}, {"health", "--ready"}} {
+		if got := (command{args: args, env: env}).expect(t, 0, ""); got != `{"status":"ok"}`+"\n" {
+			t.Errorf("%s: got %q", args, got)
+		}
+	}
 	awaitAnswer(t, "POST", url+"/api/json/createCustomer", `{"name":"Ada"}`, `"name":"Ada"`)
 	awaitAnswer(t, "GET", url+"/api/json/listCustomers", "", `"count":1`)
 	if status, body := request(t, "POST", url+"/api/json/hireMechanic", `{"name":"Mia"}`); status != 403 {
@@ -125,6 +130,7 @@ func TestServe(t *testing.T) {
 	if _, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 		t.Error("somebody still listens")
 	}
+	command{args: []string{"health"}, env: env}.expect(t, exitInput, "connection refused")
 	if log := p.out.String(); strings.Contains(log, "PRIVATE KEY") || !strings.HasPrefix(log, "{") {
 		t.Errorf("the log of production is not JSON, or holds the key:\n%s", log)
 	}

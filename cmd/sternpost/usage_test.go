@@ -52,7 +52,7 @@ func TestUsage(t *testing.T) {
 func TestHelpAndVersion(t *testing.T) {
 	t.Parallel()
 	out := command{}.expect(t, 0, "")
-	for _, name := range []string{"init", "dev", "check", "fmt", "build", "client", "serve", "version"} {
+	for _, name := range []string{"init", "dev", "check", "fmt", "build", "client", "serve", "health", "version"} {
 		if !strings.Contains(out, "\n  "+name+" ") {
 			t.Errorf("the help does not list %s:\n%s", name, out)
 		}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -322,6 +323,45 @@ func TestSettingsAreDocumented(t *testing.T) {
 		dot := strings.LastIndexByte(key, '.')
 		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
 			t.Errorf("README.md does not name %s", key)
+		}
+	}
+}
+
+// What the files for production name as a setting is one.
+func TestProductionNamesSettings(t *testing.T) {
+	t.Parallel()
+	variables, keys, rooms := map[string]bool{}, map[string]bool{}, map[string]bool{}
+	for i := range settings {
+		s := &settings[i]
+		keys[s.key] = true
+		room, _, _ := strings.Cut(s.key, ".")
+		rooms[room] = true
+		for _, name := range []string{s.variable(), s.shortVariable()} {
+			variables[name] = true
+			variables[name+"_FILE"] = s.isSecret
+		}
+	}
+	variable := regexp.MustCompile(`\b(?:STERNPOST_[A-Z0-9_]+|(?:DATABASE|BASE)_[A-Z_]+)\b`)
+	key := regexp.MustCompile("`([a-z]+)(\\.[a-zA-Z0-9.]+)`")
+	for name, least := range map[string]int{"Containerfile": 0, "sternpost.service": 1, "README.md": 10} {
+		text, err := os.ReadFile("../../cmd/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := variable.FindAllString(string(text), -1)
+		for _, v := range found {
+			if !variables[v] {
+				t.Errorf("cmd/%s: %s: there is no such setting", name, v)
+			}
+		}
+		for _, m := range key.FindAllStringSubmatch(string(text), -1) {
+			if rooms[m[1]] && !keys[m[1]+m[2]] {
+				t.Errorf("cmd/%s: %s: there is no such setting", name, m[1]+m[2])
+			}
+			found = append(found, m[0])
+		}
+		if len(found) < least {
+			t.Errorf("cmd/%s names %d settings, want at least %d", name, len(found), least)
 		}
 	}
 }

@@ -1,0 +1,150 @@
+package main_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const unitFile = "../sternpost.service"
+
+// unitValues returns the values that a unit gives one name.
+func unitValues(t *testing.T, name string) []string {
+	t.Helper()
+	var values []string
+	for line := range strings.Lines(readFile(t, unitFile)) {
+		if key, value, found := strings.Cut(strings.TrimSpace(line), "="); found && key == name {
+			values = append(values, value)
+		}
+	}
+	if len(values) == 0 {
+		t.Fatalf("%s says nothing of %s", unitFile, name)
+	}
+	return values
+}
+
+// TestUnit lets systemd look at the unit, with the built command in it.
+func TestUnit(t *testing.T) {
+	t.Parallel()
+	if got := unitValues(t, "ExecStart"); !slices.Equal(got, []string{"/usr/local/bin/sternpost serve"}) {
+		t.Errorf("ExecStart: got %q", got)
+	}
+	for name, want := range map[string]string{
+		"DynamicUser": "yes", "NoNewPrivileges": "yes", "ProtectSystem": "strict", "Restart": "on-failure", "CapabilityBoundingSet": "",
+	} {
+		if got := unitValues(t, name); got[0] != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	// The default of server.shutdownGrace is in the comment above it.
+	stop, err := strconv.Atoi(unitValues(t, "TimeoutStopSec")[0])
+	if err != nil || stop <= 20 || !strings.Contains(readFile(t, unitFile), "server.shutdownGrace, 20 seconds,") {
+		t.Errorf("TimeoutStopSec is %d (%v), want more than server.shutdownGrace", stop, err)
+	}
+
+	if _, err := exec.LookPath("systemd-analyze"); err != nil {
+		t.Skip("there is no systemd-analyze here")
+	}
+	unit := filepath.Join(t.TempDir(), "sternpost.service")
+	replaceFile(t, unit, strings.ReplaceAll(readFile(t, unitFile), "/usr/local/bin/sternpost", binary))
+	if out, err := exec.CommandContext(t.Context(), "systemd-analyze", "verify", "--man=no", unit).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+}
+
+// TestContainerfile runs the commands that the image runs, and compares what the file
+// says with the rest of the project. No image is built, for that takes a network.
+func TestContainerfile(t *testing.T) {
+	t.Parallel()
+	text := readFile(t, "../Containerfile")
+	for _, want := range []string{`make ".release/sternpost-$TARGETOS-$TARGETARCH" VERSION="$VERSION"`, "\nUSER 65532:65532\n", ":nonroot\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the Containerfile lacks %q", want)
+		}
+	}
+	goVersion := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, "../../go.mod"))
+	if goVersion == nil || !strings.Contains(text, "/golang:"+goVersion[1]+" AS build\n") {
+		t.Errorf("the Containerfile does not build with the Go of go.mod, %v", goVersion)
+	}
+	for _, line := range []string{"ENTRYPOINT", "CMD", "HEALTHCHECK"} {
+		found := regexp.MustCompile(`(?m)^` + line + ` .*?(\[.*\])$`).FindStringSubmatch(text)
+		var args []string
+		if found == nil || json.Unmarshal([]byte(found[1]), &args) != nil {
+			t.Errorf("the Containerfile has no %s in the form of a list", line)
+			continue
+		}
+		if args[0] == "/usr/local/bin/sternpost" {
+			args = args[1:]
+		}
+		command{args: append(args, "--help")}.expect(t, 0, "")
+	}
+	for name := range strings.Lines(readFile(t, "../../.dockerignore")) {
+		if name = strings.TrimSpace(name); name == "cmd" || name == "Makefile" || name == "*" {
+			t.Errorf("the build would not see %s", name)
+		}
+	}
+}
+
+// TestProductionPage compares the page about production with the project: its links,
+// the commands that it names and the metrics.
+func TestProductionPage(t *testing.T) {
+	t.Parallel()
+	page := readFile(t, "../README.md")
+	for _, m := range regexp.MustCompile(`\]\(([^)#]+)(?:#([^)]*))?\)`).FindAllStringSubmatch(page, -1) {
+		if strings.HasPrefix(m[1], "https://") {
+			continue // no test leaves the machine
+		}
+		path := filepath.Join("..", m[1])
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("link %s: %v", m[0], err)
+		} else if m[2] != "" && !slices.Contains(headings(readFile(t, path)), m[2]) {
+			t.Errorf("link %s: there is no such heading", m[0])
+		}
+	}
+	commands := regexp.MustCompile("(?:`|\n|sternpost )sternpost ((?:[a-z]+ )*[a-z]+)").FindAllStringSubmatch(page, -1)
+	if len(commands) < 5 {
+		t.Fatalf("the page names %d commands", len(commands))
+	}
+	for _, m := range commands {
+		words := strings.Fields(m[1])
+		out := command{args: append(words, "--help")}.expect(t, 0, "")
+		if !strings.Contains(out, "sternpost "+m[1]) {
+			t.Errorf("there is no command %q:\n%s", m[1], out)
+		}
+	}
+	var sources strings.Builder
+	for _, pattern := range []string{"../../server/*.go", "../../server/*/*.go"} {
+		names, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			sources.WriteString(readFile(t, name))
+		}
+	}
+	metrics := regexp.MustCompile("`(sternpost_[a-z_]+)[`{]").FindAllStringSubmatch(page, -1)
+	if len(metrics) < 5 {
+		t.Fatalf("the page names %d metrics", len(metrics))
+	}
+	for _, m := range metrics {
+		if name := strings.TrimSuffix(m[1], "_bucket"); name != "sternpost_server" && !strings.Contains(sources.String(), `"`+name+`"`) {
+			t.Errorf("there is no metric %s", m[1])
+		}
+	}
+}
+
+// headings returns the anchors of the headings of a Markdown text, as GitHub names them.
+func headings(text string) []string {
+	var anchors []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		plain := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		anchors = append(anchors, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return anchors
+}
