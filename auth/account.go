@@ -162,7 +162,7 @@ type Caller struct {
 // RequestPasswordReset has a link sent that leads to redirectURL, with a token that sets a
 // new password. Whether there is such an account is not told.
 func (a *Accounts) RequestPasswordReset(ctx context.Context, username, redirectURL string, client Client) error {
-	email, ok := parseEmail(username)
+	email, ok := ParseEmail(username)
 	if !ok {
 		return errEmail
 	}
@@ -336,7 +336,7 @@ func (a *Accounts) refusePassword(ctx context.Context, field string, attempt Att
 // ChangeEmail has a link sent to the new address of a caller who knows the password. It
 // takes effect when that address is proven. Whether it is somebody's is not told.
 func (a *Accounts) ChangeEmail(ctx context.Context, username, password string, caller Caller) error {
-	email, ok := parseEmail(username)
+	email, ok := ParseEmail(username)
 	if !ok {
 		return errEmail
 	}

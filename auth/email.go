@@ -5,11 +5,11 @@ import "strings"
 // maxEmail is how long an address may be, in bytes (RFC 5321, section 4.5.3.1).
 const maxEmail = 254
 
-// parseEmail returns an e-mail address in lower case. It takes one bare address,
+// ParseEmail returns an e-mail address in lower case. It takes one bare address,
 // words of letters, digits and a few signs, joined by dots, at the name of a host, and
 // nothing that has to be interpreted: no quotes, comments, display names or numbers
 // of machines.
-func parseEmail(text string) (email string, ok bool) {
+func ParseEmail(text string) (email string, ok bool) {
 	local, host, found := strings.Cut(text, "@")
 	if !found || len(text) > maxEmail || len(local) > 64 {
 		return "", false

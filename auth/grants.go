@@ -277,7 +277,8 @@ func (g *Grants) respond(identityID string, key []byte, refreshToken string, isN
 	}, nil
 }
 
-const maxPassword = 1024 // bytes
+// MaxPassword is how long a password may be, in bytes.
+const MaxPassword = 1024
 
 // password takes a password. It says the same of a wrong one and of an unknown
 // address, after the same work.
@@ -288,10 +289,10 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		return nil, InvalidRequest("username is required")
 	case password == "":
 		return nil, InvalidRequest("password is required")
-	case len(password) > maxPassword:
-		return nil, InvalidRequest("the password is longer than %d bytes", maxPassword)
+	case len(password) > MaxPassword:
+		return nil, InvalidRequest("the password is longer than %d bytes", MaxPassword)
 	}
-	email, ok := parseEmail(username)
+	email, ok := ParseEmail(username)
 	if !ok {
 		return nil, InvalidRequest("invalid email address")
 	}

@@ -231,7 +231,7 @@ func TestParseEmail(t *testing.T) {
 		{"ädа@example.com", ""}, {"ada@exämple.com", ""}, {"ada@example.com\x00", ""},
 		{"\u212a@example.com", ""}, // the Kelvin sign, which is k in lower case
 	} {
-		got, ok := parseEmail(test.text)
+		got, ok := ParseEmail(test.text)
 		if got != test.want || ok != (test.want != "") {
 			t.Errorf("%q: got %q, %t, want %q", test.text, got, ok, test.want)
 		}

@@ -21,6 +21,9 @@ import (
 // timeLimit is how long a question may take.
 const timeLimit = 10 * time.Second
 
+// Session sets a session up in which values are read and written as texts.
+const Session = "set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'iso_8601'"
+
 // Bench answers questions about one database. It may be asked concurrently.
 type Bench struct {
 	url string // of the database, for its owner
@@ -97,7 +100,7 @@ func (b *Bench) Ask(ctx context.Context, question string, input []byte) ([]byte,
 		return nil, fmt.Errorf("connect to the database: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if _, err := conn.Exec(ctx, "set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'iso_8601'"); err != nil {
+	if _, err := conn.Exec(ctx, Session); err != nil {
 		return nil, fmt.Errorf("set up the session: %w", err)
 	}
 	a := &asked{Compiled: compiled, conn: conn, input: input, env: b.env}

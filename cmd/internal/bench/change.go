@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -30,20 +31,51 @@ func insert(ctx context.Context, a *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	statement, arguments, err := insertion(m, in.Values)
+	if err != nil {
+		return nil, err
+	}
+	return a.one(ctx, "insert a row of "+m.Name, m, in.ID, statement, arguments)
+}
+
+// Insert makes a row in a transaction of the owner, as the pages make one, whose values may
+// name its id and times too. Its error is an *docs.WrongError if the values are wrong, or if
+// the database refuses them.
+func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model string, values map[string]any) error {
+	a := &asked{Compiled: compiled}
+	m, err := a.model(model)
+	if err != nil {
+		return err
+	}
+	if err := mayChange(m, values, func(f *schema.Field) bool { return f.BuiltIn || fieldOf(f).Editable }); err != nil {
+		return err
+	}
+	statement, arguments, err := insertion(m, values)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.Exec(ctx, statement, arguments...); err != nil {
+		return a.refuse(err)
+	}
+	return nil
+}
+
+// insertion writes the statement that makes a row, and answers with its id.
+func insertion(m *schema.Model, given map[string]any) (statement string, arguments []any, err error) {
 	q := &query{}
 	var columns, values []string
-	for _, f := range changed(m, in) {
-		value, err := q.value(f, in.Values[f.Name])
+	for _, f := range changed(m, given) {
+		value, err := q.value(f, given[f.Name])
 		if err != nil {
-			return nil, err
+			return "", nil, err
 		}
 		columns, values = append(columns, pg.Ident(f.Column)), append(values, value)
 	}
-	statement := "insert into " + table(m) + " default values"
-	if len(columns) > 0 {
-		statement = "insert into " + table(m) + " (" + strings.Join(columns, ", ") + ") values (" + strings.Join(values, ", ") + ")"
+	if len(columns) == 0 {
+		return "insert into " + table(m) + " default values returning id", nil, nil
 	}
-	return a.one(ctx, "insert a row of "+m.Name, m, in.ID, statement+" returning id", q.arguments)
+	return "insert into " + table(m) + " (" + strings.Join(columns, ", ") + ") values (" + strings.Join(values, ", ") + ") returning id",
+		q.arguments, nil
 }
 
 // update changes a row.
@@ -54,7 +86,7 @@ func update(ctx context.Context, a *asked) (any, error) {
 	}
 	q := &query{}
 	var sets []string
-	for _, f := range changed(m, in) {
+	for _, f := range changed(m, in.Values) {
 		value, err := q.value(f, in.Values[f.Name])
 		if err != nil {
 			return nil, err
@@ -88,28 +120,36 @@ func (a *asked) change() (in changeInput, m *schema.Model, err error) {
 	if m, err = a.model(in.Model); err != nil {
 		return in, nil, err
 	}
-	names := make([]string, 0, len(in.Values))
-	for name := range in.Values {
+	return in, m, mayChange(m, in.Values, func(f *schema.Field) bool { return fieldOf(f).Editable })
+}
+
+// mayChange finds the first of the values that is of no field, or of one that is not changed
+// directly.
+func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.Field) bool) error {
+	names := make([]string, 0, len(values))
+	for name := range values {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		switch f := m.Field(name); {
+		case f != nil && f.FK != nil:
+			return &docs.WrongError{Field: name, Message: fmt.Sprintf("%s has no column %s: give %s the id of a row", m.Name, name, f.FK.Name)}
 		case f == nil || !f.HasColumn():
-			return in, nil, wrong("%s has no field %s", m.Name, name)
+			return wrong("%s has no field %s", m.Name, name)
 		case f.Type.Kind.IsPrepared():
-			return in, nil, &docs.WrongError{Field: name, Message: fmt.Sprintf("a %s is made by the service: change %s by an action", f.Type.Kind, name)}
-		case !fieldOf(f).Editable:
-			return in, nil, &docs.WrongError{Field: name, Message: name + " keeps its own value"}
+			return &docs.WrongError{Field: name, Message: fmt.Sprintf("a %s is made by the service: change %s by an action", f.Type.Kind, name)}
+		case !isEditable(f):
+			return &docs.WrongError{Field: name, Message: name + " keeps its own value"}
 		}
 	}
-	return in, m, nil
+	return nil
 }
 
 // changed lists the fields that a change gives values, in the order of the model.
-func changed(m *schema.Model, in changeInput) []*schema.Field {
+func changed(m *schema.Model, values map[string]any) []*schema.Field {
 	return slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool {
-		_, isGiven := in.Values[f.Name]
+		_, isGiven := values[f.Name]
 		return !isGiven
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -78,7 +79,13 @@ func (a *asked) variables(names []string) map[string]string {
 
 // readInput checks the body of a request as the server does.
 func (a *asked) readInput(action string, body []byte) ([]byte, error) {
-	reader, err := input.Compile(a.Manifest.Schemas, a.Manifest.Action(action).Input)
+	return ReadInput(a.Compiled, action, body)
+}
+
+// ReadInput checks the body of a request for an action that there is as the server does, and
+// returns what its function would get. Its error is an *docs.WrongError if it is refused.
+func ReadInput(compiled *sqlgen.Compiled, action string, body []byte) ([]byte, error) {
+	reader, err := input.Compile(compiled.Manifest.Schemas, compiled.Manifest.Action(action).Input)
 	if err != nil {
 		return nil, fmt.Errorf("read the schema of the input: %w", err)
 	}
