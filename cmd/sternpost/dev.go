@@ -26,6 +26,9 @@ identity, and what is wrong with the schema. For an action whose custom code is
 missing it writes a first version of the file. Data, files and keys of
 development are kept in .sternpost/ inside the project.
 
+An empty database is filled from seed/*.json and seed/*.sql in the project: rows,
+calls of actions, and identities that can sign in.
+
 A change that would lose rows or values is not made before somebody allows it:
 on a terminal dev asks, and otherwise it says which --allow to run it with. Each
 allowance counts once. Rows that lack a value get one by --backfill. To put the

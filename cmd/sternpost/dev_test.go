@@ -121,7 +121,8 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 		dev.dir = "" // in the checkout, which may hold the only Postgres there is
 	}
 	p := dev.start(t)
-	at := p.await(t, 0, "Sternpost serves "+dir)
+	at := p.await(t, 0, "the database was empty; from seed/: 1 identity, 3 rows, 1 call")
+	at = p.await(t, at, "Sternpost serves "+dir)
 	at = p.await(t, at, "Ctrl-C stops everything")
 	tryPrintedRequests(t, p.out.String()[:at])
 

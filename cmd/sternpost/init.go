@@ -20,6 +20,7 @@ var newFiles = [...]struct{ from, to string }{
 	{"project/schema.stern", "schema.stern"},
 	{"project/sternpost.yaml", sqlgen.ConfigName},
 	{"project/functions/countTasks.sql", "functions/countTasks.sql"},
+	{"project/seed/tasks.json", "seed/tasks.json"},
 	{"project/gitignore", ".gitignore"},
 }
 
@@ -27,8 +28,8 @@ func newInit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make a new project",
-		Long: `Init makes a folder with a first schema, a first function, a configuration file
-and a .gitignore.
+		Long: `Init makes a folder with a first schema, a first function, first rows, a
+configuration file and a .gitignore.
 It overwrites nothing: a folder that has one of these files is left as it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/cmd/internal/dev"
+	"github.com/sternpost/sternpost/cmd/internal/seed"
 )
 
 func newReset() *cobra.Command {
@@ -20,7 +21,8 @@ func newReset() *cobra.Command {
 		Short: "Drop a project's own development database",
 		Long: `Reset drops the database that sternpost dev keeps in .sternpost/ inside the
 project, with all its rows and files, after asking. The next dev starts with an
-empty one. It never touches a database that DATABASE_URL names.`,
+empty one, and fills it from the folder seed again. It never touches a database
+that DATABASE_URL names.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
@@ -48,7 +50,11 @@ empty one. It never touches a database that DATABASE_URL names.`,
 		if err := dev.Reset(c.Context(), dir); err != nil {
 			return environmentError(err)
 		}
-		fmt.Fprintln(c.OutOrStdout(), "dropped; sternpost dev starts with an empty database")
+		next := "an empty database"
+		if files, err := seed.Read(dir); err != nil || len(files) > 0 {
+			next = "what is in " + seed.Folder + "/"
+		}
+		fmt.Fprintf(c.OutOrStdout(), "dropped; sternpost dev starts with %s\n", next)
 		return nil
 	}
 	return c

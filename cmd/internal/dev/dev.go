@@ -19,6 +19,7 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/cmd/internal/bench"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
+	"github.com/sternpost/sternpost/cmd/internal/seed"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/config"
@@ -90,7 +91,7 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	changes, err := watch.Project(ctx, o.Dir)
+	changes, err := watch.Project(ctx, o.Dir, seed.Folder)
 	if err != nil {
 		return err
 	}
@@ -108,23 +109,23 @@ func Run(ctx context.Context, o Options) error {
 	serve, stopServing := context.WithCancel(ctx)
 	defer stopServing()
 	go func() { ended <- serving.Run(serve) }()
-	waitReady(ctx, "http://"+serving.Addr().String()+"/readyz")
+	l.seeding = seeding{settings: settings, address: "http://" + serving.Addr().String()}
+	waitReady(ctx, l.seeding.address+"/readyz")
+	if installed != nil {
+		l.seed(ctx, installed)
+	}
 	l.greet(settings, database, installed)
 	for {
 		select {
 		case <-changes:
 			l.question = nil // it was about the files as they were
-			if outcome := l.turn(ctx); outcome != nil && !l.greeted {
-				l.greet(settings, database, outcome)
-			}
+			l.installed(ctx, settings, l.turn(ctx))
 		case line, open := <-l.lines:
 			if !open {
 				l.lines = nil // nobody can be asked any more
 				continue
 			}
-			if outcome := l.answer(ctx, line); outcome != nil && !l.greeted {
-				l.greet(settings, database, outcome)
-			}
+			l.installed(ctx, settings, l.answer(ctx, line))
 		case err := <-ended:
 			return err
 		case <-database.Exited(): // killed, say, by a system that is short of memory
@@ -132,6 +133,17 @@ func Run(ctx context.Context, o Options) error {
 			return errors.Join(
 				fmt.Errorf("the database is gone, and its data is kept: start again (%w)", database.Err()), <-ended)
 		}
+	}
+}
+
+// installed goes on after a turn, whose outcome is nil if nothing could be installed.
+func (l *loop) installed(ctx context.Context, settings config.Config, outcome *turnOutcome) {
+	if outcome == nil {
+		return
+	}
+	l.seed(ctx, outcome)
+	if !l.greeted {
+		l.greet(settings, l.database, outcome)
 	}
 }
 
@@ -166,6 +178,7 @@ type loop struct {
 	drift    string           // what was said to have been changed by hand
 	bench    *bench.Bench     // by which the pages know what became of a turn
 	said     bytes.Buffer     // in this turn, for the pages
+	seeding  seeding
 }
 
 // warning is what a warning says, wherever the lines around it have moved it to.
@@ -348,7 +361,15 @@ func (l *loop) startOver() string {
 	if l.database.DataDir() == "" {
 		return ""
 	}
-	return ",\nor stop and start over with an empty database: sternpost reset" + l.dirArgument()
+	return ",\nor stop and start over with an empty database" + l.resetCommand()
+}
+
+// resetCommand is what empties the database, behind a colon, if it is ours.
+func (l *loop) resetCommand() string {
+	if l.database.DataDir() == "" {
+		return ""
+	}
+	return ": sternpost reset" + l.dirArgument()
 }
 
 // turnOutcome is what a turn leaves when it succeeds.

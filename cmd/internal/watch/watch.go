@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -18,9 +19,10 @@ import (
 // editors write a file in several steps.
 const quiet = 100 * time.Millisecond
 
-// Project reports changes of the files of the project in a folder until ctx
-// ends. Several changes within a short time are reported once.
-func Project(ctx context.Context, dir string) (<-chan struct{}, error) {
+// Project reports changes of the files of the project in a folder, and of all files in the
+// folders of it that also names, until ctx ends. Several changes within a short time are
+// reported once.
+func Project(ctx context.Context, dir string, also ...string) (<-chan struct{}, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, fmt.Errorf("watch the project: %w", err)
@@ -30,7 +32,8 @@ func Project(ctx context.Context, dir string) (<-chan struct{}, error) {
 		w.Close()
 		return nil, fmt.Errorf("watch %s: %w", dir, err)
 	}
-	for _, folder := range []string{"schemas", "functions"} {
+	folders := append([]string{"schemas", "functions"}, also...)
+	for _, folder := range folders {
 		if err := w.Add(filepath.Join(dir, folder)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			w.Close()
 			return nil, fmt.Errorf("watch %s: %w", filepath.Join(dir, folder), err)
@@ -51,13 +54,14 @@ func Project(ctx context.Context, dir string) (<-chan struct{}, error) {
 				if err != nil {
 					continue
 				}
-				if (name == "schemas" || name == "functions") && event.Has(fsnotify.Create) {
+				if slices.Contains(folders, name) && event.Has(fsnotify.Create) {
 					if w.Add(event.Name) == nil {
 						settle.Reset(quiet) // it may hold files already
 					}
 					continue
 				}
-				if sqlgen.IsInput(filepath.ToSlash(name)) && !event.Has(fsnotify.Chmod) {
+				isInput := sqlgen.IsInput(filepath.ToSlash(name)) || slices.Contains(also, filepath.Dir(name))
+				if isInput && !event.Has(fsnotify.Chmod) {
 					settle.Reset(quiet)
 				}
 			case <-w.Errors:

@@ -1,0 +1,188 @@
+package seed
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/cmd/internal/bench"
+	"github.com/sternpost/sternpost/sqlgen"
+)
+
+// Folder is where a project keeps its seeds.
+const Folder = "seed"
+
+// File is a file of seeds.
+type File struct {
+	Name       string     `json:"-"` // seed/1-people.json
+	SQL        string     `json:"-"` // of a script, which has nothing else
+	Identities []Identity `json:"identities"`
+	Rows       tables     `json:"rows"`
+	Calls      []Call     `json:"calls"`
+}
+
+// Identity can sign in with its password.
+type Identity struct {
+	ID       string `json:"id"` // empty means that it gets one
+	Email    string `json:"email"`
+	Password string `json:"password"`
+}
+
+// Call is a call of an action.
+type Call struct {
+	Action string          `json:"action"`
+	As     string          `json:"as"`    // an identity's e-mail address or id; empty is anonymous
+	Input  json.RawMessage `json:"input"` // nil means {}
+}
+
+// table is the rows of a model.
+type table struct {
+	model string
+	rows  []map[string]any
+}
+
+// tables are rows by their models, in the order in which the file has them.
+type tables []table
+
+// UnmarshalJSON reads an object of lists.
+func (t *tables) UnmarshalJSON(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.UseNumber()
+	if first, err := decoder.Token(); err != nil || first != json.Delim('{') {
+		return errors.New("rows is not an object of lists: {Model: [{field: value}]}")
+	}
+	for decoder.More() {
+		name, err := decoder.Token()
+		if err != nil {
+			return err
+		}
+		of := table{model: name.(string)}
+		if err := decoder.Decode(&of.rows); err != nil {
+			return fmt.Errorf("rows.%s is not a list of objects: [{field: value}]", of.model)
+		}
+		*t = append(*t, of)
+	}
+	return nil
+}
+
+// fileError is what is wrong with a file, and where.
+type fileError struct{ file, place, message string }
+
+func (e *fileError) Error() string {
+	if e.place == "" {
+		return e.file + ": " + e.message
+	}
+	return e.file + ":" + e.place + ": " + e.message
+}
+
+func (f *File) wrong(place, format string, args ...any) error {
+	return &fileError{f.Name, place, fmt.Sprintf(format, args...)}
+}
+
+func (f *File) callPlace(i int) string {
+	return fmt.Sprintf("%s:calls[%d] %s", f.Name, i, f.Calls[i].Action)
+}
+
+// Read reads the seeds of the project in a folder, in the order of their names: seed/*.json
+// and seed/*.sql. A project without that folder has none.
+func Read(dir string) ([]File, error) {
+	root := os.DirFS(dir)
+	var names []string
+	for _, pattern := range []string{"*.json", "*.sql"} {
+		found, err := fs.Glob(root, path.Join(Folder, pattern))
+		if err != nil {
+			return nil, fmt.Errorf("look for seeds: %w", err)
+		}
+		names = append(names, found...)
+	}
+	sort.Strings(names)
+	var files []File
+	for _, name := range names {
+		text, err := fs.ReadFile(root, name)
+		if err != nil {
+			return nil, fmt.Errorf("read seeds: %w", err)
+		}
+		f := File{Name: name}
+		if strings.HasSuffix(name, ".sql") {
+			f.SQL = string(text)
+		} else if err := f.parse(text); err != nil {
+			return nil, err
+		}
+		files = append(files, f)
+	}
+	return files, nil
+}
+
+// parse reads a file in JSON, which has no members but those of File.
+func (f *File) parse(text []byte) error {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err := decoder.Decode(f)
+	var bad *json.SyntaxError
+	var misfit *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &bad):
+		return f.wrong(position(string(text), utf8.RuneCount(text[:max(bad.Offset-1, 0)])), "this is not JSON: %v", err)
+	case errors.As(err, &misfit):
+		return f.wrong(position(string(text), utf8.RuneCount(text[:misfit.Offset])), "%s is not of the kind %s", misfit.Field, misfit.Value)
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return f.wrong("", "the file ends early: it is an object with identities, rows and calls")
+	case err != nil:
+		return f.wrong("", "%s; a seed has identities, rows and calls", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+		return f.wrong(position(string(text), utf8.RuneCount(text[:decoder.InputOffset()])), "something follows the object of the seed")
+	}
+	return nil
+}
+
+// position says where a character of a text is, as line:column.
+func position(text string, at int) string {
+	before := []rune(text)
+	before = before[:min(max(at, 0), len(before))]
+	line, column := 1, 1
+	for _, r := range before {
+		column++
+		if r == '\n' {
+			line, column = line+1, 1
+		}
+	}
+	return fmt.Sprintf("%d:%d", line, column)
+}
+
+// check finds what is wrong before anything is written.
+func (f *File) check(compiled *sqlgen.Compiled) error {
+	for i, identity := range f.Identities {
+		place := fmt.Sprintf("identities[%d]", i)
+		switch _, isEmail := auth.ParseEmail(identity.Email); {
+		case !isEmail:
+			return f.wrong(place+".email", "%q is not an e-mail address", identity.Email)
+		case identity.Password == "":
+			return f.wrong(place+".password", "an identity needs a password to sign in with")
+		case len(identity.Password) > auth.MaxPassword:
+			return f.wrong(place+".password", "the password is longer than %d bytes", auth.MaxPassword)
+		}
+	}
+	for i, c := range f.Calls {
+		place := fmt.Sprintf("calls[%d]", i)
+		if compiled.Manifest.Action(c.Action) == nil {
+			return f.wrong(place+".action", "the schema has no action %q", c.Action)
+		}
+		if pathOf(compiled, c.Action) == "" {
+			return f.wrong(place+".action", "no API exposes %s: add it to one, or write rows", c.Action)
+		}
+		if _, err := bench.ReadInput(compiled, c.Action, c.body()); err != nil {
+			return f.wrong(place+".input", "%v", err)
+		}
+	}
+	return nil
+}
