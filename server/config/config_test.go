@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -363,6 +364,25 @@ func TestProductionNamesSettings(t *testing.T) {
 		if len(found) < least {
 			t.Errorf("cmd/%s names %d settings, want at least %d", name, len(found), least)
 		}
+	}
+}
+
+// The unit for systemd waits longer than a server takes to stop.
+func TestUnitWaits(t *testing.T) {
+	t.Parallel()
+	unit, err := os.ReadFile("../../cmd/sternpost.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`server\.shutdownGrace, (\d+) seconds[^\n]*\nTimeoutStopSec=(\d+)\n`).FindSubmatch(unit)
+	if found == nil {
+		t.Fatal("the unit does not say server.shutdownGrace above TimeoutStopSec")
+	}
+	grace, stop := string(found[1]), string(found[2])
+	stopSeconds, _ := strconv.Atoi(stop)
+	graceSeconds, _ := strconv.Atoi(grace)
+	if want := findSetting("server.shutdownGrace").production; grace != want || stopSeconds <= graceSeconds {
+		t.Errorf("the unit takes server.shutdownGrace, %s, for %s, and waits for %s seconds", want, grace, stop)
 	}
 }
 
