@@ -13,7 +13,9 @@ import (
 // left them, and together they must not break a unique constraint.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
-	a := serveApp(t, appDir("workshop"))
+	db := installApp(t, appDir("workshop"))
+	// All come at once to a server that has just started: on a slow machine that takes longer than calls usually wait.
+	a := serveWith(t, db, appDir("workshop"), db.ServerURL(), serving{env: []string{"STERNPOST_DATABASE_POOL_WAIT=30"}})
 	const clients, rounds = 32, 8
 
 	var wg sync.WaitGroup

@@ -70,8 +70,12 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	lock := "perform 1 from " + target + " where " + found + " order by " + name + ".id for no key update;"
 	if s.Source != "" {
 		alias := pg.Ident(s.Source)
+		strength := "for share"
+		if s.IsBack { // two that shared a row would wait for each other to write it
+			strength = "for no key update"
+		}
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
-			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id for share;"
+			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id " + strength + ";"
 	}
 	if len(s.Read) == 0 {
 		// A single row waits in the update, which adds to what the row has then.

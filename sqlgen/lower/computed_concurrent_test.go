@@ -140,3 +140,42 @@ func sharedStatement(r random, worker, n int, priced bool) string {
 	return fmt.Sprintf("insert into app.line (%s) values ('l%d_%d_1', %s, %d%s), ('l%d_%d_2', %s, %d%s)",
 		columns, worker, n, invoice(), r.IntN(9), ware(), worker, n, invoice(), r.IntN(9), ware())
 }
+
+// TestSharedRowBothWays has connections add rows that read a row and are counted in it. They wait for each other, and
+// nobody is ended: one that only shared the row could not write it while another shares it too.
+func TestSharedRowBothWays(t *testing.T) {
+	t.Parallel()
+	const source = "model Line { fields { product Product quantity Number total Number @computed(line.quantity * line.product.price) } }\n" +
+		"model Product { fields { price Number lines Line[] sold Number @computed(SUM(product.lines.quantity)) " +
+		"revenue Number @computed(SUM(product.lines.total)) } }\n"
+	db := pgtest.New(t, pgtest.Options{})
+	mustInstall(t, db, mustCheck(t, source), source)
+	owner := db.Owner(t)
+	if _, err := owner.Exec(t.Context(), "insert into app.product (id, price) values ('p', 3)"); err != nil {
+		t.Fatal(err)
+	}
+	const writers, each = 4, 25
+	var group sync.WaitGroup
+	for range writers {
+		conn := db.Superuser(t)
+		if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil {
+			t.Fatal(err)
+		}
+		group.Go(func() {
+			for range each {
+				if _, err := conn.Exec(t.Context(), "insert into app.line (product_id, quantity) values ('p', 2)"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	group.Wait()
+	var sold, revenue int
+	if err := owner.QueryRow(t.Context(), "select sold, revenue from app.product").Scan(&sold, &revenue); err != nil {
+		t.Fatal(err)
+	}
+	if sold != 2*writers*each || revenue != 6*writers*each {
+		t.Errorf("sold %d, revenue %d, want %d and %d", sold, revenue, 2*writers*each, 6*writers*each)
+	}
+}

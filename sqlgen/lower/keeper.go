@@ -108,6 +108,23 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 	}
 }
 
+// leadsTo tells whether a change of one model's rows makes keepers write rows of another.
+func (l *lowering) leadsTo(from, to *schema.Model) bool {
+	reached := []*schema.Model{from}
+	for i := 0; i < len(reached); i++ {
+		for _, p := range l.parts {
+			if p.other() != reached[i] || slices.Contains(reached, p.owner) {
+				continue
+			}
+			if p.owner == to {
+				return true
+			}
+			reached = append(reached, p.owner)
+		}
+	}
+	return false
+}
+
 // keepPart adds what a keeper of a model's table does for a part.
 func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 	if k.Event == "truncate" {
@@ -132,7 +149,7 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 	case p.kind == copied:
 		read := pg.Assignment{Column: p.column, Value: p.whole()}
 		if p.owner == m && k.Event != "delete" {
-			s := stepFor(k, &pg.Keep{Table: m.Table, Match: "id", Key: "id", Source: p.other().Table, Link: p.link()}, []string{p.link()})
+			s := stepFor(k, &pg.Keep{Table: m.Table, Match: "id", Key: "id", Source: p.other().Table, Link: p.link(), IsBack: l.leadsTo(m, p.other())}, []string{p.link()})
 			s.Read = append(s.Read, read)
 		}
 		if p.other() == m && k.Event == "update" {

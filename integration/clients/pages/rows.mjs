@@ -95,6 +95,7 @@ await inRow("email").fill("ada@example.com");
 await dialog.getByRole("button", { name: "Insert" }).click();
 await dialog.waitFor({ state: "hidden" });
 await table("Thing");
+await counted("row"); // the page is at work
 await page.getByRole("tab", { name: "listThings" }).click();
 await page.locator("#rows-problem", { hasText: "403" }).waitFor();
 console.log("anonymous:", await page.locator("#rows-problem").textContent());
