@@ -279,7 +279,11 @@ func expressionTooLong() string {
 
 func indexing() string { return "an element of a list cannot be picked by its index" }
 
-func functionCall() string {
+// functionCall says what to write instead of the call of a function.
+func functionCall(name string) string {
+	if upper := strings.ToUpper(name); upper != name && isAggregateName(upper) {
+		return fmt.Sprintf("expressions have no function %q (did you mean %q?)", shorten(name), upper)
+	}
 	return "expressions have no functions to call: what needs one is custom code, an action with @function and its file in functions/"
 }
 

@@ -184,7 +184,11 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 			p.depth--
 			continue
 		case t.is("("):
-			p.failAt(t.Span, UnsupportedOperator, functionCall())
+			name := ""
+			if path, ok := e.(*Path); ok && len(path.Steps) == 1 {
+				name = path.Steps[0].Name
+			}
+			p.failAt(t.Span, UnsupportedOperator, functionCall(name))
 		default:
 			return e
 		}
@@ -205,10 +209,11 @@ func (p *parser) aggregate(m mark, name *Ident) Expr {
 // isAggregate tells whether an expression is the name of an aggregate.
 func isAggregate(e Expr) bool {
 	path, ok := e.(*Path)
-	if !ok || len(path.Steps) > 1 {
-		return false
-	}
-	switch strings.TrimSuffix(path.Steps[0].Name, "IF") {
+	return ok && len(path.Steps) == 1 && isAggregateName(path.Steps[0].Name)
+}
+
+func isAggregateName(name string) bool {
+	switch strings.TrimSuffix(name, "IF") {
 	case "SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX":
 		return true
 	}
