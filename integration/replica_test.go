@@ -265,7 +265,12 @@ func TestPromotionOfReplica(t *testing.T) {
 	c.standby.AwaitReplay(t, c.primary)
 	c.primary.Kill(t)
 	// Without a primary, what is known to be there can still be read.
-	response, got := a.send(t, "POST", "/api/json/listPages", a.issued(t, "ada", "Sternpost-Position", position), `{}`)
+	header := a.issued(t, "ada", "Sternpost-Position", position)
+	response, got := a.send(t, "POST", "/api/json/listPages", header, `{}`)
+	for try := 0; try < 500 && response.StatusCode == 503; try++ { // how far the replica is, the server asks now and then
+		time.Sleep(20 * time.Millisecond)
+		response, got = a.send(t, "POST", "/api/json/listPages", header, `{}`)
+	}
 	if response.StatusCode != 200 || !strings.Contains(got, "first") {
 		t.Errorf("a read without a primary: got %d %s", response.StatusCode, got)
 	}
