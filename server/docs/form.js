@@ -159,13 +159,17 @@ function proposals(control, model) {
   const list = element("datalist", { id: "rows-" + ++lists });
   control.setAttribute("list", list.id);
   control.placeholder = "id of " + model;
+  let latest = 0;
   const propose = async () => {
+    const asked = ++latest;
     try {
       const shape = await shapeOf(model);
       const text = control.value.trim();
       const filters = text && shape.label !== "id" ? [{ field: shape.label, operator: "contains", value: text }] : [];
       const page = await ask("rows", { model, filters, order: shape.label, size: 12 });
-      list.replaceChildren(...page.rows.map((row) => element("option", { value: row.id, textContent: row[shape.label] ?? row.id })));
+      if (asked === latest) {
+        list.replaceChildren(...page.rows.map((row) => element("option", { value: row.id, textContent: row[shape.label] ?? row.id })));
+      }
     } catch {
       // nothing is proposed
     }
