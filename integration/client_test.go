@@ -150,7 +150,7 @@ func TestClientPage(t *testing.T) {
 	t.Parallel()
 	installModules(t, typescriptDir, "the examples of the page about the client are neither compiled nor run")
 	var commands, program strings.Builder
-	for _, block := range fence.FindAllStringSubmatch(fileText(t, "../server/client/README.md"), -1) {
+	for _, block := range fence.FindAllStringSubmatch(fileText(t, "guide/how-to/client.md"), -1) {
 		switch language, text := block[1], block[3]; language {
 		case "sh":
 			commands.WriteString(text)

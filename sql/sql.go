@@ -3,8 +3,8 @@
 // install it.
 //
 // It knows nothing of a user's schema. What the compiler prints for one stands on
-// what is installed here. README.md describes the layout, the roles and the error
-// codes.
+// what is installed here. integration/guide/reference/database.md describes the
+// layout, the roles and the error codes.
 package sql
 
 import (

@@ -184,11 +184,11 @@ func TestOddCustomCode(t *testing.T) {
 	checkManifest(t, installed.Owner(t), manifest)
 }
 
-// TestReadmeCode installs the custom code that the README shows.
+// TestReadmeCode installs the custom code that the page about the language shows.
 func TestReadmeCode(t *testing.T) {
 	t.Parallel()
 	shown := 0
-	for _, s := range schemasOf(t, "README.md") {
+	for _, s := range schemasOf(t, languagePage) {
 		if len(s.project.Functions) == 0 {
 			continue
 		}
@@ -199,6 +199,6 @@ func TestReadmeCode(t *testing.T) {
 		}
 	}
 	if shown == 0 {
-		t.Error("README.md shows no custom code")
+		t.Error("the page shows no custom code")
 	}
 }

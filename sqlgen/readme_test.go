@@ -47,8 +47,11 @@ type readmeSchema struct {
 	project *sqlgen.Project
 }
 
-// readmes are the READMEs whose schemas must hold.
-var readmes = []string{"README.md", "../README.md"}
+// languagePage is the reference of the language.
+const languagePage = "../integration/guide/reference/language.md"
+
+// readmes are the pages whose schemas must hold.
+var readmes = []string{languagePage, "../README.md"}
 
 // blocksOf returns the fenced blocks of a README.
 func blocksOf(t *testing.T, readme string) []*readmeBlock {
@@ -202,16 +205,16 @@ const notBuilt = "not built yet"
 // says with the marks of its schemas.
 func TestReadmeSaysWhatIsNotBuilt(t *testing.T) {
 	t.Parallel()
-	for _, s := range schemasOf(t, "README.md") {
+	for _, s := range schemasOf(t, languagePage) {
 		if s.info == "checked" && !saysNotBuilt(s.section) {
 			t.Errorf("%s: the schema is only checked, and the section before it does not say %q:\n%s", s, notBuilt, s.section)
 		}
 	}
-	text := readFile(t, "README.md")
+	text := readFile(t, languagePage)
 	for _, section := range regexp.MustCompile(`(?m)^#+ `).Split(text, -1) {
 		title, body, _ := strings.Cut(section, "\n")
 		if saysNotBuilt(body) && !strings.Contains(body, "```stern checked") && title != "What is not built yet" {
-			t.Errorf("README.md: the section %q says %q, and no schema in it is only checked", title, notBuilt)
+			t.Errorf("%s: the section %q says %q, and no schema in it is only checked", languagePage, title, notBuilt)
 		}
 	}
 }
@@ -227,12 +230,12 @@ func TestReadmeRequests(t *testing.T) {
 	t.Parallel()
 	declared := regexp.MustCompile(`(?m)^ +(?:get|list|create|update|delete|read|write) (\w+)\(`)
 	projects := map[int]*readmeSchema{} // by the line of the schema
-	for _, s := range schemasOf(t, "README.md") {
+	for _, s := range schemasOf(t, languagePage) {
 		projects[s.line] = s
 	}
 	schemas := map[string]*readmeSchema{} // the last that declares the action
 	bodies := 0
-	for _, b := range blocksOf(t, "README.md") {
+	for _, b := range blocksOf(t, languagePage) {
 		switch b.language {
 		case "stern":
 			for _, m := range declared.FindAllStringSubmatch(b.text, -1) {
@@ -255,7 +258,7 @@ func TestReadmeRequests(t *testing.T) {
 		}
 	}
 	if bodies == 0 {
-		t.Error("README.md shows no request")
+		t.Error("the page shows no request")
 	}
 }
 
@@ -344,7 +347,7 @@ func TestReadmeTypes(t *testing.T) {
 // TestReadmeChanges compares the table of changes of types with what a plan does.
 func TestReadmeChanges(t *testing.T) {
 	t.Parallel()
-	_, text, found := strings.Cut(readFile(t, "README.md"), "| from → to |")
+	_, text, found := strings.Cut(readFile(t, languagePage), "| from → to |")
 	if !found {
 		t.Fatal("the table is gone")
 	}
@@ -460,9 +463,9 @@ func compilerCodes(t *testing.T) (errs, warnings []string) {
 // what stands below it.
 func sectionOf(t *testing.T, heading string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(readFile(t, "README.md"), "\n"+heading+"\n")
+	_, rest, found := strings.Cut(readFile(t, languagePage), "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("README.md has no section %q", heading)
+		t.Fatalf("%s has no section %q", languagePage, heading)
 	}
 	level, _, _ := strings.Cut(heading, " ")
 	for i := len(level); i > 0; i-- {
@@ -471,39 +474,6 @@ func sectionOf(t *testing.T, heading string) string {
 		}
 	}
 	return rest
-}
-
-// TestReadmeLinks follows the links of the README to other files and to headings.
-func TestReadmeLinks(t *testing.T) {
-	t.Parallel()
-	links := regexp.MustCompile(`\]\(([^)#]*)(?:#([^)]*))?\)`).FindAllStringSubmatch(readFile(t, "README.md"), -1)
-	if len(links) == 0 {
-		t.Fatal("README.md has no links")
-	}
-	for _, m := range links {
-		path, anchor := m[1], m[2]
-		if strings.HasPrefix(path, "https://") {
-			continue // no test leaves the machine
-		}
-		if path == "" {
-			path = "README.md"
-		}
-		text := readFile(t, path)
-		if anchor != "" && !slices.Contains(anchorsOf(text), anchor) {
-			t.Errorf("link %s: %s has no such heading", m[0], path)
-		}
-	}
-}
-
-// anchorsOf returns the anchors of the headings of a Markdown text, as GitHub names
-// them.
-func anchorsOf(text string) []string {
-	var anchors []string
-	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
-		plain := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(m[1]), "")
-		anchors = append(anchors, strings.ReplaceAll(plain, " ", "-"))
-	}
-	return anchors
 }
 
 func readFile(t *testing.T, path string) string {

@@ -2,8 +2,8 @@
 // database that they describe.
 //
 // Compile lists its stages in order; each is a package of its own, takes a
-// finished value and returns one. Read the language in README.md beside this
-// file, then the stages in the order of Compile.
+// finished value and returns one. Read the language first, in
+// integration/guide/reference/language.md, then the stages in the order of Compile.
 package sqlgen
 
 import (

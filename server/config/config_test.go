@@ -315,7 +315,7 @@ func leaves(path string, v reflect.Value) map[string]reflect.Value {
 // The documentation names every setting.
 func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../README.md")
+	text, err := os.ReadFile("../../integration/guide/reference/wire.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -323,7 +323,7 @@ func TestSettingsAreDocumented(t *testing.T) {
 		key := settings[i].key
 		dot := strings.LastIndexByte(key, '.')
 		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
-			t.Errorf("README.md does not name %s", key)
+			t.Errorf("the reference does not name %s", key)
 		}
 	}
 }
@@ -344,7 +344,7 @@ func TestProductionNamesSettings(t *testing.T) {
 	}
 	variable := regexp.MustCompile(`\b(?:STERNPOST_[A-Z0-9_]+|(?:DATABASE|BASE)_[A-Z_]+)\b`)
 	key := regexp.MustCompile("`([a-z]+)(\\.[a-zA-Z0-9.]+)`")
-	for name, least := range map[string]int{"Containerfile": 0, "sternpost.service": 1, "README.md": 10} {
+	for name, least := range map[string]int{"Containerfile": 0, "sternpost.service": 1, "../integration/guide/how-to/production.md": 10} {
 		text, err := os.ReadFile("../../cmd/" + name)
 		if err != nil {
 			t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package role names the roles of every Sternpost database, which the migrations of
-// package sql make. README.md of that package says what each may.
+// package sql make. integration/guide/reference/database.md says what each may.
 package role
 
 import "slices"

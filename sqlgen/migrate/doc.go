@@ -3,6 +3,6 @@
 //
 // New computes the next files from the snapshot of the last ones and a compiled
 // database, without any database at hand. Up applies what a database lacks, with tern
-// as a library; Status, Plan, Check, Rebase and Adopt look after the rest. README.md
-// is written for those who run an application.
+// as a library; Status, Plan, Check, Rebase and Adopt look after the rest. The page
+// integration/guide/how-to/migrations.md is written for those who run an application.
 package migrate
