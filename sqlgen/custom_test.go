@@ -184,11 +184,11 @@ func TestOddCustomCode(t *testing.T) {
 	checkManifest(t, installed.Owner(t), manifest)
 }
 
-// TestReadmeCode installs the custom code that the page about the language shows.
+// TestReadmeCode installs the custom code that the page about it shows.
 func TestReadmeCode(t *testing.T) {
 	t.Parallel()
 	shown := 0
-	for _, s := range schemasOf(t, languagePage) {
+	for _, s := range schemasOf(t, "../integration/guide/how-to/custom-code.md") {
 		if len(s.project.Functions) == 0 {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -47,11 +48,26 @@ type readmeSchema struct {
 	project *sqlgen.Project
 }
 
-// languagePage is the reference of the language.
-const languagePage = "../integration/guide/reference/language.md"
+// The pages of which tests read more than the schemas.
+const (
+	languagePage = "../integration/guide/reference/language.md"
+	changesPage  = "../integration/guide/how-to/schema-changes.md"
+	errorsPage   = "../integration/guide/reference/errors.md"
+)
 
-// readmes are the pages whose schemas must hold.
-var readmes = []string{languagePage, "../README.md"}
+// guidePages returns the pages of the guide that show schemas.
+func guidePages(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("../integration/guide/*/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !strings.Contains(readFile(t, name), "\n```stern") })
+	if len(names) < 3 || !slices.Contains(names, languagePage) {
+		t.Fatalf("found the pages %q", names)
+	}
+	return names
+}
 
 // blocksOf returns the fenced blocks of a README.
 func blocksOf(t *testing.T, readme string) []*readmeBlock {
@@ -152,9 +168,9 @@ func (b *readmeBlock) found(errs syntax.Errors) []string {
 // it as not supported yet, so that the mark goes once it is built.
 func TestReadmeSchemas(t *testing.T) {
 	t.Parallel()
-	for _, readme := range readmes {
+	for _, readme := range append(guidePages(t), "../README.md") {
 		for _, s := range schemasOf(t, readme) {
-			t.Run(fmt.Sprintf("%s_%d", strings.ReplaceAll(readme, "/", "_"), s.line), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s_%d", strings.TrimSuffix(filepath.Base(readme), ".md"), s.line), func(t *testing.T) {
 				t.Parallel()
 				checkReadmeSchema(t, s)
 			})
@@ -201,20 +217,21 @@ func checkReadmeSchema(t *testing.T, s *readmeSchema) {
 // notBuilt is what the text says of something that Compile refuses today.
 const notBuilt = "not built yet"
 
-// TestReadmeSaysWhatIsNotBuilt compares what the text of each section of the README
+// TestReadmeSaysWhatIsNotBuilt compares what the text of each section of the guide
 // says with the marks of its schemas.
 func TestReadmeSaysWhatIsNotBuilt(t *testing.T) {
 	t.Parallel()
-	for _, s := range schemasOf(t, languagePage) {
-		if s.info == "checked" && !saysNotBuilt(s.section) {
-			t.Errorf("%s: the schema is only checked, and the section before it does not say %q:\n%s", s, notBuilt, s.section)
+	for _, page := range guidePages(t) {
+		for _, s := range schemasOf(t, page) {
+			if s.info == "checked" && !saysNotBuilt(s.section) {
+				t.Errorf("%s: the schema is only checked, and the section before it does not say %q:\n%s", s, notBuilt, s.section)
+			}
 		}
-	}
-	text := readFile(t, languagePage)
-	for _, section := range regexp.MustCompile(`(?m)^#+ `).Split(text, -1) {
-		title, body, _ := strings.Cut(section, "\n")
-		if saysNotBuilt(body) && !strings.Contains(body, "```stern checked") && title != "What is not built yet" {
-			t.Errorf("%s: the section %q says %q, and no schema in it is only checked", languagePage, title, notBuilt)
+		for _, section := range regexp.MustCompile(`(?m)^#+ `).Split(readFile(t, page), -1) {
+			title, body, _ := strings.Cut(section, "\n")
+			if saysNotBuilt(body) && !strings.Contains(body, "```stern checked") && title != "What is not built yet" {
+				t.Errorf("%s: the section %q says %q, and no schema in it is only checked", page, title, notBuilt)
+			}
 		}
 	}
 }
@@ -224,18 +241,30 @@ func saysNotBuilt(text string) bool {
 	return strings.Contains(strings.Join(strings.Fields(text), " "), notBuilt)
 }
 
-// TestReadmeRequests reads the bodies that the README shows as a server does. What
+// TestReadmeRequests reads the bodies that the guide shows as a server does. What
 // an action that is not built yet takes cannot be asked for; that is JSON at least.
 func TestReadmeRequests(t *testing.T) {
 	t.Parallel()
+	bodies := 0
+	for _, page := range guidePages(t) {
+		bodies += readRequests(t, page)
+	}
+	if bodies < 10 {
+		t.Errorf("the guide shows %d requests", bodies)
+	}
+}
+
+// readRequests reads the bodies of a page, and returns their number.
+func readRequests(t *testing.T, page string) int {
+	t.Helper()
 	declared := regexp.MustCompile(`(?m)^ +(?:get|list|create|update|delete|read|write) (\w+)\(`)
 	projects := map[int]*readmeSchema{} // by the line of the schema
-	for _, s := range schemasOf(t, languagePage) {
+	for _, s := range schemasOf(t, page) {
 		projects[s.line] = s
 	}
 	schemas := map[string]*readmeSchema{} // the last that declares the action
 	bodies := 0
-	for _, b := range blocksOf(t, languagePage) {
+	for _, b := range blocksOf(t, page) {
 		switch b.language {
 		case "stern":
 			for _, m := range declared.FindAllStringSubmatch(b.text, -1) {
@@ -257,9 +286,7 @@ func TestReadmeRequests(t *testing.T) {
 			}
 		}
 	}
-	if bodies == 0 {
-		t.Error("the page shows no request")
-	}
+	return bodies
 }
 
 // readBody reads a body as the input of the action that the block names.
@@ -287,7 +314,7 @@ func readBody(t *testing.T, b *readmeBlock, db *emit.Release) {
 func TestReadmeExpressions(t *testing.T) {
 	t.Parallel()
 	const condition = "booking.discount == null"
-	chapter := sectionOf(t, "## Expressions")
+	chapter := sectionOf(t, languagePage, "## Expressions")
 	_, rest, _ := strings.Cut(chapter, "```stern\n")
 	text, prose, _ := strings.Cut(rest, "```\n")
 	if !strings.Contains(text, "@where("+condition+")") {
@@ -317,7 +344,7 @@ func TestReadmeExpressions(t *testing.T) {
 func TestReadmeTypes(t *testing.T) {
 	t.Parallel()
 	row := regexp.MustCompile("(?m)^\\| `([A-Z]\\w+)` \\| `([^`]+)`")
-	rows := row.FindAllStringSubmatch(sectionOf(t, "### Types"), -1)
+	rows := row.FindAllStringSubmatch(sectionOf(t, languagePage, "### Types"), -1)
 	for kind := expr.ID; kind <= expr.Secret; kind++ {
 		if !slices.ContainsFunc(rows, func(r []string) bool { return r[1] == kind.String() }) {
 			t.Errorf("the table of types lacks %s", kind)
@@ -347,7 +374,7 @@ func TestReadmeTypes(t *testing.T) {
 // TestReadmeChanges compares the table of changes of types with what a plan does.
 func TestReadmeChanges(t *testing.T) {
 	t.Parallel()
-	_, text, found := strings.Cut(readFile(t, languagePage), "| from → to |")
+	_, text, found := strings.Cut(readFile(t, changesPage), "| from → to |")
 	if !found {
 		t.Fatal("the table is gone")
 	}
@@ -388,7 +415,7 @@ func TestReadmeAttributes(t *testing.T) {
 	}
 	_, rules, _ := strings.Cut(readFile(t, "schema/attribute.go"), "\nfunc attributeRules() ")
 	rules, _, _ = strings.Cut(rules, "\n}\n")
-	got, want := names("(?m)^\\| `@(\\w+)", sectionOf(t, "## Attributes")), names(`(?m)^\t\t\{"(\w+)"`, rules)
+	got, want := names("(?m)^\\| `@(\\w+)", sectionOf(t, languagePage, "## Attributes")), names(`(?m)^\t\t\{"(\w+)"`, rules)
 	if len(want) == 0 || !slices.Equal(got, want) {
 		t.Errorf("the table of attributes\ngot  %q\nwant %q", got, want)
 	}
@@ -404,11 +431,11 @@ func TestReadmeCodes(t *testing.T) {
 		heading string
 		codes   []string
 	}{
-		{"## Errors", errs},
-		{"## Warnings", warnings},
+		{"## Errors of the compiler", errs},
+		{"## Warnings of the compiler", warnings},
 	} {
 		explained := map[string]bool{}
-		for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (.*)$").FindAllStringSubmatch(sectionOf(t, c.heading), -1) {
+		for _, m := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (.*)$").FindAllStringSubmatch(sectionOf(t, errorsPage, c.heading), -1) {
 			code := m[1]
 			if explained[code] {
 				t.Errorf("section %q explains %s twice", c.heading, code)
@@ -459,13 +486,13 @@ func compilerCodes(t *testing.T) (errs, warnings []string) {
 	return errs, warnings
 }
 
-// sectionOf returns the section of the README that begins with a heading, with
-// what stands below it.
-func sectionOf(t *testing.T, heading string) string {
+// sectionOf returns the section of a page that begins with a heading, with what is
+// below it.
+func sectionOf(t *testing.T, page, heading string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(readFile(t, languagePage), "\n"+heading+"\n")
+	_, rest, found := strings.Cut(readFile(t, page), "\n"+heading+"\n")
 	if !found {
-		t.Fatalf("%s has no section %q", languagePage, heading)
+		t.Fatalf("%s has no section %q", page, heading)
 	}
 	level, _, _ := strings.Cut(heading, " ")
 	for i := len(level); i > 0; i-- {

@@ -13,22 +13,22 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// TestReadme reads the settings that the reference shows: a sign-in may end where its
+// TestReadme reads the settings that the page about signing in shows: a sign-in may end where its
 // examples do.
 func TestReadme(t *testing.T) {
 	t.Parallel()
-	readme, err := os.ReadFile("../guide/reference/wire.md")
+	readme, err := os.ReadFile("../guide/how-to/sign-in.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	block := regexp.MustCompile("(?s)```yaml\n(auth:\n.*?)```").FindSubmatch(readme)
 	if block == nil {
-		t.Fatal("the reference shows no settings of providers")
+		t.Fatal("the page shows no settings of providers")
 	}
 	file := filepath.Join(t.TempDir(), "sternpost.yaml")
 	ios := regexp.MustCompile("(?s)```yaml\n(    - {type: .*?)```").FindSubmatch(readme)
 	if ios == nil {
-		t.Fatal("the reference shows no provider of an app's own")
+		t.Fatal("the page shows no provider of an app's own")
 	}
 	if err := os.WriteFile(file, append(block[1], ios[1]...), 0o600); err != nil {
 		t.Fatal(err)

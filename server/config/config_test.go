@@ -315,7 +315,7 @@ func leaves(path string, v reflect.Value) map[string]reflect.Value {
 // The documentation names every setting.
 func TestSettingsAreDocumented(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../integration/guide/reference/wire.md")
+	text, err := os.ReadFile("../../integration/guide/reference/configuration.md")
 	if err != nil {
 		t.Fatal(err)
 	}
