@@ -46,7 +46,7 @@ const VerificationPath = "/auth/verify"
 type AccountStore interface {
 	Store
 
-	// AskReset keeps a token for whoever signs in with the e-mail address of the
+	// AskReset keeps a token for anyone who signs in with the e-mail address of the
 	// attempt, and the mail that brings it. Nobody learns whether there is such an
 	// account, not by the time that it takes either. It counts like a failure.
 	AskReset(ctx context.Context, attempt Attempt, m Mailed) (wait time.Duration, err error)
@@ -409,7 +409,7 @@ func (a *Accounts) write(name, email, target string, lifetime time.Duration, lan
 	return Mailed{TokenHash: HashSecret(token), Lifetime: lifetime, Content: content}, nil
 }
 
-// close writes a mail and seals it: while it waits to be sent, whoever reads the database
+// close writes a mail and seals it: while it waits to be sent, anyone who reads the database
 // finds no token in it.
 func (a *Accounts) close(name, languages string, data mail.Data) ([]byte, error) {
 	templates, err := a.templates()

@@ -22,7 +22,7 @@ func TestIDTokenAlgorithms(t *testing.T) {
 	for _, id := range []string{"rsa", "small", "p256", "p384", "p521", "ed25519"} {
 		p.addKey(t, id, keys[id].Public())
 	}
-	secret := []byte("a secret that is no secret once it has been published")
+	secret := []byte("a secret that is not a secret once it has been published")
 	p.addKey(t, "secret", secret)
 	providers := p.providers(t, nil)
 	if _, err := providers.VerifyIDToken(t.Context(), p.token(t, time.Now(), jwa.HS256, "secret", secret)); !errors.Is(err, errIDToken) {

@@ -11,7 +11,7 @@ const (
 )
 
 // lines let one password of each client address at a time go on to where processors
-// are waited for, so that whoever sends many keeps nobody else waiting for more than
+// are waited for, so that anyone who sends many keeps nobody else waiting for more than
 // one of them. It needs no making.
 type lines struct {
 	mutex     sync.Mutex

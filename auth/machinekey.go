@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// keyPrefix begins the keys of machines, so that whoever finds one knows what it is.
+// keyPrefix begins the keys of machines, so that anyone who finds one knows what it is.
 const keyPrefix = "sternpost_"
 
 // KeyStore knows the keys of machines.

@@ -106,7 +106,7 @@ func (p *Passwords) IsOutdated(hash string) bool {
 	return isBcrypt(hash)
 }
 
-// Enter waits for the turn of a client address, which has one place: whoever works on
+// Enter waits for the turn of a client address, which has one place: anyone who works on
 // a password from there takes it before, and leaves it afterwards. It fails with an
 // *Error if too many others wait, or if the context ends before; that one is because of
 // the cause of the context.

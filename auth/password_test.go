@@ -48,7 +48,7 @@ func TestVerifyHashesFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Of the argon2 reference implementation: its command with -id -t 2 -m 16 -p 1 and
+	// Made by the argon2 reference implementation: its command with -id -t 2 -m 16 -p 1 and
 	// the salt "somesalt".
 	const reference = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, test := range []struct {

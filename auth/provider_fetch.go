@@ -188,7 +188,7 @@ func (i *issuer) keySet(ctx context.Context) (jwk.Set, error) {
 }
 
 // newerKeySet returns keys that are newer than some that lacked one. They are fetched
-// for that reason at most once a minute: whoever makes up key ids must not make this
+// for that reason at most once a minute: anyone who makes up key ids must not make this
 // service ask the provider as often as he likes.
 func (i *issuer) newerKeySet(ctx context.Context) (jwk.Set, error) {
 	return i.keys.get(ctx, true, i.fetchKeys)
@@ -262,7 +262,7 @@ func freshFor(header http.Header) time.Duration {
 }
 
 // kept is a document of a provider that is kept for a while. The first who needs it
-// fetches it; whoever needs it meanwhile waits for that.
+// fetches it; anyone who needs it meanwhile waits for that.
 type kept[T any] struct {
 	now func() time.Time
 

@@ -16,7 +16,7 @@ type redirects struct {
 	entries []string // empty means those of the client's own machine
 }
 
-// allows tells whether a sign-in may end at an address. Whoever it is sent to gets a
+// allows tells whether a sign-in may end at an address. Anyone it is sent to gets a
 // code, so an address is compared as it is written and never interpreted: what one
 // program takes for the host, another may take for a user name.
 func (r redirects) allows(uri string) bool {

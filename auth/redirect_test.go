@@ -21,7 +21,7 @@ func TestRedirectTo(t *testing.T) {
 }
 
 // FuzzRedirects holds that an address which is allowed without being listed is the
-// client's own machine to whoever reads it, and breaks no header.
+// client's own machine to anyone who reads it, and breaks no header.
 func FuzzRedirects(f *testing.F) {
 	for _, uri := range []string{"http://localhost/", "http://127.0.0.1:1/a?b", "http://[::1]:3000", "http://localhost@evil.example", "http://localhost\\.evil"} {
 		f.Add(uri)

@@ -11,7 +11,7 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// seal keeps something from whoever holds it: nobody reads or changes it but a server of
+// seal keeps something from anyone who holds it: nobody reads or changes it but a server of
 // this service.
 type seal struct {
 	aead  cipher.AEAD

@@ -59,7 +59,7 @@ type Proof struct {
 }
 
 // proofOf returns the proof that a verifier makes. One that is malformed proves
-// nothing, but is not none either: whoever sends it believes in a protection that a
+// nothing, but is not none either: anyone who sends it believes in a protection that a
 // sign-in without a challenge does not have.
 func proofOf(verifier string) Proof {
 	switch {

@@ -47,7 +47,7 @@ func writeProject(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// compile compiles the project in a folder. Warnings are no matter here.
+// compile compiles the project in a folder. Warnings do not matter here.
 func compile(dir string) (*sqlgen.Compiled, error) {
 	project, err := sqlgen.ReadProject(dir)
 	if err != nil {

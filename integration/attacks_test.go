@@ -374,7 +374,7 @@ func TestSessionHasNoEffect(t *testing.T) {
 }
 
 // TestPlansAreNotMixedUp holds what row security rests on: whatever other actions ran
-// before on a connection, and whoever called them, each action answers as on a fresh
+// before on a connection, no matter who called them, each action answers as on a fresh
 // one.
 func TestPlansAreNotMixedUp(t *testing.T) {
 	t.Parallel()

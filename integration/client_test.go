@@ -144,7 +144,7 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientPage runs the examples of the page about the client, as they stand there one after
+// TestClientPage runs the examples of the page about the client, as they are there one after
 // the other, with a client that the command on the page prints.
 func TestClientPage(t *testing.T) {
 	t.Parallel()

@@ -152,7 +152,7 @@ func readDocument(text io.Reader, etag string) (*apiDocument, error) {
 	}
 	object, ok := tree.(map[string]any)
 	if !ok {
-		return nil, errors.New("the description is no object")
+		return nil, errors.New("the description is not an object")
 	}
 	assertFiles(tree)
 	compiler := newSchemaCompiler()
@@ -234,7 +234,7 @@ func (d *apiDocument) check(path string, response *http.Response, body []byte) e
 	declared, ok := d.at(place...).(map[string]any)
 	if !ok {
 		if response.StatusCode == http.StatusNoContent && response.Request.Method == http.MethodOptions {
-			return nil // of CORS, which is no part of an operation
+			return nil // of CORS, which is not part of an operation
 		}
 		return fmt.Errorf("the status %s is not declared", status)
 	}

@@ -34,7 +34,7 @@ type exchange struct {
 	wantBody   string
 }
 
-// arrow stands before the status.
+// arrow is before the status.
 const arrow = "=> "
 
 func parseExchange(text string) (exchange, error) {
@@ -158,7 +158,7 @@ func (v variables) match(want, got string) bool {
 // body to be kept. Names that the body before gave to values are given again.
 func (v variables) generalize(before, body string) string {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		if value := v[name]; len(value) >= 20 { // no text that could stand there by chance
+		if value := v[name]; len(value) >= 20 { // no text that could be there by chance
 			body = strings.ReplaceAll(body, `"`+value+`"`, `"{`+name+`}"`)
 		}
 	}

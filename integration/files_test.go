@@ -230,7 +230,7 @@ func TestFileByUpload(t *testing.T) {
 		before := time.Now()
 		m := a.mint(t, "createArticle/upload/cover", "", "knots ü.png", "image/png", len(contents))
 		if raw, err := base64.RawURLEncoding.DecodeString(m.Key); err != nil || len(raw) != 16 {
-			t.Errorf("the key %q is no 128 bits in base64url", m.Key)
+			t.Errorf("the key %q does not have 128 bits in base64url", m.Key)
 		}
 		if len(m.Headers) != 2 || m.Headers["Content-Type"] != "image/png" || m.Headers["Content-Length"] != "4000" {
 			t.Errorf("headers: got %v", m.Headers)
@@ -321,7 +321,7 @@ func TestInlineFiles(t *testing.T) {
 	})
 }
 
-// Files stand wherever a record does.
+// Files are wherever a record does.
 func TestFilesInResults(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, serving{})
@@ -389,7 +389,7 @@ func TestInlineFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// Whoever is refused before the row leaves nothing behind; what was stored for a
+// Anyone who is refused before the row leaves nothing behind; what was stored for a
 // call that fails later is queued for deletion, and its upload can be used again.
 func TestFilesOfRefusedCalls(t *testing.T) {
 	t.Parallel()
@@ -449,7 +449,7 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 	}
 }
 
-// Who had too much stored for calls that failed stores nothing more within the hour, and
+// A caller who had too much stored for calls that failed stores nothing more within the hour, and
 // nobody else is kept from it.
 func TestFilesOfFailedCallsAreBounded(t *testing.T) {
 	t.Parallel()

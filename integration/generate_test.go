@@ -125,7 +125,7 @@ func (g requestGenerator) object(s map[string]any, depth int) any {
 	return o
 }
 
-// excluded tells whether a member must not stand beside those that there are, or
+// excluded tells whether a member must not be beside those that there are, or
 // needs another.
 func excluded(dependent map[string]any, o map[string]any, name string) bool {
 	forbids := func(holder, member string) bool {

@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// fence is a block of code in Markdown: its language with what stands behind it, and
+// fence is a block of code in Markdown: its language with what is behind it, and
 // its text.
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: ([0-9]+))?\n(.*?)^```\n")
 
-// step is a block of commands in a README, and the response that stands below it.
+// step is a block of commands in a README, and the response that is below it.
 type step struct {
 	commands string
 	status   string
@@ -62,7 +62,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// mark stands between what the steps write.
+// mark is between what the steps write.
 const mark = "=== next step ==="
 
 func runReadme(t *testing.T, name string) {

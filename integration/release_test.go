@@ -164,7 +164,7 @@ func TestInstallUnderWrites(t *testing.T) {
 }
 
 // TestReleaseChangesType gives a field another type while the statements that read it stay
-// the same: whoever has prepared them, callers get the new type.
+// the same: no matter who has prepared them, callers get the new type.
 func TestReleaseChangesType(t *testing.T) {
 	t.Parallel()
 	swap := func(t *testing.T, through func(string) string) {

@@ -130,7 +130,7 @@ func TestForgedTokens(t *testing.T) {
 		authorization []string
 		want          string // the message of the refusal
 	}{
-		{"none at all is no attack", bearer(genuine), accepted},
+		{"none at all is not an attack", bearer(genuine), accepted},
 
 		{"alg none", bearer(forge(m{"alg": "none"}, nil, unsigned)), invalid},
 		{"alg None", bearer(forge(m{"alg": "None"}, nil, unsigned)), invalid},

@@ -71,7 +71,7 @@ func TestUploadMatrix(t *testing.T) {
 				// Not sent at all.
 				{declared: png4, call: fmt.Sprintf(notThere, "cover")},
 
-				// Stored otherwise, by whoever has access to the storage: what is there counts, and
+				// Stored otherwise, by anyone who has access to the storage: what is there counts, and
 				// not what was declared.
 				{declared: png4, stored: contents{"text/html", 4}, call: fmt.Sprintf(refusedType, "cover")},
 				{declared: png4, stored: contents{"image/png", 5001}, call: fmt.Sprintf(refusedSize, "cover")},

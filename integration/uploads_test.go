@@ -50,8 +50,8 @@ func TestUploadRoute(t *testing.T) {
 			want: `400 {"code":"ERR_INPUT_MALFORMED","message":"the input could not be read: not valid JSON"}`},
 		{name: "no such action", path: "/api/json/none/upload/cover", body: `{}`, want: notFound},
 		{name: "no such field", path: "/api/json/closed/upload/none", body: `{}`, want: notFound},
-		{name: "a field that is no file", path: "/api/json/closed/upload/title", body: `{}`, want: notFound},
-		{name: "a file that is no input", path: "/api/json/createArticle/upload/author", body: `{}`, want: notFound},
+		{name: "a field that is not a file", path: "/api/json/closed/upload/title", body: `{}`, want: notFound},
+		{name: "a file that is not an input", path: "/api/json/createArticle/upload/author", body: `{}`, want: notFound},
 		{name: "a nested file", path: "/api/json/createWithAuthor/upload/portrait", body: `{}`, want: notFound},
 		{name: "an action of another kind", path: "/api/json/getArticle/upload/cover", body: `{}`, want: notFound},
 		{name: "an action of another API", path: "/small/json/closed/upload/cover", body: `{}`, want: notFound},
@@ -194,7 +194,7 @@ func TestAttachRefused(t *testing.T) {
 	// None of that used anything up.
 	for i, c := range []struct{ identity, body string }{
 		{"ada", `"cover":"` + ofAda + `"`},
-		{"bob", `"cover":"` + ofNobody + `"`}, // whoever holds it
+		{"bob", `"cover":"` + ofNobody + `"`}, // anyone who holds it
 		{"", `"papers":["` + paper + `"]`},
 	} {
 		a.ok(t, "createArticle", c.identity, fmt.Sprintf(`{"title":"%d",%s}`, i, c.body))
@@ -409,7 +409,7 @@ func TestStorageAway(t *testing.T) {
 	}
 }
 
-// Neither contents nor what a signature opens stands in the log, whatever is logged.
+// Neither contents nor what a signature opens is in the log, whatever is logged.
 func TestFilesAreNotLogged(t *testing.T) {
 	t.Parallel()
 	for _, how := range []serving{onBucket(t), {}} {

@@ -15,7 +15,7 @@ const (
 	adviceLogin   = "let the server log in as a member of sternpost_server and of nothing else: create role … login password '…' in role sternpost_server; its name goes into DATABASE_URL"
 )
 
-// advice says what to do about a database that cannot be served, to whoever runs the server
+// advice says what to do about a database that cannot be served, to anyone who runs the server
 // as the login; "" where the error says all there is to say.
 func advice(err error, login string) string {
 	var unfit *incompatible

@@ -420,7 +420,7 @@ func TestRefreshGrant(t *testing.T) {
 	refuse(t2)
 	rotating.waitLog(t, "a superseded refresh token was used again; its family is revoked")
 
-	// Another family is not touched by that, nor by what is no token.
+	// Another family is not touched by that, nor by what is not a token.
 	other := rotating.grant(t, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse").RefreshToken
 	for _, none := range []string{"x", strings.Repeat("A", 43), other + "A", other[:42], " " + other, strings.Repeat("x", 5000)} {
 		refuse(none)
@@ -582,13 +582,13 @@ func TestGrantMetrics(t *testing.T) {
 	}
 }
 
-// A sweep goes on until nothing is left that has had its time.
+// A sweep goes on until nothing expired is left.
 func TestSweepSignIns(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
 	d.exec(t, `insert into platform.auth_return (hash, ends_at)
 		select sha256(i::text::bytea), now() + case when i > 105 then interval '1 hour' else interval '-1 second' end from generate_series(1, 107) as i`)
-	if err := s.signIn.SweepAll(t.Context(), 10); err != nil {
+	if err := sweep(s.signIn.Sweep).all(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	var left int

@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// TestKeyRotation exchanges the key that signs, as it is configured: whoever signed in
+// TestKeyRotation exchanges the key that signs, as it is configured: anyone who signed in
 // before stays signed in until the old key is dropped.
 func TestKeyRotation(t *testing.T) {
 	t.Parallel()

@@ -206,7 +206,7 @@ func TestSignInThrottleTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// A machine that is too busy to compute a hash in time says so, which is no guess.
+	// A machine that is too busy to compute a hash in time says so, which is not a guess.
 	if statuses[400] > 5 || statuses[400]+statuses[503] < 5 || statuses[400]+statuses[429]+statuses[503] != 16 {
 		t.Errorf("got %v, want 5 times 400 and 11 times 429", statuses)
 	}

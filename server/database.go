@@ -35,7 +35,7 @@ type database struct {
 	shared  *pipeline.Pool // of the reads that ride together; nil if there are too few connections to share
 	size    int            // how many connections there may be, the shared ones included
 	gate    *gate.Gate     // before the pool
-	reserve *gate.Gate     // for what is no action, when the pool is full
+	reserve *gate.Gate     // for what is not an action, when the pool is full
 	wait    time.Duration
 	limit   time.Duration // for a call
 	running *calls
@@ -129,7 +129,7 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 
 const (
 	// reserved is how many connections there are beyond the size of the pool, for sign-ins
-	// and whatever else is no action. They take others too, if nobody waits for these.
+	// and whatever else is not an action. They take others too, if nobody waits for these.
 	reserved = 1
 	// reservedLine is how many of them may wait: their statements are short, so that a line that is long is soon over.
 	reservedLine = 1024

@@ -151,7 +151,7 @@ func TestClientThatLeaves(t *testing.T) {
 		t.Parallel()
 		s, _ := startReady(t, nil)
 		c := s.dial(t)
-		// A next request that waits to be read is no sign of leaving, and stays.
+		// A next request that waits to be read is not a sign of leaving, and stays.
 		c.write(t, "POST /api/json/nap HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"seconds\":0.4}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		if _, body := c.response(t, "POST"); body != `"rested"` {
 			t.Errorf("nap: got %s", body)
@@ -213,7 +213,7 @@ func TestLostStatements(t *testing.T) {
 	}
 }
 
-// switchboard stands between a server and its database, and can cut the line.
+// switchboard is between a server and its database, and can cut the line.
 type switchboard struct {
 	net.Listener
 	network, target string

@@ -9,5 +9,5 @@
 // and stops, routes.go finds the route, receive.go is around every request, call.go goes
 // through the stages of a call, prepare.go makes of an input what the database holds,
 // database.go makes the call. release.go and follow.go keep what is served, health.go says
-// how it stands. Everything else has a room of its own below; ARCHITECTURE.md says which.
+// in which state it is. Everything else has a room of its own below; ARCHITECTURE.md says which.
 package server

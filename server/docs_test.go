@@ -20,7 +20,7 @@ func TestDocs(t *testing.T) {
 		method, path string
 		status       int
 		kind         string
-		want         string // stands in the body
+		want         string // is in the body
 	}{
 		{"GET", "/", 200, html, `<a href="docs/action/getNote">getNote</a>`},
 		{"GET", "/docs/action/getNote", 200, html, `data-path="api/json/getNote"`},

@@ -14,7 +14,7 @@ const (
 	refused
 )
 
-// decideEarly asks the rules about a call, and whatever else of it stands before the
+// decideEarly asks the rules about a call, and whatever else of it is before the
 // row: the caller's identity and the action's validation. What refuses it there is
 // the error. Without an input they are asked about an upload.
 func (s *Server) decideEarly(a *action, r *served, who *caller, input, context []byte) (decision, error) {

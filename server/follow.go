@@ -40,7 +40,7 @@ const (
 )
 
 // follow keeps the newest release loaded, on a connection of its own, and says
-// through readiness how it stands. It returns when the context ends, or when the
+// through readiness in which state it is. It returns when the context ends, or when the
 // first database that it reaches must not be served at all.
 func (s *Server) follow(ctx context.Context) error {
 	delay, wasReady := reconnectDelay, false

@@ -127,7 +127,7 @@ func TestCORS(t *testing.T) {
 		{"preflight of anyone", anyone, preflight + "https://b.example\n\n", 204, "https://b.example"},
 		{"preflight, not listed", listed, preflight + "https://b.example\n\n", 405, ""},
 		{"preflight, unset", none, preflight + "https://a.example\n\n", 405, ""},
-		{"OPTIONS that is no preflight", listed, "OPTIONS /api/json/getNote HTTP/1.1\nHost: x\nOrigin: https://a.example\n\n", 405, "https://a.example"},
+		{"OPTIONS that is not a preflight", listed, "OPTIONS /api/json/getNote HTTP/1.1\nHost: x\nOrigin: https://a.example\n\n", 405, "https://a.example"},
 		{"preflight of nothing", listed, strings.Replace(preflight, "/api", "/none", 1) + "https://a.example\n\n", 404, "https://a.example"},
 		{"preflight of health", listed, strings.Replace(preflight, "/api/json/getNote", "/healthz", 1) + "https://a.example\n\n", 204, "https://a.example"},
 	}

@@ -38,7 +38,7 @@ func unavailableBody(reason string) string {
 }
 
 // adminHandler serves the listener that only operators reach. It is plain net/http:
-// the metrics come as such a handler, and speed is no matter here.
+// the metrics come as such a handler, and speed does not matter here.
 func (s *Server) adminHandler() http.Handler {
 	answer := func(w http.ResponseWriter, status int, body string) {
 		w.Header().Set("Content-Type", request.JSONType)

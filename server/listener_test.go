@@ -87,7 +87,7 @@ func (s *testServer) busy(t *testing.T, address string) *rawConn {
 	return c
 }
 
-// Idle connections without number leave room for whoever has something to ask, and busy
+// Idle connections without number leave room for anyone who has something to ask, and busy
 // ones of one address for those of another.
 func attackWithConnections(t *testing.T) {
 	s, _ := startReady(t, func(c *config.Config) { c.MaxConnections = 16 })

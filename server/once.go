@@ -83,7 +83,7 @@ func newOnceKey(signingKey string) ([]byte, error) {
 // maxKey is how long a key may be.
 const maxKey = 255
 
-// readKey reads the key of a request, which may stand in quotes. nil means that there is
+// readKey reads the key of a request, which may be in quotes. nil means that there is
 // none.
 func readKey(values [][]byte) ([]byte, error) {
 	if len(values) == 0 {

@@ -32,10 +32,10 @@ func (h held) Release() {
 	h.gate.Leave(h.name)
 }
 
-// service is the name under which whatever is no action takes its share.
+// service is the name under which whatever is not an action takes its share.
 const service = ""
 
-// acquire waits for a connection for what is no action, such as a sign-in. There always is
+// acquire waits for a connection for what is not an action, such as a sign-in. There always is
 // one that actions do not take.
 func (d *database) acquire() (held, error) {
 	if d.gate.TryEnter(service) {

@@ -21,7 +21,7 @@ type prepared struct {
 // then what the database gets.
 type place struct {
 	input.Place
-	file  *files.Sent // nil unless a file stands there
+	file  *files.Sent // nil unless a file is there
 	value []byte
 }
 

@@ -121,7 +121,7 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 		level = slog.LevelError
 	case status > fiber.StatusInternalServerError:
 		level, more = s.sampled(r, status)
-	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // whoever wrote the code cannot learn of it otherwise
+	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // anyone who wrote the code cannot learn of it otherwise
 		level = slog.LevelWarn
 	}
 	if !s.log.Enabled(rc, level) {

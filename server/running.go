@@ -142,7 +142,7 @@ func (c *runningCall) cancel() {
 		defer close(sent)
 		ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
 		defer stop()
-		// Its failure is no matter: the statement has a time limit.
+		// Its failure does not matter: the statement has a time limit.
 		_ = c.pg.CancelRequest(ctx)
 	}()
 }

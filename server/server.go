@@ -66,7 +66,7 @@ type Server struct {
 	inFlight atomic.Int64
 }
 
-// Options are what a server takes that is no configuration.
+// Options are what a server takes that is not configuration.
 type Options struct {
 	// Role is assumed on every connection; empty means that the login itself has
 	// exactly the rights of a server.
@@ -157,7 +157,7 @@ func (s *Server) furnish(options Options) error {
 		return err
 	}
 	s.signIn, err = signin.New(signin.Options{
-		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed, IsTidied: s.isTidied,
+		Config: &s.config, DB: s.db, Policy: s.policy, Registry: s.telemetry.Registry, Log: s.log, Release: s.claims, Mailed: s.mailed,
 	})
 	if err != nil {
 		return err
@@ -327,11 +327,9 @@ func (s *Server) Run(ctx context.Context) error {
 	ended := make(chan error, 3)
 
 	go s.db.watch(background)
-	go s.signIn.Sweep(background)
-	go s.sweep(background, sweepAnswers)
+	go s.sweep(background)
 	if s.readers != nil {
 		go s.readers.run(background)
-		go s.sweep(background, sweepPositions)
 	}
 	if s.mailroom != nil {
 		go s.mailroom.Run(background)

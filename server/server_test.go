@@ -165,13 +165,13 @@ func (s *testServer) post(t *testing.T, action, body string) (int, string) {
 	return resp.StatusCode, content
 }
 
-// waitLog waits until a text stands in the log.
+// waitLog waits until a text is in the log.
 func (s *testServer) waitLog(t *testing.T, text string) {
 	t.Helper()
 	s.waitLogTimes(t, text, 1)
 }
 
-// waitLogTimes waits until a text stands in the log that many times.
+// waitLogTimes waits until a text is in the log that many times.
 func (s *testServer) waitLogTimes(t *testing.T, text string, times int) {
 	t.Helper()
 	for range 400 {

@@ -43,7 +43,7 @@ func sessionOf(pg *pgconn.PgConn) session {
 
 // errUnkept is returned for a pooler that does not keep prepared statements, although the
 // configuration says so.
-var errUnkept = &incompatible{faults: []string{"database.preparedStatements is on, but what stands before the database does not keep prepared statements: " +
+var errUnkept = &incompatible{faults: []string{"database.preparedStatements is on, but the pooler before the database does not keep prepared statements: " +
 	"let it (PgBouncer does from 1.21 on, with max_prepared_statements above 0), or choose auto or off"}}
 
 // meet finds out what may be relied upon on a new connection, and takes the rights of the

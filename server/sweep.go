@@ -6,23 +6,22 @@ import (
 )
 
 const (
-	rowSweepInterval = time.Minute
-	rowSweepMost     = 1000 // in one transaction
+	sweepInterval = time.Minute
+	sweepMost     = 1000 // rows of a kind in one transaction
 )
 
-// What is deleted now and then, each by a function that takes the most rows to delete and
-// tells whether there are more.
-const (
-	sweepAnswers   = "platform.answer_sweep"   // kept answers that have had their time
-	sweepPositions = "platform.position_sweep" // positions that every replica has passed
-)
+// sweep is a way to delete rows that have expired: at most so many. It tells whether there
+// are more.
+type sweep func(most int) (isMore bool, err error)
 
-// isTidied tells whether there is a database in which old rows can be deleted.
-func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesWrites() }
-
-// sweep deletes rows by a function, now and then, until the context ends.
-func (s *Server) sweep(ctx context.Context, function string) {
-	ticker := time.NewTicker(rowSweepInterval)
+// sweep deletes rows that have expired, again and again, until the context ends. Several
+// servers may do so at the same time.
+func (s *Server) sweep(ctx context.Context) {
+	sweeps := []sweep{s.signIn.Sweep, s.sweepBy("platform.answer_sweep")}
+	if s.readers != nil {
+		sweeps = append(sweeps, s.sweepBy("platform.position_sweep"))
+	}
+	ticker := time.NewTicker(sweepInterval)
 	defer ticker.Stop()
 	for {
 		select {
@@ -33,11 +32,31 @@ func (s *Server) sweep(ctx context.Context, function string) {
 		if !s.isTidied() {
 			continue
 		}
-		for isMore := true; isMore && ctx.Err() == nil; {
-			if err := s.db.QueryRow("select "+function+"($1)", []any{rowSweepMost}, &isMore); err != nil {
-				s.log.Warn("delete rows that have had their time", "function", function, "error", err)
-				break
+		for _, some := range sweeps {
+			if err := some.all(ctx, sweepMost); err != nil {
+				s.log.Warn("delete expired rows", "error", err)
 			}
 		}
 	}
+}
+
+// isTidied tells whether there is a database in which old rows can be deleted.
+func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesWrites() }
+
+// sweepBy returns a sweep by a function of the platform.
+func (s *Server) sweepBy(function string) sweep {
+	return func(most int) (isMore bool, err error) {
+		err = s.db.QueryRow("select "+function+"($1)", []any{most}, &isMore)
+		return isMore, err
+	}
+}
+
+// all deletes batches until none is full.
+func (some sweep) all(ctx context.Context, most int) error {
+	for ctx.Err() == nil {
+		if isMore, err := some(most); err != nil || !isMore {
+			return err
+		}
+	}
+	return nil
 }

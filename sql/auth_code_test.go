@@ -102,7 +102,7 @@ func TestStartFromCode(t *testing.T) {
 	}
 }
 
-// Of a hundred requests that present one code at once, one gets tokens; and since the
+// One of a hundred requests that present one code at once gets tokens; and since the
 // others are replays, it does not keep them.
 func TestRedeemTogether(t *testing.T) {
 	t.Parallel()

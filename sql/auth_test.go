@@ -87,7 +87,7 @@ func markOf(token string) []byte {
 	return hash("mark of " + family)
 }
 
-// refreshStep is a statement of a server, or one of whoever changes the world around it.
+// refreshStep is a statement of a server, or one of anyone who changes the world around it.
 type refreshStep struct {
 	does string // a note
 	sql  string // run by the owner; empty means that a token is presented
@@ -231,7 +231,7 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// Whoever supersedes one token after the other keeps a bounded number of rows, and is
+// Anyone who supersedes one token after the other keeps a bounded number of rows, and is
 // served all the same.
 func TestRefreshFlood(t *testing.T) {
 	t.Parallel()
@@ -342,7 +342,7 @@ func together(t *testing.T, times int, do func(i int) (string, error)) []string 
 	return results
 }
 
-// Of a hundred requests that present one token at once, all get the same successor,
+// All of a hundred requests that present one token at once get the same successor,
 // and one has made it.
 func TestRefreshTogether(t *testing.T) {
 	t.Parallel()
@@ -501,7 +501,7 @@ func TestPasswordLookUp(t *testing.T) {
 		}
 	}
 
-	// Who has to wait learns nothing.
+	// A caller who has to wait learns nothing.
 	for range 3 {
 		value[int](t, conn, `select platform.auth_fail('ada@example.com', '10.0.0.1', `+limits+`)`)
 	}
@@ -636,7 +636,7 @@ func TestCreatePassword(t *testing.T) {
 	}
 }
 
-// Of many who sign up with one address at once, one does.
+// One of many who sign up with one address at once succeeds.
 func TestCreatePasswordTogether(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)
@@ -668,7 +668,7 @@ func TestIdentity(t *testing.T) {
 		{"https://p", "1", `{"email":"bo@p.example","name":null,"email_verified":false,"department":"hulls"}`, true, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{"email":"bo@p.example"}`, false, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{}`, false, "found", "bo@p.example,,f,hulls,"},
-		// What is no column, or none of a claim, is left alone.
+		// What is not a column, or none of a claim, is left alone.
 		{"https://p", "1", `{"no_such":"x","id":"x","password":"x","issuer":"x","external_id":"x","created_at":"x","ctid":"x"}`, false, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{"name":"'; drop table app.identity; --"}`, false, "found", "bo@p.example,'; drop table app.identity; --,f,hulls,"},
 		{"https://q", "1", `{"email":"bo@p.example","email_verified":false}`, true, "created", "bo@p.example,,f,,"}, // not linked by e-mail
@@ -704,7 +704,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// Of many who come from a provider for the first time at once, one is created.
+// One identity is created for many first sign-ins from a provider at once.
 func TestIdentityTogether(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)

@@ -30,7 +30,7 @@ func TestEnter(t *testing.T) {
 			coalesce(platform.action(), 'null'), coalesce(platform.identity_id(), 'null'), platform.time_zone(),
 			coalesce(platform.request_id(), 'null'), platform.header('x_tenant'), platform.environment('REGION'), platform.secret('KEY')
 		]`
-	// Planned anew each time: what a kept plan knows of the action is no concern here.
+	// Planned anew each time: what a kept plan knows of the action does not matter here.
 	const anew = pgx.QueryExecModeExec
 	for _, test := range []struct {
 		name    string

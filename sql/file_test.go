@@ -289,7 +289,7 @@ func TestUploadsOfACall(t *testing.T) {
 		{"ada", "createArticle", "cover", "", ""},
 		{"ada", "createArticle", "other", "ada", ""},
 		{"ada", "updateArticle", "cover", "ada", ""},
-		{"nobody", "createArticle", "cover", "bob", "nobody"}, // whoever holds it
+		{"nobody", "createArticle", "cover", "bob", "nobody"}, // anyone who holds it
 		{"nobody", "createArticle", "cover", "", "nobody"},
 		{"used", "createArticle", "cover", "ada", ""},
 		{"expired", "createArticle", "cover", "ada", ""},

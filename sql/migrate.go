@@ -15,7 +15,7 @@ import (
 const (
 	versionTable = "platform.schema_version"
 
-	// lockTimeout bounds how long a migration waits for a table: whoever queues
+	// lockTimeout bounds how long a migration waits for a table: anyone who queues
 	// behind it waits as well.
 	lockTimeout = "5s"
 
@@ -122,7 +122,7 @@ func Lock(ctx context.Context, conn *pgx.Conn, waiting func()) (unlock func(), e
 
 // migrateTables applies the migrations that are missing, each in a transaction.
 func migrateTables(ctx context.Context, conn *pgx.Conn) error {
-	// The version table stands in the schema that the first migration is about.
+	// The version table is in the schema that the first migration is about.
 	if _, err := conn.Exec(ctx, "create schema if not exists platform"); err != nil {
 		return fmt.Errorf("create schema platform: %w", err)
 	}

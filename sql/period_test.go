@@ -47,7 +47,7 @@ func instant(t *testing.T, text string) time.Time {
 			return got
 		}
 	}
-	t.Fatalf("%q is no time", text)
+	t.Fatalf("%q is not a time", text)
 	return time.Time{}
 }
 

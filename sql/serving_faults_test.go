@@ -58,7 +58,7 @@ func TestServingFaults(t *testing.T) {
 	}{
 		{"", nil},
 
-		// Who serves.
+		// The login.
 		{"alter role $login superuser", []string{"role $login is a superuser"}},
 		{"alter role $login bypassrls", []string{"role $login bypasses row security"}},
 		{"alter role $login createrole", []string{"role $login may create roles"}},
@@ -98,7 +98,7 @@ func TestServingFaults(t *testing.T) {
 		{"grant delete, truncate on related.post to $login", []string{"role $login may delete, truncate related.post"}},
 		{"create table functions.cache (); grant insert on functions.cache to $login", []string{"role $login may insert functions.cache"}},
 
-		// Who serves, by membership.
+		// The login, by membership.
 		{"grant sternpost_caller to $login", []string{
 			"role $login may select related.post",
 			"role $login may select, insert, update, delete app.post",
@@ -134,7 +134,7 @@ func TestServingFaults(t *testing.T) {
 			"role pg_read_all_data (of which $login is a member) may use schema related",
 		}},
 
-		// Who the functions run as.
+		// The roles that functions run as.
 		{"grant sternpost_code to $login", []string{
 			"role $login may select app.post",
 			"role $login may select related.post",

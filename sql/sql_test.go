@@ -49,7 +49,7 @@ func TestMigrateAsSuperuser(t *testing.T) {
 }
 
 // On a server that has never seen Sternpost, by owners that may create roles and
-// databases and are no superusers: what they install may be served, and no two of
+// databases and are not superusers: what they install may be served, and no two of
 // them are in each other's way.
 func TestMigrateNewServer(t *testing.T) {
 	t.Parallel()

@@ -74,7 +74,7 @@ func TestNewID(t *testing.T) {
 	form := regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 	for _, id := range ids {
 		if !form.MatchString(id) {
-			t.Fatalf("%s is no UUID of version 7", id)
+			t.Fatalf("%s is not a UUID of version 7", id)
 		}
 	}
 	if !slices.IsSorted(ids) {

@@ -120,7 +120,7 @@ func object(t testing.TB, answer string) map[string]any {
 	t.Helper()
 	var o map[string]any
 	if err := json.Unmarshal([]byte(answer), &o); err != nil {
-		t.Fatalf("the answer %s is no JSON object: %v", answer, err)
+		t.Fatalf("the answer %s is not a JSON object: %v", answer, err)
 	}
 	return o
 }

@@ -265,7 +265,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		{"countVisits", `{}`, "other", `1`},
 		{"countVisits", `{}`, "stranger", `0`},
 		{"countVisits", `{}`, "", refused},
-		// Of Identity its own row; of a model without rule none.
+		// It sees its own row of Identity, and none of a model without rule.
 		{"identities", `{}`, "doc", `["doc"]`},
 		{"identities", `{}`, "office", `["office"]`},
 		{"members", `{}`, "doc", `42501 permission denied for table member`},
@@ -312,7 +312,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		{"dropVisit", `{"id":"v9"}`, "doc", missing},
 		{"dropVisit", `{"id":"v1"}`, "", refused},
 		{"dropNothing", `{"id":"v1"}`, "", missing},
-		// Reading kinds write nothing, whatever their code says and whoever owns it.
+		// Reading kinds write nothing, whatever their code says and no matter who owns it.
 		{"writes", `{}`, "doc", `25006 cannot execute DELETE in a read-only transaction`},
 		{"getWrites", `{"id":"v1"}`, "doc", `25006 cannot execute DELETE in a read-only transaction`},
 		{"listWrites", `{}`, "doc", `25001 transaction read-write mode must be set before any query`},

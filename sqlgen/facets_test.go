@@ -227,7 +227,7 @@ func TestFacetsOfFatPages(t *testing.T) {
 	}
 }
 
-// TestFacetsOfDurations has rows of which the sum is no Duration that Postgres can hold.
+// TestFacetsOfDurations has rows of which the sum is not a Duration that Postgres can hold.
 func TestFacetsOfDurations(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets", facetKinds)

@@ -114,7 +114,7 @@ const wayRows = `
 	reset session_replication_role;
 `
 
-// mostRows is how many rows a page of 20 may touch, whoever asks.
+// mostRows is how many rows a page of 20 may touch, no matter who asks.
 const mostRows = 200
 
 // TestRowsTouched counts the rows that Postgres reads for a page of 20 of 100,000 rows

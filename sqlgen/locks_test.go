@@ -86,7 +86,7 @@ func TestLocks(t *testing.T) {
 		}
 		function := a.action(t, c.name).Function
 		locks, slow := locksOf(t, a, function, c.body)
-		// While another test changes a table, Postgres takes some locks on the slow way, which is no fault of the call.
+		// While another test changes a table, Postgres takes some locks on the slow way, which is not a fault of the call.
 		for try := 0; try < 50 && len(slow) > 0; try++ {
 			time.Sleep(20 * time.Millisecond)
 			locks, slow = locksOf(t, a, function, c.body)

@@ -104,7 +104,7 @@ func callSample(t *testing.T, conn *pgx.Conn, function, body, context string) {
 	answer, err := calls.JSON(t.Context(), conn, function, body, context)
 	if err == nil {
 		if !json.Valid([]byte(answer)) {
-			t.Errorf("api.%s answers %s to %s, which is no JSON", function, answer, body)
+			t.Errorf("api.%s answers %s to %s, which is not JSON", function, answer, body)
 		}
 		if strings.Contains(answer, "canary") {
 			t.Errorf("api.%s answers %s to %s, which shows a password or secret", function, answer, body)

@@ -103,7 +103,7 @@ func TestPositionsBetweenRows(t *testing.T) {
 			}
 			for other, before := range map[string]int{least: i, id + "x": i + behind} {
 				moved := base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(text), `"`+id+`"`, `"`+other+`"`, 1)))
-				// Among equal rows, one with the least id stands first, and one with the row's id
+				// Among equal rows, one with the least id is first, and one with the row's id
 				// and more behind it, or of ids that descend before it.
 				if other == least {
 					before = firstEqual(t, a, action, all, i)

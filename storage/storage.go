@@ -29,7 +29,7 @@ type Store interface {
 	// Head describes an object; ErrNotFound if there is none.
 	Head(ctx context.Context, key string) (Object, error)
 
-	// Delete removes an object. That there is none is no error.
+	// Delete removes an object. That there is none is not an error.
 	Delete(ctx context.Context, key string) error
 
 	// List yields the objects whose keys begin with prefix, by ascending key. It ends

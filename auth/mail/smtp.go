@@ -81,7 +81,7 @@ func NewSender(o Options) (*Sender, error) {
 	return &Sender{client: client, from: from}, nil
 }
 
-// Send sends a mail. id tells whoever receives it twice that it is the same: a mail whose
+// Send sends a mail. id tells anyone who receives it twice that it is the same: a mail whose
 // sender ends before it can note that it was sent is sent again.
 func (s *Sender) Send(ctx context.Context, id, recipient string, content Content) error {
 	m := mail.NewMsg()

@@ -49,7 +49,7 @@ type Templates struct {
 	mails map[string]*versions // by name
 }
 
-// versions are the templates of one mail, by language. The first one is for whoever reads
+// versions are the templates of one mail, by language. The first one is for anyone who reads
 // none of the others.
 type versions struct {
 	tags    []language.Tag
@@ -65,7 +65,7 @@ type parts struct {
 
 // ReadTemplates reads the templates of a project from a folder, each a file
 // <name>[.<language>].(txt|html). They take the place of those that Sternpost brings; folder
-// may be nil for none. It fails, with all reasons, on a file that is no template, and on a
+// may be nil for none. It fails, with all reasons, on a file that is not a template, and on a
 // template that does not work.
 func ReadTemplates(folder fs.FS) (*Templates, error) {
 	own, err := fs.Sub(builtIn, "templates")

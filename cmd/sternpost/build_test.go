@@ -52,7 +52,7 @@ func TestBuild(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			script := command{args: []string{"build", test.dir}}.expect(t, 0, "")
-			// Where it runs, and how the folder is called, is no matter.
+			// Where it runs, and how the folder is called, does not matter.
 			if again := (command{args: []string{"build"}, dir: test.dir}).expect(t, 0, ""); again != script {
 				t.Error("built twice, the scripts differ")
 			}

@@ -242,7 +242,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 // printedRequest is a request that dev prints to be tried.
 var printedRequest = regexp.MustCompile(`(?m)^  # (.*)\n  (curl .*)$`)
 
-// tryPrintedRequests runs the requests that dev has printed, as they stand there.
+// tryPrintedRequests runs the requests that dev has printed, as they are there.
 func tryPrintedRequests(t *testing.T, printed string) {
 	t.Helper()
 	requests := printedRequest.FindAllStringSubmatch(printed, -1)

@@ -67,7 +67,7 @@ func TestExplain(t *testing.T) {
 		{"an unknown caller", []string{"getNote", dir, "--as", "nobody", "--input", `{"id":"n1"}`}, exitInput, "", "there is no Identity with the id or e-mail nobody"},
 		{"an unknown action", []string{"getNot", dir}, exitInput, "", "the schema has no action getNot"},
 		{"input that is missing", []string{"getNote", dir}, exitInput, "", "id is required"},
-		{"input that is no JSON", []string{"getNote", dir, "--input", "{"}, exitInput, "", "not valid JSON"},
+		{"input that is not JSON", []string{"getNote", dir, "--input", "{"}, exitInput, "", "not valid JSON"},
 		{"a header without value", []string{"getNote", dir, "--header", "Key"}, exitInput, "", "--header takes Name=value"},
 		{"another format", []string{"getNote", dir, "--format", "xml"}, exitUsage, "", `not "xml"`},
 		{"without action", nil, exitUsage, "", "accepts between 1 and 2 arg"},

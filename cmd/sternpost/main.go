@@ -19,7 +19,7 @@ import (
 const (
 	exitInput       = 1 // what the user gave is wrong: a schema, a configuration
 	exitUsage       = 2 // the command line is wrong
-	exitEnvironment = 3 // what the command stands on failed: a database, a file, a port
+	exitEnvironment = 3 // what the command needs failed: a database, a file, a port
 )
 
 // exitError is an error with an exit code. Without cause all has been said.

@@ -186,7 +186,7 @@ tables hold. It says what was changed by hand, and changes nothing.`,
 	return c
 }
 
-// verdict prints what stands in the way of migrations.
+// verdict prints what is in the way of migrations.
 func verdict(w io.Writer, status *migrate.Status) error {
 	for _, d := range status.Drift {
 		fmt.Fprintf(w, "by hand: %s %s\n", d.Object, d.Change)

@@ -22,7 +22,7 @@ members of each role without further roles:
   never     every such call is refused
   depends   on the rules printed below: on the row, the caller, the inputs
 
-Behind the matrix stands what should be meant: exposed actions that anonymous
+Below the matrix are the warnings of the compiler: exposed actions that anonymous
 callers reach, actions that nobody can call, and actions whose rules show or
 write rows that the rules of those rows' own models would not, or tell about
 them. What an @allow says to be meant is listed by itself.

@@ -50,7 +50,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// makeRelease runs make as a user does, whoever runs this test.
+// makeRelease runs make as a user does, no matter who runs this test.
 func makeRelease(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "make", append([]string{"--silent", "-C", "../.."}, args...)...)

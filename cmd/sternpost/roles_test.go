@@ -84,7 +84,7 @@ func tool(t *testing.T, name string) string {
 	}
 	paths, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
 	if err != nil || len(paths) == 0 {
-		t.Skipf("there is no %s on this machine", name)
+		t.Skipf("SKIPPED: backup and restore: they need %s of PostgreSQL's client programs, which is not on this machine", name)
 	}
 	return paths[len(paths)-1]
 }
@@ -115,7 +115,7 @@ func signIn(t *testing.T, url string) string {
 }
 
 // TestRestore goes by the page on backups: it dumps an application as its owner, restores
-// it in another cluster as a user who is no superuser either, and serves it there.
+// it in another cluster as a user who is not a superuser either, and serves it there.
 func TestRestore(t *testing.T) {
 	t.Parallel()
 	tool(t, "pg_dump")

@@ -13,7 +13,7 @@ import (
 )
 
 // The same API written by hand, for this one schema: the body decoded into a struct
-// and checked, one prepared statement, the JSON of Postgres passed on. A rule stands
+// and checked, one prepared statement, the JSON of Postgres passed on. A rule is
 // in the statement, with the caller as a parameter.
 
 const postColumns = `

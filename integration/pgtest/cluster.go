@@ -254,7 +254,7 @@ func (c *cluster) build(ctx context.Context, t Template) (name string, err error
 }
 
 // create makes a database, as a copy of another or an empty one for "". The rights
-// on a database are no part of the copy.
+// on a database are not part of the copy.
 func (c *cluster) create(ctx context.Context, template string) (string, error) {
 	name := fmt.Sprintf("%s%s_%d", prefix, c.token, c.count.Add(1))
 	source := template

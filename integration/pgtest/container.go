@@ -38,7 +38,7 @@ func engineAnswers(ctx context.Context) bool {
 	}
 }
 
-// startContainer runs the image. Its password is no secret: it is published on the
+// startContainer runs the image. Its password is not a secret: it is published on the
 // loopback interface of a machine that runs tests.
 func startContainer(ctx context.Context) (*server, error) {
 	image := os.Getenv(imageVariable)
@@ -129,7 +129,7 @@ func sweepContainers(ctx context.Context) error {
 		if err != nil || isRunning(pid) {
 			continue
 		}
-		// Another process may be at it as well, so a failure is no matter.
+		// Another process may be at it as well, so a failure does not matter.
 		_, _ = engine.ContainerRemove(ctx, container.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	}
 	return nil

@@ -1,7 +1,7 @@
 // Package pgtest gives each test a Postgres database of its own.
 //
 // Databases are copies of a template, so that one costs some tens of milliseconds
-// however much is installed in it, and all stand on one server per process: the one
+// however much is installed in it, and all are on one server per process: the one
 // that STERNPOST_TEST_DATABASE_URL names; else a container, if an engine answers
 // (image STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the Postgres that
 // is installed on this machine. Which it is, is printed once. Tests may run in
@@ -112,7 +112,7 @@ func Main(m *testing.M) int {
 func (db *DB) Name() string { return db.name }
 
 // OwnerURL connects as the role that owns the database and what is installed in it.
-// It may create roles and is no superuser.
+// It may create roles and is not a superuser.
 func (db *DB) OwnerURL() string {
 	return db.cluster.url(db.name, url.UserPassword(db.cluster.owner(), db.cluster.password))
 }

@@ -183,7 +183,7 @@ func unprivileged() (string, error) {
 
 // start starts a PgBouncer that ends with this process at the latest, however that ends: a
 // shell waits for the end of its input. It starts one that has ended by itself again, as
-// whoever manages services does: versions 1.18 to 1.20 may crash when a statement is
+// anyone who manages services does: versions 1.18 to 1.20 may crash when a statement is
 // cancelled.
 func (p *Pooler) start(program, file string) error {
 	const bound = `(

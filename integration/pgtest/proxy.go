@@ -26,7 +26,7 @@ const (
 	CutAnswered               // the answer arrives, and the connection breaks after it
 )
 
-// Proxy stands between a test and its database. It refuses statements as a database does
+// Proxy is between a test and its database. It refuses statements as a database does
 // that lacks a feature, and breaks connections at the moments that count.
 type Proxy struct {
 	url      string

@@ -102,7 +102,7 @@ func forgeries(t *testing.T, p *issuer, elsewhere string) []forgery {
 		{"not yet good", with("nbf", now+90)},
 		{"no subject", without("sub")},
 		{"an empty subject", with("sub", "")},
-		{"a subject that is no text", with("sub", 7)},
+		{"a subject that is not a text", with("sub", 7)},
 		{"a subject that the database cannot hold", with("sub", "a\x00b")},
 		{"a subject that is too long", with("sub", strings.Repeat("a", 2049))},
 		{"a subject in other letters", claims(func(c map[string]any) { delete(c, "sub"); c["Sub"] = "user-1" })},

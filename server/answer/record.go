@@ -127,7 +127,7 @@ func appendDecimal(out, value []byte) []byte {
 // appendTextArray writes an array that is given in text form, and returns what follows
 // it (Postgres 15, chapter 8.15.6).
 func appendTextArray(out, value []byte, element func(out, value []byte) []byte) (written, rest []byte) {
-	for value[0] != '{' { // bounds other than usual stand before it
+	for value[0] != '{' { // bounds other than usual are before it
 		value = value[1:]
 	}
 	out, value = append(out, '['), value[1:]

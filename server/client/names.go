@@ -47,7 +47,7 @@ func typeNames(components release.Schemas, clientType string) map[string]string 
 	return names
 }
 
-// memberName returns the name of a member that is no action: its own, or one with an
+// memberName returns the name of a member that is not an action: its own, or one with an
 // underscore behind it where an action has that.
 func memberName(name string, api *release.API) string {
 	for slices.Contains(api.Actions, name) {

@@ -66,7 +66,7 @@ func wrap(text string, length int) []string {
 	return lines
 }
 
-// alternatives joins types by a sign, on one line if they fit behind what stands before them.
+// alternatives joins types by a sign, on one line if they fit behind what is before them.
 func alternatives(sign string, types []string, depth, before int) string {
 	text := strings.Join(types, " "+sign+" ")
 	if len(types) < 2 || strings.Contains(text, "\n") || 2*depth+before+len(text) < lineLength {

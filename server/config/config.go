@@ -124,14 +124,14 @@ func (s *Source) folderName() string {
 
 const variablePrefix = "STERNPOST_"
 
-// given is the value of a setting and the place where it stands.
+// given is the value of a setting and the place where it is.
 type given struct {
 	texts []string
 	place string // sternpost.yaml:12 or the name of a variable
 }
 
 // Load reads and checks a configuration. Its error lists every problem, one a
-// line, each with the line of the file or the variable that it stands in. In
+// line, each with the line of the file or the variable that it is in. In
 // development DatabaseURL and SigningKey may be empty, since `sternpost dev` brings
 // a database and keys of its own; New needs both.
 func Load(source Source) (Config, error) {
@@ -236,7 +236,7 @@ func (c *Config) check() error {
 }
 
 // readEnvironment finds the settings among the variables. A name with our prefix
-// that is no setting is most likely a setting misspelled, so it is refused; those
+// that is not a setting is most likely a setting misspelled, so it is refused; those
 // that begin with STERNPOST_TEST_ belong to the tests of Sternpost itself.
 func readEnvironment(env []string) (map[string]given, []error) {
 	variables := map[string]string{}
@@ -303,7 +303,7 @@ func (s *setting[C]) fromVariable(name string, variables map[string]string) (*gi
 		return nil, nil
 	}
 	if s.set == nil {
-		return nil, fmt.Errorf("%s: %s is a list of objects, which can stand in the file only", name, s.key)
+		return nil, fmt.Errorf("%s: %s is a list of objects, which only the file can hold", name, s.key)
 	}
 	if !s.isList {
 		return &given{texts: []string{value}, place: name}, nil

@@ -251,7 +251,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Every setting has a place of its own in a Config: what it is given stands there, and
+// Every setting has a place of its own in a Config: what it is given is there, and
 // nothing else changes.
 func TestSettingsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()

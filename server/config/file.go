@@ -87,7 +87,7 @@ func (f *configFile) section(prefix string, n ast.Node) {
 	}
 }
 
-// membersOf returns the members of a mapping, which stands under a key.
+// membersOf returns the members of a mapping, which is under a key.
 func (f *configFile) membersOf(n ast.Node, key string) []*ast.MappingValueNode {
 	var members []*ast.MappingValueNode
 	switch n := n.(type) {

@@ -13,7 +13,7 @@ import (
 )
 
 // providerMembers lists the keys of one of auth.providers. Its secret is none of
-// them: it stands in the environment.
+// them: it is in the environment.
 var providerMembers = []setting[provider]{
 	{key: "type", set: one(choice("google", "facebook", "gitlab", "slack", "oidc"), func(p *provider) *string { return &p.Type })},
 	{key: "name", set: one(providerName, func(p *provider) *string { return &p.Name })},

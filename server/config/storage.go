@@ -71,7 +71,7 @@ type Pagination struct {
 // OpenAPIAccess says who may read the description of an API.
 type OpenAPIAccess string
 
-// Who may read it: anyone, whoever has a token, or nobody.
+// The readers: anyone, anyone with a token, or nobody.
 const (
 	OpenAPIPublic        OpenAPIAccess = "public"
 	OpenAPIAuthenticated OpenAPIAccess = "authenticated"

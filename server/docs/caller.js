@@ -1,4 +1,4 @@
-// Who is calling: nobody, an identity, or whoever an access token names. It is kept until
+// The caller: nobody, an identity, or the identity of an access token. It is kept until
 // the tab is closed.
 "use strict";
 

@@ -38,7 +38,7 @@ func (r formReader) form() (string, error) {
 	return string(text), err
 }
 
-// node makes the node of what stands at a path. above names the components that it is in:
+// node makes the node of what is at a path. above names the components that it is in:
 // what contains itself is written as JSON.
 func (r formReader) node(name, path string, schema *release.JSONSchema, depth int, above []string) *formNode {
 	s := r.resolve(schema)

@@ -10,7 +10,7 @@ if (matchMedia("(max-width: 50rem)").matches) {
 }
 document.querySelector("aside .here")?.scrollIntoView({ block: "nearest" });
 
-// Who is calling.
+// The caller.
 function showCaller() {
   byID("who").textContent = caller.label();
   for (const place of document.querySelectorAll(".who")) {

@@ -22,7 +22,7 @@ type mailView struct {
 	Text                            []piece // nil if it cannot be opened
 }
 
-// piece is a part of a text: a link, or what stands between links.
+// piece is a part of a text: a link, or what is between links.
 type piece struct {
 	Text   string
 	IsLink bool

@@ -1,5 +1,5 @@
 // The rows of a model: all of them, as the owner of the database sees them, or those that a
-// list answers to the caller. What is looked at stands in the address.
+// list answers to the caller. What is looked at is in the address.
 "use strict";
 
 const place = document.getElementById("data");
@@ -422,7 +422,7 @@ document.addEventListener("caller", () => {
   if (!shape) {
     return; // what is shown first is of this caller
   }
-  // Whoever chooses a caller looks at what that one sees.
+  // Anyone who chooses a caller looks at what that one sees.
   go({ source: view().source || ownList(), after: null, id: null });
 });
 addEventListener("popstate", () => shape && show());

@@ -14,7 +14,7 @@ import (
 // shownSchema is a published schema as the pages show it.
 type shownSchema struct {
 	*release.JSONSchema
-	doc       string // the description that stands closest
+	doc       string // the description that is closest
 	component string // its name, if it is one
 	nullable  bool
 }

@@ -3,5 +3,5 @@
 // of all that nobody holds. Contents go to a storage.Store, everything else about them is
 // in the database, whose functions this package calls.
 //
-// Who may send a file is not decided here.
+// It does not decide who may send a file.
 package files

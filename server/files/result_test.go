@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// Whatever is no file stays as it is, byte by byte.
+// Whatever is not a file stays as it is, byte by byte.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	schemas := release.Schemas{

@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// VerifyOptions are what VerifyFiles takes that is no configuration.
+// VerifyOptions are what VerifyFiles takes that is not configuration.
 type VerifyOptions struct {
 	Store storage.Store // nil means the one of the configuration
 	Age   time.Duration // objects younger than this may be on their way; 0 means a day

@@ -34,7 +34,7 @@ type client struct {
 	hasLeft bool
 }
 
-// scene is a gate before which callers stand in a known order.
+// scene is a gate before which callers are in a known order.
 type scene struct {
 	t     *testing.T
 	gate  *Gate
@@ -182,7 +182,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// Who has left takes nobody's place.
+// A caller who has left takes nobody's place.
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 1, 0)

@@ -73,7 +73,7 @@ func (n *node) setAlternatives(branches []*release.JSONSchema) error {
 		for _, name := range names {
 			i, ok := n.index[name]
 			if !ok {
-				return fmt.Errorf("%s is no property", name)
+				return fmt.Errorf("%s is not a property", name)
 			}
 			set = append(set, i)
 		}

@@ -51,7 +51,7 @@ func (c *compiler) component(name string) (*node, error) {
 	return n, nil
 }
 
-// schema compiles a schema that stands inside another one.
+// schema compiles a schema that is inside another one.
 func (c *compiler) schema(s *release.JSONSchema) (*node, error) {
 	switch {
 	case s.Value("$ref") != nil:
@@ -204,7 +204,7 @@ func (n *node) setKinds(s *release.JSONSchema) error {
 	for _, name := range s.Types {
 		kind := kindNamed(name)
 		if kind == 0 || n.kinds&kind != 0 {
-			return fmt.Errorf("type: %s is no type or stands twice", name)
+			return fmt.Errorf("type: %s is not a type, or is there twice", name)
 		}
 		n.kinds |= kind
 	}
@@ -251,7 +251,7 @@ func (n *node) setRequired(names []string) error {
 	for _, name := range names {
 		i, ok := n.index[name]
 		if !ok {
-			return fmt.Errorf("%s is no property", name)
+			return fmt.Errorf("%s is not a property", name)
 		}
 		n.properties[i].required = true
 		n.required = true

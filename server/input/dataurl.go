@@ -38,7 +38,7 @@ func dataURLProblem(text []byte) string {
 //
 //	data:TYPE/SUBTYPE[;PARAMETER=VALUE…];name=NAME;base64,DATA
 //
-// The name may stand anywhere among the parameters of the type, once. Like theirs, its
+// The name may be anywhere among the parameters of the type, once. Like theirs, its
 // value may be quoted. What follows it without "=" belongs to it: some encoders leave its
 // semicolons as they are, and a parameter has a value.
 func splitDataURL(text []byte) (file File, data []byte, problem string) {
@@ -111,7 +111,7 @@ func (p Place) Inline() (File, bool) {
 	file.Contents = make([]byte, base64.StdEncoding.DecodedLen(len(data)))
 	n, err := base64.StdEncoding.Decode(file.Contents, data)
 	if err != nil {
-		panic("input: a place holds a data URL whose data is no base64: " + err.Error())
+		panic("input: a place holds a data URL whose data is not base64: " + err.Error())
 	}
 	file.Contents = file.Contents[:n]
 	return file, true

@@ -5,7 +5,7 @@
 // that is published for the action. Out comes an Input: compact JSON made of the
 // values that were read, never of the bytes that were sent, with numbers, dates,
 // timestamps and durations in the one form that the database functions expect.
-// What is refused is refused with *Malformed, if it is no JSON that is accepted
+// What is refused is refused with *Malformed, if it is not JSON that is accepted
 // at all, or with *Invalid, which lists every problem.
 //
 // Reading, checking and writing are one pass. It is safe for input of any kind:
@@ -28,10 +28,10 @@
 //   - minimum, maximum and format decimal, of numbers
 //   - dependentSchemas, of the body of a list only, as described below
 //   - description, default and x-…, which demand nothing; but x-format names a
-//     format that is no concern of clients: file (a data URL or an upload key) or
+//     format that does not concern clients: file (a data URL or an upload key) or
 //     secret
 //
-// A keyword stands only beside a type it applies to. The formats are date,
+// A keyword is allowed only beside a type that it applies to. The formats are date,
 // date-time, duration, markdown, data-url, relative-period, password and decimal.
 //
 // An integer without bounds is bound to ±9007199254740991, a number without

@@ -91,7 +91,7 @@ func (p *durationPart) carry(isTime bool) (smaller []durationPart, ok bool) {
 	}
 	millionths, err := strconv.ParseInt((string(p.fraction) + "000000")[:maxFractionDigits], 10, 64)
 	if err != nil {
-		panic("input: the fraction of a duration is no number: " + err.Error())
+		panic("input: the fraction of a duration is not a number: " + err.Error())
 	}
 	p.fraction = nil
 	add := func(n int64, unit byte) {

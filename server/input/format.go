@@ -17,7 +17,7 @@ const (
 	formatSecret // any text, to be encrypted
 )
 
-// formatNames lists the formats. The hidden ones stand under x-format.
+// formatNames lists the formats. The hidden ones are under x-format.
 var formatNames = [...]struct {
 	format format
 	name   string

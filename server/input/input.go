@@ -106,7 +106,7 @@ func (n *node) takes(seen map[*node]bool, formats ...format) bool {
 
 // OperatorSet returns the operators in the filter of a list as dotted paths,
 // sorted and joined by commas: author.id.equals,title.startsWith. An explicit
-// input stands with its name. An operator whose operand is null ends in :null.
+// input appears by its name alone. An operator whose operand is null ends in :null.
 func (in Input) OperatorSet() string {
 	return in.operators
 }
@@ -130,7 +130,7 @@ func (in Input) PlainPage() bool {
 }
 
 // Places returns the values that must be replaced before the call, in the order
-// in which they stand in JSON: files, passwords and secrets that are not null.
+// in which they are in JSON: files, passwords and secrets that are not null.
 func (in Input) Places() []Place {
 	return in.places
 }
@@ -210,7 +210,7 @@ func (in Input) Find(path string) (Place, bool) {
 		if d.StackPointer() != pointer {
 			continue
 		}
-		value, err := d.ReadValue() // which stands behind the name
+		value, err := d.ReadValue() // which is behind the name
 		if err != nil || value.Kind() != '"' {
 			return Place{}, false
 		}

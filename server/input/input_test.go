@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFind finds texts by their paths, and nothing that is no text, nor in an array.
+// TestFind finds texts by their paths, and nothing that is not a text, nor in an array.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	r := compile(t, `{"X":{"type":"object","properties":{

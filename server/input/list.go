@@ -17,7 +17,7 @@ import (
 // pagingNames are the properties that the body of every list has.
 var pagingNames = [...]string{"first", "last", "after", "before", "limit", "offset", "totalCount"}
 
-// list says where the paging inputs stand among the properties of a list's body.
+// list says where the paging inputs are among the properties of a list's body.
 type list struct {
 	first, last, after, before, limit, offset int
 	totalCount                                int
@@ -269,7 +269,7 @@ func (n *node) withOperators() (*node, error) {
 	return &body, nil
 }
 
-// operands copies the part of a filter at a path. What is no object with
+// operands copies the part of a filter at a path. What is not an object with
 // properties is an operand.
 func (n *node) operands(path string, depth int) (*node, error) {
 	if depth == 0 {

@@ -56,7 +56,7 @@ type node struct {
 	kinds kinds
 	types []string // as the schema lists them; nil means any
 
-	// Of objects.
+	// For objects.
 	properties    []property
 	index         map[string]int // from names to properties
 	required      bool           // whether a property is required
@@ -66,12 +66,12 @@ type node struct {
 	maxProperties limit
 	list          *list // nil means not the body of a list
 
-	// Of arrays.
+	// For arrays.
 	items    *node
 	minItems limit
 	maxItems limit
 
-	// Of strings.
+	// For strings.
 	enum      map[string]bool // nil means any string
 	members   []string        // of the enum, in order
 	enumNull  bool            // whether the enum has null
@@ -80,7 +80,7 @@ type node struct {
 	minLength limit
 	maxLength limit
 
-	// Of numbers.
+	// For numbers.
 	minimum *bound // nil means none
 	maximum *bound
 

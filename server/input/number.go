@@ -28,7 +28,7 @@ func parseNumber(literal, scratch []byte) number {
 			return n.trimmed(digits)
 		default:
 			if c == '0' && len(digits) == len(scratch) {
-				// A leading zero is no digit of the number, but moves those after the point.
+				// A leading zero is not a digit of the number, but moves those after the point.
 				if fraction {
 					n.point--
 				}

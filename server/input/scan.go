@@ -89,7 +89,7 @@ func (s *scanner) text() (content []byte, verbatim, ok bool) {
 	}
 }
 
-// escapedText reads the rest of a string that has escapes; what stands before
+// escapedText reads the rest of a string that has escapes; what is before
 // the first one is in scratch.
 func (s *scanner) escapedText() (content []byte, verbatim, ok bool) {
 	for s.at < len(s.data) {
@@ -117,7 +117,7 @@ func (s *scanner) escapedText() (content []byte, verbatim, ok bool) {
 }
 
 // character returns the length of the character beyond ASCII at position i of a
-// string, or 0 if there is none that may stand there.
+// string, or 0 if there is none that may be there.
 func (s *scanner) character(i int) int {
 	switch c := s.data[i]; {
 	case c == 0:

@@ -143,7 +143,7 @@ func (w *walker) object(n *node) bool {
 	}
 	has := func(i int) bool { return w.seen[seen+i/64]>>(i%64)&1 != 0 }
 
-	var others map[string]bool // the names that are no properties
+	var others map[string]bool // the names that are not properties
 	count, next := 0, 0
 	w.out = append(w.out, '{')
 	for more := w.peek() != '}'; more; count++ {

@@ -70,7 +70,7 @@ func (d *describer) put() (string, pathItem) {
 	}}
 }
 
-// operationName is the name of an operation that is no action, which no action may have as well.
+// operationName is the name of an operation that is not an action, which no action may have as well.
 func (d *describer) operationName(name string) string {
 	for d.manifest.Action(name) != nil {
 		name += "_"

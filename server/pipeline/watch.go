@@ -140,6 +140,6 @@ func (n *connection) cancel() {
 		defer close(sent)
 		ctx, stop := context.WithTimeout(context.Background(), cancelTimeout)
 		defer stop()
-		_ = n.pg.CancelRequest(ctx) // its failure is no matter: the statement has a time limit
+		_ = n.pg.CancelRequest(ctx) // its failure does not matter: the statement has a time limit
 	}()
 }

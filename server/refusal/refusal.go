@@ -199,7 +199,7 @@ func OfCall(err error, action *release.Action, constraints map[string]release.Co
 }
 
 // IsMissingRight tells whether code was refused for a right that it does not have, as on
-// the columns that no caller reads. That is a mistake of the code, whoever calls it, other
+// the columns that no caller reads. That is a mistake of the code, no matter who calls it, other
 // than a new row that a policy does not admit and an exception that the code itself raised.
 func IsMissingRight(err error) bool {
 	var raised *pgconn.PgError

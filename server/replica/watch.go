@@ -33,7 +33,7 @@ type Replica struct {
 	// Connect opens a connection to it.
 	Connect func(context.Context) (*pgx.Conn, error)
 
-	// Away is called when it answers no more, or is no replica any more.
+	// Away is called when it answers no more, or is not a replica any more.
 	Away func()
 }
 

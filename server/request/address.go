@@ -12,8 +12,8 @@ import (
 
 // ClientAddress returns where a request comes from, as failed sign-ins are counted
 // by: the peer of the connection, or, if that is a proxy we trust, the nearest address
-// in X-Forwarded-For that is none. Whatever stands before that one was written by
-// somebody we do not know. Of IPv6 the network counts, since whoever has one address
+// in X-Forwarded-For that is none. Whatever is before that one was written by
+// somebody we do not know. Of IPv6 the network counts, since anyone who has one address
 // has 2^64.
 func (p *Policy) ClientAddress(c *fiber.Ctx) string {
 	peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
@@ -44,7 +44,7 @@ func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr 
 		}
 		before, ok := parseHop(hop)
 		if !ok {
-			break // whoever is named that way, this proxy vouches for it
+			break // no matter who is named that way, this proxy vouches for it
 		}
 		at = before
 	}

@@ -20,7 +20,7 @@ type field struct{ name, value []byte }
 
 func newField(name, value string) field { return field{[]byte(name), []byte(value)} }
 
-// The fields that stand on every answer, and those that do unless the answer has its own.
+// The fields that are on every answer, and those that do unless the answer has its own.
 var (
 	always = []field{
 		newField("X-Content-Type-Options", "nosniff"),

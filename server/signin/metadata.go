@@ -77,7 +77,7 @@ func metadataOf(c *config.Config) serverMetadata {
 	if c.PKCE != auth.PKCES256 {
 		m.ChallengeMethods = append(m.ChallengeMethods, "plain")
 	}
-	// The one is for whoever knows nothing of this service, the list for clients that
+	// The one is for anyone who knows nothing of this service, the list for clients that
 	// may also know its internal providers.
 	if listed := listedProviders(c); len(listed) > 0 {
 		m.AuthorizationEndpoint = listed[0].AuthorizeURL

@@ -106,8 +106,7 @@ func (s *passwordStore) Revoke(_ context.Context, tokenHash, mark []byte) error 
 	return s.db.QueryRow(`select platform.auth_revoke($1, $2)::text`, []any{tokenHash, mark}, new(*string))
 }
 
-// sweep deletes rows that have had their time, up to most of each kind, and tells
-// whether some are left.
+// sweep deletes expired rows, up to most of each kind, and tells whether some are left.
 func (s *passwordStore) sweep(most int) (isMore bool, err error) {
 	err = s.db.QueryRow(`select platform.auth_sweep($1, $2)`, []any{s.throttle.Window, int32(most)}, &isMore)
 	return isMore, err

@@ -37,9 +37,6 @@ type Options struct {
 	// Release returns which claims of ID tokens the served release keeps with
 	// identities, and whether there is a release at all.
 	Release func() (claims []release.Claim, isServed bool)
-
-	// IsTidied tells whether there is a database in which old rows can be deleted.
-	IsTidied func() bool
 }
 
 // Service signs people in, and out: by password, through providers and with refresh
@@ -181,3 +178,7 @@ func (s *Service) Hash(c *fiber.Ctx, password string) (string, error) {
 	defer leave()
 	return s.Passwords.Hash(ctx, password)
 }
+
+// Sweep deletes rows of sign-ins that have expired, up to most of each kind, and tells
+// whether some are left.
+func (s *Service) Sweep(most int) (isMore bool, err error) { return s.passwordStore.sweep(most) }

@@ -1,6 +1,6 @@
 -- What policies branch on. A setting that was local to an earlier transaction reads as '', one that was never set as null.
 --
--- Immutable, which is not true of the setting but of every statement that meets a policy: it stands in the function of one
+-- Immutable, which is not true of the setting but of every statement that meets a policy: it is in the function of one
 -- action, which has entered it before. So the planner evaluates this once, when it makes the statement's plan, and of a policy
 -- keeps the branch of that action alone. Were it stable, each call would set up the branches of all actions. Two duties follow:
 -- policies call it bare, not as a sub-select; and custom code, whose functions keep their plans from one action to the next,

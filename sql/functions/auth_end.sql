@@ -14,7 +14,7 @@ begin
   where auth_code.identity_id = auth_end.identity_id
     and auth_code.family_id is null;
 
-  -- Of a sign-in that has begun before this, the family is there now.
+  -- The family of a sign-in that began before this is there now.
   perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));
 
   update platform.auth_family

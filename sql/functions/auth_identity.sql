@@ -1,5 +1,5 @@
 -- Finds the identity that a provider vouches for, or creates it, and writes what the provider says about it. fields holds one
--- member per column of app.identity, a text, a boolean or null; a member that is no column of it is left out (another release may
+-- member per column of app.identity, a text, a boolean or null; a member that is not a column of it is left out (another release may
 -- just be coming), and so are those that do not come from claims.
 --
 --   found     it existed, and has the fields now

@@ -5,7 +5,7 @@
 --   refused   unknown, revoked, at its end, or of an identity that is gone
 --   reused    superseded longer than the grace ago. Somebody has it who should not, so the family is revoked
 --
--- Of several requests that present the newest token at once, one supersedes it; the others find it superseded just now. Whoever
+-- One of several requests that present the newest token at once supersedes it; the others find it superseded just now. Whoever
 -- supersedes one after the other gets the newest as it is, once many were superseded within the grace.
 --
 -- A token is kept until the grace has passed and the successor of its successor is used. Later its family is known by the mark,

@@ -1,5 +1,5 @@
 -- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other tokens of
--- the identity, and forgets where it was signed in from: whoever had the account before is out. The failures of this account at this address are
+-- the identity, and forgets where it was signed in from: anyone who had the account before is out. The failures of this account at this address are
 -- cleared. False, and nothing changes, if the token does not hold.
 create or replace function platform.auth_reset(token_hash bytea, password text, address text) returns boolean
 language plpgsql

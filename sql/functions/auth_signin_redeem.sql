@@ -38,7 +38,7 @@ begin
     and auth_code.consumed_at is null
   returning auth_code.* into v_code;
 
-  -- Whoever presents the code at the same time waits above until this transaction ends, and comes here after it.
+  -- Anyone who presents the code at the same time waits above until this transaction ends, and comes here after it.
   if not found then
     update platform.auth_code
     set replayed_at = coalesce(auth_code.replayed_at, clock_timestamp())

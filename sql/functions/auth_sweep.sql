@@ -93,7 +93,7 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = most;
 
-  -- Revoked ones are kept for a day, for whoever looks into a theft.
+  -- Revoked ones are kept for a day, for anyone who looks into a theft.
   delete from platform.auth_family
   where auth_family.id in (
     select old.id

@@ -1,5 +1,5 @@
 -- The beginning of a text as startsWith looks for it: without regard to case. By code point (collate "C") all texts of one
--- beginning stand together, and so they do in the indexes that lists have for the fields they find in this way. Cut, so that an
+-- beginning are together, and so they do in the indexes that lists have for the fields they find in this way. Cut, so that an
 -- index can hold that of any text. Stays inlinable.
 create or replace function platform.fold(value text) returns text
 language sql

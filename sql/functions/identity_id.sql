@@ -1,4 +1,4 @@
--- Who calls. Stays inlinable: invoker rights, one statement, no set clause. Policies call it as a sub-select, so that it runs
+-- The caller's identity. Stays inlinable: invoker rights, one statement, no set clause. Policies call it as a sub-select, so that it runs
 -- once per statement and not per row.
 create or replace function platform.identity_id() returns text
 language sql

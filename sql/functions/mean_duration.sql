@@ -1,5 +1,5 @@
 -- The mean of some Durations, of which the sums of their parts are given: exact to the microsecond, where a month that does not
--- divide goes on as 30 days and a day as 24 hours, as they are compared. Postgres' own avg fails where the sum is no interval. Null
+-- divide goes on as 30 days and a day as 24 hours, as they are compared. Postgres' own avg fails where the sum is not an interval. Null
 -- of none.
 create or replace function platform.mean_duration(months numeric, days numeric, seconds numeric, count bigint) returns interval
 language sql

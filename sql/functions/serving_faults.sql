@@ -13,7 +13,7 @@ declare
   v_role record;
   v_owned text[];
 begin
-  -- Who serves, what it may become, and who the functions run as. A membership counts whether it is inherited or not.
+  -- The login that serves, what it may become, and the roles that functions run as. A membership counts whether it is inherited or not.
   for v_role in
     with recursive memberships as (
       select
@@ -69,7 +69,7 @@ begin
       return next format('role %s may log in', v_role.called);
     end if;
 
-    -- An owner may own hundreds of objects: the first few will do. What is no part of the application, such as the large
+    -- An owner may own hundreds of objects: the first few will do. What is not part of the application, such as the large
     -- objects that everybody may make, keeps no server from starting: platform.serving_notes tells of it.
     v_owned := array(
       select pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0)

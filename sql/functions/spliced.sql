@@ -1,5 +1,5 @@
 -- A text with some of its pieces replaced: how a migration says what is new in a long text. Each piece is
--- {from, to, replacement}: it replaces the bytes behind `from`, up to and with `to`, counted in UTF-8. Pieces stand in order.
+-- {from, to, replacement}: it replaces the bytes behind `from`, up to and with `to`, counted in UTF-8. Pieces are in order.
 create or replace function platform.spliced(base text, pieces text[]) returns text
 language plpgsql
 immutable

@@ -1,9 +1,9 @@
 -- Keeps count of the fields that hold each file; whatever nobody holds any longer is thereby queued for deletion, in the
--- transaction of the write. It stands on every table with columns of files, whose names are its arguments, and sees cascades
+-- transaction of the write. It is on every table with columns of files, whose names are its arguments, and sees cascades
 -- like any other write. A file is not copied when another row takes it over, and lives as long as one of both.
 --
 -- Naming a file that is not stored, or whose contents are gone already, is refused: only custom code can try. It runs with the
--- rights of its owner, since whoever writes the row has none on platform.file.
+-- rights of its owner, since anyone who writes the row has none on platform.file.
 create or replace function platform.tg_files() returns trigger
 language plpgsql
 volatile

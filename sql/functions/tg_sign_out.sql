@@ -1,5 +1,5 @@
 -- Ends what a deleted identity was signed in with, its keys, and what was sent to it, so that no identity of the same id inherits them. It runs with the rights of its
--- owner, since whoever deletes an identity has none on platform.auth_family.
+-- owner, since anyone who deletes an identity has none on platform.auth_family.
 create or replace function platform.tg_sign_out() returns trigger
 language plpgsql
 volatile

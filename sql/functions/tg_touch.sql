@@ -1,5 +1,5 @@
 -- Keeps updated_at. Its triggers fire only for rows that change, which is their condition to state. It runs with the rights of
--- whoever writes and needs none of its own, so nobody is granted it.
+-- anyone who writes and needs none of its own, so nobody is granted it.
 create or replace function platform.tg_touch() returns trigger
 language plpgsql
 volatile

@@ -40,7 +40,7 @@ type data struct {
 }
 
 // keptData is the directory "postgres" under dir, or one outside where the account
-// cannot get there. It belongs to whoever has used it before, which may be another
+// cannot get there. It belongs to the user that made it, which may be another
 // account.
 func keptData(dir string, acc *account) (*data, error) {
 	dir, err := filepath.Abs(dir)

@@ -238,7 +238,7 @@ func TestUnfinishedInitialization(t *testing.T) {
 
 func TestStalePID(t *testing.T) {
 	t.Parallel()
-	// The number now belongs to a program that is no Postgres.
+	// The number now belongs to a program that is not Postgres.
 	sleep := exec.Command("sleep", "60")
 	if err := sleep.Start(); err != nil {
 		t.Fatal(err)

@@ -11,7 +11,7 @@ import (
 
 // ErrNoSession is returned for a connection that leads through a pooler to now one, now
 // another session of the database. Locks of a session would outlive it there, and shut out
-// whoever took them.
+// even those who took them.
 var ErrNoSession = errors.New("the connection leads through a pooler that keeps no session: connect to Postgres itself, or through a pooler by session")
 
 const (
@@ -21,7 +21,7 @@ const (
 )
 
 // CheckSession returns ErrNoSession unless a connection has a session of its own. It is a
-// round trip where nothing stands before the database: a pooler makes up the number of the
+// round trip where nothing is before the database: a pooler makes up the number of the
 // process that it tells a client.
 func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 	own, err := processOf(ctx, conn)

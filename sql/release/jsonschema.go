@@ -21,7 +21,7 @@ type JSONSchema struct {
 	Ref         string // what it refers to
 	Types       []string
 	Format      string
-	OwnFormat   string // x-format, which is no concern of clients
+	OwnFormat   string // x-format, which does not concern clients
 	Enum        []any
 	Description string
 
@@ -77,7 +77,7 @@ func (s Schemas) Resolve(schema *JSONSchema) (resolved *JSONSchema, component st
 }
 
 // Reached returns the components of these names and those that they mention, directly or not,
-// in the order in which they stand here. It fails if one is not there.
+// in the order in which they are here. It fails if one is not there.
 func (s Schemas) Reached(names []string) (Schemas, error) {
 	reached := map[string]bool{}
 	pending := slices.Clone(names)
@@ -218,7 +218,7 @@ func readList(text json.RawMessage) ([]*JSONSchema, error) {
 	return list, nil
 }
 
-// readMembers reads an object in its order. A name may not stand twice.
+// readMembers reads an object in its order. A name may not be there twice.
 func readMembers(text []byte) ([]Keyword, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if d.PeekKind() != '{' {
@@ -245,7 +245,7 @@ func readMembers(text []byte) ([]Keyword, error) {
 	return list, err
 }
 
-// Walk visits a schema and all that stand in it. It does not follow references.
+// Walk visits a schema and all that are in it. It does not follow references.
 func (s *JSONSchema) Walk(visit func(*JSONSchema)) {
 	visit(s)
 	for _, p := range slices.Concat(s.Properties, s.Dependent) {

@@ -240,7 +240,7 @@ type Member struct {
 	Type   MemberType `json:"type"`
 	Array  bool       `json:"array,omitempty"`
 
-	// Embedded tells that the column stands beside the row and holds embedded records.
+	// Embedded tells that the column is beside the row and holds embedded records.
 	// Where any member is, the row itself is the column RowColumn.
 	Embedded bool `json:"embedded,omitempty"`
 }
@@ -259,7 +259,7 @@ type SortKey struct {
 // DefaultPageSize is how many records a page has whose size a request leaves open.
 const DefaultPageSize = 50
 
-// RowColumn is the column that holds the row where embedded records stand beside it.
+// RowColumn is the column that holds the row where embedded records are beside it.
 const RowColumn = "v_row"
 
 // MemberType says how the values of a column are written as JSON.

@@ -55,7 +55,7 @@ func (c *checker) check() {
 	c.settings(whole(text), tokens)
 }
 
-// isEncoded reports what is no text: the grammar would read it up to there.
+// isEncoded reports what is not a text: the grammar would read it up to there.
 func (c *checker) isEncoded() bool {
 	text := c.file.Text
 	for at := 0; at < len(text); {

@@ -64,7 +64,7 @@ func (b *Body) Place(at int) int { return b.quoted.place(at) }
 type statement struct {
 	kind   string   // of its node
 	make   *making  // nil if it makes no function
-	target []string // what it comments on; nil if that is no function
+	target []string // what it comments on; nil if that is not a function
 	tokens []token
 }
 

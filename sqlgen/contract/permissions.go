@@ -103,7 +103,7 @@ func (c *comparison) classes() []string {
 	return names
 }
 
-// decide returns the decision for a class of callers. Whoever has a role in the
+// decide returns the decision for a class of callers. Anyone who has a role in the
 // other release only is authenticated in this one.
 func (s *side) decide(action, class string) access.Decision {
 	if !s.exposed[action] {

@@ -312,7 +312,7 @@ func (w *walk) compareRequired(at string, old, new member) {
 	}
 }
 
-// compareScalars compares values that are no objects or arrays.
+// compareScalars compares values that are not objects or arrays.
 func (w *walk) compareScalars(at string, old, new *shape) {
 	switch {
 	case old.enum != nil && new.enum != nil:
@@ -461,7 +461,7 @@ func tighter(old, new bound) bool {
 	from, err := old.value.Float64()
 	to, err2 := new.value.Float64()
 	if err != nil || err2 != nil {
-		panic(fmt.Sprintf("contract: the bounds %s and %s are no numbers", old.value, new.value))
+		panic(fmt.Sprintf("contract: the bounds %s and %s are not numbers", old.value, new.value))
 	}
 	if new.isLower() {
 		return to > from

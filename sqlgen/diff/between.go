@@ -10,12 +10,12 @@ import (
 //
 // The order is a law, and each part of it has a reason.
 //
-//  1. The project's own functions may stand on anything: on the type of a table's rows,
+//  1. The project's own functions may depend on anything: on the type of a table's rows,
 //     on columns, on views. So they come off before what they mention changes, and go
 //     back on when all has been made.
-//  2. Policies stand on views and views on columns, so both come off before a table
+//  2. Policies depend on views and views on columns, so both come off before a table
 //     changes under them and go back on behind it: policies before views, then views
-//     before policies. Those that stand on nothing that changes stay.
+//     before policies. Those that depend on nothing that changes stay.
 //  3. What takes away from any table comes before all that adds to any, since a new
 //     table or constraint may bear the name of an old one.
 //  4. Renames come next, tables and keys in an order in which no name is taken twice:
@@ -205,7 +205,7 @@ func (pr *pair) gone(what string) string {
 
 // views finds the views that cannot stay: those that are gone, and those that show what
 // is renamed, retyped or gone. A view that shows more, behind what it showed, is
-// replaced where it stands.
+// replaced where it is.
 func (p *planner) views() {
 	for _, v := range p.old.Views {
 		n := p.new.View(v.Name)
@@ -245,7 +245,7 @@ func (p *planner) takeOff() {
 			if n := pr.policy(o); n == nil || n.Digest != o.Digest {
 				p.step(DropPolicy{pr.old, o}, pr.old, pr.policyReason(o, n), AccessExclusive)
 			} else if p.standsOnChange(pr, o) {
-				p.step(DropPolicy{pr.old, o}, pr.old, "it stands on what changes, and is made again", AccessExclusive)
+				p.step(DropPolicy{pr.old, o}, pr.old, "it depends on what changes, and is made again", AccessExclusive)
 			}
 		}
 	}
@@ -276,7 +276,7 @@ func (pr *pair) policyReason(o, n *pg.Policy) string {
 	return pr.new.Origin.String() + ": its rules, or the actions under them, are others"
 }
 
-// standsOnChange tells whether a policy that stays the same stands on a view that comes
+// standsOnChange tells whether a policy that stays the same depends on a view that comes
 // off, or on a column whose type changes.
 func (p *planner) standsOnChange(pr *pair, o *pg.Policy) bool {
 	return slices.ContainsFunc(o.Views, func(v string) bool { return p.offViews[v] }) ||

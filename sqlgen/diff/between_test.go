@@ -38,7 +38,7 @@ func between(t *testing.T, old, new *pg.Database, options diff.Options) *diff.Pl
 // empty is a database without rows.
 func empty(_, _ string) int64 { return 0 }
 
-// ordered fails unless statements begin like this, in this order; others may stand between.
+// ordered fails unless statements begin like this, in this order; others may be between.
 func ordered(t *testing.T, plan *diff.Plan, wants ...string) {
 	t.Helper()
 	var texts []string

@@ -154,7 +154,7 @@ type (
 	// RenameIndex renames an index, or a key, whose index is called like it.
 	RenameIndex struct{ Old, New string }
 
-	// DropIndex and CreateIndex are about indexes that are no constraint, and
+	// DropIndex and CreateIndex are about indexes that are not constraints, and
 	// CreateUnique about the index of a key: of one that binds some rows only, or of
 	// one that takes it afterwards.
 	DropIndex   struct{ Name string }

@@ -57,7 +57,7 @@ func (pr *pair) changes(expression string) bool {
 	})
 }
 
-// isRemade tells whether a key or check stands on a column that is made anew.
+// isRemade tells whether a key or check depends on a column that is made anew.
 func (pr *pair) isRemade(columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { return pr.remade[c] })
 }
@@ -74,7 +74,7 @@ func (p *planner) keepsAnew() bool {
 		var tables []kept
 		hasKeepers := false
 		for _, t := range db.Tables {
-			columns := slices.Clone(t.Columns) // which stand in the order in which they were added
+			columns := slices.Clone(t.Columns) // which are in the order in which they were added
 			slices.SortFunc(columns, func(a, b *pg.Column) int { return strings.Compare(a.Name, b.Name) })
 			tables = append(tables, kept{t.Name, columns, t.Guard, t.Keepers})
 			hasKeepers = hasKeepers || len(t.Keepers) > 0

@@ -91,7 +91,7 @@ func (p *planner) keptReference(pr *pair, o *pg.Reference) *pg.Reference {
 
 func (pr *pair) keptConstraint(o *pg.Constraint) *pg.Constraint {
 	if o.Kind == pg.Check && slices.ContainsFunc(o.Columns, func(c string) bool { return pr.retyped[c] }) {
-		return nil // with two such columns it would not stand between the two changes
+		return nil // with two such columns it would not be between the two changes
 	}
 	if pr.isRemade(o.Columns) {
 		return nil

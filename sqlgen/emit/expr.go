@@ -27,7 +27,7 @@ const (
 // Expr writes an expression on one line.
 func Expr(e pg.Expr) string { return oneLine(expr(e, bindAny)) }
 
-// expr lays out an expression that stands where only what binds at least as
+// expr lays out an expression that is where only what binds at least as
 // strongly as least needs no parentheses.
 func expr(e pg.Expr, least int) doc {
 	d, strength := exprDoc(e)

@@ -199,7 +199,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestParentheses shows that none stand where none are needed.
+// TestParentheses shows that none are where none are needed.
 func TestParentheses(t *testing.T) {
 	t.Parallel()
 	a, b, c := pg.Col("t", "a"), pg.Col("t", "b"), &pg.Variable{Name: "v_c"}

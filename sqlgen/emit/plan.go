@@ -260,7 +260,7 @@ func (w *planWriter) updateRows(c diff.UpdateRows) {
 	w.untouched(c.Table, text+";")
 }
 
-// untouched changes rows of a table. That is no change by anybody who uses the application,
+// untouched changes rows of a table. That is not a change by anybody who uses the application,
 // so it leaves updated_at alone.
 func (w *planWriter) untouched(t *pg.Table, update string) {
 	w.alter(t, "disable trigger _100_touch")

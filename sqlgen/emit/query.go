@@ -7,7 +7,7 @@ import (
 )
 
 // selectDoc lays out a query without the group around it: its clauses break
-// together with the brackets or the statement they stand in.
+// together with the brackets or the statement they are in.
 func selectDoc(q *pg.Select) doc {
 	return group(selectClauses(q))
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // Render gives each object that is replaced as a whole its text and a digest of it,
-// and notes what it stands on. It ends the lowering of a schema: a database without
+// and notes what it depends on. It ends the lowering of a schema: a database without
 // texts is half done.
 func Render(db *pg.Database) {
 	for _, t := range db.Tables {

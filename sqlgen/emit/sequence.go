@@ -25,7 +25,7 @@ func columnName(t *pg.Table, c *pg.Column) string {
 	return pg.Qualified(t.Schema, t.Name) + "." + pg.Ident(c.Name)
 }
 
-// createSequences writes the statements that stand before a table is made, whose defaults
+// createSequences writes the statements that are before a table is made, whose defaults
 // ask for its sequences.
 func createSequences(t *pg.Table) []string {
 	var texts []string
@@ -35,7 +35,7 @@ func createSequences(t *pg.Table) []string {
 	return texts
 }
 
-// ownSequences writes the statements that stand behind it.
+// ownSequences writes the statements that are behind it.
 func ownSequences(t *pg.Table) []string {
 	var texts []string
 	for _, c := range t.Numbered() {

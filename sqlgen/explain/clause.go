@@ -26,7 +26,7 @@ type Clause struct {
 	Span     syntax.Span
 	Depth    int // how many clauses it is in
 	Value    expr.Truth
-	Operands []Operand // of a comparison or path: what stands in it
+	Operands []Operand // of a comparison or path: what is in it
 }
 
 // Operand is a path of an expression with what it leads to. Through a to-many that
@@ -219,7 +219,7 @@ func valuesFrom(p *expr.Path, from expr.Row) []any {
 }
 
 // needs words what would have to change for an expression to have a value that it
-// has not. within tells whether it stands within other words.
+// has not. within tells whether it is within other words.
 func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
 	switch n := n.(type) {
 	case *expr.Not:

@@ -182,7 +182,7 @@ func (c *call) addRolesByExpression() {
 	}
 }
 
-// rolesOf returns the roles of whoever has an e-mail.
+// rolesOf returns the roles of anyone who has an e-mail.
 func rolesOf(s *schema.Schema, email string, verified bool) []string {
 	if email == "" || !verified {
 		return nil

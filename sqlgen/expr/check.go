@@ -92,7 +92,7 @@ func (c *checker) comparison(e *syntax.Binary) Node {
 	return &Compare{Op: e.Op, Left: left, Right: right, base: booleanAt(e.Span())}
 }
 
-// nestedOperand returns the first operand that is no path, literal, list or arithmetic,
+// nestedOperand returns the first operand that is not a path, literal, list or arithmetic,
 // or nil.
 func nestedOperand(e *syntax.Binary) syntax.Expr {
 	for _, side := range []syntax.Expr{e.Left, e.Right} {
@@ -109,7 +109,7 @@ func nestedOperand(e *syntax.Binary) syntax.Expr {
 }
 
 // nestedOperands looks for further errors in the operands of a nested comparison.
-// Of a chain such as a < b < c < d no more is said.
+// It says no more of a chain such as a < b < c < d.
 func (c *checker) nestedOperands(e *syntax.Binary) {
 	for _, side := range []syntax.Expr{e.Left, e.Right} {
 		switch side := syntax.Unparen(side).(type) {
@@ -431,7 +431,7 @@ func literal(e syntax.Expr) Node {
 	case *syntax.Null:
 		return &Literal{base: at(NullKind)}
 	}
-	panic(fmt.Sprintf("expr: %T is no literal, line %d", e, e.Span().Start.Line))
+	panic(fmt.Sprintf("expr: %T is not a literal, line %d", e, e.Span().Start.Line))
 }
 
 // list checks the elements of a list by themselves.

@@ -20,7 +20,7 @@ func TestCheckReports(t *testing.T) {
 		want  []string
 	}{
 		{"nothing nameable", schema.at(Where), `oder.number == "x"`, []string{`UnknownName oder`}},
-		{"role is no name", schema.at(ActionRule), `Staff`, []string{`UnknownName Staff`}},
+		{"role is not a name", schema.at(ActionRule), `Staff`, []string{`UnknownName Staff`}},
 		{"variable before input", schema.at(Where), `order == "x"`, nil},
 		{"variable of another model", schema.at(Where), `item.price > 1`, []string{`UnknownName item`}},
 		{"inputs of no model rule", schema.at(ModelRule), `inText == "x"`, []string{`UnknownName inText`}},
@@ -127,7 +127,7 @@ func TestCheckReports(t *testing.T) {
 		{"Secret in a list", schema.at(Where), `order.number in [inSecret]`, []string{`WriteOnlyField inSecret`}},
 		{"Secret behind a relation", schema.at(Where), `order.customer.secret < "x"`, []string{`WriteOnlyField order.customer.secret`}},
 		{"tests for null", schema.at(Where), `order.token == null && null != ctx.identity.password && inSecret != null`, nil},
-		{"order with null is no test", schema.at(Where), `order.token < null`, []string{`WriteOnlyField order.token`}},
+		{"order with null is not a test", schema.at(Where), `order.token < null`, []string{`WriteOnlyField order.token`}},
 
 		{"input of a list", schema.at(Where), `order.number == filtered`, []string{`ListInput filtered`}},
 		{"input of many rows", schema.at(ActionValidate), `itemsWhat != ""`, []string{`ManyInput itemsWhat`}},

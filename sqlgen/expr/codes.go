@@ -5,7 +5,7 @@ import "github.com/sternpost/sternpost/sqlgen/syntax"
 // The codes that this package reports. Each is shown by an attribute that breaks
 // the rule, of model Order or union Event of the tests.
 const (
-	// UnknownName: a path begins with nothing that can be named where it stands.
+	// UnknownName: a path begins with nothing that can be named where it is.
 	//
 	//	@where(oder.number == "1")
 	UnknownName syntax.Code = "UnknownName"
@@ -75,7 +75,7 @@ const (
 	//	@validate(order.customer.name != "")
 	NotOwnField syntax.Code = "NotOwnField"
 
-	// BadAggregate: an aggregate stands elsewhere than in @computed, or its operands do not
+	// BadAggregate: an aggregate is elsewhere than in @computed, or its operands do not
 	// fit.
 	//
 	//	@where(SUM(order.items.price) > 1)

@@ -154,7 +154,7 @@ func (a *Aggregate) mayBeNull() bool {
 	return a.Function != "SUM" && a.Function != "COUNT" && !a.OrZero
 }
 
-// outerPaths returns the paths of an expression that stand in no aggregate.
+// outerPaths returns the paths of an expression that are in no aggregate.
 func outerPaths(n Node) []*Path {
 	var paths []*Path
 	Inspect(n, func(n Node) bool {

@@ -2,7 +2,7 @@
 // @set and @default may say, and what it means.
 //
 // In come a syntax tree and a Scope, which tells what each name means where the
-// expression stands. Out comes a typed Node, in which every name is resolved and
+// expression is. Out comes a typed Node, in which every name is resolved and
 // every operator fits its operands. The package also holds the meaning of a
 // Node, as an interpreter over rows in memory: the reference that generated SQL
 // is tested against.

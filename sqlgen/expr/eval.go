@@ -69,7 +69,7 @@ func Validate(call Call, rule Node) Truth {
 	return e.choose([]Node{rule})
 }
 
-// NullSemantics is what null means where an expression stands.
+// NullSemantics is what null means where an expression is.
 type NullSemantics int
 
 // What null means in a @where, a @permission and a @validate.
@@ -187,7 +187,7 @@ func (e *evaluator) truth(n Node) Truth {
 	case *Path:
 		return e.compare(isTrue(n))
 	}
-	panic(fmt.Sprintf("expr: %T is no Boolean expression", n))
+	panic(fmt.Sprintf("expr: %T is not a Boolean expression", n))
 }
 
 // isTrue returns what a Boolean path by itself means.
@@ -287,7 +287,7 @@ func (o evaluated) hasNull() bool {
 	return o.value == nil
 }
 
-// operand evaluates one side of a comparison that is no test for null.
+// operand evaluates one side of a comparison that is not a test for null.
 func (e *evaluator) operand(n Node) evaluated {
 	if list, ok := n.(*List); ok {
 		return e.list(list)
@@ -377,7 +377,7 @@ func (e *evaluator) single(n Node) evaluated {
 		}
 		return e.path(n)
 	}
-	panic(fmt.Sprintf("expr: %T is no operand", n))
+	panic(fmt.Sprintf("expr: %T is not an operand", n))
 }
 
 // knows returns what is known of a path's value.

@@ -38,7 +38,7 @@ type facts struct {
 	name  string // as the schema language writes it; as messages do if it has no word
 	class Class  // what its values compare with: see Pairs
 
-	// Of a scalar type, for whoever asks what it is.
+	// For a scalar type: what help says of it.
 	doc     string // a sentence or two
 	example string // a field of the type
 

@@ -174,5 +174,5 @@ type base struct {
 // Type returns the type of the expression.
 func (b *base) Type() Type { return b.typ }
 
-// Span returns where the expression stands.
+// Span returns where the expression is.
 func (b *base) Span() syntax.Span { return b.span }

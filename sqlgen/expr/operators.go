@@ -50,7 +50,7 @@ type Pair struct {
 }
 
 // Pairs is the operator table: two operands can be compared if their classes
-// stand here, in either order, with the operator. Where both classes are enum or
+// are here, in either order, with the operator. Where both classes are enum or
 // row, the names must be the same too. Arrays and lists pair if their elements
 // pair under ==. For in, see ElementClass.
 func Pairs() []Pair {

@@ -201,7 +201,7 @@ func TestLogicalOperators(t *testing.T) {
 }
 
 // The table is what others read it for: classes of checked operands that the
-// checker accepts stand in it.
+// checker accepts are in it.
 func TestPairsIsTheTable(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()
@@ -224,7 +224,7 @@ func TestPairsIsTheTable(t *testing.T) {
 			t.Errorf("%s: got classes %s and %s, want %s and %s", test.text, left, right, test.left, test.right)
 		}
 		if !paired(left, right, operators(c.Op)) {
-			t.Errorf("%s: %s and %s are no pair", test.text, left, right)
+			t.Errorf("%s: %s and %s are not a pair", test.text, left, right)
 		}
 	}
 	c := check(t, schema.at(Where), "order.state in order.states").(*Compare)

@@ -1,6 +1,6 @@
 package expr
 
-// Place is where an expression stands. It decides what may be named and under
+// Place is where an expression is. It decides what may be named and under
 // which code a mistake is reported.
 type Place int
 
@@ -19,11 +19,11 @@ const (
 	Computed                        // @computed
 )
 
-// Scope tells what names mean where an expression stands. Package schema
+// Scope tells what names mean where an expression is. Package schema
 // implements it. Lists of names are candidates for "did you mean" and come in
 // the order of declaration.
 type Scope interface {
-	// Place returns where the expression stands.
+	// Place returns where the expression is.
 	Place() Place
 
 	// Row returns the variable, the model or union whose row it stands for, and

@@ -57,7 +57,7 @@ func (l *List) As(t Type) *List {
 	return &typed
 }
 
-// Unset returns the value of a field that never has one. It is no literal null: a
+// Unset returns the value of a field that never has one. It is not a literal null: a
 // comparison with it is one of values, and no test for null.
 func Unset(t Type, span syntax.Span) *Literal {
 	return &Literal{base: base{typ: t, span: span}}

@@ -117,7 +117,7 @@ func (c *checker) literalValue(l *Literal, target Target) Node {
 	return c.settle(l, target.Type)
 }
 
-// takesLiteral tells whether a target that is no array takes a literal, whatever
+// takesLiteral tells whether a target that is not an array takes a literal, whatever
 // its spelling.
 func takesLiteral(target Type, l *Literal) bool {
 	if l.untyped {
@@ -178,7 +178,7 @@ func (c *checker) elementValue(e syntax.Expr, target Target) Node {
 	return nil
 }
 
-// notLiteral reports an element of an assigned list that is no literal.
+// notLiteral reports an element of an assigned list that is not a literal.
 func (c *checker) notLiteral(span syntax.Span) {
 	code := ListElement
 	if c.scope.Place() == Default {

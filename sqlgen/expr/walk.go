@@ -116,7 +116,7 @@ func (p Prefix) Key() string {
 
 // Prefixes returns the to-many prefixes for which the expressions, joined by
 // &&, choose a child, each once, a shorter one before those that it begins. What
-// stands under ! is an expression of its own and chooses for itself. A path that
+// is under ! is an expression of its own and chooses for itself. A path that
 // ends in a to-many and is compared with null asks for all children: its end is
 // no choice.
 func Prefixes(nodes ...Node) []Prefix {

@@ -48,7 +48,7 @@ func (e *BackfillError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *BackfillError) Unwrap() error { return e.Cause }
 
-// OverPlatform returns a release as one that stands on the platform of this build.
+// OverPlatform returns a release as one that depends on the platform of this build.
 func OverPlatform(r *emit.Release) *emit.Release {
 	over := *r.Database
 	over.Platform = sql.Hash()

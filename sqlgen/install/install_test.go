@@ -142,7 +142,7 @@ func TestScriptByPsql(t *testing.T) {
 	t.Parallel()
 	psql, ok := findPsql()
 	if !ok {
-		t.Skip("there is no psql; the script itself is run by the tests of sqlgen")
+		t.Skip("SKIPPED: the script as psql runs it: it needs psql; the script itself is run by the tests of sqlgen")
 	}
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	schema := wrap(

@@ -20,7 +20,7 @@ func TestRestoreIsServed(t *testing.T) {
 	t.Parallel()
 	psql, ok := findPsql()
 	if !ok {
-		t.Skip("there is no pg_dump beside psql")
+		t.Skip("SKIPPED: dump and restore: they need pg_dump, of the same version as the database")
 	}
 	project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
 	if err != nil {

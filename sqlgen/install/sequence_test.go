@@ -15,7 +15,7 @@ func TestSequenceIsRestored(t *testing.T) {
 	t.Parallel()
 	psql, ok := findPsql()
 	if !ok {
-		t.Skip("there is no pg_dump beside psql")
+		t.Skip("SKIPPED: dump and restore: they need pg_dump, of the same version as the database")
 	}
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
 	conn := from.Owner(t)

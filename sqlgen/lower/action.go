@@ -181,7 +181,7 @@ func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Vol
 	return b
 }
 
-// tableOf is the name under which the rows of an action stand in its queries.
+// tableOf is the name under which the rows of an action are in its queries.
 func tableOf(a *schema.Action) string {
 	if a.Union != nil {
 		return a.Union.Table

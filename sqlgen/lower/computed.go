@@ -11,7 +11,7 @@ import (
 )
 
 // A computed field is a generated column over columns of its own row. What it reads of
-// other rows stands in the row too, in a column that triggers keep: a part. A part is made
+// other rows is in the row too, in a column that triggers keep: a part. A part is made
 // of rows one step away: a value of the row that a to-one leads to, or one value of all
 // rows that point here. Longer ways are parts of parts. So each change is carried on from
 // row to row, and who changes a row on the way waits for who carries something through it.

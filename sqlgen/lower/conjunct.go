@@ -56,7 +56,7 @@ func (x expression) conjunction(conjuncts []conjunct) pg.Expr {
 }
 
 // group lowers conjuncts that share a witness, or a single one. What makes all of
-// them not count stands outside of the query for it.
+// them not count is outside of the query for it.
 func (x expression) group(g []conjunct) pg.Expr {
 	absent := g[0].absent
 	if absent != nil && !slices.ContainsFunc(g, func(c conjunct) bool { return c.absent != absent }) {

@@ -177,7 +177,7 @@ func (c *creation) add(name string, part pg.Named) {
 }
 
 // elements inserts a row for each element of an array. Where others refer to these
-// rows, their ids are made first, and stand beside the elements in rows of their own.
+// rows, their ids are made first, and are beside the elements in rows of their own.
 func (c *creation) elements(l *level, outer rows) {
 	name := c.names.Take(strings.Join(snakes(l.path), "_"))
 	place := pg.Col(name, "place")

@@ -64,7 +64,7 @@ func (b *builder) answerRows() {
 	b.step("", tellOfPage(p.rowsBefore, p.total))
 }
 
-// wholeRow is the row of the action's table that stands in a query. Its name alone
+// wholeRow is the row of the action's table that is in a query. Its name alone
 // could be that of a column.
 func (b builder) wholeRow() pg.Expr {
 	return pg.As(&pg.Row{Values: []pg.Expr{&pg.AllFields{Value: pg.Var(pg.Ident(b.table))}}}, rowType(b.model))

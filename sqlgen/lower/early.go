@@ -138,7 +138,7 @@ func (d decider) truth(n expr.Node) early {
 	case *expr.Path:
 		return d.leaf(n, []expr.Node{n})
 	}
-	panic(fmt.Sprintf("lower: %T is no Boolean expression", n))
+	panic(fmt.Sprintf("lower: %T is not a Boolean expression", n))
 }
 
 // unboundOfCaller returns the first prefix from the caller that has no witness yet.

@@ -57,7 +57,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 }
 
 // lookForCaller ends the call of a caller who does not exist any more, unless the rules
-// prove that whoever finds a row exists.
+// prove that anyone who finds a row exists.
 func (b *builder) lookForCaller() {
 	if b.isNamed {
 		return

@@ -20,7 +20,7 @@ const (
 	validateLogic = expr.InValidate
 )
 
-// site is where the SQL of an expression stands. A query reads the caller's
+// site is where the SQL of an expression is. A query reads the caller's
 // settings through sub-selects, once per statement and not once per row; a plain
 // statement of a function has them at hand.
 type site int
@@ -36,7 +36,7 @@ const (
 //
 // A path through a to-many asks whether there is a child. The child for which the
 // conjuncts that mention it hold together is their witness: it becomes one exists, around
-// as few of the conjuncts as mention it. Since only ! negates, and what stands under it has
+// as few of the conjuncts as mention it. Since only ! negates, and what is under it has
 // witnesses of its own, exists may be moved inside || and past conjuncts that do not mention it.
 type expression struct {
 	logic     logic
@@ -103,7 +103,7 @@ func (x expression) holds(n expr.Node) pg.Expr {
 	case *expr.Path:
 		return x.isTrue(n)
 	}
-	panic(fmt.Sprintf("lower: %T is no Boolean expression", n))
+	panic(fmt.Sprintf("lower: %T is not a Boolean expression", n))
 }
 
 // negate negates a condition. Its null counts as false and so becomes true, but
@@ -229,7 +229,7 @@ func (x expression) some(j *joins, condition pg.Expr) pg.Expr {
 
 // start returns the row from which a path goes on, and the steps that are left:
 // the witness of its longest prefix that has one, or its root. It is nil if there
-// is no child.
+// is not a child.
 func (x expression) start(root expr.Root, steps []expr.Step) (*tableAlias, []expr.Step) {
 	for n := len(steps); n > 0; n-- {
 		if at, bound := x.witnesses[(expr.Prefix{Root: root, Steps: steps[:n]}).Key()]; bound {

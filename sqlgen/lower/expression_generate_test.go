@@ -49,7 +49,7 @@ type candidate struct {
 	element expr.Class // of an array, or of what lies behind a to-many: its class
 	many    []string   // its to-many prefixes
 	depth   int
-	isList  bool // whether it may stand in a list
+	isList  bool // whether it may be in a list
 }
 
 // generator makes random expressions for one place of a schema.

@@ -84,7 +84,7 @@ model Bill {
 }
 `
 
-// clinic returns a schema in which the attributes stand on an update of Visit.
+// clinic returns a schema in which the attributes are on an update of Visit.
 func clinic(t testing.TB, attributes string) (*schema.Schema, *schema.Action) {
 	t.Helper()
 	s := mustCheck(t, fmt.Sprintf(clinicText, attributes))

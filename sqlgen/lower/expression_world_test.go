@@ -108,7 +108,7 @@ type testModel struct {
 
 func (m *testModel) field(name, rest string) { m.fields = append(m.fields, name+" "+rest) }
 
-// text is the model in the schema language; members stand behind its fields.
+// text is the model in the schema language; members are behind its fields.
 func (m *testModel) text(members string) string {
 	return "model " + m.name + " {\n  fields {\n    " + strings.Join(m.fields, "\n    ") + "\n  }\n" + members + "}\n"
 }
@@ -408,7 +408,7 @@ func (w *world) inputJSON(inputs []*schema.Input) string {
 	return string(text)
 }
 
-// wireValue is a value as JSON has it: numbers are no texts there.
+// wireValue is a value as JSON has it: numbers are not texts there.
 func wireValue(t expr.Type, v any) any {
 	switch v := v.(type) {
 	case []any:

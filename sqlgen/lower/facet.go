@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// The rows of which facets tell stand in their statement under these names, which no table
+// The rows of which facets tell are in their statement under these names, which no table
 // has: as they are picked, and with the values that are told of.
 const (
 	listRows = "list__rows"

@@ -115,7 +115,7 @@ func acceptedByBoth(a, b []string) []string {
 	return both
 }
 
-// attachUploads marks the uploads that the call attaches. Whoever may not do so any
+// attachUploads marks the uploads that the call attaches. Anyone who may not do so any
 // more is told before anything is written.
 func (b *builder) attachUploads() {
 	if hasUploads(b.action) {

@@ -116,7 +116,7 @@ type generalList struct {
 	path, operand, sql *pg.Variable
 	guards             []guard
 	label              string  // of variables that gather what is asked of elements; empty but in an arm of a union
-	facets             *facets // what the rows are picked for, if it is no page
+	facets             *facets // what the rows are picked for, if it is not a page
 	merge              *merge  // the ways in which rows are found; nil means that the statement finds them itself
 }
 
@@ -131,7 +131,7 @@ type guard struct {
 //
 // What is asked of one child of the row, by @wheres and operators, is gathered as text
 // and becomes one condition, of what the request has. A @where that may hold without
-// the child it asks for cannot be gathered; its group stands in the text as a whole,
+// the child it asks for cannot be gathered; its group is in the text as a whole,
 // and each part counts where the request has its input.
 func (g *generalList) conditions() []pg.Expr {
 	root := &scope{text: g.sql, x: g.rowExpression()}
@@ -146,7 +146,7 @@ func (g *generalList) conditions() []pg.Expr {
 	}
 
 	var always []pg.Expr
-	var elsewhere []filter // that stand in the text as a whole
+	var elsewhere []filter // that are in the text as a whole
 	for _, group := range sharing(root.x, list, func(c listed) []expr.Prefix { return c.prefixes }) {
 		if isGatherable(root.x, group) {
 			for _, c := range group {
@@ -319,7 +319,7 @@ func (g generalList) given(absent pg.Expr) pg.Expr {
 			return pg.AllOf(conditions...)
 		}
 	}
-	panic("lower: a condition of a list is guarded by what is no input")
+	panic("lower: a condition of a list is guarded by what is not an input")
 }
 
 // scope is where conditions of a statement are gathered as text: the statement
@@ -328,7 +328,7 @@ type scope struct {
 	text     *pg.Variable
 	x        expression
 	key      string        // of the prefix; "" means the row itself
-	opens    *pg.QueryTail // nil if what is gathered stands beside the statement
+	opens    *pg.QueryTail // nil if what is gathered is beside the statement
 	filters  []filter
 	children []*scope
 }
@@ -468,7 +468,7 @@ func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Sta
 	for _, c := range s.children {
 		g.gather(c, nil, each, after)
 		if c.opens == nil {
-			continue // what it gathers is no part of the statement
+			continue // what it gathers is not part of the statement
 		}
 		*after = append(*after, pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
 	}

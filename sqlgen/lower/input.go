@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// requestPath is where an input stands in the body of a request.
+// requestPath is where an input is in the body of a request.
 func requestPath(a *schema.Action, in *schema.Input) []string {
 	switch {
 	case in.IsWrite && a.Kind == schema.Update:
@@ -23,7 +23,7 @@ func requestPath(a *schema.Action, in *schema.Input) []string {
 	return []string{in.Name}
 }
 
-// writePath is where a write input stands in the object of values: one level per
+// writePath is where a write input is in the object of values: one level per
 // relation that its path passes.
 func writePath(in *schema.Input) []string {
 	if in.Explicit {
@@ -67,7 +67,7 @@ func (b builder) isGivenInput(in *schema.Input) pg.Expr {
 	return isGiven(input, path)
 }
 
-// expression prepares to lower expressions over the action's row, which stands in
+// expression prepares to lower expressions over the action's row, which is in
 // the query under the table's own name, and its inputs.
 func (b *builder) expression(l logic, at site) expression {
 	row := rowOf(b.model)

@@ -26,7 +26,7 @@ func (p *part) keep(c *pg.Column) {
 	}
 }
 
-// hiddenColumns returns the columns of parts that are no field.
+// hiddenColumns returns the columns of parts that are not fields.
 func (l *lowering) hiddenColumns(m *schema.Model) []*pg.Column {
 	var columns []*pg.Column
 	for _, p := range l.partsOf(m) {

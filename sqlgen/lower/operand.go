@@ -37,7 +37,7 @@ func (x expression) operand(n expr.Node) operand {
 	case *expr.Aggregate:
 		return x.aggregate(n)
 	}
-	panic(fmt.Sprintf("lower: %T is no operand", n))
+	panic(fmt.Sprintf("lower: %T is not an operand", n))
 }
 
 // list lowers a list. In @validate a null element makes it null as a whole.
@@ -136,7 +136,7 @@ func (x expression) identityID() pg.Expr {
 // identityID is the caller's id as its setting has it.
 func identityID(at site) pg.Expr { return settled(pg.Fn("platform.identity_id"), at) }
 
-// settled reads a setting once per statement where a query stands around it.
+// settled reads a setting once per statement where a query is around it.
 func settled(call pg.Expr, at site) pg.Expr {
 	if at == inFunction {
 		return call

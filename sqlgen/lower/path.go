@@ -17,7 +17,7 @@ type tableAlias struct {
 	id    pg.Expr // may be null, and then there is no row
 }
 
-// rowOf is a row whose table stands in the query under its own name.
+// rowOf is a row whose table is in the query under its own name.
 func rowOf(m *schema.Model) tableAlias {
 	return tableAlias{model: m, name: m.Table, id: pg.Col(m.Table, "id")}
 }

@@ -12,7 +12,7 @@ import (
 // demands returns what the policies of a model's table have to demand of the actions that
 // reach it.
 //
-// What an action's rule decides stands where Postgres asks last: for get, list
+// What an action's rule decides is where Postgres asks last: for get, list
 // and create in the select policy (a create is judged once all its rows are
 // written, so its inserts are open), for update and delete in their command's
 // own, whose select branch is open, since Postgres requires both.

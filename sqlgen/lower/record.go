@@ -11,7 +11,7 @@ import (
 
 // A function whose answer is a record answers the row, and the server writes the record:
 // that costs Postgres a third of what making JSON does. The row is that of the model's
-// table. Embedded records stand beside it, each as JSON, and the row is then a column of
+// table. Embedded records are beside it, each as JSON, and the row is then a column of
 // its own. Rows of a union have no table: each field is a column.
 
 // answersRow tells whether the function of an action answers rows.
@@ -94,7 +94,7 @@ func embedColumn(e *schema.Embed) string { return "v_" + schema.SnakeForm(e.Fiel
 // allColumns are the columns of the rows at an alias.
 func allColumns(alias string) pg.Expr { return &pg.AllFields{Value: pg.Var(pg.Ident(alias))} }
 
-// answerColumns are the columns of what the function answers, of rows that stand in the
+// answerColumns are the columns of what the function answers, of rows that are in the
 // query under the name of their table.
 func (b builder) answerColumns() []pg.Output {
 	if len(b.action.Embeds) == 0 {

@@ -127,7 +127,7 @@ func settingOf(in expr.Input) pg.Expr {
 }
 
 // rowRule is the rules of the action as a condition in a query of its function, in
-// which the row's table stands under its own name.
+// which the row's table is under its own name.
 func (b *builder) rowRule() pg.Expr {
 	x := b.expression(ruleLogic, inQuery)
 	x.written, x.asked = writtenBy(b.action), b.asked

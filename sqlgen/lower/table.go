@@ -144,7 +144,7 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 			}
 		}
 		if kept != nil {
-			// So it binds the same rows, but is no key by which others could refer to them:
+			// So it binds the same rows, but is not a key by which others could refer to them:
 			// writing it does not wait for who inserts such others.
 			where = emit.Expr(pg.AllOf(kept...))
 		}

@@ -60,7 +60,7 @@ func (a arm) over(n expr.Node) expr.Node {
 	return expr.Substitute(n, func(p *expr.Path) expr.Node {
 		f, ok := p.Steps[0].(*schema.UnionField)
 		if !ok || len(p.Steps) > 1 {
-			panic("lower: a path of a union is no field of it")
+			panic("lower: a path of a union is not a field of it")
 		}
 		return a.value(f)
 	})

@@ -325,7 +325,7 @@ func TestUnionDifferential(t *testing.T) {
 	for _, outcome := range []string{
 		"list refused", "list none", "list some", "list all", "get refused", "get missing", "get admitted", "record", "of a later arm of its model",
 	} {
-		// Of other seeds than the fixed ones, a slow machine may try too few.
+		// A slow machine may try too few of other seeds than the fixed ones.
 		if n := outcomes[outcome]; n < 10 && !t.Failed() && *differential == 0 {
 			t.Errorf("%s: only %d times, which shows little", outcome, n)
 		}

@@ -126,7 +126,7 @@ func (u refusal) strays(a *schema.Action) {
 }
 
 // pins refuses look-ups that inputs would pin of which a request has to give some or
-// others, where these stand in two objects, or below a relation in the object of values.
+// others, where these are in two objects, or below a relation in the object of values.
 func (u refusal) pins(a *schema.Action) {
 	sets := PinningInputs(a)
 	for _, set := range sets {

@@ -16,7 +16,7 @@ func rowAlias(name string, a *schema.Action) string {
 	for _, m := range modelsRead(a) {
 		for _, f := range m.Fields {
 			if f.Name == name || f.Column == name {
-				return name + "_" // which is no name of a column
+				return name + "_" // which is not a name of a column
 			}
 		}
 	}

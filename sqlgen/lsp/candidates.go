@@ -89,7 +89,7 @@ func clauses(s *spot) []*symbol {
 	return nil
 }
 
-// attributes returns the attributes that can stand at a place, with the @ that
+// attributes returns the attributes that can be at a place, with the @ that
 // is not there yet.
 func (x *index) attributes(s *spot) []*symbol {
 	bearers := x.bearersOf(s)
@@ -102,7 +102,7 @@ func (x *index) attributes(s *spot) []*symbol {
 	return attributeSymbols(allowed, s.afterAt)
 }
 
-// bearersOf returns what an attribute at a place would stand on, in the words of
+// bearersOf returns what an attribute at a place would be on, in the words of
 // the attributes' table.
 func (x *index) bearersOf(s *spot) []string {
 	switch {

@@ -23,7 +23,7 @@ type document struct {
 
 // project is a project that has an open document.
 type project struct {
-	key       string // its folder, or the URI of a document that is no file yet
+	key       string // its folder, or the URI of a document that is not a file yet
 	dir       string // "" means that there is none
 	documents []*document
 	isDirty   bool     // whether it changed since it was last checked

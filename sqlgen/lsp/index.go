@@ -100,7 +100,7 @@ func declaredName(d syntax.Decl) *syntax.Ident {
 	return nil
 }
 
-// members returns what stands in a model or union.
+// members returns what is in a model or union.
 func members(d syntax.Decl) []syntax.Member {
 	switch d := d.(type) {
 	case *syntax.Model:
@@ -255,7 +255,7 @@ func docText(d *syntax.Doc) string {
 	return d.Text
 }
 
-// action returns the action whose name stands at the place given, or nil.
+// action returns the action whose name is at the place given, or nil.
 func (x *index) action(file *syntax.File, name *syntax.Token) (action *syntax.Action, owner string) {
 	for _, d := range file.Decls {
 		for _, a := range syntax.ActionsOf(members(d)) {

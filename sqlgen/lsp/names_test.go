@@ -427,7 +427,7 @@ func sampleFile(text string) (*index, *syntax.File) {
 }
 
 // Each name in a sound schema stands for something, and is offered where it
-// stands unless it is a new one.
+// is unless it is a new one.
 func TestEveryName(t *testing.T) {
 	t.Parallel()
 	x, file := sampleFile(sample)
@@ -503,7 +503,7 @@ func TestHalfWrittenWords(t *testing.T) {
 	}
 }
 
-// Of each whole line that is written so far, what follows can be completed.
+// What follows each whole line that is written so far can be completed.
 func TestHalfWrittenPaths(t *testing.T) {
 	t.Parallel()
 	_, file := sampleFile(sample)

@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// word is a word of the language, explained for whoever points at it.
+// word is a word of the language, explained for anyone who points at it.
 type word struct {
 	name    string
 	text    string // a sentence or two
@@ -41,7 +41,7 @@ func (w words) only(names ...string) words {
 	return kept
 }
 
-// isOn tells whether an attribute can stand on any of several bearers.
+// isOn tells whether an attribute can be on any of several bearers.
 func (w word) isOn(bearers ...string) bool {
 	return slices.ContainsFunc(strings.Fields(w.on), func(on string) bool { return slices.Contains(bearers, on) })
 }

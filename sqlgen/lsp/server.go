@@ -66,7 +66,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// openWriter leaves closing to whoever opened it.
+// openWriter leaves closing to anyone who opened it.
 type openWriter struct{ io.Writer }
 
 func (openWriter) Close() error { return nil }

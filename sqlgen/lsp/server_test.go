@@ -209,7 +209,7 @@ func TestNotes(t *testing.T) {
 
 func TestPositionEncodings(t *testing.T) {
 	t.Parallel()
-	// Before the error stand a character of two UTF-16 units and four bytes, and
+	// Before the error are a character of two UTF-16 units and four bytes, and
 	// one of one unit and two bytes.
 	const text = "model A { fields { /* 😀é */ x Y } }\n"
 	tests := []struct {

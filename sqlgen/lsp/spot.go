@@ -41,10 +41,10 @@ type spot struct {
 	item      []*syntax.Token // the names of the item around or before it: a field's name and type, an action's kind and name, …
 	attribute string          // the attribute in whose parentheses it stands, or ""
 	label     string          // the label before it there
-	assigned  bool            // whether it stands right of =
+	assigned  bool            // whether it is right of =
 	first     bool            // whether it begins an argument
 	isLabel   bool            // whether the word is a label itself
-	afterAt   bool            // whether an @ stands before it
+	afterAt   bool            // whether an @ is before it
 }
 
 // name returns the n-th name of the item at the place, such as a field's type.
@@ -116,7 +116,7 @@ type walk struct {
 	stack  []*frame
 }
 
-// frame is an open bracket and the item that stands in it last.
+// frame is an open bracket and the item that is in it last.
 type frame struct {
 	kind      string          // the block's keyword, or: file, attributes, inputs, arguments, group, skipped
 	opening   string          // the bracket

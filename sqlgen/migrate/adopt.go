@@ -194,7 +194,7 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 	return nil
 }
 
-// alignViews makes the views anew, with what stands on them, if two releases of one
+// alignViews makes the views anew, with what depends on them, if two releases of one
 // catalog show columns in another order.
 func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error {
 	old, err := pg.ReadDescription(installed.description)
@@ -211,7 +211,7 @@ func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error 
 	if same {
 		return nil
 	}
-	// Policies stand on views. A release does not keep their texts, but the catalog does.
+	// Policies depend on views. A release does not keep their texts, but the catalog does.
 	policies, err := readPolicies(ctx, tx)
 	if err != nil {
 		return err

@@ -17,8 +17,8 @@ type draft struct {
 	body  []string // paragraphs
 }
 
-// lockTimeoutSQL bounds how long a migration waits for a lock, since whoever queues
-// behind it waits as well. Whoever applies it may have said how long.
+// lockTimeoutSQL bounds how long a migration waits for a lock, since anyone who queues
+// behind it waits as well. Anyone who applies it may have said how long.
 const lockTimeoutSQL = `do $$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -186,7 +186,7 @@ func (d *draft) file(number int, name, from, to string, part, parts int) *File {
 	if d.alone {
 		header = append(header, "-- It runs outside of a transaction, and goes on where it was when it is applied again.")
 	} else {
-		header = append(header, "-- Statements of your own may stand above the release. Once it has been applied anywhere, leave it as it is.")
+		header = append(header, "-- Statements of your own may be above the release. Once it has been applied anywhere, leave it as it is.")
 	}
 	body := slices.Clone(d.body)
 	if d.alone {

@@ -7,7 +7,7 @@ import "strings"
 //
 // As JSON it is the description that a release keeps of what it installed, from which
 // the next change is planned. There, what is altered in place is told in full, and what
-// is replaced by its identity, by what it stands on and by a digest of its text.
+// is replaced by its identity, by what it depends on and by a digest of its text.
 // Expressions, texts and what only a compilation knows are left out. Description and
 // ReadDescription write and read that form.
 type Database struct {
@@ -51,7 +51,7 @@ type CodeFile struct {
 	Name     string   `json:"name"` // functions/closeVisit.sql
 	Text     string   `json:"-"`
 	Digest   string   `json:"digest"`
-	Mentions []string `json:"mentions,omitempty"` // the tables whose names stand in it
+	Mentions []string `json:"mentions,omitempty"` // the tables whose names are in it
 }
 
 // Signature is a function as a caller needs it. Further parameters must have
@@ -130,7 +130,7 @@ type ValueRename struct {
 // ConstraintKind is the kind of a table constraint.
 type ConstraintKind string
 
-// The kinds of table constraints. References stand apart.
+// The kinds of table constraints. References are apart.
 const (
 	PrimaryKey ConstraintKind = "primary key"
 	Unique     ConstraintKind = "unique"
@@ -159,7 +159,7 @@ type Reference struct {
 	OnDelete string `json:"onDelete"` // cascade, restrict or set null
 }
 
-// Index is an index that is no constraint.
+// Index is an index that is not a constraint.
 type Index struct {
 	Name    string     `json:"name"`
 	Origin  Origin     `json:"-"`

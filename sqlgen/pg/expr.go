@@ -38,7 +38,7 @@ type Param struct {
 	Value Expr
 }
 
-// Binary is a binary operator that is no logic: =, <, ||, ->>, @> and the like.
+// Binary is a binary operator that is not a logical one: =, <, ||, ->>, @> and the like.
 type Binary struct {
 	Op          string
 	Left, Right Expr
@@ -159,7 +159,7 @@ type RowNumber struct {
 }
 
 // Fragment is the text of an expression as a text literal: what a function puts
-// together to a statement of its own. Prefix and Suffix stand around the
+// together to a statement of its own. Prefix and Suffix are around the
 // expression inside the literal.
 type Fragment struct {
 	Prefix string

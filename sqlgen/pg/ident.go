@@ -125,7 +125,7 @@ func keywords(list string) map[string]bool {
 
 // Names hands out names that are unique in one namespace and fit into MaxIdent
 // bytes. A name that is too long or taken ends in a digest of what it was to be,
-// so that it stays the same whatever stands around it.
+// so that it stays the same whatever is around it.
 type Names struct {
 	taken map[string]bool
 }

@@ -6,7 +6,7 @@ import (
 	"maps"
 )
 
-// Mentioned is what an expression stands on.
+// Mentioned is what an expression depends on.
 type Mentioned struct {
 	columns   map[string]bool // names, of whatever table
 	tables    map[string]bool // names or aliases, of whose columns there are some

@@ -4,7 +4,7 @@ import "strings"
 
 // token is a piece of an SQL text.
 type token struct {
-	text  string // as it stands there
+	text  string // as it is there
 	name  string // of an identifier or keyword
 	ident bool
 }

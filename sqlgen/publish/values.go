@@ -36,7 +36,7 @@ func (p *publisher) valuesBelow(prefix string, a *schema.Action, inputs []*schem
 		step := in.Path[depth]
 		list := below[step]
 		if list[0] != in {
-			continue // it stands with the first of them
+			continue // it is with the first of them
 		}
 		name := prefix + upperFirst(step.Name)
 		component := p.derived.nested(name, a, in.Path[:depth+1])

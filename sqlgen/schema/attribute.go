@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// bearer is what an attribute stands on.
+// bearer is what an attribute is on.
 type bearer string
 
 // The bearers of attributes. Their values are what messages call them.
@@ -88,7 +88,7 @@ func plainBearer(on bearer) bearer {
 }
 
 // unsuited returns what a message calls a bearer that the attribute cannot stand
-// on. The type of a field matters only if the attribute can stand on other fields.
+// on. The type of a field matters only if the attribute can be on other fields.
 func (r attributeRule) unsuited(on bearer) bearer {
 	if slices.Contains(r.on, onUntyped) {
 		return on
@@ -156,7 +156,7 @@ func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
 	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.usage))
 }
 
-// badArgument is badArguments for one that cannot stand there. An assignment that
+// badArgument is badArguments for one that cannot be there. An assignment that
 // is none was mostly meant as a comparison, unless it is a label with the wrong
 // sign behind it.
 func (c *checker) badArgument(a *syntax.Attribute, arg *syntax.Arg) {
@@ -202,7 +202,7 @@ func (c *checker) oneArgument(a *syntax.Attribute, labels ...string) syntax.Expr
 	return c.plainArgument(a, a.Args[0], labels...)
 }
 
-// plainArgument returns the value of an argument that is no assignment and has
+// plainArgument returns the value of an argument that is not an assignment and has
 // no label but those given. It is nil, and reported, otherwise.
 func (c *checker) plainArgument(a *syntax.Attribute, arg *syntax.Arg, labels ...string) syntax.Expr {
 	if arg.Target != nil || arg.Label != nil && !slices.Contains(labels, arg.Label.Name) {

@@ -121,7 +121,7 @@ const (
 	//	model Part { fields { parent Part } }
 	RequiredSelfReference syntax.Code = "RequiredSelfReference"
 
-	// BadRelation: a @relation names no field that can lead back, or stands where it
+	// BadRelation: a @relation names no field that can lead back, or is where it
 	// has no meaning.
 	//
 	//	model Person { fields { reviews Review[] } }
@@ -136,12 +136,12 @@ const (
 	//	model Order { fields { number Text @uniqe } }
 	UnknownAttribute syntax.Code = "UnknownAttribute"
 
-	// MisplacedAttribute: the attribute cannot stand there.
+	// MisplacedAttribute: the attribute cannot be there.
 	//
 	//	model Order { fields { number Text @maxSize("1 MB") } }
 	MisplacedAttribute syntax.Code = "MisplacedAttribute"
 
-	// RepeatedAttribute: the attribute can stand there only once.
+	// RepeatedAttribute: the attribute can be there only once.
 	//
 	//	model Order { fields { number Text @unique @unique } }
 	RepeatedAttribute syntax.Code = "RepeatedAttribute"
@@ -205,8 +205,8 @@ const (
 	//	model Order { fields { scan File @maxSize("1 TB") } }
 	BadSize syntax.Code = "BadSize"
 
-	// BadLimit: a @maxLength stands on something else than Text and Markdown, or a
-	// @maxItems on something else than an array; one of them is no positive integer; a
+	// BadLimit: a @maxLength is on something else than Text and Markdown, or a
+	// @maxItems on something else than an array; one of them is not a positive integer; a
 	// @default or @set goes beyond it.
 	//
 	//	model Order { fields { number Text @maxLength(3) @default("none") } }
@@ -242,7 +242,7 @@ const (
 	//	model Customer { }
 	InputIsRelation syntax.Code = "InputIsRelation"
 
-	// LabelOnPath: a label or [] stands on a path of fields.
+	// LabelOnPath: a label or [] is on a path of fields.
 	//
 	//	model Order { actions { get getOrder(key: id) } }
 	LabelOnPath syntax.Code = "LabelOnPath"

@@ -281,7 +281,7 @@ func dumpNode(n expr.Node) string {
 	case *expr.Not:
 		return "!(" + dumpNode(n.Operand) + ")"
 	}
-	panic(fmt.Sprintf("%T is no node", n))
+	panic(fmt.Sprintf("%T is not a node", n))
 }
 
 func dumpType(t expr.Type) string {

@@ -34,7 +34,7 @@ func (c *checker) checkEmbed(a *actionDecl, at *syntax.Attribute) {
 	}
 }
 
-// embedSpan is a path of an @embed and where it stands.
+// embedSpan is a path of an @embed and where it is.
 type embedSpan struct {
 	path []*Field
 	span syntax.Span

@@ -186,7 +186,7 @@ type clashes struct {
 	seen map[string]namedPlace
 }
 
-// namedPlace is a name and where it stands.
+// namedPlace is a name and where it is.
 type namedPlace struct {
 	name string
 	span syntax.Span

@@ -75,7 +75,7 @@ func (c *checker) ownFields(a *actionDecl, at *syntax.Attribute) []*syntax.Ident
 }
 
 // orderField finds a field to order by. It is false, and reported, if there is
-// none, it stands twice, or its type has no order.
+// none, it is there twice, or its type has no order.
 func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
 	f, ok := c.fieldOfList(a, name, seen)
 	if t := f.typ(); ok && (t.Array || t.Kind == expr.Model || t.Kind.IsOpaque()) {
@@ -86,7 +86,7 @@ func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]
 }
 
 // fieldOfList finds a field of the model or union that an action belongs to. It is false, and
-// reported, if there is none or it stands twice.
+// reported, if there is none or it is there twice.
 func (c *checker) fieldOfList(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
 	var f listField
 	if a.union != nil {

@@ -205,7 +205,7 @@ func (c *checker) markAmbiguous(f *fieldDecl, ambiguous ambiguity) {
 	}
 }
 
-// relationEnds are the model that relations stand in and the one they lead to.
+// relationEnds are the model that relations are in and the one they lead to.
 type relationEnds struct{ from, to *Model }
 
 // relationShape tells which relations can be a pair.

@@ -195,7 +195,7 @@ type MessageField struct {
 	Span     syntax.Span
 }
 
-// Role is a role: whoever has a verified e-mail among its members, or satisfies an expression.
+// Role is a role: anyone who has a verified e-mail among its members, or satisfies an expression.
 type Role struct {
 	Name    string
 	Doc     string
@@ -203,7 +203,7 @@ type Role struct {
 	Domains []string // lower case
 	Span    syntax.Span
 
-	// Expressions tell who has the role beside its members: whoever any of them holds for.
+	// Expressions tell who has the role beside its members: anyone for whom one of them holds.
 	Expressions []*Membership
 }
 
@@ -310,14 +310,14 @@ type Returns struct {
 type Input struct {
 	Name     string      // flat name, or label
 	Explicit bool        // label: Type
-	Path     []*Field    // of an implicit input on a model: the fields from the action's model on; the last is no relation
+	Path     []*Field    // of an implicit input on a model: the fields from the action's model on; the last is not a relation
 	Union    *UnionField // of an implicit input of a union's action
 	Type     expr.Type
 	Enum     *Enum    // of an enum input
 	Message  *Message // of the one unlabelled message of a read or write
 	Optional bool     // marked ?
 	Nullable bool     // may be null
-	IsWrite  bool     // stands in the with clause
+	IsWrite  bool     // is in the with clause
 	Span     syntax.Span
 }
 

@@ -37,7 +37,7 @@ func (s *scope) checkValue(e syntax.Expr, target expr.Target) expr.Node {
 	})
 }
 
-// nameEnum tells whoever wrote a value of the enum without the enum's name how to
+// nameEnum tells anyone who wrote a value of the enum without the enum's name how to
 // write it.
 func nameEnum(e *Enum, errs syntax.Errors) {
 	for _, d := range errs {
@@ -75,7 +75,7 @@ func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) exp
 	return node
 }
 
-// Place returns where the expression stands.
+// Place returns where the expression is.
 func (s *scope) Place() expr.Place { return s.place }
 
 // Row returns the variable, its model or union, and whether it may be named.

@@ -35,7 +35,7 @@ func repeated(n int, line string) string {
 }
 
 // TestMessageChain checks messages each of which leads to the next by two fields.
-// Whoever searches from each message anew does not come to an end with them.
+// Anyone who searches from each message anew does not come to an end with them.
 func TestMessageChain(t *testing.T) {
 	t.Parallel()
 	const n = 20_000

@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/layout"
 )
 
-// between is what stands before a token, seen as a reader sees it.
+// between is what is before a token, seen as a reader sees it.
 type between struct {
 	trailing []Trivia      // comments at the end of the line of the token before
 	lines    []commentLine // comments on lines of their own
@@ -54,11 +54,11 @@ func (f *formatter) between(i int) between {
 	return b
 }
 
-// separation is how an item is set off from what stands before it.
+// separation is how an item is set off from what is before it.
 type separation struct {
 	kind    layout.Layout // a Space, Gap or LineEnd
 	blank   bool          // whether blank lines are kept
-	first   bool          // whether nothing but comments stands before it in its brackets: no blank line at the top
+	first   bool          // whether nothing but comments is before it in its brackets: no blank line at the top
 	closing bool          // whether it is the closing bracket: no blank line directly before it
 }
 

@@ -39,7 +39,7 @@ func (errs Errors) HasErrors() bool {
 }
 
 // Sorted returns the diagnostics in source order: by the names of their files,
-// then by place; those without a file come first. What stands at one place
+// then by place; those without a file come first. What is at one place
 // keeps its order. Of diagnostics that say the same of the same place, only the
 // first is kept.
 func (errs Errors) Sorted() Errors {

@@ -12,7 +12,7 @@ func testSource(name string) *Source {
 	return &Source{Name: name, Text: []byte("model A {\n\tfields { é Text }\n}\n")}
 }
 
-// spanOf returns the span of the first place where a text stands in a source.
+// spanOf returns the span of the first place where a text is in a source.
 func spanOf(t *testing.T, source *Source, text string) Span {
 	t.Helper()
 	offset := strings.Index(string(source.Text), text)
@@ -172,7 +172,7 @@ func TestSuggest(t *testing.T) {
 		{"authorID", "authorId"},
 		{"createAt", "createdAt"},
 		{"text", "Text"},
-		{"title", ""}, // itself is no suggestion
+		{"title", ""}, // itself is not a suggestion
 		{"ud", ""},    // too short to tell
 		{"body", ""},
 		{"", ""},

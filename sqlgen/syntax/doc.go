@@ -7,7 +7,7 @@
 // decided in package schema, what an expression means in package expr.
 //
 // Parse returns a tree whatever the errors. What did not parse is left out of
-// it, or stands there as a BadExpr, and the nodes around it are Incomplete: so
+// it, or is there as a BadExpr, and the nodes around it are Incomplete: so
 // later stages can check the rest and stay silent about what is missing.
 //
 // Diagnostics of all stages are collected in Errors. Render shows them to

@@ -15,7 +15,7 @@ var (
 	quoted       = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`")
 )
 
-// TestErrorsWhereMade runs the schemas in testdata/errors. Each error stands
+// TestErrorsWhereMade runs the schemas in testdata/errors. Each error is
 // beside what makes it, as a comment
 //
 //	// ERROR "regexp" "regexp"

@@ -21,11 +21,11 @@ import (
 //     and models blocks are always broken over lines, one item on each. Those of
 //     an enum, a role and its blocks, and of a model in an api, stay on one line
 //     if that is how they were written and they fit.
-//   - A field or enum value stands on one line with its attributes, without
-//     braces. If they do not fit, they stand in braces, one on each line.
-//   - The attributes of an action or arm stand in braces: on the same line if
+//   - A field or enum value is on one line with its attributes, without
+//     braces. If they do not fit, they are in braces, one on each line.
+//   - The attributes of an action or arm are in braces: on the same line if
 //     they fit and were not broken over lines, else one on each line.
-//   - Inputs, arguments and lists stand on one line if they fit, else one on
+//   - Inputs, arguments and lists are on one line if they fit, else one on
 //     each line. There is no comma after the last.
 //   - An expression that does not fit is broken before each of its outermost
 //     operators && or ||, and further inwards if that is not enough.
@@ -77,7 +77,7 @@ func (f *formatter) file(file *File) layout.Layout {
 	return layout.Concat(append(l, comments)...)
 }
 
-// blankBefore puts a blank line before the comments that stand on lines of
+// blankBefore puts a blank line before the comments that are on lines of
 // their own; trailing others come first.
 func (f *formatter) blankBefore(comments layout.Layout, trailing int) layout.Layout {
 	return comments.Replacing(trailing, layout.BlankLine())

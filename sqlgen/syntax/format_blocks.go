@@ -31,7 +31,7 @@ func (f *formatter) flexibleTokenBlock(item func() layout.Layout) layout.Layout 
 }
 
 // asWritten is the separation of items the first of which is the token at index
-// i: broken if this one stands on a line of its own, else if they do not fit.
+// i: broken if this one is on a line of its own, else if they do not fit.
 func (f *formatter) asWritten(i int) layout.Layout {
 	if f.between(i).breaks {
 		return layout.LineEnd()

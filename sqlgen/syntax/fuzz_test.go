@@ -9,7 +9,7 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzScan checks that the tokens of any file, and what stands between them,
+// FuzzScan checks that the tokens of any file, and what is between them,
 // are the whole file, and that every place is right.
 func FuzzScan(f *testing.F) {
 	addSchemas(f)
@@ -84,7 +84,7 @@ func FuzzComments(f *testing.F) {
 	})
 }
 
-// separators is what may stand between any two tokens.
+// separators is what may be between any two tokens.
 var separators = [...]string{
 	"\n", "\n\n", "\n\n\n", "\r\n", "\t",
 	"// a\n", "\n// a\n", "\n\n// a\n", "// a\n\n", "// a\n// b\n", "\n// a\n\n// b\n",

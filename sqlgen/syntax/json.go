@@ -65,7 +65,7 @@ func (errs Errors) MarshalJSON() ([]byte, error) {
 	return json.Marshal(list)
 }
 
-// rangeOf returns the range of a span, nil if it is no place in a file.
+// rangeOf returns the range of a span, nil if it is not a place in a file.
 func rangeOf(s Span) *jsonRange {
 	if s.File == nil || s.Start.Line == 0 {
 		return nil

@@ -326,7 +326,7 @@ func withArticle(noun string) string {
 	return "a " + noun
 }
 
-// describe says what stands in the schema, in the words of its author.
+// describe says what is in the schema, in the words of its author.
 func describe(t *Token) string {
 	switch t.Kind {
 	case TokenEOF:

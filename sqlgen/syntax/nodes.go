@@ -38,7 +38,7 @@ type Span struct {
 	Start, End Pos
 }
 
-// Node is anything that stands in a file.
+// Node is anything that is in a file.
 type Node interface {
 	Span() Span
 	Incomplete() bool
@@ -172,7 +172,7 @@ func ActionsOf(members []Member) []*Action {
 	return actions
 }
 
-// AttributesOf returns the attributes that stand directly among the members, in
+// AttributesOf returns the attributes that are directly among the members, in
 // the order written.
 func AttributesOf(members []Member) []*Attribute {
 	var attrs []*Attribute
@@ -475,7 +475,7 @@ type Paren struct {
 	node
 }
 
-// BadExpr stands where an expression did not parse or uses what the language
+// BadExpr is where an expression did not parse or uses what the language
 // does not have. The error has been reported, so checks stay silent about it.
 type BadExpr struct {
 	node

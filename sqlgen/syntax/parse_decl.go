@@ -77,7 +77,7 @@ func (p *parser) roleExpression() *RoleBlock {
 	return b
 }
 
-// skipToString passes over what is no member of a role: up to one, to the next
+// skipToString passes over what is not a member of a role: up to one, to the next
 // line or to the end of the block.
 func (p *parser) skipToString() {
 	p.skip()

@@ -220,7 +220,7 @@ func isAggregateName(name string) bool {
 	return false
 }
 
-// skipSteps passes over the steps of a path behind what is no path.
+// skipSteps passes over the steps of a path behind what is not a path.
 func (p *parser) skipSteps() {
 	for p.token().is(".") && p.peek(1).Kind == TokenName {
 		p.skip()

@@ -88,7 +88,7 @@ func (p *parser) memberBlock(members []Member, keyword, declaration string) []Me
 	}
 }
 
-// strayItems parses fields, or actions, that stand directly in a model or
+// strayItems parses fields, or actions, that are directly in a model or
 // union: one error for all that follow each other, and none of them is lost.
 func (p *parser) strayItems() Member {
 	m := p.mark()

@@ -3,7 +3,7 @@ package syntax
 import "strings"
 
 // maxNesting bounds how deep brackets and negations nest in an expression, and
-// maxOperators how many operators it has, so that whoever walks a tree may
+// maxOperators how many operators it has, so that anyone who walks a tree may
 // recurse.
 const (
 	maxNesting   = 200

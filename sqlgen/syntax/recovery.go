@@ -87,7 +87,7 @@ func (p *parser) declBrace() int {
 	return 0
 }
 
-// skipToDecl passes over what is no declaration, at least one token: up to the
+// skipToDecl passes over what is not a declaration, at least one token: up to the
 // next declaration, or to what looks like one at the very beginning of a line.
 func (p *parser) skipToDecl() {
 	for first := true; p.token().Kind != TokenEOF; first = false {
@@ -121,7 +121,7 @@ func (p *parser) skipToItem() {
 	}
 }
 
-// skipToName passes over what is no value of an enum, or no name in an api: up
+// skipToName passes over what is not a value of an enum, or no name in an api: up
 // to one, or to the end of the block.
 func (p *parser) skipToName() {
 	for t := p.token(); t.Kind != TokenName && t.Kind != TokenEOF && !t.is("}"); t = p.token() {
@@ -220,7 +220,7 @@ func (p *parser) openBlock(owner string) (open int, ok bool) {
 	return p.at - 1, p.token().Kind != TokenEOF && !p.token().is("}") && !p.atDecl()
 }
 
-// atInnerBlock reports whether a block begins here that stands in others.
+// atInnerBlock reports whether a block begins here that is in others.
 func (p *parser) atInnerBlock() bool {
 	switch p.token().Text {
 	case "fields", "arms", "actions", "emails", "domains", "expression", "models":
@@ -229,7 +229,7 @@ func (p *parser) atInnerBlock() bool {
 	return false
 }
 
-// items parses what stands between the brace at index open and its other half.
+// items parses what is between the brace at index open and its other half.
 func (p *parser) items(open int, owner string, item func() bool) {
 	separated := false
 	for !p.abandoned {
@@ -261,10 +261,10 @@ func (p *parser) items(open int, owner string, item func() bool) {
 	}
 }
 
-// brackets is what a list stands in.
+// brackets is what a list is in.
 type brackets struct {
 	closing  string
-	ofInputs bool // whether inputs stand in it, whose last may be followed by a comma
+	ofInputs bool // whether inputs are in it, whose last may be followed by a comma
 }
 
 // list parses comma-separated items in brackets, the next token being the

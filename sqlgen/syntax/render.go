@@ -15,7 +15,7 @@ type Options struct {
 }
 
 // The longest stretch of a source line that is shown, in characters, and how
-// much of it stands before the place that matters if the line is longer.
+// much of it is before the place that matters if the line is longer.
 const (
 	maxExcerpt    = 160
 	excerptBefore = 60
@@ -116,7 +116,7 @@ func (r *renderer) excerpt(s Span, color string) {
 	r.out.WriteString("\n")
 }
 
-// lineAround returns the line on which a span begins: what stands before the
+// lineAround returns the line on which a span begins: what is before the
 // span, what of it is on this line, and what follows.
 func lineAround(s Span) (before, marked, after string) {
 	text := s.File.Text

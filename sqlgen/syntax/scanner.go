@@ -33,7 +33,7 @@ func scan(src *Source, errs *Errors) (tokens []Token, sound bool) {
 	}
 }
 
-// token scans one token with what stands before it.
+// token scans one token with what is before it.
 func (s *scanner) token() Token {
 	leading, open := s.trivia()
 	t := Token{Leading: leading}
@@ -119,7 +119,7 @@ func (s *scanner) trivia() (list []Trivia, open *fault) {
 }
 
 // lineComment scans a comment up to the end of its line. White space before the
-// line end is no part of it.
+// line end is not part of it.
 func (s *scanner) lineComment() Trivia {
 	start, end := s.pos, s.pos
 	for !s.atEnd() && !s.atLineEnd() {
@@ -347,7 +347,7 @@ func (s *scanner) span(start Pos) Span {
 	return Span{File: s.src, Start: start, End: s.pos}
 }
 
-// after returns the place behind text, which stands at p and has no line ends
+// after returns the place behind text, which is at p and has no line ends
 // and only ASCII characters.
 func (p Pos) after(text string) Pos {
 	return Pos{Offset: p.Offset + len(text), Line: p.Line, Column: p.Column + len(text)}

@@ -54,7 +54,7 @@ func editDistance(a, b []rune, limit int) int {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		// Beginnings that differ in length by more than limit are no way to a near
+		// Beginnings that differ in length by more than limit are not a way to a near
 		// one, so only a band around the diagonal counts.
 		from, to := max(1, i-limit), min(len(b), i+limit)
 		current[0] = i

@@ -19,7 +19,7 @@ type Token struct {
 	Kind    TokenKind
 	Text    string // as written
 	Span    Span
-	Leading []Trivia // what stands between the token before and this one, in order
+	Leading []Trivia // what is between the token before and this one, in order
 
 	value  string  // of a string: the text with its escapes resolved
 	isOpen bool    // of a string: whether its closing quote is missing
@@ -43,7 +43,7 @@ const (
 	BlockComment                   // /* … */
 )
 
-// Trivia is what stands between two tokens and matters to readers only: line
+// Trivia is what is between two tokens and matters to readers only: line
 // ends and comments.
 type Trivia struct {
 	Kind TriviaKind

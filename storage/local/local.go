@@ -1,5 +1,5 @@
 // Package local keeps objects in a folder, for development. It has no server of its
-// own: whoever serves takes uploads at the addresses that it signs.
+// own: anyone who serves takes uploads at the addresses that it signs.
 package local
 
 import (
@@ -136,7 +136,7 @@ func (s *Store) write(key, contentType string, contents io.Reader) (err error) {
 			_ = os.Remove(f.Name())
 		}
 	}()
-	// The digest stands before what it is of, so that its place is filled in at the end.
+	// The digest is before what it is of, so that its place is filled in at the end.
 	digest := sha256.New()
 	head := func() ([]byte, error) {
 		line, err := json.Marshal(description{contentType, hex.EncodeToString(digest.Sum(nil))})

@@ -74,7 +74,7 @@ func TestDownloadIsDataURL(t *testing.T) {
 	}
 }
 
-// What is left of a write that did not end is no object.
+// What is left of a write that did not end is not an object.
 func TestUnfinishedWrite(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -115,7 +115,7 @@ func label(m *schema.Model) string {
 	return "id"
 }
 
-// idPath is where the id of a row stands in the input of an action that takes one.
+// idPath is where the id of a row is in the input of an action that takes one.
 func idPath(a *schema.Action) string {
 	for _, in := range a.Reads {
 		if in.Explicit || len(in.Path) != 1 || in.Path[0].Name != "id" {

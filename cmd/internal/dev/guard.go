@@ -46,7 +46,7 @@ func (l *loop) mayUse(ctx context.Context) (bool, error) {
 
 // concerns says why others may use the database: a server serves it, its release was
 // not installed by dev, or it holds what Sternpost has not made. The last counts only
-// before the first release: whoever let dev install one has been asked.
+// before the first release: anyone who let dev install one has been asked.
 func (l *loop) concerns(ctx context.Context) ([]string, error) {
 	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
@@ -108,7 +108,7 @@ func (l *loop) concerns(ctx context.Context) ([]string, error) {
 // maxOthers is how many objects are named that Sternpost has not made.
 const maxOthers = 5
 
-// serversSQL counts the sessions of logins that may serve. A superuser, and whoever runs
+// serversSQL counts the sessions of logins that may serve. A superuser, and anyone who runs
 // dev, may do so without being a server.
 const serversSQL = `
 select count(*)

@@ -16,7 +16,7 @@ type request struct {
 
 // sample returns up to three requests that work as printed: a create that needs
 // no other record, a list that needs no filter, and a request that is refused, to
-// see what an error looks like. Whoever tries them has not signed in.
+// see what an error looks like. Anyone who tries them has not signed in.
 func sample(m *release.Manifest, baseURL string) []request {
 	if len(m.APIs) == 0 {
 		return nil

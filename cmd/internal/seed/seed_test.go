@@ -76,7 +76,7 @@ func newTarget(t *testing.T) (seed.Target, *pgtest.DB) {
 	return seed.Target{DatabaseURL: db.OwnerURL(), Compiled: compiled, BaseURL: baseURL, Tokens: tokens}, db
 }
 
-// read reads seeds that stand in the files of a new folder.
+// read reads seeds that are in the files of a new folder.
 func read(t *testing.T, files map[string]string) ([]seed.File, error) {
 	t.Helper()
 	dir := t.TempDir()

@@ -86,7 +86,7 @@ class ServiceApi {
     return Object.assign(this.reads<Input, Page>(action), { pages, all });
   }
 
-  /** Calls an action, or a route below it, as whoever is signed in. */
+  /** Calls an action, or a route below it, as the identity that is signed in. */
   async call<Result>(action: string, input: unknown, options: CallOptions = {}, repeatable: Repeatable): Promise<Result> {
     const { signal } = options;
     const headers: Record<string, string> = { "Content-Type": "application/json", ...this.#options.headers, ...options.headers };

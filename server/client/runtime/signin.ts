@@ -1,4 +1,4 @@
-// Who is signed in, and how somebody does.
+// The identity that is signed in, and the ways to sign in.
 
 import { ServiceError, signInEnded } from "./errors.js";
 import { type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";

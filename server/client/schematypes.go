@@ -49,7 +49,7 @@ func isEmpty(s *release.JSONSchema) bool {
 	return s.IsClosed() && len(s.Properties) == 0
 }
 
-// of returns the type of a schema that stands at a depth of blocks, behind so many characters.
+// of returns the type of a schema that is at a depth of blocks, behind so many characters.
 func (t *types) of(s *release.JSONSchema, depth, before int) string {
 	switch {
 	case s.IsNever:
