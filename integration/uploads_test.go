@@ -242,6 +242,37 @@ func TestUploadChangesDuringAttach(t *testing.T) {
 	}
 }
 
+// TestUploadUsedDuringAttach lets another call use a key after a call was found to be able to: before the
+// look at what was sent, and between that and the copy.
+func TestUploadUsedDuringAttach(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name         string
+		isBeforeHead bool
+	}{{"before the look", true}, {"before the copy", false}} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			how := onBucket(t)
+			store := &interrupted{Store: how.store.(*s3.Store), isBeforeHead: test.isBeforeHead}
+			how.store = store
+			a := serveFiles(t, how)
+			key := a.sent(t, "createArticle/upload/cover", "", "image/png", "contents")
+			body := `{"title":"a","cover":"` + key + `"}`
+			other := func() {
+				a.ok(t, "createArticle", "", body)
+				if err := store.Delete(t.Context(), storage.Uploads+key); err != nil { // as the server does a moment later
+					t.Error(err)
+				}
+			}
+			store.by.Store(&other)
+			a.refuses(t, "createArticle", "", body, "cover", "is not an upload key for this input")
+			if got, want := a.counts(t), "1 held, 0 free, 0 neither"; got != want {
+				t.Errorf("files: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
 func TestParallelAttach(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, onBucket(t))
@@ -259,8 +290,7 @@ func TestParallelAttach(t *testing.T) {
 				t.Error(err)
 			case response.StatusCode == http.StatusOK:
 				succeeded.Add(1)
-			case !strings.Contains(body, `{"field":"cover","error":"is not an upload key for this input"}`) &&
-				!strings.Contains(body, `{"field":"cover","error":"the upload changed while it was being attached"}`): // it was deleted since
+			case !strings.Contains(body, `{"field":"cover","error":"is not an upload key for this input"}`):
 				t.Errorf("got %d %s", response.StatusCode, body)
 			}
 		})
@@ -278,17 +308,25 @@ func TestParallelAttach(t *testing.T) {
 	}
 }
 
-// stopping is a store that goes away between the look at an upload and its copy.
-type stopping struct {
+// interrupted is a store in which something happens before or after a look at an upload, once.
+type interrupted struct {
 	*s3.Store
-	stop atomic.Pointer[func()] // nil means it stays
+	by           atomic.Pointer[func()] // nil means nothing
+	isBeforeHead bool
 }
 
-func (s *stopping) Head(ctx context.Context, key string) (storage.Object, error) {
-	o, err := s.Store.Head(ctx, key)
-	if stop := s.stop.Swap(nil); stop != nil {
-		(*stop)()
+func (s *interrupted) happen() {
+	if by := s.by.Swap(nil); by != nil {
+		(*by)()
 	}
+}
+
+func (s *interrupted) Head(ctx context.Context, key string) (storage.Object, error) {
+	if s.isBeforeHead {
+		s.happen()
+	}
+	o, err := s.Store.Head(ctx, key)
+	s.happen()
 	return o, err
 }
 
@@ -359,13 +397,13 @@ func TestStorageAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store := &stopping{Store: bucket}
+	store := &interrupted{Store: bucket}
 	a := serveFiles(t, serving{store: store})
 	key := a.sent(t, "createArticle/upload/cover", "", "image/png", "contents")
 	created := read[article](t, a.ok(t, "createArticle", "", `{"title":"a","cover":"`+dataURL("image/png", "a", "x")+`"}`))
 	a.ok(t, "createArticle", "", `{"title":"gone","cover":"`+dataURL("image/png", "a", "x")+`"}`)
 	stop := g.Stop
-	store.stop.Store(&stop)
+	store.by.Store(&stop)
 
 	const away = `{"code":"ERR_UNAVAILABLE","message":"the service is temporarily unavailable"}`
 	withKey := `{"title":"b","cover":"` + key + `"}`

@@ -123,11 +123,10 @@ func expectError(t *testing.T, end *url.URL, want string) {
 }
 
 func racingRedemptions(t *testing.T) {
-	s, _ := start(t, "  throttle: {perAddress: 100000}\n")
+	s, _ := start(t, "  throttle: {perAddress: 100000}\n", "STERNPOST_DATABASE_POOL_WAIT=30")
 	code := usualCode(t, s)
 	parameters := url.Values{"grant_type": {"authorization_code"}, "code": {code}, "code_verifier": {verifier}, "redirect_uri": {target}}
 	var succeeded []tokens
-	refused := 0
 	var mutex sync.Mutex
 	var wg sync.WaitGroup
 	for range 100 {
@@ -140,16 +139,14 @@ func racingRedemptions(t *testing.T) {
 				t.Error(err)
 			case got.status == http.StatusOK:
 				succeeded = append(succeeded, got)
-			case got.Error == "invalid_grant":
-				refused++
-			case got.status != http.StatusServiceUnavailable: // which a slow machine answers to those it has no time for
+			case got.Error != "invalid_grant":
 				t.Errorf("got %+v, want invalid_grant", got)
 			}
 		})
 	}
 	wg.Wait()
-	if len(succeeded) != 1 || refused == 0 {
-		t.Fatalf("%d redemptions succeeded, want 1; %d were refused, want some", len(succeeded), refused)
+	if len(succeeded) != 1 {
+		t.Fatalf("%d redemptions succeeded, want 1", len(succeeded))
 	}
 	expectGrant(t, s.refresh(t, succeeded[0].RefreshToken), "invalid_grant")
 }

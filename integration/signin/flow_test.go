@@ -16,12 +16,12 @@ import (
 const target = "http://127.0.0.1:9/done?tab=1"
 
 // start serves an application with one provider that does what a test wants.
-func start(t *testing.T, more string) (*service, *issuer) {
+func start(t *testing.T, more string, env ...string) (*service, *issuer) {
 	t.Helper()
 	p := newIssuer(t)
 	s := serve(t, options{
 		settings: settings(more, provider("Main", p.URL, clientID)),
-		env:      []string{secretOf("MAIN", clientSecret)},
+		env:      append(env, secretOf("MAIN", clientSecret)),
 	})
 	return s, p
 }

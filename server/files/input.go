@@ -117,7 +117,7 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 			continue
 		}
 		seen[f.upload] = true
-		more, err := s.look(ctx, f, name)
+		more, err := s.look(ctx, a, identity, f, name)
 		if err != nil {
 			return err
 		}
@@ -160,10 +160,10 @@ func (s *Service) attachable(a *release.Action, identity string, files []*Sent) 
 }
 
 // look finds out what was sent for an upload, and judges it.
-func (s *Service) look(ctx context.Context, f *Sent, name string) ([]refusal.Entry, error) {
+func (s *Service) look(ctx context.Context, a *release.Action, identity string, f *Sent, name string) ([]refusal.Entry, error) {
 	object, err := s.Store.Head(ctx, storage.Uploads+f.upload)
 	if errors.Is(err, storage.ErrNotFound) {
-		return []refusal.Entry{{Field: f.path, Error: nothingUploaded}}, nil
+		return s.whyAbsent(a, identity, f)
 	}
 	if err != nil {
 		return nil, refusal.Unavailable.With(err)
@@ -171,6 +171,20 @@ func (s *Service) look(ctx context.Context, f *Sent, name string) ([]refusal.Ent
 	f.stored = file{Filename: name, ContentType: object.ContentType, Size: object.Size}
 	f.etag = object.ETag
 	return judgeFile(f.input, object.ContentType, object.Size, f.path, f.path), nil
+}
+
+// whyAbsent says why storage has nothing for a key that the call might attach a moment ago:
+// another call may have used it since, which deletes the upload.
+func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]refusal.Entry, error) {
+	names, err := s.attachable(a, identity, []*Sent{f})
+	if err != nil {
+		return nil, err
+	}
+	why := nothingUploaded
+	if _, ok := names[f.upload]; !ok {
+		why = notUploadKey
+	}
+	return []refusal.Entry{{Field: f.path, Error: why}}, nil
 }
 
 // Kept are the files that were stored for a call.
@@ -234,7 +248,9 @@ func (s *Service) storeFile(ctx context.Context, f *Sent) error {
 	}
 	err := s.Store.Copy(ctx, storage.Uploads+f.upload, key, f.etag)
 	switch {
-	case errors.Is(err, storage.ErrChanged), errors.Is(err, storage.ErrNotFound):
+	case errors.Is(err, storage.ErrNotFound): // another call has used the key since, and its upload is deleted
+		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: notUploadKey})
+	case errors.Is(err, storage.ErrChanged):
 		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: uploadChanged})
 	case err != nil:
 		return refusal.Unavailable.With(err)

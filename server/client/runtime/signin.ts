@@ -3,7 +3,7 @@
 import { ServiceError, signInEnded } from "./errors.js";
 import { type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
 import { sha256 } from "./sha256.js";
-import { type SignInStorage, base64url, defaultStorage, exclusively, randomBytes, surroundings, uniqueName } from "./surroundings.js";
+import { type SignInStorage, base64url, defaultStorage, exclusively, pause, randomBytes, surroundings, uniqueName } from "./surroundings.js";
 
 /** How somebody signs in by password. */
 export interface PasswordSignIn {
@@ -91,6 +91,9 @@ interface TokenAnswer {
 
 /** For how long the service remembers that a sign-in has begun. */
 const begunFor = 600_000;
+
+/** How long what another tab has stored may take to come here. */
+const longestArrival = 1_000;
 
 /** The sign-in of a client. What is kept of it is read anew each time, since other tabs change it too. */
 class SignIns implements SignInActions {
@@ -197,8 +200,8 @@ class SignIns implements SignInActions {
 
   /** Replaces an access token that does not hold, unless somebody else did. It fails where the sign-in is over. */
   refresh(stale: KeptSignIn): Promise<KeptSignIn> {
-    return exclusively(`sternpost ${stale.id}`, async () => {
-      const last = await this.current();
+    return exclusively(`sternpost ${stale.id}`, async (hasWaited) => {
+      const last = await (hasWaited ? this.#successor(stale) : this.current());
       if (last?.id !== stale.id) throw signInEnded(undefined);
       if (last.accessToken !== stale.accessToken) return last;
       let answer: TokenAnswer;
@@ -212,6 +215,14 @@ class SignIns implements SignInActions {
       if ((await this.current())?.id !== stale.id) throw signInEnded(undefined); // another one began meanwhile
       return this.#keep(keptOf(stale.id, answer));
     });
+  }
+
+  /** What is kept after another tab had its turn. What that has stored comes here a moment after its turn, and nothing comes if it failed. */
+  async #successor(stale: KeptSignIn): Promise<KeptSignIn | null> {
+    for (const end = Date.now() + longestArrival; ; await pause(10, undefined)) {
+      const kept = await this.current();
+      if (kept?.accessToken !== stale.accessToken || Date.now() > end) return kept;
+    }
   }
 
   /** Begins a sign-in by a grant. */

@@ -14,6 +14,11 @@ interface ProgressRequest {
   abort(): void;
 }
 
+/** The locks that all tabs of a browser share. */
+interface Locks {
+  request<T>(name: string, options: { ifAvailable?: boolean }, work: (lock: unknown) => Promise<T>): Promise<T>;
+}
+
 interface Surroundings {
   XMLHttpRequest?: new () => ProgressRequest;
   addEventListener?: (type: "storage", listener: (event: { key: string | null }) => void) => void;
@@ -23,7 +28,7 @@ interface Surroundings {
   history?: { state: unknown; replaceState(state: unknown, title: string, url: string): void };
   localStorage?: SignInStorage;
   location?: { href: string; assign(url: string): void };
-  navigator?: { locks?: { request<T>(name: string, work: () => Promise<T>): Promise<T> } };
+  navigator?: { locks?: Locks };
 }
 
 const surroundings = globalThis as unknown as Surroundings;
@@ -53,16 +58,21 @@ function defaultStorage(): SignInStorage {
 
 const lines = new Map<string, Promise<unknown>>();
 
-/** Does work under a name, one at a time: in all tabs of a browser, elsewhere in this program. */
-function exclusively<T>(name: string, work: () => Promise<T>): Promise<T> {
-  const locks = surroundings.navigator?.locks;
-  if (locks !== undefined) return locks.request(name, work);
-  const done = (lines.get(name) ?? Promise.resolve()).then(work);
+/** Does work under a name, one at a time: in this program, and in all tabs of a browser. The work is told whether it had to wait for another tab. */
+function exclusively<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+  const done = (lines.get(name) ?? Promise.resolve()).then(() => amongTabs(name, work));
   const over = done.catch(() => undefined).then(() => {
     if (lines.get(name) === over) lines.delete(name);
   });
   lines.set(name, over);
   return done;
+}
+
+async function amongTabs<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+  const locks = surroundings.navigator?.locks;
+  if (locks === undefined) return work(false);
+  const done = await locks.request(name, { ifAvailable: true }, async (lock) => (lock === null ? null : { result: await work(false) }));
+  return done === null ? locks.request(name, {}, () => work(true)) : done.result;
 }
 
 /** Waits for a promise until a signal ends the wait. What was begun goes on. */
