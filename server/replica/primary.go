@@ -141,6 +141,9 @@ func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*questio
 		}
 	}
 	if isFirst {
+		if err := w.bringForward(ctx, conn); err != nil {
+			return err
+		}
 		for _, r := range w.all {
 			r.forget()
 		}
@@ -152,6 +155,17 @@ func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*questio
 	}
 	for i, q := range asked {
 		q.answer <- positions[i]
+	}
+	return nil
+}
+
+// bringForward sees to it that replicas come to where the log of the primary is. In a quiet
+// database its end may be a part of a page that nobody waits for, and goes to the replicas
+// only with what is written next: nothing, or something after half a minute. What a
+// transaction with a number leaves in the log is written out within moments.
+func (w *Watch) bringForward(ctx context.Context, conn *pgx.Conn) error {
+	if _, err := conn.Exec(ctx, "select pg_current_xact_id()"); err != nil {
+		return fmt.Errorf("have the log of the primary written: %w", err)
 	}
 	return nil
 }
