@@ -1,0 +1,456 @@
+package integration
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+var updateTutorial = flag.Bool("update-tutorial", false, "write into the tutorial what its commands print")
+
+const tutorialPage = "guide/tutorial.md"
+
+// lesson is a block of the tutorial.
+//
+//	```sh            commands for the shell; they print nothing unless the next block says what
+//	```sh server     a command that goes on, in a terminal of its own
+//	```text, ```json what the commands before it print
+//	```text server   what the last server prints next; the line … stands for any lines
+//	```diff PATH     a change of a file
+//	```LANGUAGE PATH a whole file
+type lesson struct {
+	language string
+	info     string
+	text     string
+	start    int // of the text, in the page
+}
+
+var lessonFence = regexp.MustCompile("(?ms)^```(\\S*) ?([^\n]*)\n(.*?)^```\n")
+
+func readLessons(page string) []lesson {
+	var lessons []lesson
+	for _, m := range lessonFence.FindAllStringSubmatchIndex(page, -1) {
+		lessons = append(lessons, lesson{page[m[2]:m[3]], page[m[4]:m[5]], page[m[6]:m[7]], m[6]})
+	}
+	return lessons
+}
+
+// TestTutorial does what the tutorial says, in its order: it writes the files, runs the commands, and compares what
+// they print. In the end a browser uses the product. Ids, times, tokens and durations may differ.
+func TestTutorial(t *testing.T) {
+	t.Parallel()
+	installModules(t, typescriptDir, "nobody follows the tutorial")
+	installModules(t, "clients/pages", "nobody follows the tutorial")
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("SKIPPED: nobody follows the tutorial: there is no chromium here")
+	}
+	page := fileText(t, tutorialPage)
+	lessons := readLessons(page)
+	if len(lessons) < 20 {
+		t.Fatalf("%s has %d blocks", tutorialPage, len(lessons))
+	}
+	r := newReader(t)
+	for i, l := range lessons {
+		next := lesson{}
+		if i+1 < len(lessons) {
+			next = lessons[i+1]
+		}
+		r.follow(t, l, next)
+		if t.Failed() {
+			break
+		}
+	}
+	if *updateTutorial {
+		r.rewrite(t, page)
+	}
+	if t.Failed() {
+		return
+	}
+	got := node(t, "clients/pages", []string{"CHROMIUM=" + browser}, "tutorial.mjs", "http://localhost:"+r.ports["3000"])
+	want := `at first: 3 things; sign in
+signed in: ada@example.com can offer
+offered: Lamp, with a picture of 3 by 2 points
+refused: title: String length must be at most 80
+asked for: Kitchen chair: For my niece
+signed out: sign in
+complaints: none
+`
+	if got != want {
+		t.Errorf("in the browser\n  got\n%s\n  want\n%s", got, want)
+	}
+}
+
+// reader follows the tutorial in a folder of its own.
+type reader struct {
+	home    string
+	env     []string
+	ports   map[string]string // by those that the tutorial names
+	shell   *shell
+	printed string // by the last commands
+	server  *background
+	changes []change // of the page, when it is updated
+}
+
+type change struct {
+	at       lesson
+	replaced string
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	home, err := os.MkdirTemp("", "sternpost-tutorial-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(home) })
+	if err := os.Chmod(home, 0o755); err != nil { // Postgres may run as another user
+		t.Fatal(err)
+	}
+	r := &reader{home: home, ports: map[string]string{"8080": unusedPort(t), "3000": unusedPort(t)}}
+	for _, name := range []string{"PATH", "TMPDIR", "LANG"} {
+		if value, ok := os.LookupEnv(name); ok {
+			r.env = append(r.env, name+"="+value)
+		}
+	}
+	goEnv, err := exec.Command("go", "env", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOFLAGS").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := strings.Split(string(goEnv), "\n")
+	npmCache, err := exec.Command("npm", "config", "get", "cache").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Nothing is fetched that an earlier test has fetched already.
+	r.env = append(r.env, "HOME="+home, "GOCACHE="+values[0], "GOMODCACHE="+values[1], "GOPROXY="+values[2], "GOFLAGS="+values[3],
+		"npm_config_cache="+strings.TrimSpace(string(npmCache)), "npm_config_prefer_offline=true", "npm_config_audit=false",
+		"npm_config_update_notifier=false", "STERNPOST_ADMIN_PORT=0", "PORT="+r.ports["8080"])
+	r.shell = startShell(t, r.env)
+	return r
+}
+
+func unusedPort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// here is a text of the tutorial with the ports of this run.
+func (r *reader) here(text string) string {
+	for usual, port := range r.ports {
+		text = strings.ReplaceAll(text, "localhost:"+usual, "localhost:"+port)
+		text = strings.ReplaceAll(text, "listen("+usual+")", "listen("+port+")")
+	}
+	return text
+}
+
+// there is what a command printed here, as the tutorial says it.
+func (r *reader) there(text string) string {
+	for usual, port := range r.ports {
+		text = strings.ReplaceAll(text, "localhost:"+port, "localhost:"+usual)
+	}
+	return strings.ReplaceAll(text, r.home, "/home/ada")
+}
+
+func (r *reader) follow(t *testing.T, l, next lesson) {
+	t.Helper()
+	switch {
+	case l.language == "sh" && l.info == "":
+		r.printed = r.there(r.shell.run(t, r.here(l.text)))
+		if says := next.info == "" && (next.language == "text" || next.language == "json"); !says && r.printed != "" {
+			t.Errorf("the commands\n%s\nprint what the tutorial does not say:\n%s", l.text, r.printed)
+		}
+	case l.language == "sh" && l.info == "server":
+		r.server = startServer(t, r.shell.dir(t), r.shell.path(t), r.env, r.here(l.text))
+	case l.language == "text" && l.info == "server":
+		r.server.await(t, r, l.text)
+	case l.language == "text" && l.info == "":
+		if masked(r.printed) != masked(l.text) {
+			r.differs(t, l, r.printed)
+		}
+	case l.language == "json" && l.info == "":
+		if masked(compacted(r.printed)) != masked(compacted(l.text)) {
+			r.differs(t, l, r.printed)
+		}
+	case l.language == "diff":
+		r.change(t, l)
+	case l.info != "":
+		name := filepath.Join(r.home, l.info)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		replaceText(t, name, r.here(l.text))
+	default:
+		t.Fatalf("a block of %q is not expected:\n%s", l.language, l.text)
+	}
+}
+
+// differs notes that commands print something else than a block says.
+func (r *reader) differs(t *testing.T, l lesson, got string) {
+	t.Helper()
+	if *updateTutorial {
+		r.changes = append(r.changes, change{l, got})
+		return
+	}
+	t.Errorf("the tutorial says\n%s\nbut the commands print\n%s", masked(l.text), masked(got))
+}
+
+// rewrite writes what the commands printed into the tutorial.
+func (r *reader) rewrite(t *testing.T, page string) {
+	t.Helper()
+	for _, c := range slices.Backward(r.changes) {
+		text := strings.TrimRight(c.replaced, "\n")
+		if c.at.language == "json" {
+			text = wrapped(text)
+		}
+		page = page[:c.at.start] + text + "\n" + page[c.at.start+len(c.at.text):]
+	}
+	if err := os.WriteFile(tutorialPage, []byte(page), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wrapped is compact JSON in lines for a page, without what nobody wants to read.
+func wrapped(text string) string {
+	text = regexp.MustCompile(`("(?:access_token|refresh_token|startCursor|endCursor|url)":"[^"]{4})[^"]*"`).ReplaceAllString(text, `$1…"`)
+	text = regexp.MustCompile(`(":|,)(["{\[]|true|false|null|\d+)`).ReplaceAllString(text, "$1 $2")
+	text = regexp.MustCompile(`(":)(["{\[]|true|false|null|\d+)`).ReplaceAllString(text, "$1 $2")
+	var lines []string
+	line := ""
+	for word := range strings.SplitAfterSeq(text, ", ") {
+		if len(line)+len(word) > 110 {
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = " "
+		}
+		line += word
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// change applies a change to a file: the lines that stay and go are found there once, and those that stay and come take
+// their place. Several changes of one file are divided by a line @@.
+func (r *reader) change(t *testing.T, l lesson) {
+	t.Helper()
+	name := filepath.Join(r.home, l.info)
+	text := fileText(t, name)
+	for hunk := range strings.SplitSeq(l.text, "@@\n") {
+		var before, after strings.Builder
+		for line := range strings.Lines(hunk) {
+			switch line[0] {
+			case ' ':
+				before.WriteString(line[1:])
+				after.WriteString(line[1:])
+			case '-':
+				before.WriteString(line[1:])
+			case '+':
+				after.WriteString(line[1:])
+			default:
+				t.Fatalf("the line %q of a change begins with neither ' ', + nor -", line)
+			}
+		}
+		if n := strings.Count(text, r.here(before.String())); n != 1 {
+			t.Fatalf("the change\n%s\nfits %d times into %s:\n%s", hunk, n, l.info, text)
+		}
+		text = strings.Replace(text, r.here(before.String()), r.here(after.String()), 1)
+	}
+	replaceText(t, name, text)
+}
+
+// replaceText writes a file as editors do: another one takes its place.
+func replaceText(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(name+"~", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(name+"~", name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// varying is what nobody could have known before.
+var varying = []struct {
+	pattern *regexp.Regexp
+	mask    string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "{id}"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "{time}"},
+	{regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s|µs)\b`), "{duration}"},
+	{regexp.MustCompile(`"(access_token|refresh_token|startCursor|endCursor|url)": ?"[^"]*"`), `"$1":"{secret}"`},
+	{regexp.MustCompile(`"key": ?"[A-Za-z0-9_-]{22}"`), `"key":"{key}"`},
+	{regexp.MustCompile(`PostgreSQL \S+ from \S+`), "PostgreSQL"},
+}
+
+func masked(text string) string {
+	for _, v := range varying {
+		text = v.pattern.ReplaceAllString(text, v.mask)
+	}
+	return strings.TrimRight(text, "\n")
+}
+
+// compacted is JSON without white space. What is no JSON differs from all that is.
+func compacted(text string) string {
+	var b bytes.Buffer
+	if err := json.Compact(&b, []byte(text)); err != nil {
+		return err.Error() + ":\n" + text
+	}
+	return b.String()
+}
+
+// shell runs commands one after the other, as a terminal does.
+type shell struct {
+	in  io.Writer
+	out *bufio.Reader
+}
+
+func startShell(t *testing.T, env []string) *shell {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command("bash", "--norc", "-e", "-u")
+	command.Dir, command.Env = root, env
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		in.Close()
+		_ = command.Wait()
+	})
+	s := &shell{in, bufio.NewReader(out)}
+	s.run(t, "curl() { command curl --silent --show-error --max-time 60 \"$@\"; }\n")
+	return s
+}
+
+// run runs commands and returns what they print, on both of their outputs.
+func (s *shell) run(t *testing.T, commands string) string {
+	t.Helper()
+	const end = "=== printed ==="
+	if _, err := fmt.Fprintf(s.in, "{\n%s\n} </dev/null\nprintf '\\n%s\\n'\n", commands, end); err != nil {
+		t.Fatalf("the shell has ended before\n%s\n%v", commands, err)
+	}
+	var printed strings.Builder
+	for {
+		line, err := s.out.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the commands\n%s\nfailed; they printed:\n%s%s", commands, printed.String(), line)
+		}
+		if line == end+"\n" {
+			return strings.TrimSuffix(printed.String(), "\n")
+		}
+		printed.WriteString(line)
+	}
+}
+
+func (s *shell) dir(t *testing.T) string  { return strings.TrimSpace(s.run(t, "pwd")) }
+func (s *shell) path(t *testing.T) string { return strings.TrimSpace(s.run(t, `echo "$PATH"`)) }
+
+// background is a command of the tutorial that goes on in a terminal of its own.
+type background struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+	seen int // bytes that were awaited already
+	end  chan struct{}
+}
+
+func startServer(t *testing.T, dir, path string, env []string, text string) *background {
+	t.Helper()
+	s := &background{end: make(chan struct{})}
+	command := exec.Command("bash", "--norc", "-c", "exec "+text)
+	command.Dir, command.Env = dir, append(slices.Clone(env), "PATH="+path)
+	command.Stdout, command.Stderr = s, s
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = command.Wait()
+		close(s.end)
+	}()
+	t.Cleanup(func() {
+		_ = command.Process.Signal(os.Interrupt)
+		select {
+		case <-s.end:
+		case <-time.After(time.Minute):
+			_ = command.Process.Kill()
+			<-s.end
+			t.Errorf("%s does not end", text)
+		}
+		if t.Failed() {
+			t.Logf("%s wrote:\n%s", text, s.String())
+		}
+	})
+	return s
+}
+
+func (s *background) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *background) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// await waits until the server prints lines, in their order, after those that were awaited before.
+func (s *background) await(t *testing.T, r *reader, text string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "…" || line == "" {
+			continue
+		}
+		until(t, fmt.Sprintf("the server prints %q", line), func() bool { return s.find(r, line) })
+	}
+}
+
+// find looks for a line in what was printed since the last one that was found.
+func (s *background) find(r *reader, line string) bool {
+	text := s.String()
+	for at := s.seen; ; {
+		length := strings.IndexByte(text[at:], '\n') + 1
+		if length == 0 {
+			return false
+		}
+		at += length
+		if masked(r.there(text[at-length:at-1])) == masked(line) {
+			s.seen = at
+			return true
+		}
+	}
+}
