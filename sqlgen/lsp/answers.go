@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // view is what an answer is made from: a document and the project around it.
 type view struct {
 	project *project
+	sources *sqlgen.Project
 	index   *index
 	file    *syntax.File
 	lines   *lines // of the document
@@ -37,7 +39,7 @@ func (s *server) view(uri string) *view {
 	if file == nil {
 		return nil // the configuration
 	}
-	return &view{project: p, index: x, file: file, lines: newLines(file.Source.Text, units)}
+	return &view{project: p, sources: sources, index: x, file: file, lines: newLines(file.Source.Text, units)}
 }
 
 // symbolAt returns the place at a position and what the word there stands for,
@@ -149,10 +151,15 @@ func (s *server) formatting(_ context.Context, p documentParams) ([]textEdit, er
 
 func (s *server) documentSymbols(_ context.Context, p documentParams) ([]documentSymbol, error) {
 	symbols := []documentSymbol{}
-	v := s.view(p.TextDocument.URI)
-	if v == nil {
-		return symbols, nil
+	if v := s.view(p.TextDocument.URI); v != nil {
+		symbols = append(symbols, v.symbols()...)
 	}
+	return symbols, nil
+}
+
+// symbols returns what a file declares.
+func (v *view) symbols() []documentSymbol {
+	var symbols []documentSymbol
 	for _, d := range v.file.Decls {
 		switch d := d.(type) {
 		case *syntax.Model:
@@ -173,7 +180,7 @@ func (s *server) documentSymbols(_ context.Context, p documentParams) ([]documen
 			symbols = append(symbols, v.symbol(d.Name, classAPI, "api", d, nil))
 		}
 	}
-	return symbols, nil
+	return symbols
 }
 
 func (v *view) symbol(name *syntax.Ident, c class, detail string, whole syntax.Node, children []documentSymbol) documentSymbol {

@@ -61,7 +61,7 @@ func (x *index) roots(s *spot) []*symbol {
 		return x.inputRoots(s)
 	case slotBlock:
 		return wordSymbols(blockWords.only(map[string][]string{
-			"role": {"emails", "domains"}, "api": {"models"}, "api model": {"actions"},
+			"role": {"emails", "domains", "expression"}, "api": {"models"}, "api model": {"actions"},
 		}[s.block]...), classKeyword)
 	case slotAPIAction:
 		return x.actions(s)
@@ -128,7 +128,11 @@ func (x *index) bearersOf(s *spot) []string {
 		return []string{"toOne"}
 	}
 	bearers := []string{"scalar"}
-	switch kind, _ := expr.ScalarNamed(s.name(1)); {
+	kind, isScalar := expr.ScalarNamed(s.name(1))
+	if !isArray && (!isScalar || kind != expr.ID && !kind.IsOpaque()) {
+		bearers = append(bearers, "computable")
+	}
+	switch {
 	case kind == expr.File:
 		bearers = []string{"file"}
 	case kind.Class() == expr.ClassText:
@@ -270,6 +274,8 @@ func (x *index) arguments(s *spot) []*symbol {
 		return x.roleSymbols()
 	case at == "permission actions":
 		return kinds(s.keyword == "union")
+	case at == "computed ":
+		return append(x.expressionRoots(s), labels("expression")...)
 	case at == "validate message", s.attribute == "renamed":
 		return nil
 	case at == "validate ":
@@ -282,7 +288,7 @@ func (x *index) arguments(s *spot) []*symbol {
 		return x.defaults(s)
 	case at == "where ":
 		return append(x.expressionRoots(s), labels("expression")...)
-	case s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set":
+	case s.block == "expression", s.attribute == "permission", s.attribute == "validate", s.attribute == "where", s.attribute == "set", s.attribute == "computed":
 		return x.expressionRoots(s)
 	}
 	return nil
@@ -323,6 +329,10 @@ func (x *index) defaults(s *spot) []*symbol {
 func (x *index) expressionRoots(s *spot) []*symbol {
 	row, withContext := ownerName(s), true
 	switch {
+	case s.block == "expression": // of a role
+		row = ""
+	case s.attribute == "computed":
+		withContext = false
 	case s.block == "arms":
 		row, withContext = s.name(1), false
 	case s.block == "model" && s.attribute == "validate":
@@ -335,6 +345,9 @@ func (x *index) expressionRoots(s *spot) []*symbol {
 	symbols = append(symbols, x.inputSymbols(s)...)
 	if withContext {
 		symbols = append(symbols, x.contextSymbol())
+	}
+	if s.attribute == "computed" {
+		symbols = append(symbols, wordSymbols(aggregateWords, classKeyword)...)
 	}
 	for _, d := range x.types {
 		if _, isEnum := d.(*syntax.Enum); isEnum {
@@ -357,6 +370,9 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 	inputs := action.Reads.List
 	if action.With != nil {
 		inputs = append(slices.Clone(inputs), action.With.List...)
+		if s.attribute == "set" || s.attribute == "validate" { // of two by one name, the value is meant
+			inputs = append(slices.Clone(action.With.List), action.Reads.List...)
+		}
 	}
 	var symbols []*symbol
 	for _, in := range inputs {
@@ -366,13 +382,14 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 		}
 		y := &symbol{class: classValue, doc: "An input of `" + action.Name.Name + "`.", span: in.Span()}
 		if in.Label != nil {
-			y.name, y.span = in.Label.Name, in.Label.Span()
+			y.name, y.span, y.spelling = in.Label.Name, in.Label.Span(), plainly(in.Label)
 			y.detail = y.name + ": " + typeText(steps[0], in.Array != nil, in.Optional != nil)
 		} else {
 			y.name = schema.FlatName(steps)
 			y.detail = typeText(strings.Join(steps, "."), false, in.Optional != nil)
-			if f := x.walkPath(owner, steps); f != nil {
-				y.detail += " // " + f.typeText()
+			if path := x.fieldPath(owner, steps); path != nil {
+				y.detail += " // " + path[len(path)-1].typeText()
+				y.spelling = flat(steps, path)
 			}
 		}
 		symbols = append(symbols, y)
@@ -382,16 +399,25 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 
 // walkPath returns the field that a path from a model leads to, or nil.
 func (x *index) walkPath(owner string, steps []string) *field {
-	var last *field
+	if path := x.fieldPath(owner, steps); path != nil {
+		return path[len(path)-1]
+	}
+	return nil
+}
+
+// fieldPath returns the fields that a path from a model names, nil if there is one that
+// is not there.
+func (x *index) fieldPath(owner string, steps []string) []*field {
+	var path []*field
 	for _, step := range steps {
 		fields := x.fields(owner)
 		i := slices.IndexFunc(fields, func(f *field) bool { return f.name == step })
 		if i < 0 {
 			return nil
 		}
-		last, owner = fields[i], fields[i].typeName
+		path, owner = append(path, fields[i]), fields[i].typeName
 	}
-	return last
+	return path
 }
 
 // declared returns the thing whose declaration has its name at a place.
@@ -413,10 +439,14 @@ func (x *index) declared(s *spot) *symbol {
 	case s.block == "arms":
 		for _, a := range syntax.ArmsOf(members(x.declaration(ownerName(s)))) {
 			symbols = append(symbols, &symbol{name: a.Name.Name, class: classArm, detail: a.Name.Name + " " + a.Model.Name,
-				doc: docText(a.Doc), span: a.Name.Span()})
+				doc: docText(a.Doc), span: a.Name.Span(), spelling: plainly(a.Name)})
 		}
 	default:
 		symbols = x.fieldSymbols(ownerName(s))
+	}
+	// Of two declarations of one name, the one that is here.
+	if i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == s.word && y.span.Start.Offset == s.start }); i >= 0 {
+		return symbols[i]
 	}
 	return named(symbols, s.word)
 }

@@ -16,6 +16,9 @@ type index struct {
 	types    []syntax.Decl // models, unions, enums and messages
 	roles    []*syntax.Role
 	identity []*field
+
+	known     map[string][]*field // the fields of models that were asked for
+	mentioned []mention           // nil until they are asked for
 }
 
 // field is something that a path can name in a row or message.
@@ -29,6 +32,7 @@ type field struct {
 	note     string      // how it came to be, if it is not declared
 	column   string      // "" means none
 	span     syntax.Span // where it is declared; the zero Span means built in
+	spelling spelling
 }
 
 // typeText returns the field's type as it would be written.
@@ -46,7 +50,7 @@ func typeText(name string, array, optional bool) string {
 
 func newIndex(p *sqlgen.Project) *index {
 	var errs syntax.Errors // said by check
-	x := &index{config: schema.ReadConfig(p.Config, &errs)}
+	x := &index{config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
 	for _, f := range p.Files {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)
@@ -121,7 +125,10 @@ func (x *index) isModel(name string) bool {
 func (x *index) fields(owner string) []*field {
 	switch d := x.declaration(owner).(type) {
 	case *syntax.Model:
-		return x.modelFields(d)
+		if x.known[owner] == nil {
+			x.known[owner] = x.modelFields(d)
+		}
+		return x.known[owner]
 	case *syntax.Union:
 		fields := declaredFields(owner, syntax.FieldsOf(d.Members))
 		for _, b := range []field{{name: "id", typeName: "ID"}, {name: "sourceModel", typeName: "Text"}, {name: "sourceArm", typeName: "Text"}} {
@@ -150,6 +157,7 @@ func declaredFields(owner string, trees []*syntax.Field) []*field {
 			optional: f.Optional != nil,
 			doc:      docText(f.Doc),
 			span:     f.Name.Span(),
+			spelling: plainly(f.Name),
 		})
 	}
 	return fields
@@ -168,7 +176,7 @@ func (x *index) modelFields(m *syntax.Model) []*field {
 		case !f.array && x.hasKey(owner, trees[i]):
 			f.column = schema.SnakeForm(f.name + "Id")
 			fields = append(fields, &field{owner: owner, name: f.name + "Id", typeName: "ID", optional: f.optional, column: f.column,
-				note: "The id of `" + f.name + "`.", span: f.span})
+				note: "The id of `" + f.name + "`.", span: f.span, spelling: asKey(trees[i].Name)})
 		}
 	}
 	for _, name := range []string{"createdAt", "updatedAt"} {
@@ -206,12 +214,20 @@ func attribute(attrs []*syntax.Attribute, name string) *syntax.Attribute {
 
 // relationName returns the name in the @relation of a field, "" if there is none.
 func relationName(f *syntax.Field) string {
-	if a := attribute(f.Attrs, "relation"); a != nil && len(a.Args) == 1 {
-		if path, ok := a.Args[0].Value.(*syntax.Path); ok {
-			return path.Steps[0].Name
-		}
+	if name := relationIdent(f); name != nil {
+		return name.Name
 	}
 	return ""
+}
+
+// relationIdent returns the name in the @relation of a field, or nil.
+func relationIdent(f *syntax.Field) *syntax.Ident {
+	if a := attribute(f.Attrs, "relation"); a != nil && len(a.Args) == 1 {
+		if path, ok := a.Args[0].Value.(*syntax.Path); ok {
+			return path.Steps[0]
+		}
+	}
+	return nil
 }
 
 // identityFields returns the fields of Identity: what the compiler gives it in a
@@ -235,13 +251,13 @@ func (x *index) identityFields() []*field {
 				continue
 			}
 			owner := declaredName(d).Name
-			name := relationName(f)
-			if name == "" {
-				name = schema.Variable(owner)
+			name, spelt := schema.Variable(owner), asVariable(declaredName(d))
+			if given := relationIdent(f); given != nil {
+				name, spelt = given.Name, plainly(given)
 			}
 			if !slices.ContainsFunc(fields, func(f *field) bool { return f.name == name }) {
 				fields = append(fields, &field{owner: "Identity", name: name, typeName: owner, optional: true,
-					note: "Leads back from `" + owner + "." + f.Name.Name + "`.", span: f.Name.Span()})
+					note: "Leads back from `" + owner + "." + f.Name.Name + "`.", span: f.Name.Span(), spelling: spelt})
 			}
 		}
 	}

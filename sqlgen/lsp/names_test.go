@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -101,13 +102,13 @@ func TestCompletion(t *testing.T) {
 		{"type without brackets behind", "model A { fields { title ¦", "… Text Person"},
 		{"type in a message", "message M { total ¦ }", "… Text Totals Person Any"},
 		{"type in a union", "union U { fields { total ¦ } }", "… Text State"},
-		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @sequence @renamed @maxLength"},
+		{"behind a type", "model A { fields {\n  title Text ¦\n} }", "@unique @index @default @computed @sequence @renamed @maxLength"},
 		{"next line behind a type", "model A { fields {\n  title Text\n  ¦\n} }", ""},
-		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default sequence renamed maxLength"},
-		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default sequence renamed maxLength"},
-		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default sequence renamed maxLength"},
-		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @sequence @renamed @maxLength"},
-		{"attribute of a number", "model A { fields {\n  size Number @¦\n} }", "unique index default renamed"},
+		{"attribute of a scalar", "model A { fields {\n  title Text @¦\n} }", "unique index default computed sequence renamed maxLength"},
+		{"begun attribute", "model A { fields {\n  title Text @un¦\n  b Text\n} }", "unique index default computed sequence renamed maxLength"},
+		{"second attribute", "model A { fields {\n  title Text @unique @d¦\n} }", "unique index default computed sequence renamed maxLength"},
+		{"attribute in braces", "model A { fields {\n  title Text { ¦ }\n} }", "@unique @index @default @computed @sequence @renamed @maxLength"},
+		{"attribute of a number", "model A { fields {\n  size Number @¦\n} }", "unique index default computed renamed"},
 		{"attribute of an array", "model A { fields { sizes Number[] @¦ } }", "unique index default renamed maxItems"},
 		{"attribute of an array of texts", "model A { fields { tags Markdown[]? @¦ } }", "unique index default renamed maxLength maxItems"},
 		{"attribute of a File", "model A { fields { f File? @¦ } }", "unique index renamed accepts maxSize"},
@@ -145,7 +146,7 @@ func TestCompletion(t *testing.T) {
 		{"half-written argument", actions("get getPost(id) { @where(¦"), "post id ctx " + values + " expression"},
 		{"half-written argument without braces", actions("get getPost(id) @where(¦"), "post id ctx " + values + " expression"},
 		{"action behind a half-written one", actions("get getPost(id) { @where(post.\n    list listPosts(author.¦)"), "… name posts"},
-		{"flat name", actions("update setPost(id) with (author.id?) { @validate(¦) }"), "id authorId ctx " + values + " expression message"},
+		{"flat name", actions("update setPost(id) with (author.id?) { @validate(¦) }"), "authorId id ctx " + values + " expression message"},
 		{"ctx", actions("get getPost(id) { @where(ctx.¦) }"), "identity isAuthenticated now headers env secrets"},
 		{"ctx.identity", post("@permission(expression: ctx.identity.¦"), "… id email team emailVerified person createdAt"},
 		{"ctx.env", post("@permission(expression: ctx.env.¦, actions: [get])"), "REGION"},
@@ -175,7 +176,7 @@ func TestCompletion(t *testing.T) {
 		{"expression of an arm", union("arms { written Post { @where(¦) } }"), "post " + values + " expression"},
 		{"target in an arm", union("arms { written Post { @set(event.¦) } }"), "name id sourceModel sourceArm"},
 		{"value in an arm", union("arms { written Post { @set(event.name = post.¦) } }"), postFields},
-		{"block of a role", "role R { ¦ }", "emails domains"},
+		{"block of a role", "role R { ¦ }", "emails domains expression"},
 		{"member of a role", "role R { emails { ¦ } }", ""},
 		{"block of an api", "api A { ¦ }", "models"},
 		{"model of an api", "api A { models { ¦ } }\n" + union(""), "Person Profile Event Post"},
@@ -651,32 +652,33 @@ func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
 func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 	t.Parallel()
 	bearers := map[string]string{
-		"scalar":                   "model M { fields { x Number @# } }",
-		"scalar text":              "model M { fields { x Markdown @# } }",
-		"scalar text requiredText": "model M { fields { x Text @# } }",
-		"scalar array":             "model M { fields { x Number[] @# } }",
-		"file":                     "model M { fields { x File @# } }",
-		"toOne":                    "model N { fields { a Text } } model M { fields { x N @# } }",
-		"toMany":                   "model N { fields { m M } } model M { fields { x N[] @# } }",
-		"model":                    "model M { @# }",
-		"union":                    "union U { @# }",
-		"enumValue":                "enum E { A @# }",
-		"arm":                      "model M { fields { a Text } } union U { arms { m M @# } }",
-		"get":                      "model M { actions { get a() @# } }",
-		"list":                     "model M { actions { list a() @# } }",
-		"create":                   "model M { actions { create a() @# } }",
-		"update":                   "model M { actions { update a() @# } }",
-		"delete":                   "model M { actions { delete a() @# } }",
-		"read":                     "model M { actions { read a() returns (Any) @# } }",
-		"write":                    "model M { actions { write a() returns (Any) @# } }",
-		"unionGet":                 "union U { actions { get a() @# } }",
-		"unionList":                "union U { actions { list a() @# } }",
-		"messages":                 "message M { x Text @# }",
-		"unionField":               "union U { fields { x Text @# } }",
+		"scalar computable":                   "model M { fields { x Number @# } }",
+		"scalar":                              "model M { fields { x ID @# } }",
+		"scalar text computable":              "model M { fields { x Markdown @# } }",
+		"scalar text requiredText computable": "model M { fields { x Text @# } }",
+		"scalar array":                        "model M { fields { x Number[] @# } }",
+		"file":                                "model M { fields { x File @# } }",
+		"toOne":                               "model N { fields { a Text } } model M { fields { x N @# } }",
+		"toMany":                              "model N { fields { m M } } model M { fields { x N[] @# } }",
+		"model":                               "model M { @# }",
+		"union":                               "union U { @# }",
+		"enumValue":                           "enum E { A @# }",
+		"arm":                                 "model M { fields { a Text } } union U { arms { m M @# } }",
+		"get":                                 "model M { actions { get a() @# } }",
+		"list":                                "model M { actions { list a() @# } }",
+		"create":                              "model M { actions { create a() @# } }",
+		"update":                              "model M { actions { update a() @# } }",
+		"delete":                              "model M { actions { delete a() @# } }",
+		"read":                                "model M { actions { read a() returns (Any) @# } }",
+		"write":                               "model M { actions { write a() returns (Any) @# } }",
+		"unionGet":                            "union U { actions { get a() @# } }",
+		"unionList":                           "union U { actions { list a() @# } }",
+		"messages":                            "message M { x Text @# }",
+		"unionField":                          "union U { fields { x Text @# } }",
 	}
 	// Codes by which the compiler says that an attribute is out of place there.
 	misplaced := []syntax.Code{schema.MisplacedAttribute, schema.UnknownAttribute, schema.DefaultNotAllowed, schema.FunctionAttribute,
-		schema.BadRelation, schema.OnDeleteMisplaced, schema.BadLimit, schema.BadSequence}
+		schema.BadRelation, schema.OnDeleteMisplaced, schema.BadLimit, schema.BadSequence, expr.ComputedType, syntax.NotSupportedYet}
 	for bearer, template := range bearers {
 		for _, w := range attributeWords {
 			argument := ""
@@ -689,6 +691,8 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 				argument = "(NoRule)"
 			case "maxLength", "maxItems":
 				argument = "(3)"
+			case "computed":
+				argument = "(null)"
 			case "sequence":
 				argument = `("A")`
 			}

@@ -13,6 +13,10 @@ type initializeParams struct {
 			} `json:"publishDiagnostics"`
 		} `json:"textDocument"`
 		Workspace struct {
+			WorkspaceEdit struct {
+				DocumentChanges    bool     `json:"documentChanges"`
+				ResourceOperations []string `json:"resourceOperations"`
+			} `json:"workspaceEdit"`
 			DidChangeWatchedFiles struct {
 				DynamicRegistration bool `json:"dynamicRegistration"`
 			} `json:"didChangeWatchedFiles"`
@@ -38,6 +42,10 @@ type serverCapabilities struct {
 	DefinitionProvider         bool              `json:"definitionProvider"`
 	DocumentSymbolProvider     bool              `json:"documentSymbolProvider"`
 	DocumentFormattingProvider bool              `json:"documentFormattingProvider"`
+	ReferencesProvider         bool              `json:"referencesProvider"`
+	DocumentHighlightProvider  bool              `json:"documentHighlightProvider"`
+	WorkspaceSymbolProvider    bool              `json:"workspaceSymbolProvider"`
+	RenameProvider             renameOptions     `json:"renameProvider"`
 }
 
 type syncOptions struct {
@@ -51,6 +59,10 @@ const syncIncremental = 2
 
 type completionOptions struct {
 	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type renameOptions struct {
+	PrepareProvider bool `json:"prepareProvider"`
 }
 
 type position struct {
@@ -151,6 +163,70 @@ type completionItem struct {
 	SortText      string   `json:"sortText"`
 	TextEdit      textEdit `json:"textEdit"`
 }
+
+type referenceParams struct {
+	positionParams
+	Context struct {
+		IncludeDeclaration bool `json:"includeDeclaration"`
+	} `json:"context"`
+}
+
+type highlight struct {
+	Range textRange `json:"range"`
+}
+
+type symbolInformation struct {
+	Name      string   `json:"name"`
+	Kind      int      `json:"kind"`
+	Location  location `json:"location"`
+	Container string   `json:"containerName,omitempty"`
+}
+
+type renameParams struct {
+	positionParams
+	NewName string `json:"newName"`
+}
+
+type placeholder struct {
+	Range       textRange `json:"range"`
+	Placeholder string    `json:"placeholder"`
+}
+
+// workspaceEdit is a change of several files. Either of its two forms is used, as the
+// client has it.
+type workspaceEdit struct {
+	Changes         map[string][]textEdit `json:"changes,omitempty"`
+	DocumentChanges []any                 `json:"documentChanges,omitempty"` // *documentEdit, *fileRename, *fileCreation
+}
+
+type documentEdit struct {
+	TextDocument versionedID `json:"textDocument"`
+	Edits        []textEdit  `json:"edits"`
+}
+
+type versionedID struct {
+	URI     string `json:"uri"`
+	Version *int   `json:"version"` // nil means that the file is not open
+}
+
+type fileRename struct {
+	Kind   string `json:"kind"` // rename
+	OldURI string `json:"oldUri"`
+	NewURI string `json:"newUri"`
+}
+
+type fileCreation struct {
+	Kind string `json:"kind"` // create
+	URI  string `json:"uri"`
+}
+
+type showMessageParams struct {
+	Type    int    `json:"type"`
+	Message string `json:"message"`
+}
+
+// messageWarning is the type of a message that warns.
+const messageWarning = 2
 
 type documentSymbol struct {
 	Name           string           `json:"name"`

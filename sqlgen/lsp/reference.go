@@ -72,6 +72,7 @@ var blockWords = words{
 	{name: "arms", text: "The models whose rows a union shows, and which of them."},
 	{name: "emails", text: "Addresses of members."},
 	{name: "domains", text: "Domains all whose addresses are members."},
+	{name: "expression", text: "Who else has the role: callers of whom it holds. It names `ctx` and literals only."},
 	{name: "models", text: "The models and unions that the api exposes."},
 }
 
@@ -109,6 +110,8 @@ var attributeWords = words{
 		text: "Makes an index for finding and ordering rows. A foreign key always has one."},
 	{name: "default", on: "scalar", example: "summary Text @default(\"none\")",
 		text: "The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id."},
+	{name: "computed", on: "computable", example: "length Number @computed(COUNT(post.author.written))",
+		text: "The value is made of other fields, of this row and of others, and follows them. Paths through a to-many are in an aggregate."},
 	{name: "sequence", on: "requiredText", example: "number Text @sequence(\"INV-\", 1000)",
 		text: "The database gives the value: the prefix and the next number, at least four digits. It is unique, and no input."},
 	{name: "relation", on: "toOne", example: "approver Person? @relation(approved)",
@@ -171,6 +174,22 @@ var argumentWords = words{
 	{name: "cascade", text: "Deletes this row too."},
 	{name: "restrict", text: "Refuses to delete the row pointed to."},
 	{name: "setNull", text: "Sets the field to null."},
+}
+
+// aggregateWords are the functions of @computed; each has a form with a condition.
+var aggregateWords = words{
+	{name: "SUM", text: "The sum of the values that a path reaches."},
+	{name: "AVG", text: "The mean of the values that a path reaches."},
+	{name: "MEDIAN", text: "The middle one of the values that a path reaches."},
+	{name: "MIN", text: "The least of the values that a path reaches."},
+	{name: "MAX", text: "The greatest of the values that a path reaches."},
+	{name: "COUNT", text: "How many values a path reaches."},
+	{name: "SUMIF", text: "The sum of the values for which the condition holds."},
+	{name: "AVGIF", text: "The mean of the values for which the condition holds."},
+	{name: "MEDIANIF", text: "The middle one of the values for which the condition holds."},
+	{name: "MINIF", text: "The least of the values for which the condition holds."},
+	{name: "MAXIF", text: "The greatest of the values for which the condition holds."},
+	{name: "COUNTIF", text: "How many values the condition holds for."},
 }
 
 var contextWords = words{

@@ -115,6 +115,11 @@ func (s *server) methods() map[string]jrpc2.Handler {
 		"textDocument/completion":         handler(s.completion),
 		"textDocument/documentSymbol":     handler(s.documentSymbols),
 		"textDocument/formatting":         handler(s.formatting),
+		"textDocument/references":         handler(s.references),
+		"textDocument/documentHighlight":  handler(s.highlights),
+		"textDocument/prepareRename":      handler(s.prepareRename),
+		"textDocument/rename":             handler(s.rename),
+		"workspace/symbol":                handler(s.workspaceSymbols),
 	}
 }
 
@@ -191,6 +196,10 @@ func (s *server) initialize(_ context.Context, p initializeParams) (initializeRe
 			DefinitionProvider:         true,
 			DocumentSymbolProvider:     true,
 			DocumentFormattingProvider: true,
+			ReferencesProvider:         true,
+			DocumentHighlightProvider:  true,
+			WorkspaceSymbolProvider:    true,
+			RenameProvider:             renameOptions{PrepareProvider: true},
 		},
 		ServerInfo: serverInfo{Name: "sternpost", Version: s.options.Version},
 	}, nil

@@ -77,17 +77,36 @@ func spotAt(file *syntax.File, offset int) *spot {
 	case t.Kind == syntax.TokenName && t.Span.Start.Offset <= offset:
 		s.word, s.start, s.end = t.Text, t.Span.Start.Offset, t.Span.End.Offset
 	}
-	w := &walk{tokens: file.Tokens, stack: []*frame{{kind: "file"}}}
+	w := newWalk(file)
 	for w.at < at {
 		w.step()
 	}
-	for i := at; i >= 2 && file.Tokens[i-1].Text == "." && file.Tokens[i-2].Kind == syntax.TokenName; i -= 2 {
-		s.path = append([]string{file.Tokens[i-2].Text}, s.path...)
-	}
-	s.isLabel = s.word != "" && file.Tokens[at+1].Text == ":"
-	s.afterAt = at > 0 && file.Tokens[at-1].Text == "@"
-	w.describe(s)
+	w.look(s)
 	return s
+}
+
+// spotsOf returns the places of all names in a file, in their order.
+func spotsOf(file *syntax.File) []*spot {
+	var spots []*spot
+	for w := newWalk(file); w.tokens[w.at].Kind != syntax.TokenEOF; w.step() {
+		if t := &w.tokens[w.at]; t.Kind == syntax.TokenName {
+			s := &spot{file: file, word: t.Text, start: t.Span.Start.Offset, end: t.Span.End.Offset}
+			w.look(s)
+			spots = append(spots, s)
+		}
+	}
+	return spots
+}
+
+// look says what the place is that the walk has come to, of which the word is known.
+func (w *walk) look(s *spot) {
+	at := w.at
+	for i := at; i >= 2 && w.tokens[i-1].Text == "." && w.tokens[i-2].Kind == syntax.TokenName; i -= 2 {
+		s.path = append([]string{w.tokens[i-2].Text}, s.path...)
+	}
+	s.isLabel = s.word != "" && w.tokens[at+1].Text == ":"
+	s.afterAt = at > 0 && w.tokens[at-1].Text == "@"
+	w.describe(s)
 }
 
 // inComment tells whether a place is inside one of the comments before a token.
@@ -114,6 +133,10 @@ type walk struct {
 	tokens []syntax.Token
 	at     int
 	stack  []*frame
+}
+
+func newWalk(file *syntax.File) *walk {
+	return &walk{tokens: file.Tokens, stack: []*frame{{kind: "file"}}}
 }
 
 // frame is an open bracket and the item that is in it last.
@@ -308,7 +331,7 @@ func (w *walk) slot(f *frame, s *spot) slot {
 		return slotType
 	case f.kind == "inputs":
 		return slotInput
-	case s.attribute != "":
+	case s.attribute != "", s.block == "expression":
 		return slotArgument
 	}
 	onItsLine := len(f.item) > 0 && !w.lineEndsBefore(s.start)

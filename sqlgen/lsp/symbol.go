@@ -18,6 +18,8 @@ type symbol struct {
 	span   syntax.Span      // of the name where it is declared; the zero Span means built in
 	insert string           // what completion writes; "" means the name
 	next   func() []*symbol // what can follow behind a dot; nil means nothing
+
+	spelling spelling
 }
 
 func wordSymbols(list words, c class) []*symbol {
@@ -70,7 +72,7 @@ func (x *index) variable(model string) []*symbol {
 	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
 		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
 	if d := x.declaration(model); d != nil {
-		y.span = declaredName(d).Span()
+		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
 	return []*symbol{y}
 }
@@ -104,13 +106,13 @@ func (x *index) roleSymbols() []*symbol {
 }
 
 func roleSymbol(r *syntax.Role) *symbol {
-	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span()}
+	return &symbol{name: r.Name.Name, class: classRole, detail: "role " + r.Name.Name, doc: docText(r.Doc), span: r.Name.Span(), spelling: plainly(r.Name)}
 }
 
 // typeSymbol returns the symbol of a declared type.
 func (x *index) typeSymbol(d syntax.Decl) *symbol {
 	name := declaredName(d)
-	y := &symbol{name: name.Name, span: name.Span()}
+	y := &symbol{name: name.Name, span: name.Span(), spelling: plainly(name)}
 	switch d := d.(type) {
 	case *syntax.Model:
 		y.class, y.detail = classModel, "model "+name.Name
@@ -139,7 +141,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 	var symbols []*symbol
 	for _, v := range d.Values {
 		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
-			doc: docText(v.Doc), span: v.Name.Span()})
+			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name)})
 	}
 	return symbols
 }
@@ -148,7 +150,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 func (x *index) fieldSymbols(owner string) []*symbol {
 	var symbols []*symbol
 	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span}
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling}
 		stored := ""
 		switch {
 		case f.column != "":
@@ -173,7 +175,7 @@ func actionSymbol(owner string, a *syntax.Action) *symbol {
 	if a.Returns != nil {
 		detail += " returns " + inputsText(a.Returns)
 	}
-	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(),
+	return &symbol{name: a.Name.Name, class: classAction, detail: detail, span: a.Name.Span(), spelling: plainly(a.Name),
 		doc: paragraphs(docText(a.Doc), fmt.Sprintf("Action of `%s`. Function `api.%s`.", owner, schema.SnakeForm(a.Name.Name)))}
 }
 
@@ -196,7 +198,8 @@ func (x *index) declarationSymbols(file *syntax.File) []*symbol {
 		case *syntax.Role:
 			symbols = append(symbols, roleSymbol(d))
 		case *syntax.API:
-			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc), span: d.Name.Span()})
+			symbols = append(symbols, &symbol{name: d.Name.Name, class: classAPI, detail: "api " + d.Name.Name, doc: docText(d.Doc),
+				span: d.Name.Span(), spelling: plainly(d.Name)})
 		case *syntax.Later:
 		default:
 			symbols = append(symbols, x.typeSymbol(d))

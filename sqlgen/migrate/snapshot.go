@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // SnapshotName is the name of the file, beside the migrations, that says what a
@@ -67,6 +68,16 @@ func readSnapshot(dir string) (*snapshot, error) {
 		return nil, fmt.Errorf("%s was changed by hand or by a merge: its digest is not that of its contents; run: sternpost migrate rebase", name)
 	}
 	return s, nil
+}
+
+// Described returns what a database holds when all migrations of a folder are applied,
+// nil if there are none.
+func Described(dir string) (*pg.Database, error) {
+	s, err := readSnapshot(dir)
+	if s == nil || err != nil {
+		return nil, err
+	}
+	return pg.ReadDescription(s.Description.text())
 }
 
 // newSnapshot makes the snapshot of a release.

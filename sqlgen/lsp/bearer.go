@@ -1,0 +1,301 @@
+package lsp
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/migrate"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// bearer is what has a declared name: the declaration, or the part of it that is not nil.
+type bearer struct {
+	name   *syntax.Ident
+	decl   syntax.Decl // nil if the name is no part of a declaration's own, such as a label
+	field  *syntax.Field
+	value  *syntax.EnumValue
+	action *syntax.Action
+}
+
+// bearer finds what has a declared name.
+func (x *index) bearer(name *syntax.Ident) bearer {
+	for _, f := range x.files {
+		for _, d := range f.Decls {
+			b := bearer{name: name, decl: d}
+			if declaredName(d) == name {
+				return b
+			}
+			fields := syntax.FieldsOf(members(d))
+			switch d := d.(type) {
+			case *syntax.Message:
+				fields = d.Fields
+			case *syntax.Enum:
+				for _, b.value = range d.Values {
+					if b.value.Name == name {
+						return b
+					}
+				}
+				b.value = nil
+			}
+			for _, b.field = range fields {
+				if b.field.Name == name {
+					return b
+				}
+			}
+			b.field = nil
+			for _, a := range syntax.ArmsOf(members(d)) {
+				if a.Name == name {
+					return b
+				}
+			}
+			for _, b.action = range syntax.ActionsOf(members(d)) {
+				if b.action.Name == name {
+					return b
+				}
+			}
+		}
+	}
+	return bearer{name: name}
+}
+
+// keepArms says by @set what the arms of unions take from a field, or give to one, by
+// its name alone: they do not find it by another.
+func (x *index) keepArms(r *rewriting, b bearer, to string) {
+	if b.field == nil {
+		return
+	}
+	owner := declaredName(b.decl).Name
+	for _, d := range x.types {
+		u, ok := d.(*syntax.Union)
+		if !ok {
+			continue
+		}
+		for _, arm := range syntax.ArmsOf(u.Members) {
+			var sets strings.Builder
+			for _, f := range syntax.FieldsOf(u.Members) {
+				source := x.walkPath(arm.Model.Name, []string{f.Name.Name})
+				if source == nil || source.column == "" || setsField(arm, f.Name.Name) {
+					continue
+				}
+				target, value := f.Name.Name, f.Name.Name
+				switch {
+				case b.decl == d && f.Name == b.name:
+					target = to
+				case owner == arm.Model.Name && source.spelling.has(b.name):
+					value = source.spelling.renamed(b.name, to)
+				default:
+					continue
+				}
+				sets.WriteString(" @set(" + schema.Variable(u.Name.Name) + "." + target + " = " + schema.Variable(arm.Model.Name) + "." + value + ")")
+			}
+			r.addAttribute(arm.Model.Span(), arm.Attrs, sets.String())
+		}
+	}
+}
+
+// setsField tells whether an arm gives a field of its union a value by @set.
+func setsField(arm *syntax.Arm, name string) bool {
+	return slices.ContainsFunc(arm.Attrs, func(a *syntax.Attribute) bool {
+		return a.Name.Name == "set" && len(a.Args) == 1 && a.Args[0].Target != nil &&
+			len(a.Args[0].Target.Steps) == 2 && a.Args[0].Target.Steps[1].Name == name
+	})
+}
+
+// addAttribute writes an attribute, with a space before it, behind the last name or mark of
+// what it belongs to: inside of the braces if the others are in such.
+func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, text string) {
+	if text == "" {
+		return
+	}
+	at := behind.End.Offset
+	if len(attrs) > 0 {
+		between := behind.File.Text[at:attrs[0].Span().Start.Offset]
+		if brace := slices.Index(between, '{'); brace >= 0 {
+			at += brace + 1
+		}
+	}
+	r.insert(behind.File, at, text)
+}
+
+// keepRows writes the marker by which a migration renames a table, column or value instead
+// of dropping it and adding another, where a database may have it already.
+func (v *view) keepRows(r *rewriting, b bearer, to string) {
+	var attrs []*syntax.Attribute
+	var behind syntax.Span
+	switch d := b.decl.(type) {
+	case *syntax.Model:
+		switch {
+		case b.field != nil:
+			if !v.index.isStored(d.Name.Name, b.field) {
+				return
+			}
+			attrs, behind = b.field.Attrs, fieldHead(b.field)
+		case b.action != nil:
+			return
+		default:
+			attrs, behind = syntax.AttributesOf(d.Members), openingBrace(d)
+		}
+	case *syntax.Enum:
+		if b.value == nil {
+			return
+		}
+		attrs, behind = b.value.Attrs, b.value.Name.Span()
+	default:
+		return
+	}
+	known := v.installed(b)
+	marker := attribute(attrs, "renamed")
+	switch {
+	case marker == nil && known(b.name.Name):
+		text := " @renamed(from: " + b.name.Name + ")"
+		if model, isModel := b.decl.(*syntax.Model); isModel && b.field == nil {
+			r.insert(behind.File, behind.End.Offset, modelMarker(model, behind, text))
+		} else {
+			r.addAttribute(behind, attrs, text)
+		}
+	case marker == nil, len(marker.Args) != 1:
+	default:
+		from := marker.Args[0].Value
+		switch {
+		case known(b.name.Name):
+			r.replace(from.Span(), b.name.Name)
+		case syntax.SourceOf(from.Span()) == to:
+			r.remove(marker.Span())
+		}
+	}
+}
+
+// remove takes a stretch away, with the white space before it.
+func (r *rewriting) remove(span syntax.Span) {
+	start := span.Start.Offset
+	for start > 0 && strings.IndexByte(" \t\n", span.File.Text[start-1]) >= 0 {
+		start--
+	}
+	r.edits[span.File] = append(r.edits[span.File], edit{start, span.End.Offset, ""})
+}
+
+// fieldHead returns what a field is without its attributes.
+func fieldHead(f *syntax.Field) syntax.Span {
+	span := f.Type.Span()
+	if f.Array != nil {
+		span.End = f.Array.Span().End
+	}
+	if f.Optional != nil {
+		span.End = f.Optional.Span().End
+	}
+	return span
+}
+
+// openingBrace returns the brace of a model.
+func openingBrace(d *syntax.Model) syntax.Span {
+	file := d.Span().File
+	at := d.Name.Span().End.Offset
+	at += slices.Index(file.Text[at:d.Span().End.Offset], '{')
+	return spanOf(file, at, at+1)
+}
+
+// modelMarker is a marker as the first member of a model: on a line of its own, unless the
+// model begins on the line of its name.
+func modelMarker(d *syntax.Model, brace syntax.Span, text string) string {
+	rest := brace.File.Text[brace.End.Offset:]
+	line, _, _ := strings.Cut(string(rest), "\n")
+	if strings.TrimSpace(line) == "" {
+		return "\n " + text
+	}
+	return text
+}
+
+// isStored tells whether a field of a model has a column, or its key has.
+func (x *index) isStored(model string, f *syntax.Field) bool {
+	return slices.ContainsFunc(x.fields(model), func(has *field) bool { return has.column != "" && has.spelling.has(f.Name) })
+}
+
+// installed returns what tells whether a database may have the table, column or value of
+// a bearer by a name: as the snapshot of the migrations has it, or, of a project that has
+// been served in development, as it is.
+func (v *view) installed(b bearer) func(name string) bool {
+	if v.project.dir == "" {
+		return func(string) bool { return false }
+	}
+	_, err := os.Stat(filepath.Join(v.project.dir, ".sternpost", "postgres"))
+	served := err == nil
+	kept, err := migrate.Described(filepath.Join(v.project.dir, migrate.DirName))
+	return func(name string) bool {
+		switch {
+		case served && name == b.name.Name, err != nil:
+			return true
+		case kept == nil:
+			return false
+		case b.value != nil:
+			return hasValue(kept, name)
+		case b.field == nil:
+			return kept.Table(schema.SnakeForm(name)) != nil
+		}
+		t := kept.Table(schema.SnakeForm(declaredName(b.decl).Name))
+		if m, isModel := b.decl.(*syntax.Model); t == nil && isModel { // its own renaming may not be migrated yet
+			if marker := attribute(syntax.AttributesOf(m.Members), "renamed"); marker != nil && len(marker.Args) == 1 {
+				t = kept.Table(schema.SnakeForm(syntax.SourceOf(marker.Args[0].Value.Span())))
+			}
+		}
+		return t != nil && (t.Column(schema.SnakeForm(name)) != nil || t.Column(schema.SnakeForm(name+"Id")) != nil)
+	}
+}
+
+// hasValue tells whether some column may hold a value.
+func hasValue(db *pg.Database, value string) bool {
+	for _, t := range db.Tables {
+		for _, c := range t.Columns {
+			if slices.Contains(c.Values, value) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// lookBeside notes the files of custom code and seeds in which the old name is a word: what
+// stands there is not the compiler's to read.
+func (v *view) lookBeside(r *rewriting, b bearer) {
+	name := b.name.Name
+	forms := []string{name}
+	switch b.decl.(type) {
+	case *syntax.Model:
+		if b.action == nil {
+			forms = append(forms, schema.SnakeForm(name))
+		}
+		if b.field != nil && v.index.isModel(b.field.Type.Name) {
+			forms = append(forms, name+"Id", schema.SnakeForm(name+"Id"))
+		}
+	case *syntax.Message, *syntax.Enum:
+		if b.field == nil && b.value == nil {
+			return // its own name is the schema's alone
+		}
+	case nil: // a parameter of custom code
+		forms = append(forms, schema.SnakeForm(name))
+	default:
+		return
+	}
+	for i, form := range forms {
+		forms[i] = regexp.QuoteMeta(form)
+	}
+	word := regexp.MustCompile(`\b(?:` + strings.Join(forms, "|") + `)\b`)
+	for _, f := range v.sources.Functions {
+		if word.Match(f.Text) {
+			r.beside = append(r.beside, f.Name)
+		}
+	}
+	if v.project.dir == "" {
+		return
+	}
+	seeds, _ := filepath.Glob(filepath.Join(v.project.dir, "seed", "*"))
+	for _, seed := range seeds {
+		if text, err := os.ReadFile(seed); err == nil && word.Match(text) {
+			r.beside = append(r.beside, "seed/"+filepath.Base(seed))
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package lsp
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// mention is a stretch of a schema file that names something declared.
+type mention struct {
+	span     syntax.Span
+	spelling spelling
+}
+
+// declares tells whether the mention is where the name is declared.
+func (m mention) declares() bool {
+	return m.spelling.isPlain() && m.spelling.of[0].Span() == m.span
+}
+
+// mentions returns all mentions in a project, file by file, in their order.
+func (x *index) mentions() []mention {
+	if x.mentioned != nil {
+		return x.mentioned
+	}
+	var all []mention
+	for _, f := range x.files {
+		at := len(all)
+		for _, s := range spotsOf(f) {
+			if y := x.resolve(s); y != nil && len(y.spelling.of) > 0 {
+				all = append(all, mention{spanOf(f.Source, s.start, s.end), y.spelling})
+			}
+		}
+		all = append(all, x.sourceMentions(f)...)
+		slices.SortStableFunc(all[at:], func(a, b mention) int { return a.span.Start.Offset - b.span.Start.Offset })
+	}
+	x.mentioned = all
+	return all
+}
+
+// mentionsOf returns the mentions of one declared name.
+func (x *index) mentionsOf(name *syntax.Ident) []mention {
+	var of []mention
+	for _, m := range x.mentions() {
+		if m.spelling.has(name) {
+			of = append(of, m)
+		}
+	}
+	return of
+}
+
+func spanOf(file *syntax.Source, start, end int) syntax.Span {
+	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(end)}
+}
+
+// sourceMentions returns the texts in a file that name models and arms: those that
+// sourceModel and sourceArm of a union are compared with.
+func (x *index) sourceMentions(file *syntax.File) []mention {
+	var found []mention
+	for _, d := range file.Decls {
+		u, ok := d.(*syntax.Union)
+		if !ok {
+			continue
+		}
+		attrs := syntax.AttributesOf(u.Members)
+		for _, a := range syntax.ActionsOf(u.Members) {
+			attrs = append(attrs, a.Attrs...)
+		}
+		for _, a := range attrs {
+			for _, arg := range a.Args {
+				found = append(found, x.sourceTexts(u, arg.Value)...)
+			}
+		}
+	}
+	return found
+}
+
+// sourceTexts returns the mentions in the texts of an expression about a union.
+func (x *index) sourceTexts(u *syntax.Union, e syntax.Expr) []mention {
+	switch e := e.(type) {
+	case *syntax.Paren:
+		return x.sourceTexts(u, e.Inner)
+	case *syntax.Not:
+		return x.sourceTexts(u, e.Operand)
+	case *syntax.Binary:
+		if found := x.comparedSources(u, e.Left, e.Right); found != nil {
+			return found
+		}
+		if found := x.comparedSources(u, e.Right, e.Left); found != nil {
+			return found
+		}
+		return append(x.sourceTexts(u, e.Left), x.sourceTexts(u, e.Right)...)
+	}
+	return nil
+}
+
+// comparedSources returns the mentions on one side of a comparison whose other side
+// is sourceModel or sourceArm.
+func (x *index) comparedSources(u *syntax.Union, field, texts syntax.Expr) []mention {
+	path, ok := syntax.Unparen(field).(*syntax.Path)
+	if !ok || len(path.Steps) != 2 {
+		return nil
+	}
+	of := path.Steps[1].Name
+	if of != "sourceModel" && of != "sourceArm" {
+		return nil
+	}
+	list := []syntax.Expr{syntax.Unparen(texts)}
+	if l, isList := list[0].(*syntax.List); isList {
+		list = l.Elements
+	}
+	var found []mention
+	for _, e := range list {
+		text, isText := e.(*syntax.String)
+		if !isText {
+			continue
+		}
+		span := text.Span()
+		inner := spanOf(span.File, span.Start.Offset+1, span.End.Offset-1) // without the quotes
+		for _, a := range syntax.ArmsOf(u.Members) {
+			name := a.Name
+			if of == "sourceModel" {
+				name = nil
+				if d := x.declaration(a.Model.Name); d != nil {
+					name = declaredName(d)
+				}
+			}
+			if name != nil && name.Name == syntax.SourceOf(inner) {
+				found = append(found, mention{inner, plainly(name)})
+				break
+			}
+		}
+	}
+	return found
+}
+
+// nameAt returns the declared name that a place mentions and the mention, nil if there
+// is none. Of a name that is made of several the last one is meant: of authorEmail, email.
+func (v *view) nameAt(p position) (*syntax.Ident, *mention) {
+	offset := v.lines.offset(p)
+	if at := spotAt(v.file, offset); at.word != "" {
+		if y := v.index.resolve(at); y != nil && len(y.spelling.of) > 0 {
+			m := &mention{spanOf(v.file.Source, at.start, at.end), y.spelling}
+			return y.spelling.of[len(y.spelling.of)-1], m
+		}
+		return nil, nil
+	}
+	for _, m := range v.index.sourceMentions(v.file) {
+		if m.span.Start.Offset <= offset && offset <= m.span.End.Offset {
+			return m.spelling.of[0], &m
+		}
+	}
+	return nil, nil
+}

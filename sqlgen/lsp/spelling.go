@@ -1,0 +1,78 @@
+package lsp
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// spelling says of which declared names a name is made: author itself, the key
+// authorId, the variable post of model Post, the flat name authorEmail of an input.
+type spelling struct {
+	of   []*syntax.Ident             // none of what is built in
+	form func(names []string) string // nil means the one name as it is
+}
+
+// plainly is the spelling of a name where it is declared.
+func plainly(name *syntax.Ident) spelling { return spelling{of: []*syntax.Ident{name}} }
+
+// asVariable is the spelling of the row of a model or union in expressions.
+func asVariable(name *syntax.Ident) spelling {
+	return spelling{[]*syntax.Ident{name}, func(names []string) string { return schema.Variable(names[0]) }}
+}
+
+// asKey is the spelling of the foreign key of a to-one.
+func asKey(name *syntax.Ident) spelling {
+	return spelling{[]*syntax.Ident{name}, func(names []string) string { return names[0] + "Id" }}
+}
+
+// flat is the spelling of an input that is given by a path.
+func flat(steps []string, path []*field) spelling {
+	var s spelling
+	for _, f := range path {
+		s.of = append(s.of, f.spelling.of...)
+	}
+	s.form = func(names []string) string {
+		spelt := append([]string(nil), steps...)
+		for i, f := range path {
+			if n := len(f.spelling.of); n > 0 {
+				spelt[i] = f.spelling.with(names[:n])
+				names = names[n:]
+			}
+		}
+		return schema.FlatName(spelt)
+	}
+	return s
+}
+
+// with returns the name that is made of these names.
+func (s spelling) with(names []string) string {
+	if s.form == nil {
+		return names[0]
+	}
+	return s.form(names)
+}
+
+// isPlain tells whether the name is a declared one as it is.
+func (s spelling) isPlain() bool { return len(s.of) == 1 && s.form == nil }
+
+// has tells whether a declared name is part of the name.
+func (s spelling) has(name *syntax.Ident) bool {
+	for _, part := range s.of {
+		if part == name {
+			return true
+		}
+	}
+	return false
+}
+
+// renamed returns the name as it is when a declared one is called otherwise.
+func (s spelling) renamed(name *syntax.Ident, to string) string {
+	names := make([]string, len(s.of))
+	for i, part := range s.of {
+		names[i] = part.Name
+		if part == name {
+			names[i] = to
+		}
+	}
+	return s.with(names)
+}
