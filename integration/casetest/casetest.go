@@ -93,3 +93,30 @@ func (c *Case) Content(name string) string {
 	}
 	return ""
 }
+
+// File compares a whole file, such as a page of the guide that is written from what the
+// program says of itself. Under -update it writes the file.
+func File(t testing.TB, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	if string(got) == want {
+		return
+	}
+	lines, wanted := strings.Split(string(got), "\n"), strings.Split(want, "\n")
+	for i := range wanted {
+		if i >= len(lines) || lines[i] != wanted[i] {
+			t.Errorf("%s:%d is stale; write it with -update\n  it has %q\n  want   %q", path, i+1, strings.Join(lines[min(i, len(lines)):min(i+1, len(lines))], ""), wanted[i])
+			return
+		}
+	}
+	t.Errorf("%s is stale: it has %d lines too many; write it with -update", path, len(lines)-len(wanted))
+}

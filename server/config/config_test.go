@@ -312,22 +312,6 @@ func leaves(path string, v reflect.Value) map[string]reflect.Value {
 	return all
 }
 
-// The documentation names every setting.
-func TestSettingsAreDocumented(t *testing.T) {
-	t.Parallel()
-	text, err := os.ReadFile("../../integration/guide/reference/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range settings {
-		key := settings[i].key
-		dot := strings.LastIndexByte(key, '.')
-		if !strings.Contains(string(text), "`"+key+"`") && (dot < 0 || !strings.Contains(string(text), "`"+key[dot:]+"`")) {
-			t.Errorf("the reference does not name %s", key)
-		}
-	}
-}
-
 // What the files for production name as a setting is one.
 func TestProductionNamesSettings(t *testing.T) {
 	t.Parallel()

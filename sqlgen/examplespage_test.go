@@ -1,0 +1,68 @@
+package sqlgen_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sternpost/sternpost/integration/casetest"
+	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// TestExamplesPage holds that the page with an example of each code has those that the
+// tests of the packages compile, with the message where the example is a whole schema.
+func TestExamplesPage(t *testing.T) {
+	t.Parallel()
+	var entries []string
+	for _, path := range []string{"syntax/codes.go", "expr/codes.go", "schema/codes.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if spec, ok := n.(*ast.ValueSpec); ok {
+				if code, example, found := strings.Cut(spec.Doc.Text(), "\n\n\t"); found {
+					_, meaning, _ := strings.Cut(strings.Join(strings.Fields(code), " "), ": ")
+					entries = append(entries, exampleEntry(spec.Names[0].Name, meaning, strings.ReplaceAll(strings.TrimSpace(example), "\n\t", "\n")))
+				}
+			}
+			return true
+		})
+	}
+	if len(entries) < 100 {
+		t.Fatalf("found %d examples", len(entries))
+	}
+	slices.Sort(entries)
+	casetest.File(t, "../integration/guide/reference/examples.md", `# Examples of errors and warnings
+
+One example for each code of the compiler, with its message where the example is a whole schema. What the codes mean,
+and what to do, is in [Errors](errors.md#errors-of-the-compiler). The tests compile these examples and write this page.
+`+strings.Join(entries, ""))
+}
+
+// exampleEntry is the section of a code.
+func exampleEntry(code, meaning, example string) string {
+	entry := fmt.Sprintf("\n## %s\n\n%s\n\n```text\n%s\n```\n", code, strings.ToUpper(meaning[:1])+meaning[1:], example)
+	source := &syntax.Source{Name: "schema.stern", Text: []byte(example)}
+	_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{source}})
+	for _, d := range errs {
+		if string(d.Code) == code {
+			kind := "error"
+			if d.Warning {
+				kind = "warning"
+			}
+			return entry + fmt.Sprintf("\nThe compiler says: *%s, line %d: %s*\n", kind, d.Span.Start.Line, markdown(d.Message))
+		}
+	}
+	return entry
+}
+
+// markdown is a message as Markdown shows it as it is.
+func markdown(text string) string {
+	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "`", "\\`").Replace(text)
+}
