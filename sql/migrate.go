@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/tern/v2/migrate"
-
-	"github.com/sternpost/sternpost/sql/postgres"
 )
 
 const (
@@ -18,15 +14,6 @@ const (
 	// lockTimeout bounds how long a migration waits for a table: anyone who queues
 	// behind it waits as well.
 	lockTimeout = "5s"
-
-	// migratorLock is the advisory lock that tern takes. Holding the same one keeps
-	// out tern's command line too, and tern takes it again within our session.
-	migratorLock = int64(9628173550095224)
-
-	// lockPoll is how often a second migrator looks whether it is its turn. Waiting
-	// inside pg_advisory_lock would hold a snapshot, for which an index that is being
-	// built concurrently by the first one would wait in turn.
-	lockPoll = 100 * time.Millisecond
 )
 
 // ErrNewerPlatform is returned for a database that a newer build has migrated.
@@ -45,18 +32,18 @@ func Migrate(ctx context.Context, conn *pgx.Conn) error {
 		return err
 	}
 
-	unlock, err := Lock(ctx, conn, nil)
+	lock, err := AwaitLock(ctx, conn, nil)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer lock.Release()
 
 	// The one before may have done it.
 	current, err = isCurrent(ctx, conn)
 	if err != nil || current {
 		return err
 	}
-	if err := migrateTables(ctx, conn); err != nil {
+	if err := migrateTables(ctx, conn, lock); err != nil {
 		return err
 	}
 	return replaceFunctions(ctx, conn)
@@ -90,58 +77,23 @@ func isCurrent(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return version == Version() && hash == Hash(), nil
 }
 
-// Lock waits until nobody else migrates the database, and keeps others out until unlock
-// is called or the session ends. waiting, if there is one, is called once before it waits.
-// It refuses a connection without a session of its own.
-func Lock(ctx context.Context, conn *pgx.Conn, waiting func()) (unlock func(), err error) {
-	if err := postgres.CheckSession(ctx, conn); err != nil {
-		return nil, fmt.Errorf("lock migrations: %w", err)
-	}
-	for {
-		var locked bool
-		if err := conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", migratorLock).Scan(&locked); err != nil {
-			return nil, fmt.Errorf("lock migrations: %w", err)
-		}
-		if locked {
-			return func() {
-				// A connection on which this fails is broken, and its session has ended the lock.
-				_, _ = conn.Exec(context.WithoutCancel(ctx), "select pg_advisory_unlock($1)", migratorLock)
-			}, nil
-		}
-		if waiting != nil {
-			waiting()
-			waiting = nil
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("wait for another migration to end: %w", ctx.Err())
-		case <-time.After(lockPoll):
-		}
-	}
-}
-
 // migrateTables applies the migrations that are missing, each in a transaction.
-func migrateTables(ctx context.Context, conn *pgx.Conn) error {
+func migrateTables(ctx context.Context, conn *pgx.Conn, lock *Lock) error {
 	// The version table is in the schema that the first migration is about.
 	if _, err := conn.Exec(ctx, "create schema if not exists platform"); err != nil {
 		return fmt.Errorf("create schema platform: %w", err)
 	}
-	migrator, err := migrate.NewMigrator(ctx, conn, versionTable)
+	migrator, err := lock.NewMigrator(ctx, versionTable, Migrations())
 	if err != nil {
-		return fmt.Errorf("prepare %s: %w", versionTable, err)
+		return err
 	}
-	if err := migrator.LoadMigrations(Migrations()); err != nil {
-		return fmt.Errorf("load the platform's migrations: %w", err)
-	}
-
-	// Tern resets all settings after each migration, so each sets its own, within its
+	// All settings are reset after each migration, so each sets its own, within its
 	// transaction.
-	var errTimeout error
-	migrator.OnStart = func(int32, string, string, string) {
+	migrator.OnStart = func() error {
 		_, err := conn.Exec(ctx, "set local lock_timeout = '"+lockTimeout+"'")
-		errTimeout = errors.Join(errTimeout, err)
+		return err
 	}
-	if err := errors.Join(migrator.Migrate(ctx), errTimeout); err != nil {
+	if err := migrator.Migrate(ctx); err != nil {
 		return fmt.Errorf("migrate the platform: %w", err)
 	}
 	return nil

@@ -80,7 +80,8 @@ var checks = []check{
 		select pg_get_functiondef(oid) from pg_proc where pronamespace = '{s}'::regnamespace`)},
 	{point: "advisory locks of a transaction", fallback: "callers who are counted take turns by rows of platform.turn", try: runs(
 		`begin; select pg_advisory_xact_lock(hashtextextended('sternpost doctor', 0)); commit`)},
-	{point: "advisory locks of a session", fallback: "migrate and dev cannot run, since tern takes one; sternpost build | psql installs an application, and servers run", try: tryMigratorLock},
+	{point: "advisory locks of a session", fallback: "migrators take turns by a row of public.sternpost_migrator. Tern's own command line takes such a lock and cannot run", try: tryAdvisoryLocks},
+	{point: "a session of its own", fallback: "migrate and dev refuse the pooler: let them connect past it, or through one by session. Servers run", try: trySession},
 	{point: "notifications", fallback: "servers ask for a new release every few seconds", try: tryNotify},
 	{point: "named prepared statements", fallback: "each call is parsed and planned anew; PgBouncer keeps them from 1.21 on with max_prepared_statements", try: tryPrepared},
 	{point: "settings of a connection", fallback: "each transaction begins with them, in the round trip of its call", try: tryStartup},
@@ -264,15 +265,13 @@ func tryRollback(ctx context.Context, e *examination) error {
 	return e.expect(ctx, "t", `begin; create table {s}.undone (); rollback; select to_regclass('{s}.undone') is null`)
 }
 
-// tryMigratorLock takes the lock that migrators take, in a transaction of its own each, as
-// a session does.
-func tryMigratorLock(ctx context.Context, e *examination) error {
-	if err := e.expect(ctx, "t", `select pg_try_advisory_lock(hashtextextended('{s}', 0))`); err != nil {
-		return err
-	}
-	// A pooler by transaction may have put the unlock on another connection.
-	return e.expect(ctx, "t", `select pg_advisory_unlock(hashtextextended('{s}', 0))`)
+// tryAdvisoryLocks takes the locks that migrators take.
+func tryAdvisoryLocks(ctx context.Context, e *examination) error {
+	return sql.TryAdvisoryLocks(ctx, e.conn)
 }
+
+// trySession looks whether a pooler gives away the session between two transactions.
+func trySession(ctx context.Context, e *examination) error { return postgres.CheckSession(ctx, e.conn) }
 
 // tryNotify has one connection hear of what another one does.
 func tryNotify(ctx context.Context, e *examination) error {

@@ -66,7 +66,7 @@ func TestPoolers(t *testing.T) {
 			db := pgtest.New(t, pgtest.Options{Empty: true})
 			pooler := pgtest.NewPooler(t, pgtest.PoolerOptions{Prepared: prepared, Size: 4})
 			found := examine(t, db, pooler.Of(db.OwnerURL()))
-			wanted := []string{"notifications", "settings of a connection"}
+			wanted := []string{"a session of its own", "notifications", "settings of a connection"}
 			if !prepared {
 				wanted = append(wanted, "named prepared statements")
 			}
@@ -112,6 +112,7 @@ func TestWithout(t *testing.T) {
 		{refused: `pg_get_expr`, want: map[string]string{"the catalog": "prevents"}},
 		{super: `revoke execute on function pg_advisory_xact_lock(bigint) from public`, want: map[string]string{"advisory locks of a transaction": "falls back"}},
 		{super: `revoke execute on function pg_try_advisory_lock(bigint) from public`, want: map[string]string{"advisory locks of a session": "falls back"}},
+		{super: `revoke execute on function pg_advisory_lock(bigint) from public`, want: map[string]string{"advisory locks of a session": "falls back"}},
 		{super: `revoke execute on function pg_notify(text, text) from public`, want: map[string]string{"notifications": "falls back"}},
 		{refused: `^listen`, want: map[string]string{"notifications": "falls back"}},
 		{refused: `1 \+ \$1`, want: map[string]string{"named prepared statements": "falls back"}},

@@ -49,6 +49,24 @@ func Statements(file []byte) []Statement {
 	return list
 }
 
+// Split returns the texts of the statements of a file; the whole text if the grammar does not
+// take it.
+func Split(text string) []string {
+	var list []string
+	statements := Statements([]byte(text))
+	for i, s := range statements {
+		end := len(text)
+		if i+1 < len(statements) {
+			end = statements[i+1].Start
+		}
+		list = append(list, text[s.Start:end])
+	}
+	if list == nil {
+		list = []string{text}
+	}
+	return list
+}
+
 // Body is the text of a function.
 type Body struct {
 	quoted quoted

@@ -56,11 +56,11 @@ func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version
 	if err := checkOwner(ctx, conn); err != nil {
 		return 0, err
 	}
-	unlock, err := sql.Lock(ctx, conn, nil)
+	lock, err := sql.AwaitLock(ctx, conn, nil)
 	if err != nil {
 		return 0, err
 	}
-	defer unlock()
+	defer lock.Release()
 	s, err := readState(ctx, conn)
 	switch {
 	case err != nil:

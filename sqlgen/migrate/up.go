@@ -14,6 +14,7 @@ import (
 	tern "github.com/jackc/tern/v2/migrate"
 
 	"github.com/sternpost/sternpost/sql"
+	"github.com/sternpost/sternpost/sqlgen/code"
 )
 
 // UpOptions say how to apply migrations.
@@ -128,11 +129,11 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	if err := checkOwner(ctx, conn); err != nil {
 		return 0, err
 	}
-	unlock, err := sql.Lock(ctx, conn, func() { o.say("waiting: somebody else is migrating this database") })
+	lock, err := sql.AwaitLock(ctx, conn, func() { o.say("waiting: somebody else is migrating this database") })
 	if err != nil {
 		return 0, err
 	}
-	defer unlock()
+	defer lock.Release()
 
 	s, err := readState(ctx, conn)
 	if err != nil {
@@ -147,13 +148,11 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	if err := o.checkDrift(ctx, conn, folder, s); err != nil {
 		return 0, err
 	}
-	migrator, err := tern.NewMigrator(ctx, conn, versionTable)
+	migrator, err := lock.NewMigrator(ctx, versionTable, os.DirFS(folder.Dir))
 	if err != nil {
-		return 0, fmt.Errorf("prepare %s: %w", versionTable, err)
+		return 0, err
 	}
-	if err := migrator.LoadMigrations(os.DirFS(folder.Dir)); err != nil {
-		return 0, fmt.Errorf("load the migrations: %w", err)
-	}
+	migrator.Split = code.Split
 	for _, file := range folder.Files[s.version:] {
 		if err := o.apply(ctx, conn, migrator, file); err != nil {
 			return applied, err
@@ -185,7 +184,7 @@ func (f *Folder) isComplete(version int) bool {
 }
 
 // apply applies one migration, again and again while it does not get its locks.
-func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *tern.Migrator, file *File) error {
+func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *sql.Migrator, file *File) error {
 	o.say("%s", file.Name)
 	began := time.Now()
 	wait := 250 * time.Millisecond

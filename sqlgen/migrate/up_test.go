@@ -3,6 +3,7 @@ package migrate_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -74,16 +75,20 @@ func TestUpFromEachVersion(t *testing.T) {
 	}
 	want := catalog(t, fresh)
 	for version := range last + 1 {
-		for name, up := range map[string]func(url string){
-			"tern":      func(url string) { mustTern(t, url, dir) },
-			"sternpost": func(url string) { mustUp(t, project, url) },
+		for name, up := range map[string]func(db *pgtest.DB){
+			"tern":      func(db *pgtest.DB) { mustTern(t, db.OwnerURL(), dir) },
+			"sternpost": func(db *pgtest.DB) { mustUp(t, project, db.OwnerURL()) },
+			"sternpost without advisory locks": func(db *pgtest.DB) {
+				db.TakeAdvisoryLocks(t)
+				mustUp(t, project, db.OwnerURL())
+			},
 		} {
 			db := pgtest.New(t, pgtest.Options{Empty: true})
 			if version > 0 {
 				mustTern(t, db.OwnerURL(), dir, "-d", string(rune('0'+version)))
 				mustExec(t, db.Owner(t), "insert into app.task (title) values ('kept')")
 			}
-			up(db.OwnerURL())
+			up(db)
 			conn := db.Owner(t)
 			checkSame(t, name, catalog(t, conn), want)
 			if got := value[int](t, conn, "select version from public.schema_version"); got != last {
@@ -121,8 +126,20 @@ func TestTernGoesDownNowhere(t *testing.T) {
 
 func TestUpManyAtOnce(t *testing.T) {
 	t.Parallel()
+	for _, hasLocks := range []bool{true, false} {
+		t.Run(fmt.Sprintf("advisory locks %t", hasLocks), func(t *testing.T) {
+			t.Parallel()
+			upManyAtOnce(t, hasLocks)
+		})
+	}
+}
+
+func upManyAtOnce(t *testing.T, hasLocks bool) {
 	project := threeMigrations(t)
 	db := pgtest.New(t, pgtest.Options{Empty: true})
+	if !hasLocks {
+		db.TakeAdvisoryLocks(t)
+	}
 	var total [5]int
 	var errs [5]error
 	var group sync.WaitGroup
@@ -356,6 +373,15 @@ func TestUpRefuses(t *testing.T) {
 // An error of Postgres is told with file and line, and leaves the migrations before it.
 func TestUpTellsWhereItFails(t *testing.T) {
 	t.Parallel()
+	for _, hasLocks := range []bool{true, false} {
+		t.Run(fmt.Sprintf("advisory locks %t", hasLocks), func(t *testing.T) {
+			t.Parallel()
+			upTellsWhereItFails(t, hasLocks)
+		})
+	}
+}
+
+func upTellsWhereItFails(t *testing.T, hasLocks bool) {
 	project := threeMigrations(t)
 	files := folder(t, project).Files
 	name := filepath.Join(project, migrate.DirName, files[1].Name)
@@ -365,6 +391,9 @@ func TestUpTellsWhereItFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := pgtest.New(t, pgtest.Options{Empty: true})
+	if !hasLocks {
+		db.TakeAdvisoryLocks(t)
+	}
 	n, err := migrate.Up(t.Context(), folder(t, project), migrate.UpOptions{URL: db.OwnerURL()})
 	var failed *migrate.ApplyError
 	want := strings.Count(text[:at], "\n") + 3
