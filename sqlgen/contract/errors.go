@@ -185,7 +185,7 @@ func uniquesOf(m, becomes *schema.Model) []string {
 func (c *comparison) restrictions(before, m *schema.Model) {
 	for _, f := range m.Fields {
 		old := fieldBefore(before, f)
-		if old == nil || f.FK == nil || old.FK == nil || (old.OnDelete == schema.Restrict) == (f.OnDelete == schema.Restrict) {
+		if old == nil || f.OnDelete == "" || old.FK == nil || (old.OnDelete == schema.Restrict) == (f.OnDelete == schema.Restrict) {
 			continue
 		}
 		var actions []string

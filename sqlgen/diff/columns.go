@@ -106,6 +106,12 @@ func (p *planner) dropColumns(pr *pair) {
 // that anybody wrote, or if it may be dropped.
 func (p *planner) dropColumn(pr *pair, at *pg.Table, o *pg.Column) {
 	reason := pr.gone("field " + fieldOf(o))
+	if n := pr.new.Column(o.Name); n != nil && isComputed(n) {
+		reason = originOf(pr.new, n).String() + ": it is computed now"
+		if isComputed(o) {
+			reason = originOf(pr.new, n).String() + ": it is computed anew"
+		}
+	}
 	allow := "drop:" + pr.old.Name + "." + o.Name
 	condition := pg.Ident(o.Name) + " is not null"
 	if isComputed(o) {
@@ -140,7 +146,7 @@ func fieldOf(c *pg.Column) string {
 func (pr *pair) columnRenames(o *pg.Column) []Rename {
 	var list []Rename
 	for _, n := range pr.new.Columns {
-		if pr.was(n.Name) == nil && n.Type == o.Type && n.Opaque == o.Opaque && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
+		if pr.was(n.Name) == nil && !isComputed(n) && n.Type == o.Type && n.Opaque == o.Opaque && n.RenamedFrom == "" && (len(n.Values) > 0) == (len(o.Values) > 0) {
 			list = append(list, Rename{n.Origin.Line, fieldOf(o), n.Origin.Place, pr.new.Name, n.Name})
 		}
 	}

@@ -44,6 +44,9 @@ func (c *checker) computedValue(e syntax.Expr, target Target) Node {
 	if target.Type.Kind == Boolean {
 		return c.boolean(e)
 	}
+	if target.Type.Kind == Model {
+		return c.computedRow(e, target)
+	}
 	var n Node
 	switch inner := syntax.Unparen(e).(type) {
 	case *syntax.Not:
@@ -80,6 +83,27 @@ func (c *checker) computedValue(e syntax.Expr, target Target) Node {
 		return nil
 	}
 	return n
+}
+
+// computedRow checks the value of a computed to-one: a path that ends in its model.
+func (c *checker) computedRow(e syntax.Expr, target Target) Node {
+	written, ok := syntax.Unparen(e).(*syntax.Path)
+	if !ok {
+		if _, isBad := syntax.Unparen(e).(*syntax.BadExpr); !isBad {
+			c.add(e.Span(), TypeMismatch, computedRowNeedsPath(target))
+		}
+		return nil
+	}
+	switch n := c.path(written).(type) {
+	case nil:
+		return nil
+	case *Path:
+		if n.typ.Kind == target.Type.Kind && n.typ.Name == target.Type.Name {
+			return n // through a to-many is refused with all others
+		}
+	}
+	c.add(e.Span(), TypeMismatch, computedRowNeedsPath(target))
+	return nil
 }
 
 // aggregate checks the call of an aggregate.

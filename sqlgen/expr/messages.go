@@ -209,6 +209,10 @@ func conditionFor(target Target) string {
 	return fmt.Sprintf("%s is of type %s and does not take a condition or a list", target.Name, target.Type)
 }
 
+func computedRowNeedsPath(target Target) string {
+	return fmt.Sprintf("%s leads to a row of %s: its value is a path that ends in one", target.Name, target.Type.Name)
+}
+
 func nestedAggregate() string {
 	return "an aggregate cannot be in the condition of another; give the model a computed field and name it here"
 }

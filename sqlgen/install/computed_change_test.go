@@ -21,6 +21,21 @@ const bills = `
 	insert into app.line (id, invoice_id, product_id, quantity) values ('l1', 'i1', 'p1', 3), ('l2', 'i1', 'p2', 1), ('l3', 'i2', 'p1', 1);
 `
 
+// lodged is a schema of flats in houses, with more fields of each model.
+func lodged(owner, flat, house string) string {
+	return "model Owner { fields { city Text houses House[] " + owner + " } }\nmodel Guide { fields { name Text } }\n" +
+		"model House { fields { owner Owner? @relation(houses) guide Guide " + house + " } }\n" +
+		"model Flat { fields { house House " + flat + " } }\n"
+}
+
+// lodgings are rows of it.
+const lodgings = `
+	insert into app.owner (id, city) values ('o1', 'Rome'), ('o2', 'Oslo');
+	insert into app.guide (id, name) values ('g1', 'x'), ('g2', 'y');
+	insert into app.house (id, owner_id, guide_id) values ('h1', 'o1', 'g1'), ('h2', null, 'g2');
+	insert into app.flat (id, house_id) values ('f1', 'h1'), ('f2', 'h2');
+`
+
 // priced is a line's total, which a part of the line's row is kept for.
 const priced = "total Decimal @computed(line.quantity * line.product.price)"
 
@@ -96,6 +111,55 @@ var computedChanges = []change{
 		rows:    bills,
 		asks:    "select string_agg(trim_scale(net)::text, ', ' order by id) from app.invoice",
 		answers: "7, 7",
+	},
+	{
+		name: "computed to-ones added, of which others are made, and a required one that is unique",
+		old:  lodged("", "", ""),
+		new: lodged("", "owner Owner? @computed(flat.house.owner) @unique city Text? @computed(flat.owner.city) guide Guide @computed(flat.house.guide) @unique",
+			"mine Owner? @computed(house.owner) homes Number? @computed(COUNT(house.mine.houses))"),
+		rows:    lodgings,
+		asks:    "select string_agg(concat_ws(' ', flat.id, flat.owner_id, city, flat.guide_id, mine_id, homes), ', ' order by flat.id) from app.flat join app.house on house.id = house_id",
+		answers: "f1 o1 Rome g1 o1 1, f2 g2 0",
+	},
+	{
+		name:    "path of a computed to-one changed",
+		old:     lodged("", "owner Owner? @computed(flat.house.owner) city Text? @computed(flat.owner.city)", "other Owner?"),
+		new:     lodged("", "owner Owner? @computed(flat.house.other) city Text? @computed(flat.owner.city)", "other Owner?"),
+		rows:    lodgings + "update app.house set other_id = 'o2' where id = 'h2'",
+		asks:    "select string_agg(concat_ws(' ', id, owner_id, city), ', ' order by id) from app.flat",
+		answers: "f1, f2 o2 Oslo",
+	},
+	{
+		name:    "to-one that becomes computed",
+		old:     lodged("", "owner Owner?", ""),
+		new:     lodged("", "owner Owner? @computed(flat.house.owner)", ""),
+		rows:    lodgings + "update app.flat set owner_id = 'o2' where id = 'f1'",
+		refused: "column app.flat.owner_id would be dropped with its values (1 value), for example \"o2\"\n    because of model Flat, field owner, schema.stern:4:35: it is computed now",
+	},
+	{
+		name:    "to-one that becomes computed, which is allowed: it is held to no row",
+		old:     lodged("", "owner Owner? @onDelete(restrict)", ""),
+		new:     lodged("", "owner Owner? @computed(flat.house.owner)", ""),
+		rows:    lodgings + "update app.flat set owner_id = 'o2'",
+		allow:   []string{"drop:flat.owner_id"},
+		asks:    "with gone as (delete from app.owner where id = 'o2') select string_agg(concat_ws(' ', id, owner_id), ', ' order by id) from app.flat",
+		answers: "f1 o1, f2",
+	},
+	{
+		name:    "computed to-one dropped",
+		old:     lodged("", "owner Owner? @computed(flat.house.owner) city Text? @computed(flat.owner.city)", ""),
+		new:     lodged("", "", ""),
+		rows:    lodgings,
+		asks:    "select string_agg(id, ', ' order by id) from app.flat",
+		answers: "f1, f2",
+	},
+	{
+		name:    "what a computed to-one leads through, and it, renamed",
+		old:     lodged("", "owner Owner? @computed(flat.house.owner) city Text? @computed(flat.owner.city)", ""),
+		new:     strings.ReplaceAll(lodged("", "lord Owner? @computed(flat.house.landlord) @renamed(from: owner) city Text? @computed(flat.lord.city)", ""), "owner Owner?", "landlord Owner? @renamed(from: owner)"),
+		rows:    lodgings,
+		asks:    "select string_agg(concat_ws(' ', id, lord_id, city), ', ' order by id) from app.flat",
+		answers: "f1 o1 Rome, f2",
 	},
 	{
 		name:    "model dropped whose rows were counted",

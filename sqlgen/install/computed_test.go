@@ -16,7 +16,8 @@ import (
 // kept is a schema with columns of all kinds that are computed.
 func kept() string {
 	return billed("net Decimal @computed(SUM(invoice.lines.total)) dearest Decimal? @computed(MAX(invoice.lines.total)) "+
-		"open Boolean @computed(invoice.net > invoice.paid)", priced, "sold Number @computed(SUM(product.lines.quantity))")
+		"open Boolean @computed(invoice.net > invoice.paid)", priced+" maker Maker? @computed(line.product.maker)", "maker Maker? sold Number @computed(SUM(product.lines.quantity))") +
+		"model Maker { fields { name Text } }\n"
 }
 
 // asksKept tells what is computed of the rows.
@@ -88,6 +89,75 @@ func TestComputingIsNoUpdate(t *testing.T) {
 	}
 }
 
+// A computed to-one leads where the row leads that it is read from, at the end of each statement: also when the row goes to
+// which it led, whatever the foreign keys on the way do then. Several that are new at once may be unique.
+func TestComputedToOnesFollow(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, conn, `
+		model Owner { fields { city Text } }
+		model House { fields { owner Owner? keeper Owner? @onDelete(cascade) agent Owner? @onDelete(restrict) flats Flat[] } }
+		model Flat {
+			fields {
+				house House? @onDelete(setNull)
+				owner Owner? @computed(flat.house.owner)
+				keeper Owner? @computed(flat.house.keeper)
+				agent Owner? @computed(flat.house.agent)
+				city Text? @computed(flat.owner.city)
+				key Key?
+				lock Lock? @computed(flat.key.lock)
+				make Text? @computed(flat.lock.make)
+			}
+		}
+		model Key { fields { flat Flat @unique lock Lock @unique code Lock @unique @computed(key.lock) seal Seal @unique @computed(key.lock.seal) } }
+		model Lock { fields { make Text seal Seal } }
+		model Seal { fields { text Text } }
+	`)
+	for _, c := range []struct{ name, statement, want string }{
+		{"rows", `
+			insert into app.owner (id, city) values ('a', 'A'), ('b', 'B'), ('c', 'C');
+			insert into app.house (id, owner_id, keeper_id, agent_id) values ('h1', 'a', 'b', 'c'), ('h2', 'b', 'a', null);
+			insert into app.flat (id, house_id) values ('f1', 'h1'), ('f2', 'h2'), ('f3', null);
+			insert into app.seal (id, text) values ('s1', 'x'), ('s2', 'y');
+			insert into app.lock (id, make, seal_id) values ('l1', 'X', 's1'), ('l2', 'Y', 's2')`, "f1 a b c A, f2 b a B, f3"},
+		{"several at once that are unique", "insert into app.key (id, flat_id, lock_id) values ('k1', 'f1', 'l1'), ('k2', 'f2', 'l2')", "f1 a b c A l1 X, f2 b a B l2 Y, f3"},
+		{"two of one that is unique", "update app.lock set seal_id = 's1'", "23505"},
+		{"a row between leads elsewhere", "update app.house set owner_id = 'c' where id = 'h1'", "f1 c b c C l1 X, f2 b a B l2 Y, f3"},
+		{"the first row leads elsewhere", "update app.flat set house_id = 'h2' where id = 'f3'", "f1 c b c C l1 X, f2 b a B l2 Y, f3 b a B"},
+		{"a row that a key restricts", "delete from app.owner where id = 'c'", "23503"},
+		{"the id of what is behind it", "with moved as (update app.house set keeper_id = 'a2' where keeper_id = 'a') update app.owner set id = 'a2' where id = 'a'",
+			"f1 c b c C l1 X, f2 b a2 B l2 Y, f3 b a2 B"},
+		{"a row that a key lets go, and one that goes with it", "delete from app.owner where id = 'a2'", "f1 c b c C l1 X, f2 l2 Y, f3"},
+		{"both of one row", "delete from app.owner where id = 'b'", "f1 l1 X, f2 l2 Y, f3"},
+		{"a row on the other side", "delete from app.key where id = 'k1'", "f1, f2 l2 Y, f3"},
+		{"a row behind the other side", "delete from app.lock", "f1, f2, f3"},
+		{"anew", "insert into app.key (id, flat_id, lock_id) select 'k', 'f3', new.id from (values ('l3')) as new (id); insert into app.lock (id, make, seal_id) values ('l3', 'Z', 's1')", "23503"},
+		{"with what it leads to, in one statement", "with lock as (insert into app.lock (id, make, seal_id) values ('l3', 'Z', 's1')) insert into app.key (id, flat_id, lock_id) values ('k', 'f3', 'l3')", "f1, f2, f3 l3 Z"},
+		{"a table that is emptied", "truncate app.lock cascade", "f1, f2, f3"},
+	} {
+		_, err := conn.Exec(t.Context(), c.statement)
+		got := ""
+		var refused *pgconn.PgError
+		if errors.As(err, &refused) {
+			got = refused.Code
+		} else if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		} else if err := conn.QueryRow(t.Context(), `select string_agg(concat_ws(' ', id, owner_id, keeper_id, agent_id, city, lock_id, make), ', ' order by id)
+			from app.flat`).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q (%v)", c.name, got, c.want, err)
+		}
+	}
+	for _, statement := range []string{"update app.flat set owner_id = 'c'", "update app.key set code_id = 'l1'", "update app.flat set city = 'x'"} {
+		mustExec(t, conn, "insert into app.lock (id, make, seal_id) values ('l1', 'X', 's1') on conflict do nothing; insert into app.key (id, flat_id, lock_id) values ('k', 'f3', 'l1') on conflict do nothing")
+		if _, err := conn.Exec(t.Context(), statement); err == nil || !strings.Contains(err.Error(), "428C9") {
+			t.Errorf("%s: got %v, want an error that it is computed", statement, err)
+		}
+	}
+}
+
 // A dump holds what was computed, and the triggers go on from there.
 func TestComputedIsRestored(t *testing.T) {
 	t.Parallel()
@@ -112,6 +182,12 @@ func TestComputedIsRestored(t *testing.T) {
 	checkComputed(t, restored, "a 9.5 6 true, b 2 2 true")
 	mustExec(t, restored, "update app.product set price = 4 where id = 'p1'; insert into app.line (invoice_id, product_id, quantity) values ('i2', 'p2', 2)")
 	checkComputed(t, restored, "a 15.5 12 true, b 11 7 true")
+	mustExec(t, restored, "insert into app.maker (id, name) values ('m', 'M'); update app.product set maker_id = 'm' where id = 'p2'")
+	var made string
+	if err := restored.QueryRow(t.Context(), "select string_agg(product_id || ' ' || coalesce(maker_id, '-'), ', ' order by product_id, maker_id) from app.line").Scan(&made); err != nil ||
+		made != "p1 -, p1 -, p2 m, p2 m" {
+		t.Errorf("the makers of lines are %q, %v", made, err)
+	}
 }
 
 // A rule over what is computed from other rows is tested when a transaction ends, whatever

@@ -71,7 +71,7 @@ func isComputedFromRows(f *schema.Field) bool {
 		case *expr.Path:
 			if !isOwnPath(n) {
 				isFromRows = true
-			} else if len(n.Steps) == 1 && isComputedFromRows(field(n.Steps[0])) {
+			} else if len(n.Steps) > 0 && isComputedFromRows(field(n.Steps[0])) {
 				isFromRows = true
 			}
 		}
@@ -94,14 +94,15 @@ func isOwnPath(p *expr.Path) bool {
 
 // compute finds how each computed field of a model is kept, and with it the parts.
 func (l *lowering) compute(m *schema.Model) {
-	for _, f := range m.Fields {
+	for _, f := range m.Stored() {
 		if f.Computed != nil {
 			l.keptBy(f)
 		}
 	}
 }
 
-// keptBy returns the part that a computed field is; nil if it is a generated column.
+// keptBy returns the part that a computed field is; nil if it is a generated column. f has a
+// column: a to-one is its FK field.
 func (l *lowering) keptBy(f *schema.Field) *part {
 	if p, known := l.keepers[f]; known {
 		return p
@@ -109,7 +110,7 @@ func (l *lowering) keptBy(f *schema.Field) *part {
 	l.keepers[f] = nil
 	switch n := f.Computed.Expression.(type) {
 	case *expr.Path:
-		if !isOwnPath(n) && variableType(n.Type()) == variableType(f.Type) {
+		if !isOwnPath(n) && variableType(idOfRow(n.Type())) == variableType(f.Type) {
 			l.keepers[f] = l.pathPart(f.Model, n, f)
 		}
 	case *expr.Aggregate:
@@ -236,14 +237,20 @@ func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *
 	first := field(path.Steps[0])
 	rest := behindStep(path)
 	p := &part{kind: l.kindOf(first), step: first, function: "ONE", notNull: !path.MayBeNull()}
-	if p.typ = "text"; path.Type().Kind != expr.Model { // else it is an id
-		p.typ = variableType(path.Type())
-	}
+	p.typ = variableType(idOfRow(path.Type()))
 	p.value = func(alias string) pg.Expr { return l.over(first.Target, alias).ownColumn(rest) }
 	if p.notNull {
 		p.neutral = neutral(path.Type(), field(path.Steps[len(path.Steps)-1]).Enum)
 	}
 	return l.part(m, p, f)
+}
+
+// idOfRow returns the type of what a column has of a value: of a row it is the id.
+func idOfRow(t expr.Type) expr.Type {
+	if t.Kind == expr.Model {
+		return expr.Type{Kind: expr.ID}
+	}
+	return t
 }
 
 // kindOf tells how what is behind a to-one is kept.
@@ -322,6 +329,9 @@ func neutral(t expr.Type, e *schema.Enum) pg.Expr {
 // whose column it is; nil if it has one of its own, which no field can be called like.
 func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	p.owner = m
+	if p.step.FK != nil && p.step.Computed != nil {
+		l.keptBy(p.step.FK)
+	}
 	l.findParts(p) // whose parts come first
 	key := m.Name + " " + p.step.Name + " " + p.function + " " + p.definition()
 	if f != nil {
@@ -335,7 +345,10 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	case f != nil:
 		p.column, p.title = f.Column, f.Name+" of "+m.Name
 		p.typ, p.isNumber, p.notNull = variableType(f.Type), f.Type.Kind == expr.Number, !f.Optional
-		if p.notNull && p.neutral == nil {
+		switch {
+		case p.kind == copied && isInKey(f): // rows that are new at once would begin with the same value
+			p.notNull, p.neutral = false, nil
+		case p.notNull && p.neutral == nil:
 			p.neutral = neutral(f.Type, f.Enum)
 		}
 	default:
@@ -357,6 +370,13 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	}
 	l.parts = append(l.parts, p)
 	return p
+}
+
+// isInKey tells whether the values of a field are unique, alone or with others.
+func isInKey(f *schema.Field) bool {
+	return f.Unique || slices.ContainsFunc(f.Model.Uniques, func(u *schema.Unique) bool {
+		return slices.ContainsFunc(u.Fields, func(part *schema.Field) bool { return storedAs(part) == f })
+	})
 }
 
 // findParts lowers what a part is made of, so that the parts in it are known.

@@ -80,7 +80,7 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 		world := lab.read(t)
 		for _, m := range lab.models {
 			for _, row := range world.rows[m] {
-				for _, f := range m.Fields {
+				for _, f := range m.Stored() {
 					if f.Computed == nil {
 						continue
 					}
@@ -94,7 +94,10 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 		}
 	}
 	for _, m := range lab.models {
-		for _, f := range m.Fields {
+		for _, f := range m.Stored() {
+			if f.Computed != nil && f.FKOf != nil {
+				total.kinds["to-one"]++
+			}
 			if f.Computed != nil && isComputedFromRows(f) {
 				total.kinds["of rows"]++
 			} else if f.Computed != nil {
@@ -218,8 +221,24 @@ func (g *computedGenerator) field() (typ, text string) {
 		return "Duration", g.operand(expr.ClassDuration, 1)
 	case 5:
 		return "State", g.path(expr.ClassEnum, false)
+	case 6:
+		return g.row()
 	}
 	return pick(g.random, []string{"Number", "Decimal"}), g.operand(expr.ClassNumeric, 2)
+}
+
+// row returns a path through one to three to-ones and the model of the row in which it ends.
+func (g *computedGenerator) row() (typ, path string) {
+	m, path := g.model, g.model.Variable
+	for depth := 1 + g.IntN(3); depth > 0; depth-- {
+		toOnes := slices.DeleteFunc(slices.Clone(m.Fields), func(f *schema.Field) bool { return !f.IsToOne() || f.Target.IsIdentity })
+		if len(toOnes) == 0 {
+			break
+		}
+		f := pick(g.random, toOnes)
+		m, path = f.Target, path+"."+f.Name
+	}
+	return m.Name, path
 }
 
 func (g *computedGenerator) condition(depth int) string {
@@ -481,7 +500,7 @@ func (r *computedRow) Related(name string) []expr.Row {
 	f := r.model.Field(name)
 	var rows []expr.Row
 	if f.FK != nil {
-		if id, ok := r.values[f.FK.Name].(string); ok {
+		if id, ok := r.Value(f.FK.Name).(string); ok {
 			rows = append(rows, r.world.byID[f.Target][id])
 		}
 		return rows

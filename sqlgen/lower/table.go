@@ -279,11 +279,12 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 	return checks
 }
 
-// references lowers the to-ones that have a column to foreign keys.
+// references lowers the to-ones that have a column to foreign keys, but for those that are
+// computed: they follow a row that has one.
 func (l *lowering) references(m *schema.Model) []*pg.Reference {
 	var references []*pg.Reference
 	for _, f := range m.Fields {
-		if f.FK == nil {
+		if f.FK == nil || f.Computed != nil {
 			continue
 		}
 		r := &pg.Reference{

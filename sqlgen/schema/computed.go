@@ -39,9 +39,6 @@ func (c *checker) computed(m *modelDecl, f *fieldDecl, a *syntax.Attribute) {
 	case f.Type.Array || !isComputable(f.Type.Kind):
 		c.report(expr.ComputedType, a.Name.Span(), computedType(f.Field))
 		return
-	case f.IsToOne():
-		c.report(syntax.NotSupportedYet, a.Name.Span(), computedToOne(f.Name))
-		return
 	case f.bears("default"):
 		c.report(expr.ComputedType, a.Name.Span(), computedDefault(f.Name))
 		return
@@ -49,13 +46,25 @@ func (c *checker) computed(m *modelDecl, f *fieldDecl, a *syntax.Attribute) {
 		c.report(expr.ComputedType, a.Name.Span(), computedSequence(f.Name))
 		return
 	}
+	for _, name := range []string{"onDelete", "relation"} {
+		if f.bears(name) {
+			c.report(expr.ComputedType, a.Name.Span(), computedBeside(f.Name, name))
+			return
+		}
+	}
 	s := &scope{c: c, place: expr.Computed, variable: m.Variable, model: m.Name, nameable: true}
 	target := expr.Target{Type: f.Type, Optional: f.Optional, Name: m.Variable + "." + f.Name}
 	node := s.collect(value, func(errs *syntax.Errors) expr.Node { return expr.CheckComputed(value, target, s, errs) })
 	if node != nil {
 		f.Computed = &Computed{Expression: node, Text: syntax.FormatExpr(value), Span: a.Span()}
+		if f.FK != nil {
+			f.FK.Computed = f.Computed
+		}
 	}
 }
+
+// isComputed tells whether the field bears @computed, be that in error.
+func (f *fieldDecl) isComputed() bool { return f.bears("computed") }
 
 // isComputable tells whether a field of a kind can be computed.
 func isComputable(k expr.Kind) bool {
@@ -67,7 +76,11 @@ func (f *Computed) Reads() []*Field {
 	var fields []*Field
 	for _, p := range expr.Paths(f.Expression) {
 		for _, s := range p.Steps {
-			if read := s.(*Field); read.Computed != nil && !slices.Contains(fields, read) {
+			read := s.(*Field)
+			if read.FKOf != nil {
+				read = read.FKOf
+			}
+			if read.Computed != nil && !slices.Contains(fields, read) {
 				fields = append(fields, read)
 			}
 		}

@@ -131,7 +131,7 @@ func (c *checker) checkOnDelete(f *fieldDecl, a *syntax.Attribute) {
 		return
 	}
 	switch {
-	case f.doubtful && !f.IsToMany():
+	case f.doubtful && !f.IsToMany(), f.isComputed():
 	case f.Column == "":
 		c.report(OnDeleteMisplaced, a.Name.Span(), onDeleteMisplaced(f.Field), inverseNotes(f.Field)...)
 	case how.Name == string(SetNull) && !f.Optional:

@@ -93,7 +93,7 @@ func (c *checker) addBacklinks() {
 	for _, m := range c.models {
 		own := map[string]syntax.Span{}
 		for _, f := range m.fieldDecls {
-			if f.Target != c.identity || !f.IsToOne() || !f.uniq {
+			if f.Target != c.identity || !f.IsToOne() || !f.uniq || f.isComputed() {
 				continue
 			}
 			name := m.Variable

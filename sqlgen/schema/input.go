@@ -221,8 +221,9 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	case !in.IsWrite && isBuiltIn && last.Type.Kind.IsOpaque():
 		c.report(NotFilterable, lastSpan, notFilterable(last))
 		return false
-	case in.IsWrite && (a.Kind == Create || a.Kind == Update) && last.IsGiven():
-		c.report(ComputedInput, lastSpan, givenInput(last))
+	case in.IsWrite && (a.Kind == Create || a.Kind == Update) && slices.ContainsFunc(path, (*Field).IsGiven):
+		given := slices.IndexFunc(path, (*Field).IsGiven)
+		c.report(ComputedInput, tree.Path.Steps[given].Span(), givenInput(path[given]))
 		return false
 	case in.IsWrite && (last.Name == "createdAt" || last.Name == "updatedAt"):
 		c.report(BuiltInTimestamp, lastSpan, builtInTimestamp(last.Name))

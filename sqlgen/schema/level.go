@@ -301,6 +301,10 @@ func (c *checker) setTarget(a *actionDecl, target *syntax.Path) ([]*Field, setKe
 	case key.field.IsGiven():
 		c.report(ComputedInput, span, givenInput(key.field))
 		return nil, key, false
+	case slices.ContainsFunc(key.level, (*Field).IsGiven):
+		given := slices.IndexFunc(key.level, (*Field).IsGiven)
+		c.report(ComputedInput, target.Steps[given+1].Span(), givenInput(key.level[given]))
+		return nil, key, false
 	case last.Name == "createdAt" || last.Name == "updatedAt":
 		c.report(BuiltInTimestamp, span, builtInTimestamp(last.Name))
 		return nil, key, false

@@ -333,8 +333,15 @@ func computedType(f *Field) string {
 	return fmt.Sprintf("a field of type %s cannot be computed", f.Type)
 }
 
-func computedToOne(name string) string {
-	return fmt.Sprintf("%s is a relation: computed relations are not supported yet", name)
+func computedBeside(name, attribute string) string {
+	if attribute == "relation" {
+		return fmt.Sprintf("%s is computed, so that it has no inverse: take @relation off", name)
+	}
+	return fmt.Sprintf("%s is computed and follows the row that it was read from, also when what it leads to is deleted: take @onDelete off", name)
+}
+
+func relationNamesComputed(name string) string {
+	return fmt.Sprintf("%s is computed, and so is not the inverse of anything", name)
 }
 
 func computedDefault(name string) string {

@@ -73,6 +73,10 @@ func (c *checker) checkRelationArg(f *fieldDecl) {
 	if f.relation == nil {
 		return
 	}
+	if f.isComputed() {
+		f.relation = nil // which checkComputed refuses
+		return
+	}
 	name := f.relation.name
 	if name == nil {
 		f.doubtful = true
@@ -94,6 +98,8 @@ func (c *checker) checkRelationArg(f *fieldDecl) {
 	case target == nil || target.Target != f.Model || target == f.Field:
 		c.report(BadRelation, name.Span(), relationNamesNoField(f.Target.Name, name.Name, f.Model.Name,
 			syntax.Suggest(name.Name, relationNames(f.Target, f.Model))))
+	case c.fields[target].isComputed():
+		c.report(BadRelation, name.Span(), relationNamesComputed(name.Name), note(target.Span, declaredHere(name.Name)))
 	case c.fields[target].uniq:
 		c.report(BadRelation, name.Span(), relationNamesUnique(name.Name), note(target.Span, declaredHere(name.Name)))
 	case f.uniq && target.IsToMany():
@@ -122,6 +128,10 @@ const maxCandidateNotes = 5
 // findInverse finds the field that leads back. Of a group of fields that could
 // belong to each other in several ways, one is reported.
 func (c *checker) findInverse(f *fieldDecl, ambiguous ambiguity) {
+	if f.isComputed() {
+		f.doubtful = f.IsToMany() // which checkComputed refuses
+		return
+	}
 	if f.Target == c.identity {
 		if f.IsToMany() {
 			c.report(MissingToOne, f.Span, identityToMany(f.Name))
@@ -235,11 +245,12 @@ type relationGroup struct {
 	free   map[relationShape][]*fieldDecl // what a field of that shape, of the other model, can be a pair with, leaving @relation aside
 }
 
-// groupRelations sorts the relations by the models that they connect.
+// groupRelations sorts the relations by the models that they connect. A computed to-one is
+// no side of any.
 func (c *checker) groupRelations() {
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
-			if !f.IsRelation() {
+			if !f.IsRelation() || f.isComputed() {
 				continue
 			}
 			ends := relationEnds{f.Model, f.Target}
@@ -256,7 +267,7 @@ func (c *checker) groupRelations() {
 	}
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
-			if !f.IsRelation() || f.relation != nil || len(c.namers(f)) > 0 {
+			if !f.IsRelation() || f.isComputed() || f.relation != nil || len(c.namers(f)) > 0 {
 				continue
 			}
 			free := c.relations[relationEnds{f.Model, f.Target}].free
@@ -339,7 +350,7 @@ func (c *checker) decideSide(f *fieldDecl) {
 		// Its side is not known, unless nothing unique could have the key instead.
 		hasKey = f.uniq || !slices.ContainsFunc(c.fieldsTo(f.Target, f.Model), func(g *fieldDecl) bool { return g.IsToOne() && g.uniq })
 	}
-	if hasKey && !f.Optional && f.Target == f.Model {
+	if hasKey && !f.Optional && f.Target == f.Model && !f.isComputed() {
 		c.report(RequiredSelfReference, f.tree.Type.Span(), requiredSelfReference(f.Model.Name, f.Name))
 	}
 	if f.doubtful {
@@ -365,7 +376,7 @@ func (c *checker) warnIndependentToOnes() {
 	}
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
-			if !f.IsToOne() || f.doubtful || f.Inverse != nil || f.Target.IsIdentity || index[f.Target] <= index[m.Model] {
+			if !f.IsToOne() || f.isComputed() || f.doubtful || f.Inverse != nil || f.Target.IsIdentity || index[f.Target] <= index[m.Model] {
 				continue
 			}
 			there, back := c.fieldsTo(m.Model, f.Target), c.fieldsTo(f.Target, m.Model)
@@ -409,9 +420,12 @@ func (c *checker) addFKFields(m *modelDecl) {
 			FKOf:     f,
 			Span:     f.Span,
 		}
-		f.OnDelete = Cascade
-		if f.Optional {
+		switch {
+		case d.isComputed(): // it follows the row that it was read from
+		case f.Optional:
 			f.OnDelete = SetNull
+		default:
+			f.OnDelete = Cascade
 		}
 		fields = append(fields, f.FK)
 		if !isFieldName(f.Name) {

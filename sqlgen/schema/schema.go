@@ -79,14 +79,14 @@ type Field struct {
 	Unique      bool        // bears @unique or @sequence, or is an FK field of a to-one that does, or is id
 	Index       bool        // bears @index
 	Default     *Default    // nil means none
-	Computed    *Computed   // nil means none
+	Computed    *Computed   // nil means none; of a to-one its FK field has the same
 	Sequence    *Sequence   // nil means none
 	BuiltIn     bool        // id, createdAt, updatedAt
 	FKOf        *Field      // of an FK field: the to-one it stands for
 	FK          *Field      // of a to-one on the FK side: its FK field
 	Target      *Model      // of a relation: the model it leads to
 	Inverse     *Field      // of a relation: the field that leads back; nil means none
-	OnDelete    OnDelete    // of a to-one on the FK side
+	OnDelete    OnDelete    // of a to-one on the FK side; empty if it is computed: the database holds it to no row
 	Enum        *Enum       // of an enum field
 	Accepts     []string    // of a File: patterns, lower case; empty accepts all
 	MaxSize     int64       // of a File: bytes

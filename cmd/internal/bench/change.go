@@ -133,6 +133,8 @@ func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.F
 	slices.Sort(names)
 	for _, name := range names {
 		switch f := m.Field(name); {
+		case f != nil && f.Computed != nil:
+			return &docs.WrongError{Field: name, Message: name + " keeps its own value"}
 		case f != nil && f.FK != nil:
 			return &docs.WrongError{Field: name, Message: fmt.Sprintf("%s has no column %s: give %s the id of a row", m.Name, name, f.FK.Name)}
 		case f == nil || !f.HasColumn():
