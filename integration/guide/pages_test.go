@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/casetest"
 )
 
 // root is the top of the repository.
@@ -92,4 +94,36 @@ func anchors(text string) []string {
 		list = append(list, strings.ReplaceAll(plain, " ", "-"))
 	}
 	return list
+}
+
+// TestFigures holds that the figures of the README are those of the last benchmark.
+func TestFigures(t *testing.T) {
+	t.Parallel()
+	results := read(t, "integration/bench/RESULTS.md")
+	readme := read(t, "README.md")
+	byHand, postgraphile, found := strings.Cut(results, "The same with PostGraphile")
+	_, section, foundSpeed := strings.Cut(readme, "\n## Speed\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([0-9.]+) \|$`).FindAllStringSubmatch(section, -1)
+	if !found || !foundSpeed || len(rows) < 5 {
+		t.Fatalf("found %d figures in the README", len(rows))
+	}
+	now := section
+	for _, row := range rows {
+		now = strings.Replace(now, row[0], "| "+row[1]+" | "+ratio(t, byHand, row[1])+" |", 1)
+	}
+	sentence := regexp.MustCompile(`PostGraphile 5 takes [0-9.]+ times the CPU of Sternpost for the get, and [0-9.]+ times for the list by status\.`)
+	now = sentence.ReplaceAllString(now, "PostGraphile 5 takes "+ratio(t, postgraphile, "get")+" times the CPU of Sternpost for the get, and "+
+		ratio(t, postgraphile, "list of 20, foreseen: by status")+" times for the list by status.")
+	casetest.File(t, filepath.Join(root, "README.md"), strings.Replace(readme, section, now, 1))
+}
+
+// ratio returns the ratio of CPU in the first row of that name.
+func ratio(t *testing.T, results, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + `  .*? ([0-9.]+) \([0-9.]+ … [0-9.]+\)`).FindStringSubmatch(results)
+	if found == nil {
+		t.Fatalf("the results have no row %q", name)
+	}
+	return found[1]
 }
