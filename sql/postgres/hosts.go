@@ -61,11 +61,13 @@ func EachHost(config *pgx.ConnConfig) []*pgx.ConnConfig {
 	return each
 }
 
-// Connect connects to a database that is to be written to.
+// Connect connects to a database that is to be written to. Statements are not prepared under
+// names, which not every pooler keeps.
 func Connect(ctx context.Context, databaseURL string) (*pgx.Conn, error) {
 	config, err := ParseURL(databaseURL)
 	if err != nil {
 		return nil, err
 	}
+	config.DefaultQueryExecMode = pgx.QueryExecModeExec
 	return pgx.ConnectConfig(ctx, config)
 }
