@@ -18,6 +18,7 @@ func TestAttacks(t *testing.T) {
 		{"a body is sent to where none is wanted", attackWithRefusedBodies},
 		{"bodies use up the memory", attackWithManyBodies},
 		{"uploads to the disk use up the memory", attackWithUploads},
+		{"slow downloads use up the memory and the places", attackWithDownloads},
 		{"fat answers that nobody reads use up the memory", attackWithAnswers},
 		{"calls queue up whose clients have left", attackByLeaving},
 		{"a name leads the pages of others to those of development", attackByName},

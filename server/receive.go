@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -13,6 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/valyala/fasthttp"
 
+	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
@@ -130,7 +132,7 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 	attributes := []slog.Attr{
 		slog.String("requestId", r.ID),
 		slog.String("method", string(rc.Method())),
-		slog.String("path", refusal.Cut(string(rc.URI().PathOriginal()), 200)),
+		slog.String("path", loggedPath(rc)),
 		slog.Int("status", status),
 		slog.Duration("took", time.Since(started)),
 	}
@@ -141,6 +143,16 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 		attributes = append(attributes, causeOf(r.Refused.Cause)...)
 	}
 	s.log.LogAttrs(rc, level, "request", attributes...)
+}
+
+// loggedPath is the path of a request. The key of an upload is left out: who has it can attach
+// what was uploaded.
+func loggedPath(rc *fasthttp.RequestCtx) string {
+	path := rc.URI().PathOriginal()
+	if bytes.HasPrefix(path, []byte(files.UploadPath)) {
+		return files.UploadPath + "…"
+	}
+	return refusal.Cut(string(path), 200)
 }
 
 // sampled is the level of the line of a request that failed for what is away or takes too

@@ -23,6 +23,7 @@ func (s *Server) routes(app *fiber.App) {
 	app.All("/:api/json/:action", s.call)
 	app.All("/:api/json/:action/upload/:field", s.upload)
 	app.All(files.UploadPath+":key", s.files.Receive)
+	app.All(files.DownloadPath+":key", s.files.Send)
 	if s.docs != nil {
 		s.docs.Routes(app)
 	}
@@ -67,8 +68,8 @@ func isProbe(path []byte) bool {
 	return string(path) == "/healthz" || string(path) == "/readyz"
 }
 
-// bodyLimit is how long the body of a request may be. An upload to local storage may
-// be as long as it was announced, which its route looks at.
+// bodyLimit is how long the body of a request may be. An upload to a disk may be as long
+// as it was announced, which its route looks at.
 func (s *Server) bodyLimit(path []byte) int64 {
 	switch {
 	case bytes.HasPrefix(path, []byte("/auth/")):

@@ -182,12 +182,21 @@ func (s *Server) furnish(options Options) error {
 			return err
 		}
 	}
-	s.files = files.New(files.Options{Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log})
+	s.files = files.New(files.Options{
+		Config: &s.config, DB: s.db, Store: store, Policy: s.policy, Log: s.log,
+		Transfers: budget.ForTransfers(s.config.TransfersLimit), Begin: s.begin, Registry: s.telemetry.Registry,
+	})
 	if s.config.Docs {
 		s.docs = docs.New(docs.Options{Config: &s.config, DB: s.db, Policy: s.policy, Release: s.release, OpenMail: s.signIn.Accounts.Open,
 			Bench: options.Bench, IssueToken: s.signIn.Tokens.Issue, FileURL: s.files.URL})
 	}
 	return s.listen(options)
+}
+
+// begin counts an answer as in flight that is sent after its request has been handled.
+func (s *Server) begin() (end func()) {
+	s.inFlight.Add(1)
+	return func() { s.inFlight.Add(-1) }
 }
 
 // newMailroom makes what sends mails. In development they are kept, to be looked at.

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// Budget bounds the memory that requests take together for one thing, and those of one
+// Budget bounds what requests take together of one thing, such as memory, and those of one
 // client, so that nobody can use up what is there for all.
 type Budget struct {
 	Limit   int64            // of all
@@ -49,6 +49,20 @@ func ForBodies(limit, single int) *Budget {
 // ForAnswers makes the budget for answers in the making and on their way.
 func ForAnswers(limit, single int) *Budget {
 	return newBudget(limit, single, errors.New("the answers that are on their way take too much memory"))
+}
+
+// transfers is how many files are on their way, unless that is configured.
+const transfers = 256
+
+// ForTransfers makes the budget for files that are received and sent at the same time.
+func ForTransfers(limit int) *Budget {
+	if limit == 0 {
+		limit = transfers
+	}
+	return &Budget{
+		Limit: int64(limit), share: max(int64(limit)/2, 1), clients: map[string]int64{},
+		refused: refusal.Overloaded.With(errors.New("too many files are received and sent at the same time")),
+	}
 }
 
 // budgetOf is the budget of a process that may use that much memory.

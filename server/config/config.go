@@ -61,6 +61,7 @@ type Config struct {
 	BodiesLimit      int // of all requests together; 0 means a part of the memory
 	PageLimit        int // bytes of the records of a page; 0 means any number
 	AnswersLimit     int // bytes of all answers that are on their way; 0 means a part of the memory
+	TransfersLimit   int // files that are received and sent by this server at the same time; 0 means 256
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	MaxConnections   int      // 0 means what descriptors and memory allow

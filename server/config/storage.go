@@ -3,13 +3,28 @@ package config
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 )
 
+// StorageType says what keeps file contents.
+type StorageType string
+
+// What may keep them.
+const (
+	S3    StorageType = "s3"
+	Disk  StorageType = "disk"  // a folder, for one machine
+	Local StorageType = "local" // a folder, for development
+)
+
+// IsFolder tells whether files are kept in a folder of this machine.
+func (t StorageType) IsFolder() bool { return t == Disk || t == Local }
+
 // Storage says where file contents are kept.
 type Storage struct {
-	Type      string // s3 or local
-	Directory string // of local
+	Type      StorageType
+	Directory string // of disk and local
+	Reserve   int    // of disk: bytes that stay free there
 	Bucket    string // of s3, like all below
 	Region    string
 	Endpoint  string // empty means that of AWS
@@ -33,8 +48,11 @@ const maxURLExpiry = 7 * 24 * time.Hour
 
 func (c *Config) checkStorage() []error {
 	var problems []error
-	if c.Mode == Production && c.Storage.Type == "local" {
-		problems = append(problems, errors.New("storage.type must be s3 in production: local storage is for development"))
+	if c.Mode == Production && c.Storage.Type == Local {
+		problems = append(problems, errors.New("storage.type must be s3 or disk in production: local storage is for development"))
+	}
+	if c.Mode == Production && c.Storage.Type == Disk && !filepath.IsAbs(c.Storage.Directory) {
+		problems = append(problems, fmt.Errorf("storage.directory must be an absolute path, such as /var/lib/sternpost/files, and not %s", c.Storage.Directory))
 	}
 	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
 		problems = append(problems, errors.New("uploads.keyExpiry must be greater than uploads.urlExpiry"))
@@ -48,7 +66,7 @@ func (c *Config) checkStorage() []error {
 // Faults lists what is missing to store anything.
 func (c *Storage) Faults() []string {
 	var faults []string
-	if c.Type == "local" {
+	if c.Type.IsFolder() {
 		return nil
 	}
 	for _, s := range []struct{ key, value string }{{"storage.s3.bucket", c.Bucket}, {"storage.s3.region", c.Region}} {

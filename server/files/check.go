@@ -15,6 +15,9 @@ func (s *Service) CheckStore(ctx context.Context) {
 	if err := check(ctx, s.Store); err != nil {
 		s.Log.Error("files cannot be stored", "error", err, "do", s.advice())
 	}
+	if err := s.claim(); err != nil {
+		s.Log.Error("files that nobody holds are not deleted", "error", err)
+	}
 }
 
 func check(ctx context.Context, store storage.Store) error {
@@ -38,8 +41,8 @@ func check(ctx context.Context, store storage.Store) error {
 
 // advice says where to look for what keeps files from being stored.
 func (s *Service) advice() string {
-	if s.Config.Storage.Type == "local" {
-		return "look whether the server may write to storage.directory, " + s.Config.Storage.Directory
+	if s.Config.Storage.Type.IsFolder() {
+		return "look whether storage.directory, " + s.Config.Storage.Directory + ", is the server's own, and whether its disk has room: storage.reserve says how much stays free"
 	}
 	return fmt.Sprintf("look whether the bucket %s is there, at storage.s3.endpoint and storage.s3.region, and whether AWS_ACCESS_KEY_ID may read, write, list and delete in it",
 		s.Config.Storage.Bucket)

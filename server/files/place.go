@@ -9,10 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/disk"
 	"github.com/sternpost/sternpost/storage/local"
 	"github.com/sternpost/sternpost/storage/s3"
 )
@@ -21,13 +23,33 @@ import (
 // fault where no schema has files.
 func Open(c *config.Config) (storage.Store, error) {
 	switch {
-	case c.Storage.Type == "local":
-		return local.Open(local.Options{Directory: c.Storage.Directory, BaseURL: c.BaseURL, Secret: []byte(c.SigningKey)})
+	case c.Storage.Type.IsFolder():
+		return openFolder(c)
 	case c.Storage.Bucket == "" || c.Storage.Region == "":
 		return nil, nil
 	}
 	return s3.Open(context.Background(), s3.Options{
 		Bucket: c.Storage.Bucket, Region: c.Storage.Region, Endpoint: c.Storage.Endpoint, PathStyle: c.Storage.PathStyle,
+	})
+}
+
+// openFolder opens a folder. The key of its signatures is derived from the one that signs
+// tokens, which every server of an application has already, and nobody else: so there is no
+// further secret to be kept. Addresses hold for an hour at most, and end when that key is
+// exchanged.
+func openFolder(c *config.Config) (storage.Store, error) {
+	var secret []byte
+	if c.SigningKey != "" { // without it nothing is signed, such as where storage is only looked through
+		var err error
+		if secret, err = auth.DeriveKey([]byte(c.SigningKey), "sternpost file URLs"); err != nil {
+			return nil, err
+		}
+	}
+	if c.Storage.Type == config.Local {
+		return local.Open(local.Options{Directory: c.Storage.Directory, BaseURL: c.BaseURL, Secret: secret})
+	}
+	return disk.Open(disk.Options{
+		Directory: c.Storage.Directory, BaseURL: c.BaseURL, Secret: secret, Reserve: int64(c.Storage.Reserve), Durable: true, Spread: true,
 	})
 }
 

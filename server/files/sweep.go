@@ -21,7 +21,16 @@ const (
 	fileSweepBatch = 20
 	// failureBatch is how many counts of failed calls it deletes at a time.
 	failureBatch = 1000
+	// tidyInterval is how often it looks for files that a server was writing when it ended,
+	// and unfinishedAge how long nothing was added to one that is removed.
+	tidyInterval  = time.Hour
+	unfinishedAge = 24 * time.Hour
 )
+
+// tidier is storage in which a server that ends can leave something.
+type tidier interface {
+	Tidy(before time.Time) error
+}
 
 // Sweep deletes the contents of files that nobody holds, and of uploads that
 // are attached or have expired, until the context ends. Several servers may do so at
@@ -29,6 +38,7 @@ const (
 func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
 	tick := time.NewTicker(fileSweepStart)
 	defer tick.Stop()
+	var tidied time.Time
 	for {
 		select {
 		case <-ctx.Done():
@@ -42,20 +52,29 @@ func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
 		if err := s.SweepOnce(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("delete the contents of files", "error", err)
 		}
+		if store, tidies := s.Store.(tidier); tidies && time.Since(tidied) > tidyInterval {
+			tidied = time.Now()
+			if err := store.Tidy(tidied.Add(-unfinishedAge)); err != nil {
+				s.Log.Warn("remove what is left of unfinished files", "error", err)
+			}
+		}
 	}
 }
 
 // SweepOnce deletes all that is due now.
 func (s *Service) SweepOnce(ctx context.Context) error {
-	delay := s.Config.Storage.DeleteDelay
-	err := s.sweepAll(ctx, storage.Files, `select platform.file_due($1, $2)`, []any{delay, int32(fileSweepBatch)}, `select platform.file_forget($1)`)
-	if err != nil {
-		return err
-	}
 	for n := int32(failureBatch); n == failureBatch; {
 		if err := s.DB.QueryRow(`select platform.file_failures_sweep($1)`, []any{int32(failureBatch)}, &n); err != nil {
 			return err
 		}
+	}
+	if err := s.claim(); err != nil {
+		return err
+	}
+	delay := s.Config.Storage.DeleteDelay
+	err := s.sweepAll(ctx, storage.Files, `select platform.file_due($1, $2)`, []any{delay, int32(fileSweepBatch)}, `select platform.file_forget($1)`)
+	if err != nil {
+		return err
 	}
 	return s.sweepAll(ctx, storage.Uploads, `select platform.file_uploads_due($1)`, []any{int32(fileSweepBatch)}, `select platform.file_uploads_forget($1)`)
 }

@@ -36,6 +36,14 @@ func (c *Connection) Works() {
 	c.waiting.Store(0)
 }
 
+// ReadFrom sends what the reader has. The kernel does that by itself if it is a file.
+func (c *Connection) ReadFrom(r io.Reader) (int64, error) {
+	if sender, ok := c.Conn.(io.ReaderFrom); ok {
+		return sender.ReadFrom(r)
+	}
+	return io.Copy(struct{ io.Writer }{c.Conn}, r)
+}
+
 // HeaderLimit is how long the request line and the headers of a request may be: the size of
 // the buffer that they are read into.
 const HeaderLimit = 16 << 10

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/disk"
 	"github.com/sternpost/sternpost/storage/local"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
@@ -22,10 +23,9 @@ import (
 type receiver struct{ store *local.Store }
 
 func (r *receiver) ServeHTTP(w http.ResponseWriter, in *http.Request) {
-	key := strings.TrimPrefix(in.URL.Path, local.UploadPath)
-	query := in.URL.Query()
+	key := strings.TrimPrefix(in.URL.Path, disk.Path)
 	contentType := in.Header.Get("Content-Type")
-	if !r.store.Admits(key, query.Get("expires"), query.Get("signature"), contentType, in.ContentLength) {
+	if !r.store.AdmitsUpload(key, in.URL.RawQuery, contentType, in.ContentLength) {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	}
@@ -97,13 +97,13 @@ func TestReceive(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
 	store := open(t, directory, "")
-	if err := store.Receive(t.Context(), "files/a", "text/plain", iotest.OneByteReader(strings.NewReader("old\ntext"))); err != nil {
+	if err := store.Receive(t.Context(), "files/a", "text/plain", 8, iotest.OneByteReader(strings.NewReader("old\ntext"))); err != nil {
 		t.Fatal(err)
 	}
 	broken := errors.New("the line is dead")
 	for _, key := range []string{"files/a", "files/b"} {
 		contents := io.MultiReader(strings.NewReader("new"), iotest.ErrReader(broken))
-		if err := store.Receive(t.Context(), key, "text/html", contents); !errors.Is(err, broken) {
+		if err := store.Receive(t.Context(), key, "text/html", 8, contents); !errors.Is(err, broken) {
 			t.Errorf("%s: got %v, want %v", key, err, broken)
 		}
 	}

@@ -82,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if settings.Storage.Type == "local" && !filepath.IsAbs(settings.Storage.Directory) {
+	if settings.Storage.Type.IsFolder() && !filepath.IsAbs(settings.Storage.Directory) {
 		settings.Storage.Directory = filepath.Join(o.Dir, settings.Storage.Directory)
 	}
 

@@ -1,0 +1,39 @@
+package files
+
+import (
+	"fmt"
+
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/storage/disk"
+)
+
+// claim makes sure that a folder holds the files of this database, as far as that can be
+// told. A copy of the database, such as one to try something on, knows the files of the
+// original by their keys: if its server were let loose on their folder, each record that is
+// deleted there would take the file of the original with it. So nothing is deleted in a
+// folder that another database has claimed.
+func (s *Service) claim() error {
+	store, isDisk := s.Store.(*disk.Store)
+	if !isDisk {
+		return nil
+	}
+	var ours string
+	err := s.DB.QueryRow(`
+		select format('database %s of cluster %s', oid, system_identifier)
+		from pg_catalog.pg_control_system(), pg_catalog.pg_database
+		where datname = current_database()`, nil, &ours)
+	if refusal.SQLState(err) == insufficientPrivilege {
+		return nil // a service that runs Postgres may keep this to itself
+	}
+	if err != nil {
+		return fmt.Errorf("ask which database this is: %w", err)
+	}
+	owner, err := store.Claim(ours)
+	if err == nil && owner != ours {
+		err = fmt.Errorf("the folder %s belongs to %s, and this is %s. If no other server uses the folder, as after a restore, remove its file %s",
+			store.Directory, owner, ours, disk.OwnerFile)
+	}
+	return err
+}
+
+const insufficientPrivilege = "42501"
