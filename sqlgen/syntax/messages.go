@@ -179,23 +179,50 @@ func nestedInput(name, member string) string {
 func returnsNothing() string { return "expected the message that the action returns" }
 
 func expectedListEnd(closing string, found *Token) string {
-	switch found.Text {
-	case "and":
-		return `unexpected "and" (did you mean "&&"?)`
-	case "or":
-		return `unexpected "or" (did you mean "||"?)`
-	case "not":
-		return `unexpected "not" (negation is written "!(a in b)")`
-	case "=":
-		return `unexpected "=" (equality is written "==")`
+	if instead, ok := operatorMeant(found); ok {
+		return instead
 	}
 	return fmt.Sprintf(`expected "," or %q, found %s`, closing, describe(found))
 }
 
+// operatorWords has the words that are operators in other languages, in small letters, with
+// what to write instead.
+var operatorWords = map[string]string{
+	"and":     `did you mean "&&"?`,
+	"or":      `did you mean "||"?`,
+	"not":     `negation is written "!(a in b)"`,
+	"is":      `a test for null is written "== null" or "!= null"`,
+	"between": `a range is written "a >= 1 && a <= 2"`,
+	"like":    likeInstead, "ilike": likeInstead, "contains": likeInstead, "matches": likeInstead,
+}
+
+const likeInstead = "a list's own filter searches in texts; an expression compares them as a whole"
+
+// operatorMeant says what to write instead of an operator of another language. ok is false
+// if the token is not one.
+func operatorMeant(found *Token) (instead string, ok bool) {
+	if found.Text == "=" {
+		return `unexpected "=" (equality is written "==")`, true
+	}
+	instead, ok = operatorWords[strings.ToLower(found.Text)]
+	if !ok || found.Kind != TokenName {
+		return "", false
+	}
+	return fmt.Sprintf("unexpected %q (%s)", found.Text, instead), true
+}
+
+// foreignOperator names the operator to write instead of one of another language.
+func foreignOperator(written, meant string) string {
+	return fmt.Sprintf("expressions have no operator %q (did you mean %q?)", written, meant)
+}
+
+func negationByWord(word string) string {
+	return fmt.Sprintf(`unexpected %q (negation is written "!(a == b)")`, word)
+}
+
 func expectedClosingParen(found *Token) string {
-	switch found.Text {
-	case "and", "or", "not", "=":
-		return expectedListEnd(")", found)
+	if instead, ok := operatorMeant(found); ok {
+		return instead
 	}
 	return fmt.Sprintf(`expected ")", found %s`, describe(found))
 }
@@ -279,10 +306,26 @@ func expressionTooLong() string {
 
 func indexing() string { return "an element of a list cannot be picked by its index" }
 
+// functionsMeant has the functions that other languages have for defaults, in small letters,
+// with what to write instead.
+var functionsMeant = map[string]string{
+	"autoincrement": countUp, "nextval": countUp, "serial": countUp,
+	"uuid": "each model has an id", "cuid": "each model has an id", "nanoid": "each model has an id", "gen_random_uuid": "each model has an id",
+	"now": "each model has createdAt and updatedAt", "current_timestamp": "each model has createdAt and updatedAt",
+}
+
+const countUp = `a number that counts up is a Text field with @sequence("INV-")`
+
 // functionCall says what to write instead of the call of a function.
 func functionCall(name string) string {
+	if strings.EqualFold(name, "not") {
+		return negationByWord(name)
+	}
 	if upper := strings.ToUpper(name); upper != name && isAggregateName(upper) {
 		return fmt.Sprintf("expressions have no function %q (did you mean %q?)", shorten(name), upper)
+	}
+	if meant, ok := functionsMeant[strings.ToLower(name)]; ok {
+		return fmt.Sprintf("expressions have no function %q: %s", shorten(name), meant)
 	}
 	return "expressions have no functions to call: what needs one is custom code, an action with @function and its file in functions/"
 }

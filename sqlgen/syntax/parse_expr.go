@@ -44,9 +44,29 @@ func (p *parser) chain(m mark, operand func() Expr, operators ...Operator) Expr 
 			return &BadExpr{node: p.node(m)}
 		}
 		span := p.next().Span
+		p.foreignOperator(op, span)
 		b := &Binary{Op: op, OpSpan: span, Left: left, Right: operand()}
 		b.node = p.node(m)
 		left = b
+	}
+}
+
+// foreignOperators has the operators of other languages that begin with one of this language:
+// what follows that at once, and the operator that is meant.
+var foreignOperators = map[Operator]struct{ rest, meant string }{
+	Equal:    {"=", "=="},
+	NotEqual: {"=", "!="},
+	Less:     {">", "!="},
+}
+
+// foreignOperator reports an operator of another language, whose beginning has been read,
+// and passes over the rest of it.
+func (p *parser) foreignOperator(op Operator, read Span) {
+	foreign, ok := foreignOperators[op]
+	if t := p.token(); ok && t.is(foreign.rest) && t.Span.Start == read.End {
+		read.End = t.Span.End
+		p.failAt(read, UnsupportedOperator, foreignOperator(string(op)+foreign.rest, foreign.meant))
+		p.next()
 	}
 }
 
@@ -134,6 +154,14 @@ func (p *parser) primary() Expr {
 	case t.isName("null"):
 		p.next()
 		return p.suffix(m, &Null{node: p.node(m)})
+	case t.isWordNot() && p.peek(1).beginsValue() && !p.peek(1).is("("):
+		p.failAt(t.Span, UnsupportedOperator, negationByWord(t.Text))
+		p.next()
+		if p.token().isWordNot() {
+			p.skipInBrackets(false)
+			return &BadExpr{node: p.node(m)}
+		}
+		return p.primary()
 	case t.Kind == TokenName && t.Text != "in":
 		path, ok := p.path()
 		if !ok {
@@ -238,6 +266,9 @@ func (t *Token) beginsValue() bool {
 	}
 	return t.is("(") || t.is("[") || t.is("-") || t.is("!")
 }
+
+// isWordNot tells whether a token is the negation of other languages.
+func (t *Token) isWordNot() bool { return t.Kind == TokenName && strings.EqualFold(t.Text, "not") }
 
 // bracketed parses a list or an expression in parentheses.
 //

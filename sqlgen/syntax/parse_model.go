@@ -176,6 +176,11 @@ func (p *parser) field(fields *[]*Field) {
 		return
 	}
 	f.Type = p.ident()
+	if p.token().is("<") && p.peek(1).Kind == TokenName {
+		p.fail(arrayOf(p.peek(1).Text))
+		p.skipToItem()
+		return
+	}
 	f.Array, f.Optional = p.marks(f.Type.Name)
 	f.Attrs = p.attrs("field " + f.Name.Name)
 	f.node = p.node(m)

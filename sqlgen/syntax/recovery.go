@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // fail reports that the grammar asks for something else than the next token.
 // Only the first error at a token is reported; what is wrong with the token
 // itself goes before.
@@ -155,7 +157,8 @@ func (p *parser) skipInBrackets(ofInputs bool) {
 
 // isOperatorWord reports whether a name is an operator, or taken for one.
 func isOperatorWord(name string) bool {
-	return name == "in" || name == "and" || name == "or" || name == "not"
+	_, isForeign := operatorWords[strings.ToLower(name)]
+	return name == "in" || isForeign
 }
 
 // skipBalanced passes over an opening bracket and everything up to its other
