@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/server/config"
+	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/release"
@@ -36,15 +37,16 @@ have to hold for it to admit the call.
 
 The rules are those of the schema in DIR; rows are read from the database, which is
 only read: that of --database-url, else DATABASE_URL or the configuration, else the
-one that sternpost dev keeps in DIR. Whoever connects must be its owner. It is said
-when the database holds another release than DIR.
+one that sternpost dev keeps in DIR. The login must be its owner. Explain says
+so when the database holds another release than DIR.
 
 For get, update and delete the row is the one that the inputs and conditions find, or
 the one of --row. For list the first rows are shown. The row of a create is judged
 after it is written; with --row the rules are applied to one that is there. Values of
 Passwords and Secrets are never shown. Filters of lists, constraints and custom code
 are not looked at. What the action reads of ctx.env and ctx.secrets is taken from the
-environment.
+environment. Where the caller's files are refused for the time being (429), a note says
+until when.
 
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,
@@ -89,12 +91,12 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	if err != nil {
 		return inputError(err)
 	}
-	address, stop, err := f.database(ctx, dir)
+	address, settings, stop, err := f.database(ctx, dir)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	return f.explainInstalled(ctx, out, diagnostics, address, compiled, request)
+	return f.explainInstalled(ctx, out, diagnostics, address, settings.Uploads.MaxOutstanding, compiled, request)
 }
 
 // request reads what is to be explained.
@@ -166,8 +168,8 @@ func readInput(m *release.Manifest, action, body string) ([]byte, error) {
 	return in.JSON, nil
 }
 
-// database returns the database to read, and what ends it if it was started here.
-func (f *explainFlags) database(ctx context.Context, dir string) (address string, stop func(), err error) {
+// database returns the database to read, the settings, and what ends the database if it was started here.
+func (f *explainFlags) database(ctx context.Context, dir string) (address string, settings config.Config, stop func(), err error) {
 	env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
 	if f.databaseURL != "" {
 		env = append(env, "DATABASE_URL="+f.databaseURL)
@@ -176,19 +178,19 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	if name := filepath.Join(dir, sqlgen.ConfigName); exists(name) {
 		source.File = name
 	}
-	settings, err := config.Load(source)
+	settings, err = config.Load(source)
 	if err != nil {
-		return "", nil, inputError(err)
+		return "", settings, nil, inputError(err)
 	}
 	if settings.DatabaseURL != "" {
-		return settings.DatabaseURL, func() {}, nil
+		return settings.DatabaseURL, settings, func() {}, nil
 	}
 	home, err := filepath.Abs(filepath.Join(dir, ".sternpost"))
 	if err != nil {
-		return "", nil, environmentError(err)
+		return "", settings, nil, environmentError(err)
 	}
 	if !exists(home) {
-		return "", nil, environmentError(fmt.Errorf("there is no database: sternpost dev has not run in %s, and neither --database-url nor DATABASE_URL names one", dir))
+		return "", settings, nil, environmentError(fmt.Errorf("there is no database: sternpost dev has not run in %s, and neither --database-url nor DATABASE_URL names one", dir))
 	}
 	// Where dev is not running, its database is started for as long as this takes.
 	started, err := postgres.Start(ctx, postgres.Options{Dir: home})
@@ -196,14 +198,14 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	if errors.As(err, &inUse) {
 		address, err := runningAt(inUse.Dir)
 		if err != nil {
-			return "", nil, environmentError(err)
+			return "", settings, nil, environmentError(err)
 		}
-		return address, func() {}, nil
+		return address, settings, func() {}, nil
 	}
 	if err != nil {
-		return "", nil, environmentError(fmt.Errorf("start the database of dev: %w", err))
+		return "", settings, nil, environmentError(fmt.Errorf("start the database of dev: %w", err))
 	}
-	return started.URL(), func() { started.Stop() }, nil
+	return started.URL(), settings, func() { started.Stop() }, nil
 }
 
 // runningAt returns how to connect to the server that runs on a data directory. It
@@ -222,7 +224,7 @@ func runningAt(dir string) (string, error) {
 }
 
 // explainInstalled explains a request against a database, in a transaction that can only read.
-func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io.Writer, address string, compiled *sqlgen.Compiled, request explain.Request) error {
+func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io.Writer, address string, mostUploads int, compiled *sqlgen.Compiled, request explain.Request) error {
 	conn, err := postgres.Connect(ctx, address)
 	if err != nil {
 		return environmentError(fmt.Errorf("connect to the database: %w", err))
@@ -250,6 +252,13 @@ func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io
 		return environmentError(fmt.Errorf("the schema does not fit the database: %w", err))
 	case err != nil:
 		return environmentError(err)
+	}
+	if a := compiled.Manifest.Action(request.Action.Name); len(a.Files) > 0 && explanation.Caller.ID != "" {
+		throttled, err := files.Throttled(ctx, tx, explanation.Caller.ID, mostUploads)
+		if err != nil {
+			return environmentError(err)
+		}
+		explanation.Notes = append(explanation.Notes, throttled...)
 	}
 	text := explain.JSON(explanation)
 	if f.format == "text" {

@@ -122,3 +122,70 @@ func TestExplainBesideDev(t *testing.T) {
 		t.Errorf("after dev: got\n%s", out)
 	}
 }
+
+const attachedSchema = `model Note {
+  fields {
+    text Text
+    scan File?
+  }
+  actions {
+    create write() with (text, scan?)
+    get getNote(id)
+  }
+  @permission(expression: ctx.isAuthenticated, actions: [get, create])
+}
+`
+
+// A caller whose files are refused for the time being learns of it, and until when.
+func TestExplainThrottled(t *testing.T) {
+	t.Parallel()
+	dir := files(t, map[string]string{"schema.stern": attachedSchema})
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
+		t.Fatalf("the schema has errors: %v", errs)
+	}
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Superuser(t).Exec(t.Context(), `
+		insert into app.identity (id, email) values ('ada', 'ada@a.example'), ('bea', 'bea@a.example'), ('cyd', 'cyd@a.example');
+		insert into platform.file_failure (caller, bytes, since) values
+			('identity ada', 104857600, now() - interval '20 minutes'),
+			('identity bea', 104857599, now()),
+			('identity cyd', 104857600, now() - interval '61 minutes');
+		insert into platform.file_upload (key, action, field, identity_id, minter, filename, content_type, size, expires_at)
+		select whose || i, 'write', 'scan', whose, 'identity ' || whose, 'a', 'text/plain', 1, now() + interval '30 minutes'
+		from (values ('ada', 2), ('bea', 1)) as of (whose, many), generate_series(1, many) as i`); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		action, as     string
+		failed, minted bool
+	}{
+		{"write", "ada", true, true},
+		{"write", "bea", false, false},
+		{"write", "cyd", false, false},
+		{"getNote", "ada", false, false}, // which takes no files
+	} {
+		input := `{"text":"x"}`
+		if c.action == "getNote" {
+			input = `{"id":"n"}`
+		}
+		explain := command{
+			args: []string{"explain", c.action, dir, "--as", c.as, "--input", input},
+			env:  []string{"DATABASE_URL=" + db.OwnerURL(), "STERNPOST_UPLOADS_MAX_OUTSTANDING=2"},
+		}
+		out := explain.expect(t, 0, "")
+		if got := strings.Contains(out, "104857600 bytes were stored within the hour for calls that failed"); got != c.failed {
+			t.Errorf("%s as %s: failed calls are named: %v, want %v\n%s", c.action, c.as, got, c.failed, out)
+		}
+		if got := strings.Contains(out, "2 uploads are outstanding"); got != c.minted {
+			t.Errorf("%s as %s: outstanding uploads are named: %v, want %v\n%s", c.action, c.as, got, c.minted, out)
+		}
+	}
+}

@@ -304,8 +304,11 @@ func (s *Service) payer(c *fiber.Ctx, identity string) payer {
 	if identity == "" {
 		return payer{"address " + s.Policy.ClientAddress(c), failedBytesAnonymous}
 	}
-	return payer{"identity " + identity, failedBytes}
+	return ofIdentity(identity)
 }
+
+// ofIdentity is what counts against an identity.
+func ofIdentity(id string) payer { return payer{"identity " + id, failedBytes} }
 
 // Discard deletes the files of a call that was refused, and counts them. Of one that
 // failed on our side, nobody may know how it ended, and storage may be what is away: its

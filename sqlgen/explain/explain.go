@@ -263,7 +263,7 @@ func (c *call) create(e *Explanation) {
 		e.Notes = append(e.Notes, "with --row the rules are applied to a row that is there, as if it were the new one")
 	}
 	e.Notes = append(e.Notes, "constraints and @validates of models are not looked at")
-	c.noteLinks(e)
+	c.refuseLinks(e)
 }
 
 // explainRow adds a row that is named by its id.
@@ -368,8 +368,8 @@ func (c *call) pin(e *Explanation) {
 	for _, r := range found {
 		e.Rows = append(e.Rows, c.row(r))
 	}
-	c.noteLinks(e)
 	c.concludeRow(e)
+	c.refuseLinks(e)
 }
 
 // leftOut returns the row that the inputs by themselves find, which a @where leaves out.
@@ -388,8 +388,9 @@ func (c *call) leftOut() []expr.Row {
 	return rows
 }
 
-// noteLinks says which of the records that a write is to refer to are not there.
-func (c *call) noteLinks(e *Explanation) {
+// refuseLinks says which of the records that a write is to refer to are not there. The write
+// of a call that is refused for nothing else fails by that, before the rules judge its row.
+func (c *call) refuseLinks(e *Explanation) {
 	for _, in := range c.action.Writes {
 		value, given := c.inputs[in.Name]
 		id, isText := value.(string)
@@ -399,6 +400,9 @@ func (c *call) noteLinks(e *Explanation) {
 		target := linked(in.Path)
 		if target != nil && c.store.existing(target, id) == nil && c.store.err == nil {
 			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: there is no %s with the id %s", in.Name, target.Name, id))
+			if e.Status == 0 || e.Status == 200 {
+				e.Status, e.Outcome = 400, fmt.Sprintf("invalid: the record referenced in %s does not exist", in.Name)
+			}
 		}
 	}
 }
