@@ -158,8 +158,8 @@ func (s *Pages) Routes(app *fiber.App) {
 	app.All("/docs/:asset", page(s.asset))
 }
 
-// orProblem shows a page also where the service fails, for a person who looks at it in
-// a browser: with the status of what failed.
+// orProblem shows a page also where the service fails, or the page is about something that
+// is not there, for a person who looks at it in a browser: with the status of what failed.
 func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		err := show(c)
@@ -167,7 +167,8 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 			return nil
 		}
 		refused := refusal.Of(err)
-		if refused.Status < http.StatusInternalServerError {
+		isMissing := refused.Status == http.StatusNotFound
+		if refused.Status < http.StatusInternalServerError && !isMissing {
 			return err
 		}
 		r := request.Of(c)
@@ -177,7 +178,8 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 			frame
 			Message, RequestID string
 			IsAway             bool // for a moment
-		}{s.frame(number, m, "", strings.Count(c.Path(), "/")-1), refused.Message, r.ID, refused.Status != http.StatusInternalServerError})
+			IsMissing          bool
+		}{s.frame(number, m, "", strings.Count(c.Path(), "/")-1), refused.Message, r.ID, refused.Status > http.StatusInternalServerError, isMissing})
 	}
 }
 

@@ -140,6 +140,8 @@ func TestChanges(t *testing.T) {
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret is made by the service"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File is made by the service"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total keeps its own value"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"number":"T-9"}}`, "number: number keeps its own value"},
+		{"insert", `{"model":"Thing","values":{"number":"T-9","title":"x"}}`, "number: number keeps its own value"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id keeps its own value"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{}}`, "nothing is changed"},
 		{"update", `{"model":"Thing","id":"none","values":{"title":"x"}}`, "Thing has no row with the id none"},

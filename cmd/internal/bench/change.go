@@ -39,7 +39,7 @@ func insert(ctx context.Context, a *asked) (any, error) {
 }
 
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
-// name its id and times too. Its error is an *docs.WrongError if the values are wrong, or if
+// name its id, its times and its number of a sequence too. Its error is an *docs.WrongError if the values are wrong, or if
 // the database refuses them.
 func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model string, values map[string]any) error {
 	a := &asked{Compiled: compiled}
@@ -47,7 +47,7 @@ func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model str
 	if err != nil {
 		return err
 	}
-	if err := mayChange(m, values, func(f *schema.Field) bool { return f.BuiltIn || fieldOf(f).Editable }); err != nil {
+	if err := mayChange(m, values, func(f *schema.Field) bool { return f.BuiltIn || f.Sequence != nil || fieldOf(f).Editable }); err != nil {
 		return err
 	}
 	statement, arguments, err := insertion(m, values)

@@ -79,7 +79,7 @@ func fieldOf(f *schema.Field) field {
 		Name: f.Name, Doc: f.Doc, Type: f.Type.String(), IsArray: f.Type.Array,
 		Required: !f.Optional, Default: f.Default != nil || f.BuiltIn,
 		Sorts:    !f.Type.Array && kind.Class() != expr.ClassOpaque,
-		Editable: !f.BuiltIn && f.Computed == nil && !kind.IsPrepared(),
+		Editable: !f.BuiltIn && f.Computed == nil && f.Sequence == nil && !kind.IsPrepared(),
 		Shown:    !kind.IsWriteOnly(),
 	}
 	if f.FKOf != nil {
