@@ -236,3 +236,53 @@ func rowsReadBy(t *testing.T, conn *pgx.Conn, function, body, caller string) (ro
 	}
 	return count() - before, answer
 }
+
+// TestOpenListReadsRowsOnce holds that a list whose rules ask for no row reads the rows of a page
+// from the front once, whatever it is filtered by; a page elsewhere is picked before, and so is
+// one by a Decimal that has an index.
+func TestOpenListReadsRowsOnce(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "open", `
+model Note {
+  fields {
+    text Text
+    rank Number
+    price Decimal
+    cost Decimal @index
+    at Timestamp
+  }
+  actions {
+    list listNotes(rank?, price?, cost?) {
+      @orderBy(at: desc)
+      @sortable(rank)
+    }
+  }
+  @permission(expression: ctx.isAuthenticated, actions: [list])
+}
+`)
+	conn := a.db.Superuser(t)
+	if _, err := conn.Exec(t.Context(), `
+		insert into app.identity (id) values ('i');
+		insert into app.note (id, text, rank, price, cost, at)
+		select 'n' || n, 'text', n, n, n, '2026-01-01Z'::timestamptz + n * interval '1 minute' from generate_series(0, 9999) as n;
+		analyze`); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		body, first string
+		most        int
+	}{
+		{`{"where":{"rank":{"notEquals":-1}},"first":20}`, "n9999", 23},
+		{`{"where":{"rank":{"notEquals":-1,"lessThanOrEquals":10000}}}`, "n9999", 53},
+		{`{"where":{"rank":{"lessThan":10000}},"limit":20}`, "n9999", 23},
+		{`{"where":{"price":{"lessThan":10000}},"first":20}`, "n9999", 23},
+		{`{"where":{"rank":{"notEquals":-1},"cost":{"lessThan":20}},"first":20}`, "n19", 60},
+		{`{"where":{"rank":{"notEquals":-1}},"limit":20,"offset":10}`, "n9989", 80},
+		{`{"where":{"rank":{"notEquals":-1}},"last":20}`, "n19", 60},
+	} {
+		rows, answer := rowsReadBy(t, conn, "list_notes", test.body, "i")
+		if page := readPage(t, answer); rows > test.most || len(page.ids) < 20 || page.ids[0] != test.first {
+			t.Errorf("list_notes %s reads %d rows for %v, want at most %d from %s on", test.body, rows, page.ids, test.most, test.first)
+		}
+	}
+}

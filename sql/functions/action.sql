@@ -5,13 +5,18 @@
 -- keeps the branch of that action alone. Were it stable, each call would set up the branches of all actions. Two duties follow:
 -- policies call it bare, not as a sub-select; and custom code, whose functions keep their plans from one action to the next,
 -- runs as sternpost_code, whose policies do not call it at all.
+--
+-- In language sql the planner would read its body anew for each plan: it cannot put a stable expression in the place of an immutable
+-- call.
 create or replace function platform.action() returns text
-language sql
+language plpgsql
 immutable
 parallel safe
 security invoker
 as $$
-  select nullif(current_setting('sternpost.action', true), '');
+begin
+  return nullif(current_setting('sternpost.action', true), '');
+end;
 $$;
 
 comment on function platform.action() is 'The action this transaction runs; null outside of one.';

@@ -52,9 +52,11 @@
 {{ template "ranges_beyond.sql" . }}
 {{ template "at_sql.sql" . }}
 {{ template "pick_page.sql" . }}
+{{ template "read_page.sql" . }}
 {{ template "facet_sql.sql" . }}
 {{ template "facets.sql" . }}
 {{ template "operators.sql" . }}
+{{ template "texts.sql" . }}
 
 {{ template "owners.sql" . }}
 {{ template "rules.sql" . }}

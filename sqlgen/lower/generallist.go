@@ -60,11 +60,22 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
-	g := generalList{b: b, where: member(input, "where")}
+	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
 	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	g.takeOperators()
-	// The statement reads without row security, so that every condition may use an
-	// index; the rows of the page are then read under it.
+	if g.isReadAtOnce() {
+		g.readAtOnce(keys)
+	} else {
+		g.pickFirst(keys)
+	}
+	b.requireCallerOfPage(nothingFound)
+	return b.finish()
+}
+
+// pickFirst picks the rows of the page by a statement without row security, so that every
+// condition may use an index, and then reads them under it.
+func (g *generalList) pickFirst(keys *pg.Variable) {
+	b := g.b
 	g.sql = b.own("v_sql", "text", nil)
 	ids := b.own("v_ids", "text[]", nil)
 	g.readFrom(b.related())
@@ -76,7 +87,7 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	alias := pageAlias(b.table)
 	b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
 		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page",
-			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: a.Model.Field("id")}.columnText(b.table))}, ways...)...)},
+			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: b.model.Field("id")}.columnText(b.table))}, ways...)...)},
 		&pg.ReturnQuery{Query: &pg.Select{
 			Columns: b.answerColumns(),
 			From: &pg.CallRef{
@@ -87,8 +98,6 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
 		}},
 	)
-	b.requireCallerOfPage(nothingFound)
-	return b.finish()
 }
 
 // takeOperators declares the variables that hold an operator of the request.
@@ -109,15 +118,27 @@ func (g *generalList) readFrom(table pg.From) {
 	g.sql.Initial = source
 }
 
+// readWhere makes the statement the conditions alone.
+func (g *generalList) readWhere() {
+	g.sql.Initial = pg.Str(" where true")
+	if always := g.conditions(); len(always) > 0 {
+		g.sql.Initial = &pg.Fragment{Prefix: " where ", Value: &pg.And{Operands: always}}
+	}
+}
+
 // generalList is a general list in the making.
 type generalList struct {
 	b                  *builder // the function
 	where              pg.Expr  // the filter
 	path, operand, sql *pg.Variable
 	guards             []guard
-	label              string  // of variables that gather what is asked of elements; empty but in an arm of a union
-	facets             *facets // what the rows are picked for, if it is not a page
-	merge              *merge  // the ways in which rows are found; nil means that the statement finds them itself
+	label              string          // of variables that gather what is asked of elements; empty but in an arm of a union
+	facets             *facets         // what the rows are picked for, if it is not a page
+	merge              *merge          // the ways in which rows are found; nil means that the statement finds them itself
+	indexed            map[string]bool // columns of the table that indexes have
+
+	picks     *pg.Variable // whether rows are picked first, which other lists read at once
+	pickedFor pg.Expr      // patterns of the paths for which they are
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -360,6 +381,10 @@ func (g generalList) operators(root *scope, elsewhere []filter) {
 	var each, after []pg.Statement
 	g.gather(root, nothing, &each, &after)
 	if len(g.b.action.Reads) > 0 {
+		if g.picks != nil {
+			isPicked := &pg.Any{Value: g.path, Op: "like", Array: g.pickedFor}
+			each = append(each, &pg.Assign{Variable: g.picks, Value: &pg.Or{Operands: []pg.Expr{g.picks, isPicked}}})
+		}
 		loop := &pg.ForEach{
 			Variables: []*pg.Variable{g.path, g.operand},
 			Query: &pg.Select{

@@ -73,6 +73,8 @@ type lowering struct {
 	calculated map[*schema.Field]bool      // fields whose values arithmetic makes
 	feedsLate  map[*schema.Model]bool      // models whose rows decide what late rules are about
 
+	indexed map[*schema.Model]map[string]bool // columns that indexes have, those of keys included
+
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
 }
@@ -89,6 +91,7 @@ func (l *lowering) reserveNames() {
 	l.feedsLate = map[*schema.Model]bool{}
 	l.specialized = map[*schema.Action]*release.Foreseen{}
 	l.facets = map[*schema.Action]string{}
+	l.indexed = map[*schema.Model]map[string]bool{}
 	l.early = map[*schema.Action]string{}
 	l.owners = map[string]string{}
 }

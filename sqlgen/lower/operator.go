@@ -92,7 +92,8 @@ func elementOperatorsOf(k expr.Kind) []operator { return operators(k.ElementFilt
 func (o operator) apply(k expr.Kind, value, given pg.Expr, path []string) pg.Expr {
 	switch o.operand {
 	case expr.ManyValues:
-		return o.condition(value, elementsOf(expr.Type{Kind: k, Array: true}, member(given, path...)))
+		values := pg.Fn("platform.texts", member(given, path...)) // which Postgres knows when it plans
+		return o.condition(value, castTo(values, elementType(expr.Type{Kind: k, Array: true}), "[]"))
 	case expr.RelativePeriod:
 		starts, ends := "starts_at", "ends_at"
 		if k == expr.Date {

@@ -39,6 +39,7 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 	t.Constraints = append(t.Constraints, checks...)
 	t.References = l.references(m)
 	t.Indexes = l.indexes(m, t.Constraints)
+	l.indexed[m] = indexedColumns(t)
 	t.Triggers = []*pg.Trigger{l.touch(m)}
 	t.Triggers = append(t.Triggers, fileTriggers(m)...)
 	l.keep(t, m)
@@ -47,6 +48,26 @@ func (l *lowering) table(m *schema.Model) *pg.Table {
 		t.Triggers = append(t.Triggers, &pg.Trigger{Name: "_300_sign_out", Timing: "after delete", Function: "platform.tg_sign_out"})
 	}
 	return t
+}
+
+// indexedColumns are the columns that the indexes of a table hold as they are.
+func indexedColumns(t *pg.Table) map[string]bool {
+	indexed := map[string]bool{}
+	for _, c := range t.Constraints {
+		if c.Kind != pg.Check {
+			for _, name := range c.Columns {
+				indexed[name] = true
+			}
+		}
+	}
+	for _, i := range t.Indexes {
+		for _, k := range i.Keys {
+			if k.Function == "" {
+				indexed[k.Column] = true
+			}
+		}
+	}
+	return indexed
 }
 
 // view lowers a model to the view through which generated SQL walks relations. Of a
