@@ -64,6 +64,7 @@ type describer struct {
 	tags               []tag
 	statuses           map[int]bool // that some operation declares
 	writes             bool         // whether some operation does
+	reads              bool         // whether some operation does
 	uploads            bool         // whether some operation takes files ahead
 	roots              []string     // components that some operation mentions
 }
@@ -73,6 +74,9 @@ func (d *describer) parameters() members[parameter] {
 	all := members[parameter]{{timeZoneParameter, timeZone}}
 	if d.writes {
 		all.add(idempotencyKeyParameter, idempotencyKey)
+	}
+	if d.reads {
+		all.add(positionParameter, position)
 	}
 	return all
 }
@@ -112,11 +116,17 @@ func (d *describer) action(a *release.Action) *operation {
 	}
 	parameters := []any{reference{"#/components/parameters/" + timeZoneParameter}}
 	var headers members[header]
+	if a.Kind.Writes() {
+		headers = positionHeader
+	} else {
+		d.reads = true
+		parameters = append(parameters, reference{"#/components/parameters/" + positionParameter})
+	}
 	if a.Kind.Writes() && !account.Is(a) {
 		d.writes = true
 		statuses = append(statuses, 422)
 		parameters = append(parameters, reference{"#/components/parameters/" + idempotencyKeyParameter})
-		headers = replayedHeader
+		headers = slices.Concat(replayedHeader, positionHeader)
 	}
 	if a.Kind.Writes() && d.declaresValidation && !account.Is(a) {
 		statuses = append(statuses, 409)

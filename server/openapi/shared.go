@@ -15,6 +15,7 @@ const (
 	bearerScheme            = "bearer"
 	timeZoneParameter       = "TimeZone"
 	idempotencyKeyParameter = "IdempotencyKey"
+	positionParameter       = "Position"
 	errorSchema             = "Error"
 )
 
@@ -37,6 +38,24 @@ var idempotencyKey = parameter{
 
 // replayedHeader comes with the answer of a call that takes a key.
 var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "Whether this is the answer that a call under the same key got before.", Schema: release.Typed("boolean")}}}
+
+var position = parameter{
+	Name: positionName,
+	In:   "header",
+	Description: "What the answer to a write had in this header: the answer shows that write, and all before it, although it may come from a " +
+		"replica of the database.",
+	Schema: positionSchema,
+}
+
+// positionHeader comes with the answer of a write.
+var positionHeader = members[header]{{positionName, header{
+	Description: "How far the log of the database had come, for the requests that are to show this write. It is there where replicas are read from.",
+	Schema:      positionSchema,
+}}}
+
+const positionName = "Sternpost-Position"
+
+var positionSchema = release.Typed("string").With("pattern", "^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$")
 
 // everyStatus lists the errors that any operation may answer.
 var everyStatus = []int{400, 401, 403, 405, 413, 415, 431, 500, 503, 504}

@@ -179,3 +179,23 @@ await step("send files", async () => {
   const refused = await failure(refusing.client.upload("photographBicycle", "photos", new Blob(["x"], { type: "image/png" }), { filename: "x.png" }));
   equal([refused.code, refused.status], ["ERR_UPLOAD_REFUSED", 403]);
 });
+
+await step("read what was written, where replicas answer", async () => {
+  const sent: (string | undefined)[] = [];
+  const positions = ["0/FFFFFFF0", "1/10", "0/20"];
+  const client = createClient({
+    baseUrl,
+    fetch: (input, init) => {
+      const isWrite = String(input).endsWith("createCustomer");
+      if (!isWrite) sent.push(new Headers(init?.headers).get("Sternpost-Position") ?? undefined);
+      return isWrite ? answered(200, ada, { "Sternpost-Position": positions.shift() ?? "" }) : answered(200, { results: [], pageInfo: { hasNextPage: false } });
+    },
+  });
+  await client.listCustomers();
+  for (let n = 0; n < 3; n++) {
+    await client.createCustomer({ name: "Ada" });
+    await client.listCustomers();
+  }
+  await client.listCustomers({}, { headers: { "Sternpost-Position": "0/1" } });
+  equal(sent, [undefined, "0/FFFFFFF0", "1/10", "1/10", "0/1"]);
+});

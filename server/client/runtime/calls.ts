@@ -36,6 +36,7 @@ class ServiceApi {
   readonly fetch: typeof globalThis.fetch;
   readonly #address: string;
   readonly #options: ClientOptions;
+  #position = ""; // how far the log of the database was at the last write; empty where that is not told
 
   constructor(path: string, options: ClientOptions) {
     const baseUrl = options.baseUrl.replace(/\/+$/, "");
@@ -49,10 +50,19 @@ class ServiceApi {
     return this.#options.retries ?? 2;
   }
 
-  /** An action that only reads. */
+  /** An action that only reads. It sees what this client has written, also where a replica of the database answers. */
   reads<Input, Result>(action: string): Call<Input, Result> {
-    return (input, options) => this.call(action, input, options, "always");
+    return (input, options = {}) => {
+      const headers = this.#position === "" ? options.headers : { [positionHeader]: this.#position, ...options.headers };
+      return this.call(action, input, { ...options, ...(headers === undefined ? {} : { headers }) }, "always");
+    };
   }
+
+  /** Keeps the farthest position that was answered. */
+  #heard = (headers: Headers): void => {
+    const position = headers.get(positionHeader) ?? "";
+    if (placeOf(position) > placeOf(this.#position)) this.#position = position;
+  };
 
   /** An action that writes. One name for all tries sees to it that it is carried out once. */
   writes<Input, Result>(action: string): Call<Input, Result> {
@@ -92,7 +102,7 @@ class ServiceApi {
     const headers: Record<string, string> = { "Content-Type": "application/json", ...this.#options.headers, ...options.headers };
     const timeZone = options.timeZone ?? this.#options.timeZone;
     if (timeZone !== undefined) headers["Time-Zone"] = timeZone;
-    const request: ServiceRequest = { url: this.#address + action, method: "POST", headers, body: JSON.stringify(input ?? {}), signal };
+    const request: ServiceRequest = { url: this.#address + action, method: "POST", headers, body: JSON.stringify(input ?? {}), signal, heard: this.#heard };
     if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
       return persist(this.retries, repeatable, signal, () => sendOnce<Result>(this.fetch, request));
     }
@@ -113,6 +123,13 @@ class ServiceApi {
       }
     });
   }
+}
+
+const positionHeader = "Sternpost-Position";
+
+/** A position, 16/B374D848, in a form whose order is that of the log. */
+function placeOf(position: string): string {
+  return position.split("/").map((half) => half.toUpperCase().padStart(8, "0")).join("/");
 }
 
 export { type ExactlyOne, ServiceApi };

@@ -40,12 +40,14 @@ interface ServiceRequest {
   headers: Record<string, string>;
   body?: string;
   signal: AbortSignal | undefined;
+  /** Is given the headers of what is answered. */
+  heard?: (headers: Headers) => void;
 }
 
 const longestPause = 10_000;
 
 /** Sends one request and reads what is answered. */
-async function sendOnce<T>(fetch: typeof globalThis.fetch, { url, signal, ...request }: ServiceRequest): Promise<T> {
+async function sendOnce<T>(fetch: typeof globalThis.fetch, { url, signal, heard, ...request }: ServiceRequest): Promise<T> {
   const init: RequestInit = request;
   if (signal !== undefined) init.signal = signal;
   let response: Response;
@@ -55,6 +57,7 @@ async function sendOnce<T>(fetch: typeof globalThis.fetch, { url, signal, ...req
     throw signal?.aborted ? reasonOf(signal) : noAnswer(cause);
   }
   if (!response.ok) throw await readRefusal(response);
+  heard?.(response.headers);
   let text: string;
   try {
     text = await response.text();
