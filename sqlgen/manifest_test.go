@@ -121,13 +121,11 @@ func resultOf(m *release.Manifest, a *release.Action) string {
 	if a.Record == "" {
 		return "text"
 	}
-	if slices.ContainsFunc(m.Records[a.Record], func(member release.Member) bool { return member.Embedded }) {
+	isColumnOfItsOwn := func(member release.Member) bool { return member.Embedded || strings.Contains(member.Column, "__") }
+	if slices.ContainsFunc(m.Records[a.Record], isColumnOfItsOwn) {
 		return "record"
 	}
 	i := slices.IndexFunc(m.Models, func(model release.Model) bool { return model.Name == a.Model })
-	if m.Models[i].IsUnion {
-		return "record"
-	}
 	return "app." + m.Models[i].Table
 }
 

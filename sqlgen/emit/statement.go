@@ -122,11 +122,11 @@ func conjunctLines(e pg.Expr) doc {
 	return nest(join(cat(hard, "and "), parts))
 }
 
-func returning(value pg.Expr, into *pg.Variable) doc {
-	if value == nil {
+func returning(values []pg.Expr, into *pg.Variable) doc {
+	if len(values) == 0 {
 		return nil
 	}
-	parts := catDoc{hard, "returning ", expr(value, bindAny)}
+	parts := catDoc{hard, group("returning", nest(line, commaLines(exprs(values))))}
 	if into != nil {
 		parts = append(parts, hard, "into ", into.Name)
 	}

@@ -81,14 +81,16 @@ func modelsRead(a *schema.Action) []*schema.Model {
 			add(arm.Model)
 		}
 	}
-	var addEmbeds func([]*schema.Embed)
-	addEmbeds = func(embeds []*schema.Embed) {
-		for _, e := range embeds {
-			add(e.Field.Target)
-			addEmbeds(e.Embeds)
+	var addShown func(schema.Shape)
+	addShown = func(shape schema.Shape) {
+		for _, m := range shape {
+			add(m.Field.Target)
+			addShown(m.Shape)
 		}
 	}
-	addEmbeds(a.Embeds)
+	if a.Model != nil {
+		addShown(a.Shape())
+	}
 	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
 		for _, f := range in.Path {
 			add(f.Target)

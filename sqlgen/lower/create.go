@@ -22,15 +22,15 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 		b.step(c.comment(), insert)
 		b.testsNow(l)
 		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
-			Columns: b.answerColumns(), Into: []pg.Target{result}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
+			Columns: outputs(b.resultColumns()), Into: []pg.Target{result}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
 		b.step("", pg.IfThen(isNoRow(result), b.end("platform.refuse")))
 	} else {
-		insert.Returning, insert.Into = allColumns(b.table), result
+		insert.Returning, insert.Into = b.resultColumns(), result
 		b.step(c.comment(), insert)
 		b.testsNow(l)
 		b.readComputed(result)
 	}
-	b.step("", &pg.Return{Value: result})
+	b.answerResult(result)
 	return b.finish()
 }
 

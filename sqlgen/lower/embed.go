@@ -1,31 +1,20 @@
 package lower
 
 import (
-	"slices"
-
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// ShownOfIdentity are the fields that an embedded Identity shows: who somebody is,
-// and nothing by which they could be found elsewhere or signed in as.
-var ShownOfIdentity = []string{
-	"id", "email", "emailVerified", "name", "givenName", "familyName", "middleName", "nickName", "picture",
-}
-
 // recordMembers returns the members of the record of a row whose table is joined. alias
-// is that of the queries that make records. An embedded relation replaces its foreign key,
-// or is where a to-many is declared.
-func recordMembers(at tableAlias, embeds []*schema.Embed, aliases map[string]bool, alias string) []pg.Output {
-	var members []pg.Output
-	for _, f := range at.model.Fields {
-		e := schema.EmbedOf(f, embeds)
-		switch {
-		case e != nil:
-			members = append(members, pg.Output{Value: embedded(at, e, aliases, alias), As: f.Name, Quote: true})
-		case f.IsRelation(), f.FKOf != nil && schema.EmbedOf(f.FKOf, embeds) != nil, f.StepWriteOnly():
-		default:
-			members = append(members, pg.Output{Value: wire(f.Type, pg.Col(at.name, f.Column)), As: f.Name, Quote: true})
+// is that of the queries that make records.
+func recordMembers(at tableAlias, shape schema.Shape, aliases map[string]bool, alias string) []pg.Output {
+	members := make([]pg.Output, len(shape))
+	for i, m := range shape {
+		members[i] = pg.Output{As: m.Field.Name, Quote: true}
+		if m.Field.IsRelation() {
+			members[i].Value = embedded(at, m, aliases, alias)
+		} else {
+			members[i].Value = wire(m.Field.Type, pg.Col(at.name, m.Field.Column))
 		}
 	}
 	return members
@@ -34,17 +23,14 @@ func recordMembers(at tableAlias, embeds []*schema.Embed, aliases map[string]boo
 // embedded returns what an embedded relation shows: the related record or null, or
 // an array of all related records. It walks without row security: the action's
 // rule vouches for what the action shows.
-func embedded(at tableAlias, e *schema.Embed, aliases map[string]bool, alias string) pg.Expr {
+func embedded(at tableAlias, m *schema.Member, aliases map[string]bool, alias string) pg.Expr {
 	j := newJoins(aliases)
-	related := j.row(j.follow(at, e.Field))
-	members := recordMembers(related, e.Embeds, j.aliases, alias)
-	if related.model.IsIdentity {
-		members = slices.DeleteFunc(members, func(m pg.Output) bool { return !slices.Contains(ShownOfIdentity, m.As) })
-	}
+	related := j.row(j.follow(at, m.Field))
+	members := recordMembers(related, m.Shape, j.aliases, alias)
 	rows := j.query(members, nil)
 	from := &pg.SubqueryRef{Query: rows, Alias: alias}
 	one := pg.Fn("row_to_json", pg.Var(alias))
-	if e.Field.IsToOne() {
+	if m.Field.IsToOne() {
 		return &pg.Subquery{Query: &pg.Select{Columns: []pg.Output{{Value: one}}, From: from}}
 	}
 	rows.OrderBy = []pg.Order{{Value: related.id}}

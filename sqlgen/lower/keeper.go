@@ -221,7 +221,7 @@ func (b *builder) readComputed(row *pg.Variable) {
 	var columns []pg.Output
 	var into []pg.Target
 	for _, f := range b.model.Stored() {
-		if isComputedFromRows(f) {
+		if isComputedFromRows(f) && b.holds(row, f) {
 			columns = append(columns, pg.Output{Value: pg.Col(b.table, f.Column)})
 			into = append(into, row.Field(f.Column))
 		}

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sql/release"
@@ -12,7 +13,9 @@ import (
 // A function whose answer is a record answers the row, and the server writes the record:
 // that costs Postgres a third of what making JSON does. The row is that of the model's
 // table. Embedded records are beside it, each as JSON, and the row is then a column of
-// its own. Rows of a union have no table: each field is a column.
+// its own. Where the record does not show the whole row, each member is a column, as is
+// what a list is ordered by besides: what is not shown is not read. Rows of a union have no
+// table, and their fields are columns too.
 
 // answersRow tells whether the function of an action answers rows.
 func answersRow(a *schema.Action) bool {
@@ -30,21 +33,23 @@ func answers(a *schema.Action) string {
 		return "text"
 	case a.Union != nil:
 		return answersOfUnion(a)
+	case answersColumns(a):
+		return tableOfColumns(answeredColumns(a))
 	case len(a.Embeds) == 0 && a.Kind == schema.List:
 		return "setof " + rowType(a.Model)
 	case len(a.Embeds) == 0:
 		return rowType(a.Model)
 	}
 	columns := []string{release.RowColumn + " " + rowType(a.Model)}
-	for _, e := range embedsInOrder(a) {
-		columns = append(columns, embedColumn(e)+" json")
+	for _, m := range relationsShown(a) {
+		columns = append(columns, embedColumn(m)+" json")
 	}
 	return "table (" + strings.Join(columns, ", ") + ")"
 }
 
 // answersSet tells whether the function of an action answers any number of rows.
 func answersSet(a *schema.Action) bool {
-	return answersRow(a) && (a.Kind == schema.List || len(a.Embeds) > 0 || a.Union != nil)
+	return answersRow(a) && (a.Kind == schema.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a))
 }
 
 // answersOfUnion is the type of what the function of a union's action answers: a column
@@ -52,7 +57,7 @@ func answersSet(a *schema.Action) bool {
 func answersOfUnion(a *schema.Action) string {
 	var columns []string
 	for i, f := range a.Union.Fields {
-		columns = append(columns, unionColumn(i, f.Column)+" "+variableType(f.Type))
+		columns = append(columns, numberedColumn(i, f.Column)+" "+variableType(f.Type))
 	}
 	if a.Kind == schema.List {
 		columns = append(columns, armColumn+" bigint")
@@ -60,9 +65,9 @@ func answersOfUnion(a *schema.Action) string {
 	return "table (" + strings.Join(columns, ", ") + ")"
 }
 
-// unionColumn is the column of a field of a union, the i-th, in what functions answer. No
-// column of a table has such a name, so that none is taken for it.
-func unionColumn(i int, column string) string {
+// numberedColumn is the i-th column of what functions answer. No column of a table has such
+// a name, so that none is taken for it.
+func numberedColumn(i int, column string) string {
 	const room = 57 // for which names may be 63 bytes long
 	return fmt.Sprintf("%s__%d", column[:min(len(column), room)], i+1)
 }
@@ -71,39 +76,108 @@ func unionColumn(i int, column string) string {
 func unionMember(u *schema.Union, name string) release.Member {
 	for i, f := range u.Fields {
 		if f.Name == name {
-			return memberOf(f.Name, unionColumn(i, f.Column), f.Type)
+			return memberOf(f.Name, numberedColumn(i, f.Column), f.Type)
 		}
 	}
 	panic("lower: the union " + u.Name + " has no field " + name)
 }
 
-// embedsInOrder returns the embeds of an action in the order of the record.
-func embedsInOrder(a *schema.Action) []*schema.Embed {
-	var embeds []*schema.Embed
-	for _, f := range a.Model.Fields {
-		if e := schema.EmbedOf(f, a.Embeds); e != nil {
-			embeds = append(embeds, e)
-		}
-	}
-	return embeds
+// answersColumns tells whether the function of an action of a model answers a column for each
+// member of the record, and not the row.
+func answersColumns(a *schema.Action) bool { return a.Selected != nil || a.Model.HidesFields() }
+
+// answeredColumn is a column of what such a function answers.
+type answeredColumn struct {
+	name   string
+	member *schema.Member // what a list is only ordered by is one of no record
 }
 
-// embedColumn is the column of an embedded record.
-func embedColumn(e *schema.Embed) string { return "v_" + schema.SnakeForm(e.Field.Name) }
+// typ is the type of the column.
+func (c answeredColumn) typ() string {
+	if c.member.Field.IsRelation() {
+		return "json"
+	}
+	return variableType(c.member.Field.Type)
+}
+
+// answeredColumns returns the columns of what such a function answers: the members of the
+// record, then what else a list is ordered by.
+func answeredColumns(a *schema.Action) []answeredColumn {
+	shape := a.Shape()
+	members := shape[:len(shape):len(shape)]
+	if a.Kind == schema.List {
+		for _, f := range sortable(a) {
+			if shape.Member(f) == nil {
+				members = append(members, &schema.Member{Field: f})
+			}
+		}
+	}
+	columns := make([]answeredColumn, len(members))
+	for i, m := range members {
+		columns[i] = answeredColumn{numberedColumn(i, schema.SnakeForm(m.Field.Name)), m}
+	}
+	return columns
+}
+
+// tableOfColumns is the type of what such a function answers.
+func tableOfColumns(columns []answeredColumn) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = c.name + " " + c.typ()
+	}
+	return "table (" + strings.Join(list, ", ") + ")"
+}
+
+// answeredColumnOf is the column in which the function of a list answers a field.
+func answeredColumnOf(a *schema.Action, f *schema.Field) string {
+	if !answersColumns(a) {
+		return f.Column
+	}
+	for _, c := range answeredColumns(a) {
+		if c.member.Field == f {
+			return c.name
+		}
+	}
+	panic("lower: " + a.Name + " does not answer " + f.Name)
+}
+
+// relationsShown returns the members of an action's record that are records themselves.
+func relationsShown(a *schema.Action) []*schema.Member {
+	return slices.DeleteFunc(slices.Clone(a.Shape()), func(m *schema.Member) bool { return !m.Field.IsRelation() })
+}
+
+// embedColumn is the column of an embedded record beside the row.
+func embedColumn(m *schema.Member) string { return "v_" + schema.SnakeForm(m.Field.Name) }
 
 // allColumns are the columns of the rows at an alias.
 func allColumns(alias string) pg.Expr { return &pg.AllFields{Value: pg.Var(pg.Ident(alias))} }
 
 // answerColumns are the columns of what the function answers, of rows that are in the
 // query under the name of their table.
-func (b builder) answerColumns() []pg.Output {
-	if len(b.action.Embeds) == 0 {
-		return []pg.Output{{Value: allColumns(b.table)}}
+func (b builder) answerColumns() []pg.Output { return b.answerColumnsOf(rowOf(b.model)) }
+
+// answerColumnsOf are the columns of what the function answers of a row.
+func (b builder) answerColumnsOf(row tableAlias) []pg.Output {
+	taken := map[string]bool{row.name: true, b.table: true, pageAlias(b.table): true}
+	value := func(m *schema.Member) pg.Output {
+		if m.Field.IsRelation() {
+			return pg.Output{Value: embedded(row, m, taken, b.recordAlias())}
+		}
+		return pg.Output{Value: pg.Col(row.name, m.Field.Column)}
 	}
-	columns := []pg.Output{{Value: b.wholeRow()}}
-	taken := map[string]bool{b.table: true, pageAlias(b.table): true}
-	for _, e := range embedsInOrder(b.action) {
-		columns = append(columns, pg.Output{Value: embedded(rowOf(b.model), e, taken, b.recordAlias())})
+	var columns []pg.Output
+	switch {
+	case answersColumns(b.action):
+		for _, c := range answeredColumns(b.action) {
+			columns = append(columns, value(c.member))
+		}
+	case len(b.action.Embeds) == 0:
+		columns = []pg.Output{{Value: allColumns(row.name)}}
+	default:
+		columns = []pg.Output{{Value: b.wholeRow()}}
+		for _, m := range relationsShown(b.action) {
+			columns = append(columns, value(m))
+		}
 	}
 	return columns
 }
@@ -127,8 +201,59 @@ func (b *builder) answerOne(from pg.From, where pg.Expr, otherwise ...pg.Stateme
 	b.step("", &pg.Return{Value: result})
 }
 
-// resultRow declares the variable that holds the row which is answered.
-func (b *builder) resultRow() *pg.Variable { return b.own("v_result", rowType(b.model), nil) }
+// resultRow declares the variable that holds the row which is answered, or what is needed of
+// it.
+func (b *builder) resultRow() *pg.Variable {
+	if answersColumns(b.action) {
+		return b.own("v_result", "record", nil)
+	}
+	return b.own("v_result", rowType(b.model), nil)
+}
+
+// resultColumns are the columns of the row that the variable of resultRow holds: those that
+// are answered, and those by which related rows are found.
+func (b builder) resultColumns() []pg.Expr {
+	if !answersColumns(b.action) {
+		return []pg.Expr{allColumns(b.table)}
+	}
+	var columns []pg.Expr
+	for _, f := range b.model.Stored() {
+		if isAnswered(b.action, f) {
+			columns = append(columns, pg.Col(b.table, f.Column))
+		}
+	}
+	return columns
+}
+
+// isAnswered tells whether what an action answers needs a stored field of its row.
+func isAnswered(a *schema.Action, f *schema.Field) bool {
+	shape := a.Shape()
+	return f.Name == "id" || shape.Member(f) != nil || f.FKOf != nil && shape.Member(f.FKOf) != nil
+}
+
+// holds tells whether a variable for a row holds a stored field of it.
+func (b builder) holds(row *pg.Variable, f *schema.Field) bool {
+	return row.Type == rowType(b.model) || isAnswered(b.action, f)
+}
+
+// answerResult answers the row that the variable of resultRow holds.
+func (b *builder) answerResult(result *pg.Variable) {
+	if !answersColumns(b.action) {
+		b.step("", &pg.Return{Value: result})
+		return
+	}
+	row := tableAlias{model: b.model, name: result.Name, id: result.Field("id")}
+	b.step("", &pg.ReturnQuery{Query: &pg.Select{Columns: b.answerColumnsOf(row)}})
+}
+
+// outputs are columns of a query.
+func outputs(values []pg.Expr) []pg.Output {
+	columns := make([]pg.Output, len(values))
+	for i, v := range values {
+		columns[i].Value = v
+	}
+	return columns
+}
 
 // nothingFound tells, right behind a query, that no row was found.
 var nothingFound = pg.Negate(pg.Var("found"))
@@ -142,7 +267,7 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 		return nil, nil
 	}
 	published := func(f *schema.Field) release.SortKey {
-		return release.SortKey{Member: memberOf(f.Name, f.Column, f.Type), Nullable: f.Optional}
+		return release.SortKey{Member: memberOf(f.Name, answeredColumnOf(a, f), f.Type), Nullable: f.Optional}
 	}
 	own := ownOrder
 	if a.Union != nil {
@@ -181,15 +306,18 @@ func publishedRecord(a *schema.Action) (name string, members []release.Member) {
 		return a.Union.Name, members
 	}
 	name = a.Model.Name
-	if len(a.Embeds) > 0 {
+	if len(a.Embeds) > 0 || a.Selected != nil {
 		name = a.Name
 	}
-	for _, f := range a.Model.Fields {
-		e := schema.EmbedOf(f, a.Embeds)
-		switch {
-		case e != nil:
-			members = append(members, release.Member{Name: f.Name, Column: embedColumn(e), Type: release.JSONMember, Embedded: true})
-		case f.IsRelation(), f.FKOf != nil && schema.EmbedOf(f.FKOf, a.Embeds) != nil, f.StepWriteOnly():
+	for i, m := range a.Shape() {
+		f := m.Field
+		switch isColumn := answersColumns(a); {
+		case f.IsRelation() && isColumn:
+			members = append(members, release.Member{Name: f.Name, Column: numberedColumn(i, schema.SnakeForm(f.Name)), Type: release.JSONMember})
+		case f.IsRelation():
+			members = append(members, release.Member{Name: f.Name, Column: embedColumn(m), Type: release.JSONMember, Embedded: true})
+		case isColumn:
+			members = append(members, memberOf(f.Name, numberedColumn(i, f.Column), f.Type))
 		default:
 			members = append(members, memberOf(f.Name, f.Column, f.Type))
 		}

@@ -198,7 +198,7 @@ func (b builder) unionRows(ids, numbers pg.Expr) *pg.Select {
 	page := b.table
 	var columns []pg.Output
 	for i, f := range b.action.Union.Fields {
-		columns = append(columns, pg.Output{Value: pg.Col(page, unionColumn(i, f.Column))})
+		columns = append(columns, pg.Output{Value: pg.Col(page, numberedColumn(i, f.Column))})
 	}
 	columns = append(columns, pg.Output{Value: pg.Col(page, armColumn)})
 	return &pg.Select{
@@ -215,7 +215,7 @@ func (b builder) armRows(ids, numbers pg.Expr) *pg.Select {
 		page := pageAlias(arm.Model.Table)
 		columns := arm.columns(arm.row(whereLogic, inQuery, nil))
 		for i, f := range b.action.Union.Fields {
-			columns[i].As = unionColumn(i, f.Column)
+			columns[i].As = numberedColumn(i, f.Column)
 		}
 		rows := &pg.Select{
 			Columns: append(columns,

@@ -21,7 +21,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	update := &pg.Update{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
-		Returning: allColumns(b.table),
+		Returning: b.resultColumns(),
 		Into:      result,
 	}
 	for _, w := range levels(a).writes {
@@ -34,7 +34,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	b.missing(isNoRow(result), where)
 	b.testsNow(l)
 	b.readComputed(result)
-	b.step("", &pg.Return{Value: result})
+	b.answerResult(result)
 	return b.finish()
 }
 
@@ -57,7 +57,7 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 	b.step("", &pg.Delete{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
-		Returning: pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text"),
+		Returning: []pg.Expr{pg.As(pg.Fn("to_json", pg.Col(b.table, "id")), "text")},
 		Into:      result,
 	})
 	b.missing(pg.IsNull(result), where)

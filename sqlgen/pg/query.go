@@ -112,7 +112,7 @@ type Insert struct {
 	Columns       []string
 	Values        []Expr  // of one row
 	Query         *Select // rows; nil means Values
-	Returning     Expr    // nil means none
+	Returning     []Expr  // none means none
 	Into          *Variable
 }
 
@@ -129,7 +129,7 @@ type Update struct {
 	Schema, Table string
 	Set           []Assignment
 	Where         Expr
-	Returning     Expr // nil means none
+	Returning     []Expr // none means none
 	Into          *Variable
 }
 
@@ -143,7 +143,7 @@ type Assignment struct {
 type Delete struct {
 	Schema, Table string
 	Where         Expr
-	Returning     Expr // nil means none
+	Returning     []Expr // none means none
 	Into          *Variable
 }
 

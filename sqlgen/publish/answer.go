@@ -1,16 +1,13 @@
 package publish
 
 import (
-	"slices"
-
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
-	"github.com/sternpost/sternpost/sqlgen/lower"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
 // result publishes the schema of an action's answer; a delete answers a string. A
-// record with embeds is the action's own.
+// record with embeds or of what is selected is the action's own.
 func (p *publisher) result(a *schema.Action) string {
 	switch {
 	case a.Kind == schema.Delete:
@@ -25,7 +22,7 @@ func (p *publisher) result(a *schema.Action) string {
 			if a.Union != nil {
 				item = release.RefTo(p.unionRecord(a.Union))
 			} else {
-				item = p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model))
+				item = p.recordWith(a.Model, a.Shape())
 			}
 			members := []property{
 				{"results", release.ArrayOf(item), true},
@@ -38,64 +35,45 @@ func (p *publisher) result(a *schema.Action) string {
 		})
 	case a.Union != nil:
 		return p.unionRecord(a.Union)
-	case len(a.Embeds) > 0:
-		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema { return p.embeddedRecord(a.Model, a.Embeds, recordFields(a.Model)) })
+	case len(a.Embeds) > 0 || a.Selected != nil:
+		return p.component(p.derived.part(a, "Result"), func() *release.JSONSchema { return p.recordOf(a.Shape()) })
 	}
 	return p.record(a.Model)
-}
-
-// recordFields returns the fields that a record shows, in its order.
-func recordFields(m *schema.Model) []*schema.Field {
-	var fields []*schema.Field
-	for _, f := range m.Stored() {
-		if !f.StepWriteOnly() {
-			fields = append(fields, f)
-		}
-	}
-	return fields
 }
 
 // record publishes the schema of a model's record. Members may be added in later
 // releases, so additional ones stay open.
 func (p *publisher) record(m *schema.Model) string {
-	return p.component(m.Name, func() *release.JSONSchema { return p.recordOf(m, nil, recordFields(m)).Described(m.Doc) })
+	return p.component(m.Name, func() *release.JSONSchema { return p.recordOf(m.Record()).Described(m.Doc) })
 }
 
-// embeddedRecord is the schema of a record with embeds: the model's own without any.
-func (p *publisher) embeddedRecord(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *release.JSONSchema {
-	if len(embeds) == 0 && !m.IsIdentity {
+// recordWith is the schema of a record of a model: the model's own, if that shows the same.
+func (p *publisher) recordWith(m *schema.Model, shape schema.Shape) *release.JSONSchema {
+	if shape.Equal(m.Record()) {
 		return release.RefTo(p.record(m))
 	}
-	return p.recordOf(m, embeds, shown)
+	return p.recordOf(shape)
 }
 
-// recordOf is the schema of a record that shows these fields, in the order of
-// recordMembers.
-func (p *publisher) recordOf(m *schema.Model, embeds []*schema.Embed, shown []*schema.Field) *release.JSONSchema {
-	var members []property
-	for _, f := range m.Fields {
-		switch e := schema.EmbedOf(f, embeds); {
-		case e != nil:
-			members = append(members, property{f.Name, p.embedMember(e).Described(f.Doc), true})
-		case f.FKOf != nil && schema.EmbedOf(f.FKOf, embeds) != nil:
-		case slices.Contains(shown, f):
-			members = append(members, property{f.Name, p.recordMember(f).Described(fieldDoc(f)), true})
+// recordOf is the schema of a record that shows this.
+func (p *publisher) recordOf(shape schema.Shape) *release.JSONSchema {
+	members := make([]property, len(shape))
+	for i, m := range shape {
+		if m.Field.IsRelation() {
+			members[i] = property{m.Field.Name, p.relatedMember(m).Described(m.Field.Doc), true}
+		} else {
+			members[i] = property{m.Field.Name, p.recordMember(m.Field).Described(fieldDoc(m.Field)), true}
 		}
 	}
 	return resultObject(members)
 }
 
-func (p *publisher) embedMember(e *schema.Embed) *release.JSONSchema {
-	target := e.Field.Target
-	shown := recordFields(target)
-	if target.IsIdentity {
-		shown = slices.DeleteFunc(shown, func(f *schema.Field) bool { return !slices.Contains(lower.ShownOfIdentity, f.Name) })
-	}
-	item := p.embeddedRecord(target, e.Embeds, shown)
+func (p *publisher) relatedMember(m *schema.Member) *release.JSONSchema {
+	item := p.recordWith(m.Field.Target, m.Shape)
 	switch {
-	case e.Field.IsToMany():
+	case m.Field.IsToMany():
 		return release.ArrayOf(item)
-	case e.Field.Optional || e.Field.FK == nil:
+	case m.Field.Optional || m.Field.FK == nil:
 		return release.OneOf(item, release.Typed("null"))
 	}
 	return item

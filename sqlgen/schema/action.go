@@ -318,6 +318,8 @@ func (c *checker) checkActionAttr(a *actionDecl, at *syntax.Attribute) {
 		c.checkFacet(a, at)
 	case "embed":
 		c.checkEmbed(a, at)
+	case "select":
+		c.checkSelect(a, at)
 	}
 }
 

@@ -14,6 +14,7 @@ const (
 	onScalar       bearer = "a field of that type"
 	onFile         bearer = "a File field"
 	onToOne        bearer = "a to-one field"
+	onBack         bearer = "a to-one field whose key the other model has"
 	onToMany       bearer = "a to-many field"
 	onUntyped      bearer = "a field" // whose type is in error: takes what any field takes
 	onModel        bearer = "a model"
@@ -66,6 +67,7 @@ func attributeRules() []attributeRule {
 		{"maxSize", []bearer{onFile, onUntyped}, false, `@maxSize("10 MB")`},
 		{"maxLength", anyField(), false, "@maxLength(200)"},
 		{"maxItems", anyField(), false, "@maxItems(20)"},
+		{"hidden", []bearer{onScalar, onFile, onToOne, onUntyped}, false, "@hidden"},
 		{"permission", append(anyAction(), onModel, onUnion), true, "@permission(expression: condition, roles: [Role], actions: [kind])"},
 		{"validate", append(anyAction(), onModel), true, `@validate(condition, message: "text")`},
 		{"where", []bearer{onGet, onList, onUpdate, onDelete, onRead, onWrite, onUnionGet, onUnionList, onArm}, true, "@where(condition)"},
@@ -74,6 +76,7 @@ func attributeRules() []attributeRule {
 		{"sortable", []bearer{onList, onUnionList}, false, "@sortable(field, other)"},
 		{"facet", []bearer{onList, onUnionList}, false, "@facet(field, other)"},
 		{"embed", []bearer{onGet, onList}, true, "@embed(relation, relation.deeper)"},
+		{"select", []bearer{onGet, onList, onCreate, onUpdate}, false, "@select(field, relation.field)"},
 		{"function", modelActions(), false, "@function"},
 		{"allow", anyAction(), false, "@allow(FilterWidens)"},
 	}

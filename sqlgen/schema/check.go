@@ -23,7 +23,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.checkMessages()   // fields, cycles
 	c.declareFields()   // fields of models and their types
 	c.relate()          // which relations belong together; FK fields, backlinks
-	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems
+	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems, @hidden
 	c.checkComputed()   // @computed, cycles
 	c.checkRoles()      // expressions of roles
 	c.checkModelAttrs() // composites, indexes, @validate, rules

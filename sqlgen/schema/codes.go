@@ -211,6 +211,12 @@ const (
 	//
 	//	model Order { fields { number Text @maxLength(3) @default("none") } }
 	BadLimit syntax.Code = "BadLimit"
+
+	// HiddenInput: a list would be filtered or ordered by a hidden field, or a record or
+	// union would show it.
+	//
+	//	model Order { fields { note Text @hidden }  actions { list listOrders(note?) } }
+	HiddenInput syntax.Code = "HiddenInput"
 )
 
 // Actions.
@@ -375,6 +381,12 @@ const (
 	//
 	//	model Order { fields { number Text }  actions { get getOrder(id) { @embed(number) } } }
 	BadEmbed syntax.Code = "BadEmbed"
+
+	// BadSelect: a @select names what no record can show, or a field twice, or is beside an
+	// @embed or @function.
+	//
+	//	model Order { fields { number Text }  actions { get getOrder(id) { @select(nunber) } } }
+	BadSelect syntax.Code = "BadSelect"
 )
 
 // Rules and custom code.

@@ -113,6 +113,7 @@ func (d *dumper) field(f *Field) {
 	if f.MaxLength > 0 {
 		s += fmt.Sprintf(" max length %d", f.MaxLength)
 	}
+	s += when(f.Hidden, " hidden")
 	if f.MaxItems > 0 {
 		s += fmt.Sprintf(" max items %d", f.MaxItems)
 	}
@@ -191,6 +192,7 @@ func (d *dumper) action(a *Action) {
 		d.line(2, "facet %s", f.Name())
 	}
 	d.embeds(2, a.Embeds)
+	d.selected(2, a.Selected)
 	for _, pins := range a.Pins {
 		var names []string
 		for _, e := range pins {
@@ -204,6 +206,13 @@ func (d *dumper) action(a *Action) {
 	}
 	for _, r := range a.Rules {
 		d.line(2, "%srule %s", when(a.OwnRules, "own "), dumpRule(r))
+	}
+}
+
+func (d *dumper) selected(depth int, shape Shape) {
+	for _, m := range shape {
+		d.line(depth, "select %s", m.Field.Name)
+		d.selected(depth+1, m.Shape)
 	}
 }
 

@@ -51,6 +51,9 @@ func (c *checker) embedPath(m *Model, p *syntax.Path) ([]*Field, bool) {
 			c.report(BadEmbed, p.Steps[i].Span(), embedNoRelation(last.Name))
 			return nil, false
 		}
+		if c.isHidden(path[i], p.Steps[i].Span()) {
+			return nil, false
+		}
 		if i == len(p.Steps)-1 {
 			return path, true
 		}

@@ -61,6 +61,8 @@ func (c *checker) checkFieldAttr(f *fieldDecl, a *syntax.Attribute, r *renames) 
 	case "maxLength":
 		isText := f.Type.Kind.Class() == expr.ClassText
 		f.MaxLength = c.limit(a, isText, maxLengthNeedsText(f.Field))
+	case "hidden":
+		c.checkHidden(f, a)
 	case "maxItems":
 		f.MaxItems = c.limit(a, f.Type.Array && !f.IsRelation(), maxItemsNeedsArray(f.Field))
 	}

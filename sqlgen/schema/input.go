@@ -229,6 +229,13 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 		c.report(BuiltInTimestamp, lastSpan, builtInTimestamp(last.Name))
 		return false
 	}
+	if a.Kind == List {
+		for i, f := range path {
+			if c.isHidden(f, tree.Path.Steps[i].Span()) {
+				return false
+			}
+		}
+	}
 	in.Path, in.Type, in.Enum, in.Nullable = path, last.Type, last.Enum, last.Optional
 	return true
 }

@@ -728,6 +728,33 @@ func embedNoRelation(name string) string {
 
 func embedTwice(path string) string { return fmt.Sprintf("%s is embedded twice", path) }
 
+func selectBeside(other string) string {
+	if other == "function" {
+		return "@select has no effect on an action with code of its own, whose record is that of its model"
+	}
+	return "@select says all that the record shows, relations too: name them there instead of in @embed"
+}
+
+func selectTwice(path string) string { return fmt.Sprintf("%s is selected twice", path) }
+
+func selectWriteOnly(f *Field) string {
+	return fmt.Sprintf("%s is a %s, which no record shows", f.Name, f.Type)
+}
+
+func selectOfIdentity(name string) string {
+	return fmt.Sprintf("no record shows %s of an Identity: only %s", name, listed(shownOfIdentity()))
+}
+
+func selectWhole(relation, field string) string {
+	return fmt.Sprintf("%s is selected twice: %s alone means all fields of its row", field, relation)
+}
+
+func hiddenInput(name string) string {
+	return fmt.Sprintf("%s is hidden: no list takes it and no record shows it", name)
+}
+
+func hiddenHere(name string) string { return name + " bears @hidden here" }
+
 func functionAttribute(name string) string {
 	return fmt.Sprintf("@%s has no effect on an action with code of its own: do it in the code", name)
 }

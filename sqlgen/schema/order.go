@@ -86,7 +86,7 @@ func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]
 }
 
 // fieldOfList finds a field of the model or union that an action belongs to. It is false, and
-// reported, if there is none or it is there twice.
+// reported, if there is none, it is there twice or is hidden.
 func (c *checker) fieldOfList(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
 	var f listField
 	if a.union != nil {
@@ -106,5 +106,5 @@ func (c *checker) fieldOfList(a *actionDecl, name *syntax.Ident, seen map[string
 		return f, false
 	}
 	seen[name.Name] = true
-	return f, true
+	return f, f.field == nil || !c.isHidden(f.field, name.Span())
 }

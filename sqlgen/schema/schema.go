@@ -92,6 +92,7 @@ type Field struct {
 	MaxSize     int64       // of a File: bytes
 	MaxLength   int64       // of a Text or Markdown, or of each in an array: characters; 0 means no limit
 	MaxItems    int64       // of an array: elements; 0 means no limit
+	Hidden      bool        // bears @hidden, or is the FK field of a to-one that does: no record shows it
 	RenamedFrom string      // former name; empty means none
 	RenamedAt   syntax.Span // of the @renamed that gives it
 	Span        syntax.Span
@@ -278,6 +279,7 @@ type Action struct {
 	UnionSortable []*UnionField // of a union's list
 	Facets        []*Facet      // of a list
 	Embeds        []*Embed
+	Selected      Shape                // what its @select names; nil means that it bears none
 	Pins          [][]*Equality        // pinning sets of get, update, delete, the first first: each alone pins one row, and one that holds conjuncts of several branches of a || pins it whichever branch holds
 	Allowed       []*syntax.Diagnostic // the warnings that its @allow silences
 	Span          syntax.Span

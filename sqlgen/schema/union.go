@@ -167,7 +167,10 @@ func (c *checker) checkArm(u *unionDecl, arm *Arm, tree *syntax.Arm) {
 		}
 		places[f.Name] = a.Span()
 		sets[f.Name] = &ArmValue{Field: f}
-		sets[f.Name].Value = row(expr.ArmValue).checkValue(value, expr.Target{Type: f.Type, Optional: f.Optional, Name: f.Name})
+		given := row(expr.ArmValue).checkValue(value, expr.Target{Type: f.Type, Optional: f.Optional, Name: f.Name})
+		if given == nil || !c.showsHidden(given) {
+			sets[f.Name].Value = given
+		}
 	}
 	for _, f := range u.Fields {
 		if f.BuiltIn {
@@ -214,6 +217,7 @@ func (c *checker) armDefault(arm *Arm, f *UnionField, doubtful bool) *ArmValue {
 		c.report(expr.ArmField, arm.Span, armFieldType(f, source), note(f.Span, declaredHere(f.Name)))
 	case source.Optional && !f.Optional:
 		c.report(expr.ArmField, arm.Span, armFieldOptional(f.Name, arm.Model.Name), note(f.Span, requiredHere(f.Name)))
+	case c.isHidden(source, arm.Span):
 	default:
 		v.Value = expr.RowPath(arm.Model.Name, []expr.Step{source}, arm.Span)
 	}

@@ -69,7 +69,7 @@ func (p *parser) attributeOrNil() *Attribute {
 
 func isLaterAttribute(name string) bool {
 	switch name {
-	case "hidden", "select", "on", "schedule":
+	case "on", "schedule":
 		return true
 	}
 	return false

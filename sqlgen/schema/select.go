@@ -1,0 +1,160 @@
+package schema
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// selected is a field that a @select names, or by which one of its paths leads on.
+type selected struct {
+	field   *Field
+	isWhole bool        // of a relation: a path ends there, which means all fields of the row
+	span    syntax.Span // of the path that ends there
+	below   selection
+}
+
+// selection is what a @select names of one row, in the order in which it is first met.
+type selection []*selected
+
+// checkSelect reads a @select.
+func (c *checker) checkSelect(a *actionDecl, at *syntax.Attribute) {
+	for _, other := range a.attrs {
+		if other.Name.Name == "embed" || other.Name.Name == "function" {
+			c.report(BadSelect, at.Name.Span(), selectBeside(other.Name.Name), note(other.Name.Span(), firstHere("@"+other.Name.Name)))
+			return
+		}
+	}
+	if len(at.Args) == 0 {
+		c.badArguments(at, at.Name.Span())
+		return
+	}
+	var root selection
+	var named clashes
+	for _, arg := range at.Args {
+		value := c.plainArgument(at, arg)
+		if value == nil {
+			continue
+		}
+		p, ok := value.(*syntax.Path)
+		if !ok {
+			c.badArguments(at, value.Span())
+			continue
+		}
+		if p.Incomplete() {
+			continue
+		}
+		path, ok := c.selectPath(a.model.Model, p)
+		if !ok {
+			continue
+		}
+		if earlier, found := named.add(pathName(path), pathName(path), p.Span()); found {
+			c.report(BadSelect, p.Span(), selectTwice(pathName(path)), note(earlier.span, firstHere(pathName(path))))
+			continue
+		}
+		root.add(path, p.Span())
+		a.showsRelated(path, p.Span())
+	}
+	c.checkWhole(root)
+	a.Selected = root.shape(a.model.Model)
+}
+
+// selectPath resolves a path of a @select, every step of which but the last is a relation.
+func (c *checker) selectPath(m *Model, p *syntax.Path) ([]*Field, bool) {
+	var path []*Field
+	for _, step := range p.Steps {
+		if m == nil {
+			c.report(BadSelect, step.Span(), pastScalar(step.Name, path[len(path)-1].Name))
+			return nil, false
+		}
+		f := m.Field(step.Name)
+		switch {
+		case f == nil && c.isBroken(m.Name, step.Name):
+			return nil, false
+		case f == nil:
+			c.report(BadSelect, step.Span(), unknownField(m.Name, step.Name, c.suggestField(m, step.Name)))
+			return nil, false
+		case c.isHidden(f, step.Span()):
+			return nil, false
+		case f.StepWriteOnly():
+			c.report(BadSelect, step.Span(), selectWriteOnly(f))
+			return nil, false
+		case !f.IsRelation() && !isShownWithin(f):
+			c.report(BadSelect, step.Span(), selectOfIdentity(f.Name))
+			return nil, false
+		}
+		path, m = append(path, f), f.Target
+	}
+	return path, true
+}
+
+// add adds a path. The id of a row is there without being named.
+func (s *selection) add(path []*Field, span syntax.Span) {
+	if path[0].Name == "id" {
+		return
+	}
+	i := slices.IndexFunc(*s, func(other *selected) bool { return other.field == path[0] })
+	if i < 0 {
+		i = len(*s)
+		*s = append(*s, &selected{field: path[0]})
+	}
+	at := (*s)[i]
+	if len(path) > 1 {
+		at.below.add(path[1:], span)
+		return
+	}
+	at.span, at.isWhole = span, path[0].IsRelation()
+}
+
+// checkWhole reports fields that are named beside a relation that shows all fields of its row.
+func (c *checker) checkWhole(s selection) {
+	for _, at := range s {
+		for _, below := range at.below {
+			if at.isWhole && !below.field.IsRelation() {
+				c.report(BadSelect, below.span, selectWhole(at.field.Name, below.field.Name), note(at.span, firstHere(at.field.Name)))
+			}
+		}
+		c.checkWhole(at.below)
+	}
+}
+
+// shape is what a record shows of which this is selected: the id, then what is named.
+func (s selection) shape(m *Model) Shape {
+	shape := Shape{{Field: m.Field("id")}}
+	for _, at := range s {
+		member := &Member{Field: at.field}
+		if at.field.IsRelation() {
+			member.Shape = at.shape()
+		}
+		shape = append(shape, member)
+	}
+	return shape
+}
+
+// shape is what is shown of the row, or of each row, that a relation leads to.
+func (s *selected) shape() Shape {
+	if !s.isWhole {
+		return s.below.shape(s.field.Target)
+	}
+	return shapeWithin(s.field.Target, func(f *Field) Shape {
+		i := slices.IndexFunc(s.below, func(other *selected) bool { return other.field == f })
+		if i < 0 {
+			return nil
+		}
+		return s.below[i].shape()
+	})
+}
+
+// showsRelated notes each relation by which a path shows more of a row than the id that its
+// foreign key is.
+func (a *actionDecl) showsRelated(path []*Field, span syntax.Span) {
+	for i, f := range path {
+		if !f.IsRelation() || i+1 < len(path) && !readsRelated(f, path[i+1]) {
+			continue
+		}
+		isNoted := func(e embedSpan) bool { return slices.Equal(e.path, path[:i+1]) }
+		if !slices.ContainsFunc(a.embedSpans, isNoted) {
+			a.embedSpans = append(a.embedSpans, embedSpan{path[:i+1], span})
+		}
+	}
+}
