@@ -346,6 +346,8 @@ func (s *schemaText) action(m *modelText) {
 			path += "." + choice(s, f.to.fields).name
 		}
 		attributes = append(attributes, "@embed("+path+")")
+	} else if !isCustom && kind != "delete" && len(m.name+name)%2 == 0 {
+		attributes = append(attributes, "@select("+selection(m)+")")
 	}
 	// Each explicit input has to be mentioned.
 	if !isCustom {
@@ -385,6 +387,17 @@ func (s *schemaText) action(m *modelText) {
 	for _, a := range attributes {
 		add(true, false, "      "+a)
 	}
+}
+
+// selection names some fields of a model, and of one that a relation of it leads to.
+func selection(m *modelText) string {
+	paths := []string{m.fields[0].name}
+	for _, f := range m.fields[1:] {
+		if f.to != nil && f.to.name != "Identity" {
+			return strings.Join(append(paths, f.name+"."+f.to.fields[0].name, f.name+".id"), ", ")
+		}
+	}
+	return strings.Join(append(paths, "createdAt"), ", ")
 }
 
 // union writes a random union.

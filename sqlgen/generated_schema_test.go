@@ -300,6 +300,9 @@ func (s *schemaText) model(m *modelText, actions int) {
 		if s.chance(15) {
 			text += " @index"
 		}
+		if !f.sequence && len(f.name)%7 == 3 {
+			text += " @hidden"
+		}
 		s.doc()
 		s.line(true, "    %s", text)
 	}

@@ -256,8 +256,10 @@ func (x *index) arguments(s *spot) []*symbol {
 	}
 	bare := func(names ...string) []*symbol { return wordSymbols(argumentWords.only(names...), classKeyword) }
 	switch at := s.attribute + " " + s.label; {
-	case s.attribute == "unique", s.attribute == "index", s.attribute == "sortable", s.attribute == "facet", at == "orderBy ":
+	case s.attribute == "unique", s.attribute == "index":
 		return own()
+	case s.attribute == "sortable", s.attribute == "facet", s.attribute == "select", at == "orderBy ":
+		return seen(own())
 	case s.attribute == "orderBy":
 		return bare("asc", "desc")
 	case s.attribute == "relation":
@@ -281,7 +283,7 @@ func (x *index) arguments(s *spot) []*symbol {
 	case at == "validate ":
 		return append(x.expressionRoots(s), labels("expression", "message")...)
 	case s.attribute == "embed":
-		return relations(own())
+		return relations(seen(own()))
 	case s.attribute == "set" && !s.assigned:
 		return x.variable(ownerName(s))
 	case s.attribute == "default":
@@ -299,6 +301,21 @@ func (x *index) relationFields(s *spot) []*symbol {
 	return slices.DeleteFunc(x.fieldSymbols(s.name(1)), func(y *symbol) bool {
 		return x.walkPath(s.name(1), []string{y.name}).typeName != ownerName(s)
 	})
+}
+
+// seen keeps the fields that records can show, and of what follows them.
+func seen(symbols []*symbol) []*symbol {
+	var kept []*symbol
+	for _, y := range symbols {
+		if y.unseen {
+			continue
+		}
+		if next := y.next; next != nil {
+			y.next = func() []*symbol { return seen(next()) }
+		}
+		kept = append(kept, y)
+	}
+	return kept
 }
 
 // relations keeps the relations of fields, and of what follows them.

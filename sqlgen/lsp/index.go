@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
@@ -28,6 +29,7 @@ type field struct {
 	typeName string
 	array    bool
 	optional bool
+	unseen   bool // no record shows it
 	doc      string
 	note     string      // how it came to be, if it is not declared
 	column   string      // "" means none
@@ -155,12 +157,19 @@ func declaredFields(owner string, trees []*syntax.Field) []*field {
 			typeName: f.Type.Name,
 			array:    f.Array != nil,
 			optional: f.Optional != nil,
+			unseen:   isUnseen(f),
 			doc:      docText(f.Doc),
 			span:     f.Name.Span(),
 			spelling: plainly(f.Name),
 		})
 	}
 	return fields
+}
+
+// isUnseen tells whether no record shows a declared field.
+func isUnseen(f *syntax.Field) bool {
+	kind, _ := expr.ScalarNamed(f.Type.Name)
+	return kind.IsWriteOnly() || attribute(f.Attrs, "hidden") != nil
 }
 
 // modelFields returns the fields of a declared model, with their columns.
@@ -175,7 +184,7 @@ func (x *index) modelFields(m *syntax.Model) []*field {
 			f.column = schema.SnakeForm(f.name)
 		case !f.array && x.hasKey(owner, trees[i]):
 			f.column = schema.SnakeForm(f.name + "Id")
-			fields = append(fields, &field{owner: owner, name: f.name + "Id", typeName: "ID", optional: f.optional, column: f.column,
+			fields = append(fields, &field{owner: owner, name: f.name + "Id", typeName: "ID", optional: f.optional, unseen: f.unseen, column: f.column,
 				note: "The id of `" + f.name + "`.", span: f.span, spelling: asKey(trees[i].Name)})
 		}
 	}
@@ -241,7 +250,7 @@ func (x *index) identityFields() []*field {
 	}
 	var fields []*field
 	for _, f := range checked.Models[0].Fields {
-		fields = append(fields, &field{owner: "Identity", name: f.Name, typeName: f.Type.String(), optional: f.Optional, column: f.Column,
+		fields = append(fields, &field{owner: "Identity", name: f.Name, typeName: f.Type.String(), optional: f.Optional, unseen: !f.IsShownWithin(), column: f.Column,
 			note: "Every identity has it."})
 	}
 	for _, d := range x.types {

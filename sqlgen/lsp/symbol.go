@@ -18,6 +18,7 @@ type symbol struct {
 	span   syntax.Span      // of the name where it is declared; the zero Span means built in
 	insert string           // what completion writes; "" means the name
 	next   func() []*symbol // what can follow behind a dot; nil means nothing
+	unseen bool             // of a field: no record shows it
 
 	spelling spelling
 }
@@ -150,7 +151,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 func (x *index) fieldSymbols(owner string) []*symbol {
 	var symbols []*symbol
 	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling}
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, unseen: f.unseen}
 		stored := ""
 		switch {
 		case f.column != "":
@@ -159,6 +160,9 @@ func (x *index) fieldSymbols(owner string) []*symbol {
 			stored = fmt.Sprintf("No column: the key is in table `app.%s`.", schema.SnakeForm(f.typeName))
 		}
 		y.doc = paragraphs(f.doc, strings.TrimSpace(f.note+" "+stored))
+		if f.unseen && owner != "Identity" {
+			y.doc = paragraphs(y.doc, "No record shows it.")
+		}
 		if x.isModel(f.typeName) {
 			y.next = func() []*symbol { return x.fieldSymbols(f.typeName) }
 		}

@@ -79,7 +79,7 @@ func (c *checker) selectPath(m *Model, p *syntax.Path) ([]*Field, bool) {
 		case f.StepWriteOnly():
 			c.report(BadSelect, step.Span(), selectWriteOnly(f))
 			return nil, false
-		case !f.IsRelation() && !isShownWithin(f):
+		case !f.IsRelation() && !f.IsShownWithin():
 			c.report(BadSelect, step.Span(), selectOfIdentity(f.Name))
 			return nil, false
 		}

@@ -41,7 +41,7 @@ func recordShape(m *Model, related func(*Field) Shape) Shape {
 
 // shapeWithin is recordShape for a record within another.
 func shapeWithin(m *Model, related func(*Field) Shape) Shape {
-	return slices.DeleteFunc(recordShape(m, related), func(member *Member) bool { return member.Shape == nil && !isShownWithin(member.Field) })
+	return slices.DeleteFunc(recordShape(m, related), func(member *Member) bool { return member.Shape == nil && !member.Field.IsShownWithin() })
 }
 
 // embeddedBy returns what relations show that are embedded.
@@ -71,11 +71,11 @@ func (m *Model) HidesFields() bool {
 	return slices.ContainsFunc(m.Fields, func(f *Field) bool { return f.Hidden })
 }
 
-// isShownWithin tells whether a record within another shows a stored field, if that is shown
-// at all. Of an Identity it shows who somebody is, and nothing by which they could be found
-// elsewhere or signed in as.
-func isShownWithin(f *Field) bool {
-	return !f.Model.IsIdentity || slices.Contains(shownOfIdentity(), f.Name)
+// IsShownWithin tells whether a record within another shows the field's own value. Of an
+// Identity it shows who somebody is, and nothing by which they could be found elsewhere or
+// signed in as.
+func (f *Field) IsShownWithin() bool {
+	return f.IsShown() && (!f.Model.IsIdentity || slices.Contains(shownOfIdentity(), f.Name))
 }
 
 func shownOfIdentity() []string {
