@@ -32,6 +32,7 @@ func Compare(old, new *Release) []Change {
 	c.actions()     // actions that come, go or change their kind
 	c.inputs()      // what requests may hold and must
 	c.results()     // what answers hold
+	c.shown()       // what of that was stored before, and not shown
 	c.rows()        // which rows an action finds, and in which order
 	c.errors()      // what is refused on account of values
 	c.permissions() // who may call what
