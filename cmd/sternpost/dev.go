@@ -20,22 +20,22 @@ func newDev() *cobra.Command {
 		Short: "Compile, install and serve a project, again after each change",
 		Long: `Dev starts a Postgres of its own (unless DATABASE_URL names one), compiles the
 project, installs it and serves it. It watches the project's files: after each
-change it compiles and installs again, and the server goes over to the new
-release. At / it shows the application: the rows, forms to try actions as any
-identity, and what is wrong with the schema. For an action whose custom code is
-missing it writes a first version of the file. Data, files and keys of
-development are kept in .sternpost/ inside the project.
+change it compiles and installs again, and the server switches to the new release.
+At / it shows the application: the rows, forms to try actions as any identity, and
+the errors of the schema. If the custom code of an action is missing, dev writes a
+first version of the file. It keeps data, files and keys of development in
+.sternpost/ inside the project.
 
-An empty database is filled from seed/*.json and seed/*.sql in the project: rows,
+Dev fills an empty database from seed/*.json and seed/*.sql in the project: rows,
 calls of actions, and identities that can sign in.
 
-A change that would lose rows or values is not made before somebody allows it:
-on a terminal dev asks, and otherwise it says which --allow to run it with. Each
-allowance counts once. Rows that lack a value get one by --backfill. To put the
-files back always works, and sternpost reset starts over.
+Dev asks on a terminal before it makes a change that would lose rows or values.
+Without a terminal it prints the --allow to run it with. Each allowance counts once.
+--backfill gives a value to rows that lack one. You can always put the files back, or
+start over with sternpost reset.
 
-A database that DATABASE_URL names is used without asking only if it is empty, or
-holds what dev has installed, and no server serves it.`,
+Dev uses a database that DATABASE_URL names without asking only if no server serves it
+and it is empty or holds what dev has installed.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)

@@ -22,29 +22,30 @@ func newDiff() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what changes for clients and callers from one schema to another",
-		Long: `Diff compiles two versions of a project, each a folder or a single schema file
-(which is read with the configuration and functions beside it), and prints what
-changes for those who call its actions. Each change is
+		Long: `Diff compiles two versions of a project and prints what changes for those who call
+its actions. A version is a folder, or a single schema file, which is read with the
+configuration and functions beside it. Each change has a class:
 
-  breaking     a request that was fine is refused, or an answer is not what
-               clients rely on: removed or renamed members, narrower inputs, rules
-               that admit fewer calls, new @validates and unique fields
-  widening     callers reach what they did not: anonymous ones, those of another
-               role, or anybody for whom an action was closed
-  compatible   all else: new actions, optional inputs, further members of results
+  breaking     clients fail: a request that was accepted is refused, or an answer is
+               not what clients rely on. Examples are removed or renamed members,
+               narrower inputs, rules that admit fewer calls, new @validates and
+               unique fields
+  widening     callers reach what they did not: anonymous callers, those of another
+               role, or everybody, for an action that was closed
+  compatible   everything else: new actions, optional inputs, more members of results
 
-Where two rules cannot be compared, the one that comes counts as widening and the
-one that goes as breaking. What actions do with their inputs (@set, custom code)
-is not compared.
+Some rules cannot be compared. A new one then counts as widening, and a removed one
+as breaking. Diff does not compare what actions do with their inputs (@set, custom
+code).
 
-It exits with 0 if nothing is breaking or widening, and with 1 otherwise, unless
---allow names all that is: a class (breaking, widening), an action, or what a line
-names behind the action, such as Order.title. It also exits with 1 if a schema
-has errors.
+Diff exits with 0 if nothing is breaking or widening, and with 1 otherwise. --allow
+names what may change: a class (breaking, widening), an action, or the subject that a
+line names behind the action, such as Order.title. If --allow names all breaking and
+widening changes, diff exits with 0. It exits with 1 if a schema has errors.
 
 As JSON: changes[] with class, area (api, action, input, result, rows, error,
 permission), subject, actions, change, reason and allowed; and counts{} by class.
-Further members may come.`,
+Later versions may add members.`,
 		Args: cobra.ExactArgs(2),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")

@@ -13,14 +13,15 @@ func newDoctor() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Try what Sternpost needs of a database",
-		Long: `Doctor tries on a database, point by point, what Sternpost needs of one: of a
-managed service, behind a pooler, or of another engine that speaks like Postgres.
-It says for each point whether it works, what Sternpost falls back to, or that it
-keeps Sternpost from running, and exits with 1 if there is any of these.
+		Long: `Doctor tries, point by point, what Sternpost needs of a database. The database may be a
+managed service, may be behind a pooler, or may be another engine that speaks the
+protocol of Postgres. For each point doctor says one of three things: it works,
+Sternpost falls back to something else, or it keeps Sternpost from running. In the last
+case doctor exits with 1.
 
-It works in a schema and with a role of its own, which it removes in any case, and
-looks at nothing else. Connect as the role that is to own the database. To learn
-what a pooler does, connect through it.`,
+Doctor works in a schema and with a role of its own, looks at nothing else, and always
+removes both. Connect as the role that is to own the database. Connect through the
+pooler to learn what the pooler does.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)

@@ -29,30 +29,29 @@ func newExplain() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "explain ACTION [DIR]",
 		Short: "Say why a call is admitted or refused",
-		Long: `Explain tells what the rules of the project say to a call, and does not make it: each
-rule with the value of each of its clauses, its place in the schema, and what would
-have to hold for it to admit the call.
+		Long: `Explain evaluates the rules of the project for a call, without making the call. It
+prints each rule with its place in the schema, the value of each of its clauses, and
+what would have to hold for the rule to admit the call.
 
   sternpost explain cancelOrder --as ada@shop.example --input '{"id":"o1"}'
 
-The rules are those of the schema in DIR; rows are read from the database, which is
-only read: that of --database-url, else DATABASE_URL or the configuration, else the
-one that sternpost dev keeps in DIR. The login must be its owner. Explain says
-so when the database holds another release than DIR.
+The rules are those of the schema in DIR. Explain reads rows from a database and
+changes nothing there. The database is that of --database-url, else of DATABASE_URL
+or the configuration, else the one that sternpost dev keeps in DIR. The login must be
+its owner. Explain says so when the database holds another release than DIR.
 
-For get, update and delete the row is the one that the inputs and conditions find, or
-the one of --row. For list the first rows are shown. The row of a create is judged
-after it is written; with --row the rules are applied to one that is there. Values of
-Passwords and Secrets are never shown. Filters of lists, constraints and custom code
-are not looked at. What the action reads of ctx.env and ctx.secrets is taken from the
-environment. Where the caller's files are refused for the time being (429), a note says
-until when.
+For get, update and delete, explain finds the row by the inputs and conditions, or
+takes the one of --row. For a list it shows the first rows. A create judges its row
+after writing it; --row applies the rules to an existing row instead. Explain never
+shows values of Passwords and Secrets. It does not evaluate filters of lists,
+constraints and custom code. It takes ctx.env and ctx.secrets from the environment. If
+the caller's files are refused at present (429), a note says until when.
 
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,
-selected, admitted, wheres, rules) and notes[]. Further members may come.
+selected, admitted, wheres, rules) and notes[]. Later versions may add members.
 
-It exits with 0 whether the call is admitted or refused, with 1 if the schema, the
+Explain exits with 0 whether the call is admitted or refused, with 1 if the schema, the
 action, the caller or the input is wrong, and with 3 if there is no database.`,
 		Args: cobra.RangeArgs(1, 2),
 	}

@@ -25,16 +25,17 @@ func newFilesVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that storage and database agree",
-		Long: `Verify compares the objects in storage with the rows of the database. It prints
-a line for each file whose contents are missing, for each object that is older
-than a day and belongs to nothing, and for each file that another number of
-rows name than is counted, and then exits with code 1. Configuration is that of
-serve.
+		Long: `Verify compares the objects in storage with the rows of the database, and takes the
+configuration of serve. It prints a line for each of these, and then exits with code 1:
 
-It changes nothing, unless --recount has it first count anew which files rows
-name. That is needed once a table or column with files was dropped or truncated
-by hand, or rows were restored with triggers off: what nobody names any longer
-is then deleted like any other file, and what a row names is kept.`,
+  - a file whose contents are missing
+  - an object that is older than a day and belongs to nothing
+  - a file whose count of rows is wrong
+
+Verify changes nothing without --recount. With --recount it first counts the rows of
+each file anew. You need that after a table or column with files was dropped or
+truncated by hand, and after rows were restored with triggers off. A file that no row
+names is then deleted like any other file, and a file that a row names is kept.`,
 		Args: cobra.NoArgs,
 	}
 	var recount bool

@@ -18,9 +18,9 @@ func newFmt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "fmt [-w | --check] [FILE | DIR ...]",
 		Short: "Format schema files",
-		Long: `Fmt prints schema files in the one spelling of the language. Of a folder it
-takes all *.stern and *.keel files, and with no argument those of this folder.
-A file that does not parse is left as it is.`,
+		Long: `Fmt prints schema files in the one format of the language. It takes files, folders, or
+without an argument this folder; in a folder it takes all *.stern and *.keel files. It
+leaves a file that does not parse as it is.`,
 	}
 	c.Flags().BoolVarP(&write, "write", "w", false, "write the result back to the file")
 	c.Flags().BoolVar(&check, "check", false, "name the files that are not formatted, and exit with 1 if there are any")

@@ -19,13 +19,13 @@ func newHealth() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "health",
 		Short: "Ask the server on this machine whether it serves",
-		Long: `Health asks the server on this machine, or in this container, whether it serves.
-It finds the server by the configuration that the server has. It exits with 1 if
-the server does not answer, or answers that it is not healthy.
+		Long: `Health asks the server on this machine, or in this container, whether it is healthy. It
+finds the server by the server's own configuration. It exits with 1 if the server does
+not answer, or says that it is not healthy.
 
-A server is healthy while its process serves, also while its database is away. So a
-supervisor may restart an unhealthy one. With --ready the question is whether
-requests should be sent to it.`,
+A server is healthy while its process serves, even while its database is away. A
+supervisor may therefore restart an unhealthy server. --ready asks whether the server
+can take requests now.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)

@@ -28,9 +28,9 @@ func newInit() *cobra.Command {
 	return &cobra.Command{
 		Use:   "init DIR",
 		Short: "Make a new project",
-		Long: `Init makes a folder with a first schema, a first function, first rows, a
-configuration file and a .gitignore.
-It overwrites nothing: a folder that has one of these files is left as it is.`,
+		Long: `Init makes a folder with a first schema, a first function, first rows, a configuration
+file and a .gitignore. It overwrites nothing: if the folder has one of these files, init
+leaves the folder as it is.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]

@@ -32,7 +32,7 @@ func newKeysCreate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "create --identity ID --expires WHEN",
 		Short: "Make a key, which is shown once",
-		Long: `Create makes a key of an identity and prints it on standard output. It is shown
+		Long: `Create makes a key of an identity and prints it on standard output. The key is shown only
 this once: the database keeps its SHA-256. A key ends when it expires, when it is
 revoked, and with its identity.`,
 		Args: cobra.NoArgs,

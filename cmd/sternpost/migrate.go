@@ -20,13 +20,13 @@ func newMigrate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "migrate",
 		Short: "Write migrations of a project and apply them to databases",
-		Long: `Migrate keeps the folder migrations of a project: numbered files that bring a
-database from one schema to the next, and snapshot.json, which says what the last
-one leaves. The files are migrations of tern, whose own command line applies
-them as well.
+		Long: `Migrate works on the folder migrations of a project. It holds numbered files that bring
+a database from one schema to the next, and snapshot.json, the schema that the last
+file leads to. The files are migrations of tern; tern's own command line applies them
+as well.
 
 Commands that work on a database connect as its owner, by --database-url or
-DATABASE_URL; the login of a server may not migrate.`,
+DATABASE_URL. The login of a server may not migrate.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -102,16 +102,17 @@ func newMigrateNew() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "new NAME [DIR]",
 		Short: "Write the migration to the schema as it is now",
-		Long: `New compiles the project and writes what a database takes to come from the last
-migration to it: migrations/NNN_NAME.sql and snapshot.json. It needs no database.
-The first migration installs the whole application; a newer Sternpost's changes
-to the platform are part of the next one. Without a change it writes nothing.
+		Long: `New compiles the project and writes migrations/NNN_NAME.sql, which brings a database
+from the last migration to the schema as it is now. It also writes snapshot.json. It
+needs no database. The first migration installs the whole application. When a newer
+Sternpost changes the platform, the next migration holds that change too. Without a
+change new writes nothing.
 
-Indexes and other steps that would keep a large table waiting come in a second
-file, which is not run in a transaction.
+Indexes, and other steps that would block a large table, go to a second file, which
+runs outside a transaction.
 
-What would lose rows or values, or may fail on those that are there, is refused
-until --allow names it. --backfill gives rows a value for a new required field.`,
+New refuses what would lose rows or values, or may fail on existing ones, until --allow
+names it. --backfill gives existing rows a value for a new required field.`,
 		Args: cobra.RangeArgs(1, 2),
 	}
 	flags.add(c)
@@ -153,9 +154,9 @@ func newMigratePlan() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "plan [DIR]",
 		Short: "Show what up would do, and change nothing",
-		Long: `Plan lists the migrations that a database lacks, the steps of each with what asks
-for it, what it puts at risk and the lock that it takes, and how many rows the
-tables hold. It says what was changed by hand, and changes nothing.`,
+		Long: `Plan lists the migrations that a database lacks. For each step it prints the reason, the
+risk and the lock that it takes, and how many rows the tables hold. It also lists what
+was changed by hand. Plan changes nothing.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
@@ -206,14 +207,14 @@ func newMigrateUp() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "up [DIR]",
 		Short: "Apply the migrations that a database lacks",
-		Long: `Up applies the migrations that a database lacks, in order, as its owner. Servers
-in front of it go over to the new release by themselves. Several can be started
-at once: one works, the others wait and find nothing left to do. Stopped in the
-middle, even killed, it goes on where it was when it is called again.
+		Long: `Up applies the migrations that a database lacks, in order, as its owner. Servers of the
+database switch to the new release by themselves. You can start several at once: one
+works, and the others wait and find nothing left to do. After an interruption, even a
+kill, up goes on where it was.
 
-A migration that does not get its locks within --lock-timeout is taken back, lets
-everybody else go on, and is tried again for as long as --patience says. A
-database that was changed by hand is refused, unless --allow-drift.`,
+If a migration does not get its locks within --lock-timeout, up rolls it back, lets
+others go on, and tries it again until --patience ends. Up refuses a database that was
+changed by hand, unless --allow-drift is given.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
@@ -255,9 +256,9 @@ func newMigrateStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [DIR]",
 		Short: "Show how far a database is",
-		Long: `Status lists the migrations, which of them a database lacks, its release, and
-what was changed by hand since that was installed. It exits with 1 unless all is
-applied and nothing was changed.`,
+		Long: `Status lists the migrations and marks those that a database lacks. It prints the
+database's release, and what was changed by hand since that was installed. It exits with
+1 unless all migrations are applied and nothing was changed by hand.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
@@ -301,11 +302,10 @@ func newMigrateCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check [DIR]",
 		Short: "Prove that the migrations lead to the schema",
-		Long: `Check is for CI. It looks whether the files follow one another, applies them to an
-empty database of a scratch Postgres, installs the schema in another one, and
-compares both. It exits with 1 and says why if they differ, if the schema has
-changed since the last migration, or if two branches have given one number to
-two files.`,
+		Long: `Check is for CI. It checks that the files follow one another, applies them to an empty
+database of a scratch Postgres, installs the schema in another one, and compares the
+two. It exits with 1 and prints the reason if the two differ, if the schema has changed
+since the last migration, or if two branches have used one number for two files.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	addScratch(c, &scratchURL)
@@ -334,12 +334,11 @@ func newMigrateRebase() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebase [FILE] [DIR]",
 		Short: "Put a migration behind all others and plan it again",
-		Long: `Rebase mends what a merge leaves of two branches that both added a migration: it
-takes the file named, which must not have been applied anywhere that counts,
-gives it the next number and plans it again, from the other migrations to the
-schema as it is now. The other migrations are applied on a scratch Postgres, so
-snapshot.json may be in any state. Statements that somebody added to the file are
-kept at its end as comments.
+		Long: `Rebase is for a merge of two branches that both added a migration. It gives FILE the next
+number and plans it again, from the other migrations to the schema as it is now. FILE
+must not have been applied to a database that you keep. Rebase applies the other
+migrations to a scratch Postgres, so snapshot.json may be in any state. It keeps
+statements that somebody added to FILE as comments at its end.
 
 Without FILE it only makes snapshot.json anew.`,
 		Args: cobra.MaximumNArgs(2),
@@ -394,10 +393,10 @@ func newMigrateAdopt() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "adopt [DIR]",
 		Short: "Take a database under the migrations that was installed without them",
-		Long: `Adopt is for a database that sternpost build or dev has installed. It finds the
-migration that leaves a database exactly as this one is, by applying all of them
-on a scratch Postgres, and notes its number, from which up goes on. It refuses a
-database that is as no migration leaves it, and says in what it differs.`,
+		Long: `Adopt is for a database that sternpost build or dev has installed. It applies the
+migrations to a scratch Postgres, finds the one that leaves a database exactly like this
+one, and notes its number there. From then on up works. If no migration leaves such a
+database, adopt refuses it and prints the differences.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)

@@ -23,11 +23,11 @@ func newOpenAPI() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "openapi [DIR]",
 		Short: "Print the OpenAPI document of an API",
-		Long: `OpenAPI compiles the project and prints the OpenAPI 3.1 document of one of its
-APIs, as a server answers it under /{api}/json/openapi.json. Three members are not
-the schema's: the version, which is the number of the release in a database and
-here 0; the address of the server, and the name of the project, x-project, which
-are those of the project's settings.`,
+		Long: `OpenAPI compiles the project and prints the OpenAPI 3.1 document of one of its APIs, as a
+server answers it under /{api}/json/openapi.json. Three members do not come from the
+schema. The version is 0 here; a server puts the number of its release there. The
+address of the server and the name of the project (x-project) are those of the
+project's settings.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&name, "api", "", "which API (the first one)")

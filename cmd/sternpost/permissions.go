@@ -14,18 +14,18 @@ func newPermissions() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "permissions [DIR]",
 		Short: "Show who may call what, as a matrix",
-		Long: `Permissions reads the rules of the project and prints, for each action, what they
-say to anonymous callers, to authenticated ones without a role, and to the
-members of each role without further roles:
+		Long: `Permissions prints, for each action, what its rules decide for three kinds of callers:
+anonymous ones, authenticated ones without a role, and the members of each role who
+have no other role.
 
-  always    every such call is admitted, whatever the row
+  always    every such call is admitted, for any row
   never     every such call is refused
-  depends   on the rules printed below: on the row, the caller, the inputs
+  depends   the decision depends on the rules below: on the row, the caller, the inputs
 
-Below the matrix are the warnings of the compiler: exposed actions that anonymous
-callers reach, actions that nobody can call, and actions whose rules show or
-write rows that the rules of those rows' own models would not, or tell about
-them. What an @allow says to be meant is listed by itself.
+Below the matrix are warnings: actions of an API that anonymous callers reach, actions
+that nobody can call, and actions that show or write rows that the rules of those
+rows' own models would not, or that let callers find out about them. Warnings that an
+@allow accepts are listed apart.
 
 As JSON:
 
@@ -38,9 +38,9 @@ As JSON:
   warnings[] code, action, message, callers (for whom access is widened), file, line,
              column; the codes are
              ReachedAnonymously, ClosedForAll and those of the compiler
-  allowed[]  likewise, those of the compiler that an @allow says to be meant
+  allowed[]  the same members, for warnings that an @allow accepts
 
-Further members may come. It exits with 1 if the schema has errors.`,
+Later versions may add members. Permissions exits with 1 if the schema has errors.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")

@@ -18,16 +18,17 @@ func newRoles() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "roles",
 		Short: "Make the roles that a database needs, before and after a restore",
-		Long: `Roles makes what a dump of one database lacks: the roles of the cluster that own
-the functions of an application, and the membership of the database's owner in
-them. It takes from everybody the rights on the database. Where an application is
-installed, it gives the functions to the roles that they run as, which
-pg_restore --no-owner leaves to the owner. What is so already stays, so it may be
-run at any time.
+		Long: `Roles prepares a cluster and a database for an application, before a restore and after
+it. A dump of one database lacks the roles of the cluster. Roles makes those that own
+the functions of an application, and makes the database's owner a member of them. It
+revokes the rights that everybody has on the database. If an application is installed,
+roles gives each function to the role that it runs as: pg_restore --no-owner leaves
+functions to the database's owner. You can run it at any time; what is right already
+stays as it is.
 
-It connects as the owner of the database, who has to be allowed to make roles
-(createrole), or as a superuser. After that the owner needs createrole no more.
---login lets a login, which has to exist, serve the database.`,
+Connect as the owner of the database, with the right to make roles (createrole), or as a
+superuser. The owner does not need createrole afterwards. --login lets an existing login
+serve the database.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)

@@ -25,11 +25,11 @@ func newSecretsRotate() *cobra.Command {
 		Use:   "rotate",
 		Short: "Encrypt the values of Secret fields with the present key",
 		Long: `Rotate encrypts with encryption.key what a key of encryption.previousKeys has
-encrypted, and says for each Secret field how many values those were. Once it
-ends with code 0, the previous keys are not needed any more. A value that no key
-decrypts stays as it is; it is named, and the exit code is 1. Servers may go on,
-provided that all have the new key. Configuration is that of serve, but the
-database login must be the owner of the tables.`,
+encrypted. For each Secret field it prints how many values those were. When it exits
+with code 0, the previous keys are no longer needed. A value that no key decrypts stays
+as it is; rotate names it and exits with code 1. Servers may keep running if all of them
+have the new key. The configuration is that of serve, but the database login must be the
+owner of the tables.`,
 		Args: cobra.NoArgs,
 	}
 	flags.addDatabase(c)
