@@ -77,6 +77,11 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
 			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id " + strength + ";"
 	}
+	if s.Through != "" {
+		// Who changes how rows of Table lead there has locked it too.
+		through := pg.Ident(s.Through)
+		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Through) + " where " + through + ".id = any (__ids) order by " + through + ".id for no key update;\n" + lock
+	}
 	if len(s.Read) == 0 {
 		// A single row waits in the update, which adds to what the row has then.
 		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"

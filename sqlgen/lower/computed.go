@@ -44,6 +44,7 @@ type part struct {
 	emptyZero bool                       // whether it is 0 where a to-one leads nowhere
 	value     func(alias string) pg.Expr // of a row behind the step; nil where rows are counted
 	filter    func(alias string) pg.Expr // which of them count; nil means all
+	across    *across                    // of rows that point to a third one, to which the owner's row leads; nil means that they point to the owner's
 }
 
 // other is the model of the rows that a part is made of.
@@ -52,10 +53,21 @@ func (p *part) other() *schema.Model { return p.step.Target }
 // link is the foreign key by which the rows are found: of the owner for a copy, else of
 // the other rows.
 func (p *part) link() string {
-	if p.kind == copied {
+	switch {
+	case p.kind == copied:
 		return p.step.FK.Column
+	case p.across != nil:
+		return p.across.link
 	}
 	return p.step.Inverse.FK.Column
+}
+
+// match is the column of the owner that has what the link of the other rows has.
+func (p *part) match() string {
+	if p.across != nil {
+		return p.across.match
+	}
+	return "id"
 }
 
 // isComputedFromRows tells whether a field's value comes from other rows.
@@ -165,6 +177,9 @@ func (l *lowering) over(m *schema.Model, alias string) expression {
 // ownColumn is the column in which a row has what a path leads to.
 func (x expression) ownColumn(p *expr.Path) pg.Expr {
 	m, alias := x.row.model, x.row.name
+	if x.beside != nil && !x.behind[p] {
+		return x.beside.ownColumn(p)
+	}
 	if !isOwnPath(p) {
 		return pg.Col(alias, x.parts.pathPart(m, p, nil).column)
 	}
@@ -204,6 +219,9 @@ func (l *lowering) aggregateColumn(m *schema.Model, a *expr.Aggregate, function 
 	first := field(a.Path.Steps[0])
 	if first.IsToMany() {
 		return l.aggregatePart(m, a, function, nil)
+	}
+	if a.Condition != nil && slices.ContainsFunc(expr.Paths(a.Condition), func(p *expr.Path) bool { return len(p.Steps) == 0 || p.Steps[0] != a.Path.Steps[0] }) {
+		return l.acrossPart(m, a, function)
 	}
 	behind := *a
 	behind.Path = behindStep(a.Path)
@@ -295,9 +313,17 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 			p.filter = func(alias string) pg.Expr { return l.over(child, alias).holds(inner.Condition) }
 		}
 	}
+	if p.asAggregate(a); p.function == "SUM" || p.function == "COUNT" {
+		p.kind = shifted
+	}
+	return l.part(m, p, f)
+}
+
+// asAggregate gives a part the type of an aggregate, and what it is of nothing.
+func (p *part) asAggregate(a *expr.Aggregate) {
 	switch p.function {
 	case "SUM", "COUNT":
-		p.kind, p.notNull, p.neutral = shifted, true, pg.Lit("0")
+		p.notNull, p.neutral = true, pg.Lit("0")
 	case "LIST":
 		p.typ, p.orZero, p.notNull, p.neutral = listType, false, true, pg.Str("{}")
 	default:
@@ -308,7 +334,6 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 			p.notNull, p.neutral = true, pg.Lit("0")
 		}
 	}
-	return l.part(m, p, f)
 }
 
 // listType is the type of a list of numbers.
@@ -353,6 +378,9 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 		}
 	default:
 		name := schema.SnakeForm(p.step.Name) + "__"
+		if p.across != nil {
+			name = p.across.match + "__" + name
+		}
 		if p.function != "ONE" {
 			name += strings.ToLower(p.function)
 		}
@@ -418,7 +446,7 @@ func (p *part) whole() pg.Expr {
 	if p.kind == copied {
 		query.Where = pg.Eq(pg.Col(alias, "id"), pg.Col(p.owner.Table, p.link()))
 	} else {
-		query.Where = pg.AllOf(pg.Eq(pg.Col(alias, p.link()), pg.Col(p.owner.Table, "id")), p.filterOver(alias))
+		query.Where = pg.AllOf(pg.Eq(pg.Col(alias, p.link()), pg.Col(p.owner.Table, p.match())), p.filterOver(alias))
 	}
 	if p.ofLists {
 		names := pg.NewNames()
@@ -491,6 +519,9 @@ func (p *part) by(alias string) pg.Expr {
 
 // reads returns the columns of the other rows that a part is made of.
 func (p *part) reads() []string {
+	if p.across != nil {
+		return p.across.reads
+	}
 	mentioned := pg.Mentions(p.valueOver("o"), p.filterOver("o"))
 	return slices.Sorted(mentioned.Columns())
 }

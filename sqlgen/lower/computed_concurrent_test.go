@@ -18,11 +18,12 @@ import (
 )
 
 // shared is a schema whose computed fields lead from lines to invoices to buyers; with prices,
-// also from wares to lines.
+// also from wares to lines, from invoices to the lines that lead to their buyers, and from line to line.
 func shared(priced bool) string {
 	total, ware := "total Decimal @computed(line.quantity * 2)", ""
 	if priced {
-		total, ware = "total Decimal @computed(line.quantity * line.ware.price)", "ware Ware"
+		total, ware = "total Decimal @computed(line.quantity * line.ware.price) buyer Buyer @computed(line.invoice.buyer) "+
+			"less Number @computed(COUNTIF(line.invoice.lines, line.invoice.lines.quantity < line.quantity))", "ware Ware"
 	}
 	text := "model Buyer { fields { name Text invoices Invoice[] balance Decimal @computed(SUM(buyer.invoices.net)) " +
 		"pieces Number @computed(SUM(buyer.invoices.lines.quantity)) best Decimal? @computed(MAX(buyer.invoices.net)) } }\n" +
@@ -49,7 +50,7 @@ func TestConcurrentDifferential(t *testing.T) {
 			lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
 			db := pgtest.New(t, pgtest.Options{})
 			mustInstall(t, db, lab.schema, shared(priced))
-			lab.conn = db.Owner(t)
+			lab.conn, lab.reads = db.Owner(t), lab.reading()
 			start := "insert into app.buyer (id, name) select 'b' || n, '' from generate_series(1, 3) n; " +
 				"insert into app.invoice (id, buyer_id) select 'i' || n, 'b' || 1 + n % 3 from generate_series(1, 5) n;"
 			if priced {
@@ -81,7 +82,7 @@ func TestConcurrentDifferential(t *testing.T) {
 			world, values := lab.read(t), 0
 			for _, m := range lab.models {
 				for _, row := range world.rows[m] {
-					for _, f := range m.Fields {
+					for _, f := range m.Stored() {
 						if f.Computed == nil {
 							continue
 						}

@@ -19,6 +19,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
+// How much the test does: a schema costs as much as some hundred statements, and a statement
+// as much as there are rows.
+const (
+	computedSchemas    = 28
+	computedStatements = 420 // for each schema
+	computedRows       = 10  // of a model, before many are deleted
+	computedAtLeast    = 10_000
+)
+
 // TestComputedDifferential runs random statements over random schemas with computed fields
 // and compares, after each statement, every computed value with a fresh evaluation by the
 // interpreter. With the flag -differential it goes on for that long.
@@ -29,12 +38,18 @@ func TestComputedDifferential(t *testing.T) {
 		seed = uint64(start.UnixNano())
 	}
 	total := &computedTally{kinds: map[string]int{}}
-	for n := uint64(0); (n < 6 || time.Since(start) < *differential) && !t.Failed(); n++ {
+	for n := uint64(0); (n < computedSchemas || time.Since(start) < *differential) && !t.Failed(); n++ {
 		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { compareComputed(t, seed+n, total) })
 	}
-	t.Logf("%d statements, of which %d were refused; %d values compared; fields kept as %v", total.statements, total.refused, total.values, total.kinds)
-	if total.refused*2 > total.statements {
-		t.Error("most statements were refused: this shows little")
+	compared := total.statements - total.refused
+	t.Logf("%d statements compared, %d refused; %d values compared; fields: %v", compared, total.refused, total.values, total.kinds)
+	if !t.Failed() && (compared < computedAtLeast || total.refused*2 > compared) {
+		t.Errorf("%d statements were compared and %d refused: this shows little", compared, total.refused)
+	}
+	for _, kind := range []string{"own", "of rows", "to-one", "of two rows"} {
+		if !t.Failed() && total.kinds[kind] == 0 {
+			t.Errorf("no field is %s", kind)
+		}
 	}
 }
 
@@ -50,7 +65,9 @@ type computedLab struct {
 	schema *schema.Schema
 	models []*schema.Model // without Identity
 	conn   *pgx.Conn
-	next   int // number of the next id
+	reads  string        // the query that reads all tables
+	next   int           // number of the next id
+	crowd  *schema.Model // that has too many rows; nil means none
 }
 
 func compareComputed(t *testing.T, seed uint64, total *computedTally) {
@@ -60,12 +77,12 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
 	db := pgtest.New(t, pgtest.Options{})
 	installWithCode(t, db, lab.schema, text)
-	lab.conn = db.Owner(t)
+	lab.conn, lab.reads = db.Owner(t), lab.reading()
 	if _, err := lab.conn.Exec(t.Context(), "set time zone 'America/New_York'"); err != nil {
 		t.Fatal(err)
 	}
 	var done []string
-	for range 120 {
+	for range computedStatements {
 		statement := lab.statement()
 		_, err := lab.conn.Exec(t.Context(), statement)
 		total.statements++
@@ -78,7 +95,11 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 		}
 		done = append(done, statement)
 		world := lab.read(t)
+		lab.crowd = nil
 		for _, m := range lab.models {
+			if len(world.rows[m]) > computedRows {
+				lab.crowd = m
+			}
 			for _, row := range world.rows[m] {
 				for _, f := range m.Stored() {
 					if f.Computed == nil {
@@ -98,6 +119,9 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 			if f.Computed != nil && f.FKOf != nil {
 				total.kinds["to-one"]++
 			}
+			if f.Computed != nil && namesOthers(f) {
+				total.kinds["of two rows"]++
+			}
 			if f.Computed != nil && isComputedFromRows(f) {
 				total.kinds["of rows"]++
 			} else if f.Computed != nil {
@@ -105,6 +129,21 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 			}
 		}
 	}
+}
+
+// namesOthers tells whether an aggregate of a field begins with a to-one, and its condition with something else.
+func namesOthers(f *schema.Field) bool {
+	found := false
+	expr.Inspect(f.Computed.Expression, func(n expr.Node) bool {
+		a, ok := n.(*expr.Aggregate)
+		if !ok {
+			return true
+		}
+		found = found || a.Condition != nil && !field(a.Path.Steps[0]).IsToMany() &&
+			slices.ContainsFunc(expr.Paths(a.Condition), func(p *expr.Path) bool { return p.Steps[0] != a.Path.Steps[0] })
+		return false
+	})
+	return found
 }
 
 // churn is custom code that runs what it is given.
@@ -296,17 +335,28 @@ func (g *computedGenerator) aggregate(class expr.Class) string {
 		name = pick(g.random, []string{"MIN", "MAX"})
 	}
 	path := g.path(class, true)
+	beginsAtToOne := g.chance(30)
+	for range 20 {
+		first := g.model.Field(strings.Split(path, ".")[1])
+		if !beginsAtToOne || first.IsToOne() && !first.Target.IsIdentity {
+			break
+		}
+		path = g.path(class, true)
+	}
 	if strings.Count(path, ".") < 2 {
 		return path // nothing points to rows of the model
 	}
 	if name == "COUNT" && g.chance(50) {
 		path = path[:strings.LastIndex(path, ".")]
 	}
-	if g.chance(40) {
+	if g.chance(40) || beginsAtToOne {
 		prefix := path[:strings.LastIndex(path, ".")]
 		condition := prefix + "." + pick(g.random, []string{"f", "n > 1", "s == State.Open", "m == null"})
 		if name == "COUNT" && g.chance(50) || g.chance(20) {
 			condition = "!(" + condition + ") || " + g.path(expr.ClassBoolean, false)
+		}
+		if g.chance(30) || beginsAtToOne && g.chance(60) { // the row that is counted and the one that counts it
+			condition = prefix + ".n " + pick(g.random, []string{"<", ">=", "=="}) + " " + g.model.Variable + ".n"
 		}
 		return name + "IF(" + path + ", " + condition + ")"
 	}
@@ -319,7 +369,7 @@ func (g *computedGenerator) path(class expr.Class, many bool) string {
 	for range 300 {
 		m, text := g.model, g.model.Variable
 		isMany := false
-		for depth := 0; depth < 3; depth++ {
+		for depth := pick(g.random, []int{1, 2, 2, 3}); depth >= 0; depth-- {
 			f := pick(g.random, m.Fields)
 			if f.IsRelation() && f.Target.IsIdentity || f.IsToMany() && !many {
 				continue
@@ -343,6 +393,9 @@ func (g *computedGenerator) path(class expr.Class, many bool) string {
 
 // statement returns a random statement.
 func (lab *computedLab) statement() string {
+	if lab.crowd != nil && lab.chance(70) {
+		return fmt.Sprintf("delete from app.%s where hashtext(id || '%d') %% 2 = 0", lab.crowd.Table, lab.IntN(100))
+	}
 	m := pick(lab.random, lab.models)
 	switch lab.IntN(14) {
 	case 0, 1, 2, 3:
@@ -513,53 +566,62 @@ func (r *computedRow) Related(name string) []expr.Row {
 	return rows
 }
 
+// reading is the query that reads all tables: of each row the number of its model and its values.
+func (lab *computedLab) reading() string {
+	var tables []string
+	for n, m := range lab.models {
+		var columns []string
+		for _, f := range comparedFields(m) {
+			column := pgIdent(f.Column) + "::text"
+			switch f.Type.Kind {
+			case expr.Timestamp:
+				column = "platform.iso(" + pgIdent(f.Column) + ")"
+			case expr.Duration:
+				column = "platform.iso_duration(" + pgIdent(f.Column) + ")"
+			}
+			columns = append(columns, column)
+		}
+		tables = append(tables, fmt.Sprintf("select %d, array[%s] from app.%s", n, strings.Join(columns, ", "), m.Table))
+	}
+	return strings.Join(tables, " union all ")
+}
+
+// comparedFields are the fields of a model that are read.
+func comparedFields(m *schema.Model) []*schema.Field {
+	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
+}
+
 // read reads all tables.
 func (lab *computedLab) read(t *testing.T) *computedWorld {
 	w := &computedWorld{rows: map[*schema.Model][]*computedRow{}, byID: map[*schema.Model]map[string]*computedRow{}}
-	for _, m := range lab.models {
-		w.byID[m] = map[string]*computedRow{}
-		fields := slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
-		columns := make([]string, len(fields))
-		for i, f := range fields {
-			columns[i] = pgIdent(f.Column) + "::text"
-			switch f.Type.Kind {
-			case expr.Timestamp:
-				columns[i] = "platform.iso(" + pgIdent(f.Column) + ")"
-			case expr.Duration:
-				columns[i] = "platform.iso_duration(" + pgIdent(f.Column) + ")"
+	fields := make([][]*schema.Field, len(lab.models))
+	for n, m := range lab.models {
+		w.byID[m], fields[n] = map[string]*computedRow{}, comparedFields(m)
+	}
+	rows, err := lab.conn.Query(t.Context(), lab.reads)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var n int
+	var values []*string
+	if _, err := pgx.ForEachRow(rows, []any{&n, &values}, func() error {
+		row := &computedRow{world: w, model: lab.models[n], values: map[string]any{}, fresh: map[string]any{}}
+		for i, f := range fields[n] {
+			switch v := values[i]; {
+			case v == nil:
+				row.values[f.Name] = nil
+			case f.Type.Kind == expr.Boolean:
+				row.values[f.Name] = *v == "true"
+			default:
+				row.values[f.Name] = *v
 			}
 		}
-		rows, err := lab.conn.Query(t.Context(), "select "+strings.Join(columns, ", ")+" from app."+m.Table)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for rows.Next() {
-			values := make([]*string, len(fields))
-			targets := make([]any, len(fields))
-			for i := range values {
-				targets[i] = &values[i]
-			}
-			if err := rows.Scan(targets...); err != nil {
-				t.Fatal(err)
-			}
-			row := &computedRow{world: w, model: m, values: map[string]any{}, fresh: map[string]any{}}
-			for i, f := range fields {
-				switch v := values[i]; {
-				case v == nil:
-					row.values[f.Name] = nil
-				case f.Type.Kind == expr.Boolean:
-					row.values[f.Name] = *v == "true"
-				default:
-					row.values[f.Name] = *v
-				}
-			}
-			row.id = row.values["id"].(string)
-			w.rows[m] = append(w.rows[m], row)
-			w.byID[m][row.id] = row
-		}
-		if rows.Err() != nil {
-			t.Fatal(rows.Err())
-		}
+		row.id = row.values["id"].(string)
+		w.rows[row.model] = append(w.rows[row.model], row)
+		w.byID[row.model][row.id] = row
+		return nil
+	}); err != nil {
+		t.Fatal(err)
 	}
 	return w
 }

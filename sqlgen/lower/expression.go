@@ -53,6 +53,11 @@ type expression struct {
 	parts   *lowering
 	inlines bool
 
+	// beside is the expression over another row, whose paths are all but those behind; nil
+	// means that all are of the row.
+	beside *expression
+	behind map[*expr.Path]bool
+
 	// linked returns the row that a to-one leads to from a row that is not there yet; nil
 	// where the row is there.
 	linked func(toOne *schema.Field) tableAlias

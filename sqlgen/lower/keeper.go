@@ -87,7 +87,7 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 		k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
 		for _, p := range l.parts {
 			l.keepPart(k, m, p)
-			if p.other() == m || p.owner == m && p.kind == copied {
+			if p.other() == m || p.owner == m && (p.kind == copied || p.across != nil) {
 				k.Columns = append(k.Columns, p.title)
 			}
 		}
@@ -138,9 +138,17 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 		}
 		return
 	}
+	if by := p.across; by != nil && p.owner == m && k.Event != "delete" {
+		s := stepFor(k, &pg.Keep{Table: m.Table, Match: "id", Key: "id", Source: by.third.Table, Link: by.match, IsBack: l.leadsTo(m, by.third)}, append([]string{by.match}, by.own...))
+		s.Read = append(s.Read, pg.Assignment{Column: p.column, Value: p.whole()})
+	}
 	switch {
 	case p.kind != copied && p.other() == m:
-		s := stepFor(k, &pg.Keep{Table: p.owner.Table, Match: "id", Key: p.link()}, append([]string{p.link()}, p.reads()...))
+		keep := &pg.Keep{Table: p.owner.Table, Match: p.match(), Key: p.link()}
+		if p.across != nil {
+			keep.Through = p.across.third.Table
+		}
+		s := stepFor(k, keep, append([]string{p.link()}, p.reads()...))
 		if p.kind == shifted {
 			s.Moved = append(s.Moved, pg.Moved{Column: p.column, By: p.by(m.Table), IsNumber: p.isNumber})
 		} else {
@@ -175,7 +183,7 @@ func restartOf(k *pg.Keeper, table string) *pg.Restart {
 func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 	at := slices.IndexFunc(k.Steps, func(s pg.KeeperStep) bool {
 		other, ok := s.(*pg.Keep)
-		return ok && other.Table == step.Table && other.Match == step.Match && other.Key == step.Key && other.Source == step.Source && other.Link == step.Link
+		return ok && other.Table == step.Table && other.Match == step.Match && other.Key == step.Key && other.Source == step.Source && other.Link == step.Link && other.Through == step.Through
 	})
 	if at >= 0 {
 		step = k.Steps[at].(*pg.Keep)

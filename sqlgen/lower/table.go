@@ -370,6 +370,13 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	for _, f := range m.Fields {
 		if f.FK != nil && !leading[f.FK.Column] {
 			indexes = append(indexes, l.index(m, originOfField(f), []*schema.Field{f.FK}, ""))
+			leading[f.FK.Column] = true
+		}
+	}
+	for _, column := range l.acrossColumns(m) {
+		if !leading[column] {
+			i := &pg.Index{Name: l.names.Take(m.Table + "_" + column + "_idx"), Origin: originOf(m), Keys: []pg.IndexKey{{Column: column}}}
+			indexes = append(indexes, i)
 		}
 	}
 	return append(indexes, further...)

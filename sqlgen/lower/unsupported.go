@@ -70,16 +70,9 @@ func (u refusal) computed(f *schema.Field) {
 		if a.Condition == nil {
 			return false
 		}
-		for i, s := range a.Path.Steps {
-			if field(s).IsToMany() {
-				break
-			}
-			for _, p := range expr.Paths(a.Condition) {
-				if len(p.Steps) <= i || p.Steps[i] != s {
-					u.refuse(p.Span(), "a condition on another row than those behind "+s.StepName())
-					return false
-				}
-			}
+		if p := mixes(a); p != nil {
+			u.errs.Add(syntax.NotSupportedYet, p.Span(), "a condition that names another row than those behind the to-one "+
+				"cannot be compiled yet where the path passes a to-one between two to-manys: no key leads from what is read to the row that reads it")
 		}
 		return false
 	})

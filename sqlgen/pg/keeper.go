@@ -25,6 +25,7 @@ type Keep struct {
 	Watched []string     // the columns of the changed rows without whose change nothing happens
 	Source  string       // the table that is read, if its rows have to stay as they are meanwhile; empty means none
 	Link    string       // the column of Table by which those are found
+	Through string       // the table whose rows have the keys as ids, if others are found by the same; empty means Table itself or none
 	IsBack  bool         // whether what this writes leads back to Source, whose rows are then written in turn
 	Moved   []Moved      // sums and counts, which move by what rows add that are new, and by what those added that are gone
 	Read    []Assignment // what is read anew

@@ -1,0 +1,133 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// An aggregate behind a to-one whose condition names the row that reads it has another value
+// for each such row: SUMIF(line.invoice.payments.amount, line.invoice.payments.day > line.day).
+// So it is not kept where the to-one leads and copied from there. It is a part of the reading
+// row, made of all rows that point, through however many keys, where the reading row leads:
+// both have in a column of their own to which row that is, the third one. A change on either
+// side reads the values concerned anew, and locks the third row before, so that of two
+// changes on both sides the second sees the first.
+
+// across tells by what a part is made of rows that point to a third one.
+type across struct {
+	third *schema.Model
+	match string   // the column of the owner that leads to the third row
+	link  string   // the column of the other rows that does
+	own   []string // the columns of the owner that the condition reads
+	reads []string // the columns of the other rows that are read
+}
+
+// reach splits the path of an aggregate that begins with a to-one: how many to-ones lead to
+// the third row, and how many to-manys from there to the rows that are read.
+func reach(p *expr.Path) (toOnes, toManys int) {
+	for toOnes < len(p.Steps) && !field(p.Steps[toOnes]).IsToMany() {
+		toOnes++
+	}
+	for toOnes+toManys < len(p.Steps) && field(p.Steps[toOnes+toManys]).IsToMany() {
+		toManys++
+	}
+	return toOnes, toManys
+}
+
+// acrossPart returns the part that has an aggregate whose condition names the row of a model.
+func (l *lowering) acrossPart(m *schema.Model, a *expr.Aggregate, function string) *part {
+	steps := a.Path.Steps
+	toOnes, toManys := reach(a.Path)
+	last := field(steps[toOnes+toManys-1])
+	other := last.Target
+	// back leads from the other rows to what the first to-manys of the path lead to.
+	back := func(toManysLeft int, rest []expr.Step) *expr.Path {
+		var path []expr.Step
+		for i := toManys; i > toManysLeft; i-- {
+			path = append(path, field(steps[toOnes+i-1]).Inverse)
+		}
+		return expr.RowPath(other.Name, append(path, rest...), a.Path.Span())
+	}
+	column := func(m *schema.Model, p *expr.Path) string { return l.over(m, "").ownColumn(p).(*pg.ColumnRef).Name }
+
+	third := expr.RowPath(m.Name, steps[:toOnes], a.Path.Span())
+	by := &across{third: field(steps[toOnes-1]).Target, match: column(m, third), link: column(other, back(0, nil))}
+	behind := map[*expr.Path]bool{}
+	condition := expr.Substitute(a.Condition, func(p *expr.Path) expr.Node {
+		if !p.ThroughToMany() {
+			by.own = append(by.own, column(m, p))
+			return p
+		}
+		_, n := reach(p)
+		moved := back(n, p.Steps[toOnes+n:])
+		behind[moved] = true
+		by.reads = append(by.reads, column(other, moved))
+		return moved
+	})
+
+	p := &part{kind: reread, step: last, function: function, orZero: a.OrZero, typ: "numeric", across: by}
+	value := back(toManys, steps[toOnes+toManys:])
+	if len(value.Steps) > 0 || function != "COUNT" {
+		by.reads = append(by.reads, column(other, value))
+		p.value = func(alias string) pg.Expr { return l.over(other, alias).ownColumn(value) }
+	}
+	p.filter = func(alias string) pg.Expr {
+		x, beside := l.over(other, alias), l.over(m, m.Table)
+		x.beside, x.behind = &beside, behind
+		return x.holds(condition)
+	}
+	slices.Sort(by.reads)
+	by.reads = slices.Compact(by.reads)
+	p.asAggregate(a)
+	return l.part(m, p, nil)
+}
+
+// acrossColumns returns the columns by which triggers find the rows of a model on either side.
+func (l *lowering) acrossColumns(m *schema.Model) []string {
+	var columns []string
+	add := func(column string) {
+		if !slices.Contains(columns, column) {
+			columns = append(columns, column)
+		}
+	}
+	for _, p := range l.parts {
+		if p.across != nil && p.owner == m {
+			add(p.across.match)
+		}
+		if p.across != nil && p.other() == m {
+			add(p.across.link)
+		}
+	}
+	return columns
+}
+
+// mixes returns a path in the condition of an aggregate that names another row than those
+// behind a to-one of the aggregate's path, if what is read of them is behind a to-one again:
+// no key leads from there to the row behind the first. It is nil if there is none.
+func mixes(a *expr.Aggregate) *expr.Path {
+	for i, s := range a.Path.Steps {
+		if field(s).IsToMany() {
+			continue
+		}
+		rest := expr.RowPath(field(s).Model.Name, a.Path.Steps[i:], a.Path.Span())
+		if !rest.ThroughToMany() {
+			return nil
+		}
+		toOnes, toManys := reach(rest)
+		if !expr.RowPath(other(rest, toOnes+toManys), rest.Steps[toOnes+toManys:], a.Path.Span()).ThroughToMany() {
+			continue
+		}
+		for _, p := range expr.Paths(a.Condition) {
+			if len(p.Steps) <= i || !slices.Equal(p.Steps[:i+1], a.Path.Steps[:i+1]) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// other is the name of the model to which the first steps of a path lead.
+func other(p *expr.Path, steps int) string { return field(p.Steps[steps-1]).Target.Name }
