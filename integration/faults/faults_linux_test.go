@@ -17,7 +17,10 @@ import (
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
+	"github.com/sternpost/sternpost/sqlgen/migrate"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 var resultsFile = flag.String("results", "", "write the table to this file")
@@ -40,6 +43,7 @@ type field struct {
 	servers          []*instance
 	clients          *clients
 	full             string // a folder on the disk of the database, where that is small
+	project          string // the folder of the project whose migrations the database is under; empty if it is under none
 }
 
 // fault is one thing that befalls a field while clients write. It returns what was broken
@@ -50,6 +54,7 @@ type fault struct {
 	standby      standby
 	isProxied    bool
 	isSmall      bool // the disk of the database
+	isMigrated   bool // the database is under migrations, and has many rows
 	mayLose      bool // acknowledged writes
 	failsNothing bool // nothing may even be refused
 	befall       func(*field)
@@ -79,6 +84,7 @@ var faults = []fault{
 	{name: "promotion of a synchronous standby, three servers", servers: 3, standby: synchronous, befall: promote},
 	{name: "promotion of an asynchronous standby, three servers", servers: 3, standby: asynchronous, mayLose: true, befall: promote},
 	{name: "a release installed, three servers", servers: 3, failsNothing: true, befall: installRelease},
+	{name: "migrate up beside a transaction that is open for 3 s, three servers", servers: 3, isMigrated: true, failsNothing: true, befall: migrateUp},
 }
 
 // BenchmarkFaults lets everything befall a field of its own, and fails if a write was
@@ -140,9 +146,13 @@ func newField(b *testing.B, of *fault) (f *field, why string) {
 	} else {
 		f.primary = pgtest.NewNode(b, settings...)
 	}
-	f.db = f.primary.New(b, pgtest.Options{Template: pgtest.Template{Name: "orders", Build: func(ctx context.Context, owner *pgx.Conn) error {
-		return installSchema(ctx, owner, schema)
-	}}})
+	if of.isMigrated {
+		f.migrate(b)
+	} else {
+		f.db = f.primary.New(b, pgtest.Options{Template: pgtest.Template{Name: "orders", Build: func(ctx context.Context, owner *pgx.Conn) error {
+			return installSchema(ctx, owner, schema)
+		}}})
+	}
 	url := f.db.ServerURL()
 	if of.standby != none {
 		f.standby = f.primary.Replica(b, "standby", settings...)
@@ -168,24 +178,74 @@ func newField(b *testing.B, of *fault) (f *field, why string) {
 
 // installSchema installs a schema in a database.
 func installSchema(ctx context.Context, owner *pgx.Conn, schema string) error {
-	dir, err := os.MkdirTemp("", "sternpost-faults-")
+	release, err := compile(schema)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	if err := os.WriteFile(filepath.Join(dir, "schema.stern"), []byte(schema), 0o600); err != nil {
-		return err
-	}
-	project, err := sqlgen.ReadProject(dir)
-	if err != nil {
-		return err
-	}
-	compiled, errs := sqlgen.Compile(project)
-	if errs.HasErrors() {
-		return fmt.Errorf("compile: %v", errs)
-	}
-	_, err = install.Install(ctx, owner, compiled.Release())
+	_, err = install.Install(ctx, owner, release)
 	return err
+}
+
+func compile(schema string) (*emit.Release, error) {
+	compiled, errs := sqlgen.Compile(&sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}})
+	if errs.HasErrors() {
+		return nil, fmt.Errorf("compile: %v", errs)
+	}
+	return compiled.Release(), nil
+}
+
+// migrate makes a database by a migration, and gives it rows.
+func (f *field) migrate(b *testing.B) {
+	b.Helper()
+	f.db, f.project = f.primary.New(b, pgtest.Options{Empty: true}), b.TempDir()
+	f.up("first", schema)
+	login, err := pgx.ParseConfig(f.db.ServerURL())
+	if err != nil {
+		b.Fatal(err)
+	}
+	user := pgx.Identifier{login.User}.Sanitize()
+	_, err = f.superuser().Exec(b.Context(), fmt.Sprintf(`
+		grant sternpost_server to %s;
+		grant connect on database %s to %[1]s;
+		insert into app."order" (number)
+		select '%[3]s' || number
+		from generate_series(1, %[4]d) as number`, user, f.db.Name(), earlier, earlierRows))
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+// Rows that were there before clients wrote.
+const (
+	earlier     = "earlier "
+	earlierRows = 200_000
+)
+
+// up writes the migration to a schema, and applies it.
+func (f *field) up(name, schema string) {
+	f.Helper()
+	release, err := compile(schema)
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, step := range []func(*migrate.Folder) error{
+		func(folder *migrate.Folder) error {
+			_, err := migrate.New(folder, name, release, migrate.PlanOptions{})
+			return err
+		},
+		func(folder *migrate.Folder) error {
+			_, err := migrate.Up(f.Context(), folder, migrate.UpOptions{URL: f.db.OwnerURL(), LockTimeout: 500 * time.Millisecond})
+			return err
+		},
+	} {
+		folder, err := migrate.ReadFolder(f.project)
+		if err == nil {
+			err = step(folder)
+		}
+		if err != nil {
+			f.Fatal(err)
+		}
+	}
 }
 
 // smallDisk makes a disk of 300 MB, on which a database can be.
@@ -362,11 +422,36 @@ func promote(f *field) {
 }
 
 func installRelease(f *field) {
-	changed := strings.Replace(schema, "number Text ", "number Text  state Text @default(\"new\") ", 1)
-	if changed == schema {
-		f.Fatal("the schema is not changed")
-	}
-	if err := installSchema(f.Context(), f.db.Owner(f.B), changed); err != nil {
+	if err := installSchema(f.Context(), f.db.Owner(f.B), replace(f, schema, "number Text ", `number Text  state Text @default("new") `)); err != nil {
 		f.Fatal(err)
 	}
+}
+
+// migrateUp adds a column, an index and a check to a table of many rows, which somebody
+// else has been reading in a transaction for some time.
+func migrateUp(f *field) {
+	reader := f.superuser()
+	if _, err := reader.Exec(f.Context(), `begin; select from app."order" limit 1`); err != nil {
+		f.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() {
+		time.Sleep(3 * time.Second)
+		_, err := reader.Exec(f.Context(), "commit")
+		ended <- err
+	}()
+	changed := replace(f, schema, "number Text ", `number Text @index  state Text @default("new") `)
+	f.up("second", replace(f, changed, "  @permission", "  @validate(order.state != \"\")\n  @permission"))
+	if err := <-ended; err != nil {
+		f.Fatal(err)
+	}
+}
+
+// replace replaces a part of a text, which has to be there.
+func replace(f *field, text, old, new string) string {
+	changed := strings.Replace(text, old, new, 1)
+	if changed == text {
+		f.Fatalf("%q is not in %q", old, text)
+	}
+	return changed
 }

@@ -13,7 +13,7 @@ import (
 // result is a line of the table.
 type result struct {
 	name                      string
-	acknowledged              int
+	acknowledged, waited      int
 	refused, refusedStored    int
 	unknown, unknownStored    int
 	lost, doubled, halfDone   int
@@ -38,10 +38,10 @@ func (r *result) judge(b *testing.B) {
 // table writes the results as Markdown.
 func table(results []result, skipped []string) string {
 	var t strings.Builder
-	t.WriteString("| what happened | acknowledged | lost | doubled | half done | refused (stored) | unknown (stored) | writes again after | longest silence | slowest write |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	t.WriteString("| what happened | acknowledged | lost | doubled | half done | refused (stored) | unknown (stored) | writes again after | longest silence | writes that waited | slowest write |\n|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
-		fmt.Fprintf(&t, "| %s | %d | %d | %d | %d | %d (%d) | %d (%d) | %.2f s | %.2f s | %.2f s |\n", r.name, r.acknowledged, r.lost, r.doubled, r.halfDone,
-			r.refused, r.refusedStored, r.unknown, r.unknownStored, r.recover.Seconds(), r.silence.Seconds(), r.slowest.Seconds())
+		fmt.Fprintf(&t, "| %s | %d | %d | %d | %d | %d (%d) | %d (%d) | %.2f s | %.2f s | %d | %.2f s |\n", r.name, r.acknowledged, r.lost, r.doubled, r.halfDone,
+			r.refused, r.refusedStored, r.unknown, r.unknownStored, r.recover.Seconds(), r.silence.Seconds(), r.waited, r.slowest.Seconds())
 	}
 	for _, s := range slices.Compact(skipped) {
 		fmt.Fprintf(&t, "\nNot tried: %s.\n", s)
@@ -64,9 +64,12 @@ What befell servers and databases while %d clients wrote, and what became of the
   a connection that ended without an answer.
 - *Writes again after* is the time from the moment that what was broken is there again (after a promotion: that it is done) to
   the answer of the first write that was sent from then on; the *longest silence* is that between any two acknowledgements.
+- *Writes that waited* were acknowledged after more than %s.
+- `+"`migrate up`"+` adds a field, an index and a rule to a table of %d rows, while another program reads that table in one transaction. The migration
+  waits for the table for half a second at a time, and writes wait behind it; in between they go on.
 - Servers and databases are on one machine, which others use as well, with fsync off: processes are killed, no power is cut.
 - An asynchronous standby may lack what the primary had acknowledged last, which is then lost.
-`, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table)
+`, writers, time.Now().Format(time.DateOnly), took.Round(time.Second), runtime.NumCPU(), runtime.Version(), table, long, earlierRows)
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		b.Fatal(err)
 	}
