@@ -12,8 +12,10 @@ import (
 // isReadAtOnce tells whether the rows of a page may be read without being picked first:
 // the rules were decided before any row is read, so that row security keeps no condition
 // from an index, and whatever the filter, Postgres knows how many rows satisfy the @wheres.
+// platform.read_page reads whole rows, so that it is of no use where some columns are not to
+// be read.
 func (g *generalList) isReadAtOnce() bool {
-	if g.b.judgesRows() {
+	if g.b.judgesRows() || answersColumns(g.b.action) {
 		return false
 	}
 	for _, w := range g.b.action.Wheres {
