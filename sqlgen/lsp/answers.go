@@ -81,9 +81,14 @@ func (s *server) definition(_ context.Context, p positionParams) (*location, err
 	if v == nil {
 		return nil, nil
 	}
-	_, y := v.symbolAt(p.Position)
+	at, y := v.symbolAt(p.Position)
 	if y == nil || y.span.File == nil {
 		return nil, nil
+	}
+	if a := v.index.bearer(y.spelling.name()).action; a != nil && y.span.File == v.file.Source && y.span.Start.Offset == at.start {
+		if code := v.codeOf(a); code != nil {
+			return code, nil // from an action to its code
+		}
 	}
 	l := v.location(y.span)
 	return &l, nil

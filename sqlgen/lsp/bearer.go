@@ -24,6 +24,9 @@ type bearer struct {
 
 // bearer finds what has a declared name.
 func (x *index) bearer(name *syntax.Ident) bearer {
+	if name == nil {
+		return bearer{}
+	}
 	for _, f := range x.files {
 		for _, d := range f.Decls {
 			b := bearer{name: name, decl: d}
@@ -117,6 +120,9 @@ func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, 
 		between := behind.File.Text[at:attrs[0].Span().Start.Offset]
 		if brace := slices.Index(between, '{'); brace >= 0 {
 			at += brace + 1
+			if inside := string(between[brace+1:]); strings.Contains(inside, "\n") { // each on its line
+				text = inside[strings.LastIndexByte(inside, '\n'):] + strings.TrimSpace(text)
+			}
 		}
 	}
 	r.insert(behind.File, at, text)

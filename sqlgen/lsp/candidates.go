@@ -125,7 +125,7 @@ func (x *index) bearersOf(s *spot) []string {
 		if isArray {
 			return []string{"toMany"}
 		}
-		return []string{"toOne"}
+		return []string{"toOne", "computable"}
 	}
 	bearers := []string{"scalar"}
 	kind, isScalar := expr.ScalarNamed(s.name(1))

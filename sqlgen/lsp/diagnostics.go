@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -42,6 +41,11 @@ func (s *server) takeDirty() []*project {
 		}
 	}
 	s.projects = slices.DeleteFunc(s.projects, func(k *project) bool { return len(k.documents) == 0 })
+	for key := range s.compilations {
+		if !slices.ContainsFunc(s.projects, func(k *project) bool { return k.key == key }) {
+			delete(s.compilations, key)
+		}
+	}
 	return dirty
 }
 
@@ -66,8 +70,7 @@ func (s *server) check(ctx context.Context, k *project) {
 		if err != nil {
 			s.log("%v", err)
 		}
-		_, errs := sqlgen.Compile(sources)
-		for _, e := range errs {
+		for _, e := range s.compile(k.key, sources).errs {
 			r.add(e)
 		}
 	}

@@ -112,7 +112,7 @@ func TestCompletion(t *testing.T) {
 		{"attribute of an array", "model A { fields { sizes Number[] @¦ } }", "unique index default renamed maxItems hidden"},
 		{"attribute of an array of texts", "model A { fields { tags Markdown[]? @¦ } }", "unique index default renamed maxLength maxItems hidden"},
 		{"attribute of a File", "model A { fields { f File? @¦ } }", "unique index renamed accepts maxSize hidden"},
-		{"attribute of a to-one", "model A { fields { p Person @¦ } }", "unique index relation onDelete renamed hidden"},
+		{"attribute of a to-one", "model A { fields { p Person @¦ } }", "unique index computed relation onDelete renamed hidden"},
 		{"attribute of a to-many", "model A { fields { p Person[] @¦ } }", "unique index renamed"},
 		{"attribute of an enum value", "enum E { A @¦ }", "renamed"},
 		{"attribute of a message's field", "message M { a Text @¦ }", ""},
@@ -663,7 +663,7 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 		"scalar text requiredText computable": "model M { fields { x Text @# } }",
 		"scalar array":                        "model M { fields { x Number[] @# } }",
 		"file":                                "model M { fields { x File @# } }",
-		"toOne":                               "model N { fields { a Text } } model M { fields { x N @# } }",
+		"toOne computable":                    "model N { fields { a Text } } model M { fields { x N @# } }",
 		"toMany":                              "model N { fields { m M } } model M { fields { x N[] @# } }",
 		"model":                               "model M { @# }",
 		"union":                               "union U { @# }",
@@ -704,7 +704,7 @@ func TestAttributesAgreeWithTheCompiler(t *testing.T) {
 			text := strings.Replace(template, "@#", "@"+w.name+argument, 1)
 			_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{{Name: "a.stern", Text: []byte(text)}}})
 			refused := slices.ContainsFunc(errs, func(e *syntax.Diagnostic) bool { return slices.Contains(misplaced, e.Code) })
-			if w.name == "relation" && bearer == "toOne" {
+			if w.name == "relation" && bearer == "toOne computable" {
 				refused = false // only its argument is
 			}
 			if offered := w.isOn(strings.Fields(bearer)...); offered == refused {

@@ -1,9 +1,12 @@
 package lsp
 
+import "encoding/json"
+
 // The messages of the protocol, as far as this server reads and writes them.
 
 type initializeParams struct {
-	Capabilities struct {
+	InitializationOptions json.RawMessage `json:"initializationOptions"` // whatever the user of another editor wrote
+	Capabilities          struct {
 		General struct {
 			PositionEncodings []encoding `json:"positionEncodings"`
 		} `json:"general"`
@@ -24,6 +27,14 @@ type initializeParams struct {
 	} `json:"capabilities"`
 }
 
+// opensGenerated tells whether the client asks for generated documents by sternpost/generated.
+func (p *initializeParams) opensGenerated() bool {
+	var options struct {
+		GeneratedDocuments bool `json:"generatedDocuments"`
+	}
+	return json.Unmarshal(p.InitializationOptions, &options) == nil && options.GeneratedDocuments
+}
+
 type initializeResult struct {
 	Capabilities serverCapabilities `json:"capabilities"`
 	ServerInfo   serverInfo         `json:"serverInfo"`
@@ -35,17 +46,22 @@ type serverInfo struct {
 }
 
 type serverCapabilities struct {
-	PositionEncoding           encoding          `json:"positionEncoding"`
-	TextDocumentSync           syncOptions       `json:"textDocumentSync"`
-	CompletionProvider         completionOptions `json:"completionProvider"`
-	HoverProvider              bool              `json:"hoverProvider"`
-	DefinitionProvider         bool              `json:"definitionProvider"`
-	DocumentSymbolProvider     bool              `json:"documentSymbolProvider"`
-	DocumentFormattingProvider bool              `json:"documentFormattingProvider"`
-	ReferencesProvider         bool              `json:"referencesProvider"`
-	DocumentHighlightProvider  bool              `json:"documentHighlightProvider"`
-	WorkspaceSymbolProvider    bool              `json:"workspaceSymbolProvider"`
-	RenameProvider             renameOptions     `json:"renameProvider"`
+	PositionEncoding           encoding              `json:"positionEncoding"`
+	TextDocumentSync           syncOptions           `json:"textDocumentSync"`
+	CompletionProvider         completionOptions     `json:"completionProvider"`
+	HoverProvider              bool                  `json:"hoverProvider"`
+	DefinitionProvider         bool                  `json:"definitionProvider"`
+	DocumentSymbolProvider     bool                  `json:"documentSymbolProvider"`
+	DocumentFormattingProvider bool                  `json:"documentFormattingProvider"`
+	ReferencesProvider         bool                  `json:"referencesProvider"`
+	DocumentHighlightProvider  bool                  `json:"documentHighlightProvider"`
+	WorkspaceSymbolProvider    bool                  `json:"workspaceSymbolProvider"`
+	RenameProvider             renameOptions         `json:"renameProvider"`
+	CodeActionProvider         codeActionOptions     `json:"codeActionProvider"`
+	ImplementationProvider     bool                  `json:"implementationProvider"`
+	InlayHintProvider          bool                  `json:"inlayHintProvider"`
+	SignatureHelpProvider      signatureHelpOptions  `json:"signatureHelpProvider"`
+	SemanticTokensProvider     semanticTokensOptions `json:"semanticTokensProvider"`
 }
 
 type syncOptions struct {
@@ -59,6 +75,25 @@ const syncIncremental = 2
 
 type completionOptions struct {
 	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type codeActionOptions struct {
+	CodeActionKinds []string `json:"codeActionKinds"`
+}
+
+type signatureHelpOptions struct {
+	TriggerCharacters []string `json:"triggerCharacters"`
+}
+
+type semanticTokensOptions struct {
+	Legend legend `json:"legend"`
+	Range  bool   `json:"range"`
+	Full   bool   `json:"full"`
+}
+
+type legend struct {
+	TokenTypes     []string `json:"tokenTypes"`
+	TokenModifiers []string `json:"tokenModifiers"`
 }
 
 type renameOptions struct {
@@ -173,6 +208,63 @@ type referenceParams struct {
 
 type highlight struct {
 	Range textRange `json:"range"`
+}
+
+type rangeParams struct {
+	TextDocument documentID `json:"textDocument"`
+	Range        textRange  `json:"range"`
+}
+
+type codeActionParams struct {
+	rangeParams
+	Context struct {
+		Diagnostics []diagnostic `json:"diagnostics"`
+		Only        []string     `json:"only"`
+	} `json:"context"`
+}
+
+type codeAction struct {
+	Title       string         `json:"title"`
+	Kind        string         `json:"kind"`
+	Diagnostics []diagnostic   `json:"diagnostics,omitempty"`
+	IsPreferred bool           `json:"isPreferred,omitempty"`
+	Edit        *workspaceEdit `json:"edit"`
+}
+
+type inlayHint struct {
+	Position    position `json:"position"`
+	Label       string   `json:"label"`
+	Kind        int      `json:"kind"`
+	PaddingLeft bool     `json:"paddingLeft"`
+	Tooltip     string   `json:"tooltip"`
+}
+
+type signatureHelp struct {
+	Signatures      []signature `json:"signatures"`
+	ActiveSignature int         `json:"activeSignature"`
+	ActiveParameter int         `json:"activeParameter"`
+}
+
+type signature struct {
+	Label           string      `json:"label"`
+	Documentation   *markup     `json:"documentation,omitempty"`
+	Parameters      []parameter `json:"parameters"`
+	ActiveParameter int         `json:"activeParameter"`
+}
+
+type parameter struct {
+	Label string `json:"label"`
+}
+
+type semanticTokens struct {
+	Data []int `json:"data"`
+}
+
+// generatedDocument is a document that the server makes.
+type generatedDocument struct {
+	URI        string `json:"uri"`
+	LanguageID string `json:"languageId"`
+	Text       string `json:"text"`
 }
 
 type symbolInformation struct {

@@ -110,6 +110,7 @@ type rewriting struct {
 	project *sqlgen.Project
 	edits   map[*syntax.Source][]edit
 	moved   map[*syntax.Source]string // files that get another name
+	made    []*syntax.Source          // new files of custom code
 	beside  []string                  // names of files that may be concerned, and stay as they are
 }
 
@@ -157,7 +158,7 @@ func (r *rewriting) projectAfter() *sqlgen.Project {
 
 // renaming returns what it takes to give a declared name another spelling.
 func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
-	r := &rewriting{project: v.sources, edits: map[*syntax.Source][]edit{}, moved: map[*syntax.Source]string{}}
+	r := v.rewriting()
 	for _, m := range v.index.mentionsOf(name) {
 		if text := m.spelling.renamed(name, to); text != syntax.SourceOf(m.span) {
 			r.replace(m.span, text)
@@ -269,6 +270,14 @@ func (s *server) workspaceEdit(v *view, r *rewriting) (*workspaceEdit, error) {
 			id.Version = &d.version
 		}
 		result.DocumentChanges = append(result.DocumentChanges, &documentEdit{id, edits})
+	}
+	for _, f := range r.made {
+		if !can.DocumentChanges || !slices.Contains(can.ResourceOperations, "create") {
+			return nil, refused("this editor makes no files: make %s by hand", f.Name)
+		}
+		uri := v.project.uri(f.Name)
+		result.DocumentChanges = append(result.DocumentChanges, &fileCreation{"create", uri},
+			&documentEdit{versionedID{URI: uri}, []textEdit{{textRange{}, string(f.Text)}}})
 	}
 	for _, f := range r.project.Functions {
 		if to := r.moved[f]; to != "" {

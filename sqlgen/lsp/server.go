@@ -33,7 +33,8 @@ const codeNotInitialized jrpc2.Code = -32002
 // is still being read; neither in nor out is closed.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
-	s := &server{options: o, ctx: ctx, changed: make(chan struct{}, 1), exited: make(chan struct{})}
+	s := &server{options: o, ctx: ctx, changed: make(chan struct{}, 1), exited: make(chan struct{}),
+		compilations: map[string]*compilation{}}
 	s.handlers = s.methods()
 	s.rpc = jrpc2.NewServer(s, &jrpc2.ServerOptions{
 		AllowPush:      true,
@@ -95,6 +96,8 @@ type server struct {
 	client   initializeParams
 	units    encoding
 	projects []*project // in the order in which their first document was opened
+
+	compilations map[string]*compilation // the last one of each project, by its key
 }
 
 // methods returns what the server can be asked. Answers take milliseconds, so a
@@ -120,6 +123,14 @@ func (s *server) methods() map[string]jrpc2.Handler {
 		"textDocument/prepareRename":      handler(s.prepareRename),
 		"textDocument/rename":             handler(s.rename),
 		"workspace/symbol":                handler(s.workspaceSymbols),
+		"textDocument/codeAction":         handler(s.codeActions),
+		"textDocument/implementation":     handler(s.implementation),
+		"textDocument/inlayHint":          handler(s.inlayHints),
+		"textDocument/signatureHelp":      handler(s.signatureHelp),
+		"sternpost/generated":             handler(s.generated),
+
+		"textDocument/semanticTokens/full":  handler(s.semanticTokens),
+		"textDocument/semanticTokens/range": handler(s.semanticTokensRange),
 	}
 }
 
@@ -200,6 +211,11 @@ func (s *server) initialize(_ context.Context, p initializeParams) (initializeRe
 			DocumentHighlightProvider:  true,
 			WorkspaceSymbolProvider:    true,
 			RenameProvider:             renameOptions{PrepareProvider: true},
+			CodeActionProvider:         codeActionOptions{CodeActionKinds: []string{"quickfix"}},
+			ImplementationProvider:     true,
+			InlayHintProvider:          true,
+			SignatureHelpProvider:      signatureHelpOptions{TriggerCharacters: []string{"(", ","}},
+			SemanticTokensProvider:     semanticTokensOptions{Legend: legend{tokenTypes, tokenModifiers}, Range: true, Full: true},
 		},
 		ServerInfo: serverInfo{Name: "sternpost", Version: s.options.Version},
 	}, nil

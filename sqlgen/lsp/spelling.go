@@ -55,6 +55,14 @@ func (s spelling) with(names []string) string {
 // isPlain tells whether the name is a declared one as it is.
 func (s spelling) isPlain() bool { return len(s.of) == 1 && s.form == nil }
 
+// name returns the declared name that the name is, nil if it is not one as it is.
+func (s spelling) name() *syntax.Ident {
+	if !s.isPlain() {
+		return nil
+	}
+	return s.of[0]
+}
+
 // has tells whether a declared name is part of the name.
 func (s spelling) has(name *syntax.Ident) bool {
 	for _, part := range s.of {

@@ -44,6 +44,9 @@ type spot struct {
 	assigned  bool            // whether it is right of =
 	first     bool            // whether it begins an argument
 	isLabel   bool            // whether the word is a label itself
+	clause    string          // of inputs: reads, with or returns
+	call      string          // the aggregate whose arguments it is in, or ""
+	argument  int             // which argument of the attribute, or of the call, counted from 0
 	afterAt   bool            // whether an @ is before it
 }
 
@@ -147,6 +150,9 @@ type frame struct {
 	attribute string          // the attribute read last; "@" means that its name is next
 	label     string          // in inputs and arguments: before the colon
 	assigned  bool            // in arguments: whether = was read
+	clause    string          // of inputs: reads, with or returns
+	call      string          // of a group: the name before it
+	commas    int             // how many there are in it so far
 }
 
 func (w *walk) top() *frame { return w.stack[len(w.stack)-1] }
@@ -192,6 +198,7 @@ func (w *walk) step() {
 		}
 	case t.Text == ",":
 		w.top().label, w.top().assigned = "", false
+		w.top().commas++
 	case t.Text == ":":
 		w.top().label = w.tokens[max(w.at-1, 0)].Text
 	case t.Text == "=":
@@ -287,9 +294,17 @@ func (w *walk) bracket(opening string) {
 	switch {
 	case f.opening == "(" || f.opening == "[":
 		w.push("group", opening)
+		if before := &w.tokens[max(w.at-1, 0)]; opening == "(" && aggregateWords.has(before.Text) {
+			w.top().call = before.Text
+		}
 	case f.kind == "actions" && len(f.item) == 2 && (f.attribute == "" || f.attribute == "with" || f.attribute == "returns"):
+		clause := "reads"
+		if f.attribute != "" {
+			clause = f.attribute
+		}
 		f.attribute = ""
 		w.push("inputs", opening)
+		w.top().clause = clause
 	case f.attribute != "":
 		w.push("arguments", opening)
 	default:
@@ -307,10 +322,14 @@ func (w *walk) describe(s *spot) {
 		switch at.kind {
 		case "attributes":
 		case "inputs":
-			s.label = at.label
+			s.label, s.clause = at.label, at.clause
 		case "arguments":
 			s.attribute, s.label, s.assigned = w.stack[i-1].attribute, at.label, at.assigned
+			s.argument = at.commas
 		case "group":
+			if at.call != "" {
+				s.call, s.argument = at.call, at.commas
+			}
 		default:
 			s.block, s.item = at.kind, at.item
 		}

@@ -82,6 +82,21 @@ func attributeRules() []attributeRule {
 	}
 }
 
+// Attribute is an attribute of the language.
+type Attribute struct {
+	Name  string
+	Usage string // its forms, in a sentence: @unique on a field, @unique([a, b]) on a model
+}
+
+// Attributes returns the attributes of the language.
+func Attributes() []Attribute {
+	var list []Attribute
+	for _, r := range attributeRules() {
+		list = append(list, Attribute{r.name, r.usage})
+	}
+	return list
+}
+
 // plainBearer leaves the type of a field aside.
 func plainBearer(on bearer) bearer {
 	if slices.Contains(anyField(), on) {

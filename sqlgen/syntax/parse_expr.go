@@ -1,6 +1,9 @@
 package syntax
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // expr parses an expression; what is none becomes a *BadExpr.
 //
@@ -241,11 +244,18 @@ func isAggregate(e Expr) bool {
 }
 
 func isAggregateName(name string) bool {
-	switch strings.TrimSuffix(name, "IF") {
-	case "SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX":
-		return true
+	return slices.Contains(aggregates, strings.TrimSuffix(name, "IF"))
+}
+
+var aggregates = []string{"SUM", "COUNT", "AVG", "MEDIAN", "MIN", "MAX"}
+
+// Aggregates returns the names of the functions that expressions have.
+func Aggregates() []string {
+	var names []string
+	for _, name := range aggregates {
+		names = append(names, name, name+"IF")
 	}
-	return false
+	return names
 }
 
 // skipSteps passes over the steps of a path behind what is not a path.

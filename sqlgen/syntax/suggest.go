@@ -1,6 +1,8 @@
 package syntax
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -29,6 +31,22 @@ func Suggest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+var meant = regexp.MustCompile(`\(did you mean ("(?:[^"\\]|\\.)*")\?\)`)
+
+// Meant returns what the message says was probably meant in the place of what the span
+// covers, "" if it says nothing of the kind.
+func (d *Diagnostic) Meant() string {
+	found := meant.FindStringSubmatch(d.Message)
+	if found == nil {
+		return ""
+	}
+	name, err := strconv.Unquote(found[1])
+	if err != nil {
+		return ""
+	}
+	return name
 }
 
 // tolerance is the number of slips at which two names of these lengths still look
