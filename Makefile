@@ -7,7 +7,7 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 RELEASE = .release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof postgres ensure-postgres browser pooler pooled say-skipped clean
+.PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof vscode postgres ensure-postgres browser pooler pooled say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,10 @@ release: ## Build the binaries of a release and their SHA256SUMS into .release (
 $(RELEASE)/sternpost-%: FORCE
 	@CGO_ENABLED=0 GOOS=$(word 1,$(subst -, ,$*)) GOARCH=$(word 2,$(subst -, ,$*)) \
 	  $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $@ ./cmd/sternpost
+
+vscode: ## Package the extension for VS Code: sqlgen/lsp/vscode/sternpost.vsix
+	@cd sqlgen/lsp/vscode && npm ci --silent --no-audit --no-fund && npm run --silent package
+	@echo 'code --install-extension sqlgen/lsp/vscode/sternpost.vsix'
 
 fmt: ## Format Go files and the example schemas
 	gofmt -w $$(git ls-files '*.go')

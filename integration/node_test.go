@@ -44,14 +44,20 @@ func installModules(t *testing.T, dir, consequence string) {
 // what it printed.
 func node(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
+	return run(t, dir, env, "node", args...)
+}
+
+// run does so with another program.
+func run(t *testing.T, dir string, env []string, program string, args ...string) string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	command := exec.CommandContext(ctx, "node", args...)
+	command := exec.CommandContext(ctx, program, args...)
 	command.Env = append(os.Environ(), env...)
 	command.Dir = dir
 	out, err := command.CombinedOutput()
 	if err != nil {
-		t.Fatalf("node %s: %v\n%s", strings.Join(args, " "), err, out)
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, out)
 	}
 	return string(out)
 }

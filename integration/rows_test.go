@@ -90,13 +90,20 @@ complaints: none
 	}
 }
 
-// develop runs sternpost dev on a project with a database of its own, and returns its address.
-func develop(t *testing.T, project string) string {
+// buildCommand builds the command, and returns its path.
+func buildCommand(t *testing.T) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "sternpost")
 	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/sternpost").CombinedOutput(); err != nil {
 		t.Fatalf("build sternpost: %v\n%s", err, out)
 	}
+	return binary
+}
+
+// develop runs sternpost dev on a project with a database of its own, and returns its address.
+func develop(t *testing.T, project string) string {
+	t.Helper()
+	binary := buildCommand(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
