@@ -104,7 +104,7 @@ func (s *server) completion(_ context.Context, p positionParams) ([]completionIt
 	}
 	offset := v.lines.offset(p.Position)
 	at := spotAt(v.file, offset)
-	for i, y := range v.index.candidates(at) {
+	for i, y := range v.index.offers(at) {
 		item := completionItem{
 			Label:    y.name,
 			Kind:     y.class.completionKind(),

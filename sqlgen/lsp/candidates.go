@@ -132,6 +132,13 @@ func (x *index) bearersOf(s *spot) []string {
 	if !isArray && (!isScalar || kind != expr.ID && !kind.IsOpaque()) {
 		bearers = append(bearers, "computable")
 	}
+	isOpaque := isScalar && kind.IsOpaque()
+	if !isArray && !isOpaque {
+		bearers = append(bearers, "key")
+	}
+	if !isOpaque {
+		bearers = append(bearers, "defaulted")
+	}
 	switch {
 	case kind == expr.File:
 		bearers = []string{"file"}
@@ -397,7 +404,7 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 		for _, step := range in.Path.Steps {
 			steps = append(steps, step.Name)
 		}
-		y := &symbol{class: classValue, doc: "An input of `" + action.Name.Name + "`.", span: in.Span()}
+		y := &symbol{class: classValue, doc: "An input of `" + action.Name.Name + "`.", span: in.Span(), input: in}
 		if in.Label != nil {
 			y.name, y.span, y.spelling = in.Label.Name, in.Label.Span(), plainly(in.Label)
 			y.detail = y.name + ": " + typeText(steps[0], in.Array != nil, in.Optional != nil)

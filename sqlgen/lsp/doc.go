@@ -10,5 +10,7 @@
 // Names are resolved on the syntax trees of whatever parses (index.go), at a
 // place that is told by the tokens before it (spot.go), so that the line being
 // written need not parse. One function (candidates.go) says what can be named at
-// a place: completion lists that, hover and definition look a name up in it.
+// a place: hover and definition look a name up in it, and completion lists what the
+// compiler does not refuse there (offer.go). Of which declared names a name is made is told
+// by its spelling, from which references and renames follow (mention.go, rename.go).
 package lsp

@@ -81,19 +81,25 @@ func (c *client) lineAt(l location) string {
 	return scheme + ": " + strings.Split(text, "\n")[l.Range.Start.Line]
 }
 
+// built returns an app, compiled, and what sternpost build prints of it.
+func built(t *testing.T, app string) (*sqlgen.Compiled, string) {
+	t.Helper()
+	p, err := sqlgen.ReadProject(appDir(app))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, _ := sqlgen.Compile(p)
+	return compiled, install.Script(compiled.Release())
+}
+
 // What is shown as generated is what build prints.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	for _, app := range apps {
 		dir := appDir(app)
-		p, err := sqlgen.ReadProject(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiled, _ := sqlgen.Compile(p)
-		script := install.Script(compiled.Release())
+		compiled, script := built(t, app)
 		c := start(t)
-		c.openFile(dir, p.Files[0].Name)
+		c.openFile(dir, app+".stern")
 		var names []string
 		for _, m := range compiled.Schema.Models {
 			names = append(names, m.Name)

@@ -5,9 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/sternpost/sternpost/sqlgen"
-	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
 func readText(t *testing.T, path string) string {
@@ -23,15 +20,9 @@ func readText(t *testing.T, path string) string {
 func TestInlayHints(t *testing.T) {
 	t.Parallel()
 	for _, app := range apps {
-		dir := appDir(app)
-		p, err := sqlgen.ReadProject(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		compiled, _ := sqlgen.Compile(p)
-		script := install.Script(compiled.Release())
+		compiled, script := built(t, app)
 		c := start(t)
-		uri, text := c.openFile(dir, p.Files[0].Name)
+		uri, text := c.openFile(appDir(app), app+".stern")
 		var hints []inlayHint
 		whole := textRange{position{}, position{9999, 0}}
 		c.call("textDocument/inlayHint", rangeParams{documentID{uri}, whole}, &hints)

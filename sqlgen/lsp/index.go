@@ -12,14 +12,16 @@ import (
 // index is what the files of a project declare, as far as they parse. Of things
 // declared twice, the first counts.
 type index struct {
+	project  *sqlgen.Project
 	files    []*syntax.File
 	config   *schema.Config
 	types    []syntax.Decl // models, unions, enums and messages
 	roles    []*syntax.Role
 	identity []*field
 
-	known     map[string][]*field // the fields of models that were asked for
-	mentioned []mention           // nil until they are asked for
+	known     map[string][]*field     // the fields of models that were asked for
+	mentioned []mention               // nil until they are asked for
+	allowed   map[int]map[string]bool // by the place of an @allow, the warnings that it can name
 }
 
 // field is something that a path can name in a row or message.
@@ -35,6 +37,7 @@ type field struct {
 	column   string      // "" means none
 	span     syntax.Span // where it is declared; the zero Span means built in
 	spelling spelling
+	tree     *syntax.Field // nil if it is not declared
 }
 
 // typeText returns the field's type as it would be written.
@@ -52,7 +55,7 @@ func typeText(name string, array, optional bool) string {
 
 func newIndex(p *sqlgen.Project) *index {
 	var errs syntax.Errors // said by check
-	x := &index{config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}}
+	x := &index{project: p, config: schema.ReadConfig(p.Config, &errs), known: map[string][]*field{}, allowed: map[int]map[string]bool{}}
 	for _, f := range p.Files {
 		tree := syntax.Parse(f, &errs)
 		x.files = append(x.files, tree)
@@ -161,6 +164,7 @@ func declaredFields(owner string, trees []*syntax.Field) []*field {
 			doc:      docText(f.Doc),
 			span:     f.Name.Span(),
 			spelling: plainly(f.Name),
+			tree:     f,
 		})
 	}
 	return fields

@@ -104,11 +104,11 @@ var clauseWords = words{
 const anyAction = " get list create update delete read write unionGet unionList"
 
 var attributeWords = words{
-	{name: "unique", on: "scalar file toOne toMany model", example: "@unique([title, state])",
+	{name: "unique", on: "key toOne model", example: "@unique([title, state])",
 		text: "No two rows have the same value here; on a model, the same combination of values. Nulls do not collide."},
-	{name: "index", on: "scalar file toOne toMany model", example: "@index(state, title)",
+	{name: "index", on: "key toOne model", example: "@index(state, title)",
 		text: "Makes an index for finding and ordering rows. A foreign key always has one."},
-	{name: "default", on: "scalar", example: "summary Text @default(\"none\")",
+	{name: "default", on: "defaulted", example: "summary Text @default(\"none\")",
 		text: "The value when nothing is assigned. Without argument, the type's own: empty, zero, now, a new id."},
 	{name: "computed", on: "computable", example: "length Number @computed(COUNT(post.author.written))",
 		text: "The value is made of other fields, of this row and of others, and follows them. Paths through a to-many are in an aggregate."},

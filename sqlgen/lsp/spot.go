@@ -45,6 +45,7 @@ type spot struct {
 	first     bool            // whether it begins an argument
 	isLabel   bool            // whether the word is a label itself
 	clause    string          // of inputs: reads, with or returns
+	rest      []string        // the names behind the word, each with a dot before it
 	call      string          // the aggregate whose arguments it is in, or ""
 	argument  int             // which argument of the attribute, or of the call, counted from 0
 	afterAt   bool            // whether an @ is before it
@@ -108,6 +109,9 @@ func (w *walk) look(s *spot) {
 		s.path = append([]string{w.tokens[i-2].Text}, s.path...)
 	}
 	s.isLabel = s.word != "" && w.tokens[at+1].Text == ":"
+	for i := at + 1; s.word != "" && w.tokens[i].Text == "." && w.tokens[i+1].Kind == syntax.TokenName; i += 2 {
+		s.rest = append(s.rest, w.tokens[i+1].Text)
+	}
 	s.afterAt = at > 0 && w.tokens[at-1].Text == "@"
 	w.describe(s)
 }
@@ -356,6 +360,9 @@ func (w *walk) slot(f *frame, s *spot) slot {
 	onItsLine := len(f.item) > 0 && !w.lineEndsBefore(s.start)
 	behind := onItsLine && f.isComplete(nil) // behind a whole item
 	begins := len(f.item) == 0 || !onItsLine || behind
+	if t := &w.tokens[w.at]; behind && t.Kind == syntax.TokenPunctuation && (t.Text == "[" || t.Text == "?") {
+		return slotNothing // the type goes on
+	}
 	if s.word != "" {
 		begins = len(f.item) == 0 || f.isComplete(&w.tokens[w.at])
 	}
@@ -391,6 +398,9 @@ func (w *walk) slot(f *frame, s *spot) slot {
 		}
 		return slotNew
 	case "role", "api", "api model":
+		if s.word == "" && blockWords.has(w.tokens[max(w.at-1, 0)].Text) {
+			return slotNothing // its brace is next
+		}
 		return slotBlock
 	case "models":
 		return slotModel

@@ -21,6 +21,9 @@ type symbol struct {
 	unseen bool             // of a field: no record shows it
 
 	spelling spelling
+	field    *field        // that it names, or nil
+	input    *syntax.Input // that it names, or nil
+	row      bool          // whether it is the variable of a model
 }
 
 func wordSymbols(list words, c class) []*symbol {
@@ -71,7 +74,7 @@ func (x *index) variable(model string) []*symbol {
 		return nil
 	}
 	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
-		doc: "The row of `" + model + "`.", next: func() []*symbol { return x.fieldSymbols(model) }}
+		doc: "The row of `" + model + "`.", row: true, next: func() []*symbol { return x.fieldSymbols(model) }}
 	if d := x.declaration(model); d != nil {
 		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
@@ -151,7 +154,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 func (x *index) fieldSymbols(owner string) []*symbol {
 	var symbols []*symbol
 	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, unseen: f.unseen}
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f, unseen: f.unseen}
 		stored := ""
 		switch {
 		case f.column != "":

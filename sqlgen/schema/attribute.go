@@ -97,6 +97,12 @@ func Attributes() []Attribute {
 	return list
 }
 
+// IsRepeatable tells whether an attribute may be more than once on an action, a model or an
+// arm. On a field none may.
+func IsRepeatable(name string) bool {
+	return slices.ContainsFunc(attributeRules(), func(r attributeRule) bool { return r.name == name && r.repeatable })
+}
+
 // plainBearer leaves the type of a field aside.
 func plainBearer(on bearer) bearer {
 	if slices.Contains(anyField(), on) {
