@@ -90,6 +90,48 @@ func TestContainerfile(t *testing.T) {
 	}
 }
 
+// TestHostPages runs the commands that the pages about hosts name, and those that they give to
+// containers, to be told what they are.
+func TestHostPages(t *testing.T) {
+	t.Parallel()
+	pages, err := filepath.Glob("../../integration/guide/how-to/hosts/*.md")
+	if err != nil || len(pages) < 6 {
+		t.Fatalf("found %q, %v", pages, err)
+	}
+	called := regexp.MustCompile("(?:`|\n)sternpost ((?:[a-z]+ )*[a-z]+)")
+	given := regexp.MustCompile(`(?m)^ *(?:command|args): (\[.*\])$`)
+	asked := map[string]bool{}
+	for _, name := range pages {
+		page := readFile(t, name)
+		for _, m := range called.FindAllStringSubmatch(page, -1) {
+			asked[m[1]] = true
+		}
+		for _, m := range given.FindAllStringSubmatch(page, -1) {
+			var args []string
+			if err := json.Unmarshal([]byte(m[1]), &args); err != nil {
+				t.Errorf("%s: %s: %v", name, m[0], err)
+			} else if args[0] != "caddy" {
+				options := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
+				if options >= 0 {
+					args = args[:options]
+				}
+				asked[strings.Join(args, " ")] = true
+			}
+		}
+	}
+	for _, want := range []string{"serve", "migrate up", "roles", "doctor", "files verify"} {
+		if !asked[want] {
+			t.Errorf("no page of a host names %q", want)
+		}
+	}
+	for words := range asked {
+		out := command{args: append(strings.Fields(words), "--help")}.expect(t, 0, "")
+		if !strings.Contains(out, "\n  sternpost "+words+" [") {
+			t.Errorf("there is no command %q:\n%s", words, out)
+		}
+	}
+}
+
 // TestProductionPage compares the page about production with the project: the
 // commands that it names and the metrics.
 func TestProductionPage(t *testing.T) {
