@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/disk"
 )
 
 // CheckStore stores something small, looks at it and deletes it again, and logs what to do if
@@ -17,6 +18,11 @@ func (s *Service) CheckStore(ctx context.Context) {
 	}
 	if err := s.claim(); err != nil {
 		s.Log.Error("files that nobody holds are not deleted", "error", err)
+	}
+	if store, isDisk := s.Store.(*disk.Store); isDisk {
+		if why := store.Fleeting(); why != "" {
+			s.Log.Warn("files will be lost", "directory", store.Directory, "why", why)
+		}
 	}
 }
 

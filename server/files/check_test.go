@@ -10,6 +10,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/disk"
 )
 
 // onePlace is a store for one object, which can be unable to do what it is asked.
@@ -52,6 +53,26 @@ func TestCheckStore(t *testing.T) {
 		s.CheckStore(t.Context())
 		if got := log.String(); test.want == "" && got != "" || !strings.Contains(got, test.want) || test.want != "" && !strings.Contains(got, "the bucket photos is there") {
 			t.Errorf("%s: the log says %q, want %q", test.name, got, test.want)
+		}
+	}
+}
+
+// TestCheckDisk says where to look if a folder takes nothing.
+func TestCheckDisk(t *testing.T) {
+	t.Parallel()
+	store, err := disk.Open(disk.Options{Directory: "/proc/files", Durable: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	s := &Service{Options: Options{
+		Config: &config.Config{Storage: config.Storage{Type: config.Disk, Directory: "/proc/files"}},
+		Store:  struct{ storage.Store }{store}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+	}}
+	s.CheckStore(t.Context())
+	for _, want := range []string{"files cannot be stored", "whether storage.directory, /proc/files, is the server's own", "storage.reserve"} {
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log lacks %q: %s", want, log.String())
 		}
 	}
 }
