@@ -206,7 +206,7 @@ async function showList({ source, input, after }) {
   const page = parsed(text);
   next = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
   document.getElementById("count").textContent = page.results.length === 1 ? "1 record on this page" : `${page.results.length} records on this page`;
-  const names = page.results.length > 0 ? Object.keys(page.results[0]) : shape.fields.map((f) => f.name);
+  const names = page.results.length > 0 ? Object.keys(page.results[0]) : shape.fields.filter((f) => !f.hidden).map((f) => f.name);
   showRows(names.map((name) => shape.fields.find((f) => f.name === name) ?? { name, shown: true, isRecord: true }), page.results);
 }
 
@@ -220,6 +220,11 @@ async function explainList(source, input) {
   pre.hidden = false;
 }
 
+/** hiddenMark tells that clients never see a field. */
+function hiddenMark(f) {
+  return f.hidden ? [" ", element("small", { textContent: "hidden", title: "No record shows it, and no list takes it." })] : [];
+}
+
 /** showRows fills the table. */
 function showRows(fields, rows, labels = {}, order = "") {
   const table = document.getElementById("rows");
@@ -227,11 +232,11 @@ function showRows(fields, rows, labels = {}, order = "") {
     const isDescending = order === "-" + f.name;
     const sign = order === f.name ? " ↑" : isDescending ? " ↓" : "";
     if (!f.sorts || !f.shown || view().source) {
-      return element("th", { textContent: f.name });
+      return element("th", {}, f.name, ...hiddenMark(f));
     }
     const sort = element("button", { type: "button", className: "link", textContent: f.name + sign });
     sort.addEventListener("click", () => go({ order: order === f.name ? "-" + f.name : isDescending ? "" : f.name, after: null }));
-    return element("th", { ":aria-sort": sign === "" ? null : isDescending ? "descending" : "ascending" }, sort);
+    return element("th", { ":aria-sort": sign === "" ? null : isDescending ? "descending" : "ascending" }, sort, ...hiddenMark(f));
   });
   table.tHead.replaceChildren(element("tr", {}, ...head));
   table.tBodies[0].replaceChildren(
@@ -324,6 +329,8 @@ async function showRow(id) {
   });
 }
 
+const typeOf = (f) => f.type + (f.hidden ? ", hidden" : "");
+
 /** editor opens the dialog with a field for each column. */
 function editor(dialog, title, row, more, does) {
   const isNew = !does.remove;
@@ -331,7 +338,7 @@ function editor(dialog, title, row, more, does) {
     .filter((f) => !isNew || f.editable)
     .map((f) => {
       if (!f.editable) {
-        return { field: f, element: element("div", { className: "field" }, element("span", { className: "name", textContent: f.name }), cell(f.name === "id" ? { ...f, name: "", shown: true } : f, row[f.name]), element("small", { textContent: f.type })) };
+        return { field: f, element: element("div", { className: "field" }, element("span", { className: "name", textContent: f.name }), cell(f.name === "id" ? { ...f, name: "", shown: true } : f, row[f.name]), element("small", { textContent: typeOf(f) })) };
       }
       const node = nodeOf(f, isNew);
       const part = partOf(node, f.name, { ids: f.model ? { [f.name]: f.model } : {} });
@@ -403,7 +410,7 @@ function nodeOf(f, isNew) {
   const type = f.type.replace("[]", "");
   const one = { kind: f.model ? "id" : f.values ? "enum" : (kinds[type] ?? "text"), values: f.values };
   const isRequired = f.required && !(isNew && f.default);
-  const about = { name: f.name, doc: f.doc, type: f.type + (isNew && f.default ? ", has a default" : ""), required: isRequired };
+  const about = { name: f.name, doc: f.doc, type: typeOf(f) + (isNew && f.default ? ", has a default" : ""), required: isRequired };
   if (f.isArray || type === "Vector") {
     return { ...about, kind: "list", item: one, nullable: !f.required };
   }

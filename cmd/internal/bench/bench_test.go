@@ -260,6 +260,8 @@ func TestModels(t *testing.T) {
 		`{"name":"ownerId","type":"ID","required":true,"model":"Owner","sorts":true,"editable":true,"shown":true}`,
 		`{"name":"size","type":"Size","values":["Small","Large"],"sorts":true,"editable":true,"shown":true}`,
 		`{"name":"secret","type":"Secret","shown":false}`,
+		`{"name":"code","type":"Text","sorts":true,"editable":true,"shown":true,"hidden":true}`,
+		`{"name":"Key","label":"place","fields":`,
 		`{"name":"total","type":"Decimal","sorts":true,"shown":true}`,
 	} {
 		if !strings.Contains(text, want) {

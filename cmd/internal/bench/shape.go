@@ -30,7 +30,8 @@ type field struct {
 	Model    string   `json:"model,omitempty"`   // to whose rows it leads
 	Sorts    bool     `json:"sorts,omitempty"`
 	Editable bool     `json:"editable,omitempty"`
-	Shown    bool     `json:"shown"` // false of what is write-only
+	Shown    bool     `json:"shown"`            // false of what is write-only
+	Hidden   bool     `json:"hidden,omitempty"` // no record shows it, but these pages do
 }
 
 // relation leads from a row to rows of another model that name it.
@@ -81,6 +82,7 @@ func fieldOf(f *schema.Field) field {
 		Sorts:    !f.Type.Array && kind.Class() != expr.ClassOpaque,
 		Editable: !f.BuiltIn && f.Computed == nil && f.Sequence == nil && !kind.IsPrepared(),
 		Shown:    !kind.IsWriteOnly(),
+		Hidden:   f.Hidden,
 	}
 	if f.FKOf != nil {
 		shown.Model = f.FKOf.Target.Name
@@ -97,10 +99,11 @@ func fieldOf(f *schema.Field) field {
 }
 
 // label chooses the field by which people know a row: one that is called so, or else the
-// first text that is unique, or else the first text.
+// first text that is unique, or else the first text. The label is shown wherever a row is named,
+// so it is not hidden.
 func label(m *schema.Model) string {
 	isText := func(f *schema.Field) bool {
-		return f.HasColumn() && f.Type.Kind == expr.Text && !f.Type.Array
+		return f.IsShown() && f.Type.Kind == expr.Text && !f.Type.Array
 	}
 	for _, name := range []string{"name", "title", "email"} {
 		if f := m.Field(name); f != nil && isText(f) {
