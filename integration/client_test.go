@@ -139,7 +139,7 @@ func TestClient(t *testing.T) {
 	for _, program := range []string{"out/client-signin.js", "out/client-restricted.js"} {
 		out += node(t, work, nil, program, serveApp(t, appDir("workshop")).url, "")
 	}
-	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 18 {
+	if strings.Contains(out, "not ok ") || strings.Count(out, "ok ") != 19 {
 		t.Errorf("the programs:\n%s", out)
 	}
 }

@@ -67,6 +67,22 @@ await step("page through a list", async () => {
   equal((await tablet.listOrders({ where: { state: { equals: "Received" } } })).results, []);
 });
 
+await step("read what an action selects, and no more", async () => {
+  const bicycle = some((await workshop.listBicycles({ first: 1 })).results[0]);
+  const order = await workshop.openOrder({ number: "B-1", bicycle: { id: bicycle.id }, complaint: "squeaks" });
+  await workshop.addItem({ order: { id: order.id }, what: "oil" });
+  const [row] = (await tablet.listBoard({ where: { state: { equals: "Received" } } })).results;
+  const { number, promisedFor, items, mechanic } = some(row);
+  const brand: string = some(row).bicycle.brand;
+  const owner: string = some(row).bicycle.owner.name;
+  const hired: string | undefined = mechanic?.name;
+  equal([number, promisedFor, brand, owner, hired, items.map((item) => item.what)], ["B-1", null, bicycle.brand, "Ada", undefined, ["oil"]]);
+  // @ts-expect-error the board does not show it
+  equal(some(row).complaint, undefined);
+  // @ts-expect-error nor that of a bicycle
+  equal(some(row).bicycle.frameNumber, undefined);
+});
+
 await step("tell errors apart", async () => {
   const error = await failure(workshop.registerBicycle({ owner: { id: ada.id }, brand: "Swift", frameNumber: "P-1", kind: "City" }));
   equal([error.code, error.status, error.data?.errors], ["ERR_INVALID_INPUT", 400, [{ field: "frameNumber", error: "must be unique" }]]);

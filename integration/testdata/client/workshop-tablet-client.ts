@@ -14,6 +14,15 @@ export interface TabletClient extends SignInActions {
     pages(input?: WholeList<ListOrdersInput>, options?: CallOptions): AsyncIterable<ListOrdersResult>;
   };
 
+  /** What is on the board above the benches: the orders of a state, the most urgent first. */
+  listBoard: {
+    (input: ListBoardInput, options?: CallOptions): Promise<ListBoardResult>;
+    /** All records, read page by page as they are asked for. */
+    all(input: WholeList<ListBoardInput>, options?: CallOptions): AsyncIterable<ListBoardResult["results"][number]>;
+    /** All pages, one after the other. */
+    pages(input: WholeList<ListBoardInput>, options?: CallOptions): AsyncIterable<ListBoardResult>;
+  };
+
   moveOrder(input: MoveOrderInput, options?: CallOptions): Promise<RepairOrder>;
 
   addItem(input: AddItemInput, options?: CallOptions): Promise<Item>;
@@ -37,6 +46,7 @@ export function createClient(options: ClientOptions): TabletClient {
   return {
     getOrder: api.reads("getOrder"),
     listOrders: api.lists("listOrders"),
+    listBoard: api.lists("listBoard"),
     moveOrder: api.writes("moveOrder"),
     addItem: api.writes("addItem"),
     listItems: api.lists("listItems"),
@@ -171,6 +181,41 @@ export interface NullableTimestampQueryInput {
 
 export interface ListOrdersResult {
   results: RepairOrder[];
+  pageInfo: PageInfo;
+}
+
+export type ListBoardInput = {
+  where: ListBoardWhere;
+  totalCount?: boolean;
+} & ListPaging;
+
+export interface ListBoardWhere {
+  state: OrderStateQueryInput;
+}
+
+export interface ListBoardResult {
+  results: {
+    id: string;
+    number: string;
+    /** @format date */
+    promisedFor: string | null;
+    bicycle: {
+      id: string;
+      brand: string;
+      owner: {
+        id: string;
+        name: string;
+      };
+    };
+    mechanic: {
+      id: string;
+      name: string;
+    } | null;
+    items: {
+      id: string;
+      what: string;
+    }[];
+  }[];
   pageInfo: PageInfo;
 }
 
