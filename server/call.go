@@ -102,6 +102,8 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	statement := action.call
 	if form, ok := action.forms[in.OperatorSet()]; ok && in.PlainPage() && (action.seeks || !page.HasCursor) {
 		statement = form
+	} else if action.call.IsList() {
+		in = in.WithMember("operators", input.AppendText(nil, []byte(in.OperatorSet())))
 	}
 	made, err := s.onceOf(c, action, who, in.JSON)
 	if err != nil {

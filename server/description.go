@@ -35,5 +35,9 @@ func (s *Server) openAPI(c *fiber.Ctx) error {
 	if m := c.Method(); m != fiber.MethodGet && m != fiber.MethodHead {
 		return refusal.NotAllowed("GET, HEAD")
 	}
-	return exposed.description.Send(c)
+	description, err := exposed.description()
+	if err != nil {
+		return err
+	}
+	return description.Send(c)
 }

@@ -91,6 +91,7 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		isReady()
 		if !asked && !looksAgain { // after the first requests can be answered, since it takes a while
 			s.limitZones(ctx, conn)
+			s.leaveStart()
 		}
 
 		wait, stop := context.WithTimeout(ctx, s.poll)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/jackc/pgx/v5"
 
@@ -39,8 +40,8 @@ type served struct {
 
 // api is the actions under one path.
 type api struct {
-	actions     map[string]*action // by name
-	description request.Document
+	actions     map[string]*action               // by name
+	description func() (request.Document, error) // made when it is first asked for
 }
 
 // action is an action, ready to be called.
@@ -262,11 +263,10 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 	}
 	for _, declared := range m.APIs {
 		exposed := &api{actions: map[string]*action{}}
-		text, err := openapi.Describe(m, &declared, number, s.config.BaseURL, s.config.Name)
-		if err != nil {
-			faults = append(faults, err.Error())
-		}
-		exposed.description = request.NewDocument(text)
+		exposed.description = sync.OnceValues(func() (request.Document, error) {
+			text, err := openapi.Describe(m, &declared, number, s.config.BaseURL, s.config.Name)
+			return request.NewDocument(text), err
+		})
 		for _, name := range declared.Actions {
 			a, ok := actions[name]
 			if !ok {

@@ -62,7 +62,8 @@ type Server struct {
 	current  atomic.Pointer[served]      // nil until one is
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
-	outages  sampler // of the log
+	left     sync.Once // when what only the start has needed is given back
+	outages  sampler   // of the log
 	inFlight atomic.Int64
 }
 

@@ -125,24 +125,27 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestOperators(t *testing.T) {
+func TestOperatorPaths(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
 	for _, test := range []struct {
-		filter string
-		want   []string
+		input string
+		want  []string
 	}{
 		{`{}`, nil},
-		{`{"state":{"equals":"Done"}}`, []string{`state.equals "Done"`}},
-		{`{"state":{"equals":null}}`, []string{`state.equals null`}},
-		{`{"tags":{"any":{"equals":"a","startsWith":"b"}},"n":{"oneOf":[1,{"x":2}]}}`,
-			[]string{`n.oneOf [1, {"x": 2}]`, `tags.any.equals "a"`, `tags.any.startsWith "b"`}},
-		{`{"a":{"b":{"c":{"equals":1}}},"d":true}`, []string{`a.b.c.equals 1`, `d true`}},
-		{`{"a":{}}`, nil},
+		{`{"where":{}}`, nil},
+		{`{"where":{"state":{"equals":"Done"}}}`, []string{"state.equals"}},
+		{`{"where":{"state":{"equals":null,"notEquals":"null"}}}`, []string{"state.equals:null", "state.notEquals"}},
+		{`{"where":{"tags":{"any":{"equals":"a","startsWith":"b"}},"n":{"oneOf":[1,{"x":2}]}}}`,
+			[]string{"n.oneOf", "tags.any.equals", "tags.any.startsWith"}},
+		{`{"where":{"a":{"b":{"c":{"equals":1}}},"d":true,"e":null}}`, []string{"a.b.c.equals", "d", "e:null"}},
+		{`{"where":{"a":{}}}`, nil},
+		{`{"where":{"a":{"equals":1}},"operators":"a.equals,b.oneOf"}`, []string{"a.equals", "b.oneOf"}},
+		{`{"operators":""}`, nil},
 	} {
-		got := values[string](t, conn, `select path || ' ' || operand from platform.operators($1) order by path collate "C"`, test.filter)
+		got := values[string](t, conn, `select path from unnest(platform.operator_paths($1)) as path order by path collate "C"`, test.input)
 		if !slices.Equal(got, test.want) {
-			t.Errorf("operators(%s) = %q, want %q", test.filter, got, test.want)
+			t.Errorf("operator_paths(%s) = %q, want %q", test.input, got, test.want)
 		}
 	}
 }

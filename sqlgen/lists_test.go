@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/server/input"
 )
 
 const cards = `
@@ -72,8 +73,9 @@ func readPage(t testing.TB, answer string) page {
 	return p
 }
 
-// list calls a list by its general function, and by the form that serves the
-// request, if there is one: both must answer the same, byte for byte.
+// list calls a list by its general function, as a server does and without naming the
+// operators, and by the form that serves the request, if there is one: all must answer
+// the same, byte for byte.
 func (a *app) list(t testing.TB, name, body string) string {
 	t.Helper()
 	return a.listAs(t, name, body, "")
@@ -88,6 +90,10 @@ func (a *app) listAs(t testing.TB, name, body, caller string) string {
 	}
 	action := a.action(t, name)
 	answer := a.callFunction(t, action.Function, string(in.JSON), caller)
+	named := in.WithMember("operators", input.AppendText(nil, []byte(in.OperatorSet())))
+	if got := a.callFunction(t, action.Function, string(named.JSON), caller); got != answer {
+		t.Errorf("%s\napi.%s answers\n%s\nand to %s\n%s", body, action.Function, answer, named.JSON, got)
+	}
 	if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
 		if got := a.callFunction(t, form, string(in.JSON), caller); got != answer {
 			t.Errorf("%s %s\napi.%s answers\n%s\napi.%s\n%s", name, body, action.Function, answer, form, got)

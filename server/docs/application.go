@@ -148,7 +148,7 @@ func (s *Pages) applicationPage(c *fiber.Ctx) error {
 	tables = slices.DeleteFunc(tables, func(t databaseTable) bool {
 		return slices.ContainsFunc(f.Models, func(m modelView) bool { return m.Table == t.Name })
 	})
-	return sendPage(c, s.pages["application"], struct {
+	return sendPage(c, s.pages()["application"], struct {
 		frame
 		Others []databaseTable
 	}{f, tables})
@@ -160,7 +160,7 @@ func (s *Pages) accessPage(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	return sendPage(c, s.pages["access"], f)
+	return sendPage(c, s.pages()["access"], f)
 }
 
 // modelPage shows a model or union.
@@ -190,7 +190,7 @@ func (s *Pages) modelPage(c *fiber.Ctx) error {
 		}
 		data.Table = findTable(tables, model.Table)
 	}
-	return sendPage(c, s.pages["model"], data)
+	return sendPage(c, s.pages()["model"], data)
 }
 
 // actionPage shows an action, with a form to try it.
@@ -225,7 +225,7 @@ func (s *Pages) actionPage(c *fiber.Ctx) error {
 	for i, verdict := range a.Access {
 		data.Access = append(data.Access, access{m.Callers[i], verdict})
 	}
-	return sendPage(c, s.pages["action"], data)
+	return sendPage(c, s.pages()["action"], data)
 }
 
 // resultText says what an action answers.
@@ -260,7 +260,7 @@ func (s *Pages) rowsPage(c *fiber.Ctx) error {
 			}
 		}
 	}
-	return sendPage(c, s.pages["rows"], struct {
+	return sendPage(c, s.pages()["rows"], struct {
 		frame
 		Model *modelView
 		Forms map[string]string

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -66,8 +67,8 @@ type Options struct {
 // Pages are the pages, ready to be sent.
 type Pages struct {
 	Options
-	pages  map[string]*template.Template // by name
-	assets map[string]*asset             // by name below /docs/
+	pages  func() map[string]*template.Template // by name
+	assets func() map[string]*asset             // by name below /docs/
 }
 
 // asset is a file that pages use.
@@ -87,28 +88,37 @@ var ownAssets = []string{
 // swaggerFiles are the files of Swagger UI that the reference uses.
 var swaggerFiles = []string{"swagger-ui-bundle.js", "swagger-ui.css"}
 
-// New reads the pages out of the binary.
+// New makes the pages, which are read out of the binary when the first of them is asked for.
 func New(o Options) *Pages {
-	p := &Pages{Options: o, pages: map[string]*template.Template{}, assets: map[string]*asset{}}
+	return &Pages{Options: o, pages: sync.OnceValue(readPages), assets: sync.OnceValue(readAssets)}
+}
+
+func readPages() map[string]*template.Template {
+	pages := map[string]*template.Template{}
 	for _, name := range []string{"application", "access", "model", "action", "rows", "reference", "mail", "problem"} {
 		file := name + ".html"
-		p.pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
+		pages[name] = template.Must(template.New(file).Funcs(template.FuncMap{"lines": paragraphs}).ParseFS(docsFiles, file, "frame.html"))
 	}
+	return pages
+}
+
+func readAssets() map[string]*asset {
+	assets := map[string]*asset{}
 	for _, name := range ownAssets {
 		text, err := docsFiles.ReadFile(name)
 		if err != nil {
 			panic(fmt.Sprintf("server: read %s: %v", name, err)) // it is part of the binary
 		}
-		p.assets[name] = newAsset(name, text, nil)
+		assets[name] = newAsset(name, text, nil)
 	}
 	for _, name := range swaggerFiles {
 		zipped, err := static.FS.ReadFile(name + ".gz")
 		if err != nil {
 			panic(fmt.Sprintf("server: read %s: %v", name, err))
 		}
-		p.assets[name] = newAsset(name, nil, zipped)
+		assets[name] = newAsset(name, nil, zipped)
 	}
-	return p
+	return assets
 }
 
 func newAsset(name string, text, zipped []byte) *asset {
@@ -174,7 +184,7 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 		r := request.Of(c)
 		s.Policy.Answer(c.Context(), r, refused)
 		number, m := s.Release()
-		return sendPage(c, s.pages["problem"], struct {
+		return sendPage(c, s.pages()["problem"], struct {
 			frame
 			Message, RequestID string
 			IsAway             bool // for a moment
@@ -185,7 +195,7 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 
 // asset answers with a file of the pages.
 func (s *Pages) asset(c *fiber.Ctx) error {
-	a := s.assets[c.Params("asset")]
+	a := s.assets()[c.Params("asset")]
 	if a == nil {
 		return &refusal.ActionNotFound
 	}
@@ -255,5 +265,5 @@ func (s *Pages) referencePage(c *fiber.Ctx) error {
 	if data.Shown == "" && asked != "" {
 		return &refusal.ActionNotFound
 	}
-	return sendPage(c, s.pages["reference"], data)
+	return sendPage(c, s.pages()["reference"], data)
 }

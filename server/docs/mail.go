@@ -68,7 +68,7 @@ func (s *Pages) mailPage(c *fiber.Ctx) error {
 		views = append(views, v)
 	}
 	number, m := s.Release()
-	return sendPage(c, s.pages["mail"], struct {
+	return sendPage(c, s.pages()["mail"], struct {
 		frame
 		Mails []mailView
 	}{s.frame(number, m, "", 0), views})

@@ -55,7 +55,7 @@
 {{ template "read_page.sql" . }}
 {{ template "facet_sql.sql" . }}
 {{ template "facets.sql" . }}
-{{ template "operators.sql" . }}
+{{ template "operator_paths.sql" . }}
 {{ template "texts.sql" . }}
 
 {{ template "owners.sql" . }}

@@ -5,6 +5,7 @@ language plpgsql
 stable
 security invoker
 set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan -- a plan for each of a dozen roles would cost more than all that is looked up
 as $$
 declare
   v_callers oid[] := platform.owners(); -- whom functions in api run as

@@ -9,10 +9,7 @@ func (b *builder) answerRows() {
 	a := b.action
 	g := generalList{b: b, where: member(input, "where")}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-	if len(a.Reads) > 0 {
-		g.path = b.own("v_path", "text", nil)
-		g.operand = b.own("v_operand", "jsonb", nil)
-	}
+	g.takeOperators()
 	rows := b.own("v_rows", rowType(b.model)+"[]", nil)
 	g.sql = b.own("v_sql", "text", &pg.Fragment{
 		Prefix: " ",

@@ -172,7 +172,7 @@ func (g *generalList) facetsOfUnion() (shown pg.Expr, ways []pg.Expr) {
 	var queries []pg.Expr
 	for i, arm := range arms {
 		x := arm.row(whereLogic, inQuery, valueInFilter)
-		list := &generalList{b: b, where: g.where, path: g.path, operand: g.operand, label: schema.SnakeForm(arm.Name) + "_"}
+		list := &generalList{b: b, where: g.where, path: g.path, label: schema.SnakeForm(arm.Name) + "_"}
 		list.sql = b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.rows(x))
 		list.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
 			{Value: x.row.id, As: "id"}, {Value: pg.Lit(fmt.Sprint(arm.number)), As: armColumn},

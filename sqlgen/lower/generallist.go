@@ -100,11 +100,10 @@ func (g *generalList) pickFirst(keys *pg.Variable) {
 	)
 }
 
-// takeOperators declares the variables that hold an operator of the request.
+// takeOperators declares the variable that holds the path of an operator of the request.
 func (g *generalList) takeOperators() {
 	if len(g.b.action.Reads) > 0 {
 		g.path = g.b.own("v_path", "text", nil)
-		g.operand = g.b.own("v_operand", "jsonb", nil)
 	}
 }
 
@@ -128,14 +127,14 @@ func (g *generalList) readWhere() {
 
 // generalList is a general list in the making.
 type generalList struct {
-	b                  *builder // the function
-	where              pg.Expr  // the filter
-	path, operand, sql *pg.Variable
-	guards             []guard
-	label              string          // of variables that gather what is asked of elements; empty but in an arm of a union
-	facets             *facets         // what the rows are picked for, if it is not a page
-	merge              *merge          // the ways in which rows are found; nil means that the statement finds them itself
-	indexed            map[string]bool // columns of the table that indexes have
+	b         *builder // the function
+	where     pg.Expr  // the filter
+	path, sql *pg.Variable
+	guards    []guard
+	label     string          // of variables that gather what is asked of elements; empty but in an arm of a union
+	facets    *facets         // what the rows are picked for, if it is not a page
+	merge     *merge          // the ways in which rows are found; nil means that the statement finds them itself
+	indexed   map[string]bool // columns of the table that indexes have
 
 	picks     *pg.Variable // whether rows are picked first, which other lists read at once
 	pickedFor pg.Expr      // patterns of the paths for which they are
@@ -375,6 +374,9 @@ func (g generalList) operators(root *scope, elsewhere []filter) {
 	for _, in := range g.b.action.Reads {
 		if in.Explicit {
 			nothing = append(nothing, pg.Str(in.Name)) // the @wheres have it
+			if in.InputNullable() {
+				nothing = append(nothing, pg.Str(in.Name+ofNull))
+			}
 		}
 	}
 
@@ -385,14 +387,7 @@ func (g generalList) operators(root *scope, elsewhere []filter) {
 			isPicked := &pg.Any{Value: g.path, Op: "like", Array: g.pickedFor}
 			each = append(each, &pg.Assign{Variable: g.picks, Value: &pg.Or{Operands: []pg.Expr{g.picks, isPicked}}})
 		}
-		loop := &pg.ForEach{
-			Variables: []*pg.Variable{g.path, g.operand},
-			Query: &pg.Select{
-				Columns: []pg.Output{{Value: pg.Col("operator", "path")}, {Value: pg.Col("operator", "operand")}},
-				From:    &pg.CallRef{Call: pg.Fn("platform.operators", g.where), Alias: "operator"},
-			},
-			Body: each,
-		}
+		loop := &pg.ForElement{Variable: g.path, Array: pg.Fn("platform.operator_paths", input), Body: each}
 		after = append([]pg.Statement{loop}, after...)
 		g.b.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", after...)
 	} else if len(after) > 0 {
@@ -407,6 +402,9 @@ func (f filter) paths(all bool) []pg.Expr {
 	if all {
 		for _, o := range f.operators() {
 			paths = append(paths, f.named(o.name))
+			if o.nullable && f.isNullable() {
+				paths = append(paths, f.named(o.name+ofNull))
+			}
 		}
 	}
 	if !f.input.Type.Array {
@@ -519,19 +517,18 @@ func (g generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statem
 		extend(s.text, g.opening(f.elementsQuery(s.x)), gathered, pg.Str(")"))))
 }
 
+// ofNull ends the path of an operator whose operand is null.
+const ofNull = ":null"
+
 // whens returns a branch per operator of a filter: its path, then the condition it
 // adds.
 func (g generalList) whens(s *scope, f filter) []pg.When {
 	var whens []pg.When
 	for _, o := range f.operators() {
-		added := pg.Expr(alsoHolds(f.holds(s.x, o, theFilter)))
+		whens = append(whens, pg.When{Condition: f.named(o.name), Result: alsoHolds(f.holds(s.x, o, theFilter))})
 		if o.nullable && f.isNullable() {
-			added = &pg.Case{
-				Whens: []pg.When{{Condition: pg.Eq(g.operand, pg.Str("null")), Result: alsoHolds(f.holdsOfNull(s.x, o))}},
-				Else:  added,
-			}
+			whens = append(whens, pg.When{Condition: f.named(o.name + ofNull), Result: alsoHolds(f.holdsOfNull(s.x, o))})
 		}
-		whens = append(whens, pg.When{Condition: f.named(o.name), Result: added})
 	}
 	if f.input.Type.Array {
 		for _, o := range elementOperatorsOf(f.input.Type.Kind) {

@@ -64,11 +64,8 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	where := member(input, "where")
 
 	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
-	var path, operand *pg.Variable
-	if len(a.Reads) > 0 {
-		path = b.own("v_path", "text", nil)
-		operand = b.own("v_operand", "jsonb", nil)
-	}
+	all := generalList{b: b, where: where}
+	all.takeOperators()
 
 	// The rows of each arm, without row security, so that every condition may use an
 	// index.
@@ -76,7 +73,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	for _, arm := range armsOf(a.Union) {
 		text := b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.source(a))
 		lists = append(lists, &generalList{
-			b: b, where: where, path: path, operand: operand, sql: text, label: schema.SnakeForm(arm.Name) + "_",
+			b: b, where: where, path: all.path, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
 	picked := b.own("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
