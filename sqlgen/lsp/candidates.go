@@ -408,12 +408,14 @@ func (x *index) inputSymbols(s *spot) []*symbol {
 		if in.Label != nil {
 			y.name, y.span, y.spelling = in.Label.Name, in.Label.Span(), plainly(in.Label)
 			y.detail = y.name + ": " + typeText(steps[0], in.Array != nil, in.Optional != nil)
+			y.typ = valueType{steps[0], in.Array != nil}
 		} else {
 			y.name = schema.FlatName(steps)
 			y.detail = typeText(strings.Join(steps, "."), false, in.Optional != nil)
 			if path := x.fieldPath(owner, steps); path != nil {
 				y.detail += " // " + path[len(path)-1].typeText()
 				y.spelling = flat(steps, path)
+				y.typ = valueType{path[len(path)-1].typeName, path[len(path)-1].array}
 			}
 		}
 		symbols = append(symbols, y)

@@ -329,6 +329,9 @@ func (x *index) takesArgument(s *spot, around item, y *symbol) bool {
 		if s.block == "actions" && s.name(0) == "create" && len(s.path) == 1 && s.path[0] == schema.Variable(ownerName(s)) {
 			return isLinked(around, y.name) // the row itself is only being made
 		}
+		if s.block == "actions" && s.name(0) == "create" && y.row && len(s.rest) > 0 {
+			return isLinked(around, s.rest[0])
+		}
 	}
 	if s.block == "model" && s.attribute == "validate" && len(s.path) > 1 {
 		return false // a model's own fields only
@@ -336,7 +339,7 @@ func (x *index) takesArgument(s *spot, around item, y *symbol) bool {
 	if s.call != "" && s.argument == 0 && y.field != nil && !x.aggregateTakes(s.call, y.field) {
 		return false
 	}
-	return x.takesName(s, around, y)
+	return x.takesName(s, around, y) && x.agrees(s, y)
 }
 
 // takesField tells whether a list of own fields can name one.

@@ -14,7 +14,7 @@ import (
 )
 
 // unfinished are the codes by which the compiler asks for what is to be written behind an
-// item, or says that the whole of an expression has another type: none refuses the item.
+// item: none refuses the item.
 var unfinished = []syntax.Code{
 	syntax.Syntax,             // brackets and names that follow
 	schema.AttributeArguments, // those of an attribute
@@ -22,10 +22,7 @@ var unfinished = []syntax.Code{
 	schema.BadReturns,         // the kind of an action, whose returns follows
 	schema.ReadInputOnCreate,  // and whose parentheses are those of another kind
 	expr.NotBoolean,           // an operand, whose operator follows
-	expr.OperandTypes,
-	expr.TypeMismatch,
 	expr.NestedComparison,
-	expr.ArmField,
 	expr.WriteOnlyField, // a test for null
 	schema.EmptyRule,    // the arguments of @permission
 	schema.RuleActions,
@@ -43,6 +40,7 @@ type offered struct {
 	start, end int    // of the item
 	item       string
 	goesOn     bool // whether more can follow behind a dot
+	typed      bool // whether a path is on the other side of its operator, so that its type is asked for
 }
 
 // offersOf returns all that completion offers at the places of a project: instead of each
@@ -59,7 +57,7 @@ func offersOf(p *sqlgen.Project) []offered {
 				insert = y.name
 			}
 			if insert != s.word {
-				all = append(all, offered{before + insert + after, len(before), len(before) + len(insert), y.name, y.next != nil})
+				all = append(all, offered{before + insert + after, len(before), len(before) + len(insert), y.name, y.next != nil, len(s.against) > 0})
 			}
 		}
 	}
@@ -95,6 +93,7 @@ func (o offered) refusal(p *sqlgen.Project) *syntax.Diagnostic {
 		switch {
 		case e.Warning, e.Span.File == nil, e.Span.Start.Offset >= o.end, e.Span.End.Offset <= o.start, slices.Contains(unfinished, e.Code):
 		case e.Code == expr.NotOwnField && o.goesOn: // a relation, which can be tested for null
+		case (e.Code == expr.OperandTypes || e.Code == expr.TypeMismatch || e.Code == expr.ArmField) && (o.goesOn || !o.typed): // arithmetic, or a literal
 		case e.Code == schema.SetTarget && o.goesOn: // a field of the rows that are made there
 		case e.Code == expr.BadAggregate && (o.goesOn || aggregateWords.has(o.item)): // a path, or the number of arguments
 		case e.Code == expr.UnknownName && (o.goesOn || o.item == "headers" || o.item == "env" || o.item == "secrets"): // a name that follows

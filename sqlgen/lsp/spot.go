@@ -44,6 +44,8 @@ type spot struct {
 	assigned  bool            // whether it is right of =
 	first     bool            // whether it begins an argument
 	isLabel   bool            // whether the word is a label itself
+	against   []string        // the path that it is compared with or assigned to; nil means none, or more than a path
+	operator  string          // between the two
 	clause    string          // of inputs: reads, with or returns
 	rest      []string        // the names behind the word, each with a dot before it
 	call      string          // the aggregate whose arguments it is in, or ""
@@ -112,6 +114,7 @@ func (w *walk) look(s *spot) {
 	for i := at + 1; s.word != "" && w.tokens[i].Text == "." && w.tokens[i+1].Kind == syntax.TokenName; i += 2 {
 		s.rest = append(s.rest, w.tokens[i+1].Text)
 	}
+	w.readOperands(s)
 	s.afterAt = at > 0 && w.tokens[at-1].Text == "@"
 	w.describe(s)
 }

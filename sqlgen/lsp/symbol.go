@@ -24,6 +24,7 @@ type symbol struct {
 	field    *field        // that it names, or nil
 	input    *syntax.Input // that it names, or nil
 	row      bool          // whether it is the variable of a model
+	typ      valueType     // of its value, as far as it is known
 }
 
 func wordSymbols(list words, c class) []*symbol {
@@ -61,9 +62,9 @@ func named(symbols []*symbol, name string) *symbol {
 func contextSymbols(declarations ...string) []*symbol {
 	var symbols []*symbol
 	for _, d := range declarations {
-		name, _, _ := strings.Cut(d, " ")
+		name, typ, _ := strings.Cut(d, " ")
 		w, _ := contextWords.find(name)
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text})
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: d, doc: w.text, typ: valueType{name: strings.TrimSuffix(typ, "?")}})
 	}
 	return symbols
 }
@@ -74,7 +75,7 @@ func (x *index) variable(model string) []*symbol {
 		return nil
 	}
 	y := &symbol{name: schema.Variable(model), class: classValue, detail: schema.Variable(model) + " " + model,
-		doc: "The row of `" + model + "`.", row: true, next: func() []*symbol { return x.fieldSymbols(model) }}
+		doc: "The row of `" + model + "`.", row: true, typ: valueType{name: model}, next: func() []*symbol { return x.fieldSymbols(model) }}
 	if d := x.declaration(model); d != nil {
 		y.span, y.spelling = declaredName(d).Span(), asVariable(declaredName(d))
 	}
@@ -96,7 +97,7 @@ func (x *index) contextSymbol() *symbol {
 func configured(names []string) []*symbol {
 	var symbols []*symbol
 	for _, name := range names {
-		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`."})
+		symbols = append(symbols, &symbol{name: name, class: classField, detail: name + " Text", doc: "Declared in `sternpost.yaml`.", typ: valueType{name: "Text"}})
 	}
 	return symbols
 }
@@ -145,7 +146,7 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 	var symbols []*symbol
 	for _, v := range d.Values {
 		symbols = append(symbols, &symbol{name: v.Name.Name, class: classEnumValue, detail: d.Name.Name + "." + v.Name.Name,
-			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name)})
+			doc: docText(v.Doc), span: v.Name.Span(), spelling: plainly(v.Name), typ: valueType{name: d.Name.Name}})
 	}
 	return symbols
 }
@@ -154,7 +155,8 @@ func valueSymbols(d *syntax.Enum) []*symbol {
 func (x *index) fieldSymbols(owner string) []*symbol {
 	var symbols []*symbol
 	for _, f := range x.fields(owner) {
-		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f, unseen: f.unseen}
+		y := &symbol{name: f.name, class: classField, detail: f.name + " " + f.typeText(), span: f.span, spelling: f.spelling, field: f,
+			typ: valueType{f.typeName, f.array}, unseen: f.unseen}
 		stored := ""
 		switch {
 		case f.column != "":
