@@ -82,23 +82,30 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		through := pg.Ident(s.Through)
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Through) + " where " + through + ".id = any (__ids) order by " + through + ".id for no key update;\n" + lock
 	}
-	if len(s.Read) == 0 {
+	comparesOnly := k.Event == "insert" || len(s.Extremes) == 0
+	if len(s.Read) == 0 && comparesOnly {
 		// A single row waits in the update, which adds to what the row has then.
 		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"
 	}
 	parts := []string{lock}
 	var names []string
+	for _, c := range s.Moved {
+		names = append(names, c.Column)
+	}
+	for _, c := range s.Extremes {
+		names = append(names, c.Column)
+	}
+	for _, c := range s.Read {
+		names = append(names, c.Column)
+	}
 	if len(s.Moved) > 0 {
 		parts = append(parts, moving(t, k, s))
-		for _, c := range s.Moved {
-			names = append(names, c.Column)
-		}
 	}
-	if len(s.Read) > 0 {
-		parts = append(parts, reading(t, s, found))
-		for _, c := range s.Read {
-			names = append(names, c.Column)
-		}
+	if len(s.Extremes) > 0 && k.Event == "insert" {
+		parts = append(parts, raising(t, s))
+	}
+	if len(s.Read) > 0 || !comparesOnly {
+		parts = append(parts, reading(t, k, s, found))
 	}
 	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`
 __ids := array(
@@ -173,26 +180,130 @@ where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
   and (` + either(moves) + `);`
 }
 
-// reading reads columns anew.
-func reading(t *pg.Table, s *pg.Keep, found string) string {
+// raising compares least and greatest values with those of new rows: as they are now, since
+// they may have changed since they were inserted.
+func raising(t *pg.Table, s *pg.Keep) string {
+	name, moved := pg.Ident(s.Table), besides("moved", s.Table)
+	list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
+	var sets, moves []string
+	for i, c := range s.Extremes {
+		now := fmt.Sprintf("now_%d", i+1)
+		list = append(list, aggregate(c)+"("+Expr(c.Of)+") as "+now)
+	}
+	for i, c := range s.Extremes {
+		column, now := pg.Ident(c.Column), fmt.Sprintf("%s.now_%d", moved, i+1)
+		sets = append(sets, column+" = "+comparison(c)+"("+name+"."+column+", "+now+")")
+		moves = append(moves, "("+now+" "+beyond(c)+" "+name+"."+column+") is not false and "+now+" is not null")
+	}
+	return `update ` + pg.Qualified(t.Schema, s.Table) + `
+set` + listed(sets, 2) + `
+from (
+  select` + listed(list, 4) + `
+` + indented(liveRows(t), 2) + `
+  group by ` + pg.Ident(t.Name) + "." + pg.Ident(s.Key) + `
+) as ` + moved + `
+where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
+  and (` + either(moves) + `);`
+}
+
+// liveRows are those of the new rows that are still there, found by their ids however many the
+// plan was made for: it stays for statements that write one row.
+func liveRows(t *pg.Table) string {
+	own := pg.Ident(t.Name)
+	return "from " + pg.Qualified(t.Schema, t.Name) + "\nwhere " + own + ".id = any (array(select new_rows.id from new_rows))"
+}
+
+// reading reads columns anew. A least or greatest value is, if a row that had it has it no
+// more, and no other row that was written has reached it.
+func reading(t *pg.Table, k *pg.Keeper, s *pg.Keep, found string) string {
 	target := pg.Qualified(t.Schema, s.Table)
-	name, source := pg.Ident(s.Table), besides("source", s.Table)
+	name, source, moved := pg.Ident(s.Table), besides("source", s.Table), besides("moved", s.Table)
 	var values, sets, differ []string
-	for _, c := range s.Read {
-		column := pg.Ident(c.Column)
-		values = append(values, Expr(c.Value)+" as "+column)
+	add := func(column, value string) {
+		column = pg.Ident(column)
+		values = append(values, value+" as "+column)
 		sets = append(sets, column+" = "+source+"."+column)
 		differ = append(differ, name+"."+column+" is distinct from "+source+"."+column)
+	}
+	from := target
+	if k.Event != "insert" && len(s.Extremes) > 0 {
+		from += "\nleft join (\n" + indented(wasAndNow(t, k, s), 2) + "\n) as " + moved + " on " + moved + ".key = " + name + "." + pg.Ident(s.Match)
+		for i, c := range s.Extremes {
+			stored := name + "." + pg.Ident(c.Column)
+			was, now := fmt.Sprintf("%s.was_%d", moved, i+1), fmt.Sprintf("%s.now_%d", moved, i+1)
+			reached := func(value string) string { return "(" + value + " " + beyond(c) + "= " + stored + ")" }
+			condition, other := was+" "+beyond(c)+"= "+stored, stored
+			if k.Event == "update" {
+				condition += " and " + reached(now) + " is not true"
+				other = comparison(c) + "(" + stored + ", " + now + ")"
+			}
+			add(c.Column, "case\n  when "+condition+"\n    then "+Expr(c.Whole)+"\n  else "+other+"\nend")
+		}
+	}
+	for _, c := range s.Read {
+		add(c.Column, Expr(c.Value))
 	}
 	return `update ` + target + `
 set` + listed(sets, 2) + `
 from (
-  select` + listed(append([]string{name + ".id"}, values...), 4) + `
-  from ` + target + `
+  select` + listedLines(append([]string{name + ".id"}, values...), 4) + `
+` + indented("from "+from, 2) + `
   where ` + found + `
+  offset 0 -- or each value would be read twice, to compare it and to set it
 ) as ` + source + `
 where ` + name + `.id = ` + source + `.id
   and (` + either(differ) + `);`
+}
+
+// wasAndNow selects, for each key, the least or greatest values of rows as they were and of
+// those that are there now.
+func wasAndNow(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+	own := pg.Ident(t.Name)
+	key := own + "." + pg.Ident(s.Key)
+	before, after, both := []string{key + " as key"}, []string{key}, []string{"changed.key"}
+	for i, c := range s.Extremes {
+		was, now := fmt.Sprintf("was_%d", i+1), fmt.Sprintf("now_%d", i+1)
+		both = append(both, aggregate(c)+"(changed."+was+") as "+was)
+		before = append(before, Expr(c.Of)+" as "+was)
+		if k.Event == "update" {
+			both = append(both, aggregate(c)+"(changed."+now+") as "+now)
+			before = append(before, "null as "+now)
+			after = append(after, "null", Expr(c.Of))
+		}
+	}
+	rows := "select" + listed(before, 2) + "\nfrom old_rows as " + own
+	if k.Event == "update" {
+		rows += "\nunion all\nselect" + listed(after, 2) + "\n" + liveRows(t)
+	}
+	return "select" + listed(both, 2) + "\nfrom (\n" + indented(rows, 2) + "\n) as changed\ngroup by changed.key"
+}
+
+// aggregate is the function that finds the value of some rows.
+func aggregate(c pg.Extreme) string { return lesser(c, "min", "max") }
+
+// comparison is the function that finds the value of some values.
+func comparison(c pg.Extreme) string { return lesser(c, "least", "greatest") }
+
+// beyond is the operator between a value and another one that it takes the place of.
+func beyond(c pg.Extreme) string { return lesser(c, "<", ">") }
+
+func lesser(c pg.Extreme, least, greatest string) string {
+	if c.IsGreatest {
+		return greatest
+	}
+	return least
+}
+
+// listedLines is listed for items that may have several lines.
+func listedLines(items []string, by int) string {
+	for i, item := range items {
+		items[i] = strings.ReplaceAll(item, "\n", "\n"+strings.Repeat(" ", by))
+	}
+	if !strings.Contains(strings.Join(items, ""), "\n") {
+		return listed(items, by)
+	}
+	between := "\n" + strings.Repeat(" ", by)
+	return between + strings.Join(items, ","+between)
 }
 
 // besides returns a name for rows that a statement reads beside a table.

@@ -3,6 +3,7 @@ package install_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os/exec"
 	"strings"
 	"testing"
@@ -288,5 +289,69 @@ func TestComputedOfAwkwardNames(t *testing.T) {
 	}
 	if _, err := conn.Exec(t.Context(), "update app.old set v_ids = 7 where id = 'o2'"); err == nil || !strings.Contains(err.Error(), "new_validate_01") {
 		t.Errorf("got %v, want a broken rule", err)
+	}
+}
+
+// A new line is compared with the greatest and the least that there is, however many lines there are: the others are read
+// only when the line goes, or changes, that had the value.
+func TestExtremesReadFewRows(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, conn, billed("dearest Decimal? @computed(MAX(invoice.lines.worth)) least Decimal @computed(MIN(invoice.lines.worth)) "+
+		"lineCount Number @computed(COUNT(invoice.lines))", "worth Decimal", ""))
+	const lines = 3000
+	mustExec(t, conn, fmt.Sprintf(`
+		insert into app.invoice (id, name) values ('few', 'a'), ('many', 'b');
+		insert into app.product (id, title, price) values ('p', 'x', 1);
+		insert into app.line (id, invoice_id, product_id, quantity, worth) select 'f' || n, 'few', 'p', 1, n from generate_series(1, 10) n;
+		insert into app.line (id, invoice_id, product_id, quantity, worth) select 'm' || n, 'many', 'p', 1, n from generate_series(1, %d) n;
+		analyze;
+	`, lines))
+	for _, c := range []struct {
+		name, statement string
+		readsAll        bool
+		want            string // of the invoice with many lines
+	}{
+		{"a line between", "insert into app.line (id, invoice_id, product_id, quantity, worth) values ('x', '%s', 'p', 1, 5)", false, "3000 1"},
+		{"a greater one", "insert into app.line (id, invoice_id, product_id, quantity, worth) values ('y', '%s', 'p', 1, 9000)", false, "9000 1"},
+		{"two at once", "insert into app.line (id, invoice_id, product_id, quantity, worth) values ('z', '%s', 'p', 1, -1), ('w', '%[1]s', 'p', 1, 8000)", false, "9000 -1"},
+		{"one that rises", "update app.line set worth = 9500 where id = 'x' and invoice_id = '%s'", false, "9500 -1"},
+		{"the greatest rises", "update app.line set worth = 9600 where id = 'x' and invoice_id = '%s'", false, "9600 -1"},
+		{"one that is neither", "update app.line set worth = 7 where id = 'w' and invoice_id = '%s'", false, "9600 -1"},
+		{"one that is neither goes", "delete from app.line where id = 'w' and invoice_id = '%s'", false, "9600 -1"},
+		{"the greatest falls", "update app.line set worth = 8 where id = 'x' and invoice_id = '%s'", true, "9000 -1"},
+		{"the greatest goes", "delete from app.line where id = 'y' and invoice_id = '%s'", true, "3000 -1"},
+		{"the least goes", "delete from app.line where id = 'z' and invoice_id = '%s'", true, "3000 1"},
+		{"one moves in", "insert into app.line (id, invoice_id, product_id, quantity, worth) values ('v', 'few', 'p', 1, 9999); update app.line set invoice_id = '%s' where id = 'v'", false, "9999 1"},
+	} {
+		for _, invoice := range []string{"few", "many"} {
+			var before, after int
+			const read = "select coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) from pg_stat_xact_user_tables where relid = 'app.line'::regclass"
+			mustExec(t, conn, "begin")
+			if err := conn.QueryRow(t.Context(), read).Scan(&before); err != nil {
+				t.Fatal(err)
+			}
+			mustExec(t, conn, "set local enable_seqscan = off; "+fmt.Sprintf(c.statement, invoice))
+			if err := conn.QueryRow(t.Context(), read).Scan(&after); err != nil {
+				t.Fatal(err)
+			}
+			end := "rollback"
+			if invoice == "many" {
+				end = "commit"
+			}
+			mustExec(t, conn, end)
+			switch got := after - before; {
+			case invoice == "few" && got > 60, invoice == "many" && !c.readsAll && got > 60:
+				t.Errorf("%s, %s lines: %d were read", c.name, invoice, got)
+			case invoice == "many" && c.readsAll && got < lines || got > lines+60:
+				t.Errorf("%s: %d lines were read, want each once", c.name, got)
+			default:
+				t.Logf("%s, %s lines: %d were read", c.name, invoice, got)
+			}
+		}
+		var got string
+		if err := conn.QueryRow(t.Context(), "select trim_scale(dearest) || ' ' || trim_scale(least) from app.invoice where id = 'many'").Scan(&got); err != nil || got != c.want {
+			t.Errorf("%s: the greatest and least are %q, %v, want %q", c.name, got, err, c.want)
+		}
 	}
 }

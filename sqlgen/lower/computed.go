@@ -23,6 +23,7 @@ type partKind int
 const (
 	copied  partKind = iota // of the row that a to-one leads to
 	shifted                 // a sum or count of rows that point here: it moves by the difference
+	extreme                 // the least or greatest value of rows that point here: it is read anew only when one that had it goes
 	reread                  // another value of the rows that point here
 )
 
@@ -126,7 +127,7 @@ func (l *lowering) keptBy(f *schema.Field) *part {
 			l.keepers[f] = l.pathPart(f.Model, n, f)
 		}
 	case *expr.Aggregate:
-		if n.Function != "AVG" && n.Type().Kind == f.Type.Kind && field(n.Path.Steps[0]).IsToMany() {
+		if n.Function != "AVG" && !(isExtreme(n.Function) && n.OrZero) && n.Type().Kind == f.Type.Kind && field(n.Path.Steps[0]).IsToMany() {
 			l.keepers[f] = l.aggregatePart(f.Model, n, n.Function, f)
 		}
 	}
@@ -204,6 +205,9 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 	}
 	if a.Function != "AVG" {
 		o.value = column(a.Function)
+		if isExtreme(a.Function) && a.OrZero && field(a.Path.Steps[0]).IsToMany() {
+			o.value = pg.Fn("coalesce", o.value, pg.Lit("0"))
+		}
 		return o
 	}
 	o.value = pg.Fn("platform.quotient", column("SUM"), column("COUNT"))
@@ -294,7 +298,7 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 			return expr.RowPath(child.Name, append([]expr.Step{first.Inverse}, p.Steps...), p.Span())
 		})
 	}
-	p := &part{kind: reread, step: first, function: function, orZero: a.OrZero, typ: "numeric"}
+	p := &part{kind: reread, step: first, function: function, orZero: a.OrZero && !isExtreme(function), typ: "numeric"}
 	switch {
 	case inner.Path.ThroughToMany():
 		of := function
@@ -313,8 +317,12 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 			p.filter = func(alias string) pg.Expr { return l.over(child, alias).holds(inner.Condition) }
 		}
 	}
-	if p.asAggregate(a); p.function == "SUM" || p.function == "COUNT" {
+	p.asAggregate(a)
+	switch {
+	case p.function == "SUM" || p.function == "COUNT":
 		p.kind = shifted
+	case isExtreme(p.function):
+		p.kind = extreme
 	}
 	return l.part(m, p, f)
 }
@@ -330,11 +338,15 @@ func (p *part) asAggregate(a *expr.Aggregate) {
 		if p.function != "MEDIAN" {
 			p.typ = variableType(a.Path.Type())
 		}
-		if a.OrZero {
+		if p.orZero {
 			p.notNull, p.neutral = true, pg.Lit("0")
 		}
 	}
 }
+
+// isExtreme tells whether an aggregate is one of its values, the least or greatest. Of nothing
+// its column has null, so that a new row can be compared with it: 0 would be a value.
+func isExtreme(function string) bool { return function == "MIN" || function == "MAX" }
 
 // listType is the type of a list of numbers.
 const listType = "numeric[]"
@@ -515,6 +527,15 @@ func (p *part) by(alias string) pg.Expr {
 		return value
 	}
 	return &pg.Case{Whens: []pg.When{{Condition: filter, Result: value}}, Else: pg.Lit("0")}
+}
+
+// candidate is the value of a row that may be the least or greatest; null if it does not count.
+func (p *part) candidate(alias string) pg.Expr {
+	value, filter := p.valueOver(alias), p.filterOver(alias)
+	if filter == nil {
+		return value
+	}
+	return &pg.Case{Whens: []pg.When{{Condition: filter, Result: value}}}
 }
 
 // reads returns the columns of the other rows that a part is made of.

@@ -149,9 +149,12 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 			keep.Through = p.across.third.Table
 		}
 		s := stepFor(k, keep, append([]string{p.link()}, p.reads()...))
-		if p.kind == shifted {
+		switch p.kind {
+		case extreme:
+			s.Extremes = append(s.Extremes, pg.Extreme{Column: p.column, Of: p.candidate(m.Table), IsGreatest: p.function == "MAX", Whole: p.whole()})
+		case shifted:
 			s.Moved = append(s.Moved, pg.Moved{Column: p.column, By: p.by(m.Table), IsNumber: p.isNumber})
-		} else {
+		default:
 			s.Read = append(s.Read, pg.Assignment{Column: p.column, Value: p.whole()})
 		}
 	case p.kind == copied:
