@@ -394,6 +394,16 @@ func TestDiskIsClaimed(t *testing.T) {
 	if got := keysOf(t, store, storage.Files); got != "held" {
 		t.Errorf("files: got %s", got)
 	}
+	// A Postgres that does not say which one it is turns the check off, and not the sweep.
+	if err := os.WriteFile(owner, []byte("database 5 of cluster 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.Superuser(t).Exec(t.Context(), `revoke execute on function pg_catalog.pg_control_system() from public`); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.files.SweepOnce(t.Context()); err != nil {
+		t.Errorf("sweep where Postgres does not say which one it is: %v", err)
+	}
 	faults, err := VerifyFiles(t.Context(), testConfig(d.ServerURL(), nil), "", files.VerifyOptions{Store: store})
 	if err != nil || strings.Contains(strings.Join(faults, "\n"), "files/held ") {
 		t.Errorf("verify: got %q, %v", faults, err)
