@@ -260,7 +260,7 @@ func (s *Server) listen(options Options) error {
 		l, err := net.Listen("tcp", s.config.AdminAddress())
 		if err != nil {
 			public.Close()
-			return fmt.Errorf("listen on %s (admin): %w", s.config.AdminAddress(), err)
+			return fmt.Errorf("listen on %s (admin): %w (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)", s.config.AdminAddress(), err)
 		}
 		s.admin = l
 	}

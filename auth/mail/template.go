@@ -11,6 +11,7 @@ import (
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	text "text/template"
 
@@ -65,7 +66,7 @@ type parts struct {
 
 // ReadTemplates reads the templates of a project from a folder, each a file
 // <name>[.<language>].(txt|html). They take the place of those that Sternpost brings; folder
-// may be nil for none. It fails, with all reasons, on a file that is not a template, and on a
+// may be nil for none. It fails, with all reasons, each a FileError, on a file that is not a template, and on a
 // template that does not work.
 func ReadTemplates(folder fs.FS) (*Templates, error) {
 	own, err := fs.Sub(builtIn, "templates")
@@ -129,19 +130,44 @@ func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
 			continue
 		}
 		if err := readTemplate(folder, e.Name(), found); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %w", path.Join("mail", e.Name()), err))
+			problems = append(problems, &FileError{path.Join("mail", e.Name()), err})
 		}
 	}
 	for _, name := range names {
 		for tag, p := range found[name] {
 			if p.text == nil && p.html != nil {
-				problems = append(problems, fmt.Errorf("%s: there is no %s beside it, which has the subject",
-					path.Join("mail", fileName(name, tag, "html")), fileName(name, tag, "txt")))
+				problems = append(problems, &FileError{path.Join("mail", fileName(name, tag, "html")),
+					fmt.Errorf("there is no %s beside it, which has the subject", fileName(name, tag, "txt"))})
 			}
 		}
 	}
 	return found, errors.Join(problems...)
 }
+
+// FileError is what is wrong with the file of a template.
+type FileError struct {
+	File string // in the folder of the project: mail/verify.txt
+	Err  error
+}
+
+// Error names the file.
+func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Line returns the line that is meant, as the packages of templates write it; 0 if it is
+// none.
+func (e *FileError) Line() int {
+	match := lineOfTemplate.FindStringSubmatch(e.Err.Error())
+	if match == nil || !strings.HasSuffix(e.File, "/"+match[1]) {
+		return 0
+	}
+	line, _ := strconv.Atoi(match[2])
+	return line
+}
+
+var lineOfTemplate = regexp.MustCompile(`template: ?([^:]+):(\d+)`)
 
 // fileName is the name of the file of a template.
 func fileName(name, tag, kind string) string {

@@ -1,15 +1,18 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
@@ -25,9 +28,9 @@ func newCheck() *cobra.Command {
 		Use:   "check [DIR]",
 		Short: "Compile only, and say what is wrong",
 		Long: `Check compiles the project and prints errors and warnings, in the order of the
-source. It exits with 1 if there is any error; warnings do not count. With
---watch it checks again after each change, until Ctrl-C, and as JSON prints each
-result on a line of its own.`,
+source. It also tries the templates of mails in the folder mail. It exits with 1
+if there is any error; warnings do not count. With --watch it checks again after
+each change, until Ctrl-C, and as JSON prints each result on a line of its own.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for editors")
@@ -60,6 +63,11 @@ func check(r *checkReport, dir string) error {
 		return environmentError(err)
 	}
 	_, errs := sqlgen.Compile(project)
+	templates, err := checkMails(dir)
+	if err != nil {
+		return environmentError(err)
+	}
+	errs = append(errs, templates...).Sorted()
 	if r.json {
 		return r.printJSON(errs)
 	}
@@ -72,10 +80,47 @@ func check(r *checkReport, dir string) error {
 	return nil
 }
 
+// mailFolder is the folder of a project that has the templates of its mails.
+const mailFolder = "mail"
+
+// badTemplate is the code of what is wrong with the template of a mail.
+const badTemplate syntax.Code = "BadTemplate"
+
+// checkMails tries the templates of a project's mails as a server does when it starts.
+func checkMails(dir string) (errs syntax.Errors, err error) {
+	_, err = mail.ReadTemplates(os.DirFS(filepath.Join(dir, mailFolder)))
+	all, isSeveral := err.(interface{ Unwrap() []error })
+	if !isSeveral {
+		return nil, err
+	}
+	for _, err := range all.Unwrap() {
+		var wrong *mail.FileError
+		if !errors.As(err, &wrong) {
+			return nil, err
+		}
+		text, err := os.ReadFile(filepath.Join(dir, wrong.File))
+		if err != nil {
+			text = nil // it is not a file
+		}
+		errs.Add(badTemplate, lineOf(&syntax.Source{Name: wrong.File, Text: text}, wrong.Line()), wrong.Err.Error())
+	}
+	return errs, nil
+}
+
+// lineOf is the span of a line of a file: of the first one if the number is 0.
+func lineOf(file *syntax.Source, number int) syntax.Span {
+	start := 0
+	for range number - 1 {
+		start += bytes.IndexByte(file.Text[start:], '\n') + 1
+	}
+	line, _, _ := bytes.Cut(file.Text[start:], []byte("\n"))
+	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(start + len(bytes.TrimRight(line, "\r")))}
+}
+
 // checkAndWatch checks the project in a folder now and after each change, until
 // ctx ends. What cannot be read is said, and may be mended by the next change.
 func checkAndWatch(ctx context.Context, r *checkReport, dir string) error {
-	changes, err := watch.Project(ctx, dir)
+	changes, err := watch.Project(ctx, dir, mailFolder)
 	if err != nil {
 		return environmentError(err)
 	}

@@ -211,7 +211,7 @@ func TestPortInUse(t *testing.T) {
 	// The other port of a server may be taken as well: that ends it in production,
 	// where metrics are waited for, and dev goes on without.
 	env := append(production(t, db.ServerURL(), freePort(t)), "STERNPOST_ADMIN_PORT="+port)
-	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin)")
+	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin): listen tcp 127.0.0.1:"+port+": bind: address already in use (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)")
 
 	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
 	c.args[2] = freePort(t)

@@ -208,7 +208,7 @@ func (c *Config) check() error {
 	var problems []error
 	require := func(key, value string) {
 		if value == "" {
-			problems = append(problems, fmt.Errorf("%s is required (in the environment: %s)", key, findSetting(key).variable()))
+			problems = append(problems, fmt.Errorf("%s is required (in the environment: %s)", key, findSetting(key).knownVariable()))
 		}
 	}
 	require("baseUrl", c.BaseURL)

@@ -146,7 +146,7 @@ func TestConfigProblems(t *testing.T) {
 		file, env string
 		want      string // of the error; each line of it
 	}{
-		{"", "", "baseUrl is required (in the environment: STERNPOST_BASE_URL)\ndatabase.url is required\nauth.signingKey is required"},
+		{"", "", "baseUrl is required (in the environment: BASE_URL)\ndatabase.url is required (in the environment: DATABASE_URL)\nauth.signingKey is required"},
 		{"", "BASE_URL=http://x DATABASE_URL=x", "baseUrl must begin with https:// in production"},
 		{"mode: test", "", `sternpost.yaml:1: mode: "test" is none of production, development`},
 		{"name: ' '", ok, "sternpost.yaml:1: name: \" \" is empty"},

@@ -66,10 +66,7 @@ func (s *setting[C]) variableCell() string {
 	if s.members != nil {
 		return "–"
 	}
-	if short := s.shortVariable(); short != "" {
-		return "`" + short + "`"
-	}
-	return "`" + s.variable() + "`"
+	return "`" + s.knownVariable() + "`"
 }
 
 // defaultCell is the default of a setting, or what the page says of one that is computed.

@@ -364,3 +364,11 @@ func encryptionKey(text string) (string, error) {
 	}
 	return text, nil
 }
+
+// knownVariable is the variable that the documentation names.
+func (s *setting[C]) knownVariable() string {
+	if short := s.shortVariable(); short != "" {
+		return short
+	}
+	return s.variable()
+}

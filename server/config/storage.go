@@ -72,7 +72,7 @@ func (c *Storage) Faults() []string {
 	for _, s := range []struct{ key, value string }{{"storage.s3.bucket", c.Bucket}, {"storage.s3.region", c.Region}} {
 		if s.value == "" {
 			faults = append(faults, fmt.Sprintf("%s is required to store files (in the environment: %s)",
-				s.key, findSetting(s.key).variable()))
+				s.key, findSetting(s.key).knownVariable()))
 		}
 	}
 	return faults

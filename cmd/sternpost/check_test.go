@@ -1,0 +1,40 @@
+package main_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestCheckMails has templates of mails that a server would refuse.
+func TestCheckMails(t *testing.T) {
+	t.Parallel()
+	content := map[string]string{
+		"schema.stern":            noteSchema,
+		"mail/verifyEmail.txt":    "Subject: Hello\n\nHello {{.Nobody}}\n",
+		"mail/verifyEmail.de.txt": "Subject: Hallo\n\nHallo {{if}}\n",
+		"mail/resetPassword.html": "<p>{{.Link}}</p>\n",
+		"mail/welcome.txt":        "Subject: Welcome\n\nHello\n",
+		"mail/changeEmail.txt":    "Subject: Sound\n\n{{.Link}}\n",
+	}
+	check := command{args: []string{"check", files(t, content)}}
+	stdout, stderr, code := check.run(t)
+	if stdout != "" || code != exitInput || strings.Contains(stderr, "mail/changeEmail") {
+		t.Errorf("got exit %d\n%s%s", code, stdout, stderr)
+	}
+	for _, want := range []string{
+		"mail/verifyEmail.txt:3:1: template: verifyEmail.txt:3:8: executing", "mail/verifyEmail.de.txt:3:1: template: verifyEmail.de.txt:3: missing value for if",
+		"mail/resetPassword.html:1:1: there is no resetPassword.txt beside it", "mail/welcome.txt:1:1: is not named <name>[.<language>].txt or .html",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("got\n%s\nwithout %s", stderr, want)
+		}
+	}
+	check.args = append(check.args, "--format", "json")
+	if stdout, _, code = check.run(t); code != exitInput || strings.Count(stdout, `"code": "BadTemplate"`) != 4 {
+		t.Errorf("as JSON: got exit %d\n%s", code, stdout)
+	}
+	for _, name := range []string{"mail/verifyEmail.txt", "mail/verifyEmail.de.txt", "mail/resetPassword.html", "mail/welcome.txt"} {
+		delete(content, name)
+	}
+	command{args: []string{"check", files(t, content)}}.expect(t, 0, "")
+}
