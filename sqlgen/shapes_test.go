@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
 var madeIDs = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
@@ -108,5 +110,75 @@ func TestShapes(t *testing.T) {
 		if got = madeIDs.ReplaceAllString(timesOf.ReplaceAllString(got, "AT"), "ID"); got != test.want {
 			t.Errorf("%s %s\ngot  %s\nwant %s", test.action, test.body, got, test.want)
 		}
+	}
+}
+
+// TestNotReadWhatIsNotShown takes from the roles that actions run as the right to read what
+// records do not show: the actions answer as before. Where a record shows the column, the
+// same right is missed.
+func TestNotReadWhatIsNotShown(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "unread", `
+model Note {
+  fields { text Text  secret Text @hidden @default("hush")  long Text @default("long")  at Timestamp @default  author Author? }
+  actions {
+    get brief(id) { @select(text, author.name) }
+    get other(id) { @select(long) }
+    list briefs(text?) { @orderBy(at: asc) @sortable(text) @select(text) }
+    create write() with (text, secret?, long?) { @select(text) }
+    update rewrite(id) with (text) { @select(text, author.name) }
+  }
+  @permission(expression: true, actions: [get, list, create, update])
+}
+model Author { fields { name Text  phone Text @hidden @default("1") } }
+`)
+	a.exec(t, `insert into app.author (id, name) values ('a', 'Ada')`)
+	a.exec(t, `insert into app.note (id, text, author_id) values ('n', 'one', 'a')`)
+	a.exec(t, `do $$
+		declare v_role text;
+		begin
+			for v_role in select distinct grantee from information_schema.role_table_grants
+				where table_schema = 'app' and table_name = 'note' and privilege_type = 'SELECT' and grantee like 'sternpost%' and grantee <> current_user
+			loop
+				execute format('revoke select on app.note from %I', v_role);
+				execute format('grant select (id, text, at, author_id) on app.note to %I', v_role);
+			end loop;
+		end $$`)
+	for _, test := range []struct{ action, body, want string }{
+		{"brief", `{"id":"n"}`, `{"id":"n","text":"one","author":{"id":"a","name":"Ada"}}`},
+		{"briefs", `{}`, `{"results":[{"id":"n","text":"one"}],`},
+		{"briefs", `{"where":{"text":{"startsWith":"o"}},"orderBy":[{"text":"desc"}],"totalCount":true}`, `{"results":[{"id":"n","text":"one"}],`},
+		{"rewrite", `{"where":{"id":"n"},"values":{"text":"two"}}`, `{"id":"n","text":"two","author":{"id":"a","name":"Ada"}}`},
+		{"write", `{"text":"three","secret":"s","long":"l"}`, `{"id":"ID","text":"three"}`},
+		{"other", `{"id":"n"}`, "42501"},
+	} {
+		got := ""
+		if strings.HasPrefix(test.want, `{"results"`) {
+			got = a.list(t, test.action, test.body)
+			got = got[:strings.Index(got, `"pageInfo"`)]
+		} else {
+			got = madeIDs.ReplaceAllString(a.call(t, test.action, test.body, ""), "ID")
+		}
+		if got != test.want {
+			t.Errorf("%s %s\ngot  %s\nwant %s", test.action, test.body, got, test.want)
+		}
+	}
+}
+
+// TestHidingChangesNoTable compares what becomes of a schema with hidden and selected fields
+// with what becomes of it without: tables, indexes, triggers, views and policies are the same,
+// so that no migration holds more than functions.
+func TestHidingChangesNoTable(t *testing.T) {
+	t.Parallel()
+	bare := regexp.MustCompile(` @hidden| \{ @select\([^)]*\) \}`).ReplaceAllString(shaped, "")
+	bare = regexp.MustCompile(` @select\([^)]*\)`).ReplaceAllString(bare, "")
+	if strings.Contains(bare, "@hidden") || strings.Contains(bare, "@select") {
+		t.Fatalf("the schema still shapes its records:\n%s", bare)
+	}
+	sections := func(schema string) string {
+		return part(install.Script(compile(t, schema)), true, "Tables", "References", "Indexes", "Triggers", "Related views", "Policies")
+	}
+	if got, want := sections(shaped), sections(bare); got != want || !strings.Contains(got, "create table app.") || !strings.Contains(got, "create policy") {
+		t.Errorf("hiding fields changes more than functions:\n%s\nwithout\n%s", got, want)
 	}
 }
