@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -622,5 +623,45 @@ func TestInlineFilesAreChecked(t *testing.T) {
 	}
 	if got := checked.counts(t); got != "3 held, 0 free, 0 neither" {
 		t.Errorf("files: %s", got)
+	}
+}
+
+// TestFilesInAny holds that Any is any JSON: the object of a file gets no url there, and a data
+// URL stays a text.
+func TestFilesInAny(t *testing.T) {
+	t.Parallel()
+	a := serveApp(t, writeProject(t, map[string]string{
+		"schema.stern": `
+model Card {
+  fields {
+    photo File?
+  }
+  actions {
+    create addCard() with (photo)
+    read cards() returns (Any)
+    write keep(Any) returns (Any)
+  }
+  @permission(expression: true, actions: [create, get, read, write])
+}
+`,
+		"functions/cards.sql": "create function functions.cards() returns jsonb language sql stable as $$ select jsonb_agg(card.photo) from app.card; $$;\n",
+		"functions/keep.sql":  "create function functions.keep(input jsonb) returns jsonb language sql volatile as $$ select keep.input; $$;\n",
+	}))
+	url := dataURL("image/png", "a.png", "picture")
+	_, created := a.send(t, "POST", "/api/json/addCard", nil, `{"photo":"`+url+`"}`)
+	if !strings.Contains(created, `"url":"`) {
+		t.Fatalf("the record shows no url: %s", created)
+	}
+	_, got := a.send(t, "POST", "/api/json/cards", nil, `{}`)
+	var photos []map[string]any
+	if err := json.Unmarshal([]byte(got), &photos); err != nil || len(photos) != 1 {
+		t.Fatalf("%v: %s", err, got)
+	}
+	if keys := slices.Sorted(maps.Keys(photos[0])); !slices.Equal(keys, []string{"contentType", "filename", "key", "size"}) {
+		t.Errorf("a file in Any has %q", keys)
+	}
+	sent := `{"photo":"` + url + `"}`
+	if _, got := a.send(t, "POST", "/api/json/keep", nil, sent); got != sent {
+		t.Errorf("Any gives %s back as %s", sent, got)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -41,28 +42,41 @@ func TestExamplesPage(t *testing.T) {
 	casetest.File(t, "../integration/guide/reference/examples.md", `# Examples of errors and warnings
 
 One example for each code of the compiler, with its message where the example is a whole schema. What the codes mean,
-and what to do, is in [Errors](errors.md#errors-of-the-compiler). The tests compile these examples and write this page.
+and what to do, is in [Errors](errors.md#errors-of-the-compiler). The tests compile these examples and write this
+page.
 `+strings.Join(entries, ""))
 }
 
 // exampleEntry is the section of a code.
 func exampleEntry(code, meaning, example string) string {
-	entry := fmt.Sprintf("\n## %s\n\n%s\n\n```text\n%s\n```\n", code, strings.ToUpper(meaning[:1])+meaning[1:], example)
+	entry := fmt.Sprintf("\n## %s\n\n%s\n\n```text\n%s\n```\n", code, filled(strings.ToUpper(meaning[:1])+meaning[1:]), example)
 	source := &syntax.Source{Name: "schema.stern", Text: []byte(example)}
 	_, errs := sqlgen.Check(&sqlgen.Project{Files: []*syntax.Source{source}})
 	for _, d := range errs {
 		if string(d.Code) == code {
-			kind := "error"
-			if d.Warning {
-				kind = "warning"
-			}
-			return entry + fmt.Sprintf("\nThe compiler says: *%s, line %d: %s*\n", kind, d.Span.Start.Line, markdown(d.Message))
+			return entry + fmt.Sprintf("\nThe compiler says, at line %d:\n\n```text\n%s\n```\n", d.Span.Start.Line, d.Message)
 		}
 	}
 	return entry
 }
 
-// markdown is a message as Markdown shows it as it is.
-func markdown(text string) string {
-	return strings.NewReplacer("*", `\*`, "_", `\_`, "<", `\<`, "[", `\[`, "`", "\\`").Replace(text)
+// filled is a paragraph in lines of at most 120 characters.
+func filled(text string) string {
+	var b strings.Builder
+	width := 0
+	for _, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case width == 0:
+		case width+1+n > 120:
+			b.WriteByte('\n')
+			width = 0
+		default:
+			b.WriteByte(' ')
+			width++
+		}
+		b.WriteString(word)
+		width += n
+	}
+	return b.String()
 }

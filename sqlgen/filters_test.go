@@ -340,6 +340,32 @@ func TestFilters(t *testing.T) {
 	}
 }
 
+// TestDatesCountAsMidnight holds that a Date counts as its 00:00: a window that begins or
+// ends now has the date whose midnight it has, and not the other one that it touches.
+func TestDatesCountAsMidnight(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "midnight", `
+model Event {
+  fields { day Date }
+  actions { list listEvents(day?) }
+  @permission(expression: true, actions: [list])
+}`)
+	// No midnight passes between the rows and the question, or it would be news.
+	const today = "(now() at time zone 'UTC')::date"
+	for filter, want := range map[string][]string{
+		`"equalsRelative":"last 1 day"`: {"2 today"},
+		`"equalsRelative":"next 1 day"`: {"3 tomorrow"},
+		`"beforeRelative":"next 1 day"`: {"1 yesterday", "2 today"},
+		`"afterRelative":"last 1 day"`:  {"3 tomorrow"},
+	} {
+		a.exec(t, "delete from app.event")
+		a.exec(t, "insert into app.event (id, day) values ('1 yesterday', "+today+" - 1), ('2 today', "+today+"), ('3 tomorrow', "+today+" + 1)")
+		if got := readPage(t, a.list(t, "listEvents", `{"where":{"day":{`+filter+`}}}`)).ids; !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", filter, got, want)
+		}
+	}
+}
+
 // TestRelativeFilters puts rows at the bounds of a period and looks on which side
 // they are found.
 func TestRelativeFilters(t *testing.T) {

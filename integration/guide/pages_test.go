@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/sternpost/sternpost/integration/casetest"
 )
@@ -82,6 +83,50 @@ func TestIndex(t *testing.T) {
 	for _, page := range pages(t) {
 		if name, found := strings.CutPrefix(page, "integration/guide/"); found && page != index && !strings.Contains(text, "("+name+")") {
 			t.Errorf("%s has no link to %s", index, name)
+		}
+	}
+}
+
+// TestWidth holds that the lines of the pages for users wrap at 120 characters. Tables, blocks of
+// code and addresses do not wrap.
+func TestWidth(t *testing.T) {
+	t.Parallel()
+	for _, page := range pages(t) {
+		if page != "README.md" && !strings.HasPrefix(page, "integration/guide/") {
+			continue
+		}
+		isCode := false
+		for i, line := range strings.Split(read(t, page), "\n") {
+			isFence := strings.HasPrefix(strings.TrimLeft(line, " "), "```")
+			isCode = isCode != isFence
+			isTable := strings.HasPrefix(strings.TrimLeft(line, " "), "|")
+			if isCode || isFence || isTable || strings.HasPrefix(line, "    ") || !strings.Contains(strings.TrimLeft(line, " -"), " ") {
+				continue
+			}
+			if n := utf8.RuneCountInString(line); n > 120 {
+				t.Errorf("%s:%d has %d characters: wrap it at 120", page, i+1, n)
+			}
+		}
+	}
+}
+
+// TestTargets holds that make has what the pages for users call.
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	makefile := read(t, "Makefile")
+	for _, name := range []string{"run", "test"} {
+		if !strings.Contains(read(t, "README.md"), "\n    make "+name+" ") {
+			t.Errorf("README.md does not show make %s", name)
+		}
+	}
+	for _, page := range pages(t) {
+		if page != "README.md" && !strings.HasPrefix(page, "integration/guide/") {
+			continue
+		}
+		for _, m := range regexp.MustCompile("(?m)(?:^    |^|`)make ([a-z]+)\\b").FindAllStringSubmatch(read(t, page), -1) {
+			if !strings.Contains(makefile, "\n"+m[1]+":") {
+				t.Errorf("%s: make has no target %s", page, m[1])
+			}
 		}
 	}
 }
