@@ -259,7 +259,7 @@ func TestReplicaAway(t *testing.T) {
 func TestPromotionOfReplica(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)
-	both := pgtest.Together(c.db.ServerURL(), c.db.At(c.standby).ServerURL())
+	both := pgtest.Together(c.db.LoginURL(), c.db.At(c.standby).LoginURL())
 	a := c.serve(t, both, both, "60")
 	position := c.write(t, a, "ada", "first")
 	c.standby.AwaitReplay(t, c.primary)

@@ -66,7 +66,7 @@ func TestServerHasItsOwnDatabaseOnly(t *testing.T) {
 		value[string](t, db.Server(t), "select session_user::text")); err != nil {
 		t.Fatal(err)
 	}
-	_, err := pgx.Connect(t.Context(), other.ServerURL())
+	_, err := pgx.Connect(t.Context(), other.LoginURL())
 	var pgErr *pgconn.PgError
 	if !errors.As(err, &pgErr) || pgErr.Code != "42501" {
 		t.Errorf("connect without the right to: %v, want SQLSTATE 42501", err)
