@@ -88,10 +88,16 @@ func onBucket(t *testing.T) serving {
 	return serving{store: store}
 }
 
-// eachStore runs a test on both backends.
+// onDisk is how it is served with files on the disk of the server, as in production.
+func onDisk() serving {
+	return serving{env: []string{"STERNPOST_STORAGE_TYPE=disk", "STERNPOST_STORAGE_RESERVE=0"}}
+}
+
+// eachStore runs a test on all backends.
 func eachStore(t *testing.T, test func(t *testing.T, a *filesApp)) {
 	t.Run("bucket", func(t *testing.T) { t.Parallel(); test(t, serveFiles(t, onBucket(t))) })
 	t.Run("folder", func(t *testing.T) { t.Parallel(); test(t, serveFiles(t, serving{})) })
+	t.Run("disk", func(t *testing.T) { t.Parallel(); test(t, serveFiles(t, onDisk())) })
 }
 
 // as is the header of a caller; empty is anonymous.

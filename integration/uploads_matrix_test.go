@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/storage"
+	"github.com/sternpost/sternpost/storage/disk"
 	"github.com/sternpost/sternpost/storage/local"
 )
 
@@ -29,7 +30,7 @@ func TestUploadMatrix(t *testing.T) {
 	}
 	nothing := contents{}
 	png4 := contents{"image/png", 4}
-	for _, backend := range []string{"bucket", "folder"} {
+	for _, backend := range []string{"bucket", "folder", "disk"} {
 		t.Run(backend, func(t *testing.T) {
 			t.Parallel()
 			a := serveForMatrix(t, backend)
@@ -94,7 +95,7 @@ func TestUploadMatrix(t *testing.T) {
 					if status == http.StatusOK {
 						got = "takes"
 					}
-					if got != c.storage || backend == "folder" && got == "refuses" && status != http.StatusForbidden {
+					if got != c.storage || backend != "bucket" && got == "refuses" && status != http.StatusForbidden {
 						t.Errorf("%s: the storage %s it, with status %d, want: %s", what, got, status, c.storage)
 					}
 				}
@@ -129,7 +130,7 @@ func checkEntries(t *testing.T, what string, status int, got, entries string) {
 	}
 }
 
-// serveForMatrix serves the schema with files, and knows the store of both backends.
+// serveForMatrix serves the schema with files, and knows the store of each backend.
 func serveForMatrix(t *testing.T, backend string) *filesApp {
 	t.Helper()
 	unlimited := []string{"STERNPOST_UPLOADS_MAX_OUTSTANDING_ANONYMOUS=1000"}
@@ -139,6 +140,17 @@ func serveForMatrix(t *testing.T, backend string) *filesApp {
 		return serveFiles(t, how)
 	}
 	directory := t.TempDir()
+	if backend == "disk" {
+		how := onDisk()
+		how.env = append(append(how.env, unlimited...), "STERNPOST_STORAGE_DIRECTORY="+directory)
+		a := serveFiles(t, how)
+		store, err := disk.Open(disk.Options{Directory: directory, Spread: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.store = store
+		return a
+	}
 	a := serveFiles(t, serving{env: append(unlimited, "STERNPOST_STORAGE_DIRECTORY="+directory)})
 	store, err := local.Open(local.Options{Directory: directory})
 	if err != nil {
