@@ -35,6 +35,7 @@ model Thing {
     owner Owner
     title Text
     photo File? @accepts(["image/*"]) @maxSize("1 MB")
+    code Text @hidden @default("locked away")
   }
   actions {
     create addThing() with (owner.id, title, photo?)
@@ -69,6 +70,7 @@ once more: duplicate key value violates unique constraint "owner_name_key": Key 
 proposed: Grace
 by an action: 200
 files: a.png (73 B)
+hidden: code hidden, locked away
 to one: Grace
 to many: ownerId is … ×
 descending: Linus Grace Ada

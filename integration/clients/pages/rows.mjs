@@ -48,6 +48,7 @@ await table("Thing");
 await counted("1 row");
 console.log("files:", await page.locator("#rows .stored").textContent());
 await page.waitForFunction(() => document.querySelector("#rows .stored img")?.naturalWidth === 3);
+console.log("hidden:", [await page.locator("#rows th", { hasText: "code" }).textContent(), await cells(5)].join(", "));
 await page.locator("#rows a", { hasText: "Grace" }).click();
 await dialog.waitFor();
 console.log("to one:", await dialog.locator("h3").textContent());
