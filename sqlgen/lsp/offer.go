@@ -312,8 +312,8 @@ func namedInAPI(s *spot) []string {
 // takesArgument tells whether a symbol can be named in the arguments of an attribute.
 func (x *index) takesArgument(s *spot, around item, y *symbol) bool {
 	switch s.attribute {
-	case "select":
-		return true // candidates leaves out what no record shows
+	case "select", "embed":
+		return !isNamedElsewhere(s, around, slices.Concat(s.path, []string{y.name}, s.rest)) || y.next != nil && len(s.rest) == 0
 	case "orderBy", "sortable", "facet", "unique", "index":
 		return s.label != "" || x.takesField(s, around, y)
 	case "onDelete":
@@ -363,6 +363,23 @@ func (x *index) takesField(s *spot, around item, y *symbol) bool {
 		return !y.field.array && !isRelation && !(isScalar && (kind.IsOpaque() || kind == expr.Markdown))
 	}
 	return !y.field.array && !isRelation && !(isScalar && kind.IsOpaque())
+}
+
+// isNamedElsewhere tells whether another argument of the attribute at a place is a path.
+func isNamedElsewhere(s *spot, around item, path []string) bool {
+	for _, a := range around.attrs {
+		if a.Name.Name != s.attribute {
+			continue
+		}
+		for _, arg := range a.Args {
+			other := arg.Span()
+			isHere := other.Start.Offset <= s.start && s.end <= other.End.Offset
+			if !isHere && syntax.SourceOf(other) == strings.Join(path, ".") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // namesIn returns the bare names and labels in the arguments of an attribute.

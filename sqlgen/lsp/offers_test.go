@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen"
@@ -94,6 +95,7 @@ func (o offered) refusal(p *sqlgen.Project) *syntax.Diagnostic {
 		case e.Warning, e.Span.File == nil, e.Span.Start.Offset >= o.end, e.Span.End.Offset <= o.start, slices.Contains(unfinished, e.Code):
 		case e.Code == expr.NotOwnField && o.goesOn: // a relation, which can be tested for null
 		case (e.Code == expr.OperandTypes || e.Code == expr.TypeMismatch || e.Code == expr.ArmField) && (o.goesOn || !o.typed): // arithmetic, or a literal
+		case (e.Code == schema.BadSelect || e.Code == schema.BadEmbed) && o.goesOn: // a deeper path
 		case e.Code == schema.SetTarget && o.goesOn: // a field of the rows that are made there
 		case e.Code == expr.BadAggregate && (o.goesOn || aggregateWords.has(o.item)): // a path, or the number of arguments
 		case e.Code == expr.UnknownName && (o.goesOn || o.item == "headers" || o.item == "env" || o.item == "secrets"): // a name that follows
@@ -108,18 +110,34 @@ func (o offered) refusal(p *sqlgen.Project) *syntax.Diagnostic {
 // items at all places of the example apps; make fuzz tries more.
 func TestOffersAreTaken(t *testing.T) {
 	t.Parallel()
-	for _, app := range apps {
-		p, err := sqlgen.ReadProject(appDir(app))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := offersOf(p)
+	for n, p := range appProjects() {
+		all := appOffers()[n]
 		chosen := rand.New(rand.NewPCG(1, 2)).Perm(len(all))
 		for _, i := range chosen[:min(len(all), 500)] {
 			checkOffer(t, p, all[i])
 		}
 	}
 }
+
+// appProjects are the example apps, appOffers what is offered in each.
+var (
+	appProjects = sync.OnceValue(func() (projects []*sqlgen.Project) {
+		for _, app := range apps {
+			p, err := sqlgen.ReadProject(appDir(app))
+			if err != nil {
+				panic(err)
+			}
+			projects = append(projects, p)
+		}
+		return projects
+	})
+	appOffers = sync.OnceValue(func() (all [][]offered) {
+		for _, p := range appProjects() {
+			all = append(all, offersOf(p))
+		}
+		return all
+	})
+)
 
 func checkOffer(t *testing.T, p *sqlgen.Project, o offered) {
 	t.Helper()
@@ -131,19 +149,10 @@ func checkOffer(t *testing.T, p *sqlgen.Project, o offered) {
 }
 
 func FuzzOffersAreTaken(f *testing.F) {
-	var projects []*sqlgen.Project
-	var all [][]offered
-	for _, app := range apps {
-		p, err := sqlgen.ReadProject(appDir(app))
-		if err != nil {
-			f.Fatal(err)
-		}
-		projects = append(projects, p)
-		all = append(all, offersOf(p))
-	}
 	f.Add(uint(0), uint(0))
 	f.Fuzz(func(t *testing.T, app, item uint) {
 		n := app % uint(len(apps))
-		checkOffer(t, projects[n], all[n][item%uint(len(all[n]))])
+		all := appOffers()[n]
+		checkOffer(t, appProjects()[n], all[item%uint(len(all))])
 	})
 }
