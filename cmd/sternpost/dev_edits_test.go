@@ -70,6 +70,13 @@ var edits = []edit{
 		back: []string{"dropped column app.task.extra, which held nothing", "installed in"},
 	},
 	{
+		name: "a computed field added",
+		old:  "    note Text?", new: "    note Text?\n    twice Number @computed(task.prio * 2)",
+		says: []string{"installed in"},
+		asks: "select count(twice)::text from app.task where false", answers: "0",
+		back: []string{"dropped column app.task.twice, which was computed", "installed in"},
+	},
+	{
 		name: "a field removed",
 		old:  "    prio Number @default(1)\n", new: "",
 		says: []string{

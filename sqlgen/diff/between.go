@@ -46,7 +46,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	}
 	p.match()
 	p.remake()
-	p.rekeeps = p.keepsAnew()
+	p.keepAnew()
 	p.views()
 	p.dropFunctions()
 	p.takeOff()
@@ -79,7 +79,6 @@ type planner struct {
 
 	pairs    []*pair
 	offViews map[string]bool // old views that cannot stay
-	rekeeps  bool            // whether triggers that keep columns come off and go back on
 	touched  map[string]bool // tables whose columns or views change, by old and new name
 }
 
@@ -88,6 +87,7 @@ type pair struct {
 	old, new  *pg.Table         // nil means that it is not there
 	columns   map[string]string // kept columns: old name → new name
 	names     map[string]string // what is renamed: old name → new name
+	rekeeps   bool              // whether triggers that keep columns come off and go back on
 	retouched bool              // whether the trigger that sets updated_at was replaced for the time of the change
 	remade    map[string]bool   // computed columns that are made anew, by old and new name
 	retyped   map[string]bool   // columns, by old name, whose type changes

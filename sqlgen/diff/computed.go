@@ -14,7 +14,7 @@ import (
 // steps between do to rows does not concern them.
 
 // isComputed tells whether nobody writes what a column holds.
-func isComputed(c *pg.Column) bool { return c.Generated != "" || c.Kept != "" }
+func isComputed(c *pg.Column) bool { return c.IsComputed() }
 
 // remake parts the columns that cannot become one another: those that are computed by
 // another expression, or computed on one side only, and generated ones that read what
@@ -62,33 +62,102 @@ func (pr *pair) isRemade(columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { return pr.remade[c] })
 }
 
-// keepsAnew tells whether the triggers that keep columns have to come off and go back on.
-func (p *planner) keepsAnew() bool {
-	told := func(db *pg.Database) string {
-		type kept struct {
-			Name    string
-			Columns []*pg.Column
-			Guard   *pg.Guard
-			Keepers []*pg.Keeper
-		}
-		var tables []kept
-		hasKeepers := false
-		for _, t := range db.Tables {
-			columns := slices.Clone(t.Columns) // which are in the order in which they were added
-			slices.SortFunc(columns, func(a, b *pg.Column) int { return strings.Compare(a.Name, b.Name) })
-			tables = append(tables, kept{t.Name, columns, t.Guard, t.Keepers})
-			hasKeepers = hasKeepers || len(t.Keepers) > 0
-		}
-		if !hasKeepers {
-			return ""
-		}
-		text, err := json.Marshal(tables)
-		if err != nil {
-			panic(err)
-		}
-		return string(text)
+// keepAnew finds the tables whose triggers that keep columns have to come off and go back on:
+// those between which something changes that is kept, or that it is made of. A column that no
+// computed one mentions changes with them on.
+func (p *planner) keepAnew() {
+	groups := p.keptTogether()
+	for _, pr := range p.pairs {
+		pr.rekeeps = slices.ContainsFunc(groups[pr], func(other *pair) bool { return p.keptOf(other.old, p.old) != p.keptOf(other.new, p.new) })
 	}
-	return told(p.old) != told(p.new)
+}
+
+// keptTogether groups the tables by what is kept: one with those of which its columns are made.
+func (p *planner) keptTogether() map[*pair][]*pair {
+	groups := map[*pair][]*pair{}
+	for _, pr := range p.pairs {
+		groups[pr] = []*pair{pr}
+	}
+	for _, pr := range p.pairs {
+		for _, t := range []*pg.Table{pr.old, pr.new} {
+			if t == nil {
+				continue
+			}
+			read := pg.Mentions(keptIn(t)...)
+			for _, other := range p.pairs {
+				isRead := other.old != nil && read.Table(other.old.Name) || other.new != nil && read.Table(other.new.Name)
+				if !isRead || slices.Contains(groups[pr], other) {
+					continue
+				}
+				joined := append(slices.Clone(groups[pr]), groups[other]...)
+				for _, member := range joined {
+					groups[member] = joined
+				}
+			}
+		}
+	}
+	return groups
+}
+
+// keptIn returns what the columns of a table are kept equal to.
+func keptIn(t *pg.Table) []pg.Expr {
+	var definitions []pg.Expr
+	for _, c := range t.Columns {
+		if c.Kept != "" {
+			definitions = append(definitions, pg.Lit(c.Kept))
+		}
+	}
+	return definitions
+}
+
+// keptOf tells all of a table that has to do with what is kept; nothing if triggers keep
+// nothing in the database.
+func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
+	if t == nil || !slices.ContainsFunc(db.Tables, func(t *pg.Table) bool { return len(t.Keepers) > 0 }) {
+		return ""
+	}
+	var computed []pg.Expr
+	for _, other := range db.Tables {
+		computed = append(computed, keptIn(other)...)
+		for _, c := range other.Columns {
+			if c.Generated != "" {
+				computed = append(computed, pg.Lit(c.Generated))
+			}
+		}
+	}
+	read := pg.Mentions(computed...)
+	told := struct {
+		Name    string
+		Columns []*pg.Column
+		Guard   *pg.Guard
+		Keepers []*pg.Keeper
+	}{t.Name, sortedColumns(t, func(c *pg.Column) bool { return isComputed(c) || read.Column(c.Name) }), t.Guard, t.Keepers}
+	if len(told.Columns) == 0 && t.Guard == nil && len(t.Keepers) == 0 {
+		return ""
+	}
+	return asText(told)
+}
+
+// sortedColumns returns columns of a table, which are in the order in which they were added, by
+// their names.
+func sortedColumns(t *pg.Table, which func(*pg.Column) bool) []*pg.Column {
+	columns := slices.DeleteFunc(slices.Clone(t.Columns), func(c *pg.Column) bool { return !which(c) })
+	slices.SortFunc(columns, func(a, b *pg.Column) int { return strings.Compare(a.Name, b.Name) })
+	return columns
+}
+
+// changesColumns tells whether a table has other columns than before.
+func (pr *pair) changesColumns() bool {
+	all := func(*pg.Column) bool { return true }
+	return pr.old.Name != pr.new.Name || asText(sortedColumns(pr.old, all)) != asText(sortedColumns(pr.new, all))
+}
+
+func asText(told any) string {
+	text, err := json.Marshal(told)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
 }
 
 // touchTrigger is the trigger that sets updated_at.
@@ -101,33 +170,33 @@ func isKeeping(t *pg.Trigger) bool {
 
 // isOff tells whether a trigger has come off for the time of the change.
 func (p *planner) isOff(pr *pair, t *pg.Trigger) bool {
-	return p.rekeeps && isKeeping(t) || t.Name == pg.TestTrigger && p.retests(pr)
+	return pr.rekeeps && isKeeping(t) || t.Name == pg.TestTrigger && p.retests(pr)
 }
 
 // stopKeeping takes the triggers that keep columns off, and drops computed columns that
 // are made anew.
 func (p *planner) stopKeeping() {
-	if p.rekeeps {
-		for _, pr := range p.pairs {
-			if pr.old == nil {
-				continue
-			}
+	for _, pr := range p.pairs {
+		if pr.old == nil {
+			continue
+		}
+		if pr.rekeeps {
 			for _, t := range pr.old.Triggers {
 				if isKeeping(t) {
 					p.step(DropTrigger{pr.old, t.Name}, pr.old, "what it keeps is computed anew below", AccessExclusive)
 				}
 			}
-			if pr.new != nil && slices.ContainsFunc(pr.old.Columns, isComputed) {
-				// It tells columns by name, and so would hold on to their types.
-				touch := &pg.Trigger{Name: touchTrigger, Text: "create trigger " + touchTrigger + " before update on " +
-					pg.Qualified(pr.old.Schema, pr.old.Name) + "\n  for each row execute function platform.tg_touch();"}
-				p.step(DropTrigger{pr.old, touchTrigger}, pr.old, "what it compares may change below", AccessExclusive)
-				p.step(CreateTrigger{pr.old, touch}, pr.old, "until its columns are as they are to be", ShareRowExclusive)
-				pr.retouched = true
-			}
-			if pr.old.Guard != nil || len(pr.old.Keepers) > 0 {
-				p.step(DropKeepers{pr.old}, pr.old, "what they keep is computed anew below", NoLock)
-			}
+		}
+		if pr.new != nil && slices.ContainsFunc(pr.old.Columns, isComputed) && pr.changesColumns() {
+			// It tells columns by name, and so would hold on to their types.
+			touch := &pg.Trigger{Name: touchTrigger, Text: "create trigger " + touchTrigger + " before update on " +
+				pg.Qualified(pr.old.Schema, pr.old.Name) + "\n  for each row execute function platform.tg_touch();"}
+			p.step(DropTrigger{pr.old, touchTrigger}, pr.old, "what it compares may change below", AccessExclusive)
+			p.step(CreateTrigger{pr.old, touch}, pr.old, "until its columns are as they are to be", ShareRowExclusive)
+			pr.retouched = true
+		}
+		if pr.rekeeps && (pr.old.Guard != nil || len(pr.old.Keepers) > 0) {
+			p.step(DropKeepers{pr.old}, pr.old, "what they keep is computed anew below", NoLock)
 		}
 	}
 }
@@ -165,12 +234,12 @@ func (p *planner) compute() {
 			}
 		}
 	}
-	if !p.rekeeps || len(p.old.Tables) == 0 {
+	if len(p.old.Tables) == 0 {
 		return
 	}
 	for _, c := range p.new.Kept {
 		at := slices.IndexFunc(p.pairs, func(pr *pair) bool { return pr.new != nil && pr.new.Name == c.Table })
-		if pr := p.pairs[at]; pr.old != nil {
+		if pr := p.pairs[at]; pr.old != nil && pr.rekeeps {
 			p.step(FillColumn{pr.new, pr.new.Column(c.Column)}, pr.new, "computed for all rows", RowExclusive, Long)
 		}
 	}
@@ -179,7 +248,7 @@ func (p *planner) compute() {
 // startKeeping makes the functions of triggers that keep columns.
 func (p *planner) startKeeping() {
 	for _, pr := range p.pairs {
-		if pr.new != nil && (pr.new.Guard != nil || len(pr.new.Keepers) > 0) && (p.rekeeps || pr.old == nil) {
+		if pr.new != nil && (pr.new.Guard != nil || len(pr.new.Keepers) > 0) && (pr.rekeeps || pr.old == nil) {
 			p.step(CreateKeepers{pr.new}, pr.new, pr.new.Origin.String()+": what is computed from its rows", NoLock)
 		}
 	}

@@ -17,6 +17,14 @@ type Plan struct {
 	Result   *pg.Database // what the database is when all steps have run: the new one, with columns in the order they have there
 }
 
+// Adds tells whether a column is added to a table.
+func (p *Plan) Adds(table, column string) bool {
+	return slices.ContainsFunc(p.Steps, func(s *Step) bool {
+		c, ok := s.Change.(AddColumn)
+		return ok && c.Table.Name == table && c.Column.Name == column
+	})
+}
+
 // IsEmpty tells whether both databases are the same.
 func (p *Plan) IsEmpty() bool { return len(p.Steps) == 0 && len(p.Refused) == 0 }
 

@@ -15,7 +15,7 @@ func (p *planner) retests(pr *pair) bool {
 	if pr.old == nil || pr.new == nil || pr.old.Tester == nil || pr.new.Tester == nil {
 		return true
 	}
-	return p.rekeeps || pr.old.Tester.Digest != pr.new.Tester.Digest
+	return pr.rekeeps || pr.changesColumns() || pr.old.Tester.Digest != pr.new.Tester.Digest
 }
 
 // stopTesting takes the triggers off.
@@ -44,10 +44,10 @@ func (p *planner) testRows(pr *pair) {
 	for _, r := range pr.new.Tester.Rules {
 		var hazards []Hazard
 		switch was := pr.hadRule(r); {
-		case was && !p.rekeeps:
+		case was && !pr.rekeeps:
 			continue
 		case was:
-		case p.rekeeps: // what is computed may change on the way: only Postgres can tell
+		case pr.rekeeps || pr.changesColumns(): // what the rule reads may change on the way: only Postgres can tell
 			hazards = []Hazard{MayFail}
 		default:
 			hazards = p.mayAdd(pr, r)

@@ -68,6 +68,9 @@ func (d *Database) View(name string) *View {
 	return find(d.Views, name, func(v *View) string { return v.Name })
 }
 
+// IsComputed tells whether nobody writes what the column holds.
+func (c *Column) IsComputed() bool { return c.Generated != "" || c.Kept != "" }
+
 // Column returns the column of that name, or nil.
 func (t *Table) Column(name string) *Column {
 	return find(t.Columns, name, func(c *Column) string { return c.Name })

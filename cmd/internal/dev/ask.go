@@ -219,7 +219,14 @@ func (l *loop) tellLost(plan *diff.Plan) {
 		case diff.DropTable:
 			l.say("dropped table app.%s%s", c.Table.Name, lost(s, "row"))
 		case diff.DropColumn:
-			l.say("dropped column app.%s.%s%s", c.Table.Name, c.Column.Name, lost(s, "value"))
+			switch column := "column app." + c.Table.Name + "." + c.Column.Name; {
+			case !c.Column.IsComputed():
+				l.say("dropped %s%s", column, lost(s, "value"))
+			case plan.Adds(c.Table.Name, c.Column.Name):
+				l.say("%s is computed anew", column)
+			default:
+				l.say("dropped %s, which was computed", column)
+			}
 		case diff.RenameTable:
 			l.say("renamed table app.%s to %s", c.Old.Name, c.New.Name)
 		case diff.RenameColumn:
