@@ -206,8 +206,8 @@ where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
   and (` + either(moves) + `);`
 }
 
-// liveRows are those of the new rows that are still there. A list of their ids would be searched from its front for each row of
-// the table where the plan was made when that was small.
+// liveRows are those of the new rows that are still there. A list of their ids would be searched
+// from its front for each row of the table, where the plan was made when that was small.
 func liveRows(t *pg.Table) string {
 	own := pg.Ident(t.Name)
 	return "from " + pg.Qualified(t.Schema, t.Name) + "\nwhere " + own + ".id in (select new_rows.id from new_rows)"
