@@ -52,6 +52,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.takeOff()
 	p.stopTesting()
 	p.stopKeeping()
+	p.freeze()
 	p.takeAway()
 	p.dropRemade()
 	p.dropTables()

@@ -47,6 +47,11 @@ type (
 		Old, New *pg.Column
 		Using    string
 	}
+	// DropExpression ends that Postgres computes a column, which keeps its values.
+	DropExpression struct {
+		Table  *pg.Table
+		Column *pg.Column
+	}
 	// AlterDefault sets or drops the default of a column.
 	AlterDefault struct {
 		Table  *pg.Table
@@ -216,6 +221,7 @@ func (RenameColumn) isChange()     {}
 func (AddColumn) isChange()        {}
 func (DropColumn) isChange()       {}
 func (AlterType) isChange()        {}
+func (DropExpression) isChange()   {}
 func (AlterDefault) isChange()     {}
 func (SetNotNull) isChange()       {}
 func (DropNotNull) isChange()      {}

@@ -17,8 +17,9 @@ import (
 func isComputed(c *pg.Column) bool { return c.IsComputed() }
 
 // remake parts the columns that cannot become one another: those that are computed by
-// another expression, or computed on one side only, and generated ones that read what
-// changes.
+// another expression, or were not computed before, and generated ones that read what
+// changes; and computed ones that a sequence numbers now. Any other that is not computed any
+// longer keeps its values.
 func (p *planner) remake() {
 	names := map[string]string{}
 	for _, pr := range p.pairs {
@@ -37,7 +38,8 @@ func (p *planner) remake() {
 			}
 			n := pr.new.Column(to)
 			isSame := o.Type == n.Type && pg.Renamed(o.Generated, names) == n.Generated && pg.Renamed(o.Kept, names) == n.Kept
-			if (isComputed(o) || isComputed(n)) && (!isSame || o.Generated != "" && pr.changes(o.Generated)) {
+			isMade := isComputed(n) || isComputed(o) && n.Sequence != nil
+			if isMade && (!isSame || o.Generated != "" && pr.changes(o.Generated)) {
 				delete(pr.columns, o.Name)
 				delete(pr.names, o.Name)
 				pr.remade[o.Name], pr.remade[to], pr.retyped[o.Name] = true, true, true
@@ -197,6 +199,25 @@ func (p *planner) stopKeeping() {
 		}
 		if pr.rekeeps && (pr.old.Guard != nil || len(pr.old.Keepers) > 0) {
 			p.step(DropKeepers{pr.old}, pr.old, "what they keep is computed anew below", NoLock)
+		}
+	}
+}
+
+// freeze lets columns that are not computed any longer keep their values, before what they
+// were computed from goes.
+func (p *planner) freeze() {
+	for _, pr := range p.pairs {
+		if pr.old == nil || pr.new == nil {
+			continue
+		}
+		for _, o := range pr.old.Columns {
+			to, stays := pr.columns[o.Name]
+			if !stays || o.Generated == "" {
+				continue
+			}
+			if n := pr.new.Column(to); n.Generated == "" {
+				p.step(DropExpression{pr.old, o}, pr.old, originOf(pr.new, n).String()+": it keeps its values, and is not computed any longer", AccessExclusive)
+			}
 		}
 	}
 }

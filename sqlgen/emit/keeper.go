@@ -219,9 +219,9 @@ func reading(t *pg.Table, k *pg.Keeper, s *pg.Keep, found string) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name, source, moved := pg.Ident(s.Table), besides("source", s.Table), besides("moved", s.Table)
 	var values, sets, differ []string
-	add := func(column, value string) {
+	add := func(column, named string) {
 		column = pg.Ident(column)
-		values = append(values, value+" as "+column)
+		values = append(values, named)
 		sets = append(sets, column+" = "+source+"."+column)
 		differ = append(differ, name+"."+column+" is distinct from "+source+"."+column)
 	}
@@ -237,11 +237,11 @@ func reading(t *pg.Table, k *pg.Keeper, s *pg.Keep, found string) string {
 				condition += " and " + reached(now) + " is not true"
 				other = comparison(c) + "(" + stored + ", " + now + ")"
 			}
-			add(c.Column, "case\n  when "+condition+"\n    then "+Expr(c.Whole)+"\n  else "+other+"\nend")
+			add(c.Column, "case\n  when "+condition+"\n    then "+Expr(c.Whole)+"\n  else "+other+"\nend as "+pg.Ident(c.Column))
 		}
 	}
 	for _, c := range s.Read {
-		add(c.Column, Expr(c.Value))
+		add(c.Column, laidOut(c.Value, " as "+pg.Ident(c.Column), 8))
 	}
 	return `update ` + target + `
 set` + listed(sets, 2) + `
@@ -292,6 +292,16 @@ func lesser(c pg.Extreme, least, greatest string) string {
 		return greatest
 	}
 	return least
+}
+
+// laidOut writes an expression, with what follows it, on the lines that it takes where it is
+// indented by so many spaces.
+func laidOut(e pg.Expr, end string, by int) string {
+	d := doc(cat(hard, group(expr(e, bindAny), end)))
+	for range by / 2 {
+		d = nest(d)
+	}
+	return strings.TrimSpace(strings.ReplaceAll(written(d), "\n"+strings.Repeat(" ", by), "\n"))
 }
 
 // listedLines is listed for items that may have several lines.

@@ -90,6 +90,8 @@ func (w *planWriter) step(s *diff.Step) {
 		w.untouched(c.Table, numberRows(c.Table, c.Column))
 	case diff.AlterType:
 		w.alterType(c)
+	case diff.DropExpression:
+		w.alterColumn(c.Table, c.Column, "drop expression")
 	case diff.AlterDefault:
 		w.alterDefault(c.Table, c.Column)
 	case diff.SetNotNull:

@@ -227,6 +227,8 @@ func (l *loop) tellLost(plan *diff.Plan) {
 			default:
 				l.say("dropped %s, which was computed", column)
 			}
+		case diff.DropExpression:
+			l.say("column app.%s.%s keeps its values, and is not computed any longer", c.Table.Name, c.Column.Name)
 		case diff.RenameTable:
 			l.say("renamed table app.%s to %s", c.Old.Name, c.New.Name)
 		case diff.RenameColumn:
