@@ -35,18 +35,7 @@ func TestExplain(t *testing.T) {
 	dir := files(t, content)
 	content["schema.stern"] = strings.Replace(ownedSchema, "text Text", "text Text\n    title Text?", 1)
 	ahead := files(t, content)
-	project, err := sqlgen.ReadProject(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, errs := sqlgen.Compile(project)
-	if compiled == nil {
-		t.Fatalf("the schema has errors: %v", errs)
-	}
-	db, empty := pgtest.New(t, pgtest.Options{}), pgtest.New(t, pgtest.Options{Empty: true})
-	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
-		t.Fatal(err)
-	}
+	db, empty := installed(t, dir), pgtest.New(t, pgtest.Options{Empty: true})
 	insert(t, db.Superuser(t))
 
 	env := []string{"NOTE_KEY=k3y"}
@@ -95,6 +84,24 @@ func TestExplain(t *testing.T) {
 	command{args: byRow, dir: dir, env: given[1:]}.expect(t, exitInput, "the environment has no value for NOTE_KEY")
 }
 
+// installed returns a database with the project in a folder.
+func installed(t *testing.T, dir string) *pgtest.DB {
+	t.Helper()
+	project, err := sqlgen.ReadProject(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiled, errs := sqlgen.Compile(project)
+	if compiled == nil {
+		t.Fatalf("the schema has errors: %v", errs)
+	}
+	db := pgtest.New(t, pgtest.Options{})
+	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
 func insert(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	_, err := conn.Exec(t.Context(), `
@@ -140,18 +147,7 @@ const attachedSchema = `model Note {
 func TestExplainThrottled(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": attachedSchema})
-	project, err := sqlgen.ReadProject(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compiled, errs := sqlgen.Compile(project)
-	if compiled == nil {
-		t.Fatalf("the schema has errors: %v", errs)
-	}
-	db := pgtest.New(t, pgtest.Options{})
-	if _, err := install.Install(t.Context(), db.Owner(t), compiled.Release()); err != nil {
-		t.Fatal(err)
-	}
+	db := installed(t, dir)
 	if _, err := db.Superuser(t).Exec(t.Context(), `
 		insert into app.identity (id, email) values ('ada', 'ada@a.example'), ('bea', 'bea@a.example'), ('cyd', 'cyd@a.example');
 		insert into platform.file_failure (caller, bytes, since) values

@@ -271,7 +271,7 @@ func postmaster(b *testing.B) int {
 
 // resident is how much of a process is in memory, in MiB.
 type resident struct {
-	all, own float64 // own is what no file holds: the program is shared with whoever else runs it
+	all, own float64 // own is what no file holds: other processes of the program share the rest
 }
 
 func memory(b *testing.B, pid int) resident {

@@ -32,7 +32,7 @@ type Options struct {
 	Policy *request.Policy
 	Log    *slog.Logger
 
-	// Of storage on a disk alone, whose uploads and downloads come through this server:
+	// For storage on a disk alone, whose uploads and downloads come through this server:
 	Transfers *budget.Budget        // bounds how many there are at the same time
 	Begin     func() (end func())   // counts a download as a request in flight, until it ends
 	Registry  prometheus.Registerer // takes the metrics; nil means that there are none

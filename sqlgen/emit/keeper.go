@@ -78,7 +78,7 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id " + strength + ";"
 	}
 	if s.Through != "" {
-		// Who changes how rows of Table lead there has locked it too.
+		// A statement that changes how rows of Table lead there has locked it too.
 		through := pg.Ident(s.Through)
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Through) + " where " + through + ".id = any (__ids) order by " + through + ".id for no key update;\n" + lock
 	}

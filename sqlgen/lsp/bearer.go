@@ -16,7 +16,7 @@ import (
 // bearer is what has a declared name: the declaration, or the part of it that is not nil.
 type bearer struct {
 	name   *syntax.Ident
-	decl   syntax.Decl // nil if the name is no part of a declaration's own, such as a label
+	decl   syntax.Decl // nil if the name is not part of a declaration's own, such as a label
 	field  *syntax.Field
 	value  *syntax.EnumValue
 	action *syntax.Action

@@ -470,7 +470,7 @@ func (x *index) declared(s *spot) *symbol {
 	default:
 		symbols = x.fieldSymbols(ownerName(s))
 	}
-	// Of two declarations of one name, the one that is here.
+	// The one that is here, of two declarations of one name.
 	if i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == s.word && y.span.Start.Offset == s.start }); i >= 0 {
 		return symbols[i]
 	}

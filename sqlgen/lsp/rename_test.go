@@ -51,7 +51,7 @@ func TestEveryNameOfSoundSchemas(t *testing.T) {
 		}
 		projects = append(projects, projectOf(filepath.Base(golden), archive))
 	}
-	// What a name in an expression is that is no declared one.
+	// What a name in an expression is that is not a declared one.
 	skipped := []string{"true", "false", "null", "in"}
 	for _, p := range projects {
 		if _, errs := sqlgen.Check(p); errs.HasErrors() {

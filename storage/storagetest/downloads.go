@@ -31,7 +31,7 @@ func get(t *testing.T, url, name, value string) (*http.Response, string) {
 	return response, string(body)
 }
 
-// downloadURL signs a download, or skips the test if the address is no request but holds
+// downloadURL signs a download, or skips the test if the address is not a request but holds
 // the contents itself.
 func downloadURL(t *testing.T, s storage.Store, key string, d storage.Download) string {
 	t.Helper()
