@@ -18,6 +18,9 @@ import (
 // ErrNotInstalled is returned for a database in which nothing is installed.
 var ErrNotInstalled = errors.New("the database holds no release")
 
+// ErrNotOwner is returned for a login that may not read what is installed.
+var ErrNotOwner = errors.New("this login may not read what is installed: connect as the owner of the database, not as a server does")
+
 // Installed returns the number of the release that a database holds, and whether
 // it is what this compilation becomes.
 func Installed(ctx context.Context, tx pgx.Tx, r *emit.Release) (number int64, isSame bool, err error) {
@@ -29,6 +32,8 @@ func Installed(ctx context.Context, tx pgx.Tx, r *emit.Release) (number int64, i
 	switch {
 	case errors.Is(err, pgx.ErrNoRows), errors.As(err, &raised) && (raised.Code == "3F000" || raised.Code == "42P01"): // no schema, no table
 		return 0, false, ErrNotInstalled
+	case errors.As(err, &raised) && raised.Code == "42501":
+		return 0, false, ErrNotOwner
 	case err != nil:
 		return 0, false, fmt.Errorf("read the installed release: %w", err)
 	}
