@@ -162,7 +162,7 @@ func unusedPort(t *testing.T) string {
 func (r *reader) here(text string) string {
 	for usual, port := range r.ports {
 		text = strings.ReplaceAll(text, "localhost:"+usual, "localhost:"+port)
-		text = strings.ReplaceAll(text, "listen("+usual+")", "listen("+port+")")
+		text = strings.ReplaceAll(text, "listen("+usual+",", "listen("+port+",")
 	}
 	return text
 }
@@ -198,7 +198,7 @@ func (r *reader) follow(t *testing.T, l, next lesson) {
 	case l.language == "diff":
 		r.change(t, l)
 	case l.info != "":
-		name := filepath.Join(r.home, l.info)
+		name := filepath.Join(r.home, "giveaway", l.info)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -254,7 +254,7 @@ func wrapped(text string) string {
 // their place. Several changes of one file are divided by a line @@.
 func (r *reader) change(t *testing.T, l lesson) {
 	t.Helper()
-	name := filepath.Join(r.home, l.info)
+	name := filepath.Join(r.home, "giveaway", l.info)
 	text := fileText(t, name)
 	for hunk := range strings.SplitSeq(l.text, "@@\n") {
 		var before, after strings.Builder
