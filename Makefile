@@ -7,13 +7,16 @@ PLATFORMS = linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 RELEASE = .release
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof vscode postgres ensure-postgres browser pooler pooled say-skipped clean
+.PHONY: help run test lint check build release FORCE fmt bench faults fuzz differential proof vscode postgres ensure-postgres browser pooler pooled say-compiling say-skipped clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-run: build ensure-postgres ## Compile and serve an example app, with Postgres started for it (APP=workshop)
+run: say-compiling build ensure-postgres ## Compile and serve an example app, with Postgres started for it (APP=workshop)
 	@exec bin/sternpost dev integration/apps/$(APP)
+
+say-compiling:
+	@[ -x bin/sternpost ] || echo "compiling bin/sternpost; the first time this takes a minute or two"
 
 test: ensure-postgres say-skipped ## Run all tests; they start what they need
 	$(GO) test -timeout 20m ./...
@@ -28,7 +31,6 @@ lint: ## Build, vet and check the format
 check: lint test ## What CI runs: lint and test
 
 build: ## Build bin/sternpost
-	@[ -x bin/sternpost ] || echo "compiling bin/sternpost; the first time this takes a minute or two"
 	@$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
 
 release: ## Build the binaries of a release and their SHA256SUMS into .release (PLATFORMS=linux/arm64, VERSION=v1.2.3)
