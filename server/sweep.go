@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -46,8 +47,10 @@ func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesW
 // sweepBy returns a sweep by a function of the platform.
 func (s *Server) sweepBy(function string) sweep {
 	return func(most int) (isMore bool, err error) {
-		err = s.db.QueryRow("select "+function+"($1)", []any{most}, &isMore)
-		return isMore, err
+		if err := s.db.QueryRow("select "+function+"($1)", []any{most}, &isMore); err != nil {
+			return false, fmt.Errorf("%s: %w", function, err)
+		}
+		return isMore, nil
 	}
 }
 

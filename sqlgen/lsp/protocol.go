@@ -279,9 +279,11 @@ type renameParams struct {
 	NewName string `json:"newName"`
 }
 
-type placeholder struct {
-	Range       textRange `json:"range"`
-	Placeholder string    `json:"placeholder"`
+// renamedRange is what a rename begins with: the word in the document, and the name that
+// the editor offers to change.
+type renamedRange struct {
+	Range textRange `json:"range"`
+	Name  string    `json:"placeholder"`
 }
 
 // workspaceEdit is a change of several files. Either of its two forms is used, as the

@@ -41,7 +41,7 @@ func (v *view) renamable(p position) (*syntax.Ident, *mention, error) {
 	return name, m, nil
 }
 
-func (s *server) prepareRename(_ context.Context, p positionParams) (*placeholder, error) {
+func (s *server) prepareRename(_ context.Context, p positionParams) (*renamedRange, error) {
 	v := s.view(p.TextDocument.URI)
 	if v == nil {
 		return nil, nil
@@ -50,7 +50,7 @@ func (s *server) prepareRename(_ context.Context, p positionParams) (*placeholde
 	if err != nil {
 		return nil, err
 	}
-	return &placeholder{v.lines.textRange(m.span.Start.Offset, m.span.End.Offset), name.Name}, nil
+	return &renamedRange{v.lines.textRange(m.span.Start.Offset, m.span.End.Offset), name.Name}, nil
 }
 
 // rename answers with the edits by which a thing is called otherwise in the whole

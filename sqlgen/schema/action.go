@@ -24,7 +24,7 @@ type actionDecl struct {
 	inputsInError  bool            // an input is in error, so what the inputs make is not known
 	root           *Level          // of a create: what its inputs make
 	embedded       clashes         // paths of @embed
-	embedSpans     []embedSpan
+	embedSpans     []pathSpan
 	setKeys        []setKey
 	allowances     []*allowance // in the order of its @allow
 }

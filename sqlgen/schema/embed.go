@@ -5,9 +5,31 @@ import "github.com/sternpost/sternpost/sqlgen/syntax"
 // checkEmbed reads an @embed. Paths are merged into a tree, in the order in which
 // they are first met.
 func (c *checker) checkEmbed(a *actionDecl, at *syntax.Attribute) {
+	for _, p := range c.paths(a, at, &a.embedded, pathList{c.embedPath, BadEmbed, embedTwice}) {
+		a.embedSpans = append(a.embedSpans, p)
+		mergeEmbed(&a.Embeds, p.path)
+	}
+}
+
+// pathSpan is a path of an attribute and where it is.
+type pathSpan struct {
+	path []*Field
+	span syntax.Span
+}
+
+// pathList says how an attribute takes paths from the action's model.
+type pathList struct {
+	resolve func(*Model, *syntax.Path) ([]*Field, bool) // reports a path that leads nowhere
+	code    syntax.Code                                 // of a path that is there twice
+	twice   func(path string) string
+}
+
+// paths reads the paths of an attribute, each once. named has those that were there before.
+func (c *checker) paths(a *actionDecl, at *syntax.Attribute, named *clashes, list pathList) []pathSpan {
 	if len(at.Args) == 0 {
 		c.badArguments(at, at.Name.Span())
 	}
+	var paths []pathSpan
 	for _, arg := range at.Args {
 		value := c.plainArgument(at, arg)
 		if value == nil {
@@ -21,23 +43,17 @@ func (c *checker) checkEmbed(a *actionDecl, at *syntax.Attribute) {
 		if p.Incomplete() {
 			continue
 		}
-		path, ok := c.embedPath(a.model.Model, p)
+		path, ok := list.resolve(a.model.Model, p)
 		if !ok {
 			continue
 		}
-		if earlier, found := a.embedded.add(pathName(path), pathName(path), p.Span()); found {
-			c.report(BadEmbed, p.Span(), embedTwice(pathName(path)), note(earlier.span, firstHere(pathName(path))))
+		if earlier, found := named.add(pathName(path), pathName(path), p.Span()); found {
+			c.report(list.code, p.Span(), list.twice(pathName(path)), note(earlier.span, firstHere(pathName(path))))
 			continue
 		}
-		a.embedSpans = append(a.embedSpans, embedSpan{path, p.Span()})
-		mergeEmbed(&a.Embeds, path)
+		paths = append(paths, pathSpan{path, p.Span()})
 	}
-}
-
-// embedSpan is a path of an @embed and where it is.
-type embedSpan struct {
-	path []*Field
-	span syntax.Span
+	return paths
 }
 
 // embedPath resolves a path of an @embed, every step of which is a relation.

@@ -30,30 +30,9 @@ func (c *checker) checkSelect(a *actionDecl, at *syntax.Attribute) {
 		return
 	}
 	var root selection
-	var named clashes
-	for _, arg := range at.Args {
-		value := c.plainArgument(at, arg)
-		if value == nil {
-			continue
-		}
-		p, ok := value.(*syntax.Path)
-		if !ok {
-			c.badArguments(at, value.Span())
-			continue
-		}
-		if p.Incomplete() {
-			continue
-		}
-		path, ok := c.selectPath(a.model.Model, p)
-		if !ok {
-			continue
-		}
-		if earlier, found := named.add(pathName(path), pathName(path), p.Span()); found {
-			c.report(BadSelect, p.Span(), selectTwice(pathName(path)), note(earlier.span, firstHere(pathName(path))))
-			continue
-		}
-		root.add(path, p.Span())
-		a.showsRelated(path, p.Span())
+	for _, p := range c.paths(a, at, new(clashes), pathList{c.selectPath, BadSelect, selectTwice}) {
+		root.add(p.path, p.span)
+		a.showsRelated(p.path, p.span)
 	}
 	c.checkWhole(root)
 	a.Selected = root.shape(a.model.Model)
@@ -152,9 +131,9 @@ func (a *actionDecl) showsRelated(path []*Field, span syntax.Span) {
 		if !f.IsRelation() || i+1 < len(path) && !readsRelated(f, path[i+1]) {
 			continue
 		}
-		isNoted := func(e embedSpan) bool { return slices.Equal(e.path, path[:i+1]) }
+		isNoted := func(e pathSpan) bool { return slices.Equal(e.path, path[:i+1]) }
 		if !slices.ContainsFunc(a.embedSpans, isNoted) {
-			a.embedSpans = append(a.embedSpans, embedSpan{path[:i+1], span})
+			a.embedSpans = append(a.embedSpans, pathSpan{path[:i+1], span})
 		}
 	}
 }
