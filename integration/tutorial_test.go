@@ -50,7 +50,8 @@ func readLessons(page string) []lesson {
 }
 
 // TestTutorial does what the tutorial says, in its order: it writes the files, runs the commands, and compares what
-// they print. In the end a browser uses the product. Ids, times, tokens and durations may differ.
+// they print. In the end a browser uses the product. Times, tokens and durations may differ. Ids may differ too, but the
+// page has one for each id of the run, in the same places.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	installModules(t, typescriptDir, "nobody follows the tutorial")
@@ -103,6 +104,8 @@ type reader struct {
 	shell   *shell
 	printed string // by the last commands
 	server  *background
+	said    ids      // of the page
+	got     ids      // of this run
 	changes []change // of the page, when it is updated
 }
 
@@ -121,7 +124,7 @@ func newReader(t *testing.T) *reader {
 	if err := os.Chmod(home, 0o755); err != nil { // Postgres may run as another user
 		t.Fatal(err)
 	}
-	r := &reader{home: home, ports: map[string]string{"8080": unusedPort(t), "3000": unusedPort(t)}}
+	r := &reader{home: home, ports: map[string]string{"8080": unusedPort(t), "3000": unusedPort(t)}, said: ids{}, got: ids{}}
 	for _, name := range []string{"PATH", "TMPDIR", "LANG"} {
 		if value, ok := os.LookupEnv(name); ok {
 			r.env = append(r.env, name+"="+value)
@@ -186,15 +189,11 @@ func (r *reader) follow(t *testing.T, l, next lesson) {
 	case l.language == "sh" && l.info == "server":
 		r.server = startServer(t, r.shell.dir(t), r.shell.path(t), r.env, r.here(l.text))
 	case l.language == "text" && l.info == "server":
-		r.server.await(t, r, l.text)
+		r.changes = append(r.changes, change{l, r.server.await(t, r, l.text)})
 	case l.language == "text" && l.info == "":
-		if masked(r.printed) != masked(l.text) {
-			r.differs(t, l, r.printed)
-		}
+		r.compare(t, l, l.text, r.printed)
 	case l.language == "json" && l.info == "":
-		if masked(compacted(r.printed)) != masked(compacted(l.text)) {
-			r.differs(t, l, r.printed)
-		}
+		r.compare(t, l, compacted(l.text), compacted(r.printed))
 	case l.language == "diff":
 		r.change(t, l)
 	case l.info != "":
@@ -208,17 +207,17 @@ func (r *reader) follow(t *testing.T, l, next lesson) {
 	}
 }
 
-// differs notes that commands print something else than a block says.
-func (r *reader) differs(t *testing.T, l lesson, got string) {
+// compare compares what a block says with what the commands printed.
+func (r *reader) compare(t *testing.T, l lesson, said, got string) {
 	t.Helper()
-	if *updateTutorial {
-		r.changes = append(r.changes, change{l, got})
-		return
+	r.changes = append(r.changes, change{l, r.printed})
+	said, got = masked(r.said.numbered(said)), masked(r.got.numbered(got))
+	if said != got && !*updateTutorial {
+		t.Errorf("the tutorial says\n%s\nbut the commands print\n%s", said, got)
 	}
-	t.Errorf("the tutorial says\n%s\nbut the commands print\n%s", masked(l.text), masked(got))
 }
 
-// rewrite writes what the commands printed into the tutorial.
+// rewrite writes all that the commands printed into the tutorial, so that the page shows one run.
 func (r *reader) rewrite(t *testing.T, page string) {
 	t.Helper()
 	for _, c := range slices.Backward(r.changes) {
@@ -295,12 +294,26 @@ var varying = []struct {
 	pattern *regexp.Regexp
 	mask    string
 }{
-	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "{id}"},
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "{time}"},
 	{regexp.MustCompile(`\b\d+(\.\d+)? ?(ms|s|µs)\b`), "{duration}"},
 	{regexp.MustCompile(`"(access_token|refresh_token|startCursor|endCursor|url)": ?"[^"]*"`), `"$1":"{secret}"`},
 	{regexp.MustCompile(`"key": ?"[A-Za-z0-9_-]{22}"`), `"key":"{key}"`},
 	{regexp.MustCompile(`PostgreSQL \S+ from \S+`), "PostgreSQL"},
+}
+
+var idPattern = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
+
+// ids has a number for each id, in the order in which they first appear.
+type ids map[string]int
+
+// numbered is a text with the numbers of its ids in their places.
+func (known ids) numbered(text string) string {
+	return idPattern.ReplaceAllStringFunc(text, func(id string) string {
+		if known[id] == 0 {
+			known[id] = len(known) + 1
+		}
+		return fmt.Sprintf("{id %d}", known[id])
+	})
 }
 
 func masked(text string) string {
@@ -427,20 +440,23 @@ func (s *background) String() string {
 	return s.text.String()
 }
 
-// await waits until the server prints lines, in their order, after those that were awaited before.
-func (s *background) await(t *testing.T, r *reader, text string) {
+// await waits until the server prints lines, in their order, after those that were awaited before. It returns the text
+// with the lines as they were printed.
+func (s *background) await(t *testing.T, r *reader, text string) string {
 	t.Helper()
+	var printed strings.Builder
 	for line := range strings.Lines(text) {
 		line = strings.TrimSuffix(line, "\n")
-		if line == "…" || line == "" {
-			continue
+		if line != "…" && line != "" {
+			until(t, fmt.Sprintf("the server prints %q", line), func() bool { return s.find(r, &line) })
 		}
-		until(t, fmt.Sprintf("the server prints %q", line), func() bool { return s.find(r, line) })
+		printed.WriteString(line + "\n")
 	}
+	return printed.String()
 }
 
-// find looks for a line in what was printed since the last one that was found.
-func (s *background) find(r *reader, line string) bool {
+// find looks for a line in what was printed since the last one that was found, and takes it as it was printed.
+func (s *background) find(r *reader, line *string) bool {
 	text := s.String()
 	for at := s.seen; ; {
 		length := strings.IndexByte(text[at:], '\n') + 1
@@ -448,8 +464,8 @@ func (s *background) find(r *reader, line string) bool {
 			return false
 		}
 		at += length
-		if masked(r.there(text[at-length:at-1])) == masked(line) {
-			s.seen = at
+		if printed := r.there(text[at-length : at-1]); masked(printed) == masked(*line) {
+			s.seen, *line = at, printed
 			return true
 		}
 	}
