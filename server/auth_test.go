@@ -610,7 +610,7 @@ func TestSignInWithoutDatabase(t *testing.T) {
 	s.waitReady(t, "")
 	token := s.signUp(t, "ada@example.com").RefreshToken
 
-	slow := start(t, d.ServerURL(), func(c *config.Config) { c.StatementTimeout, c.LockTimeout = 100*time.Millisecond, 50*time.Millisecond })
+	slow := start(t, d.ServerURL(), func(c *config.Config) { c.LockTimeout = 50 * time.Millisecond })
 	slow.waitReady(t, "")
 	conn := d.Superuser(t)
 	if _, err := conn.Exec(t.Context(), `begin; lock table platform.auth_failure, platform.auth_family in access exclusive mode`); err != nil {

@@ -150,11 +150,16 @@ func TestPasswordOfClientThatLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	const form = "grant_type=password&username=ada%40example.com&password=canary-horse"
+	var leaving []*rawConn
 	for range 5 {
 		c := s.dial(t)
+		before := s.inFlight.Load()
 		c.write(t, fmt.Sprintf("POST /auth/token HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", signin.FormBody, len(form), form))
-		defer c.Close()
-		time.AfterFunc(200*time.Millisecond, func() { c.Close() })
+		until(t, "the request is being answered", func() bool { return s.inFlight.Load() > before })
+		leaving = append(leaving, c)
+	}
+	for _, c := range leaving {
+		c.Close()
 	}
 	s.waitLogTimes(t, `"status":499`, 5)
 	leave()

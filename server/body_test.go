@@ -23,11 +23,10 @@ func heap() int64 {
 // until waits for something that happens elsewhere.
 func until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
-	for range 1000 {
+	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if happened() {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Fatalf("it never happened that %s", what)
 }

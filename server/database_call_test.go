@@ -38,14 +38,14 @@ func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	t.Run("statement", func(t *testing.T) {
 		t.Parallel()
-		s, _ := startReady(t, func(c *config.Config) { c.StatementTimeout = 200 * time.Millisecond })
+		s, _ := startReady(t, func(c *config.Config) { c.StatementTimeout = time.Second })
 		if status, body := s.post(t, "nap", `{"seconds":30}`); status != 504 || body != timeoutBody {
 			t.Errorf("got %d %s, want 504", status, body)
 		}
 	})
 	t.Run("statement, behind a pooler that drops the setting", func(t *testing.T) {
 		t.Parallel()
-		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.StatementTimeout = 1, 300*time.Millisecond })
+		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.StatementTimeout = 1, 2*time.Second })
 		d.exec(t, `create or replace function api.nap(input jsonb, context jsonb) returns text
 			language plpgsql stable security definer set search_path = pg_catalog, pg_temp
 			as $$ begin perform set_config('statement_timeout', '0', false); return '"off"'; end; $$`)
@@ -69,16 +69,17 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("place", func(t *testing.T) {
 		t.Parallel()
-		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 1, 200*time.Millisecond })
+		s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait, c.StatementTimeout = 1, time.Second, 5*longEnough })
 		held := make(chan struct{})
 		go func() {
 			defer close(held)
-			s.post(t, "hold", `{"id":"n1","seconds":2}`)
+			s.post(t, "hold", `{"id":"n1","seconds":600}`)
 		}()
 		d.waitSleeping(t, 1)
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 || body != overloadedJSON {
 			t.Errorf("got %d %s, want 503 %s", status, body, overloadedJSON)
 		}
+		d.wake(t)
 		<-held
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 			t.Errorf("afterwards: got %d %s", status, body)
@@ -302,7 +303,7 @@ func TestDatabaseKillsConnections(t *testing.T) {
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 			t.Fatalf("got %d %s", status, body)
 		}
-		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
+		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func (d *testDatabase) waitSleeping(t *testing.T, want int) {
 	t.Helper()
 	conn := d.Superuser(t)
 	var got int
-	for range 400 {
+	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(25 * time.Millisecond) {
 		err := conn.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'").Scan(&got)
 		if err != nil {
 			t.Fatal(err)
@@ -81,9 +81,33 @@ func (d *testDatabase) waitSleeping(t *testing.T, want int) {
 		if got == want {
 			return
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
 	t.Fatalf("sleeping statements: got %d, want %d", got, want)
+}
+
+// letWake has a function that sleeps answer as usual once it is woken, so that a test decides for how long it sleeps.
+func (d *testDatabase) letWake(t *testing.T, function, volatility string) {
+	t.Helper()
+	d.exec(t, `create or replace function api.`+function+`(input jsonb, context jsonb) returns text
+		language plpgsql `+volatility+` security definer set search_path = pg_catalog, pg_temp as $$
+		begin
+			perform platform.enter('`+function+`', context);
+			begin
+				perform pg_sleep((input->>'seconds')::float);
+			exception when query_canceled then null;
+			end;
+			return '"woken"';
+		end;
+		$$`)
+}
+
+// wake ends the sleep of all statements that sleep in the database. It is an error for those that nobody has let wake.
+func (d *testDatabase) wake(t *testing.T) {
+	t.Helper()
+	_, err := d.Superuser(t).Exec(t.Context(), "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // address returns where the database listens.

@@ -256,19 +256,21 @@ func TestRacingKeys(t *testing.T) {
 // longer than for a lock.
 func TestKeyInProgress(t *testing.T) {
 	t.Parallel()
-	s, d := startReady(t, func(c *config.Config) { c.LockTimeout = 100 * time.Millisecond })
+	s, d := startReady(t, func(c *config.Config) { c.LockTimeout, c.StatementTimeout = 100*time.Millisecond, 5*longEnough })
+	d.letWake(t, "hold", "volatile")
 	first := make(chan string, 1)
 	header := map[string]string{"Idempotency-Key": "slow"}
 	go func() {
-		_, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":2}`, header)
+		_, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":600}`, header)
 		first <- body
 	}()
 	d.waitSleeping(t, 1)
-	if response, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":2}`, header); response.StatusCode != 504 || body != timeoutBody {
+	if response, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":600}`, header); response.StatusCode != 504 || body != timeoutBody {
 		t.Errorf("in progress: got %d %s, want 504", response.StatusCode, body)
 	}
+	d.wake(t)
 	want := <-first
-	response, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":2}`, header)
+	response, body := s.do(t, "POST", "/api/json/hold", `{"id":"n1","seconds":600}`, header)
 	if response.Header.Get("Idempotent-Replayed") != "true" || body != want {
 		t.Errorf("afterwards: got %d %s, want %s", response.StatusCode, body, want)
 	}

@@ -28,7 +28,7 @@ func (s *testServer) dial(t *testing.T) *rawConn {
 
 func newRawConn(t *testing.T, c net.Conn) *rawConn {
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(30 * time.Second))
+	c.SetDeadline(time.Now().Add(longEnough))
 	return &rawConn{c, bufio.NewReader(c)}
 }
 

@@ -25,7 +25,7 @@ func runOnce(t *testing.T, databaseURL string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), longEnough)
 	defer cancel()
 	err = s.Run(ctx)
 	if ctx.Err() != nil {
@@ -164,12 +164,10 @@ func TestReadinessOfTheSchema(t *testing.T) {
 	// But nothing is served from a database that has become unsafe.
 	d.exec(t, "alter table app.note disable row level security")
 	d.install(t, app())
-	for range 400 {
-		if status, _ := s.post(t, "getNote", `{"id":"n1"}`); status == 503 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	until(t, "an unsafe database is not served", func() bool {
+		status, _ := s.post(t, "getNote", `{"id":"n1"}`)
+		return status == 503
+	})
 	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 503 {
 		t.Errorf("unsafe: got %d %s", status, body)
 	}
@@ -188,13 +186,7 @@ func TestReleaseWithoutNotifications(t *testing.T) {
 	s := start(t, proxy.URL(), nil)
 	s.waitReady(t, "")
 	d.install(t, app())
-	for range 1000 {
-		if strings.Contains(s.log.String(), `"serving release","release":2`) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the new release is not served")
+	s.waitLog(t, `"serving release","release":2`)
 }
 
 func TestDatabaseWithoutPlatform(t *testing.T) {

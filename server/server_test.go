@@ -48,7 +48,7 @@ type testServer struct {
 func testConfig(databaseURL string, change func(*config.Config)) config.Config {
 	c := config.Config{
 		Mode: config.Development, BaseURL: "http://localhost", DatabaseURL: databaseURL,
-		PoolSize: 4, PoolWait: 2 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 5 * time.Second,
+		PoolSize: 4, PoolWait: 30 * time.Second, StatementTimeout: 30 * time.Second, LockTimeout: 5 * time.Second,
 		ShutdownGrace: 20 * time.Second, BodyLimit: 1 << 20,
 		SigningKey: anyKey(), AccessTokenExpiry: time.Hour, RefreshTokenExpiry: 24 * time.Hour,
 		RefreshTokenRotation: true, RefreshTokenGrace: time.Minute,
@@ -108,6 +108,9 @@ func start(t *testing.T, databaseURL string, change func(*config.Config)) *testS
 	return ts
 }
 
+// longEnough is how long a test waits for what must happen. Nothing takes that long, on the busiest machine either.
+const longEnough = 2 * time.Minute
+
 // startReady is start with an installed application, and waits for it to be served.
 func startReady(t *testing.T, change func(*config.Config)) (*testServer, *testDatabase) {
 	t.Helper()
@@ -126,12 +129,11 @@ func (s *testServer) waitReady(t *testing.T, reason string) {
 		want = `{"status":"unavailable","reason":"` + reason + `"}`
 	}
 	var got string
-	for range 400 {
+	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(25 * time.Millisecond) {
 		_, body := s.do(t, "GET", "/readyz", "", nil)
 		if got = body; got == want {
 			return
 		}
-		time.Sleep(25 * time.Millisecond)
 	}
 	t.Fatalf("/readyz: got %s, want %s", got, want)
 }
@@ -174,11 +176,10 @@ func (s *testServer) waitLog(t *testing.T, text string) {
 // waitLogTimes waits until a text is in the log that many times.
 func (s *testServer) waitLogTimes(t *testing.T, text string, times int) {
 	t.Helper()
-	for range 400 {
+	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if strings.Count(s.log.String(), text) >= times {
 			return
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	t.Errorf("the log does not have %s %d times", text, times)
 }
