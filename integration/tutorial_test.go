@@ -7,17 +7,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
-	"time"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 var updateTutorial = flag.Bool("update-tutorial", false, "write into the tutorial what its commands print")
@@ -54,12 +52,10 @@ func readLessons(page string) []lesson {
 // page has one for each id of the run, in the same places.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
-	installModules(t, typescriptDir, "nobody follows the tutorial")
-	installModules(t, "clients/pages", "nobody follows the tutorial")
-	browser, err := exec.LookPath("chromium")
-	if err != nil {
-		t.Skip("SKIPPED: nobody follows the tutorial: there is no chromium here")
-	}
+	const consequence = "nobody follows the tutorial"
+	program.Modules(t, typescriptDir, consequence)
+	program.Modules(t, "clients/pages", consequence)
+	browser := program.Chromium(t, consequence)
 	page := fileText(t, tutorialPage)
 	lessons := readLessons(page)
 	if len(lessons) < 20 {
@@ -124,7 +120,7 @@ func newReader(t *testing.T) *reader {
 	if err := os.Chmod(home, 0o755); err != nil { // Postgres may run as another user
 		t.Fatal(err)
 	}
-	r := &reader{home: home, ports: map[string]string{"8080": unusedPort(t), "3000": unusedPort(t)}, said: ids{}, got: ids{}}
+	r := &reader{home: home, ports: map[string]string{"8080": program.FreePort(t), "3000": program.FreePort(t)}, said: ids{}, got: ids{}}
 	for _, name := range []string{"PATH", "TMPDIR", "LANG"} {
 		if value, ok := os.LookupEnv(name); ok {
 			r.env = append(r.env, name+"="+value)
@@ -145,20 +141,6 @@ func newReader(t *testing.T) *reader {
 		"npm_config_update_notifier=false", "STERNPOST_ADMIN_PORT=0", "PORT="+r.ports["8080"])
 	r.shell = startShell(t, r.env)
 	return r
-}
-
-func unusedPort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // here is a text of the tutorial with the ports of this run.
@@ -392,52 +374,15 @@ func (s *shell) path(t *testing.T) string { return strings.TrimSpace(s.run(t, `e
 
 // background is a command of the tutorial that goes on in a terminal of its own.
 type background struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	*program.Process
 	seen int // bytes that were awaited already
-	end  chan struct{}
 }
 
 func startServer(t *testing.T, dir, path string, env []string, text string) *background {
 	t.Helper()
-	s := &background{end: make(chan struct{})}
 	command := exec.Command("bash", "--norc", "-c", "exec "+text)
 	command.Dir, command.Env = dir, append(slices.Clone(env), "PATH="+path)
-	command.Stdout, command.Stderr = s, s
-	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = command.Wait()
-		close(s.end)
-	}()
-	t.Cleanup(func() {
-		_ = command.Process.Signal(os.Interrupt)
-		select {
-		case <-s.end:
-		case <-time.After(time.Minute):
-			_ = command.Process.Kill()
-			<-s.end
-			t.Errorf("%s does not end", text)
-		}
-		if t.Failed() {
-			t.Logf("%s wrote:\n%s", text, s.String())
-		}
-	})
-	return s
-}
-
-func (s *background) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *background) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
+	return &background{Process: program.Start(t, command)}
 }
 
 // await waits until the server prints lines, in their order, after those that were awaited before. It returns the text
@@ -457,7 +402,7 @@ func (s *background) await(t *testing.T, r *reader, text string) string {
 
 // find looks for a line in what was printed since the last one that was found, and takes it as it was printed.
 func (s *background) find(r *reader, line *string) bool {
-	text := s.String()
+	text := s.Out.String()
 	for at := s.seen; ; {
 		length := strings.IndexByte(text[at:], '\n') + 1
 		if length == 0 {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 const typescriptDir = "clients/typescript"
@@ -13,7 +15,7 @@ const typescriptDir = "clients/typescript"
 // example app, compiles the program that uses it, strictly, and runs it.
 func TestTypescriptClients(t *testing.T) {
 	t.Parallel()
-	installModules(t, typescriptDir, "the TypeScript clients are neither compiled nor run")
+	program.Modules(t, typescriptDir, "the TypeScript clients are neither compiled nor run")
 	apps, err := os.ReadDir("apps")
 	if err != nil {
 		t.Fatal(err)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestVSCode packages the extension for VS Code, lets it talk to the server with a stub in the place of the editor,
@@ -13,7 +15,7 @@ import (
 func TestVSCode(t *testing.T) {
 	t.Parallel()
 	const dir = "../sqlgen/lsp/vscode"
-	installModules(t, dir, "the extension for VS Code is not packaged and tried")
+	program.Modules(t, dir, "the extension for VS Code is not packaged and tried")
 	npm := func(env []string, args ...string) {
 		t.Helper()
 		run(t, dir, env, "npm", args...)

@@ -1,23 +1,21 @@
 package main_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/sternpost/sternpost/integration/canary"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
@@ -75,8 +73,7 @@ func (c command) prepare(ctx context.Context) *exec.Cmd {
 	// Several servers run at once, and only one of them could have the usual port.
 	cmd.Env = append(cmd.Env, "STERNPOST_ADMIN_PORT=0")
 	cmd.Env = append(cmd.Env, c.env...)
-	// A group of its own, so that an interrupt is meant for it alone.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: c.user}
 	return cmd
 }
 
@@ -112,106 +109,17 @@ func (c command) expect(t *testing.T, code int, diagnostic string) (stdout strin
 	return stdout
 }
 
-// process is a command that goes on until it is told to end.
-type process struct {
-	cmd   *exec.Cmd
-	out   *output
-	ended chan struct{}
-	err   error // once it has ended
-}
-
 // start starts the command. It is ended when the test is.
-func (c command) start(t *testing.T) *process {
+func (c command) start(t *testing.T) *program.Process {
 	t.Helper()
-	p := &process{cmd: c.prepare(context.Background()), out: &output{}, ended: make(chan struct{})}
-	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
-	if err := p.cmd.Start(); err != nil {
-		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
-	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.ended)
-	}()
+	var p *program.Process
 	t.Cleanup(func() {
-		p.end(t, os.Interrupt)
-		if t.Failed() {
-			t.Logf("sternpost %s wrote:\n%s", strings.Join(c.args, " "), p.out)
+		if p != nil {
+			watch.Look(p.String(), p.Out.String())
 		}
-		watch.Look("sternpost "+strings.Join(c.args, " "), p.out.String())
 	})
+	p = program.Start(t, c.prepare(context.Background()))
 	return p
-}
-
-// end ends the process by a signal, unless it has ended, and returns how it ended.
-func (p *process) end(t *testing.T, signal os.Signal) error {
-	t.Helper()
-	select {
-	case <-p.ended:
-		return p.err
-	default:
-	}
-	if err := p.cmd.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		t.Fatal(err)
-	}
-	select {
-	case <-p.ended:
-	case <-time.After(time.Minute):
-		p.cmd.Process.Kill()
-		<-p.ended
-		t.Errorf("the process does not end after %v", signal)
-	}
-	return p.err
-}
-
-// await waits until the process writes a text after a position of its output, and
-// returns the position behind the text.
-func (p *process) await(t *testing.T, after int, text string) int {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if at := strings.Index(p.out.String()[after:], text); at >= 0 {
-			return after + at + len(text)
-		}
-		select {
-		case <-p.ended:
-			t.Fatalf("the process ended (%v) before it wrote %q; it wrote:\n%s", p.err, text, p.out)
-		default:
-		}
-	}
-	t.Fatalf("the process does not write %q; it wrote:\n%s", text, p.out)
-	return 0
-}
-
-// output collects what a process writes.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
-// freePort returns a port that nobody listens on.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // openDir makes a folder that all users may enter, unlike those of TempDir: when the

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // workshop is the example app.
@@ -73,7 +74,7 @@ func TestBuild(t *testing.T) {
 // where there is one, as the user is told to, otherwise as psql -1 would.
 func runScript(t *testing.T, db *pgtest.DB, script string) {
 	t.Helper()
-	if psql := findPsql(); psql != "" {
+	if psql := program.FindPostgres("psql"); psql != "" {
 		cmd := exec.Command(psql, "-1", "-X", "-q", "-v", "ON_ERROR_STOP=1", db.OwnerURL())
 		cmd.Stdin = strings.NewReader(script)
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -85,17 +86,6 @@ func runScript(t *testing.T, db *pgtest.DB, script string) {
 	if err != nil {
 		t.Fatalf("run the script: %v", err)
 	}
-}
-
-func findPsql() string {
-	if name, err := exec.LookPath("psql"); err == nil {
-		return name
-	}
-	names, _ := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
-	if len(names) > 0 {
-		return names[len(names)-1]
-	}
-	return ""
 }
 
 func TestBuildRefuses(t *testing.T) {

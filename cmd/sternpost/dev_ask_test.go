@@ -2,57 +2,20 @@ package main_test
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/creack/pty"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // startOnTerminal starts the command as a person does, at a terminal, and returns where
 // that person types.
-func (c command) startOnTerminal(t *testing.T) (*process, func(line string)) {
+func (c command) startOnTerminal(t *testing.T) (*program.Process, func(line string)) {
 	t.Helper()
-	terminal, tty, err := pty.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{cmd: c.prepare(context.Background()), out: &output{}, ended: make(chan struct{})}
-	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = tty, tty, tty
-	if err := p.cmd.Start(); err != nil {
-		t.Fatalf("sternpost %s: %v", strings.Join(c.args, " "), err)
-	}
-	tty.Close()
-	copied := make(chan struct{})
-	go func() {
-		io.Copy(p.out, terminal) // until nobody has the terminal open
-		close(copied)
-	}()
-	go func() {
-		p.err = p.cmd.Wait()
-		select {
-		case <-copied: // what it wrote last
-		case <-time.After(5 * time.Second):
-		}
-		close(p.ended)
-	}()
-	t.Cleanup(func() {
-		p.end(t, os.Interrupt)
-		terminal.Close()
-		if t.Failed() {
-			t.Logf("sternpost %s wrote:\n%s", strings.Join(c.args, " "), p.out)
-		}
-	})
-	return p, func(line string) {
-		if _, err := io.WriteString(terminal, line+"\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
+	return program.StartOnTerminal(t, c.prepare(context.Background()))
 }
 
 const askedSchema = `model Task {
@@ -76,10 +39,10 @@ func TestDevAsks(t *testing.T) {
 	schema := filepath.Join(dir, "schema.stern")
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	p, types := command{
-		args: []string{"dev", "--port", freePort(t), dir},
+		args: []string{"dev", "--port", program.FreePort(t), dir},
 		env:  []string{"DATABASE_URL=" + db.OwnerURL()},
 	}.startOnTerminal(t)
-	at := p.await(t, 0, "Ctrl-C stops everything")
+	at := p.Await(t, 0, "Ctrl-C stops everything")
 	conn := db.Owner(t)
 	mustRun(t, conn, "insert into app.task (id, title, subtitle) values ('a', 'one', 'eins'), ('b', 'two', null)")
 	save := func(pairs ...string) {
@@ -89,10 +52,10 @@ func TestDevAsks(t *testing.T) {
 
 	// The files are put back while the question is open: nobody has to answer it.
 	save("    prio Number @default(1)\n", "")
-	at = p.await(t, at, "[d] drop it")
-	at = p.await(t, at, "[k] keep the old release for now")
+	at = p.Await(t, at, "[d] drop it")
+	at = p.Await(t, at, "[k] keep the old release for now")
 	save()
-	at = p.await(t, at, "nothing has changed since release 1")
+	at = p.Await(t, at, "nothing has changed since release 1")
 	types("d") // which is an answer to nothing
 	if got := askOne(t, conn, "select sum(prio)::text from app.task"); got != "2" {
 		t.Errorf("prio adds up to %s, want 2", got)
@@ -100,18 +63,18 @@ func TestDevAsks(t *testing.T) {
 
 	// What is left undecided is asked again.
 	save("    prio Number @default(1)\n", "")
-	at = p.await(t, at, "[k] keep the old release for now")
+	at = p.Await(t, at, "[k] keep the old release for now")
 	types("what?")
-	at = p.await(t, at, "[k] keep the old release for now")
+	at = p.Await(t, at, "[k] keep the old release for now")
 	types("k")
-	at = p.await(t, at, "nothing was changed; after the next change of a file the question comes again")
+	at = p.Await(t, at, "nothing was changed; after the next change of a file the question comes again")
 
 	// A rename is written into the schema.
 	save("    subtitle Text?", "    lead   Text ?")
-	at = p.await(t, at, "[1] treat it as a rename: write lead Text? @renamed(from: subtitle)")
+	at = p.Await(t, at, "[1] treat it as a rename: write lead Text? @renamed(from: subtitle)")
 	types("1")
-	at = p.await(t, at, "renamed column app.task.subtitle to lead")
-	at = p.await(t, at, "release 2 installed")
+	at = p.Await(t, at, "renamed column app.task.subtitle to lead")
+	at = p.Await(t, at, "release 2 installed")
 	if got := askOne(t, conn, "select lead from app.task where id = 'a'"); got != "eins" {
 		t.Errorf("lead is %q, want eins", got)
 	}
@@ -121,22 +84,22 @@ func TestDevAsks(t *testing.T) {
 
 	// Two questions: rows get a value, and a field goes.
 	save("    subtitle Text?", "    lead Text @renamed(from: subtitle)", "    prio Number @default(1)\n", "")
-	at = p.await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
 	types("= upper(title)")
-	at = p.await(t, at, "[d] drop it")
+	at = p.Await(t, at, "[d] drop it")
 	types("d")
-	at = p.await(t, at, "dropped column app.task.prio, with 2 values")
-	at = p.await(t, at, "release 3 installed")
+	at = p.Await(t, at, "dropped column app.task.prio, with 2 values")
+	at = p.Await(t, at, "release 3 installed")
 	if got := askOne(t, conn, "select string_agg(lead, ' ' order by id) from app.task"); got != "eins TWO" {
 		t.Errorf("lead is %q, want eins TWO", got)
 	}
 
 	// A model is renamed, likewise.
 	replaceFile(t, schema, strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "", "Task {", "Job {").Replace(askedSchema))
-	at = p.await(t, at, "[1] treat it as a rename: write model Job { … @renamed(from: Task) }")
+	at = p.Await(t, at, "[1] treat it as a rename: write model Job { … @renamed(from: Task) }")
 	types("1")
-	at = p.await(t, at, "renamed table app.task to job")
-	p.await(t, at, "release 4 installed")
+	at = p.Await(t, at, "renamed table app.task to job")
+	p.Await(t, at, "release 4 installed")
 	if got := askOne(t, conn, "select string_agg(lead, ' ' order by id) from app.job"); got != "eins TWO" {
 		t.Errorf("lead is %q, want eins TWO", got)
 	}
@@ -148,12 +111,12 @@ func TestDevAllow(t *testing.T) {
 	dir := files(t, map[string]string{"schema.stern": askedSchema})
 	schema := filepath.Join(dir, "schema.stern")
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	dev := command{args: []string{"dev", "--port", freePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
+	dev := command{args: []string{"dev", "--port", program.FreePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
 	p := dev.start(t)
-	p.await(t, 0, "Ctrl-C stops everything")
+	p.Await(t, 0, "Ctrl-C stops everything")
 	conn := db.Owner(t)
 	mustRun(t, conn, "insert into app.task (id, title, subtitle) values ('a', 'One', 'eins')")
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 
@@ -161,16 +124,16 @@ func TestDevAllow(t *testing.T) {
 	replaceFile(t, schema, without)
 	dev.args = append(dev.args, "--allow", "drop:task.prio", "--backfill", "task.slug = lower(title)")
 	p = dev.start(t)
-	at := p.await(t, 0, "dropped column app.task.prio, with 1 value")
-	at = p.await(t, at, "release 2 installed")
-	at = p.await(t, at, "Ctrl-C stops everything")
+	at := p.Await(t, 0, "dropped column app.task.prio, with 1 value")
+	at = p.Await(t, at, "release 2 installed")
+	at = p.Await(t, at, "Ctrl-C stops everything")
 	if got := askOne(t, conn, "select slug from app.task"); got != "one" {
 		t.Errorf("slug is %q, want one", got)
 	}
 	replaceFile(t, schema, strings.Replace(without, "    slug Text\n", "    slug Text\n    prio Number @default(1)\n", 1))
-	at = p.await(t, at, "release 3 installed")
+	at = p.Await(t, at, "release 3 installed")
 	replaceFile(t, schema, without)
-	p.await(t, at, "sternpost dev --allow drop:task.prio")
+	p.Await(t, at, "sternpost dev --allow drop:task.prio")
 
 	dev.args = []string{"dev", "--backfill", "task.slug", dir}
 	dev.expect(t, exitUsage, "write it as TABLE.COLUMN = EXPRESSION")
@@ -183,23 +146,23 @@ func TestDevDrift(t *testing.T) {
 	dir := files(t, map[string]string{"schema.stern": askedSchema})
 	schema := filepath.Join(dir, "schema.stern")
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	p := command{args: []string{"dev", "--port", freePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}.start(t)
-	at := p.await(t, 0, "Ctrl-C stops everything")
+	p := command{args: []string{"dev", "--port", program.FreePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}.start(t)
+	at := p.Await(t, 0, "Ctrl-C stops everything")
 	conn := db.Owner(t)
 
 	mustRun(t, conn, "alter table app.task rename column title to titel")
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text @unique\n", 1))
-	at = p.await(t, at, "column app.task.title is gone (model Task, field title, schema.stern:3:5); to put it back:\n"+
+	at = p.Await(t, at, "column app.task.title is gone (model Task, field title, schema.stern:3:5); to put it back:\n"+
 		"    alter table app.task rename column titel to title;")
-	at = p.await(t, at, "because of what was changed by hand, the new schema cannot be installed")
-	at = p.await(t, at, "Put it back in the database")
+	at = p.Await(t, at, "because of what was changed by hand, the new schema cannot be installed")
+	at = p.Await(t, at, "Put it back in the database")
 	mustRun(t, conn, "alter table app.task rename column titel to title")
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text  @unique\n", 1))
-	at = p.await(t, at, "release 2 installed")
+	at = p.Await(t, at, "release 2 installed")
 
 	mustRun(t, conn, "drop policy task_select_open on app.task; alter table app.task drop constraint task_title_key; create index mine on app.task (prio)")
 	replaceFile(t, schema, askedSchema)
-	at = p.await(t, at, "constraint task_title_key on app.task is gone (model Task, schema.stern:1:7)")
-	at = p.await(t, at, "index app.mine was made by hand")
-	p.await(t, at, "policy task_select_open on app.task is gone (model Task, schema.stern:1:7); to put it back:\n    create policy task_select_open")
+	at = p.Await(t, at, "constraint task_title_key on app.task is gone (model Task, schema.stern:1:7)")
+	at = p.Await(t, at, "index app.mine was made by hand")
+	p.Await(t, at, "policy task_select_open on app.task is gone (model Task, schema.stern:1:7); to put it back:\n    create policy task_select_open")
 }

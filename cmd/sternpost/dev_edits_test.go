@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // editedSchema is what the edits below are made in.
@@ -199,10 +200,10 @@ func TestDevEdits(t *testing.T) {
 	schema := filepath.Join(dir, "schema.stern")
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	p := command{
-		args: []string{"dev", "--port", freePort(t), dir},
+		args: []string{"dev", "--port", program.FreePort(t), dir},
 		env:  []string{"DATABASE_URL=" + db.OwnerURL()},
 	}.start(t)
-	at := p.await(t, 0, "Ctrl-C stops everything")
+	at := p.Await(t, 0, "Ctrl-C stops everything")
 	conn := db.Owner(t)
 	mustRun(t, conn, editedRows)
 	rows := "select string_agg(task::text, ' ' order by id) from app.task"
@@ -220,10 +221,10 @@ func TestDevEdits(t *testing.T) {
 		from := at
 		replaceFile(t, schema, changed)
 		for _, want := range e.says {
-			at = p.await(t, at, want)
+			at = p.Await(t, at, want)
 		}
-		at = p.await(t, at, "\n")
-		t.Logf("%s: dev says:\n%s", e.name, strings.TrimSpace(p.out.String()[from:at]))
+		at = p.Await(t, at, "\n")
+		t.Logf("%s: dev says:\n%s", e.name, strings.TrimSpace(p.Out.String()[from:at]))
 		if e.refused {
 			if got := askOne(t, conn, rows); got != before {
 				t.Errorf("%s: the rows are\n%s\nbefore they were\n%s", e.name, got, before)
@@ -234,14 +235,14 @@ func TestDevEdits(t *testing.T) {
 
 		replaceFile(t, schema, editedSchema)
 		if e.refused {
-			at = p.await(t, at, "nothing has changed since release")
+			at = p.Await(t, at, "nothing has changed since release")
 		}
 		for _, want := range e.back {
-			at = p.await(t, at, want)
+			at = p.Await(t, at, want)
 		}
 		if e.undo != "" {
 			replaceFile(t, schema, strings.Replace(editedSchema, "    title Text\n", "    title Text @renamed(from: headline)\n", 1))
-			at = p.await(t, at, "renamed column app.task.headline to title")
+			at = p.Await(t, at, "renamed column app.task.headline to title")
 			replaceFile(t, schema, editedSchema)
 		}
 		if got := askOne(t, conn, "select count(*) || ' ' || (select count(*) from app.label) from app.task"); got != "2 2" {
@@ -249,7 +250,7 @@ func TestDevEdits(t *testing.T) {
 		}
 		before = askOne(t, conn, rows)
 	}
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestDevOnOthersDatabase gives dev databases that others may use. It uses none of them
@@ -45,7 +46,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 			conn := db.Owner(t)
 			const schemas = "select string_agg(nspname, ' ' order by nspname) || (select count(*) from pg_class) from pg_namespace where nspname not like 'pg_%'"
 			before := askOne(t, conn, schemas)
-			dev := command{args: []string{"dev", "--port", freePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
+			dev := command{args: []string{"dev", "--port", program.FreePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
 
 			// Nobody can be asked.
 			dev.expect(t, exitEnvironment, c.says)
@@ -57,19 +58,19 @@ func TestDevOnOthersDatabase(t *testing.T) {
 
 			// Somebody says no.
 			p, types := dev.startOnTerminal(t)
-			p.await(t, 0, "Use it? [y/N]")
+			p.Await(t, 0, "Use it? [y/N]")
 			types("")
-			p.await(t, 0, "nothing was changed")
-			<-p.ended
-			if after := askOne(t, conn, schemas); p.err != nil || after != before {
-				t.Errorf("after a no: %v; the database holds %s, before it held %s", p.err, after, before)
+			p.Await(t, 0, "nothing was changed")
+			<-p.Ended
+			if after := askOne(t, conn, schemas); p.Err != nil || after != before {
+				t.Errorf("after a no: %v; the database holds %s, before it held %s", p.Err, after, before)
 			}
 
 			// Somebody says yes, on the command line.
 			dev.args = append(dev.args, "--yes")
 			p = dev.start(t)
-			p.await(t, 0, "Ctrl-C stops everything")
-			p.end(t, os.Interrupt)
+			p.Await(t, 0, "Ctrl-C stops everything")
+			p.End(t, os.Interrupt)
 		})
 	}
 }
@@ -83,33 +84,33 @@ func TestReset(t *testing.T) {
 		t.Errorf("reset of a new project says %q", out)
 	}
 
-	port := freePort(t)
+	port := program.FreePort(t)
 	api := "http://127.0.0.1:" + port + "/api/json/"
 	dev := command{args: []string{"dev", "--port", port, dir}}
 	p := dev.start(t)
-	p.await(t, 0, "Ctrl-C stops everything")
+	p.Await(t, 0, "Ctrl-C stops everything")
 	awaitAnswer(t, "POST", api+"createNote", `{"text":"a"}`, `"text":"a"`)
 	yes := command{args: []string{"reset", "--yes", dir}}
 	yes.expect(t, exitEnvironment, "stop sternpost dev first")
 	awaitAnswer(t, "GET", api+"listNotes", "", `"count":1`)
-	p.end(t, os.Interrupt)
+	p.End(t, os.Interrupt)
 
 	reset.expect(t, exitInput, "give --yes")
 	asked, types := reset.startOnTerminal(t)
-	asked.await(t, 0, "[y/N]")
+	asked.Await(t, 0, "[y/N]")
 	types("n")
-	asked.await(t, 0, "nothing was dropped")
-	<-asked.ended
+	asked.Await(t, 0, "nothing was dropped")
+	<-asked.Ended
 	if _, err := os.Stat(filepath.Join(dir, ".sternpost", "postgres")); err != nil {
 		t.Errorf("after a no: %v", err)
 	}
 	asked, types = reset.startOnTerminal(t)
-	asked.await(t, 0, "[y/N]")
+	asked.Await(t, 0, "[y/N]")
 	types("y")
-	asked.await(t, 0, "dropped; sternpost dev starts with an empty database")
-	<-asked.ended
+	asked.Await(t, 0, "dropped; sternpost dev starts with an empty database")
+	<-asked.Ended
 
 	p = dev.start(t)
-	p.await(t, 0, "release 1 installed")
+	p.Await(t, 0, "release 1 installed")
 	awaitAnswer(t, "GET", api+"listNotes", "", `"count":0`)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestDevSeeds fills an empty database: with nothing of a seed that is wrong, with the whole of the mended one, once,
@@ -35,20 +37,20 @@ func TestDevSeeds(t *testing.T) {
 		"schema.stern": schema, "seed/2.json": strings.Replace(seeds, `"text":"a row"`, `"txt":"a row"`, 1),
 		"seed/1.sql": "insert into app.note (text) values ('a script');",
 	})
-	port := freePort(t)
+	port := program.FreePort(t)
 	base := "http://127.0.0.1:" + port
 	list := base + "/api/json/listNotes"
 	dev := command{args: []string{"dev", "--port", port, dir}}
 	p := dev.start(t)
-	at := p.await(t, 0, "seed/2.json:rows.Note[0]: Note has no field txt")
-	at = p.await(t, at, "nothing was written")
-	at = p.await(t, at, "Ctrl-C stops everything")
+	at := p.Await(t, 0, "seed/2.json:rows.Note[0]: Note has no field txt")
+	at = p.Await(t, at, "nothing was written")
+	at = p.Await(t, at, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", list, "", `"count":0`)
 	awaitAnswer(t, "POST", base+"/docs/bench/state", "{}", `Note has no field txt`)
 
 	replaceFile(t, filepath.Join(dir, "seed", "2.json"), seeds)
-	at = p.await(t, at, "the database was empty; from seed/: 1 identity, 1 row, 1 script, 1 call")
-	p.await(t, at, "sign in as ada@example.com (the password is in seed/2.json)")
+	at = p.Await(t, at, "the database was empty; from seed/: 1 identity, 1 row, 1 script, 1 call")
+	p.Await(t, at, "sign in as ada@example.com (the password is in seed/2.json)")
 	for _, want := range []string{`"count":3`, `"text":"a row"`, `"text":"a script"`, `"text":"a call","authorId":"ada"`} {
 		awaitAnswer(t, "GET", list, "", want)
 	}
@@ -61,15 +63,15 @@ func TestDevSeeds(t *testing.T) {
 	if response.StatusCode != http.StatusOK {
 		t.Errorf("the identity signs in with status %d", response.StatusCode)
 	}
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 
 	// What has rows is left alone.
 	p = dev.start(t)
-	p.await(t, 0, "seed/ was left alone: it is for an empty database of development")
+	p.Await(t, 0, "seed/ was left alone: it is for an empty database of development")
 	awaitAnswer(t, "GET", list, "", `"count":3`)
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 
@@ -79,10 +81,10 @@ func TestDevSeeds(t *testing.T) {
 	}
 	replaceFile(t, filepath.Join(dir, "seed", "2.json"), strings.Replace(seeds, `"as":"ada@example.com",`, "", 1))
 	p = dev.start(t)
-	at = p.await(t, 0, "seed/2.json:calls[0] createNote: not authorized to access (ERR_PERMISSION_DENIED)")
-	p.await(t, at, "what came before is kept: 1 identity, 1 row, 1 script.\nMend the file, stop, and start over with an empty database: sternpost reset "+dir)
+	at = p.Await(t, 0, "seed/2.json:calls[0] createNote: not authorized to access (ERR_PERMISSION_DENIED)")
+	p.Await(t, at, "what came before is kept: 1 identity, 1 row, 1 script.\nMend the file, stop, and start over with an empty database: sternpost reset "+dir)
 	awaitAnswer(t, "GET", list, "", `"count":2`)
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 }
@@ -103,9 +105,9 @@ func TestDevSeedsApps(t *testing.T) {
 			if err := os.RemoveAll(filepath.Join(dir, ".sternpost")); err != nil { // of who tried the app
 				t.Fatal(err)
 			}
-			p := command{args: []string{"dev", "--port", freePort(t), dir}}.start(t)
-			p.await(t, 0, "the database was empty; from seed/: "+want)
-			if err := p.end(t, os.Interrupt); err != nil {
+			p := command{args: []string{"dev", "--port", program.FreePort(t), dir}}.start(t)
+			p.Await(t, 0, "the database was empty; from seed/: "+want)
+			if err := p.End(t, os.Interrupt); err != nil {
 				t.Errorf("after Ctrl-C: %v, want exit 0", err)
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // postgres is the running Postgres of a project.
@@ -114,17 +115,17 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	env := []string{"HOME=" + home}
 	command{args: []string{"init", dir}, user: as, dir: home, env: env}.expect(t, 0, "")
 
-	port := freePort(t)
+	port := program.FreePort(t)
 	api := "http://127.0.0.1:" + port + "/api/json/"
 	dev := command{args: []string{"dev", "--port", port, dir}, user: as, dir: home, env: env}
 	if as == nil {
 		dev.dir = "" // in the checkout, which may hold the only Postgres there is
 	}
 	p := dev.start(t)
-	at := p.await(t, 0, "the database was empty; from seed/: 1 identity, 3 rows, 1 call")
-	at = p.await(t, at, "Sternpost serves "+dir)
-	at = p.await(t, at, "Ctrl-C stops everything")
-	tryPrintedRequests(t, p.out.String()[:at])
+	at := p.Await(t, 0, "the database was empty; from seed/: 1 identity, 3 rows, 1 call")
+	at = p.Await(t, at, "Sternpost serves "+dir)
+	at = p.Await(t, at, "Ctrl-C stops everything")
+	tryPrintedRequests(t, p.Out.String()[:at])
 
 	awaitAnswer(t, "POST", api+"createTask", `{"title":"caulk the deck"}`, `"title":"caulk the deck"`)
 	running := postgresOf(t, dir)
@@ -145,14 +146,14 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	// What is added is served without a restart.
 	edit("dueOn Date?", "dueOn Date?\n    place Text?")
 	edit("(title?, state?, dueOn?)", "(title?, state?, dueOn?, place?)")
-	at = p.await(t, at, "release 2 installed")
+	at = p.Await(t, at, "release 2 installed")
 	awaitAnswer(t, "POST", api+"createTask", `{"title":"tar the hull"}`, `"place":null`)
 
 	// An error is shown where it is, and what was served is served on.
 	good := readFile(t, schema)
 	edit("place Text?", "place Txet?")
-	at = p.await(t, at, "schema.stern:7:11: ")
-	at = p.await(t, at, "the schema has errors")
+	at = p.Await(t, at, "schema.stern:7:11: ")
+	at = p.Await(t, at, "the schema has errors")
 	state := strings.TrimSuffix(api, "api/json/") + "docs/bench/state"
 	awaitAnswer(t, "POST", state, "{}", `{"release":2,"trouble":"schema.stern:7:11: `)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
@@ -162,39 +163,39 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	lost := strings.Replace(good, "title Text\n", "", 1)
 	lost = strings.Replace(lost, "with (title, dueOn?)", "with (dueOn?)", 1)
 	replaceFile(t, schema, strings.Replace(lost, "(title?, state?", "(state?", 1))
-	at = p.await(t, at, "column app.task.title would be dropped with its values")
-	at = p.await(t, at, "still served")
+	at = p.Await(t, at, "column app.task.title would be dropped with its values")
+	at = p.Await(t, at, "still served")
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 
 	// Mended, it goes on.
 	replaceFile(t, schema, strings.Replace(good, "place Text?", "place Text?\n    done Boolean @default", 1))
-	p.await(t, at, "release 3 installed")
+	p.Await(t, at, "release 3 installed")
 	awaitAnswer(t, "POST", state, "{}", `{"release":3,"trouble":""}`)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"done":false`)
 
 	// A field that holds nothing may go again.
 	edit("place Text?\n", "")
 	edit(", place?)", ")")
-	p.await(t, at, "release 4 installed")
+	p.Await(t, at, "release 4 installed")
 
 	// An action whose code is missing gets a first version of it, which can be written
 	// and mended while it is served.
 	edit("read countTasks() returns (TaskCounts)", "read countTasks() returns (TaskCounts)\n    read tidyUp() returns (Any)")
-	at = p.await(t, at, "tidyUp.sql: its function is yours to write")
-	at = p.await(t, at, "release 5 installed")
+	at = p.Await(t, at, "tidyUp.sql: its function is yours to write")
+	at = p.Await(t, at, "release 5 installed")
 	awaitAnswer(t, "POST", api+"tidyUp", `{}`, `"code":"ERR_INTERNAL"`)
 	awaitAnswer(t, "POST", api+"countTasks", `{}`, `"overdue":0`)
 	code := filepath.Join(dir, "functions", "tidyUp.sql")
 	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  selec '\"tidy\"';\n$$;\n")
-	at = p.await(t, at, "functions/tidyUp.sql:5:3: syntax error")
-	at = p.await(t, at, "has errors")
+	at = p.Await(t, at, "functions/tidyUp.sql:5:3: syntax error")
+	at = p.Await(t, at, "has errors")
 	replaceFile(t, code, "create function functions.tidy_up(day date) returns jsonb\nlanguage sql\nstable\nas $$\n  select '1'::jsonb;\n$$;\n")
-	at = p.await(t, at, "expected: create function functions.tidy_up() returns jsonb")
+	at = p.Await(t, at, "expected: create function functions.tidy_up() returns jsonb")
 	replaceFile(t, code, "create function functions.tidy_up() returns jsonb\nlanguage sql\nstable\nas $$\n  select '\"tidy\"'::jsonb;\n$$;\n")
-	p.await(t, at, "release 6 installed")
+	p.Await(t, at, "release 6 installed")
 	awaitAnswer(t, "POST", api+"tidyUp", `{}`, `"tidy"`)
 
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 	if running.answers() {
@@ -204,10 +205,10 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 
 	// Data and keys outlive a restart. Killed, it leaves no Postgres behind.
 	p = dev.start(t)
-	p.await(t, 0, "Ctrl-C stops everything")
+	p.Await(t, 0, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
 	running = postgresOf(t, dir)
-	if err := p.end(t, syscall.SIGKILL); err == nil {
+	if err := p.End(t, syscall.SIGKILL); err == nil {
 		t.Error("killed, it exits with 0")
 	}
 	assertNoPostgres(t, dir)
@@ -216,25 +217,25 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	}
 
 	p = dev.start(t)
-	p.await(t, 0, "Ctrl-C stops everything")
+	p.Await(t, 0, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
 
 	// A second one for the same project is told what is the matter.
 	second := dev
-	second.args = []string{"dev", "--port", freePort(t), dir}
+	second.args = []string{"dev", "--port", program.FreePort(t), dir}
 	second.expect(t, exitEnvironment, "in use")
 	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
 	assertNoPostgres(t, dir)
 
 	// Without its Postgres it ends too, and says so.
 	p = dev.start(t)
-	at = p.await(t, 0, "Ctrl-C stops everything")
+	at = p.Await(t, 0, "Ctrl-C stops everything")
 	postgresOf(t, dir).kill(t)
-	p.await(t, at, "sternpost: the database is gone, and its data is kept: start again")
-	if err := p.end(t, syscall.SIGCONT); err == nil || p.cmd.ProcessState.ExitCode() != exitEnvironment {
+	p.Await(t, at, "sternpost: the database is gone, and its data is kept: start again")
+	if err := p.End(t, syscall.SIGCONT); err == nil || p.Command.ProcessState.ExitCode() != exitEnvironment {
 		t.Errorf("after the end of its Postgres: %v, want exit %d", err, exitEnvironment)
 	}
 }
@@ -273,10 +274,10 @@ func tryPrintedRequests(t *testing.T, printed string) {
 func TestDevWorkshop(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"workshop.stern": readFile(t, filepath.Join(workshop(t), "workshop.stern"))})
-	p := command{args: []string{"dev", "--port", freePort(t), dir}}.start(t)
-	at := p.await(t, 0, "Ctrl-C stops everything")
-	tryPrintedRequests(t, p.out.String()[:at])
-	if err := p.end(t, os.Interrupt); err != nil {
+	p := command{args: []string{"dev", "--port", program.FreePort(t), dir}}.start(t)
+	at := p.Await(t, 0, "Ctrl-C stops everything")
+	tryPrintedRequests(t, p.Out.String()[:at])
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 	assertNoPostgres(t, dir)
@@ -287,32 +288,32 @@ func TestDevWorkshop(t *testing.T) {
 func TestDevBeginsBroken(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": strings.Replace(noteSchema, "Text", "Txet", 1)})
-	port := freePort(t)
+	port := program.FreePort(t)
 	p := command{args: []string{"dev", "--port", port, dir}}.start(t)
-	at := p.await(t, 0, "schema.stern:3:10: ")
-	at = p.await(t, at, "waiting for a change in "+dir)
+	at := p.Await(t, 0, "schema.stern:3:10: ")
+	at = p.Await(t, at, "waiting for a change in "+dir)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `"reason":"schema"`)
 	replaceFile(t, filepath.Join(dir, "schema.stern"), noteSchema)
-	at = p.await(t, at, "release 1 installed")
-	p.await(t, at, "Sternpost serves "+dir)
+	at = p.Await(t, at, "release 1 installed")
+	p.Await(t, at, "Sternpost serves "+dir)
 	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createNote", `{"text":"a"}`, `"text":"a"`)
 
 	// A file may come, or go.
 	replaceFile(t, filepath.Join(dir, "more.stern"), strings.ReplaceAll(noteSchema, "Note", "Leaf"))
-	at = p.await(t, at, "release 2 installed")
+	at = p.Await(t, at, "release 2 installed")
 	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createLeaf", `{"text":"a"}`, `"text":"a"`)
 	if err := os.Remove(filepath.Join(dir, "more.stern")); err != nil {
 		t.Fatal(err)
 	}
-	at = p.await(t, at, "table app.leaf would be dropped with all its rows")
+	at = p.Await(t, at, "table app.leaf would be dropped with all its rows")
 
-	p.await(t, at, "sternpost dev --allow drop:leaf "+dir)
-	if err := p.end(t, os.Interrupt); err != nil {
+	p.Await(t, at, "sternpost dev --allow drop:leaf "+dir)
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 	command{args: []string{"reset", "--yes", dir}}.expect(t, 0, "")
 	p = command{args: []string{"dev", "--port", port, dir}}.start(t)
-	p.await(t, 0, "release 1 installed")
+	p.Await(t, 0, "release 1 installed")
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/api/json/listNotes", "", `"count":0`)
 }
 
@@ -321,14 +322,14 @@ func TestDevOnGivenDatabase(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
 	db := pgtest.New(t, pgtest.Options{Empty: true})
-	port := freePort(t)
+	port := program.FreePort(t)
 	p := command{args: []string{"dev", "--port", port, dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}.start(t)
-	p.await(t, 0, "Ctrl-C stops everything")
+	p.Await(t, 0, "Ctrl-C stops everything")
 	awaitAnswer(t, "POST", "http://127.0.0.1:"+port+"/api/json/createNote", `{"text":"a"}`, `"text":"a"`)
 	if found, err := anyLock(dir); err != nil || found != "" {
 		t.Errorf("a Postgres was started beside the given one: %s (%v)", found, err)
 	}
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
@@ -117,13 +118,13 @@ func insert(t *testing.T, conn *pgx.Conn) {
 func TestExplainBesideDev(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
-	p := command{args: []string{"dev", dir, "--port", freePort(t)}}.start(t)
-	p.await(t, 0, "release 1 installed")
+	p := command{args: []string{"dev", dir, "--port", program.FreePort(t)}}.start(t)
+	p.Await(t, 0, "release 1 installed")
 	explain := command{args: []string{"explain", "listNotes", filepath.Clean(dir)}}
 	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {
 		t.Errorf("beside dev: got\n%s", out)
 	}
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Fatalf("dev after an interrupt: %v", err)
 	}
 	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {

@@ -118,7 +118,7 @@ func TestKilledAfterCommit(t *testing.T) {
 	var once sync.Once
 	tap.watch(func(fromServer bool, seen []byte) {
 		if !fromServer && bytes.Contains(seen, []byte("committed")) && bytes.HasSuffix(seen, isIdle) {
-			once.Do(func() { s.end(t, syscall.SIGKILL) })
+			once.Do(func() { s.End(t, syscall.SIGKILL) })
 		}
 	})
 	body := `{"title":"committed","image":"` + key + `","more":["data:image/png;name=b.png;base64,aW5saW5l"]}`
@@ -161,7 +161,7 @@ func TestKilledBeforeDiscard(t *testing.T) {
 	var once sync.Once
 	tap.watch(func(fromServer bool, seen []byte) {
 		if fromServer && bytes.Contains(seen, []byte("platform.file_fail")) {
-			once.Do(func() { s.end(t, syscall.SIGKILL) })
+			once.Do(func() { s.End(t, syscall.SIGKILL) })
 		}
 	})
 	if status, got := request(t, "POST", p.url+"/api/json/createPhoto", body); status != 0 {
@@ -194,7 +194,7 @@ func TestKilledSweeper(t *testing.T) {
 			t.Fatalf("%s %s: got %d %s", c.path, c.body, status, got)
 		}
 	}
-	s.end(t, syscall.SIGKILL)
+	s.End(t, syscall.SIGKILL)
 	p.verify(t, "before anything was deleted")
 	p.exec(t, `update platform.file set released_at = now() - interval '2 hours' where holders = 0`)
 	// As if nothing that was sent had been deleted yet.
@@ -211,7 +211,7 @@ func TestKilledSweeper(t *testing.T) {
 				if r.Method == "DELETE" && strings.Contains(r.URL.Path, "/"+prefix) && done == isDone {
 					once.Do(func() {
 						starting.Lock()
-						s.end(t, syscall.SIGKILL)
+						s.End(t, syscall.SIGKILL)
 						close(ended)
 					})
 				}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/config"
 	filestore "github.com/sternpost/sternpost/server/files"
@@ -68,7 +69,7 @@ func newPhotosOf(t *testing.T, project map[string]string) *photos {
 		t.Fatal(err)
 	}
 	db := built(t, files(t, project))
-	port := freePort(t)
+	port := program.FreePort(t)
 	p := &photos{db: db, url: "http://127.0.0.1:" + port, store: store, proxy: newProxy(t, g.Endpoint)}
 	through := *g
 	through.Endpoint = p.proxy.url
@@ -76,7 +77,7 @@ func newPhotosOf(t *testing.T, project map[string]string) *photos {
 	return p
 }
 
-func (p *photos) start(t *testing.T) *process {
+func (p *photos) start(t *testing.T) *program.Process {
 	t.Helper()
 	s := command{args: []string{"serve"}, dir: t.TempDir(), env: p.env}.start(t)
 	awaitAnswer(t, "GET", p.url+"/readyz", "", `{"status":"ok"}`)
@@ -185,7 +186,7 @@ func TestKilledServer(t *testing.T) {
 		var once sync.Once
 		p.proxy.watch(func(r *http.Request, isDone bool) {
 			if step.is(r) && isDone == step.isDone {
-				once.Do(func() { s.end(t, syscall.SIGKILL) })
+				once.Do(func() { s.End(t, syscall.SIGKILL) })
 			}
 		})
 		body := fmt.Sprintf(`{"title":"%d","image":"%s","more":["%s"]}`, i, key, inline)
@@ -214,7 +215,7 @@ func TestKilledServer(t *testing.T) {
 		answered <- status
 	}()
 	p.awaitRow(t, `select count(*) > 0 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`)
-	locked.end(t, syscall.SIGKILL)
+	locked.End(t, syscall.SIGKILL)
 	if status := <-answered; status != 0 {
 		t.Errorf("during the transaction: got %d, want no answer", status)
 	}
@@ -240,7 +241,7 @@ func (p *photos) again(t *testing.T, step, body string) {
 		t.Errorf("%s, the same call again: got %d %s", step, status, got)
 	}
 	p.verify(t, step+", the same call again")
-	s.end(t, syscall.SIGTERM)
+	s.End(t, syscall.SIGTERM)
 }
 
 func (p *photos) awaitRow(t *testing.T, query string) {
@@ -278,7 +279,7 @@ func TestFilesVerify(t *testing.T) {
 	p := newPhotos(t)
 	s := p.start(t)
 	_, got := request(t, "POST", p.url+"/api/json/createPhoto", `{"title":"a","image":"`+p.upload(t)+`"}`)
-	s.end(t, syscall.SIGTERM)
+	s.End(t, syscall.SIGTERM)
 	verify := command{args: []string{"files", "verify"}, env: p.env}
 	if out := verify.expect(t, 0, ""); out != "storage and database agree\n" {
 		t.Errorf("verify: got %q", out)
@@ -331,9 +332,9 @@ func TestMemoryOfInlineFiles(t *testing.T) {
 }
 
 // peakMemory returns the most memory that a process has had resident, in KiB.
-func peakMemory(t *testing.T, p *process) int {
+func peakMemory(t *testing.T, p *program.Process) int {
 	t.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Command.Process.Pid))
 	if err != nil {
 		t.Skip("SKIPPED: the memory of a large upload: it needs /proc, where Linux tells what a process takes: ", err)
 	}

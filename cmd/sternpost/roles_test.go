@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/sternpost/sternpost/integration/program"
 	sqlpostgres "github.com/sternpost/sternpost/sql/postgres"
 	"github.com/sternpost/sternpost/sql/role"
 )
@@ -76,22 +77,12 @@ func (c *cluster) as(role, password string) string {
 func (c *cluster) ownerURL() string  { return c.as(c.owner, "o") }
 func (c *cluster) serverURL() string { return c.as(c.login, "l") }
 
-// tool returns the path of a client program of Postgres, or skips the test.
-func tool(t *testing.T, name string) string {
-	t.Helper()
-	if path, err := exec.LookPath(name); err == nil {
-		return path
-	}
-	paths, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	if err != nil || len(paths) == 0 {
-		t.Skipf("SKIPPED: backup and restore: they need %s of PostgreSQL's client programs, which is not on this machine", name)
-	}
-	return paths[len(paths)-1]
-}
+// toolless is what it means that there are no client programs of Postgres.
+const toolless = "no database is backed up and restored"
 
 func runTool(t *testing.T, name string, args ...string) {
 	t.Helper()
-	if out, err := exec.CommandContext(t.Context(), tool(t, name), args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), program.Postgres(t, name, toolless), args...).CombinedOutput(); err != nil {
 		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
 	}
 }
@@ -118,7 +109,7 @@ func signIn(t *testing.T, url string) string {
 // it in another cluster as a user who is not a superuser either, and serves it there.
 func TestRestore(t *testing.T) {
 	t.Parallel()
-	tool(t, "pg_dump")
+	program.Postgres(t, "pg_dump", toolless)
 	p := newPhotosOf(t, countedPhotos)
 	s := p.start(t)
 	if created := signIn(t, p.url); created != "true" {
@@ -127,7 +118,7 @@ func TestRestore(t *testing.T) {
 	if status, body := request(t, "POST", p.url+"/api/json/createPhoto", `{"title":"a","image":"`+p.upload(t)+`"}`); status != 200 {
 		t.Fatalf("create: got %d %s", status, body)
 	}
-	s.end(t, syscall.SIGTERM)
+	s.End(t, syscall.SIGTERM)
 
 	dump := filepath.Join(openDir(t), "shop.dump")
 	runTool(t, "pg_dump", "--format=custom", "--file="+dump, p.db.OwnerURL())
@@ -145,10 +136,10 @@ func TestRestore(t *testing.T) {
 
 	// Without the second call the functions would run as the owner, whom row security does
 	// not bind.
-	env := append(production(t, c.serverURL(), freePort(t)), p.env[5:]...)
+	env := append(production(t, c.serverURL(), program.FreePort(t)), p.env[5:]...)
 	refused := command{args: []string{"serve"}, dir: t.TempDir(), env: env}.start(t)
-	refused.await(t, 0, "belongs to")
-	refused.end(t, syscall.SIGTERM)
+	refused.Await(t, 0, "belongs to")
+	refused.End(t, syscall.SIGTERM)
 
 	for range 2 {
 		out := roles.expect(t, 0, "")
@@ -173,7 +164,7 @@ func TestRestore(t *testing.T) {
 			t.Errorf("%s: got %d %s, want %s", call.action, status, body, call.want)
 		}
 	}
-	restored.end(t, syscall.SIGTERM)
+	restored.End(t, syscall.SIGTERM)
 	if out := (command{args: []string{"files", "verify"}, env: env}).expect(t, 0, ""); out != "storage and database agree\n" {
 		t.Errorf("files verify: got %q", out)
 	}
@@ -183,7 +174,7 @@ func TestRestore(t *testing.T) {
 // application: the command has made them all. In a second cluster the migrations make them.
 func TestRolesAreThoseOfTheMigrations(t *testing.T) {
 	t.Parallel()
-	tool(t, "psql")
+	program.Postgres(t, "psql", toolless)
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
 	script := filepath.Join(openDir(t), "build.sql")
 	replaceFile(t, script, command{args: []string{"build", dir}}.expect(t, 0, ""))

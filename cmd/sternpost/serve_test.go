@@ -20,6 +20,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
@@ -94,7 +95,7 @@ func built(t *testing.T, dir string) *pgtest.DB {
 func TestServe(t *testing.T) {
 	t.Parallel()
 	db := built(t, workshop(t))
-	port := freePort(t)
+	port := program.FreePort(t)
 	url := "http://127.0.0.1:" + port
 	g := storagetest.SharedGateway(t) // the workshop takes photos
 	env := append(production(t, db.ServerURL(), port), g.Environment(storagetest.NewBucket(t, g))...)
@@ -124,14 +125,14 @@ func TestServe(t *testing.T) {
 		}
 		response.Body.Close()
 	}
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
 	if _, err := net.Dial("tcp", "127.0.0.1:"+port); err == nil {
 		t.Error("somebody still listens")
 	}
 	command{args: []string{"health"}, env: env}.expect(t, exitInput, "connection refused")
-	if log := p.out.String(); strings.Contains(log, "PRIVATE KEY") || !strings.HasPrefix(log, "{") {
+	if log := p.Out.String(); strings.Contains(log, "PRIVATE KEY") || !strings.HasPrefix(log, "{") {
 		t.Errorf("the log of production is not JSON, or holds the key:\n%s", log)
 	}
 }
@@ -162,7 +163,7 @@ func TestServeRefuses(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			c := command{args: []string{"serve"}, env: production(t, test.login(db), freePort(t))}
+			c := command{args: []string{"serve"}, env: production(t, test.login(db), program.FreePort(t))}
 			for _, want := range append(test.want, "cannot be served") {
 				c.expect(t, exitEnvironment, want)
 			}
@@ -175,16 +176,16 @@ func TestServeRefuses(t *testing.T) {
 func TestServeWithoutRelease(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
-	port := freePort(t)
+	port := program.FreePort(t)
 	url := "http://127.0.0.1:" + port
 	p := command{args: []string{"serve"}, env: production(t, db.ServerURL(), port)}.start(t)
 	awaitAnswer(t, "GET", url+"/readyz", "", `{"status":"unavailable","reason":"schema"}`)
-	p.await(t, 0, "no release is installed")
-	p.await(t, 0, "sternpost migrate up")
+	p.Await(t, 0, "no release is installed")
+	p.Await(t, 0, "sternpost migrate up")
 	if status, body := request(t, "POST", url+"/api/json/listNotes", ""); status != 503 {
 		t.Errorf("before a release: got %d %s, want 503", status, body)
 	}
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
 }
@@ -210,16 +211,16 @@ func TestPortInUse(t *testing.T) {
 
 	// The other port of a server may be taken as well: that ends it in production,
 	// where metrics are waited for, and dev goes on without.
-	env := append(production(t, db.ServerURL(), freePort(t)), "STERNPOST_ADMIN_PORT="+port)
+	env := append(production(t, db.ServerURL(), program.FreePort(t)), "STERNPOST_ADMIN_PORT="+port)
 	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin): listen tcp 127.0.0.1:"+port+": bind: address already in use (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)")
 
 	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
-	c.args[2] = freePort(t)
+	c.args[2] = program.FreePort(t)
 	p := c.start(t)
-	at := p.await(t, 0, "no metrics are served: listen tcp 127.0.0.1:"+port)
-	p.await(t, at, "Ctrl-C stops everything")
+	at := p.Await(t, 0, "no metrics are served: listen tcp 127.0.0.1:"+port)
+	p.Await(t, at, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+c.args[2]+"/readyz", "", `{"status":"ok"}`)
-	if err := p.end(t, os.Interrupt); err != nil {
+	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 	assertNoPostgres(t, dir)
@@ -229,14 +230,14 @@ func TestPortInUse(t *testing.T) {
 // for it, and ends when it is told to.
 func TestServeWithoutDatabase(t *testing.T) {
 	t.Parallel()
-	port := freePort(t)
-	p := command{args: []string{"serve"}, env: production(t, "postgres://nobody:pa55word@127.0.0.1:"+freePort(t)+"/none", port)}.start(t)
+	port := program.FreePort(t)
+	p := command{args: []string{"serve"}, env: production(t, "postgres://nobody:pa55word@127.0.0.1:"+program.FreePort(t)+"/none", port)}.start(t)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `{"status":"unavailable","reason":"database"}`)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/healthz", "", `{"status":"ok"}`)
-	if err := p.end(t, syscall.SIGTERM); err != nil {
+	if err := p.End(t, syscall.SIGTERM); err != nil {
 		t.Errorf("after SIGTERM: %v, want exit 0", err)
 	}
-	if strings.Contains(p.out.String(), "pa55word") {
+	if strings.Contains(p.Out.String(), "pa55word") {
 		t.Error("the log holds the password of the database")
 	}
 }
@@ -262,9 +263,9 @@ func TestServeAdvises(t *testing.T) {
 			if _, err := db.Superuser(t).Exec(t.Context(), strings.ReplaceAll(test.sql, "{}", db.Name())); err != nil {
 				t.Fatal(err)
 			}
-			p := command{args: []string{"serve"}, env: production(t, test.url(db), freePort(t))}.start(t)
-			p.await(t, 0, test.want)
-			if err := p.end(t, syscall.SIGTERM); err != nil {
+			p := command{args: []string{"serve"}, env: production(t, test.url(db), program.FreePort(t))}.start(t)
+			p.Await(t, 0, test.want)
+			if err := p.End(t, syscall.SIGTERM); err != nil {
 				t.Errorf("after SIGTERM: %v, want exit 0", err)
 			}
 		})
@@ -289,7 +290,7 @@ func TestServeKeys(t *testing.T) {
 		{pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(weak)}, "an RSA key needs at least 2048 bits"},
 		{pem.Block{Type: "PUBLIC KEY", Bytes: public}, "does not hold a private key"},
 	} {
-		env := append(production(t, "postgres://nobody@127.0.0.1:1/none", freePort(t)), "STERNPOST_AUTH_SIGNING_KEY="+string(pem.EncodeToMemory(&test.block)))
+		env := append(production(t, "postgres://nobody@127.0.0.1:1/none", program.FreePort(t)), "STERNPOST_AUTH_SIGNING_KEY="+string(pem.EncodeToMemory(&test.block)))
 		c := command{args: []string{"serve"}, env: slices.DeleteFunc(env, func(v string) bool { return strings.HasPrefix(v, "STERNPOST_AUTH_SIGNING_KEY_FILE=") })}
 		c.expect(t, exitInput, "STERNPOST_AUTH_SIGNING_KEY")
 		c.expect(t, exitInput, test.want)

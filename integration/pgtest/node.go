@@ -129,7 +129,7 @@ func (n *Node) Start(t testing.TB) {
 	started, err := postgres.Start(ctx, postgres.Options{Dir: n.dir, Settings: settings})
 	var missing *postgres.NotFoundError
 	if errors.As(err, &missing) {
-		t.Skipf("SKIPPED: it takes a Postgres on this machine that can be killed: %v", err)
+		t.Skipf("SKIPPED: no server of Postgres is killed: it needs one that is started here: %v", err)
 	}
 	if err != nil {
 		t.Fatalf("pgtest: %v", err)
@@ -182,7 +182,7 @@ func (n *Node) program(t testing.TB, name string) string {
 	}
 	path := filepath.Join(dir, name)
 	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: there is no %s beside the server: %v", name, err)
+		t.Skipf("SKIPPED: nothing follows a server by streaming: it needs %s beside the server (Debian: it comes with postgresql): %v", name, err)
 	}
 	return path
 }

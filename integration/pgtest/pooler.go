@@ -48,7 +48,7 @@ type Pooler struct {
 func NewPooler(t testing.TB, options PoolerOptions) *Pooler {
 	t.Helper()
 	if findPooler(options.Prepared) == "" {
-		t.Skipf("SKIPPED: nothing runs behind a pooler: there is no %s here (make pooler)", options.program())
+		t.Skipf("SKIPPED: nothing runs behind a pooler: it needs %s, which is not on this machine (make pooler)", options.program())
 	}
 	c, err := running()
 	if err != nil {

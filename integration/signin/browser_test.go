@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestBrowser signs in with Chromium: from the page that the workshop has for its staff,
@@ -18,13 +19,13 @@ import (
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "no browser signs in")
-	chromium := findChromium(t)
+	chromium := program.Chromium(t, "no browser signs in")
 	const workshop = "../apps/workshop"
 	text, err := os.ReadFile(filepath.Join(workshop, "staff.html"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
+	port := program.FreePort(t)
 	s := serve(t, options{
 		app:      workshop,
 		settings: settings("", provider("Main", "http://127.0.0.1:"+port, clientID)),
@@ -42,9 +43,9 @@ func TestBrowser(t *testing.T) {
 	t.Cleanup(page.Close)
 
 	for _, c := range []struct{ mechanic, welcome string }{{"Mia", "Welcome!"}, {"Max", "Welcome back!"}} {
-		program := node(t, modules, "browser.mjs", page.URL+"/staff.html", s.url, c.mechanic)
-		program.Env = append(os.Environ(), "CHROMIUM="+chromium)
-		out, err := program.CombinedOutput()
+		browser := node(t, modules, "browser.mjs", page.URL+"/staff.html", s.url, c.mechanic)
+		browser.Env = append(os.Environ(), "CHROMIUM="+chromium)
+		out, err := browser.CombinedOutput()
 		want := fmt.Sprintf("page: %s\npage: %s is hired.\nway: page service provider service page\n"+
 			"cookies of the service: 1 set, 1 taken away, 0 left; a script may read 0\n", c.welcome, c.mechanic)
 		if err != nil || string(out) != want {
@@ -54,15 +55,4 @@ func TestBrowser(t *testing.T) {
 	if got := value[string](t, s, "select string_agg(name, ' ' order by name) from app.mechanic"); got != "Max Mia" {
 		t.Errorf("mechanics: got %s, want Max Mia", got)
 	}
-}
-
-func findChromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skip("SKIPPED: no browser signs in: there is no chromium here")
-	return ""
 }

@@ -3,22 +3,18 @@ package signin
 import (
 	"bufio"
 	"context"
-	"fmt"
-	"net"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestOAuth2Client signs in with golang.org/x/oauth2, and has go-oidc verify the access
@@ -88,7 +84,7 @@ func TestJavaScriptClients(t *testing.T) {
 func TestStrictProvider(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "nobody signs in at oidc-provider")
-	port := freePort(t)
+	port := program.FreePort(t)
 	issuer := "http://127.0.0.1:" + port
 	s := serve(t, options{
 		settings: settings("", provider("Main", issuer, clientID), provider("Form", issuer, clientID, "responseMode: form_post")),
@@ -142,33 +138,9 @@ const clientsDir = "../clients/signin"
 // where there is no Node.js.
 func nodeModules(t *testing.T, consequence string) string {
 	t.Helper()
-	for _, tool := range []string{"node", "npm"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("SKIPPED: %s: there is no %s here", consequence, tool)
-		}
-	}
-	if err := installModules(); err != nil {
-		t.Fatal(err)
-	}
+	program.Modules(t, clientsDir, consequence)
 	return clientsDir
 }
-
-// installModules installs what the lock in clients/signin names, unless that is there.
-var installModules = sync.OnceValue(func() error {
-	installed, err1 := os.Stat(filepath.Join(clientsDir, "node_modules/.package-lock.json"))
-	locked, err2 := os.Stat(filepath.Join(clientsDir, "package-lock.json"))
-	if err1 == nil && err2 == nil && !installed.ModTime().Before(locked.ModTime()) {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	command := exec.CommandContext(ctx, "npm", "ci", "--no-audit", "--no-fund")
-	command.Dir = clientsDir
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("npm ci in %s: %w\n%s", clientsDir, err, out)
-	}
-	return nil
-})
 
 // node makes a command that runs a program in clients/signin.
 func node(t *testing.T, dir string, arguments ...string) *exec.Cmd {
@@ -184,7 +156,7 @@ func node(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 // that it listens.
 func startNode(t *testing.T, command *exec.Cmd) {
 	t.Helper()
-	var problems logBuffer
+	var problems program.Output
 	command.Stderr = &problems
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -207,14 +179,4 @@ func startNode(t *testing.T, command *exec.Cmd) {
 		}
 	}
 	t.Fatalf("%s ended:\n%s", command, problems.String())
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }

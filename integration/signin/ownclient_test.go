@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server/client"
 	"github.com/sternpost/sternpost/sqlgen"
 )
@@ -41,10 +42,10 @@ if (signedIn) {
 func TestOwnClientInBrowser(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "no browser signs in with the client")
-	chromium := findChromium(t)
+	chromium := program.Chromium(t, "no browser signs in with the client")
 	const workshop = "../apps/workshop"
 	script := compiledClient(t, modules, workshop)
-	port := freePort(t)
+	port := program.FreePort(t)
 	s := serve(t, options{
 		app:      workshop,
 		settings: settings("", provider("Main", "http://127.0.0.1:"+port, clientID)),
@@ -62,9 +63,9 @@ func TestOwnClientInBrowser(t *testing.T) {
 	t.Cleanup(page.Close)
 
 	for _, c := range []struct{ mechanic, welcome string }{{"Mia", "Welcome!"}, {"Max", "Welcome back!"}} {
-		program := node(t, modules, "browser.mjs", page.URL+"/own.html", s.url, c.mechanic)
-		program.Env = append(os.Environ(), "CHROMIUM="+chromium)
-		out, err := program.CombinedOutput()
+		browser := node(t, modules, "browser.mjs", page.URL+"/own.html", s.url, c.mechanic)
+		browser.Env = append(os.Environ(), "CHROMIUM="+chromium)
+		out, err := browser.CombinedOutput()
 		want := fmt.Sprintf("page: %s\npage: %s is hired.\nway: page service provider service page\n"+
 			"cookies of the service: 1 set, 1 taken away, 0 left; a script may read 0\n", c.welcome, c.mechanic)
 		if err != nil || string(out) != want {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 
 	"github.com/sternpost/sternpost/auth"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/server"
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
@@ -54,7 +54,7 @@ auth:
 type service struct {
 	db  *pgtest.DB
 	url string
-	log *logBuffer
+	log *program.Output
 }
 
 // options say how a service differs from the usual one.
@@ -99,7 +99,7 @@ func serve(t *testing.T, o options) *service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &service{db: db, url: "http://" + listener.Addr().String(), log: &logBuffer{}}
+	s := &service{db: db, url: "http://" + listener.Addr().String(), log: &program.Output{}}
 	if o.baseURL == "" {
 		o.baseURL = s.url
 	}
@@ -341,22 +341,4 @@ func (s *service) signIn(t *testing.T, b *browser, provider string, parameters u
 	atProvider := b.get(t, s.authorizeURL(provider, parameters)).location(t)
 	back := b.get(t, atProvider.String()).location(t)
 	return b.get(t, back.String()).location(t)
-}
-
-// logBuffer keeps a log.
-type logBuffer struct {
-	mutex sync.Mutex
-	text  strings.Builder
-}
-
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *logBuffer) String() string {
-	b.mutex.Lock()
-	defer b.mutex.Unlock()
-	return b.text.String()
 }

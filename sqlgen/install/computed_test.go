@@ -1,10 +1,8 @@
 package install_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -162,23 +160,11 @@ func TestComputedToOnesFollow(t *testing.T) {
 // A dump holds what was computed, and the triggers go on from there.
 func TestComputedIsRestored(t *testing.T) {
 	t.Parallel()
-	psql, ok := findPsql()
-	if !ok {
-		t.Skip("SKIPPED: dump and restore: they need pg_dump, of the same version as the database")
-	}
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
 	conn := from.Owner(t)
 	mustInstall(t, conn, kept())
 	mustExec(t, conn, bills)
-	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	restore := exec.CommandContext(t.Context(), psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
-	restore.Stdin = bytes.NewReader(dump)
-	if out, err := restore.CombinedOutput(); err != nil {
-		t.Fatalf("psql: %v\n%s", err, out)
-	}
+	restore(t, from, to)
 	restored := to.Superuser(t)
 	checkComputed(t, restored, "a 9.5 6 true, b 2 2 true")
 	mustExec(t, restored, "update app.product set price = 4 where id = 'p1'; insert into app.line (invoice_id, product_id, quantity) values ('i2', 'p2', 2)")

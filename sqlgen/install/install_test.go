@@ -15,6 +15,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
@@ -140,10 +141,7 @@ func TestInstallAtOnce(t *testing.T) {
 // there.
 func TestScriptByPsql(t *testing.T) {
 	t.Parallel()
-	psql, ok := findPsql()
-	if !ok {
-		t.Skip("SKIPPED: the script as psql runs it: it needs psql; the script itself is run by the tests of sqlgen")
-	}
+	psql := program.Postgres(t, "psql", "the script runs in the tests of sqlgen alone")
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	schema := wrap(
 		"/// :variable :'variable' \\echo `ls` $$ {{ . }}\ntitle Text @default(\"\\\\echo :x\") author Author?",
@@ -192,15 +190,4 @@ func TestScriptIsTheSameEachTime(t *testing.T) {
 func wrap(fields, actions, rest string) string {
 	return "model Post {\n  fields {\n    " + fields + "\n  }\n  actions {\n    get getPost(id)\n    " + actions +
 		"\n  }\n  @permission(expression: true, actions: [get, list, create, update, delete])\n}\n" + rest + "\n"
-}
-
-func findPsql() (path string, ok bool) {
-	if path, err := exec.LookPath("psql"); err == nil {
-		return path, true
-	}
-	paths, err := filepath.Glob("/usr/lib/postgresql/*/bin/psql")
-	if err != nil || len(paths) == 0 {
-		return "", false
-	}
-	return paths[len(paths)-1], true
 }

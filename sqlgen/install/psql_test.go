@@ -9,6 +9,7 @@ import (
 
 	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
@@ -18,10 +19,7 @@ import (
 // the encoding of psql, and however the database reads a backslash.
 func TestNoCommandReachesPsql(t *testing.T) {
 	t.Parallel()
-	psql, ok := findPsql()
-	if !ok {
-		t.Skip("SKIPPED: the script as psql runs it: it needs psql, and a database that psql reaches")
-	}
+	psql := program.Postgres(t, "psql", "psql runs no script that hides its commands")
 	const touch = "\\! touch reached"
 	for _, c := range []struct{ what, code string }{
 		{"plain", touch},

@@ -10,18 +10,30 @@ import (
 
 	"github.com/sternpost/sternpost/integration/compiletest"
 	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/integration/program"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
+
+// restore fills an empty database from a dump of another, or skips the test where the programs for it are missing.
+func restore(t *testing.T, from, to *pgtest.DB) {
+	t.Helper()
+	const consequence = "no dump is restored"
+	dump, err := exec.CommandContext(t.Context(), program.Postgres(t, "pg_dump", consequence), from.SuperuserURL()).Output()
+	if err != nil {
+		t.Fatalf("pg_dump: %v", err)
+	}
+	psql := exec.CommandContext(t.Context(), program.Postgres(t, "psql", consequence), "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
+	psql.Stdin = bytes.NewReader(dump)
+	if out, err := psql.CombinedOutput(); err != nil {
+		t.Fatalf("psql: %v\n%s", err, out)
+	}
+}
 
 // TestRestoreIsServed restores a dump into another database: what the policies and functions
 // say there is what was installed.
 func TestRestoreIsServed(t *testing.T) {
 	t.Parallel()
-	psql, ok := findPsql()
-	if !ok {
-		t.Skip("SKIPPED: dump and restore: they need pg_dump, of the same version as the database")
-	}
 	project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
 	if err != nil {
 		t.Fatal(err)
@@ -31,15 +43,7 @@ func TestRestoreIsServed(t *testing.T) {
 	if _, err := install.Install(t.Context(), conn, compiletest.Project(t, project).Release()); err != nil {
 		t.Fatal(err)
 	}
-	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	restore := exec.CommandContext(t.Context(), psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
-	restore.Stdin = bytes.NewReader(dump)
-	if out, err := restore.CombinedOutput(); err != nil {
-		t.Fatalf("psql: %v\n%s", err, out)
-	}
+	restore(t, from, to)
 	// Rights on the database are the one thing that a dump of it lacks.
 	mustExec(t, to.Superuser(t), "revoke temporary on database "+to.Name()+" from public")
 	rows, err := to.Server(t).Query(t.Context(), "select platform.serving_faults() union all select platform.serving_notes()")

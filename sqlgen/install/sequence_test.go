@@ -1,8 +1,6 @@
 package install_test
 
 import (
-	"bytes"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -13,23 +11,11 @@ import (
 // A dump has the place of a sequence, and whose it is.
 func TestSequenceIsRestored(t *testing.T) {
 	t.Parallel()
-	psql, ok := findPsql()
-	if !ok {
-		t.Skip("SKIPPED: dump and restore: they need pg_dump, of the same version as the database")
-	}
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
 	conn := from.Owner(t)
 	mustInstall(t, conn, numbered(`number Text @sequence("INV-")`))
 	mustExec(t, conn, oldInvoices+"delete from app.invoice where id = 'i2'")
-	dump, err := exec.CommandContext(t.Context(), "pg_dump", from.SuperuserURL()).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	restore := exec.CommandContext(t.Context(), psql, "-X", "-q", "-v", "ON_ERROR_STOP=1", to.SuperuserURL())
-	restore.Stdin = bytes.NewReader(dump)
-	if out, err := restore.CombinedOutput(); err != nil {
-		t.Fatalf("psql: %v\n%s", err, out)
-	}
+	restore(t, from, to)
 	restored := to.Superuser(t)
 	var got string
 	if err := restored.QueryRow(t.Context(), asksNumbers).Scan(&got); err != nil || got != "INV-0002 INV-0001 INV-0004" {

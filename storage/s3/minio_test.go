@@ -33,7 +33,7 @@ func TestMinIO(t *testing.T) {
 		image = minioImage
 	}
 	if !hasImage(t.Context(), image) {
-		t.Skipf("SKIPPED: %s: there is no container engine with the image %s here", consequence, image)
+		t.Skipf("SKIPPED: %s: it needs a container engine with the image %s (docker pull %s)", consequence, image, image)
 	}
 	container, err := testcontainers.Run(t.Context(), image,
 		testcontainers.WithLogger(log.NewNoopLogger()),
