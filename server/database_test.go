@@ -10,7 +10,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -71,18 +70,20 @@ func (d *testDatabase) install(t testing.TB, m *release.Manifest) {
 // waitSleeping waits until so many statements sleep in the database.
 func (d *testDatabase) waitSleeping(t *testing.T, want int) {
 	t.Helper()
+	d.waitSessions(t, "wait_event = 'PgSleep'", want)
+}
+
+// waitSessions waits until so many sessions of the database meet a condition.
+func (d *testDatabase) waitSessions(t *testing.T, condition string, want int) {
+	t.Helper()
 	conn := d.Superuser(t)
-	var got int
-	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(25 * time.Millisecond) {
-		err := conn.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'").Scan(&got)
-		if err != nil {
+	until(t, fmt.Sprintf("%d sessions have %s", want, condition), func() bool {
+		var got int
+		if err := conn.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and "+condition).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got == want {
-			return
-		}
-	}
-	t.Fatalf("sleeping statements: got %d, want %d", got, want)
+		return got == want
+	})
 }
 
 // letWake has a function that sleeps answer as usual once it is woken, so that a test decides for how long it sleeps.

@@ -75,8 +75,11 @@ func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn) (held, 
 		if !lacksSlots(err) || time.Now().After(until) {
 			return held{}, err
 		}
-		if open := int(d.pool.Stat().TotalConns()); open > 0 {
-			g.SetPlaces(open)
+		stat := d.pool.Stat()
+		open := int(stat.AcquiredConns() + stat.IdleConns())
+		g.SetPlaces(open)
+		if open == 0 && d.shared != nil { // what only reads may use must not keep the last slots
+			d.shared.Yield()
 		}
 		time.Sleep(slotDelay)
 	}

@@ -286,9 +286,33 @@ func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, n := range p.connections {
-		if !n.retired.Swap(true) && n.load == 0 {
-			go n.end()
+		p.retire(n)
+	}
+}
+
+// Yield closes one connection, as soon as what is on its way there has ended, since its slot at the database is needed for
+// something else. While one is being closed, it does nothing.
+func (p *Pool) Yield() {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.retryAt = now.Add(reconnectDelay)
+	for _, n := range p.connections {
+		if n.retired.Load() {
+			return
 		}
+	}
+	if n, _, _ := p.best(now); n != nil {
+		p.retire(n)
+	} else if len(p.connections) > 0 {
+		p.retire(p.connections[0])
+	}
+}
+
+// retire lets no more queries onto a connection, which is closed when those have ended that are on their way.
+func (p *Pool) retire(n *connection) {
+	if !n.retired.Swap(true) && n.load == 0 {
+		go n.end()
 	}
 }
 
@@ -299,9 +323,7 @@ func (p *Pool) Break() {
 	defer p.mu.Unlock()
 	for _, n := range p.connections {
 		_ = n.net.SetDeadline(time.Now())
-		if !n.retired.Swap(true) && n.load == 0 {
-			go n.end()
-		}
+		p.retire(n)
 	}
 }
 
