@@ -11,11 +11,10 @@ import (
 
 // TestClientInBrowser uses a client in two tabs of Chromium, on a page of another origin.
 func TestClientInBrowser(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser uses a client"
+	const consequence = "no browser uses a client"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
 	program.Modules(t, typescriptDir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	work := typescriptFolder(t)
 	node(t, work, nil, tsc, "-p", ".")
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -29,7 +28,6 @@ func TestClientInBrowser(t *testing.T) {
 	t.Cleanup(page.Close)
 	db := installApp(t, appDir("workshop"))
 	a := serveWith(t, db, appDir("workshop"), db.ServerURL(), serving{env: []string{"STERNPOST_CORS_ORIGINS=" + page.URL}})
-	got := node(t, dir, []string{"CHROMIUM=" + browser}, "client.mjs", a.url, page.URL)
 	want := `told: true true
 hired: Mia
 refreshed: 1 for 6 calls, Mia,Mia,Mia,Mia,Mia,Mia
@@ -40,7 +38,5 @@ after a reload: true
 signed out: false null 0
 complaints: none
 `
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
-	}
+	browse(t, browser, want, "client.mjs", a.url, page.URL)
 }

@@ -19,7 +19,7 @@ func node(t *testing.T, dir string, env []string, args ...string) string {
 // run does so with another program.
 func run(t *testing.T, dir string, env []string, program string, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	command := exec.CommandContext(ctx, program, args...)
 	command.Env = append(os.Environ(), env...)

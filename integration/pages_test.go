@@ -3,21 +3,16 @@ package integration
 import (
 	"net/http"
 	"net/http/httptest"
-	"strings"
 	"testing"
-
-	"github.com/sternpost/sternpost/integration/program"
 )
 
 // TestPages walks through the pages for developers with Chromium: it tries actions,
 // reads SQL, signs in and uses the reference, all without a word from elsewhere.
 func TestPages(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	const consequence = "no browser looks at the pages"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	a := serveApp(t, appDir("workshop"))
-	got := node(t, dir, []string{"CHROMIUM=" + browser}, "pages.mjs", a.url)
 	want := `title: workshop
 models: Customer Bicycle RepairOrder Item Mechanic Identity
 caller: anonymous
@@ -54,18 +49,15 @@ caller: anonymous
 outside: nothing
 complaints: none
 `
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
-	}
+	browse(t, browser, want, "pages.mjs", a.url)
 }
 
 // TestLookOfPages looks at the pages of each example app in a wide and a narrow window, in
 // light and dark colours.
 func TestLookOfPages(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	const consequence = "no browser looks at the pages"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	var want string
 	for _, kind := range []string{"wide", "narrow", "dark"} {
 		ground := "rgb(255, 255, 255)"
@@ -80,19 +72,16 @@ func TestLookOfPages(t *testing.T) {
 		t.Run(of.name, func(t *testing.T) {
 			t.Parallel()
 			a := serveApp(t, appDir(of.name))
-			if got := node(t, dir, []string{"CHROMIUM=" + browser}, "look.mjs", a.url, of.name, of.model, of.action); got != want {
-				t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
-			}
+			browse(t, browser, want, "look.mjs", a.url, of.name, of.model, of.action)
 		})
 	}
 }
 
 // TestPageWaits looks at the page while there is no database, and sees it come by itself.
 func TestPageWaits(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser looks at the pages"
+	const consequence = "no browser looks at the pages"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	db := installApp(t, appDir("workshop"))
 	between := newLine(t, db.ServerURL())
 	a := serve(t, db, appDir("workshop"), between.url)
@@ -103,27 +92,5 @@ func TestPageWaits(t *testing.T) {
 	// The browser asks for this when it has seen the page, and the database is back.
 	mend := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { between.mend() }))
 	t.Cleanup(mend.Close)
-	got := node(t, dir, []string{"CHROMIUM=" + browser}, "wait.mjs", a.url, mend.URL)
-	if want := "503 The application cannot be shown\nthen workshop\n"; got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-}
-
-// differing lists the lines of two texts that are not the same.
-func differing(got, want string) string {
-	var b strings.Builder
-	gotLines, wantLines := strings.Split(got, "\n"), strings.Split(want, "\n")
-	for i := range max(len(gotLines), len(wantLines)) {
-		g, w := "", ""
-		if i < len(gotLines) {
-			g = gotLines[i]
-		}
-		if i < len(wantLines) {
-			w = wantLines[i]
-		}
-		if g != w {
-			b.WriteString("got  " + g + "\nwant " + w + "\n")
-		}
-	}
-	return b.String()
+	browse(t, browser, "503 The application cannot be shown\nthen workshop\n", "wait.mjs", a.url, mend.URL)
 }

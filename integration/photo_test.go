@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"github.com/sternpost/sternpost/integration/program"
 )
 
 // photoPage is a page of an application elsewhere, whose users add photos.
@@ -39,10 +37,9 @@ document.querySelector("input").onchange = async (event) => {
 
 // TestPhotoInBrowser uploads a photo from a page of another origin and looks at it.
 func TestPhotoInBrowser(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser uploads a file"
+	const consequence = "no browser uploads a file"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = w.Write([]byte(photoPage))
@@ -64,11 +61,8 @@ func TestPhotoInBrowser(t *testing.T) {
 			ada := read[struct{ ID string }](t, a.ok(t, "createCustomer", "", `{"name":"Ada"}`)).ID
 			bicycle := read[struct{ ID string }](t, a.ok(t, "registerBicycle", "",
 				`{"owner":{"id":"`+ada+`"},"brand":"Gazelle","frameNumber":"GZ-1","kind":"City"}`)).ID
-			got := node(t, dir, []string{"CHROMIUM=" + browser}, "photo.mjs", a.url, page.URL, bicycle)
 			want := "page: front ü.png image/png 3 2\nput: " + c.put + "\ncomplaints: none\n"
-			if got != want {
-				t.Errorf("got\n%s\nwant\n%s", got, want)
-			}
+			browse(t, browser, want, "photo.mjs", a.url, page.URL, bicycle)
 		})
 	}
 }

@@ -46,17 +46,15 @@ model Thing {
 // TestRowsInBrowser looks at the rows of a project that sternpost dev serves, changes them,
 // sees as an identity, and breaks and mends the schema, with Chromium.
 func TestRowsInBrowser(t *testing.T) {
-	const dir, consequence = "clients/pages", "no browser looks at rows"
+	const consequence = "no browser looks at rows"
 	t.Parallel()
-	program.Modules(t, dir, consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	project := t.TempDir()
 	schema := filepath.Join(project, "schema.stern")
 	if err := os.WriteFile(schema, []byte(rowsSchema), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	base := develop(t, project)
-	got := node(t, dir, []string{"CHROMIUM=" + browser}, "rows.mjs", base, schema)
 	want := `owners: Ada Grace Linus
 once more: duplicate key value violates unique constraint "owner_name_key": Key (name)=(Ada) already exists.
 proposed: Grace
@@ -79,9 +77,7 @@ release 2: id ownerId title size photo createdAt updatedAt
 outside: nothing
 complaints: none
 `
-	if got != want {
-		t.Errorf("got\n%s\nwant\n%s\ndiffering lines:\n%s", got, want, differing(got, want))
-	}
+	browse(t, browser, want, "rows.mjs", base, schema)
 }
 
 // buildCommand builds the command, and returns its path.

@@ -54,8 +54,7 @@ func TestTutorial(t *testing.T) {
 	t.Parallel()
 	const consequence = "nobody follows the tutorial"
 	program.Modules(t, typescriptDir, consequence)
-	program.Modules(t, "clients/pages", consequence)
-	browser := program.Chromium(t, consequence)
+	browser := findBrowser(t, consequence)
 	page := fileText(t, tutorialPage)
 	lessons := readLessons(page)
 	if len(lessons) < 20 {
@@ -78,7 +77,6 @@ func TestTutorial(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	got := node(t, "clients/pages", []string{"CHROMIUM=" + browser}, "tutorial.mjs", "http://localhost:"+r.ports["3000"])
 	want := `at first: 3 things; sign in
 signed in: ada@example.com can offer
 offered: Lamp, with a picture of 3 by 2 points
@@ -87,9 +85,7 @@ asked for: Kitchen chair: For my niece
 signed out: sign in
 complaints: none
 `
-	if got != want {
-		t.Errorf("in the browser\n  got\n%s\n  want\n%s", got, want)
-	}
+	browse(t, browser, want, "tutorial.mjs", "http://localhost:"+r.ports["3000"])
 }
 
 // reader follows the tutorial in a folder of its own.

@@ -8,7 +8,7 @@ export const browser = await chromium.launch({ executablePath: process.env.CHROM
 /** open opens a window for the pages of a service. */
 export async function open(base, options = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(60_000);
   const outside = new Set();
   const complaints = []; // of the browser: scripts that fail, what the policy blocks
   page.on("request", (r) => r.url().startsWith(base) || r.url().startsWith("data:") || outside.add(r.url()));
@@ -25,6 +25,25 @@ export async function open(base, options = {}) {
 export async function picture(name, what) {
   if (process.env.SCREENSHOTS) {
     await what.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png` });
+  }
+}
+
+const expected = process.env.EXPECTED?.split("\n");
+let line = 0;
+
+/**
+ * say prints a line of what it is given: values, and functions that read the page. The page may still be at work, so what
+ * functions read is printed as soon as it makes the line that EXPECTED has there, and after 30 s as it is then.
+ */
+export async function say(...parts) {
+  const want = expected?.[line++];
+  const reads = want !== undefined && parts.some((part) => typeof part === "function");
+  for (const end = Date.now() + 30_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const got = (await Promise.all(parts.map((part) => (typeof part === "function" ? part() : part)))).map(String).join(" ");
+    if (got === want || !reads || Date.now() > end) {
+      console.log(got);
+      return;
+    }
   }
 }
 

@@ -4,7 +4,7 @@
 //
 //   node look.mjs <address of the service> <name for the pictures> <model> <action>
 
-import { browser, open, picture } from "./browser.mjs";
+import { browser, open, picture, say } from "./browser.mjs";
 
 const [base, name, model, action] = process.argv.slice(2);
 
@@ -55,10 +55,11 @@ for (const [kind, width, height, colorScheme] of [["wide", 1280, 900, "light"], 
   const { page, outside, complaints } = await open(base, { viewport: { width, height }, colorScheme });
   const look = async (place) => {
     await picture(`${name}-${kind}-${place}`, page);
-    const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const all = [...(await page.evaluate(faults)), ...outside, ...complaints.splice(0)];
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const all = async () => [...(await page.evaluate(faults)), ...outside, ...complaints].join("; ") || "fine";
+    await say(async () => `${kind} ${place}: ${await all()}, on ${await ground()}`);
     outside.clear();
-    console.log(`${kind} ${place}: ${all.join("; ") || "fine"}, on ${ground}`);
+    complaints.length = 0;
   };
   const openAll = async () => {
     for (const details of await page.locator("main details").all()) {
@@ -85,6 +86,7 @@ for (const [kind, width, height, colorScheme] of [["wide", 1280, 900, "light"], 
   await page.locator(".opblock-body .responses-wrapper").first().waitFor();
   await look("operation");
   await page.locator(".btn.authorize").click();
+  await page.locator(".modal-ux").waitFor();
   const dialog = await page.locator(".modal-ux").boundingBox();
   if (dialog.y < 0 || dialog.y + dialog.height > height) {
     console.log(`${kind} dialog: outside of the window`);

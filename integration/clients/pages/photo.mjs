@@ -8,7 +8,7 @@ import { chromium } from "playwright-core";
 const [base, address, bicycle] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
 const page = await browser.newPage();
-page.setDefaultTimeout(30_000);
+page.setDefaultTimeout(60_000);
 
 const puts = [];
 const complaints = [];

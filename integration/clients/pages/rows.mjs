@@ -5,7 +5,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 
-import { browser, open, picture, sent } from "./browser.mjs";
+import { browser, open, picture, say, sent } from "./browser.mjs";
 
 const [base, schema] = process.argv.slice(2);
 const { page, outside, complaints } = await open(base);
@@ -25,50 +25,50 @@ for (const name of ["Ada", "Grace", "Linus"]) {
   await dialog.waitFor({ state: "hidden" });
 }
 await counted("3 rows");
-console.log("owners:", await cells(2));
+await say("owners:", () => cells(2));
 await page.getByRole("button", { name: "New row" }).click();
 await inRow("name").fill("Ada");
 await dialog.getByRole("button", { name: "Insert" }).click();
-console.log("once more:", await dialog.locator('[data-path="name"] .problem').textContent());
+await say("once more:", () => dialog.locator('[data-path="name"] .problem').textContent());
 await dialog.getByRole("button", { name: "Close" }).click();
 
 await page.goto(base + "/docs/action/addThing");
 const owner = page.locator('[data-path="owner.id"] input').first();
 await owner.fill("Gra");
 await page.waitForFunction(() => document.querySelectorAll("datalist option").length === 1);
-console.log("proposed:", await page.locator("datalist option").textContent());
+await say("proposed:", () => page.locator("datalist option").textContent());
 await owner.fill(await page.locator("datalist option").getAttribute("value"));
 await page.locator('[data-path="title"] input').fill("a hammer");
 await page.locator('[data-path="photo"] [type="file"]').setInputFiles({ name: "a.png", mimeType: "image/png", buffer: Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAMAAAACCAIAAAASFvFNAAAAEElEQVR4nGP4z8AAQQxwFgBB0gX7h/C5SAAAAABJRU5ErkJggg==", "base64") });
 await page.locator(".file output", { hasText: "inline" }).waitFor();
-console.log("by an action:", (await sent(page)).status);
+await say("by an action:", (await sent(page)).status);
 
 // Relations both ways, filters, orders, files.
 await table("Thing");
 await counted("1 row");
-console.log("files:", await page.locator("#rows .stored").textContent());
+await say("files:", () => page.locator("#rows .stored").textContent());
 await page.waitForFunction(() => document.querySelector("#rows .stored img")?.naturalWidth === 3);
-console.log("hidden:", [await page.locator("#rows th", { hasText: "code" }).textContent(), await cells(5)].join(", "));
+await say("hidden:", async () => [await page.locator("#rows th", { hasText: "code" }).textContent(), await cells(5)].join(", "));
 await page.locator("#rows a", { hasText: "Grace" }).click();
 await dialog.waitFor();
-console.log("to one:", await dialog.locator("h3").textContent());
+await say("to one:", () => dialog.locator("h3").textContent());
 await picture("row", page);
 await dialog.getByRole("link", { name: "1 of Thing" }).click();
 await page.waitForURL("**/docs/rows/Thing?**");
 await counted("1 row");
-console.log("to many:", (await page.locator(".chip").textContent()).replace(/[0-9a-f-]{36}/, "…"));
+await say("to many:", async () => (await page.locator(".chip").textContent()).replace(/[0-9a-f-]{36}/, "…"));
 await table("Owner");
 await page.getByRole("button", { name: "name", exact: true }).click();
 await page.locator('th[aria-sort="ascending"]').waitFor();
 await page.getByRole("button", { name: "name ↑" }).click();
 await page.locator('th[aria-sort="descending"]').waitFor();
-console.log("descending:", await cells(2));
+await say("descending:", () => cells(2));
 await page.locator('#filters [name="field"]').selectOption("name");
 await page.locator('#filters [name="operator"]').selectOption("contains");
 await page.locator('#filters [name="value"]').fill("a");
 await page.getByRole("button", { name: "Filter" }).click();
 await counted("2 rows");
-console.log("filtered:", await cells(2));
+await say("filtered:", () => cells(2));
 await page.goBack();
 await counted("3 rows");
 
@@ -78,15 +78,15 @@ await inRow("name").fill("Margaret");
 await dialog.getByRole("button", { name: "Save" }).click();
 await dialog.waitFor({ state: "hidden" });
 await page.locator("#rows td", { hasText: "Margaret" }).waitFor();
-console.log("changed:", await cells(2));
+await say("changed:", () => cells(2));
 await page.locator("#rows tbody tr", { hasText: "Ada" }).locator("a").click();
 await dialog.getByRole("link", { name: "renameOwner" }).click();
 await page.waitForURL("**/docs/action/renameOwner?**");
 await page.waitForFunction(() => document.querySelector('[data-path="values.name"] input')?.value === "Ada");
-console.log("refused:", (await sent(page)).status, await page.locator("#refused").textContent());
+await say("refused:", (await sent(page)).status, () => page.locator("#refused").textContent());
 await page.getByRole("link", { name: "Explain why" }).click();
 await page.locator(".explanation", { hasText: "an anonymous caller" }).waitFor();
-console.log("explained:", (await page.locator(".explanation").textContent()).split("\n").slice(0, 2).join(" / "));
+await say("explained:", async () => (await page.locator(".explanation").textContent()).split("\n").slice(0, 2).join(" / "));
 await picture("explained", page);
 
 // See as an identity, without its password.
@@ -99,11 +99,11 @@ await table("Thing");
 await counted("row"); // the page is at work
 await page.getByRole("tab", { name: "listThings" }).click();
 await page.locator("#rows-problem", { hasText: "403" }).waitFor();
-console.log("anonymous:", await page.locator("#rows-problem").textContent());
+await say("anonymous:", () => page.locator("#rows-problem").textContent());
 await page.locator("#caller > summary").click();
 await page.locator("#identities button", { hasText: "ada@example.com" }).click();
 await counted("1 record");
-console.log("as", await page.locator("#who").textContent(), await cells(3), await page.getByRole("tab", { selected: true }).textContent());
+await say("as", () => page.locator("#who").textContent(), () => cells(3), () => page.getByRole("tab", { selected: true }).textContent());
 await picture("list", page);
 await page.goBack();
 await table("Owner");
@@ -111,19 +111,19 @@ await page.locator("#rows tbody tr", { hasText: "Ada" }).locator("a").click();
 await dialog.getByRole("link", { name: "renameOwner" }).click();
 await page.waitForFunction(() => document.querySelector('[data-path="values.name"] input')?.value === "Ada");
 await page.locator('[data-path="values.name"] input').fill("Ada L.");
-console.log("renamed:", (await sent(page)).answer.name);
+await say("renamed:", (await sent(page)).answer.name);
 await table("Owner");
 await page.locator("#rows tbody tr", { hasText: "Margaret" }).locator("a").click();
 page.once("dialog", (d) => d.accept());
 await dialog.getByRole("button", { name: "Delete" }).click();
 await counted("2 rows");
-console.log("deleted:", await cells(2));
+await say("deleted:", () => cells(2));
 
 // Errors in the schema are shown, and go when they are mended.
 const text = await readFile(schema, "utf8");
 await writeFile(schema, text.replace("title Text", "title Txet"));
 await page.locator("#trouble", { hasText: "Txet" }).waitFor();
-console.log("trouble:", (await page.locator("#trouble p").textContent()).trim());
+await say("trouble:", async () => (await page.locator("#trouble p").textContent()).trim());
 await picture("trouble", page);
 await writeFile(schema, text.replace("title Text", "title Text\n    size Text?"));
 await page.locator("#trouble").waitFor({ state: "hidden" });
@@ -131,7 +131,7 @@ await page.locator("#newer button").click();
 await page.waitForFunction(() => document.getElementById("release")?.textContent === "2");
 await table("Thing");
 await counted("1 record"); // as the caller sees them
-console.log("release 2:", (await page.locator("#rows thead th").allTextContents()).join(" "));
-console.log("outside:", [...outside].join(" ") || "nothing");
-console.log("complaints:", complaints.join(" | ") || "none");
+await say("release 2:", async () => (await page.locator("#rows thead th").allTextContents()).join(" "));
+await say("outside:", [...outside].join(" ") || "nothing");
+await say("complaints:", complaints.join(" | ") || "none");
 await browser.close();

@@ -2,26 +2,22 @@
 //
 //   node tutorial.mjs <address of the page>
 
-import { chromium } from "playwright-core";
+import { browser, open, say } from "./browser.mjs";
 
 const [address] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-const page = await browser.newPage();
-page.setDefaultTimeout(30_000);
-const complaints = [];
-page.on("pageerror", (e) => complaints.push(String(e)));
+const { page, complaints } = await open(address);
 
 const things = page.locator("#things li");
 const shown = async (selector) => page.locator(selector).isVisible();
 await page.goto(address);
 await things.first().waitFor();
-console.log("at first:", await things.count(), "things;", (await shown("#sign-in")) && !(await shown("#offer")) ? "sign in" : "signed in");
+await say("at first:", () => things.count(), "things;", async () => ((await shown("#sign-in")) && !(await shown("#offer")) ? "sign in" : "signed in"));
 
 await page.getByLabel("E-mail").fill("ada@example.com");
 await page.getByLabel("Password").fill("correct-horse");
 await page.getByRole("button", { name: "Sign in" }).click();
 await page.locator("#offer").waitFor();
-console.log("signed in: ada@example.com", (await shown("#sign-in")) ? "has to sign in" : "can offer");
+await say("signed in: ada@example.com", async () => ((await shown("#sign-in")) ? "has to sign in" : "can offer"));
 
 // A picture of 3 by 2 points.
 const picture = Buffer.from(
@@ -37,21 +33,21 @@ const [width, height] = await lamp.locator("img").evaluate(async (image) => {
   await image.decode();
   return [image.naturalWidth, image.naturalHeight];
 });
-console.log("offered: Lamp, with a picture of", width, "by", height, "points");
+await say("offered: Lamp, with a picture of", width, "by", height, "points");
 
 await page.getByLabel("Title").fill("x".repeat(81));
 await page.getByRole("button", { name: "Offer" }).click();
 await page.waitForFunction(() => document.querySelector("#said").textContent !== "");
-console.log("refused:", await page.locator("#said").textContent());
+await say("refused:", () => page.locator("#said").textContent());
 
 page.once("dialog", (dialog) => dialog.accept("For my niece"));
 await things.filter({ hasText: "Kitchen chair" }).getByRole("button", { name: "Ask for it" }).click();
 const wish = page.locator("#wishes li").filter({ hasText: "niece" });
 await wish.waitFor();
-console.log("asked for:", await wish.textContent());
+await say("asked for:", () => wish.textContent());
 
 await page.getByRole("button", { name: "Sign out" }).click();
 await page.locator("#sign-in").waitFor();
-console.log("signed out:", (await shown("#offer")) ? "can offer" : "sign in");
-console.log("complaints:", complaints.join("; ") || "none");
+await say("signed out:", async () => ((await shown("#offer")) ? "can offer" : "sign in"));
+await say("complaints:", complaints.join("; ") || "none");
 await browser.close();
