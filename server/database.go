@@ -49,11 +49,12 @@ type database struct {
 // statement is the call of one function. It is prepared once per connection.
 type statement struct {
 	*answer.Plan
-	name   string // on the connection, with that of the plan's statement behind it
-	shared bool   // it may ride with others, and be made twice
-	custom bool   // it runs code of the project, which may leave something behind
-	writes bool
-	action string // by whose name it takes its share of the connections
+	name    string // on the connection, with that of the plan's statement behind it
+	shared  bool   // it may ride with others, and be made twice
+	custom  bool   // it runs code of the project, which may leave something behind
+	writes  bool
+	borrows bool   // it may have a connection that reads share, while they leave it idle
+	action  string // by whose name it takes its share of the connections
 
 	after func(*pgconn.PgConn) // what follows a write that was carried out; nil means nothing
 }
@@ -109,7 +110,6 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 	d := &database{
 		size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
 		role: role, settings: startSettings(c), prepares: c.PreparedStatements,
-		gate:    gate.New(gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 		reserve: gate.New(gate.Options{Places: reserved, Most: reservedLine, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
 	}
 	pc.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error { d.beginWith(cc); return nil }
@@ -118,12 +118,20 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 	if d.pool, err = pgxpool.NewWithConfig(context.Background(), pc); err != nil {
 		return nil, fmt.Errorf("make the pool of connections: %w", err)
 	}
+	places := gate.Options{Places: own, Share: own - own/shareLeft, Wait: c.PoolWait, HasLeft: listener.HasLeft}
 	if shared > 0 {
 		d.shared = pipeline.New(pipeline.Options{
 			Connections: shared, Depth: sharedDepth, Wait: c.PoolWait, Limit: c.StatementTimeout,
 			HasLeft: listener.HasLeft, Connect: d.connectShared, Manner: mannerOf,
 		})
+		places.Borrow = func() gate.Loan {
+			if loan := d.shared.Borrow(); loan != nil {
+				return loan
+			}
+			return nil
+		}
 	}
+	d.gate = gate.New(places)
 	return d, nil
 }
 
@@ -271,13 +279,13 @@ const unpreparedStatement = "26000"
 
 func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) (err error) {
 	asked := time.Now()
-	conn, err := d.acquireFor(st.action, client)
+	conn, err := d.acquireFor(st, client)
 	if err == nil && st.writes && listener.IsGone(conn.pg().Conn()) {
 		// Once something is sent on it, nobody would know what became of that.
 		_ = conn.pg().Close(closedContext())
 		conn.Release()
-		d.pool.Reset()
-		conn, err = d.acquireFor(st.action, client)
+		d.reset()
+		conn, err = d.acquireFor(st, client)
 	}
 	if err != nil {
 		return err
@@ -310,7 +318,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		return refusal.Timeout.With(request.ErrClientLeft)
 	case pg.IsClosed():
 		// The others are most likely as dead: do not find out one by one.
-		d.pool.Reset()
+		d.reset()
 		if st.writes && mayHaveRun {
 			return refusal.OutcomeUnknown.With(err)
 		}
@@ -326,6 +334,14 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		}
 	}
 	return err
+}
+
+// reset has all connections closed once nothing runs on them.
+func (d *database) reset() {
+	d.pool.Reset()
+	if d.shared != nil {
+		d.shared.Reset()
+	}
 }
 
 // enteredAnother is what platform.leave raises of code that has entered another action.
@@ -571,7 +587,7 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 	err = queryRow(context.Background(), conn.conn(), statement, arguments, into...)
 	switch {
 	case err != nil && pg.IsClosed():
-		d.pool.Reset()
+		d.reset()
 		return refusal.Unavailable.With(err)
 	case refusal.SQLState(err) == readOnly:
 		d.leaveReadOnly(pg)

@@ -54,6 +54,61 @@ func TestShares(t *testing.T) {
 	all.Wait()
 }
 
+// TestLoans lets one action's writes wait for a lock. They have three of the four connections that reads do not share, and what
+// reads can spare; others get through, and so do reads and sign-ins.
+func TestLoans(t *testing.T) {
+	t.Parallel()
+	s, d := startReady(t, func(c *config.Config) {
+		c.PoolSize, c.PoolWait, c.StatementTimeout, c.LockTimeout = 8, time.Minute, time.Minute, time.Minute
+	})
+	locker := d.Superuser(t)
+	lock, err := locker.Begin(t.Context())
+	if err == nil {
+		_, err = lock.Exec(t.Context(), "lock table app.note in share mode")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for i := range 12 {
+		all.Go(func() {
+			if status, body := s.post(t, "createNote", fmt.Sprintf(`{"title":"%d"}`, i)); status != 200 {
+				t.Errorf("createNote: got %d %s", status, body)
+			}
+		})
+	}
+	watch, waiting := d.Superuser(t), 0
+	count := func() int {
+		if err := watch.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+		return waiting
+	}
+	until(t, "six of eight connections wait for the lock", func() bool { return count() == 6 })
+	if status, body := s.post(t, "deleteAuthor", `{"id":"none"}`); status != 200 {
+		t.Errorf("another action: got %d %s", status, body)
+	}
+	if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
+		t.Errorf("a read: got %d %s", status, body)
+	}
+	response, err := http.PostForm(s.url+"/auth/token", url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"unknown"}})
+	if err != nil || response.StatusCode != 400 {
+		t.Errorf("a sign-in: got %v, %v", response, err)
+	} else {
+		response.Body.Close()
+	}
+	if count() != 6 {
+		t.Errorf("%d wait for the lock, want 6", waiting)
+	}
+	if err := lock.Rollback(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	all.Wait()
+	if c := s.db.connections(); c.InUse != 0 || c.Open > c.Max {
+		t.Errorf("afterwards: got %+v, want none in use", c)
+	}
+}
+
 // TestFewerSlots serves from a Postgres that has fewer slots than the pool would take:
 // calls wait for those that are open.
 func TestFewerSlots(t *testing.T) {

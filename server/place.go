@@ -12,22 +12,35 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/sternpost/sternpost/server/gate"
+	"github.com/sternpost/sternpost/server/pipeline"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// held is a connection of the pool with the place that it takes.
+// held is a connection with the place that it takes: one of the pool, or one that reads share and have lent.
 type held struct {
 	pooled *pgxpool.Conn
+	loan   *pipeline.Loan // nil for one of the pool
 	gate   *gate.Gate
 	name   string
 }
 
-func (h held) conn() *pgx.Conn    { return h.pooled.Conn() }
-func (h held) pg() *pgconn.PgConn { return h.conn().PgConn() }
+// conn is for what borrows nothing.
+func (h held) conn() *pgx.Conn { return h.pooled.Conn() }
+
+func (h held) pg() *pgconn.PgConn {
+	if h.loan != nil {
+		return h.loan.PgConn()
+	}
+	return h.conn().PgConn()
+}
 
 // Release gives both back.
 func (h held) Release() {
+	if h.loan != nil {
+		h.gate.Return(h.loan)
+		return
+	}
 	h.pooled.Release() // closes it if something is still running on it, so after a panic too
 	h.gate.Leave(h.name)
 }
@@ -41,35 +54,39 @@ func (d *database) acquire() (held, error) {
 	if d.gate.TryEnter(service) {
 		conn, err := d.connection()
 		if err == nil {
-			return held{conn, d.gate, service}, nil
+			return held{pooled: conn, gate: d.gate, name: service}, nil
 		}
 		d.gate.Leave(service)
 		if !lacksSlots(err) {
 			return held{}, err
 		}
 	}
-	return d.acquireAt(d.reserve, service, nil)
+	return d.acquireAt(d.reserve, service, nil, false)
 }
 
 // acquireFor waits for a connection for an action.
-func (d *database) acquireFor(action string, client net.Conn) (held, error) {
-	return d.acquireAt(d.gate, action, client)
+func (d *database) acquireFor(st statement, client net.Conn) (held, error) {
+	return d.acquireAt(d.gate, st.action, client, st.borrows)
 }
 
 // acquireAt waits for a place, and then for its connection. Where Postgres has fewer slots
 // than the pool would take, those that are open are waited for.
-func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn) (held, error) {
+func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows bool) (held, error) {
 	for until := time.Now().Add(d.wait); ; {
-		switch err := g.Enter(name, client); err {
+		loan, err := g.Enter(name, client, borrows)
+		switch err {
 		case nil:
 		case gate.ErrLeft:
 			return held{}, refusal.Timeout.With(request.ErrClientLeft)
 		default:
 			return held{}, refusal.Overloaded.With(err)
 		}
+		if loan != nil {
+			return held{loan: loan.(*pipeline.Loan), gate: g}, nil
+		}
 		conn, err := d.connection()
 		if err == nil {
-			return held{conn, g, name}, nil
+			return held{pooled: conn, gate: g, name: name}, nil
 		}
 		g.Leave(name)
 		if !lacksSlots(err) || time.Now().After(until) {

@@ -339,6 +339,7 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	built.call.shared = a.Kind == release.Get && !a.Custom
 	built.call.custom = a.Custom
 	built.call.writes, built.call.action = a.Kind.Writes(), a.Name
+	built.call.borrows = a.Kind.Writes() && a.Kind != release.Write && !a.Custom
 	built.takesSealed = takesSecrets || reader.TakesPasswords() || len(sealed) > 0
 	if a.Foreseen != nil {
 		built.seeks = a.Foreseen.Seeks

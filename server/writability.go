@@ -43,10 +43,7 @@ func (d *database) noteWritability(isReadOnly bool) (isLeft bool) {
 	if !wasReadOnly && !wasRefused {
 		return false
 	}
-	d.pool.Reset()
-	if d.shared != nil {
-		d.shared.Reset()
-	}
+	d.reset()
 	return true
 }
 

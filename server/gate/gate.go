@@ -14,6 +14,16 @@ type Options struct {
 	Wait    time.Duration // how long one waits, at most
 	HasLeft func(net.Conn) bool
 	Now     func() time.Time // nil means the clock
+
+	// Borrow borrows a place beyond these, for a caller that may; it returns nil while there is none to spare. nil means
+	// that nobody lends.
+	Borrow func() Loan
+}
+
+// Loan is a place that is not the gate's own.
+type Loan interface {
+	// GiveBack gives it back to who lent it.
+	GiveBack()
 }
 
 // waiting is how many may wait for each place, unless the options say otherwise.
@@ -32,15 +42,22 @@ type Gate struct {
 
 // waiter waits for a place.
 type waiter struct {
-	name   string
-	client net.Conn
-	since  time.Time
-	told   chan error // holds one; nil means that it is inside
+	name    string
+	client  net.Conn
+	borrows bool
+	since   time.Time
+	told    chan entry // holds one
+}
+
+// entry is what a waiter is told.
+type entry struct {
+	loan Loan  // nil means one of the gate's own places
+	err  error // why there is no place
 }
 
 func (w *waiter) Client() net.Conn { return w.client }
 func (w *waiter) Since() time.Time { return w.since }
-func (w *waiter) Refuse(err error) { w.told <- err }
+func (w *waiter) Refuse(err error) { w.told <- entry{err: err} }
 
 // New makes a gate.
 func New(o Options) *Gate {
@@ -59,21 +76,31 @@ func New(o Options) *Gate {
 	}
 }
 
-// Enter waits for a place. Who gets one must call Leave with the same name. The error is
-// ErrOverloaded or ErrLeft.
-func (g *Gate) Enter(name string, client net.Conn) error {
+// Enter waits for a place. borrows tells that it may also be one that others lend. Who gets a loan must give it to Return,
+// who gets none must call Leave with the same name. The error is ErrOverloaded or ErrLeft.
+func (g *Gate) Enter(name string, client net.Conn, borrows bool) (Loan, error) {
+	borrows = borrows && g.options.Borrow != nil
 	g.mu.Lock()
-	if g.hasRoom(name) && g.line.Len() == 0 {
-		g.take(name)
-		g.mu.Unlock()
-		return nil
+	if g.line.Len() == 0 {
+		if g.hasRoom(name) {
+			g.take(name)
+			g.mu.Unlock()
+			return nil, nil
+		}
+		if borrows {
+			if loan := g.options.Borrow(); loan != nil {
+				g.mu.Unlock()
+				return loan, nil
+			}
+		}
 	}
 	now := g.options.Now()
-	w := &waiter{name: name, client: client, since: now, told: make(chan error, 1)}
+	w := &waiter{name: name, client: client, borrows: borrows, since: now, told: make(chan entry, 1)}
 	g.line.Add(w, now)
 	g.admit(now) // those before may all have their share
 	g.mu.Unlock()
-	return <-w.told
+	told := <-w.told
+	return told.loan, told.err
 }
 
 // TryEnter takes a place if there is one that nobody waits for.
@@ -100,6 +127,16 @@ func (g *Gate) Leave(name string) {
 	}
 }
 
+// Return gives a loan back. Where nobody else needs it, it goes to who waits.
+func (g *Gate) Return(loan Loan) {
+	loan.GiveBack()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.line.Len() > 0 {
+		g.lend(g.options.Now())
+	}
+}
+
 // SetPlaces changes how many may be inside at a time; more than the options say there are
 // never.
 func (g *Gate) SetPlaces(n int) {
@@ -116,13 +153,15 @@ func (g *Gate) Places() int {
 	return g.places
 }
 
-// Look turns away who has waited for too long, and drops whose client has left. It is to be
-// called every now and then.
+// Look turns away who has waited for too long, drops whose client has left, and gives the others what is lent by now. It is to
+// be called every now and then.
 func (g *Gate) Look() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.line.Len() > 0 {
-		g.line.Expire(g.options.Now())
+		now := g.options.Now()
+		g.line.Expire(now)
+		g.lend(now) // what was opened since, or is idle now
 	}
 }
 
@@ -147,9 +186,26 @@ func (g *Gate) admit(now time.Time) {
 	for g.inside < g.places {
 		w, ok := g.line.Next(now, func(w *waiter) bool { return g.hasRoom(w.name) })
 		if !ok {
-			return
+			break
 		}
 		g.take(w.name)
-		w.told <- nil
+		w.told <- entry{}
+	}
+	g.lend(now)
+}
+
+// lend gives who waits, and may borrow, what others lend.
+func (g *Gate) lend(now time.Time) {
+	for g.options.Borrow != nil && g.line.Len() > 0 {
+		loan := g.options.Borrow()
+		if loan == nil {
+			return
+		}
+		w, ok := g.line.Next(now, func(w *waiter) bool { return w.borrows })
+		if !ok {
+			loan.GiveBack()
+			return
+		}
+		w.told <- entry{loan: loan}
 	}
 }

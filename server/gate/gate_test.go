@@ -43,11 +43,37 @@ type scene struct {
 	mu   sync.Mutex
 	said []string // what callers were told, in order
 	told chan struct{}
+
+	lent     sync.Mutex
+	spare    int    // places that others lend
+	borrowed []Loan // by callers, in order
+}
+
+// loan is one of them.
+type loan struct{ s *scene }
+
+func (l *loan) GiveBack() { l.s.lends(1) }
+
+// lends lends so many places more.
+func (s *scene) lends(more int) {
+	s.lent.Lock()
+	defer s.lent.Unlock()
+	s.spare += more
+}
+
+func (s *scene) borrow() Loan {
+	s.lent.Lock()
+	defer s.lent.Unlock()
+	if s.spare == 0 {
+		return nil
+	}
+	s.spare--
+	return &loan{s}
 }
 
 func newScene(t *testing.T, places, share int) *scene {
 	s := &scene{t: t, clock: &clock{now: time.Unix(1000, 0)}, told: make(chan struct{}, 10000)}
-	s.gate = New(Options{Places: places, Share: share, Wait: 2 * time.Second, Now: s.clock.Now,
+	s.gate = New(Options{Places: places, Share: share, Wait: 2 * time.Second, Now: s.clock.Now, Borrow: s.borrow,
 		HasLeft: func(c net.Conn) bool { return c.(*client).hasLeft }})
 	return s
 }
@@ -62,15 +88,20 @@ func (s *scene) comes(name, action string, c *client) {
 		if c != nil {
 			client = c
 		}
-		err := s.gate.Enter(action, client)
+		loan, err := s.gate.Enter(action, client, strings.HasPrefix(action, "borrow"))
 		outcome := "in"
-		if errors.Is(err, ErrOverloaded) {
+		if loan != nil {
+			outcome = "lent"
+		} else if errors.Is(err, ErrOverloaded) {
 			outcome = "out"
 		} else if errors.Is(err, ErrLeft) {
 			outcome = "left"
 		}
 		s.mu.Lock()
 		s.said = append(s.said, name+" "+outcome)
+		if loan != nil {
+			s.borrowed = append(s.borrowed, loan)
+		}
 		s.mu.Unlock()
 		s.told <- struct{}{}
 		close(entered)
@@ -233,6 +264,39 @@ func TestShare(t *testing.T) {
 	}
 }
 
+// What others lend is for those who may borrow, when there is no place of their own for them.
+func TestLoans(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 2, 1)
+	s.lends(1)
+	s.comes("a", "borrows", nil)
+	s.expect("a in")
+	s.comes("b", "borrows", nil) // has its share
+	s.expect("b lent")
+	s.comes("c", "keeps", nil)
+	s.expect("c in")
+	s.comes("d", "keeps", nil)
+	s.comes("e", "borrows too", nil)
+	s.comes("f", "borrows too", nil)
+
+	// What is given back goes to the first who may have it, and to nobody else.
+	s.gate.Return(s.borrowed[0])
+	s.expect("e lent")
+	s.gate.Leave("keeps")
+	s.expect("d in")
+	s.lends(1) // unheard until somebody looks
+	s.gate.Look()
+	s.expect("f lent")
+	s.comes("g", "keeps", nil)
+	s.gate.Return(s.borrowed[1])
+	s.gate.Return(s.borrowed[2])
+	if s.spare != 2 || s.gate.Waiting() != 1 {
+		t.Errorf("%d to spare and %d wait, want 2 and 1", s.spare, s.gate.Waiting())
+	}
+	s.gate.Leave("keeps")
+	s.expect("g in")
+}
+
 // With fewer places fewer come in, until there are more again.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
@@ -269,7 +333,7 @@ func TestGoodput(t *testing.T) {
 		const ticks = 3000
 		for range ticks {
 			for range load * perTick {
-				w := &waiter{client: &client{}, since: now, told: make(chan error, 1)}
+				w := &waiter{client: &client{}, since: now, told: make(chan entry, 1)}
 				clients = append(clients, w)
 				line.Add(w, now)
 			}

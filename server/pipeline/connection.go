@@ -18,12 +18,17 @@ import (
 
 // connection is one connection with the queries that are on their way on it.
 type connection struct {
-	pool   *Pool
-	pg     *pgconn.PgConn // gave the connection away; it still knows how to cancel
-	net    net.Conn
-	opened time.Time
-	manner Manner
-	load   int // places taken; guarded by the pool
+	pool     *Pool
+	pg       *pgconn.PgConn // gave the connection away; it still knows how to cancel
+	hijacked *pgconn.HijackedConn
+	net      net.Conn
+	opened   time.Time
+	manner   Manner
+
+	// Guarded by the pool.
+	load int   // places taken
+	lent bool  // one caller has all of it
+	loan *Loan // nil if it was never lent
 
 	retired   atomic.Bool  // takes no more queries
 	headSince atomic.Int64 // when the oldest query began, in nanoseconds; 0 means that there is none
@@ -86,7 +91,7 @@ func open(ctx context.Context, p *Pool) (*connection, error) {
 	}
 	return &connection{
 		manner: manner,
-		pool:   p, pg: pg, net: hijacked.Conn, opened: time.Now(),
+		pool:   p, pg: pg, hijacked: hijacked, net: hijacked.Conn, opened: time.Now(),
 		statements: map[string]string{}, in: make([]byte, readBuffer),
 	}, nil
 }

@@ -10,6 +10,9 @@
 // Only reads that can be made twice may pass here: a statement that waits behind a slow
 // one, or whose connection breaks, is not finished here but made elsewhere.
 //
+// A connection on which nothing is on its way can be lent (Loan): one caller has it for
+// itself, for what must not be made twice. One connection always stays with the reads.
+//
 // There is no goroutine per connection. The caller whose statement is the oldest on a
 // connection reads the answers. When its own is complete, it delivers what has arrived
 // of the others' and hands the reading to the next caller. So a caller that finds an

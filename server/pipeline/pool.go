@@ -196,7 +196,7 @@ func (p *Pool) place(q *Query) (*connection, error) {
 func (p *Pool) best(now time.Time) (best *connection, isIdle, allSlow bool) {
 	allSlow = true
 	for _, n := range p.connections {
-		if n.retired.Load() || n.isSlow(now) {
+		if n.retired.Load() || n.lent || n.isSlow(now) {
 			continue
 		}
 		allSlow = false
