@@ -380,13 +380,13 @@ func TestInlineFilesThatAreNone(t *testing.T) {
 		{"data:text/plain;name=%FF;base64,YQ==", notDataURL},
 		{"data:text;name=a;base64,YQ==", "is not a content type"},
 		{"data:text/" + strings.Repeat("a", 251) + ";name=a;base64,YQ==", "is not a content type"},
-		{"data:text/plain;name=;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=..;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=a%2Fb;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=a%5Cb;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=a%0Ab;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=a%E2%80%AEb;base64,YQ==", "is not a file name"},
-		{"data:text/plain;name=" + strings.Repeat("a", 256) + ";base64,YQ==", "is not a file name"},
+		{"data:text/plain;name=;base64,YQ==", "is not a file name: it is empty"},
+		{"data:text/plain;name=..;base64,YQ==", "is not a file name: .. is a folder"},
+		{"data:text/plain;name=a%2Fb;base64,YQ==", "is not a file name: it has a /"},
+		{"data:text/plain;name=a%5Cb;base64,YQ==", `is not a file name: it has a \`},
+		{"data:text/plain;name=a%0Ab;base64,YQ==", "is not a file name: it has the control character U+000A"},
+		{"data:text/plain;name=a%E2%80%AEb;base64,YQ==", "is not a file name: it has the character U+202E, which changes the direction of text"},
+		{"data:text/plain;name=" + strings.Repeat("a", 256) + ";base64,YQ==", "is not a file name: it has 256 bytes, and at most 255 are allowed"},
 	} {
 		a.refuses(t, "createArticle", "", `{"title":"a","papers":["data:a/b;name=a;base64,","`+c.url+`"]}`, "papers.1", c.want)
 	}

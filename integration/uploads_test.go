@@ -62,9 +62,9 @@ func TestUploadRoute(t *testing.T) {
 		{name: "an empty file", path: "/api/json/closed/upload/cover", body: `{"filename":"a","contentType":"text/csv","size":0}`,
 			want: invalid(`{"field":"size","error":"Must be greater than or equal to 1"}`)},
 		{name: "other names", path: "/api/json/closed/upload/cover", body: `{"filename":"a/b","contentType":"image","size":3}`,
-			want: invalid(`{"field":"filename","error":"is not a file name"},{"field":"contentType","error":"is not a content type"}`)},
+			want: invalid(`{"field":"filename","error":"is not a file name: it has a /"},{"field":"contentType","error":"is not a content type"}`)},
 		{name: "a long name", path: "/api/json/closed/upload/cover", body: `{"filename":"` + strings.Repeat("ü", 128) + `","contentType":"image/png","size":3}`,
-			want: invalid(`{"field":"filename","error":"is not a file name"}`)},
+			want: invalid(`{"field":"filename","error":"is not a file name: it has 256 bytes, and at most 255 are allowed"}`)},
 
 		{name: "nobody may", path: "/api/json/closed/upload/cover", identity: "ada", body: `{"filename":"a","contentType":"text/csv","size":9000}`, want: denied},
 		{name: "identities only", path: "/api/json/sendArticle/upload/picture", body: `{"filename":"a","contentType":"text/csv","size":9000}`, want: denied},

@@ -3,6 +3,7 @@ package input
 import (
 	"bytes"
 	"encoding/base64"
+	"fmt"
 	"mime"
 	"net/url"
 	"strings"
@@ -77,8 +78,8 @@ func splitDataURL(text []byte) (file File, data []byte, problem string) {
 		return File{}, nil, notDataURL
 	case !isContentType(file.ContentType):
 		return File{}, nil, notContentType
-	case !isFileName(file.Name):
-		return File{}, nil, notFileName
+	case FileNameProblem(file.Name) != "":
+		return File{}, nil, FileNameProblem(file.Name)
 	}
 	return file, text[comma+1:], ""
 }
@@ -115,14 +116,6 @@ func (p Place) Inline() (File, bool) {
 	}
 	file.Contents = file.Contents[:n]
 	return file, true
-}
-
-// FileNameProblem returns what is wrong with the name of a file, or "".
-func FileNameProblem(name string) string {
-	if !isFileName(name) {
-		return notFileName
-	}
-	return ""
 }
 
 // ContentTypeProblem returns what is wrong with a content type, or "".
@@ -193,18 +186,28 @@ var base64Alphabet = func() (table [256]bool) {
 	return table
 }()
 
-// isFileName tells whether a file may be called that: 1 to 255 bytes that are no
-// path and do not disguise what they say.
-func isFileName(name string) bool {
-	if name == "" || len(name) > maxNameBytes || name == "." || name == ".." {
-		return false
+// FileNameProblem returns what is wrong with the name of a file, or "". A name has 1 to 255 bytes that are no path and
+// do not disguise what they say.
+func FileNameProblem(name string) string {
+	switch {
+	case name == "":
+		return notFileName + "it is empty"
+	case len(name) > maxNameBytes:
+		return fmt.Sprintf("%sit has %d bytes, and at most %d are allowed", notFileName, len(name), maxNameBytes)
+	case name == "." || name == "..":
+		return notFileName + name + " is a folder"
 	}
 	for _, r := range name {
-		if r == '/' || r == '\\' || unicode.IsControl(r) || isBidirectionalOverride(r) {
-			return false
+		switch {
+		case r == '/' || r == '\\':
+			return notFileName + "it has a " + string(r)
+		case unicode.IsControl(r):
+			return fmt.Sprintf("%sit has the control character %U", notFileName, r)
+		case isBidirectionalOverride(r):
+			return fmt.Sprintf("%sit has the character %U, which changes the direction of text", notFileName, r)
 		}
 	}
-	return true
+	return ""
 }
 
 // isBidirectionalOverride tells whether a character changes the direction of the

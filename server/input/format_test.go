@@ -57,7 +57,7 @@ const (
 	refusedText    = "Invalid type. Expected: string, given: integer"
 	refusedDecimal = "Does not match format 'decimal'"
 	refusedDataURL = "is not a data URL with a type, a name and base64 data"
-	refusedName    = "is not a file name"
+	refusedName    = "is not a file name: "
 	refusedType    = "is not a content type"
 )
 
@@ -327,14 +327,76 @@ var textFormats = []textFormat{
 	{
 		schema:   schemaDataURL,
 		accepted: [][2]string{{"data:image/png;name=a\u200eb;base64,", ""}},
+		refused:  []string{"data:image/png;name=;base64,"},
+		problem:  refusedName + "it is empty",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=.;base64,"},
+		problem:  refusedName + ". is a folder",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=..;base64,"},
+		problem:  refusedName + ".. is a folder",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=a%2Fb;base64,", "data:image/png;name=a/b;base64,"},
+		problem:  refusedName + "it has a /",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=a%5Cb;base64,"},
+		problem:  refusedName + `it has a \`,
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=a%00b;base64,"},
+		problem:  refusedName + "it has the control character U+0000",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=a%0Ab;base64,"},
+		problem:  refusedName + "it has the control character U+000A",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=%7F;base64,"},
+		problem:  refusedName + "it has the control character U+007F",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=%C2%85;base64,"},
+		problem:  refusedName + "it has the control character U+0085",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=%E2%80%AEgpj.exe;base64,"},
+		problem:  refusedName + "it has the character U+202E, which changes the direction of text",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
+		refused:  []string{"data:image/png;name=\u2066a;base64,"},
+		problem:  refusedName + "it has the character U+2066, which changes the direction of text",
+	},
+	{
+		schema:   schemaDataURL,
+		accepted: [][2]string{{"data:image/png;name=a;base64,", ""}},
 		refused: []string{
-			"data:image/png;name=;base64,", "data:image/png;name=.;base64,", "data:image/png;name=..;base64,", "data:image/png;name=a%2Fb;base64,",
-			"data:image/png;name=a/b;base64,", "data:image/png;name=a%5Cb;base64,", "data:image/png;name=a%00b;base64,",
-			"data:image/png;name=a%0Ab;base64,", "data:image/png;name=%7F;base64,", "data:image/png;name=%C2%85;base64,",
-			"data:image/png;name=%E2%80%AEgpj.exe;base64,", "data:image/png;name=\u2066a;base64,",
 			"data:image/png;name=" + strings.Repeat("a", 256) + ";base64,", "data:image/png;name=" + strings.Repeat("%C3%A9", 128) + ";base64,",
 		},
-		problem: refusedName,
+		problem: refusedName + "it has 256 bytes, and at most 255 are allowed",
 	},
 	{
 		schema:   schemaDataURL,

@@ -113,7 +113,7 @@ func needs(other string) string {
 
 const (
 	notDataURL     = "is not a data URL with a type, a name and base64 data"
-	notFileName    = "is not a file name"
+	notFileName    = "is not a file name: " // and why
 	notContentType = "is not a content type"
 )
 
