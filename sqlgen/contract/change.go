@@ -39,6 +39,9 @@ type Change struct {
 	Reason  string   // why it is of its class
 }
 
+// added is the text of a change by which something is there that was not.
+const added = "added"
+
 // isLike tells whether a change says the same as another, of other actions.
 func (c Change) isLike(other Change) bool {
 	return c.Class == other.Class && c.Area == other.Area && c.Subject == other.Subject && c.Text == other.Text && c.Reason == other.Reason
@@ -63,6 +66,16 @@ func (cs *changes) add(c Change) {
 		return
 	}
 	cs.list = append(cs.list, c)
+}
+
+// dropAdded takes back that a member is added to the result of an action, under any of its subjects.
+func (cs *changes) dropAdded(action string, subjects ...string) {
+	for i := range cs.list {
+		if c := &cs.list[i]; c.Area == OfResult && c.Text == added && slices.Contains(subjects, c.Subject) {
+			c.Actions = slices.DeleteFunc(slices.Clone(c.Actions), func(name string) bool { return name == action })
+		}
+	}
+	cs.list = slices.DeleteFunc(cs.list, func(c Change) bool { return c.Area == OfResult && len(c.Actions) == 0 })
 }
 
 // Where returns what a change is about in words: its actions and its subject.

@@ -294,11 +294,11 @@ func (w *walk) comes(at string, m member) {
 	at = join(at, m.name)
 	switch {
 	case !w.isInput():
-		w.add(Compatible, at, "added", "clients ignore members that they do not know")
+		w.add(Compatible, at, added, "clients ignore members that they do not know")
 	case m.required:
 		w.add(Breaking, at, "added, and required", "requests without it are refused")
 	default:
-		w.add(Compatible, at, "added", "it may be left out")
+		w.add(Compatible, at, added, "it may be left out")
 	}
 }
 

@@ -23,7 +23,8 @@ func showsRows(a *schema.Action) bool {
 	return a.Model != nil && isKind
 }
 
-// uncovered notes the fields that a record shows and did not, though they were there.
+// uncovered notes the fields that a record shows and did not, though they were there. It says so instead of that they
+// are added to the result, whose subject begins at the record or at its component.
 func (c *comparison) uncovered(action, at string, old, new schema.Shape) {
 	for _, m := range new {
 		f := m.Field
@@ -35,7 +36,9 @@ func (c *comparison) uncovered(action, at string, old, new schema.Shape) {
 			}
 		case f.IsRelation() && (before.FK == nil || isPartOf(old, before.FK)): // its rows may be new, not which they are
 		default:
-			c.found.add(Change{Widening, OfResult, join(at, f.Name), []string{action}, "shown, was not", "callers see values that were stored before"})
+			at := join(at, f.Name)
+			c.found.dropAdded(action, at, join(f.Model.Name, f.Name))
+			c.found.add(Change{Widening, OfResult, at, []string{action}, "shown, was not", "callers see values that were stored before"})
 		}
 	}
 }
