@@ -163,6 +163,7 @@ var warningWords = words{
 	{name: "LinkWidens", text: "The action points to rows of a model whose own rules it does not ask."},
 	{name: "NestedWidens", text: "The action inserts rows of a model whose own rules it does not ask."},
 	{name: "UnionWidens", text: "The union shows rows of a model whose own rules it does not ask."},
+	{name: "HiddenCompared", text: "The action compares a hidden field with what the caller sends, so that the value is found out by trial."},
 	{name: "UncheckedInline", text: "The action stores a file in a field with `@accepts` or `@maxSize`, which do not bind data URLs."},
 }
 

@@ -604,6 +604,20 @@ const (
 	//	}
 	UnionWidens syntax.Code = "UnionWidens"
 
+	// HiddenCompared: an action compares a hidden field with an input or a header, so that
+	// callers find out its value by trial.
+	//
+	//	model Order {
+	//	  fields { cost Decimal @hidden }
+	//	  actions {
+	//	    list listOrders(most: Decimal) {
+	//	      @where(order.cost <= most)
+	//	      @permission(expression: true)
+	//	    }
+	//	  }
+	//	}
+	HiddenCompared syntax.Code = "HiddenCompared"
+
 	// UncheckedInline: an action stores a file in a field with @accepts or @maxSize, which
 	// do not bind data URLs, since uploads.inline is free.
 	//

@@ -25,12 +25,16 @@ func (c *checker) isHidden(f *Field, span syntax.Span) bool {
 	if !f.Hidden {
 		return false
 	}
-	bearer := f
-	if f.FKOf != nil {
-		bearer = f.FKOf
-	}
-	c.report(HiddenInput, span, hiddenInput(f.Name), note(bearer.Span, hiddenHere(bearer.Name)))
+	c.report(HiddenInput, span, hiddenInput(f.Name), note(declared(f).Span, hiddenHere(declared(f).Name)))
 	return true
+}
+
+// declared returns the field that the schema declares: for an FK field, its to-one.
+func declared(f *Field) *Field {
+	if f.FKOf != nil {
+		return f.FKOf
+	}
+	return f
 }
 
 // showsHidden tells whether a union would show what hidden fields hold, and reports it.
@@ -43,4 +47,65 @@ func (c *checker) showsHidden(value expr.Node) bool {
 		}
 	}
 	return false
+}
+
+// warnHidden warns of what callers can find out of hidden fields by trial: by look-ups, and by conditions and rules
+// that compare one with what the caller chooses. It does not warn of equality with a text or an id. A code that is
+// asked for is compared so, and there are too many to try.
+func (c *checker) warnHidden(a *actionDecl) {
+	if a.union != nil {
+		return // its fields are those of records
+	}
+	for _, in := range a.Reads {
+		if !a.Custom && !in.Explicit && !isSecretive(in.Type.Kind) {
+			c.warnHiddenPath(a, in.Path, in.Span)
+		}
+	}
+	var conditions []expr.Node
+	for _, w := range a.Wheres {
+		conditions = append(conditions, w.Expression)
+	}
+	for _, r := range a.Rules {
+		if r.Expression != nil {
+			conditions = append(conditions, r.Expression)
+		}
+	}
+	for _, v := range a.Validations {
+		conditions = append(conditions, v.Expression)
+	}
+	for _, condition := range conditions {
+		expr.Inspect(condition, func(n expr.Node) bool {
+			if compare, ok := n.(*expr.Compare); ok && isTrial(compare) {
+				for _, p := range expr.Paths(compare) {
+					c.warnHiddenPath(a, fieldsOf(p), p.Span())
+				}
+			}
+			return true
+		})
+	}
+}
+
+// isTrial tells whether the caller of an action chooses what is compared, and few trials tell what it is compared with.
+func isTrial(compare *expr.Compare) bool {
+	m := expr.Mentions(compare)
+	if len(m.Inputs) == 0 && len(m.Headers) == 0 {
+		return false
+	}
+	isEquality := compare.Op == syntax.Equal || compare.Op == syntax.NotEqual || compare.Op == syntax.In
+	return !isEquality || !isSecretive(compare.Left.Type().Kind)
+}
+
+// isSecretive tells whether there are too many values of a kind to try them all.
+func isSecretive(k expr.Kind) bool {
+	return k == expr.ID || k == expr.Text || k == expr.Markdown || k == expr.Model
+}
+
+// warnHiddenPath warns if a path passes a hidden field. The own fields of a row that is just created are no secret.
+func (c *checker) warnHiddenPath(a *actionDecl, path []*Field, span syntax.Span) {
+	for i, f := range path {
+		if isNew := i == 0 && a.Kind == Create && (len(path) == 1 || f.FK == nil); f.Hidden && !isNew {
+			c.warnAction(a, HiddenCompared, span, hiddenCompared(a.Name, pathName(path)), note(declared(f).Span, hiddenHere(declared(f).Name)))
+			return
+		}
+	}
 }

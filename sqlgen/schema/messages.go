@@ -823,6 +823,10 @@ func unionWidens(union, model string) string {
 	return fmt.Sprintf("everyone who may read %s sees rows of %s, regardless of the rules of %s", union, model, model)
 }
 
+func hiddenCompared(action, path string) string {
+	return fmt.Sprintf("callers of %s can find out %s by trial, although it is hidden: compare it with nothing that they send", action, path)
+}
+
 func uncheckedInline(action, input, field string, attributes []string) string {
 	return fmt.Sprintf("a data URL for %s of %s is not bound by %s of %s: set uploads.inline to checked in sternpost.yaml",
 		input, action, listed(attributes), field)

@@ -69,6 +69,7 @@ func columnsOf(fields []*Field) []string {
 func (c *checker) warnAccess() {
 	for _, a := range c.actions {
 		c.warnNoRule(a)
+		c.warnHidden(a)
 	}
 	if c.errs.HasErrors() {
 		return // a rule in error may be the one that vouches
