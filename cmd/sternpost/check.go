@@ -26,11 +26,11 @@ func newCheck() *cobra.Command {
 	var watching bool
 	c := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "Compile only, and say what is wrong",
+		Short: "Compile only, and print errors and warnings",
 		Long: `Check compiles the project and prints errors and warnings, in the order of the
 source. It also tries the templates of mails in the folder mail. It exits with 1
 if there is any error; warnings do not count. With --watch it checks again after
-each change, until Ctrl-C, and as JSON prints each result on a line of its own.`,
+each change, until Ctrl-C. With --format json each result is a line of its own.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for editors")

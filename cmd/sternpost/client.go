@@ -27,13 +27,13 @@ func newTypeScriptClient() *cobra.Command {
 		Use:   "ts [DIR]",
 		Short: "Print a client in TypeScript",
 		Long: `Ts compiles the project and prints a client of one of its APIs as one TypeScript
-file, which needs no other: a function for each action, with the types of what it
-takes and answers, sign-in, uploads, pages, safe retries and errors.
+file without dependencies: a function for each action, with the types of its input
+and its answer, sign-in, uploads, pages, safe retries and errors.
 
   sternpost client ts > client.ts
 
-It runs in browsers, Node, Deno, Bun and React Native. Make it anew whenever the
-schema changes: the compiler then shows what no longer fits.`,
+It runs in browsers, Node, Deno, Bun and React Native. Generate it again when the
+schema changes. The TypeScript compiler then shows what no longer fits.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().StringVar(&name, "api", "", "which API (the first one)")

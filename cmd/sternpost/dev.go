@@ -30,20 +30,20 @@ Dev fills an empty database from seed/*.json and seed/*.sql in the project: rows
 calls of actions, and identities that can sign in.
 
 Dev asks on a terminal before it makes a change that would lose rows or values.
-Without a terminal it prints the --allow to run it with. Each allowance counts once.
---backfill gives a value to rows that lack one. You can always put the files back, or
+Without a terminal it prints the --allow to run it with. Each --allow counts once.
+--backfill gives a value to rows that lack one. You can always restore the old files, or
 start over with sternpost reset.
 
-Dev uses a database that DATABASE_URL names without asking only if no server serves it
-and it is empty or holds what dev has installed.`,
+If DATABASE_URL names a database, dev asks before it uses it, unless no server serves it
+and it is empty or dev has installed it.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
 	var allow, backfills []string
 	var yes bool
 	c.Flags().StringArrayVar(&allow, "allow", nil, "a loss to allow, as dev names it: drop:post.subtitle; repeatable")
-	c.Flags().StringArrayVar(&backfills, "backfill", nil, "a value for rows that are there: 'post.slug = lower(title)'; repeatable")
-	c.Flags().BoolVar(&yes, "yes", false, "use the given database without asking, whatever it holds")
+	c.Flags().StringArrayVar(&backfills, "backfill", nil, "a value for existing rows: 'post.slug = lower(title)'; repeatable")
+	c.Flags().BoolVar(&yes, "yes", false, "use the given database without asking, even if it has other data")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := projectDir(args)
 		if flags.config == "" {

@@ -30,8 +30,8 @@ configuration and functions beside it. Each change has a class:
                not what clients rely on. Examples are removed or renamed members,
                narrower inputs, rules that admit fewer calls, new @validates and
                unique fields
-  widening     callers reach what they did not: anonymous callers, those of another
-               role, or everybody, for an action that was closed
+  widening     more callers reach an action or row than before: anonymous callers,
+               callers of another role, or everybody if nobody could call the action
   compatible   everything else: new actions, optional inputs, more members of results
 
 Some rules cannot be compared. A new one then counts as widening, and a removed one

@@ -12,16 +12,16 @@ func newDoctor() *cobra.Command {
 	flags := &ownerFlags{}
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Try what Sternpost needs of a database",
-		Long: `Doctor tries, point by point, what Sternpost needs of a database. The database may be a
+		Short: "Test whether a database has what Sternpost needs",
+		Long: `Doctor tests each feature that Sternpost needs of a database. The database may be a
 managed service, may be behind a pooler, or may be another engine that speaks the
-protocol of Postgres. For each point doctor says one of three things: it works,
-Sternpost falls back to something else, or it keeps Sternpost from running. In the last
+protocol of Postgres. For each feature doctor says one of three things: it works,
+Sternpost falls back to something else, or Sternpost cannot run without it. In the last
 case doctor exits with 1.
 
 Doctor works in a schema and with a role of its own, looks at nothing else, and always
 removes both. Connect as the role that is to own the database. Connect through the
-pooler to learn what the pooler does.`,
+pooler to test the pooler.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)

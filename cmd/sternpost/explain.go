@@ -45,7 +45,7 @@ takes the one of --row. For a list it shows the first rows. A create judges its 
 after writing it; --row applies the rules to an existing row instead. Explain never
 shows values of Passwords and Secrets. It does not evaluate filters of lists,
 constraints and custom code. It takes ctx.env and ctx.secrets from the environment. If
-the caller's files are refused at present (429), a note says until when.
+the caller cannot send files at present (429), a note says until when.
 
 As JSON: action, kind, model, caller, status (of the answer, null if it depends on a
 row that is not written yet), outcome, early, rules[], validations[], rows[] (id,

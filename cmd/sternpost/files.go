@@ -12,7 +12,7 @@ import (
 func newFilesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "files",
-		Short: "Look after the contents of files",
+		Short: "Check the contents of files",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -25,21 +25,21 @@ func newFilesVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
 		Short: "Check that storage and database agree",
-		Long: `Verify compares the objects in storage with the rows of the database, and takes the
-configuration of serve. It prints a line for each of these, and then exits with code 1:
+		Long: `Verify compares the objects in storage with the rows of the database. It reads the same
+configuration as serve. It prints a line for each of these, and then exits with code 1:
 
   - a file whose contents are missing
-  - an object that is older than a day and belongs to nothing
+  - an object that is older than a day and belongs to no file
   - a file whose count of rows is wrong
 
 Verify changes nothing without --recount. With --recount it first counts the rows of
-each file anew. You need that after a table or column with files was dropped or
-truncated by hand, and after rows were restored with triggers off. A file that no row
+each file anew. You need that after a table or column with files was dropped, after a
+table was truncated by hand, and after rows were restored with triggers off. A file that no row
 names is then deleted like any other file, and a file that a row names is kept.`,
 		Args: cobra.NoArgs,
 	}
 	var recount bool
-	c.Flags().BoolVar(&recount, "recount", false, "count anew which files rows name; writes of files wait meanwhile")
+	c.Flags().BoolVar(&recount, "recount", false, "count the rows of each file anew; writes of files wait meanwhile")
 	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		settings, err := flags.load()

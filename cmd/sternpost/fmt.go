@@ -19,8 +19,8 @@ func newFmt() *cobra.Command {
 		Use:   "fmt [-w | --check] [FILE | DIR ...]",
 		Short: "Format schema files",
 		Long: `Fmt prints schema files in the one format of the language. It takes files, folders, or
-without an argument this folder; in a folder it takes all *.stern and *.keel files. It
-leaves a file that does not parse as it is.`,
+without an argument this folder. In a folder it takes all *.stern and *.keel files. It
+does not change a file with syntax errors.`,
 	}
 	c.Flags().BoolVarP(&write, "write", "w", false, "write the result back to the file")
 	c.Flags().BoolVar(&check, "check", false, "name the files that are not formatted, and exit with 1 if there are any")

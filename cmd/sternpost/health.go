@@ -29,7 +29,7 @@ can take requests now.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)
-	c.Flags().BoolVar(&ready, "ready", false, "ask whether requests should be sent to it")
+	c.Flags().BoolVar(&ready, "ready", false, "ask whether the server can take requests")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		settings, err := flags.load()
 		if err != nil {

@@ -16,7 +16,7 @@ import (
 func newKeysCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "keys",
-		Short: "Make, list and revoke keys by which machines call",
+		Short: "Make, list and revoke keys for machines",
 		Long: `A machine calls with a key as its Bearer token, with the rights of an identity.
 The database login must be the owner of the tables.`,
 		Args: cobra.NoArgs,
@@ -38,8 +38,8 @@ revoked, and with its identity.`,
 		Args: cobra.NoArgs,
 	}
 	flags.add(c)
-	c.Flags().StringVar(&identity, "identity", "", "id of the identity, or an e-mail address that it alone has")
-	c.Flags().StringVar(&expires, "expires", "", "when it ends: days such as 90d, or a date such as 2027-01-31, which it outlasts")
+	c.Flags().StringVar(&identity, "identity", "", "id of the identity, or an e-mail address that no other identity has")
+	c.Flags().StringVar(&expires, "expires", "", "when it expires: days such as 90d, or the last day, such as 2027-01-31")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if identity == "" || expires == "" {
 			return usageError(errors.New("--identity and --expires are required"))
@@ -116,7 +116,7 @@ func newKeysRevoke() *cobra.Command {
 	flags := &ownerFlags{}
 	c := &cobra.Command{
 		Use:   "revoke ID",
-		Short: "End a key at once",
+		Short: "Revoke a key at once",
 		Args:  cobra.ExactArgs(1),
 	}
 	flags.add(c)

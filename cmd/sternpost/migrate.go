@@ -55,7 +55,7 @@ func (f *ownerFlags) url() (string, error) {
 
 // addScratch adds the flag of commands that try migrations.
 func addScratch(c *cobra.Command, url *string) {
-	c.Flags().StringVar(url, "scratch-url", "", "a Postgres to try the migrations on, by a role that may make databases and roles (default: one that is started)")
+	c.Flags().StringVar(url, "scratch-url", "", "a Postgres to try the migrations on, with a role that may create databases and roles (default: migrate starts one)")
 }
 
 // planFlags say what a migration may do.
@@ -65,8 +65,8 @@ type planFlags struct {
 }
 
 func (f *planFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.allowed, "allow", nil, "what may be lost, as a refusal names it: drop:post.subtitle; repeatable")
-	c.Flags().StringArrayVar(&f.backfills, "backfill", nil, "a value for rows that are there: 'post.slug = lower(title)'; repeatable")
+	c.Flags().StringArrayVar(&f.allowed, "allow", nil, "a change to allow, as a refusal names it: drop:post.subtitle; repeatable")
+	c.Flags().StringArrayVar(&f.backfills, "backfill", nil, "a value for existing rows: 'post.slug = lower(title)'; repeatable")
 }
 
 func (f *planFlags) options() (migrate.PlanOptions, error) {
@@ -105,14 +105,14 @@ func newMigrateNew() *cobra.Command {
 		Long: `New compiles the project and writes migrations/NNN_NAME.sql, which brings a database
 from the last migration to the schema as it is now. It also writes snapshot.json. It
 needs no database. The first migration installs the whole application. When a newer
-Sternpost changes the platform, the next migration holds that change too. Without a
-change new writes nothing.
+Sternpost changes the platform, the next migration holds that change too. If nothing has
+changed, new writes nothing.
 
 Indexes, and other steps that would block a large table, go to a second file, which
 runs outside a transaction.
 
-New refuses what would lose rows or values, or may fail on existing ones, until --allow
-names it. --backfill gives existing rows a value for a new required field.`,
+New refuses changes that would lose rows or values, or may fail on existing rows, until
+--allow names them. --backfill gives existing rows a value for a new required field.`,
 		Args: cobra.RangeArgs(1, 2),
 	}
 	flags.add(c)
@@ -209,8 +209,8 @@ func newMigrateUp() *cobra.Command {
 		Short: "Apply the migrations that a database lacks",
 		Long: `Up applies the migrations that a database lacks, in order, as its owner. Servers of the
 database switch to the new release by themselves. You can start several at once: one
-works, and the others wait and find nothing left to do. After an interruption, even a
-kill, up goes on where it was.
+works, and the others wait and find nothing left to do. After an interruption, even by
+kill -9, up continues where it was.
 
 If a migration does not get its locks within --lock-timeout, up rolls it back, lets
 others go on, and tries it again until --patience ends. Up refuses a database that was
@@ -218,7 +218,7 @@ changed by hand, unless --allow-drift is given.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags.add(c)
-	c.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "how long to wait for a table, and others behind it")
+	c.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "how long to wait for a table; other calls wait behind it")
 	c.Flags().DurationVar(&options.Patience, "patience", 5*time.Minute, "how long to try again")
 	c.Flags().BoolVar(&options.AllowDrift, "allow-drift", false, "apply to a database that was changed by hand")
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -255,7 +255,7 @@ func newMigrateStatus() *cobra.Command {
 	flags := &ownerFlags{}
 	c := &cobra.Command{
 		Use:   "status [DIR]",
-		Short: "Show how far a database is",
+		Short: "Show which migrations a database has",
 		Long: `Status lists the migrations and marks those that a database lacks. It prints the
 database's release, and what was changed by hand since that was installed. It exits with
 1 unless all migrations are applied and nothing was changed by hand.`,
@@ -333,7 +333,7 @@ func newMigrateRebase() *cobra.Command {
 	var scratchURL string
 	c := &cobra.Command{
 		Use:   "rebase [FILE] [DIR]",
-		Short: "Put a migration behind all others and plan it again",
+		Short: "Put a migration after all others and plan it again",
 		Long: `Rebase is for a merge of two branches that both added a migration. It gives FILE the next
 number and plans it again, from the other migrations to the schema as it is now. FILE
 must not have been applied to a database that you keep. Rebase applies the other
@@ -392,7 +392,7 @@ func newMigrateAdopt() *cobra.Command {
 	var scratchURL string
 	c := &cobra.Command{
 		Use:   "adopt [DIR]",
-		Short: "Take a database under the migrations that was installed without them",
+		Short: "Start migrations on a database that was installed without them",
 		Long: `Adopt is for a database that sternpost build or dev has installed. It applies the
 migrations to a scratch Postgres, finds the one that leaves a database exactly like this
 one, and notes its number there. From then on up works. If no migration leaves such a

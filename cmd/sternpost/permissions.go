@@ -23,15 +23,15 @@ have no other role.
   depends   the decision depends on the rules below: on the row, the caller, the inputs
 
 Below the matrix are warnings: actions of an API that anonymous callers reach, actions
-that nobody can call, and actions that show or write rows that the rules of those
-rows' own models would not, or that let callers find out about them. Warnings that an
-@allow accepts are listed apart.
+that nobody can call, and actions with wider access: they show or write rows, or let
+callers find out about rows, against the rules of those rows' own models. Warnings that
+an @allow accepts are in a list of their own.
 
 As JSON:
 
   callers    the names of the columns
   actions[]  action, kind, model, apis, and
-    rules[]    rule, file, line, column: those that count for the action
+    rules[]    rule, file, line, column: those that apply to the action
     callers{}  by column: decision (always, never, depends), rules (those on which
                it depends, counted from 0) and on (row, caller, input, header,
                environment, time)

@@ -20,9 +20,9 @@ func newReset() *cobra.Command {
 		Use:   "reset [DIR]",
 		Short: "Drop a project's own development database",
 		Long: `Reset drops the database that sternpost dev keeps in .sternpost/ inside the
-project, with all its rows and files, after asking. The next dev starts with an
-empty one, and fills it from the folder seed again. It never touches a database
-that DATABASE_URL names.`,
+project, with all its rows and files. It asks first. The next dev starts with an
+empty database, and fills it from the folder seed again. Reset never touches a
+database that DATABASE_URL names.`,
 		Args: cobra.MaximumNArgs(1),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")

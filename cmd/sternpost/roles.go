@@ -21,10 +21,10 @@ func newRoles() *cobra.Command {
 		Long: `Roles prepares a cluster and a database for an application, before a restore and after
 it. A dump of one database lacks the roles of the cluster. Roles makes those that own
 the functions of an application, and makes the database's owner a member of them. It
-revokes the rights that everybody has on the database. If an application is installed,
-roles gives each function to the role that it runs as: pg_restore --no-owner leaves
-functions to the database's owner. You can run it at any time; what is right already
-stays as it is.
+revokes the rights of public on the database. If an application is installed, roles gives
+each function to the role that it runs as, since pg_restore --no-owner leaves functions
+to the database's owner. You can run it at any time. It does not change what is right
+already.
 
 Connect as the owner of the database, with the right to make roles (createrole), or as a
 superuser. The owner does not need createrole afterwards. --login lets an existing login

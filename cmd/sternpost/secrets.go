@@ -11,7 +11,7 @@ import (
 func newSecretsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secrets",
-		Short: "Look after what is encrypted",
+		Short: "Rotate the key of Secret fields",
 		Args:  cobra.NoArgs,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -24,9 +24,9 @@ func newSecretsRotate() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rotate",
 		Short: "Encrypt the values of Secret fields with the present key",
-		Long: `Rotate encrypts with encryption.key what a key of encryption.previousKeys has
-encrypted. For each Secret field it prints how many values those were. When it exits
-with code 0, the previous keys are no longer needed. A value that no key decrypts stays
+		Long: `Rotate encrypts with encryption.key all values that a key of encryption.previousKeys has
+encrypted. For each Secret field it prints the number of these values. When it exits
+with code 0, the servers no longer need the previous keys. A value that no key decrypts stays
 as it is; rotate names it and exits with code 1. Servers may keep running if all of them
 have the new key. The configuration is that of serve, but the database login must be the
 owner of the tables.`,

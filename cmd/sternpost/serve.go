@@ -16,10 +16,10 @@ func newServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
 		Short: "Serve the release that is installed in a database",
-		Long: `Serve answers requests for the release that is installed in the database. It
-reads no schema files, and goes over to a newer release when one is installed.
-Configuration comes from sternpost.yaml and the environment, which wins; at
-least DATABASE_URL, BASE_URL and STERNPOST_AUTH_SIGNING_KEY are needed. The
+		Long: `Serve answers requests for the release that is installed in the database. It does
+not read schema files, and changes to a newer release when one is installed. It
+reads its configuration from sternpost.yaml and the environment; the environment
+wins. It needs at least DATABASE_URL, BASE_URL and STERNPOST_AUTH_SIGNING_KEY. The
 database login must be a member of the role sternpost_server and nothing else.`,
 		Args: cobra.NoArgs,
 	}

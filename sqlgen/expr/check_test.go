@@ -379,8 +379,8 @@ func TestDidYouMean(t *testing.T) {
 		{`ctx.env.REGOIN == "x"`, `the configuration declares no "REGOIN" under environment (did you mean "REGION"?)`},
 		{`ctx.identty == null`, `ctx has no "identty" (did you mean "identity"?); it has identity, isAuthenticated, now, headers, env and secrets`},
 		{`order.state == "Open"`, `a value of enum State cannot be compared with a text literal by ==; a value of the enum is written State.Open`},
-		{`order.items == order.items.owner`, `a to-many of Item cannot be compared with a row of Customer by ==; a row is looked for in a to-many by in`},
-		{`order.tags == "x"`, `an array Text[] cannot be compared with a text literal by ==; an element is looked for in an array by in`},
+		{`order.items == order.items.owner`, `a to-many of Item cannot be compared with a row of Customer by ==; use in to find a row in a to-many`},
+		{`order.tags == "x"`, `an array Text[] cannot be compared with a text literal by ==; use in to find an element in an array`},
 		{`order.number in "x"`, `the right side of in must be a list, an array or a to-many, but it is a text literal`},
 	}
 	for _, test := range tests {

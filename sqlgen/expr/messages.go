@@ -89,9 +89,9 @@ func operandTypes(op syntax.Operator, left, right Node) string {
 	case operators(op) == Ordering && l.class == ClassEnum && r.class == ClassEnum:
 		message = "an enum has no order; compare it by == or !="
 	case operators(op) == Equality && (l.class == ClassToMany || r.class == ClassToMany):
-		message += "; a row is looked for in a to-many by in"
+		message += "; use in to find a row in a to-many"
 	case operators(op) == Equality && (l.class == ClassArray) != (r.class == ClassArray) && (isSingle(l.class) || isSingle(r.class)):
-		message += "; an element is looked for in an array by in"
+		message += "; use in to find an element in an array"
 	case l.class == ClassEnum && r.class == ClassTextLiteral:
 		message += fmt.Sprintf("; a value of the enum is written %s.%s", l.name, right.(*Literal).Value)
 	case l.class == ClassTextLiteral && r.class == ClassEnum:

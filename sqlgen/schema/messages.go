@@ -69,12 +69,12 @@ func configNotUTF8() string               { return "the configuration is not UTF
 func configNotYAML(problem string) string { return "the configuration is not YAML: " + problem }
 func configOneDocument() string           { return "the configuration is one YAML document" }
 
-func configAlias() string { return "nothing in the configuration is marked by this name" }
+func configAlias() string { return "the configuration has no anchor of this name" }
 
 func configShape(key, shape string) string { return fmt.Sprintf("%s should be %s", key, shape) }
 
 func configName(name string) string {
-	return fmt.Sprintf("%q cannot be such a name: use capitals, digits and _, beginning with a capital, and not with STERNPOST_", name)
+	return fmt.Sprintf("%q is not a valid name: use capitals, digits and _; begin with a capital, but not with STERNPOST_", name)
 }
 
 func configNameTwice(name string) string { return fmt.Sprintf("%s is already in the list", name) }
@@ -84,7 +84,7 @@ func configClaimName(name string) string {
 }
 
 func configClaimTaken(name string) string {
-	return fmt.Sprintf("Identity has a field %s already, or one that would have its column", name)
+	return fmt.Sprintf("Identity already has a field %s, or one with the same column", name)
 }
 
 func reservedType(name string) string {
@@ -96,7 +96,7 @@ func reservedVariable(name, variable string) string {
 }
 
 func reservedField(owner, name string) string {
-	return fmt.Sprintf("%s has %q already: the name is reserved", owner, name)
+	return fmt.Sprintf("%s already has %q: the name is reserved", owner, name)
 }
 
 func reservedFK(name, toOne string) string {
@@ -167,11 +167,11 @@ func structuredType(name, instead string) string {
 func anyAsField() string { return "only messages can have fields of type Any" }
 
 func messageAsField(name string) string {
-	return fmt.Sprintf("%s is a message, which only inputs and results of read and write can be", name)
+	return fmt.Sprintf("%s is a message: only inputs and results of read and write can be messages", name)
 }
 
 func unionAsType(name string) string {
-	return fmt.Sprintf("%s is a union, which nothing can be a type of", name)
+	return fmt.Sprintf("%s is a union: nothing can have a union as its type", name)
 }
 
 func writeOnlyResult(field, message string) string {
@@ -182,7 +182,7 @@ func arrayNotAllowed(name string) string { return fmt.Sprintf("there are no arra
 func emptyEnum(name string) string       { return fmt.Sprintf("enum %s has no values", name) }
 
 func messageCycleMessage(name string, fields []string) string {
-	return fmt.Sprintf("message %s contains itself through %s, so none could ever be complete: make a field on the way optional or an array",
+	return fmt.Sprintf("message %s contains itself through %s, so its value would never end: make a field on the way optional or an array",
 		name, strings.Join(fields, "."))
 }
 
@@ -199,7 +199,7 @@ func badDomain(member string) string {
 // Relations.
 
 func optionalToMany(name string) string {
-	return fmt.Sprintf("%s leads to any number of rows, also to none, and cannot be optional as well", name)
+	return fmt.Sprintf("%s may lead to no rows anyway, so it cannot be optional: remove its ?", name)
 }
 
 func requiredSelfReference(model, name string) string {
@@ -293,7 +293,7 @@ func attributeArguments(name, usage string) string {
 }
 
 func assignmentNotTaken(name string) string {
-	return fmt.Sprintf(`@%s assigns nothing with "=" (equality is written "==")`, name)
+	return fmt.Sprintf(`@%s does not assign with "=" (equality is written "==")`, name)
 }
 
 func notOwnField(owner string) string {
@@ -335,28 +335,28 @@ func computedType(f *Field) string {
 
 func computedBeside(name, attribute string) string {
 	if attribute == "relation" {
-		return fmt.Sprintf("%s is computed, so that it has no inverse: take @relation off", name)
+		return fmt.Sprintf("%s is computed, so it cannot have an inverse: remove @relation", name)
 	}
-	return fmt.Sprintf("%s is computed and follows the row that it was read from, also when what it leads to is deleted: take @onDelete off", name)
+	return fmt.Sprintf("%s is computed and follows the row that it was read from, also when the row it leads to is deleted: remove @onDelete", name)
 }
 
 func relationNamesComputed(name string) string {
-	return fmt.Sprintf("%s is computed, and so is not the inverse of anything", name)
+	return fmt.Sprintf("%s is computed, so it cannot be an inverse", name)
 }
 
 func computedDefault(name string) string {
-	return fmt.Sprintf("%s is computed, so that a default would never be used", name)
+	return fmt.Sprintf("%s is computed, so a default would never apply", name)
 }
 
 func computedSequence(name string) string {
-	return fmt.Sprintf("%s is computed, so that no sequence gives it a value: take one of the two off", name)
+	return fmt.Sprintf("%s is computed, so it cannot have a sequence: remove one of the two", name)
 }
 
 func givenInput(f *Field) string {
 	if f.Sequence != nil {
-		return fmt.Sprintf("%s gets its value from its sequence, and nothing else gives it one", f.Name)
+		return fmt.Sprintf("%s gets its value from its sequence: nothing else can set it", f.Name)
 	}
-	return fmt.Sprintf("%s is computed, so that nothing else gives it a value", f.Name)
+	return fmt.Sprintf("%s is computed: nothing else can set it", f.Name)
 }
 
 func sequenceNeedsText(f *Field) string {
@@ -369,7 +369,7 @@ func sequenceNeedsText(f *Field) string {
 
 func sequenceNotAlone(f *Field, other string) string {
 	if other == "unique" {
-		return fmt.Sprintf("%s is unique by its @sequence: take @unique off", f.Name)
+		return fmt.Sprintf("%s is unique by its @sequence: remove @unique", f.Name)
 	}
 	return fmt.Sprintf("%s has a @sequence, which excludes @%s: remove one of the two", f.Name, other)
 }
@@ -406,7 +406,7 @@ func renamedStillThere(old string) string {
 }
 
 func renamedTwice(old string) string {
-	return fmt.Sprintf("%s is said twice to have been renamed", old)
+	return fmt.Sprintf("two declarations claim to be renamed from %s", old)
 }
 
 func badPattern(pattern string) string {
@@ -563,7 +563,7 @@ func inputIsRelation(path []*Field) string {
 }
 
 func labelOnPath(label string) string {
-	return fmt.Sprintf("%s is a label, which only an input with a type of its own has; a field is named alone", label)
+	return fmt.Sprintf("%s is a label: only an input with a type of its own has one; write the field alone", label)
 }
 
 func arrayOnPath(name string) string {
@@ -575,19 +575,19 @@ func unlabelledType(name string) string {
 }
 
 func inputNoScalar(name string) string {
-	return fmt.Sprintf("an input with a label is a scalar or enum, which %s is not", name)
+	return fmt.Sprintf("an input with a label must be a scalar or enum, and %s is neither", name)
 }
 
 func inputNotReadable(name string, kind Kind) string {
-	return fmt.Sprintf("%s cannot look for anything by a %s", article(kind), name)
+	return fmt.Sprintf("%s cannot look up rows by a %s", article(kind), name)
 }
 
 func notFilterable(f *Field) string {
-	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, f.Type)
+	return fmt.Sprintf("%s is a %s: rows cannot be found by it", f.Name, f.Type)
 }
 
 func notFilterableUnion(f *UnionField) string {
-	return fmt.Sprintf("%s is a %s, by which no rows can be found", f.Name, f.Type)
+	return fmt.Sprintf("%s is a %s: rows cannot be found by it", f.Name, f.Type)
 }
 
 func messageOnBuiltIn(name string, kind Kind) string {
@@ -702,24 +702,24 @@ func setAndInput(f *Field) string      { return fmt.Sprintf("%s is set here and 
 func orderNotAllowed(name string, t expr.Type) string {
 	switch {
 	case t.Kind == expr.Model:
-		return fmt.Sprintf("%s is a relation, by which no list can be ordered", name)
+		return fmt.Sprintf("%s is a relation: a list cannot be ordered by it", name)
 	case t.Array:
-		return fmt.Sprintf("%s is an array, by which no list can be ordered", name)
+		return fmt.Sprintf("%s is an array: a list cannot be ordered by it", name)
 	}
-	return fmt.Sprintf("%s is a %s, by which no list can be ordered", name, t)
+	return fmt.Sprintf("%s is a %s: a list cannot be ordered by it", name, t)
 }
 
 func facetNotAllowed(name string, f listField) string {
 	t := f.typ()
 	switch {
 	case f.field != nil && f.field.FK != nil:
-		return fmt.Sprintf("%s is a relation, of which there is no facet: write %s", name, f.field.FK.Name)
+		return fmt.Sprintf("%s is a relation and cannot have a facet: write %s", name, f.field.FK.Name)
 	case t.Kind == expr.Model:
-		return fmt.Sprintf("%s is a relation, of which there is no facet", name)
+		return fmt.Sprintf("%s is a relation and cannot have a facet", name)
 	case t.Array:
-		return fmt.Sprintf("%s is an array, of which there is no facet", name)
+		return fmt.Sprintf("%s is an array and cannot have a facet", name)
 	}
-	return fmt.Sprintf("%s is a %s, of which there is no facet", name, t)
+	return fmt.Sprintf("%s is a %s and cannot have a facet", name, t)
 }
 
 func embedNoRelation(name string) string {
@@ -730,15 +730,15 @@ func embedTwice(path string) string { return fmt.Sprintf("%s is embedded twice",
 
 func selectBeside(other string) string {
 	if other == "function" {
-		return "@select has no effect on an action with code of its own, whose record is that of its model"
+		return "@select has no effect on an action with custom code: its record is that of its model"
 	}
-	return "@select says all that the record shows, relations too: name them there instead of in @embed"
+	return "@select names everything that the record shows: name the relations there instead of in @embed"
 }
 
 func selectTwice(path string) string { return fmt.Sprintf("%s is selected twice", path) }
 
 func selectWriteOnly(f *Field) string {
-	return fmt.Sprintf("%s is a %s, which no record shows", f.Name, f.Type)
+	return fmt.Sprintf("%s is a %s: records do not show it", f.Name, f.Type)
 }
 
 func selectOfIdentity(name string) string {
@@ -750,13 +750,13 @@ func selectWhole(relation, field string) string {
 }
 
 func hiddenInput(name string) string {
-	return fmt.Sprintf("%s is hidden: no list takes it and no record shows it", name)
+	return fmt.Sprintf("%s is hidden: lists do not take it and records do not show it", name)
 }
 
-func hiddenHere(name string) string { return name + " bears @hidden here" }
+func hiddenHere(name string) string { return name + " has @hidden here" }
 
 func functionAttribute(name string) string {
-	return fmt.Sprintf("@%s has no effect on an action with code of its own: do it in the code", name)
+	return fmt.Sprintf("@%s has no effect on an action with custom code: do it in the code", name)
 }
 
 func functionFileMissing(action, function string) string {
@@ -778,7 +778,7 @@ func missingIndex(action, model, filter, wanted string) string {
 }
 
 func missingIndexOfChoice(action, model, field, wanted string) string {
-	return fmt.Sprintf("%s looks through all rows of %s where a request filters by %s alone, and no index begins with it: add @index(%s) to %s",
+	return fmt.Sprintf("%s looks through all rows of %s if a request filters by %s alone, and no index begins with it: add @index(%s) to %s",
 		action, model, field, wanted, model)
 }
 

@@ -83,7 +83,7 @@ a.stern:1:67: @where cannot be on a field [MisplacedAttribute]
 		{
 			"renamed twice",
 			"model A { fields { n Number @renamed(from: x) m Number @renamed(from: x) } }",
-			`a.stern:1:71: x is said twice to have been renamed [BadRename]
+			`a.stern:1:71: two declarations claim to be renamed from x [BadRename]
     model A { fields { n Number @renamed(from: x) m Number @renamed(from: x) } }
                                                                           ^
 a.stern:1:44: @renamed is here first

@@ -48,7 +48,7 @@ func TestMessageChain(t *testing.T) {
 		want []string
 	}{
 		{"text Text", nil},
-		{"back M19999", []string{"message M19999 contains itself through a.back, so none could ever be complete: make a field on the way optional or an array"}},
+		{"back M19999", []string{"message M19999 contains itself through a.back, so its value would never end: make a field on the way optional or an array"}},
 	} {
 		var got []string
 		for _, d := range ofCode(checkText(fmt.Sprintf("%smessage M%d { %s }", b.String(), n, test.end)), MessageCycle) {

@@ -59,7 +59,7 @@ func expectedDeclaration(found *Token) string {
 }
 
 func outsideDeclaration(found *Token) string {
-	return fmt.Sprintf(`%s is outside of any declaration (is there a "}" too many before it?)`, describe(found))
+	return fmt.Sprintf(`%s is outside of any declaration (is there one "}" too many before it?)`, describe(found))
 }
 
 func misspelled(written, meant string) string {
@@ -327,7 +327,7 @@ func functionCall(name string) string {
 	if meant, ok := functionsMeant[strings.ToLower(name)]; ok {
 		return fmt.Sprintf("expressions have no function %q: %s", shorten(name), meant)
 	}
-	return "expressions have no functions to call: what needs one is custom code, an action with @function and its file in functions/"
+	return "expressions have no functions: write custom code instead, an action with @function and its file in functions/"
 }
 
 func conditional() string { return `expressions have no conditional "?:"` }
