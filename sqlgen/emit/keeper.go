@@ -16,19 +16,26 @@ const columnsFirst = "#variable_conflict use_column\n"
 // row security does not bind: what it keeps is about all rows.
 func keeper(t *pg.Table, k *pg.Keeper) string {
 	var steps []string
-	usesIDs := false
+	keeps, moves, movesBeside := false, 0, false
 	for _, s := range k.Steps {
 		switch s := s.(type) {
 		case *pg.Keep:
 			steps = append(steps, keep(t, k, s))
-			usesIDs = true
+			keeps, moves = true, max(moves, len(s.Moved))
+			movesBeside = movesBeside || len(s.Moved) > 0 && !movesOnly(s)
 		case *pg.Restart:
 			steps = append(steps, restart(t, s))
 		}
 	}
-	declared := ""
-	if usesIDs {
-		declared = columnsFirst + "declare\n  __ids text[];\n"
+	declared, set := "", ""
+	if keeps {
+		declared, set = columnsFirst+"declare\n  __ids text[];\n", alwaysByIndex
+	}
+	if movesBeside {
+		declared += "  __moved text[];\n"
+	}
+	for i := range moves {
+		declared += fmt.Sprintf("  __by_%d numeric[];\n", i+1)
 	}
 	if k.Event != "truncate" && len(k.Steps) > 1 {
 		rows := "new_rows"
@@ -41,23 +48,14 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
 	return comment("keeps "+strings.Join(k.Columns, ", ")) + "\n" +
 		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
-		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\n"+body) + ";"
+		"set search_path = pg_catalog, pg_temp\n" + set + "as " + pg.DollarQuote("", "\n"+body) + ";"
 }
 
-// changedRows writes the rows of a statement, each under the name of its table: with a sign
-// if sums are moved by them.
-func changedRows(t *pg.Table, event string, columns func(sign string) string) string {
-	from := func(rows, sign string) string {
-		return "select" + columns(sign) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
-	}
-	switch event {
-	case "insert":
-		return from("new_rows", "")
-	case "delete":
-		return from("old_rows", "-")
-	}
-	return from("new_rows", "") + "\nunion all\n" + from("old_rows", "-")
-}
+// alwaysByIndex has a session plan each statement once, and find rows by an index. A plan made for a statement that wrote
+// many rows, or while a table was empty, would read the whole table for each single row after it; and a plan for a given
+// row looks cheaper than one for some rows, so that it would be made anew for each. Postgres would compile a plan that was
+// made for many rows at each call.
+const alwaysByIndex = "set plan_cache_mode = force_generic_plan\nset enable_seqscan = off\nset jit = off\n"
 
 // keep keeps columns of some rows, if there are any: what it writes calls triggers again. The rows are locked in the order of their ids, so that two
 // statements which keep columns of the same rows wait for each other and never in a circle,
@@ -88,6 +86,7 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"
 	}
 	parts := []string{lock}
+	find := ids(t, k, s)
 	var names []string
 	for _, c := range s.Moved {
 		names = append(names, c.Column)
@@ -98,54 +97,70 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	for _, c := range s.Read {
 		names = append(names, c.Column)
 	}
-	if len(s.Moved) > 0 {
-		parts = append(parts, moving(t, k, s))
+	switch {
+	case movesOnly(s):
+		find = differences(t, k, s, "__ids")
+		parts = append(parts, moving(t, s, "__ids"))
+	case len(s.Moved) > 0:
+		parts = append(parts, differences(t, k, s, "__moved"), moving(t, s, "__moved"))
 	}
 	if len(s.Extremes) > 0 && k.Event == "insert" {
-		parts = append(parts, raising(t, s))
+		parts = append(parts, raising(t, s, found))
 	}
 	if len(s.Read) > 0 || !comparesOnly {
 		parts = append(parts, reading(t, k, s, found))
 	}
 	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`
-__ids := array(
-  select distinct changed.key
-  from (
-`+indented(changedKeys(t, k, s), 4)+`
-  ) as changed
-  where changed.key is not null
-);
+`+find+`
 if cardinality(__ids) > 0 then
 `+indented(strings.Join(parts, "\n"), 2)+`
 end if;`, 2)
 }
 
-// changedKeys selects by which rows are found, of the rows of which something has changed
-// that they are made of.
-func changedKeys(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
-	own := pg.Ident(t.Name)
-	list := []string{own + "." + pg.Ident(s.Key) + " as key"}
-	for _, w := range s.Watched {
-		if w != s.Key && k.Event == "update" {
-			list = append(list, own+"."+pg.Ident(w))
+// ids finds the keys of rows of which something has changed that a step watches.
+func ids(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+	return `__ids := array(
+  select distinct changed.key
+  from (
+` + indented(changed(t, k, func(sign string) []string {
+		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
+		for _, w := range s.Watched {
+			if w != s.Key && k.Event == "update" {
+				list = append(list, pg.Ident(t.Name)+"."+pg.Ident(w))
+			}
 		}
-	}
-	columns := "select" + listed(list, 2) + "\nfrom "
-	before, after := columns+"old_rows as "+own, columns+"new_rows as "+own
-	switch k.Event {
-	case "insert":
-		return after
-	case "delete":
-		return before
-	}
-	except := func(a, b string) string { return "(\n" + indented(a+"\nexcept all\n"+b, 2) + "\n)" }
-	return except(before, after) + "\nunion all\n" + except(after, before)
+		return list
+	}), 4) + `
+  ) as changed
+  where changed.key is not null
+);`
 }
 
-// moving moves sums by the difference.
-func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
-	name, moved := pg.Ident(s.Table), besides("moved", s.Table)
-	rows := changedRows(t, k.Event, func(sign string) string {
+// changed selects the rows of a statement, each under the name of its table: of an update those in which something of what
+// is selected has changed, as they were and as they are. Those that are gone have a minus for a sign.
+func changed(t *pg.Table, k *pg.Keeper, columns func(sign string) []string) string {
+	from := func(rows, sign string) string {
+		return "select" + listed(columns(sign), 2) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
+	}
+	switch k.Event {
+	case "insert":
+		return from("new_rows", "")
+	case "delete":
+		return from("old_rows", "-")
+	}
+	except := func(rows, others, sign string) string {
+		return "(\n" + indented(from(rows, sign)+"\nexcept all\n"+from(others, sign), 2) + "\n)"
+	}
+	return except("new_rows", "old_rows", "") + "\nunion all\n" + except("old_rows", "new_rows", "-")
+}
+
+// movesOnly tells whether a step does nothing but move sums.
+func movesOnly(s *pg.Keep) bool { return len(s.Moved) > 0 && len(s.Extremes) == 0 && len(s.Read) == 0 }
+
+// differences finds by how much sums move, and the keys of those that do. They are held in arrays, which a plan takes to be
+// short: it finds the rows by their keys.
+func differences(t *pg.Table, k *pg.Keeper, s *pg.Keep, keys string) string {
+	rows := changed(t, k, func(sign string) []string {
 		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
 		for i, c := range s.Moved {
 			by := Expr(c.By)
@@ -154,13 +169,36 @@ func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 			}
 			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
 		}
-		return listed(list, 2)
+		return list
 	})
-	var sums, moves, sets []string
+	held, into, sums, moves := []string{"array_agg(moved.key)"}, []string{keys}, []string{"changed.key"}, []string{}
+	for i := range s.Moved {
+		by := fmt.Sprintf("by_%d", i+1)
+		held = append(held, "array_agg(moved."+by+")")
+		into = append(into, "__"+by)
+		sums = append(sums, "sum(changed."+by+") as "+by)
+		moves = append(moves, "moved."+by+" <> 0")
+	}
+	return `select` + listed(held, 2) + `
+into` + listed(into, 2) + `
+from (
+  select` + listed(sums, 4) + `
+  from (
+` + indented(rows, 4) + `
+  ) as changed
+  where changed.key is not null
+  group by changed.key
+) as moved
+where ` + strings.Join(moves, "\n  or ") + `;`
+}
+
+// moving moves sums by the differences found.
+func moving(t *pg.Table, s *pg.Keep, keys string) string {
+	name, moved := pg.Ident(s.Table), besides("moved", s.Table)
+	arrays, columns, sets := []string{keys}, []string{"key"}, []string{}
 	for i, c := range s.Moved {
 		by := fmt.Sprintf("by_%d", i+1)
-		sums = append(sums, "sum(changed."+by+") as "+by)
-		moves = append(moves, moved+"."+by+" <> 0")
+		arrays, columns = append(arrays, "__"+by), append(columns, by)
 		value := name + "." + pg.Ident(c.Column) + " + " + moved + "." + by
 		if c.IsNumber {
 			value = "platform.number(" + value + ")"
@@ -169,20 +207,13 @@ func moving(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	}
 	return `update ` + pg.Qualified(t.Schema, s.Table) + `
 set` + listed(sets, 2) + `
-from (
-  select` + listed(append([]string{"changed.key"}, sums...), 4) + `
-  from (
-` + indented(rows, 4) + `
-  ) as changed
-  group by changed.key
-) as ` + moved + `
-where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
-  and (` + either(moves) + `);`
+from unnest` + inBrackets(arrays) + ` as ` + moved + ` ` + inBrackets(columns) + `
+where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key;`
 }
 
 // raising compares least and greatest values with those of new rows: as they are now, since
 // they may have changed since they were inserted.
-func raising(t *pg.Table, s *pg.Keep) string {
+func raising(t *pg.Table, s *pg.Keep, found string) string {
 	name, moved := pg.Ident(s.Table), besides("moved", s.Table)
 	list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
 	var sets, moves []string
@@ -202,15 +233,18 @@ from (
 ` + indented(liveRows(t), 2) + `
   group by ` + pg.Ident(t.Name) + "." + pg.Ident(s.Key) + `
 ) as ` + moved + `
-where ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
+where ` + found + `
+  and ` + name + `.` + pg.Ident(s.Match) + ` = ` + moved + `.key
   and (` + either(moves) + `);`
 }
 
-// liveRows are those of the new rows that are still there. A list of their ids would be searched
-// from its front for each row of the table, where the plan was made when that was small.
+// liveRows are those of the new rows that are still there. Each is looked up by itself: a plan that joins them, made for a
+// statement that wrote many, would read the whole table for each single row that the session writes after that.
 func liveRows(t *pg.Table) string {
-	own := pg.Ident(t.Name)
-	return "from " + pg.Qualified(t.Schema, t.Name) + "\nwhere " + own + ".id in (select new_rows.id from new_rows)"
+	return `from new_rows
+cross join lateral (
+  select * from ` + pg.Qualified(t.Schema, t.Name) + ` as live where live.id = new_rows.id offset 0
+) as ` + pg.Ident(t.Name)
 }
 
 // reading reads columns anew. A least or greatest value is, if a row that had it has it no
@@ -354,11 +388,14 @@ func guard(t *pg.Table, g *pg.Guard) string {
 }
 
 // row writes values in brackets, behind elsif.
-func row(values []string) string {
-	if line := "(" + strings.Join(values, ", ") + ")"; len(line) < 45 {
+func row(values []string) string { return strings.TrimSpace(indented(inBrackets(values), 2)) }
+
+// inBrackets writes a list in brackets: on its line if it is short, else one item on each line.
+func inBrackets(items []string) string {
+	if line := "(" + strings.Join(items, ", ") + ")"; len(line) < 45 {
 		return line
 	}
-	return "(\n    " + strings.Join(values, ",\n    ") + "\n  )"
+	return "(\n  " + strings.Join(items, ",\n  ") + "\n)"
 }
 
 // tester writes the function that tests rules when all is written. Its trigger calls it only
