@@ -261,7 +261,12 @@ func (c *cluster) create(ctx context.Context, template string) (string, error) {
 	if source == "" {
 		source = "template0"
 	}
-	if _, err := c.admin.Exec(ctx, "create database "+name+" template "+source+" owner "+c.owner()); err != nil {
+	// To copy the files takes a quarter less of the processor, but it reaches the disk of a server that has to keep its data.
+	strategy := "file_copy"
+	if c.server.isShared {
+		strategy = "wal_log"
+	}
+	if _, err := c.admin.Exec(ctx, "create database "+name+" template "+source+" strategy "+strategy+" owner "+c.owner()); err != nil {
 		return "", fmt.Errorf("create a database: %w", err)
 	}
 	if template == "" {

@@ -38,6 +38,9 @@ func engineAnswers(ctx context.Context) bool {
 	}
 }
 
+// containerData is where the data is in a container.
+const containerData = "/var/lib/postgresql/data"
+
 // startContainer runs the image. Its password is not a secret: it is published on the
 // loopback interface of a machine that runs tests.
 func startContainer(ctx context.Context) (*server, error) {
@@ -60,10 +63,13 @@ func startContainer(ctx context.Context) (*server, error) {
 		testcontainers.WithLogger(log.NewNoopLogger()),
 		testcontainers.WithLabels(labels),
 		testcontainers.WithEnv(map[string]string{
+			"PGDATA":               containerData, // from 18 on it would be elsewhere
 			"POSTGRES_PASSWORD":    "postgres",
 			"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --locale=C.UTF-8 --no-sync",
 		}),
 		testcontainers.WithExposedPorts("5432/tcp"),
+		// The data is in memory. An image runs Postgres as this user, or gives the folder to the one that it runs it as.
+		testcontainers.WithTmpfs(map[string]string{containerData: "rw,uid=999,gid=999,mode=0700"}),
 		testcontainers.WithCmd(command...),
 		testcontainers.WithWaitStrategyAndDeadline(2*time.Minute,
 			// Once for the server that sets the data up, once for the one to use.

@@ -28,6 +28,7 @@ func settings() []string {
 		"fsync=off",
 		"synchronous_commit=off",
 		"full_page_writes=off",
+		"autovacuum=off",
 		"max_connections=300",
 	}
 }
