@@ -1,6 +1,7 @@
 package s3_test
 
 import (
+	"flag"
 	"net/http"
 	"os"
 	"strings"
@@ -13,6 +14,10 @@ import (
 
 func TestMain(m *testing.M) {
 	storagetest.Main()
+	// Nearly all of their time these tests wait until something is tried again.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
 	os.Exit(m.Run())
 }
 
