@@ -22,6 +22,9 @@ func TestMain(m *testing.M) {
 	storagetest.Main()
 	http.DefaultClient.Transport = watch.Transport(http.DefaultTransport)
 	code := pgtest.Main(m)
+	if commandDir != "" {
+		os.RemoveAll(commandDir)
+	}
 	fmt.Printf("%d responses were compared with the description of their API\n", described.Load())
 	os.Exit(watch.Exit(os.Stdout, code))
 }

@@ -1,10 +1,12 @@
 package integration
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -80,15 +82,29 @@ complaints: none
 	browse(t, browser, want, "rows.mjs", base, schema)
 }
 
-// buildCommand builds the command, and returns its path.
+// commandDir is where the command is once it is built, which TestMain removes.
+var commandDir string
+
+// buildCommand returns the path of the command, which is built once for all tests.
 func buildCommand(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "sternpost")
-	if out, err := exec.Command("go", "build", "-o", binary, "../cmd/sternpost").CombinedOutput(); err != nil {
-		t.Fatalf("build sternpost: %v\n%s", err, out)
+	path, err := builtCommand()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return binary
+	return path
 }
+
+var builtCommand = sync.OnceValues(func() (path string, err error) {
+	if commandDir, err = os.MkdirTemp("", "sternpost-command-"); err != nil {
+		return "", err
+	}
+	path = filepath.Join(commandDir, "sternpost")
+	if out, err := exec.Command("go", "build", "-o", path, "../cmd/sternpost").CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build sternpost: %w\n%s", err, out)
+	}
+	return path, nil
+})
 
 // develop runs sternpost dev on a project with a database of its own, and returns its address.
 func develop(t *testing.T, project string) string {

@@ -1,4 +1,4 @@
-package main
+package main_test
 
 import (
 	"bufio"
@@ -21,10 +21,6 @@ const (
 // TestCommand runs the built command, as users and editors do.
 func TestCommand(t *testing.T) {
 	t.Parallel()
-	binary := filepath.Join(t.TempDir(), "sternpost")
-	if out, err := exec.Command("go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build the command: %v\n%s", err, out)
-	}
 	tests := []struct {
 		name string
 		run  func(t *testing.T, binary string)
