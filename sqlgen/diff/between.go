@@ -354,15 +354,16 @@ func (pr *pair) renamed(columns []string) []string {
 	return list
 }
 
-// sameCall returns the function of a list that is called like another one, or nil.
-func sameCall(list []*pg.Function, f *pg.Function) *pg.Function {
-	called := func(f *pg.Function) string { return f.Name + "(" + f.Types() + ")" }
-	at := slices.IndexFunc(list, func(other *pg.Function) bool { return called(other) == called(f) })
-	if at < 0 {
-		return nil
+// byCall returns functions by what they are called with.
+func byCall(list []*pg.Function) map[string]*pg.Function {
+	functions := make(map[string]*pg.Function, len(list))
+	for _, f := range list {
+		functions[calledAs(f)] = f
 	}
-	return list[at]
+	return functions
 }
+
+func calledAs(f *pg.Function) string { return f.Name + "(" + f.Types() + ")" }
 
 // fits tells whether a function can be replaced by another one: Postgres demands that the
 // parameters have the same names and that it returns the same, and leaves its owner.
@@ -373,8 +374,9 @@ func fits(o, n *pg.Function) bool {
 // dropFunctions drops the functions that are gone or cannot be replaced. They answer rows
 // of tables, which therefore cannot be dropped before.
 func (p *planner) dropFunctions() {
+	functions := byCall(p.new.Functions)
 	for _, o := range p.old.Functions {
-		switch n := sameCall(p.new.Functions, o); {
+		switch n := functions[calledAs(o)]; {
 		case n == nil:
 			p.step(DropFunction{o}, nil, o.Title+" is gone", NoLock)
 		case !fits(o, n):
@@ -385,8 +387,9 @@ func (p *planner) dropFunctions() {
 
 // functions makes and replaces the functions of actions.
 func (p *planner) functions() {
+	functions := byCall(p.old.Functions)
 	for _, n := range p.new.Functions {
-		o := sameCall(p.old.Functions, n)
+		o := functions[calledAs(n)]
 		if o == nil || o.Digest != n.Digest || !fits(o, n) {
 			p.step(CreateFunction{n, o != nil && fits(o, n)}, nil, n.Origin.String(), NoLock)
 		}

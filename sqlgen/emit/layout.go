@@ -17,8 +17,8 @@ var (
 )
 
 func cat(parts ...doc) doc   { return of(catDoc(parts)) }
-func nest(parts ...doc) doc  { return layout.Indent(of(catDoc(parts))) }
-func group(parts ...doc) doc { return layout.Group(of(catDoc(parts))) }
+func nest(parts ...doc) doc  { return layout.Indent(each(parts)...) }
+func group(parts ...doc) doc { return layout.Group(each(parts)...) }
 
 // of returns the layout of a doc.
 func of(d doc) layout.Layout {
@@ -30,13 +30,21 @@ func of(d doc) layout.Layout {
 	case layout.Layout:
 		return d
 	case catDoc:
-		parts := make([]layout.Layout, len(d))
-		for i, p := range d {
-			parts[i] = of(p)
+		if len(d) == 1 {
+			return of(d[0])
 		}
-		return layout.Concat(parts...)
+		return layout.Concat(each(d)...)
 	}
 	panic("emit: unknown layout")
+}
+
+// each returns the layouts of docs.
+func each(docs []doc) []layout.Layout {
+	layouts := make([]layout.Layout, len(docs))
+	for i, d := range docs {
+		layouts[i] = of(d)
+	}
+	return layouts
 }
 
 // join puts a separator between parts.

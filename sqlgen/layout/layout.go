@@ -9,20 +9,20 @@ import (
 // Layout is text with places where lines may break. A group is written on one
 // line if it fits, else all breaks directly in it become line ends.
 type Layout struct {
-	kind  kind
 	text  string
 	parts []Layout
 
+	width int32 // on one line, in characters
+	lead  lead  // in a group of which nothing is known
+	open  lead  // in a broken group
+	kind  kind
 	hard  bool // whether it holds a line end that must be, so that no group around it can be on one line
-	width int  // on one line, in characters
-	lead  lead // in a group of which nothing is known
-	open  lead // in a broken group
 }
 
 // lead is how far a layout goes on the line on which it begins.
 type lead struct {
-	width int  // up to the first place where the line may break
-	stops bool // whether there is such a place
+	width int32 // up to the first place where the line may break
+	stops bool  // whether there is such a place
 }
 
 // then is the lead of one layout followed by another.
@@ -33,7 +33,7 @@ func (l lead) then(next lead) lead {
 	return lead{l.width + next.width, next.stops}
 }
 
-type kind int
+type kind uint8
 
 const (
 	kindText     kind = iota // text
@@ -57,12 +57,14 @@ const indentStep = 2
 // Text is text as it is, which may hold line ends of its own.
 func Text(text string) Layout {
 	first, _, broken := strings.Cut(text, "\n")
-	start := lead{utf8.RuneCountInString(first), broken}
+	start := lead{widthOf(first), broken}
 	return Layout{
 		kind: kindText, text: text, hard: broken,
-		width: utf8.RuneCountInString(text), lead: start, open: start,
+		width: widthOf(text), lead: start, open: start,
 	}
 }
+
+func widthOf(text string) int32 { return int32(utf8.RuneCountInString(text)) }
 
 // Comment is a block comment with a space behind it, and one before it unless
 // there is one or a bracket opens there.
@@ -241,7 +243,7 @@ func (p *printer) push(parts []Layout, indent int, broken bool) {
 // fits reports whether a group in a broken group can be written on one line,
 // together with what follows it up to the next place where the line may break.
 func (p *printer) fits(l Layout) bool {
-	room := Width - max(p.column, p.indented) - l.width
+	room := int32(Width-max(p.column, p.indented)) - l.width
 	if l.hard || room < 0 {
 		return false
 	}
