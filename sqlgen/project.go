@@ -22,17 +22,26 @@ type Project struct {
 	Functions []*syntax.Source // files of custom code, by name, which is the order in which they run
 }
 
+// CheckDir returns an error unless there is a folder of that name.
+func CheckDir(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no folder %s", dir)
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	}
+	return nil
+}
+
 // ReadProject reads the project in a folder: the *.stern and *.keel files there
 // and in its folder schemas, sternpost.yaml, and functions/*.sql. A folder without
 // schema files is a project without schema, which is for Compile to report.
 func ReadProject(dir string) (*Project, error) {
-	switch info, err := os.Stat(dir); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil, fmt.Errorf("read project: there is no folder %s", dir)
-	case err != nil:
+	if err := CheckDir(dir); err != nil {
 		return nil, fmt.Errorf("read project: %w", err)
-	case !info.IsDir():
-		return nil, fmt.Errorf("read project: %s is not a folder", dir)
 	}
 	root := os.DirFS(dir)
 	p := &Project{}

@@ -161,13 +161,13 @@ was changed by hand. Plan changes nothing.`,
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		url, err := flags.url()
-		if err != nil {
-			return err
-		}
 		folder, err := migrate.ReadFolder(projectDir(args))
 		if err != nil {
 			return environmentError(err)
+		}
+		url, err := flags.url()
+		if err != nil {
+			return err
 		}
 		status, err := migrate.ReadStatus(c.Context(), folder, url)
 		if err != nil {
@@ -222,7 +222,10 @@ changed by hand, unless --allow-drift is given.`,
 	c.Flags().DurationVar(&options.Patience, "patience", 5*time.Minute, "how long to try again")
 	c.Flags().BoolVar(&options.AllowDrift, "allow-drift", false, "apply to a database that was changed by hand")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		var err error
+		folder, err := migrate.ReadFolder(projectDir(args))
+		if err != nil {
+			return environmentError(err)
+		}
 		if options.URL, err = flags.url(); err != nil {
 			return err
 		}
@@ -233,10 +236,6 @@ changed by hand, unless --allow-drift is given.`,
 			options.Patience = -1
 		}
 		options.Say = func(line string) { fmt.Fprintln(c.OutOrStdout(), line) }
-		folder, err := migrate.ReadFolder(projectDir(args))
-		if err != nil {
-			return environmentError(err)
-		}
 		applied, err := migrate.Up(c.Context(), folder, options)
 		if err != nil {
 			return migrateError(err)
@@ -263,13 +262,13 @@ database's release, and what was changed by hand since that was installed. It ex
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		url, err := flags.url()
-		if err != nil {
-			return err
-		}
 		folder, err := migrate.ReadFolder(projectDir(args))
 		if err != nil {
 			return environmentError(err)
+		}
+		url, err := flags.url()
+		if err != nil {
+			return err
 		}
 		status, err := migrate.ReadStatus(c.Context(), folder, url)
 		if err != nil {
@@ -402,13 +401,13 @@ database, adopt refuses it and prints the differences.`,
 	flags.add(c)
 	addScratch(c, &scratchURL)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		url, err := flags.url()
-		if err != nil {
-			return err
-		}
 		folder, err := migrate.ReadFolder(projectDir(args))
 		if err != nil {
 			return environmentError(err)
+		}
+		url, err := flags.url()
+		if err != nil {
+			return err
 		}
 		version, err := migrate.Adopt(c.Context(), folder, url, scratchURL)
 		if err != nil {

@@ -86,6 +86,10 @@ func TestMigrateCommands(t *testing.T) {
 	contains(run(0, "", "new", "again", dir), "nothing has changed since the last migration")
 	run(exitUsage, "cannot be called", "new", "a b", dir)
 	run(exitUsage, "DATABASE_URL", "up", dir)
+	for _, name := range []string{"plan", "up", "status", "adopt"} {
+		run(exitEnvironment, "read migrations: there is no folder nowhere", name, "nowhere")
+		run(exitEnvironment, "schema.stern is not a folder", name, filepath.Join(dir, "schema.stern"), "--database-url", "postgres://nobody@127.0.0.1:1/none")
+	}
 	run(exitUsage, "--lock-timeout takes a time", "up", dir, "--database-url", "x", "--lock-timeout", "0s")
 	run(exitEnvironment, "connect", "up", dir, "--database-url", "postgres://nobody@127.0.0.1:1/none")
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen"
 )
 
 // Folder is the migrations of a project.
@@ -23,6 +25,9 @@ const DirName = "migrations"
 // ReadFolder reads the migrations of a project. A project without any has an empty
 // folder. What is wrong with the files is for Problems to say.
 func ReadFolder(project string) (*Folder, error) {
+	if err := sqlgen.CheckDir(project); err != nil {
+		return nil, fmt.Errorf("read migrations: %w", err)
+	}
 	f := &Folder{Dir: filepath.Join(project, DirName)}
 	var err error
 	if f.Files, err = readFiles(f.Dir); err != nil {
