@@ -5,7 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/server/input"
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // wayRules are rules that admit rows by what they have in common with the caller.
@@ -50,8 +54,29 @@ func waysSchema() string {
 			fmt.Fprintf(&lists, "list list%s%s(%s) {\n%s\n%s\n}\n", r.name, o.name, inputs, o.order, r.rule)
 		}
 	}
+	lists.WriteString(crewLists)
 	return waysModels(lists.String())
 }
+
+// crewLists are lists of rows that admit who belongs to their crew, which has few rows.
+const crewLists = `
+	list listCrewByTime(isDone?, title?, rank?) {
+		@orderBy(at: desc)
+		@permission(expression: task.crew.members.identity == ctx.identity)
+	}
+	list listCrewOfCallerByTime(isDone?, title?, rank?) {
+		@orderBy(at: desc)
+		@permission(expression: task.crew in ctx.identity.worker.memberships.team)
+	}
+	list listOwnedOrCrewByTime(isDone?, title?, rank?) {
+		@orderBy(at: desc)
+		@permission(expression: task.owner == ctx.identity || task.crew.members.identity == ctx.identity)
+	}
+	list listCrewByDue(isDone?, title?, rank?) {
+		@orderBy(due: asc, rank: desc)
+		@permission(expression: task.crew.members.identity == ctx.identity)
+	}
+`
 
 // waysModels is the models of that schema, with these lists of tasks.
 func waysModels(lists string) string {
@@ -65,6 +90,7 @@ model Task {
     owner Identity
     keeper Identity?
     team Team
+    crew Team
     division Division
     region Text
     mail Text
@@ -85,28 +111,33 @@ role Auditor { emails { "auditor@x" } }
 `
 }
 
-// wayRows are 100,000 tasks. Of them many has all but few, who has 50 or so, none has
-// none, and crowd is a member of all teams.
+// wayRows are 100,000 tasks. Of them many has all but few, who has 50 or so, and none has
+// none. Their crews are 5,000, of about 20 tasks each: in400 is a member of 400 of them.
 const wayRows = `
 	set session_replication_role = replica; -- the references hold by construction
 	insert into app.identity (id, email, email_verified) values
-		('many', 'many@x', true), ('few', 'few@x', true), ('none', 'none@x', true), ('crowd', 'crowd@x', true), ('auditor', 'auditor@x', true);
+		('many', 'many@x', true), ('few', 'few@x', true), ('none', 'none@x', true), ('auditor', 'auditor@x', true);
+	insert into app.identity (id) select 'in' || size from unnest('{1,20,50,100,200,400,1200,5000}'::int[]) as size;
 	insert into app.division (id, name, lead_id) values ('many', 'many', 'many'), ('few', 'few', 'few'), ('none', 'none', 'none');
 	insert into app.worker (id, identity_id, division_id, regions) values
-		('many', 'many', 'many', '{many,north}'), ('few', 'few', 'few', '{few,north}'), ('none', 'none', 'none', '{}'),
-		('crowd', 'crowd', 'none', '{}');
-	insert into app.team (id, name) select 't' || n, 'team' from generate_series(0, 999) as n;
+		('many', 'many', 'many', '{many,north}'), ('few', 'few', 'few', '{few,north}'), ('none', 'none', 'none', '{}');
+	insert into app.worker (id, identity_id, division_id, regions) select id, id, 'none', '{}' from app.identity where id like 'in%';
+	insert into app.team (id, name) select 't' || n, 'team' from generate_series(0, 4999) as n;
 	insert into app.member (team_id, identity_id, worker_id)
 	select team, who, who
 	from (
 		select 't' || n, 'many' from generate_series(0, 3) as n
 		union all select 't999', 'few'
-		union all select 't' || n, 'crowd' from generate_series(0, 999) as n
+		union all
+		select 't' || n * 7919 % 5000, 'in' || size
+		from unnest('{1,20,50,100,200,400,1200,5000}'::int[]) as size
+		cross join generate_series(0, size - 1) as n
 	) as member (team, who);
-	insert into app.task (id, owner_id, keeper_id, team_id, division_id, region, mail, code, is_open, is_rare, is_done, title, rank, at, due)
+	insert into app.task (id, owner_id, keeper_id, team_id, crew_id, division_id, region, mail, code, is_open, is_rare, is_done, title, rank, at, due)
 	select
 		't' || n, who.id, nullif(who.id, case when n % 7 = 0 then who.id end),
-		case who.id when 'few' then 't999' else 't' || n % 4 end, who.id, who.id, who.id || '@x', 'code', n % 2 = 0, n % 4000 = 1, n % 3 = 0,
+		case who.id when 'few' then 't999' else 't' || n % 4 end,
+		't' || (hashint4(n) & 2147483647) % 5000, who.id, who.id, who.id || '@x', 'code', n % 2 = 0, n % 4000 = 1, n % 3 = 0,
 		'title ' || n % 1000, n % 500, '2026-01-01Z'::timestamptz + n * interval '1 minute', nullif('2026-01-01'::date + n % 300, '2026-01-08')
 	from generate_series(0, 99999) as n
 	cross join lateral (select case when n % 2000 = 77 then 'few' else 'many' end as id) as who;
@@ -116,6 +147,24 @@ const wayRows = `
 
 // mostRows is how many rows a page of 20 may touch, no matter who asks.
 const mostRows = 200
+
+// crewRows is how many rows a page of 20 may touch for a caller in so many crews of 20 rows or
+// so each. No plan has fewer than two to look at for each crew: the caller's membership, and the
+// first row of the crew. If no index finds what a request filters by, it may be all rows of
+// these crews. A caller with more than 1,000 values is planned for without knowing them: then a
+// rare value is looked for in the whole table.
+func crewRows(function string, crews int, isRare bool) int {
+	isPlain := strings.HasSuffix(function, "_by_time()")
+	switch {
+	case isPlain && crews <= 20:
+		return mostRows
+	case isPlain && crews <= 100:
+		return mostRows + 2*crews
+	case crews > 1000 && isRare:
+		return mostRows + 100_000 + 3*crews
+	}
+	return mostRows + 25*crews
+}
 
 // TestRowsTouched counts the rows that Postgres reads for a page of 20 of 100,000 rows
 // under a rule by row: few, whether the caller may see all of them, some or none.
@@ -147,11 +196,7 @@ func TestRowsTouched(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					functions := []string{action.Function}
-					if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
-						functions = append(functions, form)
-					}
-					for _, function := range functions {
+					for _, function := range functionsFor(action, in) {
 						rows, answer := rowsReadBy(t, conn, function, string(in.JSON), caller)
 						if rows > mostRows {
 							t.Errorf("%d rows touched by api.%s by %s with {%s}", rows, function, caller, paging)
@@ -165,6 +210,74 @@ func TestRowsTouched(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+	t.Run("crews", func(t *testing.T) { countRowsOfCrews(t, a, conn) })
+	t.Run("pages of crews", func(t *testing.T) { walkCrews(t, a, conn) })
+}
+
+// functionsFor are the functions that answer a request: that for any filter, and the form that
+// foresees it.
+func functionsFor(action *release.Action, in input.Input) []string {
+	functions := []string{action.Function}
+	if form, ok := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor); ok {
+		functions = append(functions, form)
+	}
+	return functions
+}
+
+// countRowsOfCrews counts the rows for callers in few and in many thin crews, with and without
+// a filter.
+func countRowsOfCrews(t *testing.T, a *app, conn *pgx.Conn) {
+	for _, name := range []string{"listCrewByTime", "listCrewOfCallerByTime", "listOwnedOrCrewByTime", "listCrewByDue"} {
+		action := a.action(t, name)
+		for _, body := range []string{
+			`{"first":20}`,
+			`{"last":20}`,
+			`{"where":{"isDone":{"equals":true}},"first":20}`,
+			`{"where":{"title":{"equals":"title 7"}},"first":20}`,
+			`{"where":{"rank":{"lessThan":2}},"first":20}`,
+		} {
+			in, err := a.readers[name].Read([]byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, crews := range []int{1, 20, 50, 100, 200, 400, 1200, 5000} {
+				for _, function := range functionsFor(action, in) {
+					rows, _ := rowsReadBy(t, conn, function, string(in.JSON), fmt.Sprintf("in%d", crews))
+					if rows > crewRows(function, crews, strings.Contains(body, "title")) {
+						t.Errorf("%d rows touched by api.%s in %d crews with %s", rows, function, crews, body)
+					}
+				}
+			}
+		}
+	}
+}
+
+// walkCrews goes through lists page by page as callers in few and in many crews.
+func walkCrews(t *testing.T, a *app, conn *pgx.Conn) {
+	for _, c := range []struct {
+		crews, size   int
+		where, filter string
+	}{
+		{50, 400, ``, `true`},
+		{200, 900, ``, `true`},
+		{200, 900, `"isDone":{"equals":true}`, `is_done`},
+		{1200, 7, `"title":{"equals":"title 7"}`, `title = 'title 7'`},
+		{1200, 30, `"rank":{"lessThan":2}`, `rank < 2`},
+	} {
+		caller := fmt.Sprintf("in%d", c.crews)
+		var want []string
+		err := conn.QueryRow(t.Context(), `
+			select array_agg(id order by at desc, id desc)
+			from app.task
+			where crew_id in (select team_id from app.member where identity_id = $1) and `+c.filter, caller).Scan(&want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, action := range []string{"listCrewByTime", "listOwnedOrCrewByTime"} {
+			walkAs(t, a, action, c.where, caller, c.size, want, false)
+			walkAs(t, a, action, c.where, caller, c.size, want, true)
 		}
 	}
 }

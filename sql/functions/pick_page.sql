@@ -4,7 +4,8 @@
 -- take from parameters: $1 is the filter, $2 the position, and $3 are the values that ways look behind.
 --
 -- What else is known of the page is left in the setting sternpost.page, which the statement of the server reads behind the rows:
--- whether rows lie on the other side of it, then how many match in all, if they were counted.
+-- whether rows lie on the other side of it, then how many match in all, if they were counted. A page asked for `fromPosition` begins
+-- with the row at the position instead, as the pages of a list's forms do.
 create or replace function platform.pick_page(
   input jsonb,
   keys platform.sort_key[],
@@ -52,6 +53,11 @@ begin
 
   if v_position is not null then
     v_ranges := platform.ranges_beyond(keys, v_is_backwards, v_position);
+    if input ? 'fromPosition' then
+      v_ranges := platform.at_sql(keys, v_position) || v_ranges;
+      v_size := v_size + 1;
+      v_has_rows_before := true;
+    end if;
 
     -- Most often the position's own row is still there, before the page. Told to begin at the page, Postgres finds the nearest row
     -- before it at once, or that there is none; left to itself it reads from the other end.

@@ -29,7 +29,7 @@ func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
 	b.fn.Comment = fmt.Sprintf("action %s of %s: its facets", a.Name, ownerOf(a))
 	b.fn.Returns = "text"
 	b.readsZone = filtersByPeriod(a)
-	g := generalList{b: b, where: member(input, "where")}
+	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
 	g.takeOperators()
 	var shown pg.Expr
 	var ways []pg.Expr

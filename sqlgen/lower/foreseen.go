@@ -40,14 +40,19 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 	}
 	choice := &pg.Choose{Value: pg.Var("form")}
 	for _, set := range sets {
-		condition := f.operatorSet(set)
-		page := f.pick(condition)
+		condition := f.operatorSet(set, f.b.expression(whereLogic, inQuery), f.operand)
+		page := f.pick(condition, len(set.equals)+len(set.given) > 0)
 		if set.isReadDirectly(b, f.keys) {
 			page = &pg.ReturnQuery{Query: f.page(f.b.stored(), b.answerColumns(), pg.AllOf(f.keyset(), condition))}
 		}
 		choice.Branches = append(choice.Branches, pg.ChooseBranch{Value: pg.Str(set.operators()), Then: []pg.Statement{page}})
 	}
-	b.step("", choice)
+	if isMany := f.admitted.hasMany(); pg.IsFalse(isMany) {
+		b.step("", choice)
+	} else {
+		b.step("Behind few values rows are looked for one by one; for many a statement is planned.",
+			&pg.If{Branches: []pg.IfBranch{{Condition: isMany, Then: f.pickForMany(sets)}}, Else: []pg.Statement{choice}})
+	}
 	if direct < len(sets) {
 		f.readPicked(direct > 0)
 	}
@@ -96,23 +101,28 @@ func (f specializedList) keyset() pg.Expr {
 	if f.position == nil {
 		return pg.True()
 	}
-	operator := f.keys[0].keysetOperator() + "="
-	if len(f.keys) == 1 {
-		return pg.Op(f.keys[0].column(f.b.table), operator, f.position[0])
+	return f.compared(f.keys[0].keysetOperator()+"=", f.position)
+}
+
+// compared compares what rows are ordered by with a position.
+func (f specializedList) compared(operator string, position []pg.Expr) pg.Expr {
+	columns := keyColumns(f.keys, f.b.table)
+	if len(columns) == 1 {
+		return pg.Op(columns[0].Value, operator, position[0])
 	}
-	columns := make([]pg.Expr, len(f.keys))
-	for i, k := range f.keys {
-		columns[i] = k.column(f.b.table)
+	row := make([]pg.Expr, len(columns))
+	for i, c := range columns {
+		row[i] = c.Value
 	}
-	return pg.Op(&pg.Row{Values: columns, IsBare: true}, operator, &pg.Row{Values: f.position, IsBare: true})
+	return pg.Op(&pg.Row{Values: row, IsBare: true}, operator, &pg.Row{Values: position, IsBare: true})
 }
 
 // operatorSet is the condition of an operator set with the @wheres that count beside
-// it. The values are held in variables.
-func (f specializedList) operatorSet(set operatorSet) pg.Expr {
+// it. operand is what a filter compares with.
+func (f specializedList) operatorSet(set operatorSet, x expression, operand func(filter) pg.Expr) pg.Expr {
 	var conjuncts []conjunct
 	for _, equal := range set.equals {
-		value := f.operand(equal)
+		value := operand(equal)
 		conjuncts = append(conjuncts, passing(equal.path, func(x expression) pg.Expr {
 			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr { return pg.Eq(v, value) })
 		}))
@@ -122,7 +132,7 @@ func (f specializedList) operatorSet(set operatorSet) pg.Expr {
 			conjuncts = append(conjuncts, partsOf(w.Expression)...)
 		}
 	}
-	return f.b.expression(whereLogic, inQuery).conjunction(conjuncts)
+	return x.conjunction(conjuncts)
 }
 
 // operand holds in a variable what a filter compares with.
@@ -176,6 +186,9 @@ func (f specializedList) admit() admission {
 		return everything()
 	}
 	admitted := f.b.admission(f.b.inputValue)
+	if admitted.mayHaveMany() {
+		f.b.findAtMost(pg.Op(pg.Var("form"), "<>", pg.Str("")))
+	}
 	var statements []pg.Statement
 	if !pg.IsFalse(f.b.early.holds) {
 		allowed := f.b.own("v_is_allowed", "boolean", nil)
@@ -229,17 +242,21 @@ func (f specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statemen
 
 // pick picks the ids of the page without row security, so that every condition may use an
 // index, with what the rules ask of rows among them.
-func (f specializedList) pick(condition pg.Expr) pg.Statement {
+func (f specializedList) pick(condition pg.Expr, isFiltered bool) pg.Statement {
 	where := pg.AllOf(f.keyset(), condition)
 	ids := []pg.Output{{Value: pg.Col(f.b.table, "id")}}
 	order := orderBy(f.keys, f.b.table)
 	query := &pg.Select{}
-	if f.admitted.isPlain() {
+	switch {
+	case f.admitted.isPlain():
 		query = f.b.found(f.admitted.ways[0], ids, where, order, f.size)
-	} else {
+	case len(f.admitted.ways) == 1:
+		query = f.found(f.admitted.ways[0], where, isFiltered)
+		query.Columns, query.OrderBy, query.Limit = ids, order, f.size
+	default:
 		merged := &pg.UnionRef{Alias: f.b.table}
 		for _, w := range f.admitted.ways {
-			merged.Queries = append(merged.Queries, f.b.found(w, keyColumns(f.keys, f.b.table), where, order, f.size))
+			merged.Queries = append(merged.Queries, f.found(w, where, isFiltered))
 		}
 		query = f.page(merged, ids, nil)
 	}

@@ -136,8 +136,9 @@ type generalList struct {
 	merge     *merge          // the ways in which rows are found; nil means that the statement finds them itself
 	indexed   map[string]bool // columns of the table that indexes have
 
-	picks     *pg.Variable // whether rows are picked first, which other lists read at once
-	pickedFor pg.Expr      // patterns of the paths for which they are
+	noted    *pg.Variable // whether the request has one of some operators; nil means that it does not matter
+	notedFor pg.Expr      // patterns of their paths
+	isChosen pg.Expr      // whether the request orders the rows, or asks for what an index may find
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -205,6 +206,7 @@ func (g *generalList) conditions() []pg.Expr {
 		switch {
 		case !admitted.isPlain():
 			g.merge = g.b.newMerge()
+			g.noteChosen(admitted)
 			defer g.addWays(admitted) // once all conditions are there
 		case pg.IsFalse(g.b.early.holds):
 			always = append(always, admitted.rule)
@@ -214,6 +216,43 @@ func (g *generalList) conditions() []pg.Expr {
 	}
 	g.operators(root, elsewhere)
 	return slices.DeleteFunc(always, func(e pg.Expr) bool { return pg.IsTrue(e) })
+}
+
+// noteChosen has it noted whether a request orders the rows, or asks for what an index may
+// find, if it matters to the ways in which rows are found.
+func (g *generalList) noteChosen(admitted admission) {
+	if !admitted.mayHaveMany() {
+		return
+	}
+	g.merge.knowsMany = true
+	switch {
+	case g.facets != nil:
+		g.b.findAtMost(pg.True()) // since all rows are read
+	default:
+		g.b.findAtMost(isChosen())
+	}
+	isOrdered := pg.Expr(pg.False())
+	if len(g.b.action.Sortable) > 0 {
+		isOrdered = hasMember(input, "orderBy")
+	}
+	g.isChosen = isOrdered
+	var paths []string
+	for _, in := range g.b.action.Reads {
+		f := ownColumn(in)
+		switch {
+		case in.Explicit:
+			paths = append(paths, in.Name)
+		case f == nil || f.Type.Array:
+			paths = append(paths, dotted(filter{input: in}.at("%")))
+		case g.indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum: // of which many rows have each value
+			paths = append(paths, dotted(filter{input: in}.at("%")))
+		}
+	}
+	if len(paths) > 0 {
+		g.noted = g.b.own("v_is_chosen", "boolean", isOrdered)
+		g.notedFor = pg.Str("{" + strings.Join(slices.Compact(paths), ",") + "}")
+		g.isChosen = g.noted
+	}
 }
 
 // filter adds what the operators of a request ask of rows, and nothing else.
@@ -229,7 +268,7 @@ func (g generalList) filter(x expression, list []filter) {
 // addWays adds the ways in which rows are admitted.
 func (g generalList) addWays(admitted admission) {
 	r := g.origin()
-	statements := append(g.merge.gather(&admitted), g.merge.add(r, admitted)...)
+	statements := append(g.merge.gather(&admitted, g.isChosen), g.merge.add(r, admitted)...)
 	if pg.IsFalse(g.b.early.holds) {
 		g.b.step("Rows are found in several ways, each by an index.", statements...)
 		return
@@ -245,11 +284,16 @@ func (g generalList) origin() origin {
 	if g.facets != nil {
 		return g.facets.origin(g.b.model, g.sql)
 	}
-	var columns []string
-	for _, f := range sortable(g.b.action) {
-		columns = append(columns, sortKey{field: f}.columnText(g.b.table))
+	return origin{model: g.b.model, sql: g.sql, columns: columnsText(sortable(g.b.action), g.b.table), alias: g.b.table}
+}
+
+// columnsText are columns of a table as text of a statement.
+func columnsText(fields []*schema.Field, table string) string {
+	columns := make([]string, len(fields))
+	for i, f := range fields {
+		columns[i] = sortKey{field: f}.columnText(table)
 	}
-	return origin{model: g.b.model, sql: g.sql, columns: strings.Join(columns, ", "), alias: g.b.table}
+	return strings.Join(columns, ", ")
 }
 
 // allowedOutright says why a list asks first what it knows without rows.
@@ -383,9 +427,12 @@ func (g generalList) operators(root *scope, elsewhere []filter) {
 	var each, after []pg.Statement
 	g.gather(root, nothing, &each, &after)
 	if len(g.b.action.Reads) > 0 {
-		if g.picks != nil {
-			isPicked := &pg.Any{Value: g.path, Op: "like", Array: g.pickedFor}
-			each = append(each, &pg.Assign{Variable: g.picks, Value: &pg.Or{Operands: []pg.Expr{g.picks, isPicked}}})
+		if g.noted != nil {
+			isNoted := pg.Expr(&pg.Any{Value: g.path, Op: "like", Array: g.notedFor})
+			if g.isChosen != nil {
+				isNoted = pg.AllOf(isNoted, &pg.Any{Value: g.path, Op: "not like", Array: pg.Str("{%.notEquals%,%.contains,%.endsWith}"), All: true})
+			}
+			each = append(each, &pg.Assign{Variable: g.noted, Value: &pg.Or{Operands: []pg.Expr{g.noted, isNoted}}})
 		}
 		loop := &pg.ForElement{Variable: g.path, Array: pg.Fn("platform.operator_paths", input), Body: each}
 		after = append([]pg.Statement{loop}, after...)

@@ -16,6 +16,10 @@ type merge struct {
 	ways, ends *pg.Variable
 	values     []pg.Expr // variables: those that ways compare columns with
 	lists      []pg.Expr // the same as texts
+
+	// knowsMany tells that the statement may be planned for many values.
+	knowsMany bool
+	findsFew  bool // whether it is declared how many values are found at most
 }
 
 // with is the query of the rows that satisfy a condition, to which more can be added.
@@ -53,31 +57,37 @@ type origin struct {
 }
 
 // gather has the values found that ways compare columns with, and keeps them for the
-// parameters of the statement. Of a request that filters, or chooses an order, Postgres
-// decides whether to begin with these values: then they count as many.
-func (m *merge) gather(admitted *admission) []pg.Statement {
-	var statements []pg.Statement
-	var unlessChosen []pg.Statement
-	known := slices.Clone(admitted.ways)
-	for i, s := range m.b.gatherValues(admitted) {
-		if w := withValues(known)[i]; isShortArray(w.values) {
-			statements = append(statements, s)
-		} else {
-			unlessChosen = append(unlessChosen, s)
+// parameters of the statement. Rows are looked for behind one value after the other if these
+// are few, and the request does not ask for what other indexes may find sooner. If it does, the
+// statement is planned for all of the values, or else for none.
+func (m *merge) gather(admitted *admission, isChosen pg.Expr) []pg.Statement {
+	statements := m.b.gatherValues(admitted)
+	for i, w := range admitted.ways {
+		switch {
+		case w.oneOf == nil || w.isShort:
+		case m.knowsMany:
+			each := m.b.variableFor(w.oneOf.Column+"_each", "boolean", nil)
+			statements = append(statements, &pg.Assign{Variable: each, Value: pg.AllOf(pg.Negate(isChosen), w.isFew())})
+			admitted.ways[i].each = each
+		default:
+			admitted.ways[i].each = pg.IsNotNull(w.values)
 		}
 	}
-	if len(unlessChosen) > 0 {
-		none := pg.Str("{}")
-		isChosen := pg.AnyOf(hasMember(input, "orderBy"), pg.Op(pg.Fn("coalesce", member(input, "where"), none), "<>", none))
-		statements = append(statements, pg.IfThen(pg.Negate(isChosen), unlessChosen...))
+	if !m.knowsMany && len(statements) > 0 {
+		statements = []pg.Statement{pg.IfThen(pg.Negate(isChosen), statements...)}
 	}
+	m.take(*admitted)
+	return statements
+}
+
+// take keeps the values of ways for the parameters of the statement.
+func (m *merge) take(admitted admission) {
 	for _, w := range admitted.ways {
 		if w.oneOf != nil {
 			m.values = append(m.values, w.values)
 			m.lists = append(m.lists, &pg.Row{Values: []pg.Expr{textsOf(w)}})
 		}
 	}
-	return statements
 }
 
 // textsOf are the values that a way compares a column with, as an array of texts.
@@ -86,11 +96,6 @@ func textsOf(w way) pg.Expr {
 		return w.values
 	}
 	return pg.As(w.values, "text[]")
-}
-
-// withValues are those of some ways that compare a column with several values.
-func withValues(ways []way) []way {
-	return slices.DeleteFunc(slices.Clone(ways), func(w way) bool { return w.oneOf == nil })
 }
 
 // add adds the ways in which rows are admitted.
@@ -109,23 +114,33 @@ func (m merge) add(r origin, admitted admission) []pg.Statement {
 // text is the query of a way, and its end.
 func (m merge) text(r origin, w way) (way, end pg.Expr) {
 	if w.oneOf == nil {
-		way := r.with(w.condition)
-		if w.many != nil {
-			way = &pg.Case{Whens: []pg.When{{Condition: pg.IsNull(w.many), Result: way}}, Else: pg.Str("")}
-		}
-		return way, pg.Str("")
+		return r.with(w.condition), pg.Str("")
 	}
 	typ := castType(w.oneOf.Type.Kind)
 	values := castTo(pg.Lit(fmt.Sprintf("($3[%d]).list", 1+slices.Index(m.values, w.values))), typ, "[]")
 	alias := rowAlias("access", m.b.action)
-	return concatenated(
+	way = concatenated(
 		&pg.Fragment{
 			Prefix: " ",
 			Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", values), Alias: alias, Columns: []string{"value"}}},
 			Suffix: " cross join lateral (select " + r.columns,
 		},
 		r.with(pg.AllOf(w.isValue(r.model.Table, alias), w.others)),
-	), pg.Str(") as " + pg.Ident(r.alias))
+	)
+	end = pg.Str(") as " + pg.Ident(r.alias))
+	if w.isShort {
+		return way, end
+	}
+	other := &pg.Case{Else: r.with(w.condition)}
+	if m.knowsMany {
+		isAny := &pg.Any{Value: pg.Col(r.model.Table, w.oneOf.Column), Op: "=", Array: values}
+		other.Whens = []pg.When{{Condition: pg.IsNotNull(w.values), Result: r.with(pg.AllOf(isAny, w.others))}}
+	}
+	if w.each == nil {
+		return other, pg.Str("")
+	}
+	other.Whens = append([]pg.When{{Condition: w.each, Result: way}}, other.Whens...)
+	return other, &pg.Case{Whens: []pg.When{{Condition: w.each, Result: end}}, Else: pg.Str("")}
 }
 
 // arguments are what platform.pick_page is told of the ways.
@@ -133,5 +148,10 @@ func (m merge) arguments() []pg.Expr {
 	if len(m.lists) == 0 {
 		return []pg.Expr{m.ways, m.ends}
 	}
-	return []pg.Expr{m.ways, m.ends, pg.As(&pg.Array{Elements: m.lists}, "platform.text_list[]")}
+	return []pg.Expr{m.ways, m.ends, m.parameters()}
+}
+
+// parameters are the values that ways compare columns with.
+func (m merge) parameters() pg.Expr {
+	return pg.As(&pg.Array{Elements: m.lists}, "platform.text_list[]")
 }

@@ -45,9 +45,9 @@ func (g *generalList) readAtOnce(keys *pg.Variable) {
 	g.sql = b.own("v_sql", "text", nil)
 	arguments := []pg.Expr{pg.As(pg.Null(), rowType(b.model)), input, keys, pg.Str(b.table), g.sql}
 	if paths := g.pickedPaths(); len(paths) > 0 {
-		g.picks = b.own("v_picks", "boolean", pg.False())
-		g.pickedFor = pg.Str("{" + strings.Join(paths, ",") + "}")
-		arguments = append(arguments, g.picks)
+		g.noted = b.own("v_picks", "boolean", pg.False())
+		g.notedFor = pg.Str("{" + strings.Join(paths, ",") + "}")
+		arguments = append(arguments, g.noted)
 	}
 	g.readWhere()
 	// A kept plan is made anew when a table changes that it names, and not when a row type does.

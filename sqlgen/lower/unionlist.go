@@ -164,12 +164,22 @@ func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 		return
 	}
 	admitted := admissionOf(a.Model, g.b.action.Rules, a.row(ruleLogic, inQuery, valueInFilter), g.b.inputValue, a.over)
-	statements := append(m.gather(&admitted), m.add(r, admitted)...)
+	if admitted.mayHaveMany() && !m.findsFew {
+		g.b.findAtMost(pg.False())
+		m.findsFew = true
+	}
+	statements := append(m.gather(&admitted, isChosen()), m.add(r, admitted)...)
 	if pg.IsFalse(isAllowed) {
 		g.b.step("", statements...)
 		return
 	}
 	g.b.step("", &pg.If{Branches: []pg.IfBranch{{Condition: isAllowed, Then: m.add(r, everything())}}, Else: statements})
+}
+
+// isChosen tells whether a request filters a list, or chooses its order.
+func isChosen() pg.Expr {
+	none := pg.Str("{}")
+	return pg.AnyOf(hasMember(input, "orderBy"), pg.Op(pg.Fn("coalesce", member(input, "where"), none), "<>", none))
 }
 
 // originOfArm is where the rows of an arm come from.

@@ -14,6 +14,9 @@ import (
 // of the same name, of this query or of any around it, would be meant instead.
 func rowAlias(name string, a *schema.Action) string {
 	for _, m := range modelsRead(a) {
+		if m.Table == name {
+			return name + "_"
+		}
 		for _, f := range m.Fields {
 			if f.Name == name || f.Column == name {
 				return name + "_" // which is not a name of a column

@@ -24,22 +24,19 @@ type way struct {
 
 	// oneOf is a field that it compares with several values, which are found first:
 	// those of the caller. Nil means none.
-	oneOf  *schema.Field
-	values pg.Expr // an array
-	others pg.Expr // what the way asks besides
+	oneOf   *schema.Field
+	values  pg.Expr // an array
+	isShort bool    // whether the array is known to have few values
+	others  pg.Expr // what the way asks besides
 
-	// many is a variable that is null if the way counts: the values of another way, of
-	// which there were too many. Nil means that it always counts.
-	many pg.Expr
+	// each is a variable that tells whether rows are looked for behind one of the values after
+	// the other. Nil means that they are if the values are known to be few, else not.
+	each pg.Expr
 }
 
 // maxWays is in how many ways rows are found at most. Rules with more alternatives are
 // one condition.
 const maxWays = 6
-
-// fewValues is how many values of a caller are looked behind one by one, as
-// platform.few has it. Who has more sees so many rows that the order finds them.
-const fewValues = 100
 
 // admissionOf takes the rules of a list apart, for rows of a model. Of a union, over makes
 // them rules over the rows of an arm. Alternatives that do not ask for the row are left
@@ -265,7 +262,7 @@ func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 				From:    q.From,
 				Joins:   q.Joins,
 				Where:   pg.AllOf(append(slices.Clone(conjuncts[:i]), conjuncts[i+1:]...)...),
-				Limit:   pg.Lit(strconv.Itoa(fewValues + 1)),
+				Limit:   pg.Op(mostValues, "+", pg.Lit("1")),
 			}}
 			if !pg.Mentions(values).Table(m.Table) {
 				return f, values
@@ -310,8 +307,8 @@ func everything() admission { return admission{pg.True(), []way{{condition: pg.T
 // isPlain tells whether an admission is one condition and nothing else.
 func (a admission) isPlain() bool { return len(a.ways) == 1 && a.ways[0].oneOf == nil }
 
-// gatherValues has the values found that ways compare columns with. For callers who have
-// many there is one way more, which asks of each row what the first one does.
+// gatherValues has the values found that ways compare columns with; null tells that there are
+// more than mostValues.
 func (b *builder) gatherValues(a *admission) []pg.Statement {
 	var statements []pg.Statement
 	ways := slices.Clone(a.ways)
@@ -320,11 +317,12 @@ func (b *builder) gatherValues(a *admission) []pg.Statement {
 			continue
 		}
 		values := b.variableFor(w.oneOf.Column+"_values", castType(w.oneOf.Type.Kind)+"[]", nil)
-		statements = append(statements, &pg.Assign{Variable: values, Value: pg.Fn("platform.few", w.values)})
-		ways[i].values = values
-		if !isShortArray(w.values) {
-			ways = append(ways, way{condition: w.condition, many: values})
+		most := pg.Expr(mostValues)
+		if isShortArray(w.values) {
+			most = pg.Lit(strconv.Itoa(fewValues))
 		}
+		statements = append(statements, &pg.Assign{Variable: values, Value: pg.Fn("platform.few", w.values, most)})
+		ways[i].values, ways[i].isShort = values, isShortArray(w.values)
 	}
 	a.ways = ways
 	return statements
@@ -344,9 +342,6 @@ func isShortArray(e pg.Expr) bool {
 // in an order, of each value that the way compares a column with.
 func (b builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg.Order, limit pg.Expr) *pg.Select {
 	if w.oneOf == nil {
-		if w.many != nil {
-			condition = pg.AllOf(pg.IsNull(w.many), condition)
-		}
 		asks := w.condition
 		if w.insisting != nil {
 			asks = w.insisting
