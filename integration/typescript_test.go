@@ -58,7 +58,7 @@ func runTypescript(t *testing.T, name string) {
 		if err := os.WriteFile(filepath.Join(work, file+".json"), []byte(document), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		node(t, work, nil, "node_modules/openapi-typescript/bin/cli.js", file+".json", "-o", file+".d.ts")
+		node(t, work, nil, "node_modules/openapi-typescript/bin/cli.js", file+".json", "-o", file+".ts") // not .d.ts, which would not be checked
 	}
 	node(t, work, nil, "node_modules/typescript/bin/tsc", "-p", ".")
 	out := node(t, work, nil, "out/"+name+".js", a.url, a.token(t, "ada"))
