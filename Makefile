@@ -32,7 +32,7 @@ lint: ## Build, vet and check the format
 check: lint test ## What CI runs: lint and test
 
 build: ## Build bin/sternpost
-	@$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
+	@$(GO) build -ldflags "-X main.version=$(VERSION)" -o bin/sternpost ./cmd/sternpost
 
 release: ## Build the binaries of a release and their SHA256SUMS into .release (PLATFORMS=linux/arm64, VERSION=v1.2.3)
 	@rm -f $(RELEASE)/sternpost-* $(RELEASE)/SHA256SUMS
