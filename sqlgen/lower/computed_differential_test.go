@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,14 +25,17 @@ import (
 // as much as there are rows.
 const (
 	computedSchemas    = 28
-	computedStatements = 420 // for each schema
+	computedAtOnce     = 4   // schemas, by as many connections
+	computedStatements = 900 // for each schema
+	computedWhole      = 100 // statements, after which all rows are read and not only those that one has written
 	computedRows       = 10  // of a model, before many are deleted
-	computedAtLeast    = 10_000
+	computedAtLeast    = 20_000
 )
 
 // TestComputedDifferential runs random statements over random schemas with computed fields
 // and compares, after each statement, every computed value with a fresh evaluation by the
-// interpreter. With the flag -differential it goes on for that long.
+// interpreter. It reads the rows that the statement has written, and which rows there are; of the others it knows what they
+// have. With the flag -differential it goes on for that long.
 func TestComputedDifferential(t *testing.T) {
 	t.Parallel()
 	seed, start := *differentialSeed, time.Now()
@@ -38,8 +43,15 @@ func TestComputedDifferential(t *testing.T) {
 		seed = uint64(start.UnixNano())
 	}
 	total := &computedTally{kinds: map[string]int{}}
-	for n := uint64(0); (n < computedSchemas || time.Since(start) < *differential) && !t.Failed(); n++ {
-		t.Run(fmt.Sprint("seed ", seed+n), func(t *testing.T) { compareComputed(t, seed+n, total) })
+	for n := uint64(0); (n < computedSchemas || time.Since(start) < *differential) && !t.Failed(); n += computedAtOnce {
+		t.Run(fmt.Sprint("from ", seed+n), func(t *testing.T) {
+			for i := range uint64(computedAtOnce) {
+				t.Run(fmt.Sprint("seed ", seed+n+i), func(t *testing.T) {
+					t.Parallel()
+					compareComputed(t, seed+n+i, total)
+				})
+			}
+		})
 	}
 	compared := total.statements - total.refused
 	t.Logf("%d statements compared, %d refused; %d values compared; fields: %v", compared, total.refused, total.values, total.kinds)
@@ -55,6 +67,7 @@ func TestComputedDifferential(t *testing.T) {
 
 // computedTally counts what a run has seen.
 type computedTally struct {
+	sync.Mutex
 	statements, refused, values int
 	kinds                       map[string]int
 }
@@ -65,7 +78,7 @@ type computedLab struct {
 	schema *schema.Schema
 	models []*schema.Model // without Identity
 	conn   *pgx.Conn
-	reads  string        // the query that reads all tables
+	world  *computedWorld
 	next   int           // number of the next id
 	crowd  *schema.Model // that has too many rows; nil means none
 }
@@ -77,35 +90,34 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	lab.models = slices.DeleteFunc(slices.Clone(lab.schema.Models), func(m *schema.Model) bool { return m.IsIdentity })
 	db := pgtest.New(t, pgtest.Options{})
 	installWithCode(t, db, lab.schema, text)
-	lab.conn, lab.reads = db.Owner(t), lab.reading()
+	lab.conn = db.Owner(t)
+	lab.prepare(t)
 	if _, err := lab.conn.Exec(t.Context(), "set time zone 'America/New_York'"); err != nil {
 		t.Fatal(err)
 	}
 	var done []string
-	for range computedStatements {
+	refused, values := 0, 0
+	for n := range computedStatements {
 		statement := lab.statement()
-		_, err := lab.conn.Exec(t.Context(), statement)
-		total.statements++
-		if err != nil {
-			total.refused++
+		if err := lab.do(t, statement, n%computedWhole == 0); err != nil {
+			refused++
 			if !isExpected(err) {
 				t.Fatalf("%v\n%s;\n\n%s", err, strings.Join(append(done, statement), ";\n"), text)
 			}
 			continue
 		}
 		done = append(done, statement)
-		world := lab.read(t)
 		lab.crowd = nil
 		for _, m := range lab.models {
-			if len(world.rows[m]) > computedRows {
+			if len(lab.world.rows[m]) > computedRows {
 				lab.crowd = m
 			}
-			for _, row := range world.rows[m] {
+			for _, row := range lab.world.rows[m] {
 				for _, f := range m.Stored() {
 					if f.Computed == nil {
 						continue
 					}
-					total.values++
+					values++
 					if want, got := row.Value(f.Name), row.values[f.Name]; !expr.Same(f.Type, want, got) {
 						t.Fatalf("%s.%s of %s: Postgres has %v, the interpreter %v\nafter\n%s;\n\n%s",
 							m.Name, f.Name, row.id, got, want, strings.Join(done[max(0, len(done)-3):], ";\n"), text)
@@ -114,6 +126,9 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 			}
 		}
 	}
+	total.Lock()
+	defer total.Unlock()
+	total.statements, total.refused, total.values = total.statements+computedStatements, total.refused+refused, total.values+values
 	for _, m := range lab.models {
 		for _, f := range m.Stored() {
 			if f.Computed != nil && f.FKOf != nil {
@@ -566,24 +581,31 @@ func (r *computedRow) Related(name string) []expr.Row {
 	return rows
 }
 
-// reading is the query that reads all tables: of each row the number of its model and its values.
-func (lab *computedLab) reading() string {
-	var tables []string
+// prepare makes the statements that read the tables: which rows there are, and of a model the values of all rows or of those
+// that the transaction has written.
+func (lab *computedLab) prepare(t *testing.T) {
+	t.Helper()
+	var ids, prepared []string
 	for n, m := range lab.models {
 		var columns []string
 		for _, f := range comparedFields(m) {
-			column := pgIdent(f.Column) + "::text"
+			column := pgIdent(f.Column)
 			switch f.Type.Kind {
 			case expr.Timestamp:
-				column = "platform.iso(" + pgIdent(f.Column) + ")"
+				column = "platform.iso(" + column + ")"
 			case expr.Duration:
-				column = "platform.iso_duration(" + pgIdent(f.Column) + ")"
+				column = "platform.iso_duration(" + column + ")"
 			}
 			columns = append(columns, column)
 		}
-		tables = append(tables, fmt.Sprintf("select %d, array[%s] from app.%s", n, strings.Join(columns, ", "), m.Table))
+		prepared = append(prepared, fmt.Sprintf("prepare read_%d (boolean) as select %s from app.%s where $1 or xmin = pg_current_xact_id_if_assigned()::xid",
+			n, strings.Join(columns, ", "), m.Table))
+		ids = append(ids, fmt.Sprintf("select %d, id from app.%s", n, m.Table))
 	}
-	return strings.Join(tables, " union all ")
+	prepared = append(prepared, "prepare ids as "+strings.Join(ids, " union all "))
+	if _, err := lab.conn.Exec(t.Context(), strings.Join(prepared, "; ")); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // comparedFields are the fields of a model that are read.
@@ -591,39 +613,52 @@ func comparedFields(m *schema.Model) []*schema.Field {
 	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
 }
 
-// read reads all tables.
-func (lab *computedLab) read(t *testing.T) *computedWorld {
-	w := &computedWorld{rows: map[*schema.Model][]*computedRow{}, byID: map[*schema.Model]map[string]*computedRow{}}
-	fields := make([][]*schema.Field, len(lab.models))
-	for n, m := range lab.models {
-		w.byID[m], fields[n] = map[string]*computedRow{}, comparedFields(m)
+// do runs a statement and reads what the tables hold after it, in one transaction and one round trip.
+func (lab *computedLab) do(t *testing.T, statement string, whole bool) error {
+	t.Helper()
+	reads := "; execute ids"
+	for n := range lab.models {
+		reads += fmt.Sprintf("; execute read_%d(%t)", n, whole || lab.world == nil)
 	}
-	rows, err := lab.conn.Query(t.Context(), lab.reads)
+	results, err := lab.conn.PgConn().Exec(t.Context(), statement+reads).ReadAll()
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	var n int
-	var values []*string
-	if _, err := pgx.ForEachRow(rows, []any{&n, &values}, func() error {
-		row := &computedRow{world: w, model: lab.models[n], values: map[string]any{}, fresh: map[string]any{}}
-		for i, f := range fields[n] {
-			switch v := values[i]; {
-			case v == nil:
-				row.values[f.Name] = nil
-			case f.Type.Kind == expr.Boolean:
-				row.values[f.Name] = *v == "true"
-			default:
-				row.values[f.Name] = *v
+	results = results[len(results)-1-len(lab.models):]
+	was, w := lab.world, &computedWorld{rows: map[*schema.Model][]*computedRow{}, byID: map[*schema.Model]map[string]*computedRow{}}
+	for n, m := range lab.models {
+		w.byID[m] = map[string]*computedRow{}
+		for _, values := range results[1+n].Rows {
+			row := &computedRow{world: w, model: m, values: map[string]any{}, fresh: map[string]any{}}
+			for i, f := range comparedFields(m) {
+				switch v := values[i]; {
+				case v == nil:
+					row.values[f.Name] = nil
+				case f.Type.Kind == expr.Boolean:
+					row.values[f.Name] = string(v) == "t"
+				default:
+					row.values[f.Name] = string(v)
+				}
 			}
+			row.id = row.values["id"].(string)
+			w.byID[m][row.id] = row
 		}
-		row.id = row.values["id"].(string)
-		w.rows[row.model] = append(w.rows[row.model], row)
-		w.byID[row.model][row.id] = row
-		return nil
-	}); err != nil {
-		t.Fatal(err)
 	}
-	return w
+	for _, values := range results[0].Rows {
+		n, err := strconv.Atoi(string(values[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, id := lab.models[n], string(values[1])
+		row := w.byID[m][id]
+		if row == nil { // the statement has not written it
+			row = &computedRow{world: w, model: m, id: id, values: was.byID[m][id].values, fresh: map[string]any{}}
+			w.byID[m][id] = row
+		}
+		w.rows[m] = append(w.rows[m], row)
+	}
+	lab.world = w
+	return nil
 }
 
 // unsupportedIn returns what of a schema cannot be lowered.
