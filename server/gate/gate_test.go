@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -194,7 +195,7 @@ func TestTurnedAway(t *testing.T) {
 	}
 	s.clock.pass(10 * time.Millisecond)
 	s.gate.Look()
-	s.expect("later out", "later out", "later out", "later out")
+	s.expect(slices.Repeat([]string{"later out"}, waiting/long)...)
 }
 
 // A line that is full loses who has waited longest, at once.
