@@ -186,6 +186,8 @@ func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving
 	if err != nil {
 		t.Fatal(err)
 	}
+	// On a busy machine a server that has just started takes longer than calls usually wait.
+	settings.PoolWait = max(settings.PoolWait, 30*time.Second)
 	level := slog.LevelInfo
 	if how.debug {
 		level = slog.LevelDebug

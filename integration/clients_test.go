@@ -14,8 +14,7 @@ import (
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	db := installApp(t, appDir("workshop"))
-	// All come at once to a server that has just started: on a slow machine that takes longer than calls usually wait.
-	a := serveWith(t, db, appDir("workshop"), db.ServerURL(), serving{env: []string{"STERNPOST_DATABASE_POOL_WAIT=30"}})
+	a := serve(t, db, appDir("workshop"), db.ServerURL())
 	const clients, rounds = 32, 8
 
 	var wg sync.WaitGroup
