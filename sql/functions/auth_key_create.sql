@@ -1,5 +1,5 @@
--- Keeps a new key of an identity, which is named by its id or by the e-mail address that it alone has. Granted to nobody: a server
--- whose login is stolen must not make keys. is_several tells that several identities have the address; id is null where there is no key.
+-- Keeps a new key of an identity, by its id, or by its e-mail address if no other identity has that. Granted to nobody: a thief of
+-- a server's login must not make keys. is_several tells that several identities have the address; id is null if no key was made.
 create or replace function platform.auth_key_create(
   identity text,
   hash bytea,

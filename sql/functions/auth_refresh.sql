@@ -5,8 +5,8 @@
 --   refused   unknown, revoked, at its end, or of an identity that is gone
 --   reused    superseded longer than the grace ago. Somebody has it who should not, so the family is revoked
 --
--- One of several requests that present the newest token at once supersedes it; the others find it superseded just now. Whoever
--- supersedes one after the other gets the newest as it is, once many were superseded within the grace.
+-- If several requests present the newest token at once, one of them supersedes it and the others find it superseded just now. A
+-- client that has superseded many tokens within the grace gets the newest one as it is.
 --
 -- A token is kept until the grace has passed and the successor of its successor is used. Later its family is known by the mark,
 -- which is in no other token. So a token with the mark of a family that does not keep it was superseded long ago.

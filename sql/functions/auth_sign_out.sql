@@ -1,4 +1,4 @@
--- Ends all sign-ins of an identity. False if there is no such identity.
+-- Ends all sign-ins of an identity. False if the identity does not exist.
 create or replace function platform.auth_sign_out(identity_id text) returns boolean
 language plpgsql
 volatile

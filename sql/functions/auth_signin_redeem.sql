@@ -1,5 +1,5 @@
--- Trades a code for a family of refresh tokens, once. Its first presentation consumes it, whatever comes of that; a later one
--- revokes what was issued for it, since one of the two who hold the code should not.
+-- Trades a code for a family of refresh tokens, once. Its first presentation consumes it in any case. A later one
+-- revokes everything that was issued for it, since one of the two holders of the code must be a thief.
 --
 --   ok         the family has begun
 --   refused    the code is unknown or too old, its client cannot prove that it began the sign-in, or its identity is gone

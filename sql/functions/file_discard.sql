@@ -1,5 +1,5 @@
--- Queues files for deletion that were stored for a call that failed. A call of which nobody knows how it ended may have
--- succeeded: what it holds stays.
+-- Queues files for deletion that were stored for a call that failed. If the outcome of a call is unknown, it may have
+-- succeeded, so files that a row holds stay.
 create or replace function platform.file_discard(keys text[]) returns void
 language sql
 volatile

@@ -1,6 +1,6 @@
--- Those of the files of a call that failed which nobody holds. They stay locked until the transaction ends: a server deletes their
--- contents and then calls platform.file_forget. A call of which nobody knows how it ended may have succeeded, or may do so yet:
--- what it holds, or is about to, is skipped.
+-- The files of a failed call that no row holds. They stay locked until the transaction ends: a server deletes their contents and
+-- then calls platform.file_forget. If the outcome of a call is unknown, it may have succeeded, or may succeed yet: files that it
+-- holds, or is about to hold, are skipped.
 create or replace function platform.file_unheld(keys text[]) returns setof text
 language sql
 volatile

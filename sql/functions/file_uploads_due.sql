@@ -1,6 +1,5 @@
--- Uploads of which what was sent is to be deleted: once they are attached, and an hour after they have expired, since the
--- address to which a client sends may be used again until then. They stay locked until the transaction ends, as those of
--- platform.file_due do.
+-- Uploads whose bytes a server has to delete: once they are attached, or an hour after they have expired, since a client may use
+-- the address again until then. They stay locked until the transaction ends, like the files of platform.file_due.
 create or replace function platform.file_uploads_due(most integer) returns setof text
 language sql
 volatile

@@ -1,6 +1,5 @@
--- The mean of some Durations, of which the sums of their parts are given: exact to the microsecond, where a month that does not
--- divide goes on as 30 days and a day as 24 hours, as they are compared. Postgres' own avg fails where the sum is not an interval. Null
--- of none.
+-- The mean of some Durations, from the sums of their parts. It is exact to the microsecond. A month that does not divide counts as
+-- 30 days, and a day as 24 hours, as in comparisons. Postgres' own avg fails if the sum is not an interval. Null for none.
 create or replace function platform.mean_duration(months numeric, days numeric, seconds numeric, count bigint) returns interval
 language sql
 immutable

@@ -1,5 +1,5 @@
--- One query of several, each of which finds rows in a way of its own: what is added to each, then the end of each, are put behind
--- it. An empty text is not a way; a null one makes the whole null, which Postgres refuses to run. The queries are made of fragments of
+-- Merges several queries into one. Each of them finds rows in a way of its own, and gets the same additions and the same end. An
+-- empty text is left out. A null makes the result null, and Postgres refuses to run that. The queries are made of fragments of
 -- the schema, never of text from a request.
 create or replace function platform.merged_sql(ways text[], ends text[], added text, word text) returns text
 language sql

@@ -1,5 +1,5 @@
 -- The order of a list, as SQL for `execute`. It is made of the keys' fragments, never of text from a request. Not in language sql,
--- of which Postgres plans the query anew in each call.
+-- since Postgres would plan the query anew in each call.
 create or replace function platform.order_sql(keys platform.sort_key[], backwards boolean) returns text
 language plpgsql
 immutable

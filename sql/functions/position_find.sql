@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    -- One look into the index for each: a join would read the table, of which nobody keeps statistics.
+    -- One look into the index for each: a join would read the table, since it has no statistics.
     select (select known.position from platform.position as known where known.identity_id = asked.identity_id)
     from unnest(position_find.identity_ids) with ordinality as asked (identity_id, place)
     order by asked.place

@@ -3,7 +3,7 @@
 -- if `picks`: under row security Postgres has no statistics for an operator that is not leakproof, and so does not see when it had
 -- better begin with an index of that column.
 --
--- `kind` says of which table the rows are; its value does not count. `conditions` are made of fragments fixed at compile time, as
+-- `kind` is a value of the row type of the table; only its type matters. `conditions` are made of fragments fixed at compile time, as
 -- are keys, never of text from a request.
 create or replace function platform.read_page(
   kind anyelement,

@@ -1,6 +1,6 @@
--- The difference between a caller who may not and one who is gone, asked only where it shows: an action whose rules prove that
--- the caller exists calls this before it says that there is nothing, and whatever ends a call calls it before. The view is
--- generated, so it is not there yet when this function is installed, and no call without caller may look at it.
+-- Tells a caller who may not call from one who is gone, but only when it matters: an action whose rules prove that the caller
+-- exists calls this before it answers without a row, and so does every function that ends a call. The view is generated, so it does
+-- not exist yet when this function is installed, and an anonymous call must not look at it.
 create or replace function platform.require_caller() returns void
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
--- The validation rules of an action, all of which are reported at once. Takes one entry per rule, in order of declaration: its
--- message if the rule is false, else null. Rules of a model are CHECK constraints instead.
+-- Reports all failed validation rules of an action at once. Takes one entry per rule, in order of declaration: its message if the
+-- rule is false, else null. Rules of a model are CHECK constraints instead.
 create or replace function platform.require_valid(messages text[]) returns void
 language plpgsql
 volatile

@@ -1,6 +1,6 @@
--- What permission rests on, one object per row with a digest of what it says: the policies of schema app, and the functions of
--- platform and api. What a function says is the same in each version of Postgres and after a restore. What a policy says is
--- told by Postgres, in words that may differ from one major version to the next, hence that is told too.
+-- The objects that permissions depend on, one per row with a digest of its text: the policies of schema app, and the functions of
+-- platform and api. The text of a function is the same in each version of Postgres and after a restore. Postgres prints the text of
+-- a policy, and another major version may print it differently, so the version is a column too.
 create or replace function platform.rules() returns table (schema text, object text, postgres int, digest text)
 language sql
 stable

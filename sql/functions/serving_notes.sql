@@ -1,5 +1,5 @@
--- What a server says in its log and serves all the same: what opens no way past row security, but should be put right. One
--- sentence each, with what to do.
+-- What a server logs before it serves anyway: problems that open no way past row security, but should be corrected. One sentence
+-- each, with what to do.
 create or replace function platform.serving_notes() returns setof text
 language sql
 stable
@@ -16,9 +16,9 @@ as $$
     join pg_auth_members on pg_auth_members.roleid = serving.oid
   ),
   notes as (
-    -- Everybody may make large objects, for one, whatever rights are taken from them.
+    -- For example, everybody may make large objects, even without any rights.
     select format(
-      'role %I owns %s, which is no part of the application: drop it, or have its owner altered',
+      'role %I owns %s, which is not part of the application: drop it, or change its owner',
       pg_roles.rolname,
       pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0)
     ) as note

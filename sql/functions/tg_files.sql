@@ -1,5 +1,5 @@
--- Keeps count of the fields that hold each file; whatever nobody holds any longer is thereby queued for deletion, in the
--- transaction of the write. It is on every table with columns of files, whose names are its arguments, and sees cascades
+-- Counts the fields that hold each file, in the transaction of the write. A file that no field holds any longer is thereby queued
+-- for deletion. It is on every table with columns of files, whose names are its arguments, and sees cascades
 -- like any other write. A file is not copied when another row takes it over, and lives as long as one of both.
 --
 -- Naming a file that is not stored, or whose contents are gone already, is refused: only custom code can try. It runs with the

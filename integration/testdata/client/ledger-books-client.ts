@@ -4,7 +4,7 @@
 
 /** For the owners of businesses. */
 export interface BooksClient extends SignInActions {
-  /** Whoever has signed in may open a ledger, and one only. */
+  /** Every user who has signed in may open one ledger. */
   openLedger(input: OpenLedgerInput, options?: CallOptions): Promise<Business>;
 
   myBusiness(input?: MyBusinessInput, options?: CallOptions): Promise<Business | null>;
@@ -124,7 +124,7 @@ export interface OpenLedgerInput {
   name: string;
 }
 
-/** Whoever keeps a ledger here. Its owner alone writes in it. */
+/** A business that keeps a ledger here. Only its owner writes in it. */
 export interface Business {
   id: string;
   name: string;
@@ -630,7 +630,7 @@ export interface GetEntryInput {
   id: string;
 }
 
-/** A line of the ledger: whatever changes what a customer owes. */
+/** A line of the ledger: everything that changes the balance of a customer. */
 export interface Entry {
   id: string;
   sourceModel: EntrySourceModel;

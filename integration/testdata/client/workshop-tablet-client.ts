@@ -110,7 +110,7 @@ export interface NullableDateQueryInput {
   equalsRelative?: string;
 }
 
-/** A bicycle that stands in the workshop, from the day it is brought until it is fetched. */
+/** The repair of a bicycle, from the day it comes until the customer fetches it. */
 export interface RepairOrder {
   id: string;
   number: string;
