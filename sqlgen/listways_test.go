@@ -151,8 +151,8 @@ const mostRows = 200
 // crewRows is how many rows a page of 20 may touch for a caller in so many crews of 20 rows or
 // so each. No plan has fewer than two to look at for each crew: the caller's membership, and the
 // first row of the crew. If no index finds what a request filters by, it may be all rows of
-// these crews. A caller with more than 1,000 values is planned for without knowing them: then a
-// rare value is looked for in the whole table.
+// these crews. A rare value in more than 100 crews may be looked for in the whole table, if
+// Postgres expects to be sooner done with that.
 func crewRows(function string, crews int, isRare bool) int {
 	isPlain := strings.HasSuffix(function, "_by_time()")
 	switch {
@@ -160,7 +160,7 @@ func crewRows(function string, crews int, isRare bool) int {
 		return mostRows
 	case isPlain && crews <= 100:
 		return mostRows + 2*crews
-	case crews > 1000 && isRare:
+	case isRare && crews > 100:
 		return mostRows + 100_000 + 3*crews
 	}
 	return mostRows + 25*crews
