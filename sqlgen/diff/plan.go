@@ -17,8 +17,14 @@ type Plan struct {
 	Result   *pg.Database // what the database is when all steps have run: the new one, with columns in the order they have there
 }
 
-// Adds tells whether a column is added to a table.
+// Adds tells whether a column is added to a table, which goes by its old name.
 func (p *Plan) Adds(table, column string) bool {
+	for _, s := range p.Steps {
+		if c, ok := s.Change.(RenameTable); ok && c.Old.Name == table {
+			table = c.New.Name
+			break
+		}
+	}
 	return slices.ContainsFunc(p.Steps, func(s *Step) bool {
 		c, ok := s.Change.(AddColumn)
 		return ok && c.Table.Name == table && c.Column.Name == column

@@ -222,6 +222,7 @@ func (l *loop) tellLost(plan *diff.Plan) {
 			switch column := "column app." + c.Table.Name + "." + c.Column.Name; {
 			case !c.Column.IsComputed():
 				l.say("dropped %s%s", column, lost(s, "value"))
+			case c.Column.Origin.Field == "": // it is not a field, but serves some
 			case plan.Adds(c.Table.Name, c.Column.Name):
 				l.say("%s is computed anew", column)
 			default:
