@@ -109,6 +109,10 @@ func actionOutsideBlock(name string) string {
 	return fmt.Sprintf("action %q belongs in an actions block", name)
 }
 
+func armOutsideBlock(name, model string) string {
+	return fmt.Sprintf("arm %q belongs in an arms block: arms { %s %s }", name, name, model)
+}
+
 func expectedField(found *Token) string {
 	return fmt.Sprintf(`expected a field, an attribute or "}", found %s`, describe(found))
 }
@@ -241,7 +245,9 @@ func expectedAttributeName(found *Token) string {
 	return fmt.Sprintf(`expected the name of an attribute after "@", found %s`, describe(found))
 }
 
-func noAttributes() string { return "expected an attribute between the braces" }
+func noAttributes() string {
+	return "there is nothing between the braces: leave them out, or write an attribute between them"
+}
 
 func expectedEnumValue(found *Token) string {
 	return fmt.Sprintf(`expected a value or "}" in the enum, found %s`, describe(found))

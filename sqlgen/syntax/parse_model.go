@@ -39,6 +39,8 @@ func (p *parser) members(keyword string, name *Ident) []Member {
 			}
 		case t.isName("fields"), t.isName("actions"), t.isName("arms"):
 			members = p.memberBlock(members, t.Text, keyword)
+		case keyword == "union" && p.atStrayArm():
+			members = append(members, p.strayArms())
 		case t.Kind == TokenName && second.Kind == TokenName:
 			members = append(members, p.strayItems())
 		case t.Kind == TokenName && second.is("{"):
@@ -105,6 +107,29 @@ func (p *parser) strayItems() Member {
 	b := &FieldsBlock{}
 	for p.atItem() && !p.peek(2).is("(") {
 		p.field(&b.Fields)
+	}
+	b.node = p.node(m)
+	return b
+}
+
+// atStrayArm reports whether an arm with braces begins here, rather than a field.
+func (p *parser) atStrayArm() bool { return p.atItem() && p.peek(2).is("{") }
+
+// strayArms parses arms that are directly in a union: one error for all that follow each other.
+func (p *parser) strayArms() Member {
+	m := p.mark()
+	p.fail(armOutsideBlock(p.token().Text, p.peek(1).Text))
+	b := &ArmsBlock{}
+	for p.atStrayArm() {
+		start := p.mark()
+		a := &Arm{Doc: p.docOrNil(), Name: p.newName("arm"), Model: p.ident()}
+		if p.peek(1).is("}") {
+			p.skipBalanced() // the braces are part of the same mistake
+		} else {
+			a.Attrs = p.attrs("arm " + a.Name.Name)
+		}
+		a.node = p.node(start)
+		b.Arms = append(b.Arms, a)
 	}
 	b.node = p.node(m)
 	return b
