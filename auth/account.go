@@ -140,7 +140,7 @@ var (
 	ErrTaken      = &ConflictError{"the e-mail address belongs to another identity"}
 )
 
-// refused inputs, whatever the cause.
+// refused inputs, for every cause.
 var (
 	errToken       = &InputError{"token", "is not valid"}
 	errEmail       = &InputError{"email", "is not an e-mail address"}

@@ -6,7 +6,7 @@ import (
 )
 
 // cache remembers verified tokens, by the whole token. It holds at most size of
-// them: two generations of half that many, the older of which is dropped when the
+// them: two generations of half that many. The older one is dropped when the
 // younger is full. What is in use moves to the younger one.
 type cache struct {
 	half         int

@@ -44,7 +44,7 @@ func InvalidRequest(format string, arguments ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_request", Description: fmt.Sprintf(format, arguments...)}
 }
 
-// InvalidGrant refuses a credential. The description is the same whatever the cause:
+// InvalidGrant refuses a credential. The description is the same for every cause:
 // it must not tell a client what is wrong with it.
 func InvalidGrant(description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}

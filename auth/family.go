@@ -43,7 +43,7 @@ func hashOf(b []byte) []byte {
 }
 
 // familyName is how an access token names the family of its sign-in: the SHA-256 of the
-// family's key, of which it tells nothing.
+// family's key, which it does not reveal.
 func familyName(key []byte) string {
 	return base64.RawURLEncoding.EncodeToString(hashOf(key))
 }

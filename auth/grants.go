@@ -49,21 +49,21 @@ func (v Verification) SendsMail() bool {
 	return v == VerificationSend || v == VerificationRequired
 }
 
-// Subjects tells whom the credentials stand for that come from providers. A refused
+// Subjects tells whose credentials those are that come from providers. A refused
 // credential is an *Error of code invalid_grant; the attempt is counted by the caller.
 type Subjects interface {
-	// ExchangeToken returns whom an ID token stands for. It creates the identity if
+	// ExchangeToken returns the subject of an ID token. It creates the identity if
 	// it does not exist and may be created; address is that of the client.
 	ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error)
 
 	// RedeemCode returns whom a code was minted for, begins a family for it, and
-	// consumes it, whatever comes of it. All that is one step, so that of requests
+	// consumes it, also if it is refused. All that is one step, so that of requests
 	// which race with the same code one succeeds. verifier and redirectURI are empty if
 	// the client sent none.
 	RedeemCode(ctx context.Context, code, verifier, redirectURI string, family Family) (Subject, error)
 }
 
-// Subject is whom a credential stands for.
+// Subject is the user whom a credential identifies.
 type Subject struct {
 	IdentityID string
 	IsNew      bool // the sign-in has created the identity
@@ -131,7 +131,7 @@ func (g *Grants) Revoke(ctx context.Context, token string) error {
 	return g.store.Revoke(ctx, HashSecret(token), markOf(token))
 }
 
-// refusals of credentials: one for each grant, whatever the cause.
+// refusals of credentials: one for each grant, for every cause.
 const (
 	refusedRefreshToken = "the refresh token is not valid"
 	refusedPassword     = "the identity does not exist or the credentials are incorrect"

@@ -6,7 +6,7 @@ import "time"
 type ThrottleOptions struct {
 	PerAccountAndAddress      int           // failures of one account from one client address
 	PerAccount                int           // failures of one account from anywhere
-	PerAddress                int           // failures of one client address, whatever the account
+	PerAddress                int           // failures of one client address, for all accounts
 	TriesPerAccountAndAddress int           // of one account from one client address, also those that succeed
 	Window                    time.Duration // how far back they are counted
 }

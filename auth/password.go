@@ -151,7 +151,7 @@ func encodeArgon(salt, hash []byte) string {
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(hash))
 }
 
-// compareArgon compares a password with a hash of argon2id, of whatever cost.
+// compareArgon compares a password with a hash of argon2id, of any cost.
 func (p *Passwords) compareArgon(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[0] != "" || parts[1] != "argon2id" {

@@ -67,8 +67,8 @@ func isNetworkError(err error) bool {
 }
 
 // newProviderClient makes the client for everything that is asked of providers. It
-// follows no redirect: whatever a provider says, only what it was configured with,
-// and what its own documents name, is asked.
+// does not follow redirects: it asks only the addresses that a provider was configured with,
+// and those that the provider's own documents name.
 func newProviderClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()

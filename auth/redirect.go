@@ -61,7 +61,7 @@ func isHex(c byte) bool {
 var loopback = regexp.MustCompile(`^(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::([0-9]{1,5}))?((?:[/?].*)?)$`)
 
 // withoutPort returns an address without its port if it is of the client's own
-// machine, where programs listen on whatever port is free (RFC 8252, section 7.3).
+// machine, where programs listen on any free port (RFC 8252, section 7.3).
 func withoutPort(uri string) (portless string, ok bool) {
 	parts := loopback.FindStringSubmatch(uri)
 	if parts == nil {

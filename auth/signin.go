@@ -42,7 +42,7 @@ type SignInStore interface {
 	Finish(ctx context.Context, v Vouched, t *Transaction, codeHash []byte, lifetime time.Duration) (Outcome, error)
 
 	// Redeem trades a code for a family of refresh tokens, in one step, and consumes
-	// it whatever comes of it. A code that was presented before revokes what was
+	// it in any case. A code that was presented before revokes what was
 	// issued for it. An address is compared only if the client named it when it began.
 	Redeem(ctx context.Context, codeHash []byte, proof Proof, redirectURI string, family Family) (Redeemed, error)
 
@@ -286,7 +286,7 @@ func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values
 		return Return{}, errUnknownSignIn
 	}
 	departed := s.departures.find(brought, HashSecret(state))
-	over := Return{Cookies: departed.over()} // whatever comes of it
+	over := Return{Cookies: departed.over()} // in any case
 	t := departed.transaction
 	if t == nil || t.Provider != name {
 		return over, errUnknownSignIn

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ExchangeToken is Subjects': whom an ID token of a configured provider stands for.
+// ExchangeToken is Subjects': the subject of an ID token of a configured provider.
 func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error) {
 	token, err := s.options.Providers.VerifyIDToken(ctx, subjectToken)
 	switch {

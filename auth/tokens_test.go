@@ -497,7 +497,7 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// otherLast is a last character that stands for the same bytes as the token's, of
+// otherLast is a last character that decodes to the same bytes as the token's, of
 // which two bits do not count.
 func otherLast(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

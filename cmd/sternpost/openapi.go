@@ -67,7 +67,7 @@ project's settings.`,
 	return c
 }
 
-// chooseAPI finds an API by its name, in whatever case, or the first one.
+// chooseAPI finds an API by its name, in any case of letters, or the first one.
 func chooseAPI(m *release.Manifest, name string) (*release.API, error) {
 	var names []string
 	for i := range m.APIs {

@@ -217,7 +217,7 @@ func (p *planner) views() {
 	}
 }
 
-// showsAll tells whether n shows whatever o shows, as it does.
+// showsAll tells whether n shows everything that o shows, in the same way.
 func showsAll(n, o *pg.View) bool {
 	for _, c := range o.Columns {
 		if !slices.Contains(n.Columns, c) {

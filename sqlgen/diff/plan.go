@@ -120,7 +120,7 @@ type Warning struct {
 type Options struct {
 	Allow      []string   // names of refusals: drop:post.subtitle
 	Backfills  []Backfill // values for rows that are there
-	Rows       Rows       // nil if there is no database to ask
+	Rows       Rows       // nil without a database to ask
 	Concurrent bool       // whether tables may be large and in use: see Between
 }
 

@@ -2,7 +2,7 @@ package diff
 
 import "github.com/sternpost/sternpost/sqlgen/pg"
 
-// A column with a sequence keeps the values that it has, whatever becomes of its sequence:
+// A column with a sequence keeps its values, regardless of changes to its sequence:
 // rows without a value get the next numbers, and the sequence goes on behind all that it
 // could give a second time.
 

@@ -53,7 +53,7 @@ func Part(part *pg.Database) string {
 	return w.String()
 }
 
-// asWritten has psql and the server read the script as it was written, whatever the
+// asWritten makes psql and the server read the script as it was written, for any
 // settings of those who run it: otherwise a quote might end elsewhere, and the text
 // behind it be taken for a command of psql.
 const asWritten = "set client_encoding = 'UTF8';\nset standard_conforming_strings = on;"

@@ -88,7 +88,7 @@ func (e *RowsError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *RowsError) Unwrap() error { return e.Cause }
 
-// Options say what an installation may do. The zero value refuses whatever would lose
+// Options say what an installation may do. The zero value refuses every change that would lose
 // rows or values.
 type Options struct {
 	Allow     []string        // what would be lost and may be: drop:post.subtitle

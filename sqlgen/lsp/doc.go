@@ -7,7 +7,7 @@
 // open in the editor goes before what is on disk.
 //
 // The package checks nothing itself: diagnostics are what sqlgen.Compile says.
-// Names are resolved on the syntax trees of whatever parses (index.go), at a
+// Names are resolved on the syntax trees of the parts that parse (index.go), at a
 // place that is told by the tokens before it (spot.go), so that the line being
 // written need not parse. One function (candidates.go) says what can be named at
 // a place: hover and definition look a name up in it, and completion lists what the

@@ -125,7 +125,7 @@ func (p *project) sources() (*sqlgen.Project, error) {
 	return read, err
 }
 
-// change returns the document after changes, each of which is made to what the
+// change returns the document after changes. Each is made to what the
 // one before left.
 func (d *document) change(version int, changes []contentChange, units encoding) *document {
 	text := d.text

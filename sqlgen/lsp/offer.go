@@ -110,7 +110,7 @@ func (i item) at(s *spot) *syntax.Attribute {
 	return nil
 }
 
-// isCustom tells whether the item is an action with code of its own.
+// isCustom tells whether the item is an action with custom code.
 func (i item) isCustom(s *spot) bool {
 	return i.action != nil && (i.action.Kind.Name == "read" || i.action.Kind.Name == "write" || i.other(s, "function") != nil)
 }

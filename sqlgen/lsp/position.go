@@ -37,7 +37,7 @@ func (e encoding) width(r rune, size int) int {
 }
 
 // lines converts between places in a text, in bytes, and positions of the
-// protocol. Its lines end with LF, CR LF or CR, whatever they do in the language.
+// protocol. Its lines end with LF, CR LF or CR, unlike those of the language.
 type lines struct {
 	text   []byte
 	starts []int

@@ -349,7 +349,7 @@ type fileWatcher struct {
 	GlobPattern string `json:"globPattern"`
 }
 
-// class is what kind of thing a name stands for; editors show an icon for it.
+// class is the kind of thing that a name means; editors show an icon for it.
 type class int
 
 const (

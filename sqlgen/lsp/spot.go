@@ -39,7 +39,7 @@ type spot struct {
 	owner     *syntax.Token   // the declaration's name; nil means not known
 	block     string          // the block around it: fields, actions, …, or as keyword
 	item      []*syntax.Token // the names of the item around or before it: a field's name and type, an action's kind and name, …
-	attribute string          // the attribute in whose parentheses it stands, or ""
+	attribute string          // the attribute in whose parentheses it is, or ""
 	label     string          // the label before it there
 	assigned  bool            // whether it is right of =
 	first     bool            // whether it begins an argument
@@ -61,7 +61,7 @@ func (s *spot) name(n int) string {
 	return ""
 }
 
-// spotAt returns what stands, or could stand, at a place. A word reaches to the
+// spotAt returns what is, or could be, at a place. A word reaches to the
 // place behind its last letter.
 func spotAt(file *syntax.File, offset int) *spot {
 	s := &spot{file: file, start: offset, end: offset}

@@ -92,7 +92,7 @@ func (v *view) tokens(start, end int) []semanticToken {
 	return list
 }
 
-// typeOf says what a name is, "" if it stands for nothing.
+// typeOf says what a name is, "" if it has no meaning.
 func (v *view) typeOf(s *spot) (typ string, modifiers int) {
 	y := v.index.resolve(s)
 	switch {

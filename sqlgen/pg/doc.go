@@ -1,5 +1,5 @@
 // Package pg describes a Postgres database as plain data: tables, constraints,
-// policies, views, functions, and the SQL of which they are made.
+// policies, views, functions, and their SQL.
 //
 // It imports nothing of ours and knows nothing of models or actions. Package
 // lower builds these values, package emit prints them, package diff compares

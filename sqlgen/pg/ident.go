@@ -39,7 +39,7 @@ func Qualified(schema, name string) string {
 }
 
 // Quote writes a text literal. One with a backslash takes the E form, so that it
-// means the same whatever standard_conforming_strings says; so does one that holds
+// means the same for each value of standard_conforming_strings; so does one that holds
 // what a reader of files would take for its own (see IsPlainText).
 func Quote(value string) string {
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
@@ -125,7 +125,7 @@ func keywords(list string) map[string]bool {
 
 // Names hands out names that are unique in one namespace and fit into MaxIdent
 // bytes. A name that is too long or taken ends in a digest of what it was to be,
-// so that it stays the same whatever is around it.
+// so that it stays the same in any context.
 type Names struct {
 	taken map[string]bool
 }

@@ -12,7 +12,7 @@ import (
 // coincide the later is told apart by a number.
 type derivedNames struct {
 	taken map[string]bool
-	names map[string]string // by what they stand for
+	names map[string]string // by what they name
 }
 
 func newDerivedNames(s *schema.Schema) derivedNames {

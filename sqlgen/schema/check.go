@@ -64,9 +64,9 @@ type checker struct {
 	backlinks    map[string][]*fieldDecl         // what claims a name on Identity
 	relations    map[relationEnds]*relationGroup // relations by the models that they connect
 	broken       map[brokenName]bool             // what was declared, but in error
-	brokenOwners map[string]bool                 // models and unions of which a field is among them
-	brokenArms   map[*Union]bool                 // unions of which an arm was declared in error
-	incomplete   map[string]bool                 // declarations of which something did not parse
+	brokenOwners map[string]bool                 // models and unions with such a field
+	brokenArms   map[*Union]bool                 // unions with an arm that was declared in error
+	incomplete   map[string]bool                 // declarations with a part that did not parse
 	lost         map[string]bool                 // names of declarations of later stages, and of those that did not parse
 	names        map[string]*actionDecl          // actions by name
 	results      map[*Message]bool               // messages that are results or parts of one
@@ -83,7 +83,7 @@ type brokenName struct {
 	owner, field string
 }
 
-// typeDecl is what a type name stands for: exactly one of its members is set.
+// typeDecl is the declaration of a type name: exactly one of its members is set.
 type typeDecl struct {
 	span    syntax.Span
 	model   *Model

@@ -178,7 +178,7 @@ const (
 	//	model Order { fields { key Secret @default("x") } }
 	DefaultNotAllowed syntax.Code = "DefaultNotAllowed"
 
-	// OnDeleteMisplaced: a relation without the foreign key bears @onDelete.
+	// OnDeleteMisplaced: @onDelete is on a relation without the foreign key.
 	//
 	//	model Person { fields { reviews Review[] @onDelete(cascade) } }
 	//	model Review { fields { author Person } }
@@ -190,7 +190,7 @@ const (
 	//	model Review { fields { author Person @onDelete(setNull) } }
 	OnDeleteNeedsOptional syntax.Code = "OnDeleteNeedsOptional"
 
-	// BadRename: the former name still exists, or is claimed twice.
+	// BadRename: the former name still exists, or two declarations claim it.
 	//
 	//	model Order { fields { number Text  code Text @renamed(from: number) } }
 	BadRename syntax.Code = "BadRename"
@@ -221,7 +221,7 @@ const (
 
 // Actions.
 const (
-	// UnknownActionKind: there is no such kind of action.
+	// UnknownActionKind: the kind of an action is unknown.
 	//
 	//	model Order { actions { fetch getOrder(id) } }
 	UnknownActionKind syntax.Code = "UnknownActionKind"
@@ -377,7 +377,7 @@ const (
 	//	model Order { fields { tags Text[] }  actions { list listOrders() { @facet(tags) } } }
 	FacetNotAllowed syntax.Code = "FacetNotAllowed"
 
-	// BadEmbed: an @embed names something else than a relation, or a path twice.
+	// BadEmbed: an @embed names something other than a relation, or a path twice.
 	//
 	//	model Order { fields { number Text }  actions { get getOrder(id) { @embed(number) } } }
 	BadEmbed syntax.Code = "BadEmbed"
@@ -423,7 +423,7 @@ const (
 	//	model Order { actions { read orderFigures() returns (Any) } }
 	FunctionFileMissing syntax.Code = "FunctionFileMissing"
 
-	// FunctionAttribute: an action with code of its own bears @set, @where or @facet.
+	// FunctionAttribute: an action with custom code has @set, @where or @facet.
 	//
 	//	model Order { actions { get code(id) { @function @where(order.id != "") } } }
 	FunctionAttribute syntax.Code = "FunctionAttribute"
@@ -585,7 +585,7 @@ const (
 	//	}
 	NestedWidens syntax.Code = "NestedWidens"
 
-	// LinkWidens: an action points to rows of a model whose own rules it does not ask.
+	// LinkWidens: an action links rows of a model whose own rules it does not apply.
 	//
 	//	model Order {
 	//	  fields { customer Customer }
@@ -594,7 +594,7 @@ const (
 	//	model Customer { @permission(expression: ctx.isAuthenticated, actions: [get]) }
 	LinkWidens syntax.Code = "LinkWidens"
 
-	// UnionWidens: a union shows rows of a model whose own rules it does not ask.
+	// UnionWidens: a union shows rows of a model whose own rules it does not apply.
 	//
 	//	model Order { @permission(expression: ctx.isAuthenticated, actions: [get]) }
 	//	union Event {

@@ -4,7 +4,7 @@
 // the project's function files. Out comes a Schema, in which every name is
 // resolved and every rule of the language holds, or diagnostics, all of them, each
 // at the word that is wrong. What an expression means is decided in package expr,
-// to which this package tells what each name stands for; how a schema becomes a
+// to which this package tells what each name means; how a schema becomes a
 // database is decided in package lower.
 //
 // Check lists the stages in order. Each has a file of its own, named for what it

@@ -56,7 +56,7 @@ func (c *checker) paths(a *actionDecl, at *syntax.Attribute, named *clashes, lis
 	return paths
 }
 
-// embedPath resolves a path of an @embed, every step of which is a relation.
+// embedPath resolves a path of an @embed: every step is a relation.
 func (c *checker) embedPath(m *Model, p *syntax.Path) ([]*Field, bool) {
 	for i := range p.Steps {
 		path, ok := c.fieldPath(m, p.Steps[:i+1])

@@ -5,7 +5,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Facet is a field of which a list tells, beside its pages, which values all its rows have:
+// Facet is a field whose values in all matching rows a list answers with each page:
 // each with its count, or the least and the greatest.
 type Facet struct {
 	Field      *Field      // nil for a list of a union

@@ -45,7 +45,7 @@ func isBoundary(name []rune, i int) bool {
 	return false
 }
 
-// Variable returns the name that stands for a row of a model or union in
+// Variable returns the name of a row of a model or union in
 // expressions: the leading run of capitals is lower-cased, but for the run's last
 // one if the run is longer than one and a lower-case letter follows.
 func Variable(name string) string {

@@ -343,7 +343,7 @@ func (c *checker) fieldsTo(from, to *Model) []*fieldDecl {
 }
 
 // decideSide decides whether a to-one has the key. The other side of a
-// one-to-one is optional, whatever it says; a key to the same model must be.
+// one-to-one is always optional; a key to the same model must be.
 func (c *checker) decideSide(f *fieldDecl) {
 	hasKey := f.Inverse == nil || f.Inverse.Model.IsIdentity || isPair(f, c.fields[f.Inverse])
 	if f.doubtful {

@@ -82,7 +82,7 @@ type Field struct {
 	Computed    *Computed   // nil means none; of a to-one its FK field has the same
 	Sequence    *Sequence   // nil means none
 	BuiltIn     bool        // id, createdAt, updatedAt
-	FKOf        *Field      // of an FK field: the to-one it stands for
+	FKOf        *Field      // of an FK field: its to-one
 	FK          *Field      // of a to-one on the FK side: its FK field
 	Target      *Model      // of a relation: the model it leads to
 	Inverse     *Field      // of a relation: the field that leads back; nil means none

@@ -38,7 +38,7 @@ func (c *checker) checkSelect(a *actionDecl, at *syntax.Attribute) {
 	a.Selected = root.shape(a.model.Model)
 }
 
-// selectPath resolves a path of a @select, every step of which but the last is a relation.
+// selectPath resolves a path of a @select: every step but the last is a relation.
 func (c *checker) selectPath(m *Model, p *syntax.Path) ([]*Field, bool) {
 	var path []*Field
 	for _, step := range p.Steps {
@@ -97,7 +97,7 @@ func (c *checker) checkWhole(s selection) {
 	}
 }
 
-// shape is what a record shows of which this is selected: the id, then what is named.
+// shape is what a record with this @select shows: the id, then the named fields.
 func (s selection) shape(m *Model) Shape {
 	shape := Shape{{Field: m.Field("id")}}
 	for _, at := range s {

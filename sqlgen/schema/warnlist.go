@@ -154,7 +154,7 @@ func requiredFilter(a *Action) []*Field {
 	return fields
 }
 
-// isIndexed tells whether an index of a model begins with some columns, in whatever order,
+// isIndexed tells whether an index of a model begins with some columns, in any order,
 // and goes on with others.
 func isIndexed(m *Model, columns, others []string) bool {
 	begins := func(fields []*Field) bool {

@@ -6,7 +6,7 @@
 // nothing. The package knows no models, types or rules: what a name means is
 // decided in package schema, what an expression means in package expr.
 //
-// Parse returns a tree whatever the errors. What did not parse is left out of
+// Parse always returns a tree, also with errors. What did not parse is left out of
 // it, or is there as a BadExpr, and the nodes around it are Incomplete: so
 // later stages can check the rest and stay silent about what is missing.
 //

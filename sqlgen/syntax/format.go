@@ -26,7 +26,7 @@ import (
 //   - The attributes of an action or arm are in braces: on the same line if
 //     they fit and were not broken over lines, else one on each line.
 //   - Inputs, arguments and lists are on one line if they fit, else one on
-//     each line. There is no comma after the last.
+//     each line. The last has no comma after it.
 //   - An expression that does not fit is broken before each of its outermost
 //     operators && or ||, and further inwards if that is not enough.
 //   - A line fits if it has at most 120 characters, not counting a comment at

@@ -17,7 +17,7 @@ type scanner struct {
 	garbled bool // whether BadEncoding has been reported
 }
 
-// scan returns the tokens of a file, the last of which is TokenEOF, and whether
+// scan returns the tokens of a file, ending with TokenEOF, and whether
 // the encoding of the file is sound.
 func scan(src *Source, errs *Errors) (tokens []Token, sound bool) {
 	s := &scanner{src: src, text: string(src.Text), pos: Pos{Line: 1, Column: 1}, errs: errs}

@@ -47,7 +47,7 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// ErrFull means that there is no room for an object.
+// ErrFull means that the disk has no room for an object.
 var ErrFull = errors.New("the disk is full")
 
 // Open prepares to use a folder. It does not look at it.
@@ -109,7 +109,7 @@ func (s *Store) Read(key string) (*Object, error) {
 	return o, nil
 }
 
-// Delete removes an object. Who is reading it reads on.
+// Delete removes an object. Readers that have opened it can still read it.
 func (s *Store) Delete(_ context.Context, key string) error {
 	name, err := s.file(key)
 	if err == nil {

@@ -3,5 +3,5 @@
 // uploads there and gives files out.
 //
 // An object is one file, which is written under a name that no key has, flushed to the
-// disk and then renamed. So it appears and changes as a whole, whatever fails meanwhile.
+// disk and then renamed. So it appears and changes as a whole, even if something fails meanwhile.
 package disk

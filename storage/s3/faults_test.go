@@ -48,7 +48,7 @@ func between(t *testing.T, g *storagetest.Gateway, current func() fault) *storag
 	return &through
 }
 
-// says is a service that answers so, whatever it is asked.
+// says is a service that gives the same answer to every request.
 func says(status int, body string) fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.WriteHeader(status)
