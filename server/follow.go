@@ -76,6 +76,9 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		return err
 	}
 	defer conn.Close(closedContext())
+	if s.db.shared != nil { // opens while the release is judged
+		s.db.shared.Open()
+	}
 
 	looksAgain := s.db.isToLookAgain()
 	for asked := false; ; asked = true {

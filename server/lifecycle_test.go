@@ -141,6 +141,13 @@ func TestPanicDuringCall(t *testing.T) {
 	})
 }
 
+// TestFirstRead finds a connection open that the first read can use, before there is one.
+func TestFirstRead(t *testing.T) {
+	t.Parallel()
+	s, _ := startReady(t, func(c *config.Config) { c.PoolSize = 8 })
+	until(t, "a connection is open that reads share", func() bool { n, _ := s.db.shared.Connections(); return n == 1 })
+}
+
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)

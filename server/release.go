@@ -177,14 +177,20 @@ const rowsResult = "rows"
 // declaredFunctions lists the functions in schema api that this role may call, by what
 // they are called with, and that answer what one of an action or of an early decision may.
 func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunction, error) {
+	// Rights are asked for after the functions of other schemas have been passed over: each question takes a look at the
+	// catalog, and Postgres has thousands of functions.
 	rows, err := tx.Query(ctx, `
+		with declared as materialized (
+			select pg_proc.*, typtype
+			from pg_catalog.pg_proc
+			join pg_catalog.pg_type on pg_type.oid = prorettype
+			where pronamespace = 'api'::regnamespace
+				and prokind = 'f'
+				and (prorettype in ('text'::regtype, 'boolean'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
+		)
 		select format('%s (%s)', proname, oidvectortypes(proargtypes)), case when typtype = 'c' or prorettype = 'record'::regtype then 'rows' else prorettype::regtype::text end, provolatile::text
-		from pg_catalog.pg_proc
-		join pg_catalog.pg_type on pg_type.oid = prorettype
-		where pronamespace = 'api'::regnamespace
-			and prokind = 'f'
-			and (prorettype in ('text'::regtype, 'boolean'::regtype) and not proretset or typtype = 'c' or prorettype = 'record'::regtype)
-			and has_function_privilege(pg_proc.oid, 'execute')`)
+		from declared
+		where has_function_privilege(oid, 'execute')`)
 	if err != nil {
 		return nil, fmt.Errorf("read the signatures of the functions: %w", err)
 	}

@@ -361,3 +361,20 @@ func waitSleeping(t *testing.T, db *pgtest.DB) {
 	}
 	t.Fatal("nothing sleeps")
 }
+
+func TestOpen(t *testing.T) {
+	t.Parallel()
+	p, _ := start(t, func(o *pipeline.Options) { o.Connections = 2 })
+	p.Open() // does nothing beside others
+	expect(t, p, 2, 0)
+	p.Reset()
+	expect(t, p, 0, 0)
+	for range 2000 { // those that are being closed are still there
+		p.Open()
+		if all, _ := p.Connections(); all == 1 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Error("no connection was opened")
+}

@@ -220,6 +220,16 @@ func (p *Pool) leave(n *connection) {
 	p.mu.Unlock()
 }
 
+// Open opens the first connection in the background, so that the first query need not wait for it. It does nothing where
+// there is one.
+func (p *Pool) Open() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.connections)+p.connecting == 0 {
+		p.grow(time.Now())
+	}
+}
+
 // grow opens one more connection in the background, if there may be more.
 func (p *Pool) grow(now time.Time) {
 	if p.closed || len(p.connections)+p.connecting >= p.options.Connections || now.Before(p.retryAt) {
