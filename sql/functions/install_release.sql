@@ -21,7 +21,7 @@ begin
   returning release.number into v_number;
 
   perform platform.keep_catalog();
-  perform platform.keep_rules('app'), platform.keep_rules('api');
+  perform platform.keep_rules('app', 'api');
   perform platform.announce(v_number);
   return v_number;
 end;

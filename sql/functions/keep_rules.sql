@@ -1,17 +1,17 @@
--- Notes what the rules of a schema say, for platform.serving_faults to compare with later: at the end of an installation, and
+-- Notes what the rules of schemas say, for platform.serving_faults to compare with later: at the end of an installation, and
 -- once by hand after the database has moved to another major version of Postgres. Nobody is granted this.
-create or replace function platform.keep_rules(schema text) returns void
+create or replace function platform.keep_rules(variadic schemas text[]) returns void
 language sql
 volatile
 security invoker
 as $$
   delete from platform.kept_rule
-  where kept_rule.schema = keep_rules.schema;
+  where kept_rule.schema = any (keep_rules.schemas);
 
   insert into platform.kept_rule (schema, object, postgres, digest)
   select rules.schema, rules.object, rules.postgres, rules.digest
   from platform.rules() as rules
-  where rules.schema = keep_rules.schema;
+  where rules.schema = any (keep_rules.schemas);
 $$;
 
-comment on function platform.keep_rules(text) is 'Notes what the rules of a schema say.';
+comment on function platform.keep_rules(text[]) is 'Notes what the rules of schemas say.';
