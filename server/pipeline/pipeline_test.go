@@ -58,12 +58,17 @@ func start(t *testing.T, change func(*pipeline.Options)) (*pipeline.Pool, *pgtes
 	return p, db
 }
 
-// connect waits until there are so many connections.
+// connect waits until there are so many connections, and nothing on its way on them: behind a statement that is slow a
+// next one is sent elsewhere, also if nobody waits for the slow one any longer.
 func connect(t *testing.T, p *pipeline.Pool, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if n, _ := p.Connections(); n == want {
+		n, busy := p.Connections()
+		switch {
+		case n == want && busy == 0:
 			return
+		case n == want:
+			continue
 		}
 		var all sync.WaitGroup
 		for range 4 {
