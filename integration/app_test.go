@@ -266,7 +266,7 @@ func issue(t *testing.T, tokens *auth.Tokens, identity string) string {
 func (a *app) awaitReady(t *testing.T, want string) {
 	t.Helper()
 	got := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, got = a.send(t, "GET", "/readyz", nil, ""); got == want {
 			return
 		}

@@ -94,7 +94,7 @@ func TestPooler(t *testing.T) {
 		reinstall(t, db, dir)
 		for i, a := range servers {
 			found := false
-			for deadline := time.Now().Add(30 * time.Second); !found && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			for deadline := time.Now().Add(2 * time.Minute); !found && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 				_, described := a.send(t, "GET", "/api/json/openapi.json", nil, "")
 				found = strings.Contains(described, "laterNotes")
 			}

@@ -48,7 +48,7 @@ func edit(t *testing.T, dir, old, new string) {
 func (a *app) await(t *testing.T, action, body, want string) {
 	t.Helper()
 	got := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if _, got = a.send(t, "POST", "/api/json/"+action, nil, body); strings.Contains(got, want) {
 			return
 		}

@@ -63,7 +63,7 @@ func (c *copies) serve(t *testing.T, url, readURL, lag string) *app {
 // where that ends.
 func (c *copies) awaitLog(t *testing.T, a *app, after int, said string) int {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		text := a.log.String()
 		if at := strings.Index(text[after:], said); at >= 0 {
 			return after + at + len(said)
@@ -76,7 +76,7 @@ func (c *copies) awaitLog(t *testing.T, a *app, after int, said string) int {
 // until waits until something is so.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("after a minute it is not so that %s", what)
 		}
@@ -126,7 +126,7 @@ func (c *copies) pause(t *testing.T, isPaused bool) {
 	}
 	c.standby.Exec(t, "select pg_wal_replay_pause()")
 	state, conn := "", c.standby.Superuser(t)
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline) && state != "paused"; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline) && state != "paused"; time.Sleep(5 * time.Millisecond) {
 		if err := conn.QueryRow(t.Context(), "select pg_get_wal_replay_pause_state()").Scan(&state); err != nil {
 			t.Fatal(err)
 		}
@@ -301,7 +301,7 @@ func (a *app) issued(t *testing.T, identity string, more ...string) http.Header 
 func (a *app) awaitWrite(t *testing.T, path string, header http.Header, body string) {
 	t.Helper()
 	got := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		var response *http.Response
 		if response, got = a.send(t, "POST", path, header, body); response.StatusCode == 200 {
 			return
@@ -320,7 +320,7 @@ func TestReleaseBeforeReplica(t *testing.T) {
 	edit(t, c.dir, "list listPages()", "list listPages()\n    list allPages()")
 	reinstall(t, c.db, c.dir)
 	header := c.a.as(t, "ada")
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		response, got := c.a.send(t, "POST", "/api/json/allPages", header, `{}`)
 		if response.StatusCode == 200 {
 			break

@@ -119,11 +119,10 @@ func develop(t *testing.T, project string) string {
 		}
 	})
 	a := &app{url: "http://127.0.0.1:" + port, client: http.DefaultClient}
-	for range 600 {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if response, _, err := a.try(t.Context(), "GET", "/readyz", nil, ""); err == nil && response.StatusCode == 200 {
 			return a.url
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	t.Fatalf("sternpost dev does not serve %s:\n%s", project, p.Out)
 	return ""

@@ -63,7 +63,7 @@ func (p postgres) answers() bool {
 func assertNoPostgres(t *testing.T, project string) {
 	t.Helper()
 	found := ""
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		var err error
 		if found, err = anyLock(project); err == nil && found == "" {
 			return

@@ -150,7 +150,7 @@ func read(t *testing.T, m mailserver.Mail) (subject, text, html string) {
 // await waits for the mail after so many, and returns it with the token of its link.
 func await(t *testing.T, mails *mailserver.Server, before int) (mailserver.Mail, string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if taken := mails.Taken(); len(taken) > before {
 			_, text, _ := read(t, taken[before])
 			match := regexp.MustCompile(`[?&]token=([A-Za-z0-9_-]{43})\n`).FindStringSubmatch(text)
@@ -167,7 +167,7 @@ func await(t *testing.T, mails *mailserver.Server, before int) (mailserver.Mail,
 // awaitSent waits until all mails are noted as sent.
 func awaitSent(t *testing.T, s *service) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if value[bool](t, s, `select bool_and(sent_at is not null) from platform.mail`) {
 			return
 		}
@@ -577,7 +577,7 @@ func TestMailServerRefuses(t *testing.T) {
 	}
 	settled := func(id int, condition string) string {
 		t.Helper()
-		for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 			if got := value[*string](t, s, `select (select concat_ws(' ', attempts, content is null, due_at - now() between '0' and '5 seconds', failure) from platform.mail where id = $1 and `+condition+`)`, id); got != nil {
 				return *got
 			}

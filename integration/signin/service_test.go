@@ -150,7 +150,7 @@ func serve(t *testing.T, o options) *service {
 
 func (s *service) awaitReady(t *testing.T) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		response, err := http.Get(s.url + "/readyz")
 		if err != nil {
 			continue
