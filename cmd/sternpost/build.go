@@ -17,7 +17,7 @@ the platform, tables, policies, functions and the release. Run it against an
 empty database in one transaction:
 
   sternpost build | psql -1 -v ON_ERROR_STOP=1 DATABASE_URL`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			compiled, err := compile(c.ErrOrStderr(), projectDir(args))
 			if err != nil {

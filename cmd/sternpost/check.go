@@ -31,7 +31,7 @@ func newCheck() *cobra.Command {
 source. It also tries the templates of mails in the folder mail. It exits with 1
 if there is any error; warnings do not count. With --watch it checks again after
 each change, until Ctrl-C. With --format json each result is a line of its own.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for editors")
 	c.Flags().BoolVar(&watching, "watch", false, "check again after each change")

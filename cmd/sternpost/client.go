@@ -34,7 +34,7 @@ and its answer, sign-in, uploads, pages, safe retries and errors.
 
 It runs in browsers, Node, Deno, Bun and React Native. Generate it again when the
 schema changes. The TypeScript compiler then shows what no longer fits.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	c.Flags().StringVar(&name, "api", "", "which API (the first one)")
 	c.RunE = func(c *cobra.Command, args []string) error {

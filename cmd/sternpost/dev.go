@@ -36,7 +36,7 @@ start over with sternpost reset.
 
 If DATABASE_URL names a database, dev asks before it uses it, unless no server serves it
 and it is empty or dev has installed it.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	flags.add(c)
 	var allow, backfills []string

@@ -46,7 +46,7 @@ widening changes, diff exits with 0. It exits with 1 if a schema has errors.
 As JSON: changes[] with class, area (api, action, input, result, rows, error,
 permission), subject, actions, change, reason and allowed; and counts{} by class.
 Later versions may add members.`,
-		Args: cobra.ExactArgs(2),
+		Args: takes(2, 2),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")
 	c.Flags().StringArrayVar(&allowed, "allow", nil, "a class of changes, an action or a subject that may change; repeatable")
@@ -78,7 +78,7 @@ Later versions may add members.`,
 // releaseAt compiles the project in a folder, or that of a single schema file,
 // printing its errors.
 func releaseAt(w io.Writer, path string) (*contract.Release, error) {
-	info, err := os.Stat(path)
+	info, err := stat(path)
 	if err != nil {
 		return nil, environmentError(err)
 	}

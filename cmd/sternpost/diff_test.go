@@ -31,7 +31,7 @@ func TestDiff(t *testing.T) {
 		{"of files", []string{filepath.Join(old, "schema.stern"), filepath.Join(without, "schema.stern")}, exitInput, "listNotes: removed", "1 breaking"},
 		{"of a schema with errors", []string{old, broken}, exitInput, "", "schema.stern:3:10"},
 		{"of nothing there", []string{old, filepath.Join(old, "none")}, exitEnvironment, "", "none"},
-		{"of one", []string{old}, exitUsage, "", "accepts 2 arg"},
+		{"of one", []string{old}, exitUsage, "", "an argument is missing"},
 		{"of another format", []string{old, old, "--format", "xml"}, exitUsage, "", `not "xml"`},
 	}
 	for _, test := range tests {

@@ -22,7 +22,7 @@ case doctor exits with 1.
 Doctor works in a schema and with a role of its own, looks at nothing else, and always
 removes both. Connect as the role that is to own the database. Connect through the
 pooler to test the pooler.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

@@ -22,6 +22,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/explain"
 	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 func newExplain() *cobra.Command {
@@ -53,7 +54,7 @@ selected, admitted, wheres, rules) and notes[]. Later versions may add members.
 
 Explain exits with 0 whether the call is admitted or refused, with 1 if the schema, the
 action, the caller or the input is wrong, and with 3 if there is no database.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 	}
 	c.Flags().StringVar(&f.as, "as", "", "who calls: the id or e-mail of an Identity (default anonymous)")
 	c.Flags().StringVar(&f.input, "input", "", "the body of the request, as JSON")
@@ -98,11 +99,23 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	return f.explainInstalled(ctx, out, diagnostics, address, settings.Uploads.MaxOutstanding, compiled, request)
 }
 
+// meant asks whether another action was meant; it is empty if none has such a name.
+func meant(name string, actions []*schema.Action) string {
+	var names []string
+	for _, a := range actions {
+		names = append(names, a.Name)
+	}
+	if other := syntax.Suggest(name, names); other != "" {
+		return fmt.Sprintf(" (did you mean %s?)", other)
+	}
+	return ""
+}
+
 // request reads what is to be explained.
 func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request, error) {
 	i := slices.IndexFunc(r.Schema.Actions, func(a *schema.Action) bool { return a.Name == name })
 	if i < 0 {
-		return explain.Request{}, fmt.Errorf("the schema has no action %s", name)
+		return explain.Request{}, fmt.Errorf("the schema has no action %s%s", name, meant(name, r.Schema.Actions))
 	}
 	request := explain.Request{Action: r.Schema.Actions[i], Caller: f.as, Row: f.row, Headers: map[string]string{}}
 	for _, header := range f.headers {

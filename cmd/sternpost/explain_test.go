@@ -55,12 +55,12 @@ func TestExplain(t *testing.T) {
 		{"a header and a secret", []string{"editNote", dir, "--as", "bea", "--header", "Key=k3y", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "ctx.secrets.NOTE_KEY: (not shown)", ""},
 		{"another header", []string{"editNote", dir, "--as", "bea", "--header", "Key=x", "--input", `{"where":{"id":"n1"},"values":{"text":"x"}}`}, 0, "403, refused before any row is read", ""},
 		{"an unknown caller", []string{"getNote", dir, "--as", "nobody", "--input", `{"id":"n1"}`}, exitInput, "", "there is no Identity with the id or e-mail nobody"},
-		{"an unknown action", []string{"getNot", dir}, exitInput, "", "the schema has no action getNot"},
+		{"an unknown action", []string{"getNot", dir}, exitInput, "", "the schema has no action getNot (did you mean getNote?)"},
 		{"input that is missing", []string{"getNote", dir}, exitInput, "", "id is required"},
 		{"input that is not JSON", []string{"getNote", dir, "--input", "{"}, exitInput, "", "not valid JSON"},
 		{"a header without value", []string{"getNote", dir, "--header", "Key"}, exitInput, "", "--header takes Name=value"},
 		{"another format", []string{"getNote", dir, "--format", "xml"}, exitUsage, "", `not "xml"`},
-		{"without action", nil, exitUsage, "", "accepts between 1 and 2 arg"},
+		{"without action", nil, exitUsage, "", "an argument is missing"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -36,7 +36,7 @@ Verify changes nothing without --recount. With --recount it first counts the row
 each file anew. You need that after a table or column with files was dropped, after a
 table was truncated by hand, and after rows were restored with triggers off. A file that no row
 names is then deleted like any other file, and a file that a row names is kept.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	var recount bool
 	c.Flags().BoolVar(&recount, "recount", false, "count the rows of each file anew; writes of files wait meanwhile")

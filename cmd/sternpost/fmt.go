@@ -87,7 +87,7 @@ func unparsed(errs syntax.Errors) bool {
 func schemaFiles(args []string) ([]string, error) {
 	var names []string
 	for _, arg := range args {
-		info, err := os.Stat(arg)
+		info, err := stat(arg)
 		if err != nil {
 			return nil, err
 		}

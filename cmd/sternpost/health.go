@@ -26,7 +26,7 @@ not answer, or says that it is not healthy.
 A server is healthy while its process serves, even while its database is away. A
 supervisor may therefore restart an unhealthy server. --ready asks whether the server
 can take requests now.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.add(c)
 	c.Flags().BoolVar(&ready, "ready", false, "ask whether the server can take requests")

@@ -31,9 +31,12 @@ func newInit() *cobra.Command {
 		Long: `Init makes a folder with a first schema, a first function, first rows, a configuration
 file and a .gitignore. It overwrites nothing: if the folder has one of these files, init
 leaves the folder as it is.`,
-		Args: cobra.ExactArgs(1),
+		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]
+			if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+				return inputError(fmt.Errorf("%s is a file; give the folder to make", dir))
+			}
 			for _, f := range newFiles {
 				if exists(filepath.Join(dir, f.to)) {
 					return inputError(fmt.Errorf("%s has a file %s already; nothing was written", dir, f.to))

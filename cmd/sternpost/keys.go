@@ -35,7 +35,7 @@ func newKeysCreate() *cobra.Command {
 		Long: `Create makes a key of an identity and prints it on standard output. The key is shown only
 this once: the database keeps its SHA-256. A key ends when it expires, when it is
 revoked, and with its identity.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.add(c)
 	c.Flags().StringVar(&identity, "identity", "", "id of the identity, or an e-mail address that no other identity has")
@@ -89,7 +89,7 @@ func newKeysList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "List keys by their ids",
-		Args:  cobra.NoArgs,
+		Args:  takes(0, 0),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
@@ -117,7 +117,7 @@ func newKeysRevoke() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revoke ID",
 		Short: "Revoke a key at once",
-		Args:  cobra.ExactArgs(1),
+		Args:  takes(1, 1),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {

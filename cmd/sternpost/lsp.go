@@ -15,7 +15,7 @@ func newLSP() *cobra.Command {
 		Short: "Help an editor: diagnostics, completion, hover, formatting",
 		Long: `Lsp is a language server: an editor starts it and talks to it over standard
 input and output. It finds the project of each schema file by itself.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 		RunE: func(c *cobra.Command, _ []string) error {
 			err := lsp.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout(), lsp.Options{
 				Version: currentVersion(),

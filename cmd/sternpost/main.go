@@ -75,6 +75,7 @@ func newRoot() *cobra.Command {
 		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	root.SetFlagErrorFunc(badFlag)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(newInit(), newDev(), newReset(), newCheck(), newFmt(), newBuild(), newMigrate(), newRoles(), newDoctor(), newOpenAPI(), newClient(), newServe(), newHealth(), newPermissions(), newFilesCommand(), newSecretsCommand(), newKeysCommand(), newDiff(), newExplain(), newLSP(), newVersion())
 	return root

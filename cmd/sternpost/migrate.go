@@ -113,7 +113,7 @@ runs outside a transaction.
 
 New refuses changes that would lose rows or values, or may fail on existing rows, until
 --allow names them. --backfill gives existing rows a value for a new required field.`,
-		Args: cobra.RangeArgs(1, 2),
+		Args: takes(1, 2),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -157,7 +157,7 @@ func newMigratePlan() *cobra.Command {
 		Long: `Plan lists the migrations that a database lacks. For each step it prints the reason, the
 risk and the lock that it takes, and how many rows the tables hold. It also lists what
 was changed by hand. Plan changes nothing.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -215,7 +215,7 @@ kill -9, up continues where it was.
 If a migration does not get its locks within --lock-timeout, up rolls it back, lets
 others go on, and tries it again until --patience ends. Up refuses a database that was
 changed by hand, unless --allow-drift is given.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	flags.add(c)
 	c.Flags().DurationVar(&options.LockTimeout, "lock-timeout", 2*time.Second, "how long to wait for a table; other calls wait behind it")
@@ -258,7 +258,7 @@ func newMigrateStatus() *cobra.Command {
 		Long: `Status lists the migrations and marks those that a database lacks. It prints the
 database's release, and what was changed by hand since that was installed. It exits with
 1 unless all migrations are applied and nothing was changed by hand.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -305,7 +305,7 @@ func newMigrateCheck() *cobra.Command {
 database of a scratch Postgres, installs the schema in another one, and compares the
 two. It exits with 1 and prints the reason if the two differ, if the schema has changed
 since the last migration, or if two branches have used one number for two files.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	addScratch(c, &scratchURL)
 	c.RunE = func(c *cobra.Command, args []string) error {
@@ -340,7 +340,7 @@ migrations to a scratch Postgres, so snapshot.json may be in any state. It keeps
 statements that somebody added to FILE as comments at its end.
 
 Without FILE it only makes snapshot.json anew.`,
-		Args: cobra.MaximumNArgs(2),
+		Args: takes(0, 2),
 	}
 	flags.add(c)
 	addScratch(c, &scratchURL)
@@ -396,7 +396,7 @@ func newMigrateAdopt() *cobra.Command {
 migrations to a scratch Postgres, finds the one that leaves a database exactly like this
 one, and notes its number there. From then on up works. If no migration leaves such a
 database, adopt refuses it and prints the differences.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	flags.add(c)
 	addScratch(c, &scratchURL)

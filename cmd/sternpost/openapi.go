@@ -28,7 +28,7 @@ server answers it under /{api}/json/openapi.json. Three members do not come from
 schema. The version is 0 here; a server puts the number of its release there. The
 address of the server and the name of the project (x-project) are those of the
 project's settings.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	c.Flags().StringVar(&name, "api", "", "which API (the first one)")
 	c.Flags().StringVar(&baseURL, "base-url", "", "address of the server (baseUrl of the settings)")

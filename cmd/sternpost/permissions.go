@@ -41,7 +41,7 @@ As JSON:
   allowed[]  the same members, for warnings that an @allow accepts
 
 Later versions may add members. Permissions exits with 1 if the schema has errors.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for scripts")
 	c.RunE = func(c *cobra.Command, args []string) error {

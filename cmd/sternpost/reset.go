@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 
 	"github.com/sternpost/sternpost/cmd/internal/dev"
 	"github.com/sternpost/sternpost/cmd/internal/seed"
+	"github.com/sternpost/sternpost/sqlgen"
 )
 
 func newReset() *cobra.Command {
@@ -23,12 +23,12 @@ func newReset() *cobra.Command {
 project, with all its rows and files. It asks first. The next dev starts with an
 empty database, and fills it from the folder seed again. Reset never touches a
 database that DATABASE_URL names.`,
-		Args: cobra.MaximumNArgs(1),
+		Args: takes(0, 1),
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		dir := projectDir(args)
-		if _, err := os.Stat(dir); err != nil {
+		if err := sqlgen.CheckDir(dir); err != nil {
 			return environmentError(err)
 		}
 		home := filepath.Join(dir, ".sternpost")

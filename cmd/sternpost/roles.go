@@ -29,7 +29,7 @@ already.
 Connect as the owner of the database, with the right to make roles (createrole), or as a
 superuser. The owner does not need createrole afterwards. --login lets an existing login
 serve the database.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.add(c)
 	var logins []string

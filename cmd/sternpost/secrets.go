@@ -30,7 +30,7 @@ with code 0, the servers no longer need the previous keys. A value that no key d
 as it is; rotate names it and exits with code 1. Servers may keep running if all of them
 have the new key. The configuration is that of serve, but the database login must be the
 owner of the tables.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.addDatabase(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

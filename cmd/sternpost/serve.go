@@ -21,7 +21,7 @@ not read schema files, and changes to a newer release when one is installed. It
 reads its configuration from sternpost.yaml and the environment; the environment
 wins. It needs at least DATABASE_URL, BASE_URL and STERNPOST_AUTH_SIGNING_KEY. The
 database login must be a member of the role sternpost_server and nothing else.`,
-		Args: cobra.NoArgs,
+		Args: takes(0, 0),
 	}
 	flags.add(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {

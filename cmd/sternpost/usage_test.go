@@ -33,11 +33,13 @@ func TestUsage(t *testing.T) {
 	}{
 		{[]string{"serv"}, `unknown command "serv"`},
 		{[]string{"check", "--strict"}, "unknown flag: --strict"},
-		{[]string{"check", "a", "b"}, "accepts at most 1 arg"},
+		{[]string{"check", "a", "b"}, "there is nothing that b could mean\nusage: sternpost check [DIR] [flags]\n"},
 		{[]string{"check", "--format", "xml"}, `--format takes text or json, not "xml"`},
-		{[]string{"init"}, "accepts 1 arg(s), received 0\nusage: sternpost init DIR [flags]\n"},
-		{[]string{"serve", "dir"}, "unknown command"},
-		{[]string{"dev", "--port", "http"}, "invalid argument"},
+		{[]string{"init"}, "an argument is missing\nusage: sternpost init DIR [flags]\n"},
+		{[]string{"serve", "dir"}, "it takes no arguments, not dir\nusage: sternpost serve [flags]\n"},
+		{[]string{"diff"}, "2 arguments are missing\nusage: sternpost diff OLD NEW [flags]\n"},
+		{[]string{"dev", "--port", "http"}, `--port takes a number, not "http"`},
+		{[]string{"migrate", "up", "--patience", "5"}, `--patience takes a time such as 30s or 5m, not "5"`},
 		{[]string{"fmt", "-w", "--check"}, "none of the others can be"},
 		{[]string{"version", "--all"}, "unknown flag: --all"},
 	}

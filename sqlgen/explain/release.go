@@ -16,7 +16,7 @@ import (
 )
 
 // ErrNotInstalled is returned for a database in which nothing is installed.
-var ErrNotInstalled = errors.New("the database holds no release")
+var ErrNotInstalled = errors.New("the database holds no release: install one with sternpost dev or sternpost migrate up")
 
 // ErrNotOwner is returned for a login that may not read what is installed.
 var ErrNotOwner = errors.New("this login may not read what is installed: connect as the owner of the database, not as a server does")

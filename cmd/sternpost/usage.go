@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// takes lets a command have so many arguments.
+func takes(least, most int) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		switch {
+		case len(args) > most && most == 0:
+			return fmt.Errorf("it takes no arguments, not %s", strings.Join(args, " "))
+		case len(args) > most:
+			return fmt.Errorf("there is nothing that %s could mean", strings.Join(args[most:], " "))
+		case len(args) == least-1:
+			return errors.New("an argument is missing")
+		case len(args) < least:
+			return fmt.Errorf("%d arguments are missing", least-len(args))
+		}
+		return nil
+	}
+}
+
+// badFlag says what a flag takes whose value cannot be read.
+func badFlag(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	what, known := map[string]string{"int": "a number", "duration": "a time such as 30s or 5m", "bool": "true or false"}[invalid.GetFlag().Value.Type()]
+	if !known {
+		return err
+	}
+	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, what, invalid.GetValue())
+}
+
+// stat looks at a file or folder that an argument names.
+func stat(path string) (fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file or folder %s", path)
+	}
+	return info, err
+}
