@@ -59,16 +59,9 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	settings := o.Config
-	if settings.SigningKey == "" {
-		if settings.SigningKey, err = signingKey(home); err != nil {
-			return err
-		}
-	}
-	if settings.EncryptionKey == "" {
-		if settings.EncryptionKey, err = encryptionKey(home); err != nil {
-			return err
-		}
+	settings, err := withKeys(o.Config, home)
+	if err != nil {
+		return err
 	}
 	database, err := postgres.Start(ctx, postgres.Options{URL: settings.DatabaseURL, Dir: home})
 	if err != nil {
@@ -134,6 +127,20 @@ func Run(ctx context.Context, o Options) error {
 				fmt.Errorf("the database is gone, and its data is kept: start again (%w)", database.Err()), <-ended)
 		}
 	}
+}
+
+// withKeys completes settings by the keys of a home that they lack.
+func withKeys(settings config.Config, home string) (config.Config, error) {
+	var err error
+	if settings.SigningKey == "" {
+		if settings.SigningKey, err = signingKey(home); err != nil {
+			return settings, err
+		}
+	}
+	if settings.EncryptionKey == "" {
+		settings.EncryptionKey, err = encryptionKey(home)
+	}
+	return settings, err
 }
 
 // installed goes on after a turn, whose outcome is nil if nothing could be installed.
