@@ -75,10 +75,10 @@ func TestConfiguration(t *testing.T) {
 		want   string
 		isProd bool // serve alone would refuse it
 	}{
-		{name: "an unknown key", file: "prot: 8080\n", want: "sternpost.yaml:1: prot: there is no such setting"},
+		{name: "an unknown key", file: "prot: 8080\n", want: "sternpost.yaml:1: prot: unknown setting"},
 		{name: "not YAML", file: "port: [\n", want: "sternpost.yaml"},
 		{name: "a value of another form", file: "host: 127.0.0.1\nport: eighty\n", want: "sternpost.yaml:2: port:"},
-		{name: "an unknown variable", env: []string{"STERNPOST_PROT=8080"}, want: "STERNPOST_PROT: there is no such setting"},
+		{name: "an unknown variable", env: []string{"STERNPOST_PROT=8080"}, want: "STERNPOST_PROT: unknown setting"},
 		{name: "a port that there is not", args: []string{"--port", "99999"}, want: "PORT: port:"},
 		{name: "a mode that there is not", env: []string{"STERNPOST_MODE=testing"}, want: "STERNPOST_MODE: mode:"},
 		{name: "a file that is not there", args: []string{"--config", "none.yaml"}, want: "none.yaml"},

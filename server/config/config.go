@@ -273,7 +273,7 @@ func readEnvironment(env []string) (map[string]given, []error) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if strings.HasPrefix(name, variablePrefix) && !known[name] && !strings.HasPrefix(name, "STERNPOST_TEST_") {
-			problems = append(problems, fmt.Errorf("%s: there is no such setting", name))
+			problems = append(problems, fmt.Errorf("%s: unknown setting", name))
 		}
 	}
 	return values, problems

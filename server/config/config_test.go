@@ -152,9 +152,9 @@ func TestConfigProblems(t *testing.T) {
 		{"name: ' '", ok, "sternpost.yaml:1: name: \" \" is empty"},
 		{"name: \"a\\nb\"", ok, "name: \"a\\nb\" is more than one line of text"},
 		{"name: " + strings.Repeat("é", 101), ok, "has more than 100 characters"},
-		{"\nprot: 1\n", ok, "sternpost.yaml:2: prot: there is no such setting"},
-		{"Port: 1", ok, "sternpost.yaml:1: Port: there is no such setting"},
-		{"database:\n  size: 1\n", ok, "sternpost.yaml:2: database.size: there is no such setting"},
+		{"\nprot: 1\n", ok, "sternpost.yaml:2: prot: unknown setting"},
+		{"Port: 1", ok, "sternpost.yaml:1: Port: unknown setting"},
+		{"database:\n  size: 1\n", ok, "sternpost.yaml:2: database.size: unknown setting"},
 		{"database: x", ok, "sternpost.yaml:1: database: holds no settings"},
 		{"port: [1]", ok, "sternpost.yaml:1: port: is not a list"},
 		{"port:\n  a: 1", ok, "port: has no plain value"},
@@ -192,8 +192,8 @@ func TestConfigProblems(t *testing.T) {
 
 		{"", ok + " STERNPOST_PORT=x", `STERNPOST_PORT: port: "x" is not a whole number`},
 		{"", ok + " PORT=x", `PORT: port: "x" is not a whole number`},
-		{"", ok + " STERNPOST_DATABASE_POOLSIZE=1", "STERNPOST_DATABASE_POOLSIZE: there is no such setting"},
-		{"", ok + " STERNPOST_PORT_FILE=/x", "STERNPOST_PORT_FILE: there is no such setting"},
+		{"", ok + " STERNPOST_DATABASE_POOLSIZE=1", "STERNPOST_DATABASE_POOLSIZE: unknown setting"},
+		{"", ok + " STERNPOST_PORT_FILE=/x", "STERNPOST_PORT_FILE: unknown setting"},
 		{"", ok + " DATABASE_URL_FILE=/x", "DATABASE_URL and DATABASE_URL_FILE are both set"},
 		{"", "BASE_URL=https://x DATABASE_URL_FILE=/does/not/exist", "DATABASE_URL_FILE: open /does/not/exist"},
 		{"", ok + " STERNPOST_AUTH_PROVIDERS=google", "STERNPOST_AUTH_PROVIDERS: auth.providers is a list of objects"},
@@ -202,7 +202,7 @@ func TestConfigProblems(t *testing.T) {
 		{"", "STERNPOST_MODE=development BASE_URL=https://u:p@x", "has more than scheme"},
 		{"", "STERNPOST_MODE=development BASE_URL=https://x?y", "has more than scheme"},
 
-		{"prot: 1\nport: x\n", ok + " STERNPOST_HOTS=1", "sternpost.yaml:1: prot\nSTERNPOST_HOTS: there\nsternpost.yaml:2: port"},
+		{"prot: 1\nport: x\n", ok + " STERNPOST_HOTS=1", "sternpost.yaml:1: prot\nSTERNPOST_HOTS: unknown\nsternpost.yaml:2: port"},
 	}
 	for _, test := range tests {
 		source := Source{Env: strings.Fields(test.env)}
@@ -338,12 +338,12 @@ func TestProductionNamesSettings(t *testing.T) {
 		found := variable.FindAllString(string(text), -1)
 		for _, v := range found {
 			if !variables[v] {
-				t.Errorf("cmd/%s: %s: there is no such setting", name, v)
+				t.Errorf("cmd/%s: %s: unknown setting", name, v)
 			}
 		}
 		for _, m := range key.FindAllStringSubmatch(string(text), -1) {
 			if rooms[m[1]] && !keys[m[1]+m[2]] {
-				t.Errorf("cmd/%s: %s: there is no such setting", name, m[1]+m[2])
+				t.Errorf("cmd/%s: %s: unknown setting", name, m[1]+m[2])
 			}
 			found = append(found, m[0])
 		}

@@ -82,7 +82,7 @@ func (f *configFile) section(prefix string, n ast.Node) {
 		case isSection(key):
 			f.section(key+".", m.Value)
 		default:
-			f.refuse(m, key, "there is no such setting")
+			f.refuse(m, key, "unknown setting")
 		}
 	}
 }
@@ -167,7 +167,7 @@ func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)
 			at := slices.IndexFunc(s.members, func(s setting[provider]) bool { return s.key == name })
 			if at < 0 {
-				f.refuse(m, key, "there is no such setting")
+				f.refuse(m, key, "unknown setting")
 			} else if g, ok := f.given(key, s.members[at].isList, m); ok {
 				o.values[name] = g
 			}

@@ -81,7 +81,7 @@ func TestAuthSettingProblems(t *testing.T) {
 		{provider("type: github, name: g, clientId: c"), development, `auth.providers[0]: type: "github" is none of google, facebook, gitlab, slack, oidc`},
 		{provider("type: google, name: 1g, clientId: c"), development, `name: "1g" is not a name`},
 		{provider("type: google, name: g-h, clientId: c"), development, `name: "g-h" is not a name`},
-		{provider("type: google, name: g, clientId: c, clientSecret: secret-text"), development, "auth.providers[0].clientSecret: there is no such setting"},
+		{provider("type: google, name: g, clientId: c, clientSecret: secret-text"), development, "auth.providers[0].clientSecret: unknown setting"},
 		{provider("type: google, name: g, clientId: [c]"), development, "auth.providers[0].clientId: is not a list"},
 		{provider("type: google, name: g, clientId: {a: b}"), development, "auth.providers[0].clientId: has no plain value"},
 		{provider("type: google, name: g, clientId: c, scopes: ['a b']"), development, `scopes: "a b" is not a scope`},

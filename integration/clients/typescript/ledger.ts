@@ -166,7 +166,7 @@ await step("read a message", async () => {
   equal([statement.opening, statement.closing], [153.5, 53.5]);
   equal(statement.entries.map((e) => [e.text, e.debit ?? null, e.credit ?? null]), [[invoice.number, null, 100]]);
   const hidden = await stranger.POST("/portal/json/statement", { body });
-  equal([hidden.error?.code, hidden.error?.message], ["ERR_RECORD_NOT_FOUND", "there is no such customer"]);
+  equal([hidden.error?.code, hidden.error?.message], ["ERR_RECORD_NOT_FOUND", "the customer does not exist"]);
 });
 
 await step("nobody reads nothing", async () => {

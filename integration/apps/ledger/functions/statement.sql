@@ -13,7 +13,7 @@ declare
 begin
   select customer.name into v_customer from app.customer where customer.id = statement.id;
   if v_customer is null then
-    raise exception 'there is no such customer' using errcode = 'SP404';
+    raise exception 'the customer does not exist' using errcode = 'SP404';
   end if;
 
   with entry as (

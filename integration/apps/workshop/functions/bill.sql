@@ -8,7 +8,7 @@ declare
   v_number text := (select repair_order.number from app.repair_order where repair_order.id = bill.id);
 begin
   if v_number is null then
-    raise exception 'there is no such order' using errcode = 'SP404';
+    raise exception 'the order does not exist' using errcode = 'SP404';
   end if;
 
   return (
