@@ -256,6 +256,11 @@ model Note {
       @orderBy(at: desc)
       @sortable(rank)
     }
+    list briefNotes(rank?, price?, cost?) {
+      @orderBy(at: desc)
+      @sortable(rank)
+      @select(rank, price, cost)
+    }
   }
   @permission(expression: ctx.isAuthenticated, actions: [list])
 }
@@ -280,9 +285,11 @@ model Note {
 		{`{"where":{"rank":{"notEquals":-1}},"limit":20,"offset":10}`, "n9989", 80},
 		{`{"where":{"rank":{"notEquals":-1}},"last":20}`, "n19", 60},
 	} {
-		rows, answer := rowsReadBy(t, conn, "list_notes", test.body, "i")
-		if page := readPage(t, answer); rows > test.most || len(page.ids) < 20 || page.ids[0] != test.first {
-			t.Errorf("list_notes %s reads %d rows for %v, want at most %d from %s on", test.body, rows, page.ids, test.most, test.first)
+		for _, function := range []string{"list_notes", "brief_notes"} {
+			rows, answer := rowsReadBy(t, conn, function, test.body, "i")
+			if page := readPage(t, answer); rows > test.most || len(page.ids) < 20 || page.ids[0] != test.first {
+				t.Errorf("%s %s reads %d rows for %v, want at most %d from %s on", function, test.body, rows, page.ids, test.most, test.first)
+			}
 		}
 	}
 }

@@ -124,7 +124,7 @@ model Note {
   actions {
     get brief(id) { @select(text, author.name) }
     get other(id) { @select(long) }
-    list briefs(text?) { @orderBy(at: asc) @sortable(text) @select(text) }
+    list briefs(text?, long?) { @orderBy(at: asc) @sortable(text) @select(text) }
     create write() with (text, secret?, long?) { @select(text) }
     update rewrite(id) with (text) { @select(text, author.name) }
   }
@@ -148,6 +148,8 @@ model Author { fields { name Text  phone Text @hidden @default("1") } }
 		{"brief", `{"id":"n"}`, `{"id":"n","text":"one","author":{"id":"a","name":"Ada"}}`},
 		{"briefs", `{}`, `{"results":[{"id":"n","text":"one"}],`},
 		{"briefs", `{"where":{"text":{"startsWith":"o"}},"orderBy":[{"text":"desc"}],"totalCount":true}`, `{"results":[{"id":"n","text":"one"}],`},
+		{"briefs", `{"where":{"text":{"notEquals":"x"}}}`, `{"results":[{"id":"n","text":"one"}],`},
+		{"briefs", `{"where":{"long":{"notEquals":"x"}}}`, `{"results":[{"id":"n","text":"one"}],`},
 		{"rewrite", `{"where":{"id":"n"},"values":{"text":"two"}}`, `{"id":"n","text":"two","author":{"id":"a","name":"Ada"}}`},
 		{"write", `{"text":"three","secret":"s","long":"l"}`, `{"id":"ID","text":"three"}`},
 		{"other", `{"id":"n"}`, "42501"},

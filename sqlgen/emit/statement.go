@@ -34,6 +34,8 @@ func statement(s pg.Statement) doc {
 		return group("return query", nest(line, selectClauses(s.Query)), ";")
 	case *pg.Execute:
 		return execute(s)
+	case *pg.ReturnExecute:
+		return cat("return query execute", nest(hard, expr(s.Text, bindAny), using(s.Using)), ";")
 	case *pg.ForEach:
 		return forEach(s)
 	case *pg.ForElement:
@@ -161,10 +163,15 @@ func execute(s *pg.Execute) doc {
 	if s.Into != nil {
 		parts = append(parts, hard, "into ", s.Into.Name)
 	}
-	if len(s.Using) > 0 {
-		parts = append(parts, hard, group("using", nest(line, commaLines(exprs(s.Using)))))
+	return append(parts, using(s.Using), ";")
+}
+
+// using is what a text that is run takes for its parameters.
+func using(values []pg.Expr) doc {
+	if len(values) == 0 {
+		return ""
 	}
-	return append(parts, ";")
+	return cat(hard, group("using", nest(line, commaLines(exprs(values)))))
 }
 
 func forEach(s *pg.ForEach) doc {

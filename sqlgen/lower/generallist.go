@@ -75,17 +75,22 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 // pickFirst picks the rows of the page by a statement without row security, so that every
 // condition may use an index, and then reads them under it.
 func (g *generalList) pickFirst(keys *pg.Variable) {
-	b := g.b
-	g.sql = b.own("v_sql", "text", nil)
-	ids := b.own("v_ids", "text[]", nil)
-	g.readFrom(b.related())
+	g.sql = g.b.own("v_sql", "text", nil)
+	ids := g.b.own("v_ids", "text[]", nil)
+	g.readFrom(g.b.related())
 
 	ways := []pg.Expr{&pg.Array{Elements: []pg.Expr{g.sql}}}
 	if g.merge != nil {
 		ways = g.merge.arguments()
 	}
+	g.b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
+		g.b.readPage(keys, ids, ways...)...)
+}
+
+// readPage picks the ids of a page, in some ways, and reads its rows under row security.
+func (b *builder) readPage(keys, ids *pg.Variable, ways ...pg.Expr) []pg.Statement {
 	alias := pageAlias(b.table)
-	b.step("The page is picked without row security, so that every condition may use an index, then its rows are read under it.",
+	return []pg.Statement{
 		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page",
 			append([]pg.Expr{input, keys, pg.Str(b.table), pg.Str(sortKey{field: b.model.Field("id")}.columnText(b.table))}, ways...)...)},
 		&pg.ReturnQuery{Query: &pg.Select{
@@ -97,7 +102,7 @@ func (g *generalList) pickFirst(keys *pg.Variable) {
 			Joins:   []pg.Join{{Kind: "join", With: b.stored(), On: pg.Eq(pg.Col(b.table, "id"), pg.Col(alias, "id"))}},
 			OrderBy: []pg.Order{{Value: pg.Col(alias, "place")}},
 		}},
-	)
+	}
 }
 
 // takeOperators declares the variable that holds the path of an operator of the request.

@@ -181,6 +181,12 @@ type ReturnQuery struct {
 	Query *Select
 }
 
+// ReturnExecute adds the rows of a query, which is text, to what a function answers.
+type ReturnExecute struct {
+	Text  Expr
+	Using []Expr
+}
+
 // Execute runs text as a statement.
 type Execute struct {
 	Text  Expr
@@ -213,21 +219,22 @@ type Note struct {
 	Text string
 }
 
-func (*Perform) isStatement()     {}
-func (*Assign) isStatement()      {}
-func (*Query) isStatement()       {}
-func (*Insert) isStatement()      {}
-func (*Update) isStatement()      {}
-func (*Delete) isStatement()      {}
-func (*If) isStatement()          {}
-func (*Choose) isStatement()      {}
-func (*Return) isStatement()      {}
-func (*ReturnQuery) isStatement() {}
-func (*Execute) isStatement()     {}
-func (*ForEach) isStatement()     {}
-func (*ForElement) isStatement()  {}
-func (*TestNow) isStatement()     {}
-func (*Note) isStatement()        {}
+func (*Perform) isStatement()       {}
+func (*Assign) isStatement()        {}
+func (*Query) isStatement()         {}
+func (*Insert) isStatement()        {}
+func (*Update) isStatement()        {}
+func (*Delete) isStatement()        {}
+func (*If) isStatement()            {}
+func (*Choose) isStatement()        {}
+func (*Return) isStatement()        {}
+func (*ReturnQuery) isStatement()   {}
+func (*Execute) isStatement()       {}
+func (*ReturnExecute) isStatement() {}
+func (*ForEach) isStatement()       {}
+func (*ForElement) isStatement()    {}
+func (*TestNow) isStatement()       {}
+func (*Note) isStatement()          {}
 
 // IfThen returns an if with one branch.
 func IfThen(condition Expr, then ...Statement) *If {
