@@ -2,6 +2,13 @@ package server
 
 import "runtime/debug"
 
-// leaveStart gives back to the system, once, what only the start has needed: the release as it was read. The pages of
-// the program are left to the kernel, which can take them at any time.
-func (s *Server) leaveStart() { s.left.Do(debug.FreeOSMemory) }
+// leaveStart gives back to the system, once, what only the start has needed: the release as it was read, and the
+// parts of the program that have run to load it.
+func (s *Server) leaveStart() {
+	s.left.Do(func() {
+		debug.FreeOSMemory()
+		if err := releaseProgram(); err != nil {
+			s.log.Debug("the parts of the program that the start has run stay in memory", "error", err)
+		}
+	})
+}
