@@ -33,8 +33,8 @@ configuration as serve. It prints a line for each of these, and then exits with 
   - a file whose count of rows is wrong
 
 Verify changes nothing without --recount. With --recount it first counts the rows of
-each file anew. You need that after a table or column with files was dropped, after a
-table was truncated by hand, and after rows were restored with triggers off. A file that no row
+each file anew. You need that after a table or column with files was dropped or
+truncated by hand, and after rows were restored with triggers off. A file that no row
 names is then deleted like any other file, and a file that a row names is kept.`,
 		Args: takes(0, 0),
 	}

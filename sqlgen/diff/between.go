@@ -62,6 +62,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.compute()
 	p.addUp()
 	p.putBack()
+	p.countFiles()
 	p.functions()
 	p.code()
 	p.plan.Steps = append(p.plan.Steps, p.later...)
@@ -81,6 +82,8 @@ type planner struct {
 	pairs    []*pair
 	offViews map[string]bool // old views that cannot stay
 	touched  map[string]bool // tables whose columns or views change, by old and new name
+
+	dropsFiles bool // whether rows or values go that may name files
 }
 
 // pair is a table in both databases, or in one of them.

@@ -107,6 +107,9 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
+	// CountFiles counts anew which fields name each file: triggers do that when rows are
+	// written, and see nothing of a column or table that is dropped.
+	CountFiles struct{}
 	// NumberRows gives rows without a value the next numbers of a column's sequence, in the
 	// order in which they were made.
 	NumberRows struct {
@@ -237,6 +240,7 @@ func (RenameSequence) isChange()   {}
 func (RestartSequence) isChange()  {}
 func (AdvanceSequence) isChange()  {}
 func (NumberRows) isChange()       {}
+func (CountFiles) isChange()       {}
 func (UpdateRows) isChange()       {}
 func (CommentTable) isChange()     {}
 func (CommentColumn) isChange()    {}

@@ -130,6 +130,7 @@ func (p *planner) dropColumn(pr *pair, at *pg.Table, o *pg.Column) {
 	s := p.step(DropColumn{at, o}, at, reason, AccessExclusive)
 	if s.Rows = rows; rows != 0 {
 		s.Hazards = []Hazard{LosesData}
+		p.dropsFiles = p.dropsFiles || countsFiles(pr.old) && strings.HasPrefix(o.Type, "jsonb")
 	}
 }
 

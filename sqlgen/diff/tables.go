@@ -135,6 +135,7 @@ func (p *planner) dropTables() {
 		s := &Step{Change: DropTable{o}, Table: o.Name, Reason: pr.gone(""), Lock: AccessExclusive, Rows: rows}
 		if rows != 0 {
 			s.Hazards = []Hazard{LosesData}
+			p.dropsFiles = p.dropsFiles || countsFiles(o)
 		}
 		gone = append(gone, s)
 		for _, r := range o.References {

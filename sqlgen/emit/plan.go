@@ -86,6 +86,8 @@ func (w *planWriter) step(s *diff.Step) {
 		w.add("alter sequence %s start with %d;", sequenceName(c.Table, c.Column), c.Column.Sequence.First)
 	case diff.AdvanceSequence:
 		w.add("%s", advanceSequence(c.Table, c.Column))
+	case diff.CountFiles:
+		w.add("select platform.file_recount();")
 	case diff.NumberRows:
 		w.untouched(c.Table, numberRows(c.Table, c.Column))
 	case diff.AlterType:

@@ -28,6 +28,18 @@ type change struct {
 	answers   string // its one text
 }
 
+// storedFiles stores the contents of two files, which no row names yet, and askHolders tells how many name each, and whether it
+// is to be deleted.
+const (
+	storedFiles = "insert into platform.file (key) values ('kept'), ('dropped'); "
+	askHolders  = "select string_agg(concat_ws(' ', key, holders, (released_at is not null)::text), ', ' order by key) from platform.file"
+)
+
+// storedFile is the value of a field that names one of them.
+func storedFile(key string) string {
+	return `'{"key":"` + key + `","filename":"a.txt","contentType":"text/plain","size":1}'::jsonb`
+}
+
 // ruled is a schema with rules of a model.
 func ruled(rules string) string {
 	return "model Post { fields { title Text stars Number? } actions { create add() with (title, stars?) } " + rules +
@@ -458,6 +470,26 @@ var changes = []change{
 		allow:   []string{"drop:post.subtitle"},
 		asks:    "select title from app.post",
 		answers: "a",
+	},
+	{
+		name: "field of files removed, and allowed",
+		old:  wrap("title Text photo File? sketches File[]", "", ""),
+		new:  wrap("title Text photo File?", "", ""),
+		rows: storedFiles + "insert into app.post (title, photo, sketches) values ('a', " + storedFile("kept") + ", array[" + storedFile("dropped") + "]::jsonb[])",
+
+		allow:   []string{"drop:post.sketches"},
+		asks:    askHolders,
+		answers: "dropped 0 true, kept 1 false",
+	},
+	{
+		name: "model with files removed, and allowed",
+		old:  wrap("photo File?", "", "model Tag { fields { photo File } }"),
+		new:  wrap("photo File?", "", ""),
+		rows: storedFiles + "insert into app.post (photo) values (" + storedFile("kept") + "); insert into app.tag (photo) values (" + storedFile("dropped") + ")",
+
+		allow:   []string{"drop:tag"},
+		asks:    askHolders,
+		answers: "dropped 0 true, kept 1 false",
 	},
 	{
 		name:    "field removed beside one of its type",

@@ -26,7 +26,7 @@ func fileTriggers(m *schema.Model) []*pg.Trigger {
 		return nil
 	}
 	return []*pg.Trigger{{
-		Name:      "_200_files",
+		Name:      pg.FileTrigger,
 		Timing:    "after insert or update or delete",
 		Function:  "platform.tg_files",
 		Arguments: columns,

@@ -174,6 +174,9 @@ type IndexKey struct {
 	Descending bool   `json:"descending,omitempty"`
 }
 
+// FileTrigger is the name of the trigger that counts the fields by which files are held, on each table that has any.
+const FileTrigger = "_200_files"
+
 // Trigger is a trigger, of each row or of each statement.
 type Trigger struct {
 	Name      string   `json:"name"`
