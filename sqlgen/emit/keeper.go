@@ -377,10 +377,10 @@ func guard(t *pg.Table, g *pg.Guard) string {
 		before = append(before, "old."+pg.Ident(c.Column))
 		after = append(after, "new."+pg.Ident(c.Column))
 	}
-	return comment("lets nothing but triggers write what they keep") + "\n" +
+	return comment("lets only triggers write what they keep") + "\n" +
 		"create function " + pg.Qualified(t.Schema, g.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity invoker\n" +
 		"set search_path = pg_catalog, pg_temp\nas " + pg.DollarQuote("", "\nbegin\n"+
-		"  -- What points to a row that is new, or has a new id, comes after it.\n"+
+		"  -- Rows that point to a new row, or to one with a new id, come after it.\n"+
 		"  if tg_op = 'INSERT' or new.id is distinct from old.id then\n"+strings.Join(starts, "\n")+"\n"+
 		"  elsif "+row(after)+" is distinct from "+row(before)+" then\n"+
 		"    raise exception 'a computed column of % cannot be written', tg_table_name\n      using errcode = 'generated_always';\n"+

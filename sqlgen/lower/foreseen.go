@@ -50,7 +50,7 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 	if isMany := f.admitted.hasMany(); pg.IsFalse(isMany) {
 		b.step("", choice)
 	} else {
-		b.step("Behind few values rows are looked for one by one; for many a statement is planned.",
+		b.step("For few values, the rows of each are looked for. For many, a statement is planned.",
 			&pg.If{Branches: []pg.IfBranch{{Condition: isMany, Then: f.pickForMany(sets)}}, Else: []pg.Statement{choice}})
 	}
 	if direct < len(sets) {
@@ -201,7 +201,7 @@ func (f specializedList) admit() admission {
 	}
 	statements = append(statements, f.b.gatherValues(&admitted)...)
 	if len(statements) > 0 {
-		f.b.step("What the rules compare rows with.", statements...)
+		f.b.step("The values of the caller that the rules compare rows with.", statements...)
 	}
 	return admitted
 }

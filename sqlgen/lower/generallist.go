@@ -278,7 +278,7 @@ func (g generalList) addWays(admitted admission) {
 		g.b.step("Rows are found in several ways, each by an index.", statements...)
 		return
 	}
-	g.b.step("Who is allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
+	g.b.step("A caller allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
 		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(r, everything())}},
 		Else:     statements,
 	})
@@ -302,7 +302,7 @@ func columnsText(fields []*schema.Field, table string) string {
 }
 
 // allowedOutright says why a list asks first what it knows without rows.
-const allowedOutright = "Who is allowed outright needs no rule in the query; of the others, rows decide."
+const allowedOutright = "A caller allowed outright needs no rule in the query. For others, rows decide."
 
 // rowExpression prepares to lower conditions over the row inside the statement.
 func (g generalList) rowExpression() expression {

@@ -240,7 +240,7 @@ func (b *builder) readComputed(row *pg.Variable) {
 	if columns == nil {
 		return
 	}
-	b.step("What is computed from other rows is right now.", &pg.Query{Select: &pg.Select{
+	b.step("By now, triggers have computed the values that depend on other rows.", &pg.Query{Select: &pg.Select{
 		Columns: columns, Into: into, From: pg.Ref(relatedSchema, b.table), Where: pg.Eq(pg.Col(b.table, "id"), row.Field("id")),
 	}})
 }

@@ -33,7 +33,7 @@ func (b *builder) lookUp() pg.Expr {
 			Then:      []pg.Statement{&pg.Assign{Variable: id, Value: &pg.Subquery{Query: query}}},
 		})
 	}
-	b.step("The row that the inputs pin, of which a request gives some.", &pg.If{Branches: branches})
+	b.step("The row that the inputs pin. A request gives some of them.", &pg.If{Branches: branches})
 	found := pg.Eq(pg.Col(b.table, "id"), id)
 	if b.action.Kind == schema.Get {
 		return found

@@ -76,7 +76,7 @@ func (g *generalList) readRows(keys *pg.Variable) {
 	}})
 }
 
-const readsAtOnce = "Row security keeps back nothing, so that a page from the front is read at once."
+const readsAtOnce = "Row security hides nothing here, so a page from the front is read at once."
 
 // readColumns reads the columns that the action answers, as the platform's function for pages
 // reads whole rows.

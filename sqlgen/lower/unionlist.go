@@ -86,7 +86,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 		lists[i].ofArm(arm, m, isAllowed)
 	}
 	alias := pg.Ident(b.table)
-	b.step("Of each way at most a page, and of all of them the page; then its rows are read under row security.",
+	b.step("Each arm gives at most a page, and the first of all their rows are the page. It is then read under row security.",
 		&pg.Assign{Variable: picked, Value: pg.Fn("platform.pick_page", append([]pg.Expr{
 			input, keys, pg.Str(b.table), pg.Str(alias + "." + armColumn + " || ':' || " + alias + ".id"),
 		}, m.arguments()...)...)},

@@ -97,7 +97,7 @@ func (l *lowering) findLate() {
 // that cascades or custom code, is tested as their transaction ends.
 func (b *builder) testsNow(l *lowering) {
 	if slices.ContainsFunc(levels(b.action).inserted(), func(at *level) bool { return l.feedsLate[at.model] }) {
-		b.step("Rules over what is computed are tested now that all is written.", &pg.TestNow{Schema: appSchema, Trigger: pg.TestTrigger})
+		b.step("Rules over computed values are tested now that all rows are written.", &pg.TestNow{Schema: appSchema, Trigger: pg.TestTrigger})
 	}
 }
 
