@@ -1,4 +1,4 @@
--- The answer that is kept under an id, or null. Refused is who asks for something else under the same key.
+-- The answer that is kept under an id, or null. Another request under the same key is refused.
 create or replace function platform.answer_find(id bytea, asks bytea) returns text
 language plpgsql
 volatile

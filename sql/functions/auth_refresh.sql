@@ -3,7 +3,7 @@
 --
 --   ok        the answer is the family's newest token, as many steps after the presented one as `steps` says
 --   refused   unknown, revoked, at its end, or of an identity that is gone
---   reused    superseded longer than the grace ago. Somebody has it who should not, so the family is revoked
+--   reused    superseded longer than the grace ago. It counts as stolen, so the family is revoked
 --
 -- If several requests present the newest token at once, one of them supersedes it and the others find it superseded just now. A
 -- client that has superseded many tokens within the grace gets the newest one as it is.

@@ -1,6 +1,6 @@
 -- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other tokens of
--- the identity, and forgets where it was signed in from: anyone who had the account before is out. The failures of this account at this address are
--- cleared. False, and nothing changes, if the token does not hold.
+-- the identity, and forgets where it was signed in from, so that an intruder is locked out. The failures of this account at this
+-- address are cleared. It answers false and changes nothing if the token is invalid.
 create or replace function platform.auth_reset(token_hash bytea, password text, address text) returns boolean
 language plpgsql
 volatile

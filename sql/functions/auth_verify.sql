@@ -1,8 +1,8 @@
--- Proves an e-mail address by a token that was sent to it: that of an identity, or the one that it is to have. In the latter case the
--- old address is told, and all other tokens are void, since they were sent there.
+-- Proves an e-mail address by a token that was sent to it: the address of an identity, or its new one. If it is the new one, the old
+-- address gets a mail, and all other tokens are void, since they were sent there.
 --
 --   ok        the address is proven
---   refused   the token does not hold; nothing changes
+--   refused   the token is invalid; nothing changes
 --   taken     another identity has the new address by now; the token is used up
 create or replace function platform.auth_verify(token_hash bytea) returns text
 language plpgsql

@@ -1,7 +1,7 @@
 -- How many seconds a client has to wait before another try: 0 unless one of the counts has reached its limit. Then it is the time
--- until the oldest failure that fills the limit leaves the span. With an account, failed passwords and new identities of that account and of the
--- client address are looked at; without, refused tokens of the address. The limit of an account does not hold at an address
--- from which it was signed in to lately: who fails elsewhere keeps nobody out there. It looks only; platform.auth_fail counts.
+-- until the oldest failure that fills the limit leaves the span. With an account, it counts failed passwords and new identities of the account and
+-- of the client address; without one, refused tokens of the address. The limit of an account does not apply at an address from
+-- which it was signed in to lately, so that failures elsewhere do not lock its user out. platform.auth_fail records the failures.
 create or replace function platform.auth_wait(
   account text,
   address text,

@@ -1,6 +1,6 @@
--- Lets a client upload a file: notes the key and returns when it expires. Refused is who has as many uploads outstanding (not
--- attached, not expired) as allowed; then the detail says in how many seconds the oldest expires. Mints of one caller take
--- turns, so that racing ones cannot exceed the limit. Whether the caller may call the action has been decided before.
+-- Lets a client upload a file: notes the key and returns when it expires. A caller with as many uploads outstanding (not
+-- attached, not expired) as allowed is refused; then the detail says in how many seconds the oldest expires. Mints of one caller
+-- take turns, so that racing ones cannot exceed the limit. Whether the caller may call the action has been decided before.
 create or replace function platform.file_mint(upload jsonb, most integer, lifetime interval) returns text
 language plpgsql
 volatile

@@ -1,4 +1,4 @@
--- The length of the longest of several texts, for the checks of array columns. Of none it is 0.
+-- The length of the longest of several texts, for the checks of array columns. Without texts it is 0.
 create or replace function platform.longest(texts text[]) returns integer
 language sql
 immutable

@@ -1,8 +1,8 @@
--- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. Of the position it
--- looks only at which values are null: no value becomes part of the text. Null is last ascending and first descending.
+-- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. It reads
+-- from the position only which values are null: no value becomes part of the text. Null is last ascending and first descending.
 --
--- An order that goes one way, of keys that are never null, is one comparison of rows. Of any other each condition is one range of an
--- index on the keys: what equals the position by the first keys and lies beyond it by the next one.
+-- If all keys go one way and are never null, the order is one comparison of rows. For any other order, each condition is one range
+-- of an index on the keys: the rows that equal the position by the first keys and lie beyond it by the next one.
 --
 -- Few rows share an instant, so if the first key is one, the ranges around it are one condition, which saves a statement. Its first
 -- conjunct is what an index finds the place by.

@@ -1,4 +1,4 @@
--- For a caller who was looked for and is not there. Bound or not, nobody else is told so.
+-- Refuses a caller whose identity was looked for and is gone. Nobody else gets this answer.
 create or replace function platform.refuse_caller() returns void
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
 -- Waits until no other transaction has the turn of this kind and name, and has it until this one ends. Two names may share a
--- turn, two kinds do not, so those who always take kinds in the same order cannot wait for each other. Engines that are
+-- turn, two kinds do not, so transactions that take kinds in the same order cannot deadlock. Engines that are
 -- compatible with Postgres do not all have advisory locks, and a provider may keep them to itself: then a row is locked.
 -- Granted to nobody: only functions beside it use it.
 create or replace function platform.take_turn(kind text, name text) returns void
