@@ -61,20 +61,29 @@ type origin struct {
 // are few, and the request does not ask for what other indexes may find sooner. If it does, the
 // statement is planned for all of the values, or else for none.
 func (m *merge) gather(admitted *admission, isChosen pg.Expr) []pg.Statement {
-	statements := m.b.gatherValues(admitted)
+	found := m.b.gatherValues(admitted)
+	var statements, unlessChosen, noted []pg.Statement
 	for i, w := range admitted.ways {
+		if w.oneOf == nil {
+			continue
+		}
 		switch {
-		case w.oneOf == nil || w.isShort:
+		case w.isShort: // and is all that the way goes by
+			statements = append(statements, found[0])
 		case m.knowsMany:
 			each := m.b.variableFor(w.oneOf.Column+"_each", "boolean", nil)
-			statements = append(statements, &pg.Assign{Variable: each, Value: pg.AllOf(pg.Negate(isChosen), w.isFew())})
+			statements = append(statements, found[0])
+			noted = append(noted, &pg.Assign{Variable: each, Value: pg.AllOf(pg.Negate(isChosen), w.isFew())})
 			admitted.ways[i].each = each
 		default:
+			unlessChosen = append(unlessChosen, found[0])
 			admitted.ways[i].each = pg.IsNotNull(w.values)
 		}
+		found = found[1:]
 	}
-	if !m.knowsMany && len(statements) > 0 {
-		statements = []pg.Statement{pg.IfThen(pg.Negate(isChosen), statements...)}
+	statements = append(statements, noted...)
+	if len(unlessChosen) > 0 {
+		statements = append(statements, pg.IfThen(pg.Negate(isChosen), unlessChosen...))
 	}
 	m.take(*admitted)
 	return statements
