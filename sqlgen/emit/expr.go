@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Binding strengths, weakest first (Postgres manual 4.1.6). An operand is put in
-// parentheses only where it binds more weakly than its place asks for.
+// Binding strengths, weakest first (Postgres manual 4.1.6). An operand is put in parentheses only if it binds more
+// weakly than its place requires.
 const (
 	bindAny = iota
 	bindOr
@@ -27,8 +27,7 @@ const (
 // Expr writes an expression on one line.
 func Expr(e pg.Expr) string { return oneLine(expr(e, bindAny)) }
 
-// expr lays out an expression that is where only what binds at least as
-// strongly as least needs no parentheses.
+// expr lays out an expression at a place where it needs no parentheses if it binds at least as strongly as least.
 func expr(e pg.Expr, least int) doc {
 	d, strength := exprDoc(e)
 	if strength < least {
@@ -108,8 +107,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 	panic(fmt.Sprintf("emit: no layout for expression %T", e))
 }
 
-// rawStrength is how strongly text that is printed as it is binds: a lone
-// literal, word or call needs no parentheses, anything with a space does.
+// rawStrength is the binding strength of text that is printed as it is: a lone literal, word or call needs no
+// parentheses, anything with a space does.
 func rawStrength(sql string) int {
 	if strings.HasPrefix(sql, "-") {
 		return bindMultiply
@@ -120,8 +119,8 @@ func rawStrength(sql string) int {
 	return bindPrimary
 }
 
-// subscripted lays out an array that a subscript follows: behind anything but a
-// name, Postgres takes a bare one for a syntax error or for a further dimension.
+// subscripted lays out an array before a subscript. Except behind a name, Postgres takes a bare subscript for a syntax
+// error or for a further dimension.
 func subscripted(e pg.Expr) doc {
 	switch e.(type) {
 	case *pg.ColumnRef, *pg.Name, *pg.Variable:
@@ -248,8 +247,8 @@ func orders(keys []pg.Order) []doc {
 	return docs
 }
 
-// comment writes text as a line comment. Text of a schema may hold line ends,
-// which would end the comment, and what tern takes for its own.
+// comment writes text as a line comment. Text of a schema may hold line ends, which would end the comment, and marks
+// that tern would read.
 func comment(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	for !pg.IsPlainText(text) {
@@ -258,5 +257,5 @@ func comment(text string) string {
 	return "-- " + text
 }
 
-// apart spaces what tern reads even in comments.
+// apart spaces marks that tern reads even in comments.
 var apart = strings.NewReplacer("{{", "{ {", "----", "-- --")

@@ -21,8 +21,7 @@ const (
 	texts   typ = "text[]"
 )
 
-// form is a kind of expression: what it takes, what it gives, and how it is
-// written with all its parentheses.
+// form is a kind of expression: the types of its operands, its own type, and its text with all parentheses.
 type form struct {
 	name  string
 	takes []typ
@@ -107,8 +106,8 @@ type sample struct {
 	full string
 }
 
-// nestings returns each form with each other form as each of its operands, and
-// the chains of three that the precedence of a middle one could tear apart.
+// nestings returns each form with each other form as each of its operands, and the chains of three that the precedence
+// of a middle one could tear apart.
 func nestings() []sample {
 	var all []sample
 	apply := func(f form, at int, inner sample) sample {
@@ -199,7 +198,7 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// TestParentheses shows that none are where none are needed.
+// TestParentheses checks that an expression has no parentheses that it does not need.
 func TestParentheses(t *testing.T) {
 	t.Parallel()
 	a, b, c := pg.Col("t", "a"), pg.Col("t", "b"), &pg.Variable{Name: "v_c"}

@@ -7,13 +7,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// columnsFirst lets a table be called new or old, of whose columns Postgres would not know
-// whether a trigger's rows are meant. No column is called like a variable, which begins with
-// underscores.
+// columnsFirst lets a table be named new or old: Postgres could not tell its columns from a trigger's rows. No column
+// has the name of a variable, which begins with underscores.
 const columnsFirst = "#variable_conflict use_column\n"
 
-// keeper writes a function that keeps columns. It runs as the owner of the tables, whom
-// row security does not bind: what it keeps is about all rows.
+// keeper writes a function that keeps columns. It runs as the owner of the tables, who is not bound by row security:
+// the kept values are about all rows.
 func keeper(t *pg.Table, k *pg.Keeper) string {
 	var steps []string
 	keeps, moves, movesBeside := false, 0, false
@@ -51,16 +50,16 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 		"set search_path = pg_catalog, pg_temp\n" + set + "as " + pg.DollarQuote("", "\n"+body) + ";"
 }
 
-// alwaysByIndex has a session plan each statement once, and find rows by an index. A plan made for a statement that wrote
-// many rows, or while a table was empty, would read the whole table for each single row after it; and a plan for a given
-// row looks cheaper than one for some rows, so that it would be made anew for each. Postgres would compile a plan that was
-// made for many rows at each call.
+// alwaysByIndex makes a session plan each statement once, and find rows by an index. A plan made for a statement that
+// wrote many rows, or while a table was empty, would read the whole table for each single row after it. A plan for a
+// given row looks cheaper than one for some rows, so Postgres would make it anew for each. It would compile a plan that
+// was made for many rows at each call.
 const alwaysByIndex = "set plan_cache_mode = force_generic_plan\nset enable_seqscan = off\nset jit = off\n"
 
-// keep keeps columns of some rows, if there are any: what it writes calls triggers again. The rows are locked in the order of their ids, so that two
-// statements which keep columns of the same rows wait for each other and never in a circle,
-// and by a statement of its own, so that the next one sees them as they are then. Rows of
-// other tables that are read are locked likewise.
+// keep keeps columns of some rows, if any exist: its writes call triggers again. The rows are locked in the order of
+// their ids, so that two statements which keep columns of the same rows wait for each other and never in a circle. A
+// statement of its own locks them, so that the next one sees them as they are then. Rows of other tables that are read
+// are locked likewise.
 func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name := pg.Ident(s.Table)
@@ -82,7 +81,7 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	}
 	comparesOnly := k.Event == "insert" || len(s.Extremes) == 0
 	if len(s.Read) == 0 && comparesOnly {
-		// A single row waits in the update, which adds to what the row has then.
+		// A single row waits in the update, which adds to the row's value at that time.
 		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"
 	}
 	parts := []string{lock}
@@ -117,7 +116,7 @@ if cardinality(__ids) > 0 then
 end if;`, 2)
 }
 
-// ids finds the keys of rows of which something has changed that a step watches.
+// ids finds the keys of rows with a change that a step watches.
 func ids(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	return `__ids := array(
   select distinct changed.key
@@ -136,8 +135,8 @@ func ids(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 );`
 }
 
-// changed selects the rows of a statement, each under the name of its table: of an update those in which something of what
-// is selected has changed, as they were and as they are. Those that are gone have a minus for a sign.
+// changed selects the rows of a statement, each under the name of its table. For an update these are the rows whose
+// selected columns have changed, as they were and as they are. Rows that are gone have a minus for a sign.
 func changed(t *pg.Table, k *pg.Keeper, columns func(sign string) []string) string {
 	from := func(rows, sign string) string {
 		return "select" + listed(columns(sign), 2) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
@@ -154,11 +153,11 @@ func changed(t *pg.Table, k *pg.Keeper, columns func(sign string) []string) stri
 	return except("new_rows", "old_rows", "") + "\nunion all\n" + except("old_rows", "new_rows", "-")
 }
 
-// movesOnly tells whether a step does nothing but move sums.
+// movesOnly tells whether a step only moves sums.
 func movesOnly(s *pg.Keep) bool { return len(s.Moved) > 0 && len(s.Extremes) == 0 && len(s.Read) == 0 }
 
-// differences finds by how much sums move, and the keys of those that do. They are held in arrays, which a plan takes to be
-// short: it finds the rows by their keys.
+// differences finds the amounts by which sums move, and the keys of those that do. Arrays hold them; a plan assumes
+// that arrays are short, and finds the rows by their keys.
 func differences(t *pg.Table, k *pg.Keeper, s *pg.Keep, keys string) string {
 	rows := changed(t, k, func(sign string) []string {
 		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
@@ -238,8 +237,8 @@ where ` + found + `
   and (` + either(moves) + `);`
 }
 
-// liveRows are those of the new rows that are still there. Each is looked up by itself: a plan that joins them, made for a
-// statement that wrote many, would read the whole table for each single row that the session writes after that.
+// liveRows are the new rows that still exist. Each is looked up by itself: a plan that joins them, made for a statement
+// that wrote many, would read the whole table for each single row that the session writes after that.
 func liveRows(t *pg.Table) string {
 	return `from new_rows
 cross join lateral (
@@ -247,8 +246,8 @@ cross join lateral (
 ) as ` + pg.Ident(t.Name)
 }
 
-// reading reads columns anew. A least or greatest value is, if a row that had it has it no
-// more, and no other row that was written has reached it.
+// reading reads columns anew. It reads a least or greatest value anew if a row that had it has lost it, and no other
+// written row has reached it.
 func reading(t *pg.Table, k *pg.Keeper, s *pg.Keep, found string) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name, source, moved := pg.Ident(s.Table), besides("source", s.Table), besides("moved", s.Table)
@@ -289,8 +288,7 @@ where ` + name + `.id = ` + source + `.id
   and (` + either(differ) + `);`
 }
 
-// wasAndNow selects, for each key, the least or greatest values of rows as they were and of
-// those that are there now.
+// wasAndNow selects, for each key, the least or greatest values of rows as they were and of those that exist now.
 func wasAndNow(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	own := pg.Ident(t.Name)
 	key := own + "." + pg.Ident(s.Key)
@@ -318,7 +316,7 @@ func aggregate(c pg.Extreme) string { return lesser(c, "min", "max") }
 // comparison is the function that finds the value of some values.
 func comparison(c pg.Extreme) string { return lesser(c, "least", "greatest") }
 
-// beyond is the operator between a value and another one that it takes the place of.
+// beyond is the operator between a value and another one that it replaces.
 func beyond(c pg.Extreme) string { return lesser(c, "<", ">") }
 
 func lesser(c pg.Extreme, least, greatest string) string {
@@ -328,8 +326,7 @@ func lesser(c pg.Extreme, least, greatest string) string {
 	return least
 }
 
-// laidOut writes an expression, with what follows it, on the lines that it takes where it is
-// indented by so many spaces.
+// laidOut writes an expression, with the text that follows it, on the lines that it takes at an indentation.
 func laidOut(e pg.Expr, end string, by int) string {
 	d := doc(cat(hard, group(expr(e, bindAny), end)))
 	for range by / 2 {
@@ -369,7 +366,7 @@ func restart(t *pg.Table, s *pg.Restart) string {
 	return indented("update "+pg.Qualified(t.Schema, s.Table)+"\nset"+listed(sets, 2)+"\nwhere "+strings.Join(differ, "\n  or ")+";", 2)
 }
 
-// guard writes the function that keeps others from writing what is kept.
+// guard writes the function that lets nothing but keepers write the kept columns.
 func guard(t *pg.Table, g *pg.Guard) string {
 	var starts, before, after []string
 	for _, c := range g.Columns {
@@ -398,9 +395,9 @@ func inBrackets(items []string) string {
 	return "(\n  " + strings.Join(items, ",\n  ") + "\n)"
 }
 
-// tester writes the function that tests rules when all is written. Its trigger calls it only
-// for rows that a rule was false of as a statement left them, and it reads them as they are
-// now: who writes a row last waited for the others who did, so that is what stays.
+// tester writes the function that tests rules when all is written. Its trigger calls it only for rows for which a rule
+// was false when a statement left them. It reads the rows as they are now: the last transaction to write a row waited
+// for the others, so that state stays.
 func tester(t *pg.Table, x *pg.Tester) string {
 	var cases []string
 	for _, r := range x.Rules {
@@ -414,13 +411,13 @@ func tester(t *pg.Table, x *pg.Tester) string {
 		"  if __broken is not null then\n"+indented(raiseBroken(t, "__broken"), 4)+"\n  end if;\n\n  return null;\nend;\n") + ";"
 }
 
-// raiseBroken ends the transaction as a check of a table does whose name an expression is.
+// raiseBroken ends the transaction as a check of a table does; an expression is the check's name.
 func raiseBroken(t *pg.Table, name string) string {
 	return "raise exception 'a row of % breaks the rule %', " + pg.Quote(t.Name) + ", " + name + "\n  using errcode = 'check_violation', " +
 		"schema = " + pg.Quote(t.Schema) + ", table = " + pg.Quote(t.Name) + ", constraint = " + name + ";"
 }
 
-// testRows writes the statement that tests a rule on the rows that are there.
+// testRows writes the statement that tests a rule on the existing rows.
 func testRows(t *pg.Table, rule *pg.Constraint) string {
 	return "do " + pg.DollarQuote("", "\nbegin\n  if exists (select from "+pg.Qualified(t.Schema, t.Name)+" where ("+rule.Condition+") is false) then\n"+
 		indented(raiseBroken(t, pg.Quote(rule.Name)), 4)+"\n  end if;\nend;\n") + ";"

@@ -73,5 +73,5 @@ func bracketed(open string, parts []doc, end string) doc {
 // written writes a doc, from column 0 on.
 func written(d doc) string { return of(d).String() }
 
-// oneLine writes a doc on one line, however long.
+// oneLine writes a doc on one line of any length.
 func oneLine(d doc) string { return of(d).OneLine() }

@@ -11,13 +11,13 @@ import (
 // Statement is a statement of a plan, or a whole file of the project's own SQL.
 type Statement struct {
 	Text  string
-	Code  string     // the name of the file; empty for a statement of ours
-	Step  *diff.Step // that it belongs to; nil for what follows from several
+	Code  string     // the name of the file; empty for a generated statement
+	Step  *diff.Step // the step that it belongs to; nil if it follows from several
 	Alone bool       // whether it must run outside of any transaction
 }
 
-// Plan writes the steps of a plan as statements, in order. Only one that makes functions
-// needs a result, which says who owns them.
+// Plan writes the steps of a plan as statements, in order. Only a plan that makes functions needs a result, which names
+// their owners.
 func Plan(p *diff.Plan) []Statement {
 	w := planWriter{plan: p}
 	for i, s := range p.Steps {
@@ -31,8 +31,7 @@ func Plan(p *diff.Plan) []Statement {
 	return w.statements
 }
 
-// planWriter gathers statements, and the functions whose ownership passes at the
-// end, all together.
+// planWriter gathers statements, and the functions whose ownership passes at the end, all together.
 type planWriter struct {
 	plan       *diff.Plan
 	statements []Statement
@@ -206,8 +205,7 @@ func notValid(is bool) string {
 	return ""
 }
 
-// replacing turns the statement that makes an object into one that puts it in place of
-// the one that there is.
+// replacing turns the statement that makes an object into one that replaces the existing one.
 func replacing(is bool, text string) string {
 	if is {
 		return "create or replace" + strings.TrimPrefix(text, "create")
@@ -234,8 +232,7 @@ func (w *planWriter) createTable(t *pg.Table) {
 	}
 }
 
-// alterType changes the type of a column. The old default need not fit the new type, so
-// it comes off first.
+// alterType changes the type of a column. The old default need not fit the new type, so it is dropped first.
 func (w *planWriter) alterType(c diff.AlterType) {
 	if c.Old.Default != "" {
 		w.alterColumn(c.Table, c.New, "drop default")
@@ -264,8 +261,7 @@ func (w *planWriter) updateRows(c diff.UpdateRows) {
 	w.untouched(c.Table, text+";")
 }
 
-// untouched changes rows of a table. That is not a change by anybody who uses the application,
-// so it leaves updated_at alone.
+// untouched changes rows of a table. No user of the application makes that change, so it leaves updated_at alone.
 func (w *planWriter) untouched(t *pg.Table, update string) {
 	w.alter(t, "disable trigger _100_touch")
 	w.add("%s", update)
@@ -289,7 +285,7 @@ func (w *planWriter) clearCode() {
 	w.add("grant usage on schema functions to sternpost_code;")
 }
 
-// finish adds what follows from several steps.
+// finish adds the statements that follow from several steps.
 func (w *planWriter) finish() {
 	w.current = nil
 	if w.viewsMade {

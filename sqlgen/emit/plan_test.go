@@ -8,8 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// TestPlanOfSteps writes steps that belong to no change of a whole database, as for what
-// was changed by hand.
+// TestPlanOfSteps writes steps that belong to no change of a whole database, as for changes by hand.
 func TestPlanOfSteps(t *testing.T) {
 	t.Parallel()
 	const text = "create policy post_select on app.post for select to sternpost_caller using (true);"

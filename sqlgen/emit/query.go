@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// selectDoc lays out a query without the group around it: its clauses break
-// together with the brackets or the statement they are in.
+// selectDoc lays out a query without the group around it: its clauses break together with the surrounding brackets or
+// statement.
 func selectDoc(q *pg.Select) doc {
 	return group(selectClauses(q))
 }
@@ -63,7 +63,7 @@ func columns(list []pg.Output) doc {
 	return group(nest(line, commaLines(docs)))
 }
 
-// isNamed tells whether a column of a result has the name it is to have by itself.
+// isNamed tells whether a column of a result has its intended name by itself.
 func isNamed(o pg.Output) bool {
 	c, ok := o.Value.(*pg.ColumnRef)
 	return ok && c.Name == o.As

@@ -2,7 +2,7 @@ package emit
 
 import "github.com/sternpost/sternpost/sqlgen/pg"
 
-// Release is what one compilation installs: a database, and what a server reads of it.
+// Release is the result of one compilation: a database, and the manifest that a server reads.
 type Release struct {
 	*pg.Database
 	Manifest []byte // JSON

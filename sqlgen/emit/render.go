@@ -7,9 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Render gives each object that is replaced as a whole its text and a digest of it,
-// and notes what it depends on. It ends the lowering of a schema: a database without
-// texts is half done.
+// Render gives each object that is replaced as a whole its text, a digest of it and its dependencies. It ends the
+// lowering of a schema: a database without texts is half done.
 func Render(db *pg.Database) {
 	for _, t := range db.Tables {
 		for _, k := range t.Keepers {
@@ -45,7 +44,7 @@ func RenderCode(db *pg.Database) {
 		f.Digest = pg.DigestOf(f.Text, grantCode)
 		f.Mentions = nil
 		for _, t := range db.Tables {
-			if strings.Contains(f.Text, t.Name) { // wherever it stands: SQL may be put together from texts
+			if strings.Contains(f.Text, t.Name) { // at any place: SQL may be put together from texts
 				f.Mentions = append(f.Mentions, t.Name)
 			}
 		}
@@ -72,8 +71,7 @@ func renderPolicy(db *pg.Database, t *pg.Table, p *pg.Policy) {
 	p.Digest = pg.DigestOf(p.Text)
 }
 
-// createTable writes the statement that makes a table. What it says of a column
-// or constraint is what is described below, laid out.
+// createTable writes the statement that makes a table. It lays out the description of columns and constraints below.
 func createTable(t *pg.Table) string {
 	var lines []doc
 	for _, c := range t.Columns {
@@ -100,7 +98,7 @@ func createTable(t *pg.Table) string {
 	))
 }
 
-// generated is what Postgres makes the value of a column of.
+// generated is the expression that Postgres computes a column from.
 func generated(c *pg.Column) string { return oneLine(generatedDoc(c)) }
 
 func generatedDoc(c *pg.Column) doc {
@@ -202,8 +200,8 @@ func policy(t *pg.Table, p *pg.Policy) string {
 	return written(cat(head, " using (", nest(hard, condition), hard, ");"))
 }
 
-// branches lays out the condition of a policy: a case, each branch under the rule that it
-// is for, or what holds always.
+// branches lays out the condition of a policy: a case with each branch under its rule, or the condition that always
+// holds.
 func branches(list []*pg.Branch, otherwise pg.Expr) doc {
 	if len(list) == 1 && list[0].When == nil {
 		return cat(comment(list[0].Comment), hard, expr(list[0].Condition, bindAny))
@@ -279,8 +277,8 @@ func functionBody(f *pg.Function) doc {
 	return append(parts, hard, "end;")
 }
 
-// result lays out the type of what a function returns; a table has a line for each column
-// once a line would wrap. No type in one has a comma.
+// result lays out the return type of a function; a table has a line for each column once a line would wrap. No type in
+// one has a comma.
 func result(returns string) doc {
 	columns, isTable := strings.CutPrefix(returns, "table (")
 	if !isTable {

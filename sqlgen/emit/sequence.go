@@ -10,9 +10,8 @@ import (
 // sequenceName is the name of a column's sequence.
 func sequenceName(t *pg.Table, c *pg.Column) string { return pg.Qualified(t.Schema, c.Sequence.Name) }
 
-// createSequence writes the statement that makes a column's sequence. The column owns it, so
-// that it goes with the column, and so that a dump knows what it is for; one that is made
-// before its table is owned later.
+// createSequence writes the statement that makes a column's sequence. The column owns it, so that it is dropped with
+// the column, and a dump knows its purpose; a sequence that is made before its table is owned later.
 func createSequence(t *pg.Table, c *pg.Column, owned bool) string {
 	text := fmt.Sprintf("create sequence %s minvalue 0 start with %d", sequenceName(t, c), c.Sequence.First)
 	if owned {
@@ -25,8 +24,7 @@ func columnName(t *pg.Table, c *pg.Column) string {
 	return pg.Qualified(t.Schema, t.Name) + "." + pg.Ident(c.Name)
 }
 
-// createSequences writes the statements that are before a table is made, whose defaults
-// ask for its sequences.
+// createSequences writes the statements before a table is made, whose defaults need its sequences.
 func createSequences(t *pg.Table) []string {
 	var texts []string
 	for _, c := range t.Numbered() {
@@ -35,7 +33,7 @@ func createSequences(t *pg.Table) []string {
 	return texts
 }
 
-// ownSequences writes the statements that are behind it.
+// ownSequences writes the statements after the table is made.
 func ownSequences(t *pg.Table) []string {
 	var texts []string
 	for _, c := range t.Numbered() {
@@ -44,7 +42,7 @@ func ownSequences(t *pg.Table) []string {
 	return texts
 }
 
-// grantSequences lets those who insert rows take numbers.
+// grantSequences lets roles that insert rows take numbers.
 func grantSequences(t *pg.Table) []string {
 	var roles []string
 	for _, g := range t.Grants {
@@ -62,8 +60,7 @@ func grantSequences(t *pg.Table) []string {
 	return texts
 }
 
-// advanceSequence moves a sequence to its first number, and beyond the numbers that rows
-// have, if it has not come so far.
+// advanceSequence moves a sequence to its first number, and beyond the numbers that rows have, if it is behind.
 func advanceSequence(t *pg.Table, c *pg.Column) string {
 	first := fmt.Sprint(c.Sequence.First)
 	return strings.Join([]string{
@@ -78,8 +75,8 @@ func advanceSequence(t *pg.Table, c *pg.Column) string {
 	}, "\n")
 }
 
-// numberRows gives rows without a value the next numbers, in the order in which they were
-// made. The numbers are taken once, in that order, before any row is changed.
+// numberRows gives rows without a value the next numbers, in the order in which the rows were made. It takes the
+// numbers once, in that order, before it changes any row.
 func numberRows(t *pg.Table, c *pg.Column) string {
 	table, column := pg.Qualified(t.Schema, t.Name), pg.Ident(c.Name)
 	return strings.Join([]string{

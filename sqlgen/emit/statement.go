@@ -166,7 +166,7 @@ func execute(s *pg.Execute) doc {
 	return append(parts, using(s.Using), ";")
 }
 
-// using is what a text that is run takes for its parameters.
+// using is the values of the parameters of a text that is run.
 func using(values []pg.Expr) doc {
 	if len(values) == 0 {
 		return ""

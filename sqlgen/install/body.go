@@ -12,11 +12,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// checkBodies has the extension plpgsql_check look at what bodies in PL/pgSQL say of
-// tables, columns, functions and types; Postgres itself looks when they run. It does so
-// where the database has the extension, or where this role may make it: that is undone
-// before anybody sees it. Elsewhere nothing is found here. Bodies in SQL are read by
-// Postgres when they are made.
+// checkBodies has the extension plpgsql_check check tables, columns, functions and types in bodies in PL/pgSQL;
+// Postgres itself checks them when they run. It does so if the database has the extension, or if this role may create
+// it: that is undone before anyone sees it. Otherwise it finds nothing. Postgres reads bodies in SQL when they are
+// made.
 func checkBodies(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	if len(db.Code) == 0 {
 		return nil
@@ -48,8 +47,8 @@ func checkBodies(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	return &CodeError{Errors: errs.Sorted()}
 }
 
-// bodyChecker returns the schema that holds the functions of plpgsql_check, which it
-// makes if need be and this role may; "" means that they are not to be had.
+// bodyChecker returns the schema that holds the functions of plpgsql_check. It creates the extension if necessary and
+// allowed; "" means that it is not available.
 func bodyChecker(ctx context.Context, tx pgx.Tx) (schema string, err error) {
 	const made = "sternpost_body_check"
 	var mayMake bool
@@ -74,7 +73,7 @@ func bodyChecker(ctx context.Context, tx pgx.Tx) (schema string, err error) {
 	return schema, nil
 }
 
-// bodyFault is what plpgsql_check finds wrong.
+// bodyFault is a fault that plpgsql_check finds.
 type bodyFault struct {
 	Function, Body                      string
 	Line                                int // of the body, from 1
@@ -82,8 +81,8 @@ type bodyFault struct {
 	Position                            int // in the query, in characters from 1
 }
 
-// bodyFaults checks the functions of schema functions, with names looked up as in a call.
-// Only what is wrong about names and types counts: the rest may depend on what happens.
+// bodyFaults checks the functions of schema functions, with names looked up as in a call. Only wrong names and types
+// count: other faults may depend on the course of a call.
 func bodyFaults(ctx context.Context, tx pgx.Tx, schema string) ([]bodyFault, error) {
 	if _, err := tx.Exec(ctx, "set local search_path = pg_catalog, pg_temp"); err != nil {
 		return nil, fmt.Errorf("check the bodies of custom code: %w", err)
@@ -110,7 +109,7 @@ func bodyFaults(ctx context.Context, tx pgx.Tx, schema string) ([]bodyFault, err
 	return faults, nil
 }
 
-// place finds a fault in the files: the word that it is about, else the line.
+// place finds a fault in the files: its word, else its line.
 func (f bodyFault) place(files []*syntax.Source) syntax.Span {
 	for _, file := range files {
 		for _, s := range code.Statements(file.Text) {

@@ -10,9 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestBodiesAreChecked holds that wrong names in bodies are found at their place when code
-// is installed: in SQL always, in PL/pgSQL where the database has plpgsql_check or the
-// owner may make it, of which nothing stays.
+// TestBodiesAreChecked checks that wrong names in bodies are found at their place when code is installed. In SQL they
+// always are; in PL/pgSQL if the database has plpgsql_check or the owner may make it, and nothing of it stays.
 func TestBodiesAreChecked(t *testing.T) {
 	t.Parallel()
 	superuser := pgtest.New(t, pgtest.Options{Empty: true}).Superuser(t)

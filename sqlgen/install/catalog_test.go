@@ -10,9 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// catalogSQL describes all that is installed but the platform: one line per fact,
-// sorted. The place of a column in its table or view is left out, since a column that is
-// added later comes last.
+// catalogSQL describes all installed objects except the platform: one line per fact, sorted. It leaves out the place of
+// a column in its table or view, since a column that is added later comes last.
 const catalogSQL = `
 with relations as (
   select pg_class.*, pg_class.oid::regclass::text as called
@@ -143,7 +142,7 @@ func contents(t testing.TB, conn *pgx.Conn) map[string]map[string]any {
 	return all
 }
 
-// checkKept reports rows and values that are gone or other than before.
+// checkKept reports rows and values that are gone or different.
 func checkKept(t testing.TB, before, after map[string]map[string]any) {
 	t.Helper()
 	if len(after) != len(before) {

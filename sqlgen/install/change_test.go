@@ -20,16 +20,16 @@ type change struct {
 	rows     string // statements that fill the old tables
 	refused  string // in the RefusedError; empty means none
 	misfit   string // in the RowsError; empty means none
-	same     bool   // whether there is nothing to do
+	same     bool   // whether nothing is to be done
 
 	allow     []string
 	backfills []diff.Backfill
-	asks      string // a query after the change, for what is not kept under its old name
+	asks      string // a query after the change, for values that are not kept under their old name
 	answers   string // its one text
 }
 
-// storedFiles stores the contents of two files, which no row names yet, and askHolders tells how many name each, and whether it
-// is to be deleted.
+// storedFiles stores the contents of two files, which no row names yet. askHolders counts the fields that name each,
+// and says whether it is to be deleted.
 const (
 	storedFiles = "insert into platform.file (key) values ('kept'), ('dropped'); "
 	askHolders  = "select string_agg(concat_ws(' ', key, holders, (released_at is not null)::text), ', ' order by key) from platform.file"
@@ -649,9 +649,8 @@ var changes = []change{
 	},
 }
 
-// TestChange installs the old schema, fills it, and installs the new one over it.
-// The outcome must be what a fresh installation of the new one gives, or that
-// nothing has changed at all.
+// TestChange installs the old schema, fills it, and installs the new one over it. The outcome must equal a fresh
+// installation of the new one, or nothing may have changed at all.
 func TestChange(t *testing.T) {
 	t.Parallel()
 	for _, c := range slices.Concat(changes, computedChanges, sequenceChanges) {
@@ -721,8 +720,7 @@ func fresh(t testing.TB, schema string) []string {
 	return catalog(t, conn)
 }
 
-// TestBadBackfill gives a value that cannot be computed: that is the user's matter, and
-// nothing changes.
+// TestBadBackfill gives a value that cannot be computed: that is the user's error, and nothing changes.
 func TestBadBackfill(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -21,10 +21,10 @@ import (
 // refuses a file, or a function is not what the schema demands. Nothing was changed.
 type CodeError struct {
 	Errors syntax.Errors // in the files of custom code
-	Cause  error         // what Postgres said; nil if it took the files
+	Cause  error         // Postgres' error; nil if it took the files
 }
 
-// Error lists what is wrong, each with its place.
+// Error lists the errors, each with its place.
 func (e *CodeError) Error() string {
 	var text strings.Builder
 	if err := syntax.Render(&text, e.Errors, syntax.Options{}); err != nil {
@@ -36,8 +36,8 @@ func (e *CodeError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *CodeError) Unwrap() error { return e.Cause }
 
-// checkSource refuses code that the compiler refuses. A description need not come
-// straight from there, and what else a file does would be done by the owner.
+// checkSource refuses code that the compiler refuses. A description need not come straight from the compiler, and the
+// owner would run all other statements of a file.
 func checkSource(db *pg.Database) error {
 	var errs syntax.Errors
 	code.Check(sources(db), &errs)
@@ -69,12 +69,12 @@ func runCode(ctx context.Context, conn *pgconn.PgConn, file emit.Statement) erro
 	return nil
 }
 
-// placeOf finds where in a file an error of Postgres is: where it says so itself,
-// else where the statement begins that failed.
+// placeOf finds the place of a Postgres error in a file: the place that the error gives, else the beginning of the
+// statement that failed.
 func placeOf(source *syntax.Source, statement int, refused *pgconn.PgError) syntax.Span {
 	if refused.Position > 0 {
 		offset := 0
-		for range refused.Position - 1 { // which counts characters
+		for range refused.Position - 1 { // the position counts characters
 			_, size := utf8.DecodeRune(source.Text[offset:])
 			offset += size
 		}
@@ -90,7 +90,7 @@ func placeOf(source *syntax.Source, statement int, refused *pgconn.PgError) synt
 // declared is a function of schema functions, as the catalog has it.
 type declared struct {
 	Name       string
-	IsFunction bool // no procedure or aggregate
+	IsFunction bool // not a procedure or aggregate
 	Names      []string
 	Types      []string
 	Defaults   int // of the last parameters
@@ -99,8 +99,7 @@ type declared struct {
 	Escalates  bool // security definer without a pinned search_path
 }
 
-// checkCode compares the functions that custom code has made with those that the
-// actions call.
+// checkCode compares the functions that custom code has made with those that the actions call.
 func checkCode(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	if len(db.Code) == 0 {
 		return nil
@@ -158,9 +157,8 @@ func checkCode(ctx context.Context, tx pgx.Tx, db *pg.Database) error {
 	return nil
 }
 
-// checkOnlyFunctions refuses what else custom code makes. What holds rows would lose
-// them when the schema is made anew; a trigger would run in every action, and keep plans
-// from one that row security binds in another way.
+// checkOnlyFunctions refuses all other objects of custom code. An object with rows would lose them when the schema is
+// made anew; a trigger would run in every action, and keep plans from one with other row security.
 func checkOnlyFunctions(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `
 		select pg_describe_object('pg_class'::regclass, oid, 0)
@@ -205,7 +203,7 @@ func spelled(ctx context.Context, tx pgx.Tx, s *pg.Signature) (declared, error) 
 	return wanted, nil
 }
 
-// codeCheck gathers what is wrong with custom code.
+// codeCheck gathers the errors in custom code.
 type codeCheck struct {
 	code []*syntax.Source
 	errs syntax.Errors
@@ -253,8 +251,8 @@ func expected(s *pg.Signature) syntax.Note {
 	return syntax.Note{Message: "expected: create function " + s.String()}
 }
 
-// serves tells whether a call with the wanted parameters, by name, is one of the
-// function, and brings what is wanted.
+// serves tells whether a call with the wanted parameters, by name, is a call of the function, and has the wanted
+// result.
 func (f declared) serves(wanted declared) bool {
 	if !f.IsFunction || f.Returns != wanted.Returns || f.ReturnsSet != wanted.ReturnsSet {
 		return false
@@ -296,8 +294,7 @@ func (f declared) text() string {
 	return "create function functions." + pg.Ident(f.Name) + "(" + strings.Join(parameters, ", ") + ") returns " + result
 }
 
-// definition finds where custom code defines a function; else it is the file where
-// it should be.
+// definition finds the place where custom code defines a function; else it is the file that should define it.
 func (c *codeCheck) definition(name, file string) syntax.Span {
 	for _, source := range c.code {
 		for _, s := range code.Statements(source.Text) {

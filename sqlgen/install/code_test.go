@@ -21,8 +21,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// project reads a project: its schema, then its files of custom code as txtar has
-// them.
+// project reads a project: its schema, then its files of custom code as txtar has them.
 func project(text string) *sqlgen.Project {
 	p := &sqlgen.Project{}
 	for _, f := range txtar.Parse([]byte("-- schema.stern --\n" + text)).Files {
@@ -40,7 +39,7 @@ func compileProject(t testing.TB, text string) *emit.Release {
 	return compiletest.Project(t, project(text)).Release()
 }
 
-// coded is a schema with one action whose code is given.
+// coded is a schema with one action that has the given code.
 func coded(code string) string {
 	return `model Order {
   fields { number Text }
@@ -59,15 +58,15 @@ as $$
 $$;
 `
 
-// TestCodeIsInstalled follows custom code through releases: a change of a file alone
-// is a release, and whatever else changes, functions are as the files say.
+// TestCodeIsInstalled follows custom code through releases: a change of a file alone is a release, and after every
+// other change, functions are as the files say.
 func TestCodeIsInstalled(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
 	steps := []struct {
 		what, text string
 		changed    bool
-		functions  string // in schema functions, with what code() returns
+		functions  string // in schema functions, and the result of code()
 	}{
 		{"no code", "model Order { fields { number Text } }\n", true, ""},
 		{"code", coded(goodCode), true, "code(date, text[]) = 1"},
@@ -135,9 +134,9 @@ $$;
 `
 }
 
-// TestOwnersFollow holds that the functions of actions belong to the role that their
-// policies are for, whatever the action was before, and also where all of them belonged
-// to the same one, as in releases that were installed before there was another.
+// TestOwnersFollow checks that the functions of actions belong to the role that their policies are for, regardless of
+// what the action was before. This also holds if all of them belonged to the same role, as in releases installed before
+// there was another.
 func TestOwnersFollow(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
@@ -191,8 +190,7 @@ func TestOwnersFollow(t *testing.T) {
 	follow("a release of before", true)
 }
 
-// walkingSchema is a model with an action for each rule: open, or over one of the model's
-// relations.
+// walkingSchema is a model with an action for each rule: open, or over one of the model's relations.
 func walkingSchema(rules ...string) string {
 	var models, fields, actions strings.Builder
 	for n, relation := range []string{"ones", "twos", "threes", "fours", "fives"} {
@@ -209,9 +207,8 @@ func walkingSchema(rules ...string) string {
 	return models.String() + "model Order {\n  fields {\n    number Text\n" + fields.String() + "  }\n  actions {\n" + actions.String() + "  }\n}\n"
 }
 
-// TestActionsMoveBetweenOwners follows actions from one role to another, as rules come to
-// walk relations and cease to: policies, grants and functions are those of an
-// installation into an empty database.
+// TestActionsMoveBetweenOwners follows actions from one role to another, as rules start and stop walking relations:
+// policies, grants and functions equal those of an installation into an empty database.
 func TestActionsMoveBetweenOwners(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
@@ -260,8 +257,7 @@ func checkFresh(t *testing.T, conn *pgx.Conn, text string) {
 	checkCatalog(t, catalog(t, conn), catalog(t, fresh))
 }
 
-// TestCodeThatIsRefused holds that whatever is wrong with custom code is told with its
-// place, and nothing is changed then.
+// TestCodeThatIsRefused checks that each error in custom code is reported with its place, and nothing is changed then.
 func TestCodeThatIsRefused(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
@@ -321,8 +317,7 @@ func TestCodeThatIsRefused(t *testing.T) {
 	}
 }
 
-// refusalOf compiles a project and installs it, and returns what is said of it where one
-// of them refuses.
+// refusalOf compiles a project and installs it, and returns the message if either refuses.
 func refusalOf(t *testing.T, conn *pgx.Conn, text string) string {
 	t.Helper()
 	compiled, errs := sqlgen.Compile(project(text))
@@ -335,7 +330,7 @@ func refusalOf(t *testing.T, conn *pgx.Conn, text string) string {
 	return ""
 }
 
-// TestCodeThatFits holds that functions may have more than their action needs.
+// TestCodeThatFits checks that functions may have more than their action needs.
 func TestCodeThatFits(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
@@ -355,8 +350,7 @@ func TestCodeThatFits(t *testing.T) {
 	}
 }
 
-// TestExamplesOfCodes installs the examples of the codes that custom code is refused
-// or warned for.
+// TestExamplesOfCodes installs the examples of the codes for refusals and warnings about custom code.
 func TestExamplesOfCodes(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)
@@ -393,8 +387,8 @@ func TestExamplesOfCodes(t *testing.T) {
 	}
 }
 
-// TestCodeChangesUnderCalls holds that a session which has called an action goes over to
-// new code, and to a table that has changed, though the action's function is the same.
+// TestCodeChangesUnderCalls checks that a session that has called an action takes up new code, and a changed table,
+// though the action's function is the same.
 func TestCodeChangesUnderCalls(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})

@@ -36,7 +36,7 @@ const lodgings = `
 	insert into app.flat (id, house_id) values ('f1', 'h1'), ('f2', 'h2');
 `
 
-// priced is a line's total, which a part of the line's row is kept for.
+// priced is a line's total; the line's row has a part for it.
 const priced = "total Decimal @computed(line.quantity * line.product.price)"
 
 var computedChanges = []change{

@@ -12,17 +12,17 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// kept is a schema with columns of all kinds that are computed.
+// kept is a schema with computed columns of all kinds.
 func kept() string {
 	return billed("net Decimal @computed(SUM(invoice.lines.total)) dearest Decimal? @computed(MAX(invoice.lines.total)) "+
 		"open Boolean @computed(invoice.net > invoice.paid)", priced+" maker Maker? @computed(line.product.maker)", "maker Maker? sold Number @computed(SUM(product.lines.quantity))") +
 		"model Maker { fields { name Text } }\n"
 }
 
-// asksKept tells what is computed of the rows.
+// asksKept reads the computed values of the rows.
 const asksKept = "select coalesce(string_agg(name || ' ' || trim_scale(net) || ' ' || coalesce(trim_scale(dearest)::text, '-') || ' ' || open, ', ' order by id), '') from app.invoice"
 
-// checkComputed compares what is computed.
+// checkComputed compares the computed values.
 func checkComputed(t *testing.T, conn *pgx.Conn, want string) {
 	t.Helper()
 	var got string
@@ -31,7 +31,7 @@ func checkComputed(t *testing.T, conn *pgx.Conn, want string) {
 	}
 }
 
-// What is computed is right after every statement, and nothing else writes it.
+// Computed values are right after every statement, and nothing else writes them.
 func TestComputedColumnsAreKept(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -64,7 +64,7 @@ func TestComputedColumnsAreKept(t *testing.T) {
 	}
 }
 
-// updated_at tells when somebody changed a row, not when something was computed.
+// updated_at is the time of a caller's change to a row, not of a computation.
 func TestComputingIsNoUpdate(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -88,8 +88,8 @@ func TestComputingIsNoUpdate(t *testing.T) {
 	}
 }
 
-// A computed to-one leads where the row leads that it is read from, at the end of each statement: also when the row goes to
-// which it led, whatever the foreign keys on the way do then. Several that are new at once may be unique.
+// A computed to-one has the target of the row that it is read from at the end of each statement, also when the row
+// goes to that target, for every action of the foreign keys on the way. Several that are new at once may be unique.
 func TestComputedToOnesFollow(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -157,7 +157,7 @@ func TestComputedToOnesFollow(t *testing.T) {
 	}
 }
 
-// A dump holds what was computed, and the triggers go on from there.
+// A dump holds the computed values, and the triggers go on from there.
 func TestComputedIsRestored(t *testing.T) {
 	t.Parallel()
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
@@ -177,8 +177,8 @@ func TestComputedIsRestored(t *testing.T) {
 	}
 }
 
-// A rule over what is computed from other rows is tested when a transaction ends, whatever
-// changed what is computed, and by then it may hold again.
+// A rule over values that are computed from other rows is tested when a transaction ends, regardless of the cause of
+// the change, and by then it may hold again.
 func TestLateRules(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -216,7 +216,7 @@ func TestLateRules(t *testing.T) {
 		}
 	}
 
-	// Two who write one row at once, each of whom may: the second sees what the first has done.
+	// Two allowed transactions write one row at once: the second sees the change of the first.
 	mustExec(t, conn, "truncate app.invoice cascade;"+strings.ReplaceAll(bills, "insert into app.product (id, title, price) values ('p1', 'x', 2), ('p2', 'y', 3.5);", ""))
 	other := db.Owner(t)
 	mustExec(t, conn, "begin; delete from app.line where id = 'l2'") // 3.5 less
@@ -241,7 +241,7 @@ func TestLateRules(t *testing.T) {
 	}
 }
 
-// Models may be called like what triggers name, and fields like their variables.
+// Models may be named like names in triggers, and fields like their variables.
 func TestComputedOfAwkwardNames(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -278,9 +278,9 @@ func TestComputedOfAwkwardNames(t *testing.T) {
 	}
 }
 
-// A new line is compared with the greatest and the least that there is, however many lines there are: the others are read
-// only when the line goes, or changes, that had the value. So it is in a session that has written all lines at once before,
-// whose plans were made for that.
+// A new line is compared with the existing greatest and least values, for any number of lines: the others are read only
+// when the line that had the value goes or changes. This also holds in a session that has written all lines at once
+// before, whose plans were made for that.
 func TestExtremesReadFewRows(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

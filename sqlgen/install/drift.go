@@ -17,11 +17,11 @@ import (
 type Drift struct {
 	Object string // column app.post.title
 	Change string // is gone, was changed by hand, was made by hand
-	Origin string // what in the schema asks for it: model Post, field title, blog.stern:3:5; empty if nothing does
+	Origin string // its origin in the schema: model Post, field title, blog.stern:3:5; empty without one
 	Remedy string // a statement that puts it back; empty if none is known
 }
 
-// String says what was changed, where the schema speaks of it, and how to put it back.
+// String says what was changed, which part of the schema asks for it, and how to put it back.
 func (d Drift) String() string {
 	text := d.Object + " " + d.Change
 	if d.Origin != "" {
@@ -33,8 +33,8 @@ func (d Drift) String() string {
 	return text
 }
 
-// DriftError is returned where a change cannot be made, and something was changed by
-// hand in the database before. Nothing was changed now.
+// DriftError is returned if a change cannot be made, and something was changed by hand in the database before. Nothing
+// was changed now.
 type DriftError struct {
 	Drift []Drift
 	Cause error
@@ -52,7 +52,7 @@ func (e *DriftError) Error() string {
 // Unwrap returns what failed.
 func (e *DriftError) Unwrap() error { return e.Cause }
 
-// orDrift explains an error that is nobody's mistake if the database was changed by hand.
+// orDrift explains an error without a known cause if the database was changed by hand.
 func orDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database, err error) error {
 	var refused *RefusedError
 	var code *CodeError
@@ -66,8 +66,8 @@ func orDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database, err error) er
 	return &DriftError{drift, err}
 }
 
-// ReadDrift finds what was changed by hand since the newest release. db is the compiled
-// database by which to say where the schema speaks of it.
+// ReadDrift finds changes by hand since the newest release. db is the compiled database, which knows the parts of the
+// schema that ask for the objects.
 func ReadDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database) ([]Drift, error) {
 	var known bool
 	if err := conn.QueryRow(ctx, "select to_regprocedure('platform.drift()') is not null").Scan(&known); err != nil || !known {
@@ -87,7 +87,7 @@ func ReadDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database) ([]Drift, e
 	return explained(list, db), nil
 }
 
-// explained says where the schema speaks of each, and how to put it back.
+// explained adds to each the part of the schema that asks for it, and the way to put it back.
 func explained(list []Drift, db *pg.Database) []Drift {
 	made := map[string][]string{} // columns that were made by hand, by table
 	for _, d := range list {
@@ -97,7 +97,7 @@ func explained(list []Drift, db *pg.Database) []Drift {
 	}
 	var all []Drift
 	for _, d := range list {
-		follows := false // what a view shows, and what a key is about, follow a column
+		follows := false // the columns of views and keys follow a column
 		for _, t := range db.Tables {
 			name := pg.Qualified(t.Schema, t.Name)
 			if table, column, ok := columnOf(d.Object); ok && table == name {
@@ -131,7 +131,7 @@ func explained(list []Drift, db *pg.Database) []Drift {
 	return all
 }
 
-// columnOf takes the name of a column of schema app apart: app.post and title.
+// columnOf splits the name of a column of schema app: app.post and title.
 func columnOf(object string) (table, column string, ok bool) {
 	name, ok := strings.CutPrefix(object, "column ")
 	at := strings.LastIndexByte(name, '.')
@@ -141,7 +141,7 @@ func columnOf(object string) (table, column string, ok bool) {
 	return name[:at], name[at+1:], true
 }
 
-// ofColumn explains what has become of a column.
+// ofColumn explains the change of a column.
 func (d *Drift) ofColumn(t *pg.Table, column string, made []string) {
 	d.Origin = t.Origin.String()
 	for _, c := range t.Columns {
@@ -157,7 +157,7 @@ func (d *Drift) ofColumn(t *pg.Table, column string, made []string) {
 	}
 }
 
-// ofPart explains what has become of a policy, a constraint or a trigger.
+// ofPart explains the change of a policy, a constraint or a trigger.
 func (d *Drift) ofPart(t *pg.Table, part string) {
 	d.Origin = t.Origin.String()
 	var change diff.Change

@@ -1,9 +1,9 @@
 // Package install brings a compiled database into Postgres.
 //
-// In come a compiled database and a connection of the owner; afterwards the
+// Its input is a compiled database and a connection of the owner. Afterwards the
 // platform is current, the tables, policies and functions are those of the
-// compilation, and a new release says so to all servers. Everything happens in
-// one transaction. Changes that would lose rows or values are refused, and then
+// compilation, and a new release tells all servers. Everything happens in one
+// transaction. Changes that would lose rows or values are refused, and then
 // nothing is changed at all.
 package install
 
@@ -32,15 +32,14 @@ func Script(r *emit.Release) string {
 	return emit.Script(OverPlatform(r), sql.Script())
 }
 
-// BackfillError is returned when the value that was given for rows cannot be computed.
-// Nothing was changed.
+// BackfillError is returned when the value given for rows cannot be computed. Nothing was changed.
 type BackfillError struct {
-	Reason    string // what in the schema asks for it
-	Statement string // that computes it
+	Reason    string // the part of the schema that asks for it
+	Statement string // the statement that computes it
 	Cause     *pgconn.PgError
 }
 
-// Error says what Postgres says of the value.
+// Error adds Postgres' error about the value.
 func (e *BackfillError) Error() string {
 	return "the value given for rows cannot be computed (" + e.Reason + "): " + e.Cause.Message + "\nin the statement:\n" + e.Statement
 }
@@ -59,11 +58,10 @@ func OverPlatform(r *emit.Release) *emit.Release {
 type Outcome struct {
 	Release int64      // the release that is installed now
 	Changed bool       // whether it is new
-	Plan    *diff.Plan // what had to change
+	Plan    *diff.Plan // the necessary changes
 }
 
-// RowsError is returned when rows that are there do not fit what the schema now
-// demands. Nothing was changed.
+// RowsError is returned when existing rows do not satisfy the new schema. Nothing was changed.
 type RowsError struct {
 	Cause *pgconn.PgError
 	Rule  string // the message of the @validate that they break; empty if they break anything else
@@ -91,19 +89,18 @@ func (e *RowsError) Unwrap() error { return e.Cause }
 // Options say what an installation may do. The zero value refuses every change that would lose
 // rows or values.
 type Options struct {
-	Allow     []string        // what would be lost and may be: drop:post.subtitle
-	Backfills []diff.Backfill // values for rows that are there
+	Allow     []string        // allowed losses: drop:post.subtitle
+	Backfills []diff.Backfill // values for existing rows
 	ByDev     bool            // whether sternpost dev installs it
 }
 
-// Install brings the database behind conn, whose role is or becomes the owner, to
-// the state that a release describes. It does nothing when that is installed already.
+// Install brings the database behind conn to the state that a release describes. The role of conn is or becomes the
+// owner. Install does nothing if that state is installed already.
 func Install(ctx context.Context, conn *pgx.Conn, r *emit.Release) (Outcome, error) {
 	return InstallWith(ctx, conn, r, Options{})
 }
 
-// InstallWith does so with options. Where it fails on something that was changed by hand
-// it returns a *DriftError.
+// InstallWith is Install with options. If it fails because of a change by hand, it returns a *DriftError.
 func InstallWith(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Options) (Outcome, error) {
 	if err := sql.Migrate(ctx, conn); err != nil {
 		return Outcome{}, fmt.Errorf("install the platform: %w", err)
@@ -164,15 +161,15 @@ func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Optio
 	return outcome, nil
 }
 
-// counter looks what tables hold.
+// counter counts the rows of tables.
 type counter struct {
 	ctx context.Context
 	tx  pgx.Tx
 	err error
 }
 
-// rows counts the rows of a table that satisfy a condition. Nobody can write to the
-// table from then on, so that what it says stays true.
+// rows counts the rows of a table that satisfy a condition. It locks the table against writes, so that the count stays
+// true.
 func (c *counter) rows(table, condition string) int64 {
 	name := pg.Qualified("app", table)
 	query := "select count(*) from " + name
@@ -198,8 +195,8 @@ type installedRelease struct {
 	manifest, description []byte
 }
 
-// newest reads the newest release under a lock, so that two installations follow
-// each other, and the database it left; nil without one.
+// newest reads the newest release under a lock, so that two installations follow each other, and the database it left;
+// nil without one.
 func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *pg.Database, error) {
 	var r installedRelease
 	if _, err := tx.Exec(ctx, "lock table platform.release in share row exclusive mode"); err != nil {
@@ -225,9 +222,9 @@ func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *pg.Database, err
 	return r, old, nil
 }
 
-// run runs the statements of a plan: ours in as few round trips as may be, each file
-// of custom code by itself. An error that rows cause, or custom code, is the user's
-// matter; any other is a mistake of the compiler and shows its statement.
+// run runs the statements of a plan: the generated ones in as few round trips as possible, each file of custom code by
+// itself. An error that rows or custom code cause is the user's; any other is a mistake of the compiler and shows its
+// statement.
 func run(ctx context.Context, conn *pgconn.PgConn, statements []emit.Statement) error {
 	for len(statements) > 0 {
 		if first := statements[0]; first.Code != "" {
@@ -265,7 +262,7 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Stateme
 	if errors.As(err, &refused) {
 		switch refused.Code {
 		case "23502", "23503", "23505", "23514", // not null, foreign key, unique, check
-			"22P02", "22003", "22007", "22008": // a text that does not read as the new type, a number or moment out of its range
+			"22P02", "22003", "22007", "22008": // a text that is not valid for the new type, a number or moment out of its range
 			return &RowsError{Cause: refused}
 		case "54000": // a limit of Postgres; of the entries of an index, if it names the table
 			if refused.TableName != "" {
@@ -279,9 +276,8 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Stateme
 	return fmt.Errorf("install a release: %w", err)
 }
 
-// failedValue returns the statement that failed if it computes a value that was given,
-// and else -1. A mistake of syntax fails before the first statement runs, and ours make
-// none.
+// failedValue returns the statement that failed if it computes a given value, and else -1. A syntax error fails before
+// the first statement runs, and generated statements have none.
 func failedValue(statements []emit.Statement, done int, err error) int {
 	isGiven := func(s emit.Statement) bool { return s.Step != nil && s.Step.Given }
 	var refused *pgconn.PgError
@@ -294,8 +290,7 @@ func failedValue(statements []emit.Statement, done int, err error) int {
 	return -1
 }
 
-// namingRule adds to a RowsError the rule that rows break, if the manifest says that
-// the constraint is one.
+// namingRule adds to a RowsError the rule that rows break, if the manifest has one for the constraint.
 func namingRule(err error, manifest []byte) error {
 	var misfit *RowsError
 	if !errors.As(err, &misfit) {

@@ -14,9 +14,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestNoCommandReachesPsql builds projects whose custom code hides commands of psql, and
-// runs what the compiler prints. A project is refused, or its commands stay text, whatever
-// the encoding of psql, and however the database reads a backslash.
+// TestNoCommandReachesPsql builds projects whose custom code hides commands of psql, and runs the output of the
+// compiler. A project is refused, or its commands stay text, for every encoding of psql, and for either reading of a
+// backslash by the database.
 func TestNoCommandReachesPsql(t *testing.T) {
 	t.Parallel()
 	psql := program.Postgres(t, "psql", "psql runs no script that hides its commands")
@@ -59,8 +59,7 @@ func TestNoCommandReachesPsql(t *testing.T) {
 	}
 }
 
-// TestNoCommandIsCompiled holds that of those projects the ones with a command are refused
-// by the compiler, at its place.
+// TestNoCommandIsCompiled checks that the compiler refuses those of the projects that have a command, at its place.
 func TestNoCommandIsCompiled(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]string{

@@ -11,14 +11,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// RefusedError is returned for changes that would lose rows or values, or that rows do
-// not allow. Nothing was changed.
+// RefusedError is returned for changes that would lose rows or values, or that rows do not allow. Nothing was changed.
 type RefusedError struct {
 	Refused  []*diff.Refusal
 	Examples map[*diff.Refusal][]string // of the values concerned; none of a Password or Secret
 }
 
-// Error lists the changes, each with what can be done about it.
+// Error lists the changes, each with its remedies.
 func (e *RefusedError) Error() string {
 	lines := []string{"the schema cannot be installed as it is:"}
 	for _, r := range e.Refused {
@@ -27,7 +26,7 @@ func (e *RefusedError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Describe says what a refused change would do to what is there, over some lines.
+// Describe says what a refused change would do to existing rows and values, over some lines.
 func (e *RefusedError) Describe(r *diff.Refusal) string {
 	text := r.Object + " " + r.Change + count(r)
 	if examples := e.Examples[r]; len(examples) > 0 {
@@ -57,8 +56,7 @@ func count(r *diff.Refusal) string {
 	return fmt.Sprintf(" (%d values)", r.Rows)
 }
 
-// maxExamples is how many values are shown of what would be lost, and maxExample how
-// many characters of each.
+// maxExamples is how many examples of lost values are shown, and maxExample how many characters of each.
 const (
 	maxExamples = 3
 	maxExample  = 40

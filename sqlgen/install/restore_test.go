@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// restore fills an empty database from a dump of another, or skips the test where the programs for it are missing.
+// restore fills an empty database from a dump of another, or skips the test if the programs for it are missing.
 func restore(t *testing.T, from, to *pgtest.DB) {
 	t.Helper()
 	const consequence = "no dump is restored"
@@ -30,8 +30,7 @@ func restore(t *testing.T, from, to *pgtest.DB) {
 	}
 }
 
-// TestRestoreIsServed restores a dump into another database: what the policies and functions
-// say there is what was installed.
+// TestRestoreIsServed restores a dump into another database: the policies and functions there are the installed ones.
 func TestRestoreIsServed(t *testing.T) {
 	t.Parallel()
 	project, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))
@@ -44,7 +43,7 @@ func TestRestoreIsServed(t *testing.T) {
 		t.Fatal(err)
 	}
 	restore(t, from, to)
-	// Rights on the database are the one thing that a dump of it lacks.
+	// A dump lacks only the rights on the database.
 	mustExec(t, to.Superuser(t), "revoke temporary on database "+to.Name()+" from public")
 	rows, err := to.Server(t).Query(t.Context(), "select platform.serving_faults() union all select platform.serving_notes()")
 	if err != nil {

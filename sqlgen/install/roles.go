@@ -10,10 +10,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
 )
 
-// Roles makes the roles that an application needs and lets logins serve it, as
-// sql.MakeRoles does, and gives the functions of the newest release, if there is one, to
-// the roles that they run as. A restore of a dump needs the first before it and both
-// after it. It returns the number of that release; 0 means that there is none.
+// Roles makes the roles that an application needs and lets logins serve it, as sql.MakeRoles does. It gives the
+// functions of the newest release, if any, to the roles that they run as. A restore of a dump needs the first before it
+// and both after it. Roles returns the number of that release; 0 means that there is none.
 func Roles(ctx context.Context, conn *pgx.Conn, logins []string) (release int64, err error) {
 	if err := sql.MakeRoles(ctx, conn, logins); err != nil {
 		return 0, err

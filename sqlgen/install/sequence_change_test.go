@@ -8,23 +8,23 @@ func numbered(fields string) string {
 		" @permission(expression: true, actions: [create, get]) }\n"
 }
 
-// written is one that does without a create, where clients cannot know a number.
+// written is such a schema without a create, so clients cannot know a number.
 func written(fields string) string {
 	return "model Invoice { fields { name Text " + fields + " } actions { get find(id) } @permission(expression: true, actions: [get]) }\n"
 }
 
-// oldInvoices are rows of it, of which the physical order is not that of their making.
+// oldInvoices are rows of it whose physical order is not the order in which they were made.
 const oldInvoices = `
 	insert into app.invoice (id, name, created_at) values ('i3', 'c', '2026-03-01'), ('i1', 'a', '2026-01-01'), ('i2', 'b', '2026-03-01');
 `
 
-// oldNumbers are rows whose numbers somebody wrote.
+// oldNumbers are rows with numbers that somebody wrote.
 const oldNumbers = `
 	insert into app.invoice (id, name, number, created_at) values
 		('i1', 'a', 'INV-0007', '2026-01-01'), ('i2', 'b', 'INV-12345', '2026-01-02'), ('i3', 'c', 'INV-0100', '2026-01-03');
 `
 
-// asksNumbers bills another invoice, and tells the numbers of all.
+// asksNumbers bills another invoice, and reads the numbers of all.
 const asksNumbers = `
 	with billed as (insert into app.invoice (id, name) values ('z', 'z') returning number)
 	select string_agg(number, ' ' order by id) || ' ' || (select number from billed) from app.invoice

@@ -8,19 +8,18 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// An aggregate behind a to-one whose condition names the row that reads it has another value
-// for each such row: SUMIF(line.invoice.payments.amount, line.invoice.payments.day > line.day).
-// So it is not kept where the to-one leads and copied from there. It is a part of the reading
-// row, made of all rows that point, through however many keys, where the reading row leads:
-// both have in a column of their own to which row that is, the third one. A change on either
-// side reads the values concerned anew, and locks the third row before, so that of two
-// changes on both sides the second sees the first.
+// An aggregate behind a to-one may have a condition that names the reading row, and then has another value for each
+// such row: SUMIF(line.invoice.payments.amount, line.invoice.payments.day > line.day). So it is not kept in the row of
+// the to-one and copied from there. It is a part of the reading row, made of all rows that point, through any number of
+// keys, to the third row: the one that the reading row leads to. Both have the id of the third row in a column of their
+// own. A change on either side reads the values concerned anew. It locks the third row first, so the second of two
+// changes sees the first.
 
-// across tells by what a part is made of rows that point to a third one.
+// across describes a part that is made of rows that point to a third one.
 type across struct {
 	third *schema.Model
 	match string   // the column of the owner that leads to the third row
-	link  string   // the column of the other rows that does
+	link  string   // the column of the other rows that leads to it
 	own   []string // the columns of the owner that the condition reads
 	reads []string // the columns of the other rows that are read
 }
@@ -37,13 +36,13 @@ func reach(p *expr.Path) (toOnes, toManys int) {
 	return toOnes, toManys
 }
 
-// acrossPart returns the part that has an aggregate whose condition names the row of a model.
+// acrossPart returns the part that holds an aggregate whose condition names the row of a model.
 func (l *lowering) acrossPart(m *schema.Model, a *expr.Aggregate, function string) *part {
 	steps := a.Path.Steps
 	toOnes, toManys := reach(a.Path)
 	last := field(steps[toOnes+toManys-1])
 	other := last.Target
-	// back leads from the other rows to what the first to-manys of the path lead to.
+	// back returns the path from the other rows to the rows behind the path's first toManysLeft to-manys.
 	back := func(toManysLeft int, rest []expr.Step) *expr.Path {
 		var path []expr.Step
 		for i := toManys; i > toManysLeft; i-- {
@@ -104,9 +103,9 @@ func (l *lowering) acrossColumns(m *schema.Model) []string {
 	return columns
 }
 
-// mixes returns a path in the condition of an aggregate that names another row than those
-// behind a to-one of the aggregate's path, if what is read of them is behind a to-one again:
-// no key leads from there to the row behind the first. It is nil if there is none.
+// mixes returns a path in an aggregate's condition that names a row outside of the to-one of the aggregate's path, if
+// the values read behind that to-one are behind a to-one again: no key leads from there to the row behind the first. It
+// returns nil if the condition has no such path.
 func mixes(a *expr.Aggregate) *expr.Path {
 	for i, s := range a.Path.Steps {
 		if field(s).IsToMany() {

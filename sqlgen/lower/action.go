@@ -19,7 +19,7 @@ func (l *lowering) action(a *schema.Action) []*pg.Function {
 	return functions
 }
 
-// body lowers what an action does.
+// body lowers the body of an action.
 func (l *lowering) body(a *schema.Action) []*pg.Function {
 	switch {
 	case a.Union != nil && a.Kind == schema.Get:
@@ -44,10 +44,9 @@ func (l *lowering) body(a *schema.Action) []*pg.Function {
 	panic(fmt.Sprintf("lower: an action of kind %s was not refused", a.Kind))
 }
 
-// functionName is the name of an action's function. PL/pgSQL lets parameters, and
-// FOUND, be qualified by the name of the function: in one called like a table that
-// it reads, or like a second alias of that, a column of that name would be taken
-// for them.
+// functionName is the name of an action's function. PL/pgSQL lets parameters, and FOUND, be qualified by the name of
+// the function. If a function had the name of a table that it reads, or of a second alias of one, PL/pgSQL would take a
+// column of that name for them.
 func functionName(a *schema.Action) string {
 	for _, m := range modelsRead(a) {
 		for _, f := range m.Stored() {
@@ -59,7 +58,7 @@ func functionName(a *schema.Action) string {
 	return a.Function
 }
 
-// isAliasOf tells whether a name is a table's, or one that joins would give it.
+// isAliasOf tells whether a name is a table's, or an alias that joins would give it.
 func isAliasOf(table, name string) bool {
 	number, isNumbered := strings.CutPrefix(name, table+"_")
 	return name == table || isNumbered && strings.Trim(number, "0123456789") == ""
@@ -107,7 +106,7 @@ func modelsRead(a *schema.Action) []*schema.Model {
 	return models
 }
 
-// armExpressions returns what the arms of a union's action are made of.
+// armExpressions returns the expressions of the arms of a union's action.
 func armExpressions(a *schema.Action) []expr.Node {
 	if a.Union == nil {
 		return nil
@@ -146,9 +145,9 @@ var (
 	context = pg.Var("context")
 )
 
-// builder puts the function of an action together, step by step. A method with a value
-// receiver only reads it; one with a pointer adds steps or variables to the function. What
-// is built with more than that holds its builder in the field b and keeps the same rule.
+// builder puts the function of an action together, step by step. A method with a value receiver only reads it; one with
+// a pointer adds steps or variables to the function. A type that needs more than that holds its builder in the field b
+// and keeps the same rule.
 type builder struct {
 	action *schema.Action
 	model  *schema.Model
@@ -158,23 +157,22 @@ type builder struct {
 	closed bool      // whether no caller can be admitted, so that nothing follows
 
 	isDeciding  bool            // whether the function only decides, and reads nothing under row security
-	bound       []*schema.Input // that policies read
-	tellsCaller bool            // whether what ends the call looks for the caller
-	readsZone   bool            // whether periods of the filter begin where the caller's day does
+	bound       []*schema.Input // the inputs that policies read
+	tellsCaller bool            // whether the functions that end the call look for the caller
+	readsZone   bool            // whether periods of the filter begin with the caller's day
 
-	early        early // what the rules say before any row is read
-	isNamed      bool  // whether the caller was not looked for; then a row that is found proves that there is one
-	hidesRefused bool  // whether a row that the rules refuse is answered as one that is not there
+	early        early // what the rules decide before any row is read
+	isNamed      bool  // whether the caller was not looked for; then a found row proves that the caller exists
+	hidesRefused bool  // whether a row that the rules refuse is answered as missing
 
-	asked map[expr.Node]pg.Expr // parts of the rules that are asked before custom code runs: the variables of their answers
+	asked map[expr.Node]pg.Expr // the answers to parts of the rules that are evaluated before custom code runs, as variables
 
-	inputs []*pg.Variable            // that hold inputs, declared before the others
-	values map[*schema.Input]pg.Expr // of the inputs that are held
-	given  map[*schema.Input]pg.Expr // whether a request gives an input; nil where the body of the request tells
+	inputs []*pg.Variable            // variables that hold inputs, declared before the others
+	values map[*schema.Input]pg.Expr // values of the held inputs
+	given  map[*schema.Input]pg.Expr // whether a request gives an input; nil where the body of the request shows it
 }
 
-// begin starts a function of an action: it enters the context, then refuses
-// whom no row could help.
+// begin starts a function of an action: it enters the context, then refuses callers whom no row could help.
 func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
 	b := l.enter(a, name, title, volatility)
 	b.refuseEarly()
@@ -183,7 +181,7 @@ func (l *lowering) begin(a *schema.Action, name, title string, volatility pg.Vol
 	return b
 }
 
-// tableOf is the name under which the rows of an action are in its queries.
+// tableOf is the name that queries give the rows of an action.
 func tableOf(a *schema.Action) string {
 	if a.Union != nil {
 		return a.Union.Table
@@ -199,7 +197,7 @@ func ownerOf(a *schema.Action) string {
 	return "model " + a.Model.Name
 }
 
-// refuseEarly ends the call of a caller whom the rules refuse whatever the row.
+// refuseEarly ends the call of a caller whom the rules refuse for every row.
 func (b *builder) refuseEarly() {
 	b.early = decider{expression: b.expressionWithoutRow(ruleLogic)}.decideEarly(b.action.Rules)
 	switch {
@@ -214,7 +212,7 @@ func (b *builder) refuseEarly() {
 	b.bindInputs()
 }
 
-// judgesRows tells whether callers who were not refused may yet be, by the row.
+// judgesRows tells whether the row may still decide that a caller is refused.
 func (b builder) judgesRows() bool {
 	return needRow(b.action.Rules) && !pg.IsTrue(b.early.holds)
 }
@@ -227,7 +225,7 @@ func (b *builder) step(comment string, statements ...pg.Statement) {
 	b.fn.Body = append(b.fn.Body, pg.Paragraph{Comment: comment, Statements: statements})
 }
 
-// own declares a variable that functions have for themselves.
+// own declares a variable of the function itself.
 func (b *builder) own(name, typ string, initial pg.Expr) *pg.Variable {
 	if !slices.Contains(ownVariables, name) {
 		panic("lower: " + name + " is not a name that other variables give way to")
@@ -235,7 +233,7 @@ func (b *builder) own(name, typ string, initial pg.Expr) *pg.Variable {
 	return b.declare(name, typ, initial)
 }
 
-// variable declares a variable under a name, or one like it where that is taken.
+// variable declares a variable under a name, or under a similar one if the name is taken.
 func (b *builder) variable(name, typ string, initial pg.Expr) *pg.Variable {
 	return b.declare(b.names.Take(name), typ, initial)
 }
@@ -246,8 +244,7 @@ func (b *builder) declare(name, typ string, initial pg.Expr) *pg.Variable {
 	return v
 }
 
-// ownVariables are the variables that functions have for themselves. One that is
-// named for a column gives way to them.
+// ownVariables are the variables of the functions themselves. One that is named for a column gives way to them.
 var ownVariables = []string{
 	"v_after", "v_arms", "v_count", "v_ends", "v_entered", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards", "v_is_chosen",
 	"v_key", "v_keys", "v_most", "v_offset", "v_order", "v_page_rows", "v_path", "v_picked", "v_picks", "v_position", "v_positions", "v_range",
@@ -272,9 +269,8 @@ func (b *builder) finish() *pg.Function {
 	return b.fn
 }
 
-// hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of
-// an argument of an action's function, or begins as its variables do: Postgres would ask
-// which of both a bare name means.
+// hasColumnLikeVariable tells whether a column, or a table as a whole, has the name of an argument of an action's
+// function, or begins as its variables do: Postgres would report the bare name as ambiguous.
 func hasColumnLikeVariable(a *schema.Action, arguments []pg.Argument) bool {
 	isLike := func(name string) bool {
 		return strings.HasPrefix(name, "v_") || slices.ContainsFunc(arguments, func(a pg.Argument) bool { return a.Name == name })
@@ -287,5 +283,5 @@ func hasColumnLikeVariable(a *schema.Action, arguments []pg.Argument) bool {
 	return false
 }
 
-// stored is the table that rows are read from and written to, under row security.
+// stored is the table that the function reads and writes rows of, under row security.
 func (b builder) stored() *pg.TableRef { return pg.Ref(appSchema, b.table) }

@@ -10,10 +10,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// A function that takes no rows below its own takes each input as an argument of its type,
-// and behind them who calls, or the whole context if more of that is read. An input that may
-// be absent is null then. Where null is a value too, an argument behind it tells the two
-// apart. Other functions take the input as JSON, which does so by itself.
+// A function that takes no rows below its own takes each input as an argument of its type. Behind them it takes the
+// caller, or the whole context if it reads more of that. An input that may be absent is then null. Where null is a
+// value too, a further argument tells the two apart. Other functions take the input as JSON, which tells them apart.
 
 var (
 	callerArgument  = pg.Argument{Name: "caller", Type: "text"}
@@ -53,7 +52,7 @@ func takesArguments(a *schema.Action) bool {
 		return false
 	}
 	return !slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool {
-		return isAliasOf(m.Table, a.Function) // by which arguments could be qualified, as columns are
+		return isAliasOf(m.Table, a.Function) // arguments could be qualified by it, as columns are
 	})
 }
 
@@ -70,8 +69,7 @@ func argumentsOf(a *schema.Action) []argument {
 	return arguments
 }
 
-// asksWhetherGiven tells whether an action does something else where an input is absent
-// than where it is null.
+// asksWhetherGiven tells whether an action treats an absent input differently from null.
 func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
 	mayBeNull, matters := in.Nullable, false
 	for _, w := range levels(a).writes {
@@ -86,8 +84,8 @@ func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
 	return in.Optional && mayBeNull && matters
 }
 
-// isMeantOtherwise tells whether an argument of a name would be taken for something else in
-// the statements of an action's function, or the other way round.
+// isMeantOtherwise tells whether the statements of an action's function would take an argument's name for something
+// else, or the other way round.
 func isMeantOtherwise(name string, a *schema.Action) bool {
 	switch name {
 	case "found", "record", "record_", "identity", "page":
@@ -97,8 +95,7 @@ func isMeantOtherwise(name string, a *schema.Action) bool {
 		slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool { return isAliasOf(m.Table, name) })
 }
 
-// argumentType is the type of the argument that takes an input, as Postgres prints it;
-// empty if none does.
+// argumentType is the type of the argument that takes an input, as Postgres prints it; it is empty without an argument.
 func argumentType(in *schema.Input) string {
 	switch in.Type.Kind {
 	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Decimal, expr.Boolean, expr.Date, expr.Duration:
@@ -109,8 +106,8 @@ func argumentType(in *schema.Input) string {
 	return ""
 }
 
-// takeArguments returns the arguments of a function that takes its inputs one by one, and
-// makes them the values of these.
+// takeArguments returns the arguments of a function that takes its inputs one by one, and uses them as the inputs'
+// values.
 func (b *builder) takeArguments() []pg.Argument {
 	b.given = map[*schema.Input]pg.Expr{}
 	var arguments []pg.Argument
@@ -127,7 +124,7 @@ func (b *builder) takeArguments() []pg.Argument {
 	return append(arguments, lastArgument(b.action))
 }
 
-// lastArgument is what a function is told of the request beside its inputs.
+// lastArgument is the argument that holds the rest of the request.
 func lastArgument(a *schema.Action) pg.Argument {
 	read := mentionsOf(a)
 	if len(read.Headers)+len(read.Env)+len(read.Secrets) > 0 {

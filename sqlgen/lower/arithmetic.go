@@ -9,8 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// arithmetic lowers an operator of arithmetic. A path through to-ones keeps its joins if
-// the other side has none.
+// arithmetic lowers an arithmetic operator. A path through to-ones keeps its joins if the other side has none.
 func (x expression) arithmetic(n *expr.Arithmetic) operand {
 	left, right := x.operand(n.Left), x.operand(n.Right)
 	o := operand{typ: n.Type(), parts: []operand{left, right}, nowhere: left.nowhere || right.nowhere}
@@ -40,7 +39,7 @@ func (x expression) negative(n *expr.Negative) operand {
 	return o
 }
 
-// combine makes one value of two, so that nothing is rounded or out of range on the way.
+// combine makes one value of two, without rounding or overflow on the way.
 func combine(op syntax.Operator, left, right operand) pg.Expr {
 	switch {
 	case left.typ.Kind.Class() == expr.ClassText:
@@ -96,8 +95,8 @@ func isArithmetic(n expr.Node) bool {
 	return false
 }
 
-// stored returns a value that arithmetic made as a column of a type takes it. What is out
-// of range becomes what the check of the column refuses.
+// stored returns the result of arithmetic as a column of a type takes it. A value out of range becomes one that the
+// column's check refuses.
 func stored(value pg.Expr, from, to expr.Type) pg.Expr {
 	switch to.Kind {
 	case expr.Number:
@@ -108,8 +107,7 @@ func stored(value pg.Expr, from, to expr.Type) pg.Expr {
 	return convert(value, from, to)
 }
 
-// calculatedFields returns the fields whose values arithmetic makes, so that they may come
-// out of range.
+// calculatedFields returns the fields whose values come from arithmetic, and so may be out of range.
 func calculatedFields(s *schema.Schema) map[*schema.Field]bool {
 	fields := map[*schema.Field]bool{}
 	for _, a := range s.Actions {

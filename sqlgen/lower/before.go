@@ -9,17 +9,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// A create is judged by its new row, when that and all beside it is stored. What its
-// rules ask of the caller is what was so before: nobody is let in by a row that the call
-// itself has written, as by the membership that it makes, and nobody is kept out by it.
-// So a path from the caller passes by what the action has inserted. That is found by the
-// relations that the inputs lead through, from the new row on. What custom code writes is
-// not known; there, the parts of the rules that are about the caller alone are asked before
-// it runs.
+// A create is judged by its new row, once that row and all beside it are stored. The rules ask about the caller as it
+// was before: a row that the call itself has written, such as the membership that it makes, lets nobody in and keeps
+// nobody out. So a path from the caller skips the rows that the action has inserted. They are found by the relations
+// that the inputs lead through, from the new row on. The rows that custom code writes are not known; there, the parts
+// of the rules that are about the caller alone are evaluated before it runs.
 
-// writtenBy returns what an action has inserted when its row is judged, as far as a path
-// from the caller in its rules may come upon it; nil if it does not. Of custom code only
-// the row that it returns is known to be new.
+// writtenBy returns the rows that an action has inserted when its row is judged, as far as a path from the caller in
+// its rules may reach them; it returns nil if none does. Of custom code only the returned row is known to be new.
 func writtenBy(a *schema.Action) *level {
 	if a.Kind != schema.Create || a.Model == nil {
 		return nil
@@ -36,9 +33,8 @@ func writtenBy(a *schema.Action) *level {
 	return nil
 }
 
-// referringSteps returns the steps by which paths from the caller, in the rules of an
-// action, pass from a row to those that refer to it. Other steps lead to no new row:
-// nothing refers to one that was not written with it.
+// referringSteps returns the steps by which paths from the caller, in the rules of an action, pass from a row to those
+// that refer to it. Other steps lead to no new row: only rows written with a new row refer to it.
 func referringSteps(a *schema.Action) []*schema.Field {
 	var steps []*schema.Field
 	for _, p := range expr.Paths(expressionsOfRules(a.Rules)...) {
@@ -54,15 +50,14 @@ func referringSteps(a *schema.Action) []*schema.Field {
 	return steps
 }
 
-// judgesAfterCode tells whether an action with custom code is judged by the row that the
-// code returns, when it may have written anything.
+// judgesAfterCode tells whether an action with custom code is judged by the row that the code returns. By then the code
+// may have written anything.
 func judgesAfterCode(a *schema.Action) bool {
 	return a.Custom && needRow(a.Rules) && (a.Kind == schema.Create || a.Kind == schema.Update && len(a.Pins) == 0)
 }
 
-// askOfCaller asks, before custom code runs, the parts of the rules that are about the
-// caller and not the row. What shares a witness with other parts is left to when
-// the row is judged.
+// askOfCaller evaluates, before custom code runs, the parts of the rules that are about the caller and not the row.
+// Parts that share a witness with other parts wait until the row is judged.
 func (b *builder) askOfCaller() {
 	if !judgesAfterCode(b.action) || !b.judgesRows() {
 		return
@@ -108,7 +103,7 @@ func (x expression) joinsFrom(root expr.Root) *joins {
 	return j
 }
 
-// isOther is the condition that a row is none that was inserted at a level.
+// isOther is the condition that a row was not inserted at a level.
 func (x expression) isOther(at tableAlias, l *level, aliases map[string]bool) pg.Expr {
 	j := newJoins(aliases)
 	end := *x.row

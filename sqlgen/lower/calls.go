@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// manifest returns what a server must know to call the functions and to understand what
-// they refuse. What clients are told of the actions is left open.
+// manifest returns the data that a server needs to call the functions and to understand their errors. It leaves the
+// clients' description of the actions open.
 func (l *lowering) manifest() *release.Manifest {
 	m := &release.Manifest{Records: map[string][]release.Member{}, Constraints: map[string]release.Constraint{}}
 	for _, a := range l.schema.Actions {
@@ -32,7 +32,7 @@ func (l *lowering) manifest() *release.Manifest {
 	return m
 }
 
-// call tells how a server calls an action: its functions, and what it prepares for them.
+// call describes how a server calls an action: its functions, and what it prepares for them.
 func (l *lowering) call(a *schema.Action) *release.Action {
 	r := &release.Action{Name: a.Name, Function: functionName(a), Arguments: publishedArguments(a), Early: l.early[a]}
 	r.Foreseen = l.specialized[a]
@@ -45,8 +45,7 @@ func (l *lowering) call(a *schema.Action) *release.Action {
 	return r
 }
 
-// headersRead returns the headers that the database reads. One that is only made a
-// password or secret is none of them.
+// headersRead returns the headers that the database reads. It omits headers that only become a password or secret.
 func headersRead(s *schema.Schema) []string {
 	var nodes []expr.Node
 	for _, a := range s.Actions {

@@ -10,49 +10,47 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// A computed field is a generated column over columns of its own row. What it reads of
-// other rows is in the row too, in a column that triggers keep: a part. A part is made
-// of rows one step away: a value of the row that a to-one leads to, or one value of all
-// rows that point here. Longer ways are parts of parts. So each change is carried on from
-// row to row, and who changes a row on the way waits for who carries something through it.
-// If a field is nothing but a part, its own column is kept.
+// A computed field is a generated column over columns of its own row. A value that it reads of other rows is in the row
+// too, in a column that triggers keep: a part. A part is made of rows one step away: a value of the row that a to-one
+// leads to, or one value of all rows that point here. Longer ways are parts of parts. So each change is carried on from
+// row to row, and a transaction that changes a row on the way waits for one that carries something through it. If a
+// field is nothing but a part, its own column is kept.
 
 // partKind is how a part is kept.
 type partKind int
 
 const (
-	copied  partKind = iota // of the row that a to-one leads to
+	copied  partKind = iota // a value of the row that a to-one leads to
 	shifted                 // a sum or count of rows that point here: it moves by the difference
-	extreme                 // the least or greatest value of rows that point here: it is read anew only when one that had it goes
+	extreme                 // the least or greatest value of rows that point here: read anew only when a row with it goes
 	reread                  // another value of the rows that point here
 )
 
 // part is a column that triggers keep.
 type part struct {
-	owner    *schema.Model // whose rows have it
+	owner    *schema.Model // the model whose rows have it
 	column   string
 	typ      string // as Postgres spells it
-	isNumber bool   // whether what is stored is a Number
+	isNumber bool   // whether the stored value is a Number
 	notNull  bool
-	neutral  pg.Expr // what a new row has until the triggers have run; null where it may be null
-	title    string  // what it is, for comments: net of Invoice
+	neutral  pg.Expr // the value of a new row until the triggers have run; null where the column is nullable
+	title    string  // its description, for comments: net of Invoice
 
 	kind      partKind
-	step      *schema.Field // of the owner: the relation to the rows that it is made of
+	step      *schema.Field // the owner's relation to the rows that it is made of
 	function  string        // SUM, COUNT, MIN, MAX, MEDIAN, LIST for all values, in order, or ONE for the row behind a to-one without column
-	ofLists   bool          // whether what the other rows have are such lists
+	ofLists   bool          // whether the values of the other rows are such lists
 	orZero    bool
 	emptyZero bool                       // whether it is 0 where a to-one leads nowhere
 	value     func(alias string) pg.Expr // of a row behind the step; nil where rows are counted
-	filter    func(alias string) pg.Expr // which of them count; nil means all
-	across    *across                    // of rows that point to a third one, to which the owner's row leads; nil means that they point to the owner's
+	filter    func(alias string) pg.Expr // the condition for the rows that count; nil means all
+	across    *across                    // set where the rows point to a third one, to which the owner's row leads; nil means that they point to the owner's
 }
 
 // other is the model of the rows that a part is made of.
 func (p *part) other() *schema.Model { return p.step.Target }
 
-// link is the foreign key by which the rows are found: of the owner for a copy, else of
-// the other rows.
+// link is the foreign key that finds the rows: a column of the owner for a copy, else of the other rows.
 func (p *part) link() string {
 	switch {
 	case p.kind == copied:
@@ -63,7 +61,7 @@ func (p *part) link() string {
 	return p.step.Inverse.FK.Column
 }
 
-// match is the column of the owner that has what the link of the other rows has.
+// match is the column of the owner that equals the link of the other rows.
 func (p *part) match() string {
 	if p.across != nil {
 		return p.across.match
@@ -105,7 +103,7 @@ func isOwnPath(p *expr.Path) bool {
 	return len(p.Steps) == 2 && field(p.Steps[0]).FK != nil && p.Steps[1].StepName() == "id"
 }
 
-// compute finds how each computed field of a model is kept, and with it the parts.
+// compute finds how each computed field of a model is kept, and its parts.
 func (l *lowering) compute(m *schema.Model) {
 	for _, f := range m.Stored() {
 		if f.Computed != nil {
@@ -114,8 +112,8 @@ func (l *lowering) compute(m *schema.Model) {
 	}
 }
 
-// keptBy returns the part that a computed field is; nil if it is a generated column. f has a
-// column: a to-one is its FK field.
+// keptBy returns the part that a computed field is; it returns nil for a generated column. f has a column: a to-one is
+// its FK field.
 func (l *lowering) keptBy(f *schema.Field) *part {
 	if p, known := l.keepers[f]; known {
 		return p
@@ -132,7 +130,7 @@ func (l *lowering) keptBy(f *schema.Field) *part {
 		}
 	}
 	if l.keepers[f] == nil {
-		l.generated(f, f.Model.Table) // which finds its parts
+		l.generated(f, f.Model.Table) // this finds its parts
 	}
 	return l.keepers[f]
 }
@@ -175,7 +173,7 @@ func (l *lowering) over(m *schema.Model, alias string) expression {
 	return x
 }
 
-// ownColumn is the column in which a row has what a path leads to.
+// ownColumn is the row's own column for the value that a path leads to.
 func (x expression) ownColumn(p *expr.Path) pg.Expr {
 	m, alias := x.row.model, x.row.name
 	if x.beside != nil && !x.behind[p] {
@@ -194,7 +192,7 @@ func (x expression) ownColumn(p *expr.Path) pg.Expr {
 	return pg.Col(alias, f.Column)
 }
 
-// aggregate lowers an aggregate to the columns in which the row has it.
+// aggregate lowers an aggregate to the row's columns for it.
 func (x expression) aggregate(a *expr.Aggregate) operand {
 	o := operand{typ: a.Type(), nullable: expr.MayBeNull(a)}
 	if a.Function != "MIN" && a.Function != "MAX" {
@@ -217,8 +215,7 @@ func (x expression) aggregate(a *expr.Aggregate) operand {
 	return o
 }
 
-// aggregateColumn returns the part that has an aggregate of a row. Behind a to-one it is a
-// copy of what the row there has.
+// aggregateColumn returns the part that holds an aggregate of a row. Behind a to-one it is a copy of that row's part.
 func (l *lowering) aggregateColumn(m *schema.Model, a *expr.Aggregate, function string) *part {
 	first := field(a.Path.Steps[0])
 	if first.IsToMany() {
@@ -253,8 +250,8 @@ func behindStep(p *expr.Path) *expr.Path {
 	return expr.RowPath(field(p.Steps[0]).Target.Name, p.Steps[1:], p.Span())
 }
 
-// pathPart returns the part that has what a path through to-ones leads to. f is the field
-// that is nothing else; nil for a part that stands for itself.
+// pathPart returns the part that holds the value at the end of a path through to-ones. f is the field that is nothing
+// else; it is nil for a part that is not a field.
 func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *part {
 	first := field(path.Steps[0])
 	rest := behindStep(path)
@@ -267,7 +264,7 @@ func (l *lowering) pathPart(m *schema.Model, path *expr.Path, f *schema.Field) *
 	return l.part(m, p, f)
 }
 
-// idOfRow returns the type of what a column has of a value: of a row it is the id.
+// idOfRow returns the type in which a column stores a value: a row is stored as its id.
 func idOfRow(t expr.Type) expr.Type {
 	if t.Kind == expr.Model {
 		return expr.Type{Kind: expr.ID}
@@ -275,7 +272,7 @@ func idOfRow(t expr.Type) expr.Type {
 	return t
 }
 
-// kindOf tells how what is behind a to-one is kept.
+// kindOf returns how a value behind a to-one is kept.
 func (l *lowering) kindOf(toOne *schema.Field) partKind {
 	if toOne.FK != nil {
 		return copied
@@ -283,13 +280,13 @@ func (l *lowering) kindOf(toOne *schema.Field) partKind {
 	return reread
 }
 
-// aggregatePart returns the part that has an aggregate of the rows that point to a row. A
-// path through several to-manys adds up what the rows of the first one have.
+// aggregatePart returns the part that holds an aggregate of the rows that point to a row. A path through several
+// to-manys adds up the values that the rows of the first one have.
 func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function string, f *schema.Field) *part {
 	first := field(a.Path.Steps[0])
 	child := first.Target
 	inner := *a
-	inner.Path, inner.OrZero = behindStep(a.Path), false // a row behind which there is nothing has no value to compare
+	inner.Path, inner.OrZero = behindStep(a.Path), false // a row with nothing behind it has no value to compare
 	if a.Condition != nil {
 		inner.Condition = expr.Substitute(a.Condition, func(p *expr.Path) expr.Node {
 			if len(p.Steps) > 0 && p.Steps[0] == expr.Step(first) {
@@ -305,7 +302,7 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 		switch function {
 		case "COUNT":
 			p.function = "SUM"
-		case "MEDIAN", "LIST": // no median tells what the median of all is
+		case "MEDIAN", "LIST": // the median of all does not follow from the medians
 			of, p.ofLists = "LIST", true
 		}
 		p.value = func(alias string) pg.Expr { return pg.Col(alias, l.aggregateColumn(child, &inner, of).column) }
@@ -327,7 +324,7 @@ func (l *lowering) aggregatePart(m *schema.Model, a *expr.Aggregate, function st
 	return l.part(m, p, f)
 }
 
-// asAggregate gives a part the type of an aggregate, and what it is of nothing.
+// asAggregate gives a part the type of an aggregate, and its value over no rows.
 func (p *part) asAggregate(a *expr.Aggregate) {
 	switch p.function {
 	case "SUM", "COUNT":
@@ -344,14 +341,14 @@ func (p *part) asAggregate(a *expr.Aggregate) {
 	}
 }
 
-// isExtreme tells whether an aggregate is one of its values, the least or greatest. Of nothing
-// its column has null, so that a new row can be compared with it: 0 would be a value.
+// isExtreme tells whether an aggregate is one of its values, the least or greatest. Over no rows its column is null, so
+// that a new row can be compared with it: 0 would be a value.
 func isExtreme(function string) bool { return function == "MIN" || function == "MAX" }
 
 // listType is the type of a list of numbers.
 const listType = "numeric[]"
 
-// neutral is a value of a type that a required part has until the triggers have run.
+// neutral is the value of a type that a required part has until the triggers have run.
 func neutral(t expr.Type, e *schema.Enum) pg.Expr {
 	switch {
 	case e != nil:
@@ -362,14 +359,14 @@ func neutral(t expr.Type, e *schema.Enum) pg.Expr {
 	return sqlOf(t.Kind).bare()
 }
 
-// part gives a part its column, or returns the one that is kept already. f is the field
-// whose column it is; nil if it has one of its own, which no field can be called like.
+// part gives a part its column, or returns the part that is kept already. f is the field of the column; if f is nil,
+// the column gets a name that no field can have.
 func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 	p.owner = m
 	if p.step.FK != nil && p.step.Computed != nil {
 		l.keptBy(p.step.FK)
 	}
-	l.findParts(p) // whose parts come first
+	l.findParts(p) // its parts come first
 	key := m.Name + " " + p.step.Name + " " + p.function + " " + p.definition()
 	if f != nil {
 		key += " " + f.Name
@@ -383,7 +380,7 @@ func (l *lowering) part(m *schema.Model, p *part, f *schema.Field) *part {
 		p.column, p.title = f.Column, f.Name+" of "+m.Name
 		p.typ, p.isNumber, p.notNull = variableType(f.Type), f.Type.Kind == expr.Number, !f.Optional
 		switch {
-		case p.kind == copied && isInKey(f): // rows that are new at once would begin with the same value
+		case p.kind == copied && isInKey(f): // rows inserted together would begin with the same value
 			p.notNull, p.neutral = false, nil
 		case p.notNull && p.neutral == nil:
 			p.neutral = neutral(f.Type, f.Enum)
@@ -419,7 +416,7 @@ func isInKey(f *schema.Field) bool {
 	})
 }
 
-// findParts lowers what a part is made of, so that the parts in it are known.
+// findParts lowers the expressions of a part, so that the parts in it are known.
 func (l *lowering) findParts(p *part) {
 	p.valueOver(p.other().Table)
 	if p.filter != nil {
@@ -511,7 +508,7 @@ func (p *part) filterOver(alias string) pg.Expr {
 	return p.filter(alias)
 }
 
-// by is what a row adds to a sum or count.
+// by is the amount that a row adds to a sum or count.
 func (p *part) by(alias string) pg.Expr {
 	value := p.valueOver(alias)
 	filter := p.filterOver(alias)

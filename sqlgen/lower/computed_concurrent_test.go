@@ -36,11 +36,10 @@ func shared(priced bool) string {
 	return text
 }
 
-// TestConcurrentDifferential has eight connections write at once to rows that share parents.
-// Then every computed value is what the interpreter evaluates. Where all dependencies run one
-// way no statement fails; where they do not, one that is ended to resolve a deadlock is
-// repeated, as the server repeats actions. With the flag -differential it goes on for up to a
-// minute.
+// TestConcurrentDifferential has eight connections write at once to rows that share parents. Then every computed value
+// equals the interpreter's. Where all dependencies run one way no statement fails. Otherwise, a statement that Postgres
+// ends to resolve a deadlock is repeated, as the server repeats actions. With the flag -differential it goes on for up
+// to a minute.
 func TestConcurrentDifferential(t *testing.T) {
 	t.Parallel()
 	for name, priced := range map[string]bool{"one way": false, "both ways": true} {
@@ -64,7 +63,7 @@ func TestConcurrentDifferential(t *testing.T) {
 			var group sync.WaitGroup
 			for worker := range 8 {
 				conn := db.Superuser(t)
-				if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil { // so that it is soon over
+				if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil { // so that it is over soon
 					t.Fatal(err)
 				}
 				group.Go(func() {
@@ -104,7 +103,7 @@ func TestConcurrentDifferential(t *testing.T) {
 	}
 }
 
-// runAgain runs a statement; one that was ended to resolve a deadlock again, if that may be.
+// runAgain runs a statement, and repeats it after a deadlock if mayDeadlock.
 func runAgain(t *testing.T, conn *pgx.Conn, statement string, mayDeadlock bool) error {
 	for {
 		_, err := conn.Exec(t.Context(), statement)
@@ -118,8 +117,8 @@ func runAgain(t *testing.T, conn *pgx.Conn, statement string, mayDeadlock bool) 
 	}
 }
 
-// sharedStatement is a random statement of a connection. It changes one row that was there,
-// so that rows by themselves cannot be waited for in a circle.
+// sharedStatement is a random statement of a connection. It changes one existing row, so that waits for rows alone
+// cannot form a circle.
 func sharedStatement(r random, worker, n int, priced bool) string {
 	invoice := func() string { return fmt.Sprintf("'i%d'", 1+r.IntN(5)) }
 	line := fmt.Sprintf("(select id from app.line order by hashtext(id || '%d') limit 1)", r.IntN(1000))
@@ -147,7 +146,7 @@ func sharedStatement(r random, worker, n int, priced bool) string {
 }
 
 // TestSharedRowBothWays has connections add rows that read a row and are counted in it. They wait for each other, and
-// nobody is ended: one that only shared the row could not write it while another shares it too.
+// none is ended. A connection that only shared the row could not write it while another shares it too.
 func TestSharedRowBothWays(t *testing.T) {
 	t.Parallel()
 	const source = "model Line { fields { product Product quantity Number total Number @computed(line.quantity * line.product.price) } }\n" +

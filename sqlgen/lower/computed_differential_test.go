@@ -21,21 +21,20 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// How much the test does: a schema costs as much as some hundred statements, and a statement
-// as much as there are rows.
+// The size of the test: a schema costs as much as some hundred statements, and a statement as much as there are rows.
 const (
 	computedSchemas    = 28
 	computedAtOnce     = 4   // schemas, by as many connections
 	computedStatements = 900 // for each schema
-	computedWhole      = 100 // statements, after which all rows are read and not only those that one has written
+	computedWhole      = 100 // statements until all rows are read and not only the written ones
 	computedRows       = 10  // of a model, before many are deleted
 	computedAtLeast    = 20_000
 )
 
-// TestComputedDifferential runs random statements over random schemas with computed fields
-// and compares, after each statement, every computed value with a fresh evaluation by the
-// interpreter. It reads the rows that the statement has written, and which rows there are; of the others it knows what they
-// have. With the flag -differential it goes on for that long.
+// TestComputedDifferential runs random statements over random schemas with computed fields and compares, after each
+// statement, every computed value with a fresh evaluation by the interpreter. It reads the ids of all rows, and the
+// values of the rows that the statement has written; it remembers those of the others. With the flag -differential it
+// goes on for that long.
 func TestComputedDifferential(t *testing.T) {
 	t.Parallel()
 	seed, start := *differentialSeed, time.Now()
@@ -80,7 +79,7 @@ type computedLab struct {
 	conn   *pgx.Conn
 	world  *computedWorld
 	next   int           // number of the next id
-	crowd  *schema.Model // that has too many rows; nil means none
+	crowd  *schema.Model // the model that has too many rows; nil means none
 }
 
 func compareComputed(t *testing.T, seed uint64, total *computedTally) {
@@ -146,7 +145,7 @@ func compareComputed(t *testing.T, seed uint64, total *computedTally) {
 	}
 }
 
-// namesOthers tells whether an aggregate of a field begins with a to-one, and its condition with something else.
+// namesOthers tells whether an aggregate of a field begins with a to-one, and a path of its condition does otherwise.
 func namesOthers(f *schema.Field) bool {
 	found := false
 	expr.Inspect(f.Computed.Expression, func(n expr.Node) bool {
@@ -161,7 +160,7 @@ func namesOthers(f *schema.Field) bool {
 	return found
 }
 
-// churn is custom code that runs what it is given.
+// churn is custom code that runs given statements.
 const churn = `create function functions.churn(statements text) returns jsonb
 language plpgsql
 volatile
@@ -172,7 +171,7 @@ begin
 end;
 $$;`
 
-// installWithCode installs a schema of which an action runs any statements as custom code.
+// installWithCode installs a schema with an action that runs any statements as custom code.
 func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string) {
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
@@ -184,7 +183,7 @@ func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string)
 	}
 }
 
-// isExpected tells whether a statement was refused for what it would have done.
+// isExpected tells whether a statement was refused for its effect.
 func isExpected(err error) bool {
 	return slices.ContainsFunc([]string{"23505", "23503", "23502", "23514"}, func(code string) bool { return strings.Contains(err.Error(), code) })
 }
@@ -400,7 +399,7 @@ func (g *computedGenerator) path(class expr.Class, many bool) string {
 			m = f.Target
 		}
 	}
-	// There is none: an aggregate of it is refused, and another field is tried.
+	// The model has none: an aggregate of it is refused, and another field is tried.
 	return g.model.Variable + "." + map[expr.Class]string{
 		expr.ClassNumeric: "n", expr.ClassText: "t", expr.ClassBoolean: "f", expr.ClassEnum: "s", expr.ClassTemporal: "at", expr.ClassDuration: "lasts",
 	}[class]
@@ -456,7 +455,7 @@ func (lab *computedLab) code() string {
 	return "select api.churn(" + pg.Quote(string(input)) + ", '{}')"
 }
 
-// restore empties all tables and fills them again with what was in them.
+// restore empties all tables and fills them again with the same rows.
 func (lab *computedLab) restore() string {
 	var save, tables, fill []string
 	for _, m := range lab.models {
@@ -528,25 +527,25 @@ func (lab *computedLab) value(f *schema.Field) string {
 	switch {
 	case v == "9007199254740991":
 		v = "7"
-	case v == "P30D" || v == "PT720H": // which is as long as P1M, but not the same when it is added to a date
+	case v == "P30D" || v == "PT720H": // as long as P1M, but not the same when it is added to a date
 		v = "P29DT5M"
 	}
 	return "'" + strings.ReplaceAll(v, "'", "''") + "'"
 }
 
-// computedWorld is what the tables hold.
+// computedWorld is the content of the tables.
 type computedWorld struct {
 	rows map[*schema.Model][]*computedRow
 	byID map[*schema.Model]map[string]*computedRow
 }
 
-// computedRow is a row of which the computed fields are evaluated.
+// computedRow is a row whose computed fields are evaluated.
 type computedRow struct {
 	world  *computedWorld
 	model  *schema.Model
 	id     string
 	values map[string]any // as Postgres has them
-	fresh  map[string]any // as they are evaluated
+	fresh  map[string]any // as the interpreter evaluates them
 }
 
 func (r *computedRow) ID() string { return r.id }
@@ -581,8 +580,8 @@ func (r *computedRow) Related(name string) []expr.Row {
 	return rows
 }
 
-// prepare makes the statements that read the tables: which rows there are, and of a model the values of all rows or of those
-// that the transaction has written.
+// prepare makes the statements that read the tables: the ids of all rows, and for each model the values of all rows or
+// of those that the transaction has written.
 func (lab *computedLab) prepare(t *testing.T) {
 	t.Helper()
 	var ids, prepared []string
@@ -613,7 +612,7 @@ func comparedFields(m *schema.Model) []*schema.Field {
 	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Name == "createdAt" || f.Name == "updatedAt" })
 }
 
-// do runs a statement and reads what the tables hold after it, in one transaction and one round trip.
+// do runs a statement and then reads the tables, in one transaction and one round trip.
 func (lab *computedLab) do(t *testing.T, statement string, whole bool) error {
 	t.Helper()
 	reads := "; execute ids"
@@ -661,7 +660,7 @@ func (lab *computedLab) do(t *testing.T, statement string, whole bool) error {
 	return nil
 }
 
-// unsupportedIn returns what of a schema cannot be lowered.
+// unsupportedIn returns the parts of a schema that cannot be lowered.
 func unsupportedIn(s *schema.Schema) syntax.Errors {
 	var errs syntax.Errors
 	Unsupported(s, &errs)

@@ -8,18 +8,17 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// conjunct is one of several conditions that have to hold together, and so have one
-// witness for all mentions of a to-many: a part of an expression, or an input that
-// finds rows by a path.
+// conjunct is one of several conditions that have to hold together, and so have one witness for all mentions of a
+// to-many. It is a part of an expression, or an input that finds rows by a path.
 type conjunct struct {
-	prefixes []expr.Prefix // to-manys that it passes
+	prefixes []expr.Prefix // the to-manys that it passes
 	// lower lowers it where its prefixes have their witnesses.
 	lower func(expression) pg.Expr
-	// absent is when it does not count, for want of an input; nil means never.
+	// absent is the condition under which it does not count because an input is missing; nil means never.
 	absent pg.Expr
 }
 
-// partsOf returns what has to hold for expressions to hold together.
+// partsOf returns the conditions that have to hold for expressions to hold together.
 func partsOf(nodes ...expr.Node) []conjunct {
 	var list []conjunct
 	for _, n := range nodes {
@@ -45,8 +44,8 @@ func unlessAbsent(absent pg.Expr, list []conjunct) []conjunct {
 // allHold lowers expressions that are conjuncts of one.
 func (x expression) allHold(nodes []expr.Node) pg.Expr { return x.conjunction(partsOf(nodes...)) }
 
-// conjunction lowers conjuncts. Those that share a witness are lowered as one, inside
-// the query for it; the others each for itself.
+// conjunction lowers conjuncts. It lowers those that share a witness as one, inside the query for the witness, and each
+// of the others by itself.
 func (x expression) conjunction(conjuncts []conjunct) pg.Expr {
 	var conditions []pg.Expr
 	for _, g := range sharing(x, conjuncts, func(c conjunct) []expr.Prefix { return c.prefixes }) {
@@ -55,8 +54,8 @@ func (x expression) conjunction(conjuncts []conjunct) pg.Expr {
 	return pg.AllOf(conditions...)
 }
 
-// group lowers conjuncts that share a witness, or a single one. What makes all of
-// them not count is outside of the query for it.
+// group lowers conjuncts that share a witness, or a single one. A condition under which none of them counts is outside
+// of the query for the witness.
 func (x expression) group(g []conjunct) pg.Expr {
 	absent := g[0].absent
 	if absent != nil && !slices.ContainsFunc(g, func(c conjunct) bool { return c.absent != absent }) {
@@ -75,9 +74,8 @@ func (x expression) group(g []conjunct) pg.Expr {
 	panic("lower: conjuncts are in one group that share no prefix")
 }
 
-// sharing groups conjuncts: two are in one group if they mention one prefix that
-// has no witness yet, or each one with a third. All keep their order, groups that
-// of their first members.
+// sharing groups conjuncts: two are in one group if they mention one prefix that has no witness yet, or if each shares
+// one with a third. Conjuncts keep their order, and groups the order of their first members.
 func sharing[T any](x expression, conjuncts []T, prefixes func(T) []expr.Prefix) [][]T {
 	type group struct {
 		members  []int
@@ -126,8 +124,8 @@ func overlap(a, b map[string]bool) bool {
 	return false
 }
 
-// unbound returns the first of some prefixes that has no witness yet, nil if there is
-// none. A shorter prefix comes before those that it begins.
+// unbound returns the first of some prefixes that has no witness yet, or nil. A shorter prefix comes before those that
+// it begins.
 func (x expression) unbound(prefixes []expr.Prefix) *expr.Prefix {
 	for _, p := range prefixes {
 		if _, bound := x.witnesses[p.Key()]; !bound {

@@ -8,9 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// create lowers a create. Where its caller was admitted whatever the row, the record
-// is what the insert returns; else row security judges the new row when the record
-// is read, once all is written.
+// create lowers a create. If the caller was admitted for every row, the record is the row that the insert returns; else
+// row security judges the new row when the record is read, once all is written.
 func (l *lowering) create(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	c := &creation{b: b, ids: map[*level]pg.Expr{}, names: pg.NewNames()}
@@ -34,12 +33,12 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	return b.finish()
 }
 
-// creation writes the rows of a create, all by one statement: Postgres then checks
-// the references between them when all are there, whatever refers to what.
+// creation writes the rows of a create, all by one statement. Postgres then checks the references between them when all
+// rows are there, so their order does not matter.
 type creation struct {
 	b     *builder           // the function
-	ids   map[*level]pg.Expr // of levels to which others refer; null where none is inserted
-	names *pg.Names          // of the parts of the statement
+	ids   map[*level]pg.Expr // ids of levels that others refer to; null where none is inserted
+	names *pg.Names          // names of the parts of the statement
 	with  []pg.Named
 }
 
@@ -50,16 +49,16 @@ func (c creation) comment() string {
 	return "One statement writes all rows, so that references between them are checked when all are there."
 }
 
-// rows are what rows are made of: the body of a request, or the elements of an array
-// in it. To-ones below belong to the same rows.
+// rows are the JSON that rows are made of: the body of a request, or the elements of an array in it. To-ones below
+// belong to the same rows.
 type rows struct {
-	head  *level  // whose rows they are
+	head  *level  // the level of the rows
 	json  pg.Expr // the object
 	at    site
 	from  pg.From // nil means one row
 	joins []pg.Join
 	order []pg.Order
-	id    pg.Expr // of the row that they refer to
+	id    pg.Expr // id of the row that they refer to
 }
 
 // depth is how many steps of a path lie above the object.
@@ -98,8 +97,8 @@ func sameRow(l *level) []*level {
 	return list
 }
 
-// needsID tells whether a row's id must be known before it is inserted: another one
-// refers to it, or the record is read once all are written.
+// needsID tells whether a row's id must be known before it is inserted: another one refers to it, or the record is read
+// once all are written.
 func (c creation) needsID(l *level) bool {
 	if l.field == nil && c.b.judgesRows() || l.field != nil && l.field.FK != nil {
 		return true
@@ -112,8 +111,8 @@ func (c creation) needsID(l *level) bool {
 	return false
 }
 
-// idVariable makes the id of a single row. One that a @set gives may need what is
-// known of the caller, so it waits until that is.
+// idVariable makes the id of a single row. An id that a @set gives may need the caller, so it waits until the caller is
+// known.
 func (c creation) idVariable(l *level, r rows) pg.Expr {
 	column := l.model.Table + "_id"
 	if l.field != nil {
@@ -147,8 +146,8 @@ func (c creation) newID(l *level, r rows) pg.Expr {
 	return id
 }
 
-// given is the condition under which a row is inserted; nil means always. Of an
-// optional to-one the request must give something.
+// given is the condition under which a row is inserted; nil means always. The row of an optional to-one is inserted
+// only if the request gives something of it.
 func given(l *level, r rows) pg.Expr {
 	for ; l != r.head; l = l.parent {
 		if l.isOptional() {
@@ -158,7 +157,7 @@ func given(l *level, r rows) pg.Expr {
 	return nil
 }
 
-// below inserts what hangs on a level.
+// below inserts the levels below a level.
 func (c *creation) below(l *level, r rows) {
 	for _, child := range l.children {
 		if child.field.IsToMany() {
@@ -176,8 +175,8 @@ func (c *creation) add(name string, part pg.Named) {
 	c.with = append(c.with, part)
 }
 
-// elements inserts a row for each element of an array. Where others refer to these
-// rows, their ids are made first, and are beside the elements in rows of their own.
+// elements inserts a row for each element of an array. Where others refer to these rows, their ids are made first, and
+// are beside the elements in rows of their own.
 func (c *creation) elements(l *level, outer rows) {
 	name := c.names.Take(strings.Join(snakes(l.path), "_"))
 	place := pg.Col(name, "place")
@@ -202,8 +201,7 @@ func (c *creation) elements(l *level, outer rows) {
 	c.add("inserted_"+name, pg.Named{Insert: c.insert(l, r)})
 }
 
-// nameElements gives the elements of an array the ids of the rows that are made of
-// them, and a name by which all inserts find these.
+// nameElements pairs the elements of an array with the ids of their rows, under a name by which all inserts find them.
 func (c *creation) nameElements(name string, elements rows) rows {
 	query := &pg.Select{From: elements.from, Joins: elements.joins}
 	columns := pg.NewNames()
@@ -262,8 +260,8 @@ func (c creation) insert(l *level, r rows) *pg.Insert {
 	return insert
 }
 
-// column is the value of a column of a new row: what the action gives it, or the id
-// of the row that it refers to, or its default.
+// column is the value of a column of a new row: the value that the action gives it, or the id of the row that it refers
+// to, or its default.
 func (c creation) column(l *level, f *schema.Field, r rows) pg.Expr {
 	var fallback pg.Expr
 	switch {

@@ -16,9 +16,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// TestCreateDifferential creates rows under random rules, and compares whether they
-// are refused with the interpreter's verdict on the row as it is stored. With the
-// flag -differential it goes on for that long.
+// TestCreateDifferential creates rows under random rules, and compares whether they are refused with the interpreter's
+// verdict on the row as it is stored. With the flag -differential it goes on for that long.
 func TestCreateDifferential(t *testing.T) {
 	t.Parallel()
 	calls, outcomes := 0, map[string]int{}
@@ -67,7 +66,7 @@ func compareCreates(t *testing.T, seed uint64, calls *int, outcomes map[string]i
 			row.testRow.world = &after
 			after.rows[a.Model.Name] = append(after.rows[a.Model.Name], row.testRow)
 			call := after.call(row.testRow)
-			call.Identity = w.call(nil).Identity // the caller is as before
+			call.Identity = w.call(nil).Identity // the caller as before the call
 			want := "admitted"
 			if early == expr.False || early == expr.Unknown && !expr.Admits(call, rule) {
 				want = "refused"
@@ -146,9 +145,9 @@ type createdRow struct {
 	inputs map[string]any
 }
 
-// newRow makes a request for a create, and the row that it stores. There is none if
-// the row has to refer to another, of which there is none: the references of a world
-// are not enforced, and one that leads nowhere would be no null to the database.
+// newRow makes a request for a create, and the row that it stores. It returns none if the row has to refer to a row
+// that does not exist: the references of a world are not enforced, and a dangling one would not be null to the
+// database.
 func (w *world) newRow(r random, a *schema.Action) (body string, row createdRow, ok bool) {
 	row = createdRow{&testRow{model: a.Model, values: map[string]any{"id": "new", "createdAt": theNow, "updatedAt": theNow}}, map[string]any{}}
 	members := map[string]any{}
@@ -196,7 +195,7 @@ func (w *world) newRow(r random, a *schema.Action) (body string, row createdRow,
 	return string(text), row, true
 }
 
-// create calls a create and takes it back.
+// create calls a create and rolls it back.
 func create(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body string) string {
 	t.Helper()
 	inner, err := tx.Begin(t.Context())

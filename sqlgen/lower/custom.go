@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// custom lowers an action with custom code: what belongs to every action of its kind,
-// around one call of the project's function.
+// custom lowers an action with custom code: the steps of every action of its kind, around one call of the project's
+// function.
 func (l *lowering) custom(a *schema.Action) *pg.Function {
 	volatility := pg.Volatile
 	if isReading(a.Kind) {
@@ -67,8 +67,8 @@ func Signature(a *schema.Action) *pg.Signature {
 	return s
 }
 
-// inputsOfCode says which input of custom code is for which field of the action's row:
-// of an error the code alone knows more.
+// inputsOfCode maps the inputs of custom code to the fields of the action's row: only the code knows more about an
+// error.
 func inputsOfCode(a *schema.Action) []release.Input {
 	var list []release.Input
 	for _, in := range a.Writes {
@@ -93,7 +93,7 @@ func parameterType(p *schema.Parameter) string {
 	return castType(t.Kind)
 }
 
-// readOnly keeps what is called from writing.
+// readOnly keeps the called code from writing.
 func (b *builder) readOnly() {
 	b.step("A stable function keeps itself from writing, not the code it calls.",
 		&pg.Perform{Value: pg.Fn("set_config", pg.Str("transaction_read_only"), pg.Str("on"), pg.True())})
@@ -108,7 +108,7 @@ func (b *builder) callCode() pg.Expr {
 	return pg.Fn(pg.Qualified(codeSchema, b.action.Function), arguments...)
 }
 
-// argument is what a parameter is given: the value of its input, null if absent.
+// argument is the value of a parameter: the value of its input, null if absent.
 func (b *builder) argument(p *schema.Parameter) pg.Expr {
 	in := p.Inputs[0]
 	switch {
@@ -127,8 +127,7 @@ func (b *builder) argument(p *schema.Parameter) pg.Expr {
 	return member(input, path...)
 }
 
-// answerMessage answers what the code returns: any JSON, null included, or a message,
-// which cannot be null.
+// answerMessage answers the value that the code returns: any JSON, null included, or a message, which cannot be null.
 func (b *builder) answerMessage() {
 	answer := pg.As(b.callCode(), "text")
 	if b.action.Returns.Message == nil {
@@ -141,7 +140,7 @@ func (b *builder) answerMessage() {
 	b.step("", &pg.Return{Value: result})
 }
 
-// requireResult ends the call if the code returns nothing where that means nothing.
+// requireResult ends the call if the code returns nothing where that has no meaning.
 func (b *builder) requireResult(result pg.Expr) {
 	b.step("", pg.IfThen(pg.IsNull(result),
 		&pg.Perform{Value: pg.Fn("platform.require_result", pg.Str(pg.Qualified(codeSchema, b.action.Function)))}))
@@ -208,8 +207,8 @@ func (b builder) heldRow(row pg.Expr) pg.From {
 	return &pg.SubqueryRef{Alias: b.table, Query: &pg.Select{Columns: []pg.Output{{Value: &pg.AllFields{Value: row}}}}}
 }
 
-// judgeRow judges a row that a variable holds. A statement runs if the rules refuse
-// it, unless the caller is allowed whatever the row.
+// judgeRow judges a row that a variable holds. A statement runs if the rules refuse the row, unless the caller is
+// allowed every row.
 func (b *builder) judgeRow(row, isAllowed pg.Expr, refused pg.Statement) {
 	if b.judgesRows() {
 		admitted := &pg.Exists{Query: &pg.Select{From: b.heldRow(row), Where: b.rowRule()}}

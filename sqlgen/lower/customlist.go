@@ -2,9 +2,8 @@ package lower
 
 import "github.com/sternpost/sternpost/sqlgen/pg"
 
-// answerRows answers a page of the rows that the code returns. The code is called
-// once and its rows are held, so that count, page and cursors agree. They are shown as
-// it returns them and are not looked up again: they need not be those of the table.
+// answerRows answers a page of the rows that the code returns. The code is called once and its rows are held, so that
+// count, page and cursors agree. They are shown as returned and are not looked up again: they need not be the table's.
 func (b *builder) answerRows() {
 	a := b.action
 	g := generalList{b: b, where: member(input, "where")}
@@ -61,8 +60,7 @@ func (b *builder) answerRows() {
 	b.step("", tellOfPage(p.rowsBefore, p.total))
 }
 
-// wholeRow is the row of the action's table that is in a query. Its name alone
-// could be that of a column.
+// wholeRow is the row of the action's table in a query. Its bare name could be that of a column.
 func (b builder) wholeRow() pg.Expr {
 	return pg.As(&pg.Row{Values: []pg.Expr{&pg.AllFields{Value: pg.Var(pg.Ident(b.table))}}}, rowType(b.model))
 }

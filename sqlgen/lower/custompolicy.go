@@ -8,22 +8,20 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// customCode is what all actions with custom code enter as.
+// customCode is the name under which all actions with custom code enter.
 const customCode = "custom code"
 
 func (l *lowering) hasCustomCode() bool {
 	return slices.ContainsFunc(l.schema.Actions, func(a *schema.Action) bool { return a.Custom })
 }
 
-// admitCustomCode gives a model's table the policies and grants of custom code, which
-// may do to its rows what the rules of the model itself allow callers, and may read and
-// write all columns but those that the database keeps itself. Of Identity it sees the
-// caller's own row.
+// admitCustomCode gives a model's table the policies and grants of custom code. Custom code may do to the rows what the
+// rules of the model itself allow callers. It may read and write all columns but those that the database keeps itself.
+// Of Identity it sees the caller's own row.
 //
-// Custom code runs as a role of its own, under policies that do not ask for the action.
-// The plans of its helpers are kept from one call to the next, and a plan is made for the
-// action that is entered when it is made: code that enters another one would leave plans
-// behind that admit what that action may.
+// Custom code runs as a role of its own, under policies that do not ask for the action. Postgres keeps the plans of its
+// helpers from one call to the next, and makes a plan for the action that is entered at the time. Code that enters
+// another action would leave plans behind that admit what that action may.
 func admitCustomCode(t *pg.Table, m *schema.Model) {
 	admitted := admittedToCode(m)
 	for _, command := range commands {
@@ -44,7 +42,7 @@ func admitCustomCode(t *pg.Table, m *schema.Model) {
 	}
 }
 
-// admittedToCode is what custom code has to satisfy, by command; it may do nothing else.
+// admittedToCode is the condition for custom code, by command; it may do nothing else.
 func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
 	if m.IsIdentity {
 		return map[pg.Command]*pg.Branch{pg.ForSelect: {
@@ -69,7 +67,7 @@ func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
 	return admitted
 }
 
-// admittedBy is what the rules of a model itself demand for some kinds.
+// admittedBy is the condition that the rules of a model itself set for some kinds.
 func admittedBy(m *schema.Model, kinds ...schema.Kind) *pg.Branch {
 	rules := rulesFor(m, kinds...)
 	ruled := slices.DeleteFunc(slices.Clone(kinds), func(k schema.Kind) bool { return len(rulesFor(m, k)) == 0 })
@@ -84,8 +82,7 @@ func sight(seen *pg.Branch) *pg.Branch {
 	return seen
 }
 
-// columnsOfCode returns the columns that a command of custom code may be about; none
-// means all of them.
+// columnsOfCode returns the columns that a command of custom code may touch; none means all of them.
 func columnsOfCode(m *schema.Model, command pg.Command) []string {
 	switch {
 	case command == pg.ForDelete, command == pg.ForSelect && !m.IsIdentity:

@@ -1,23 +1,23 @@
 // Package lower decides how a schema becomes a database.
 //
-// In comes a checked schema; out goes the database that it is, as plain data:
+// Its input is a checked schema. Its output is the database as plain data:
 // tables with their constraints and policies, views, one function per action,
 // and the manifest by which a server finds them. Every such decision is made
-// here and nowhere else. Schema cannot fail: what is not built yet is refused
-// before, by Unsupported, at its place in the user's files.
+// here and nowhere else. Schema cannot fail: Unsupported refuses beforehand what
+// is not built yet, at its place in the user's files.
 //
 // Ten terms are used throughout:
 //
 //   - Table alias: a row that an expression has come to, by the name of its table in the
 //     query. An expression joins a table only where it reads more of the row than the id
 //     that refers to it. See tableAlias.
-//   - Prefix: the part of a path up to a to-many. It stands for rows, not for one row.
+//   - Prefix: the part of a path up to a to-many. It means rows, not one row.
 //   - Witness: the one row behind a prefix for which all conjuncts hold that mention the
 //     prefix. In SQL it is the row of an exists. See expression.
 //   - Conjunct: one of several conditions that have to hold together. Conjuncts that share a
 //     witness become one exists. See conjunction.
 //   - Early: what is known of a rule before any row is read, in three-valued logic. It
-//     refuses a call before it reads, or admits it whatever the row. See decider.
+//     refuses a call before it reads, or admits it for every row. See decider.
 //   - Way: an alternative of a rule, read by an index of its own. The rows of several ways are
 //     merged by the order of the list. All of them together are the admission. See way.
 //   - Keyset: the values of a row that a list is ordered by. A page begins behind the keyset

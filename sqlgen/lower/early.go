@@ -11,14 +11,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// early is what is known of an expression before any row is read, in three-valued
-// logic: whether it holds whatever the row, and whether it fails whatever the row.
-// If neither, it depends on the row. Both are conditions that are never null.
+// early is what is known of an expression before any row is read, in three-valued logic: whether it holds for every
+// row, and whether it fails for every row. If neither, it depends on the row. Both are conditions that are never null.
 type early struct {
 	holds, fails pg.Expr
 }
 
-// depends is what nothing is known of.
+// depends is an expression of which nothing is known.
 func depends() early { return early{holds: pg.False(), fails: pg.False()} }
 
 func known(holds bool) early { return early{holds: boolean(holds), fails: boolean(!holds)} }
@@ -31,20 +30,20 @@ func eitherEarly(a, b early) early {
 	return early{holds: pg.AnyOf(a.holds, b.holds), fails: pg.AllOf(a.fails, b.fails)}
 }
 
-// decider evaluates rules before any row is read. What the comparisons make false
-// for want of a caller or an input is false, row or not.
+// decider evaluates rules before any row is read. A comparison that is false because the caller or an input is missing
+// is false for every row.
 type decider struct {
 	expression
 
-	// inputsKnown is nil where inputs are known. Of an upload they are not; it then
-	// tells whether the function was called with any.
+	// inputsKnown is nil where inputs are known. The inputs of an upload are not; it then tells whether the function
+	// was called with any.
 	inputsKnown pg.Expr
 }
 
 // decideEarly lowers what is known of the rules before any row is read.
 func (d decider) decideEarly(rules []*schema.Rule) early {
 	result := known(false)
-	var members []pg.Expr // what rules of roles alone ask for
+	var members []pg.Expr // what rules by role alone require
 	for _, r := range rules {
 		if r.Expression == nil {
 			members = append(members, hasRole(r.Roles, d.site))
@@ -54,14 +53,14 @@ func (d decider) decideEarly(rules []*schema.Rule) early {
 	}
 	for _, member := range members {
 		result.holds = pg.AnyOf(result.holds, member)
-		if !d.isAnonymous(result.fails) { // who is nobody has no role
+		if !d.isAnonymous(result.fails) { // an anonymous caller has no role
 			result.fails = pg.AllOf(result.fails, pg.Negate(member))
 		}
 	}
 	return result
 }
 
-// isAnonymous tells whether a condition asks for nobody.
+// isAnonymous tells whether a condition tests for an anonymous caller.
 func (d decider) isAnonymous(e pg.Expr) bool {
 	is, ok := e.(*pg.Is)
 	if !ok || is.Test != "null" {
@@ -83,8 +82,8 @@ func (d decider) rule(r *schema.Rule) early {
 	return result
 }
 
-// all evaluates conjuncts of one expression: those that pass a to-many from the
-// caller as one, inside the query for a witness, the others each for itself.
+// all evaluates conjuncts of one expression. It evaluates those that pass a to-many from the caller as one, inside the
+// query for a witness, and each of the others by itself.
 func (d decider) all(nodes []expr.Node) early {
 	result := known(true)
 	var joint []expr.Node
@@ -101,7 +100,7 @@ func (d decider) all(nodes []expr.Node) early {
 	return result
 }
 
-// flatten takes conjunctions apart.
+// flatten splits conjunctions into their operands.
 func flatten(nodes []expr.Node) []expr.Node {
 	var list []expr.Node
 	for _, n := range nodes {
@@ -152,9 +151,8 @@ func (d decider) unboundOfCaller(nodes ...expr.Node) *expr.Prefix {
 	return nil
 }
 
-// withWitness evaluates conjuncts that mention a prefix from the caller: they hold if
-// they do with some child there, and fail if they do with every child. Without one
-// what they say of it is false, which is never more than with one.
+// withWitness evaluates conjuncts that mention a prefix from the caller: they hold if they do with some child there,
+// and fail if they do with every child. Without a child the comparisons are false, which is never more than with one.
 func (d decider) withWitness(p expr.Prefix, conjuncts []expr.Node) early {
 	key := p.Key()
 	without := d
@@ -193,7 +191,7 @@ func (d decider) comparison(c *expr.Compare) early {
 	return d.leaf(c, []expr.Node{c.Left, c.Right})
 }
 
-// leaf evaluates a comparison or a Boolean path, of which the sides are given.
+// leaf evaluates a comparison or a Boolean path with the given sides.
 func (d decider) leaf(n expr.Node, sides []expr.Node) early {
 	if d.leadsNowhereFromCaller(n) {
 		return known(false)
@@ -214,7 +212,7 @@ func (d decider) leaf(n expr.Node, sides []expr.Node) early {
 	return result
 }
 
-// nobody tells whether a comparison is false for want of a caller or input.
+// nobody tells whether a comparison is false because the caller or an input is missing.
 func (d decider) nobody(n expr.Node, sides []expr.Node, withInputs bool) pg.Expr {
 	c, isCompare := n.(*expr.Compare)
 	if !isCompare {
@@ -231,7 +229,7 @@ func (d decider) nobody(n expr.Node, sides []expr.Node, withInputs bool) pg.Expr
 			continue
 		}
 		if c.Op == syntax.In && i == 1 {
-			continue // an element that is nobody only matches nothing
+			continue // an element that is only an anonymous caller matches nothing
 		}
 		for _, e := range list.Elements {
 			conditions = append(conditions, d.isNobody(e, withInputs)...)
@@ -284,9 +282,9 @@ func (d decider) exact(e pg.Expr) pg.Expr {
 	return &pg.Is{Value: e, Test: "true"}
 }
 
-// codeMayDecide tells whether an action with custom code has to ask, before the code
-// runs, whether its rules hold whatever the row. Its row is judged afterwards, and what
-// the rules ask of the caller may be another then: nobody knows what code writes.
+// codeMayDecide tells whether an action with custom code has to ask, before the code runs, whether its rules hold for
+// every row. Its row is judged afterwards. The answers about the caller may differ then, since the code may write
+// anything.
 func codeMayDecide(a *schema.Action) bool {
 	if !judgesAfterCode(a) {
 		return false
@@ -303,8 +301,7 @@ func asksCaller(nodes ...expr.Node) bool {
 	return slices.ContainsFunc(expr.Paths(nodes...), func(p *expr.Path) bool { return p.Root == expr.RootIdentity && len(p.Steps) > 0 })
 }
 
-// decideOf decides the rules of an action early, whatever its inputs, for what is asked
-// of them outside of its functions.
+// decideOf decides the rules of an action early, for any inputs, for checks outside of its functions.
 func decideOf(a *schema.Action) early {
 	return decider{expression: newExpression(ruleLogic, inFunction, nil, settingOf)}.decideEarly(a.Rules)
 }
@@ -339,10 +336,9 @@ func holdsPrepared(m *schema.Message, seen map[*schema.Message]bool) bool {
 	return false
 }
 
-// decideFirst lowers what of an action the server asks before it prepares anything:
-// whether its rules hold or fail whatever the row, and its validation. For an upload
-// the input is null: then what depends on inputs is as unknown as what depends on
-// the row.
+// decideFirst lowers the checks of an action that the server makes before it prepares anything: whether its rules hold
+// or fail for every row, and its validation. For an upload the input is null: then a condition on inputs is as unknown
+// as a condition on the row.
 func (l *lowering) decideFirst(a *schema.Action) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__early")
 	l.early[a] = name

@@ -5,8 +5,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// recordMembers returns the members of the record of a row whose table is joined. alias
-// is that of the queries that make records.
+// recordMembers returns the members of the record of a row whose table is joined. alias is that of the queries that
+// make records.
 func recordMembers(at tableAlias, shape schema.Shape, aliases map[string]bool, alias string) []pg.Output {
 	members := make([]pg.Output, len(shape))
 	for i, m := range shape {
@@ -20,9 +20,8 @@ func recordMembers(at tableAlias, shape schema.Shape, aliases map[string]bool, a
 	return members
 }
 
-// embedded returns what an embedded relation shows: the related record or null, or
-// an array of all related records. It walks without row security: the action's
-// rule vouches for what the action shows.
+// embedded returns the value of an embedded relation: the related record or null, or an array of all related records.
+// It reads without row security: the action's rule vouches for the records that the action shows.
 func embedded(at tableAlias, m *schema.Member, aliases map[string]bool, alias string) pg.Expr {
 	j := newJoins(aliases)
 	related := j.row(j.follow(at, m.Field))

@@ -10,10 +10,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// A function enters its call before it does anything else: it sets, for its transaction,
-// what its statements and the policies read of the call. It always sets all of that, if
-// need be to nothing, so that nothing counts of an earlier call in the same transaction;
-// and nothing more than that, since each setting is work for every call.
+// A function enters its call before it does anything else: it sets, for its transaction, the settings of the call that
+// its statements and the policies read. It always sets all of them, to nothing if need be, so that no setting of an
+// earlier call in the same transaction counts. It sets nothing more, since each setting is work for every call.
 
 // enter starts a function of an action.
 func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Volatility) *builder {
@@ -48,7 +47,7 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	}
 	b.isNamed = provesCaller(a)
 	if a.Custom {
-		// Code may read anything of the call, and nobody knows what it reads.
+		// Code may read any setting of the call, and the compiler cannot know which.
 		b.step("", &pg.Perform{Value: pg.Fn("platform.enter", pg.Str(customCode), context)})
 		return b
 	}
@@ -56,13 +55,13 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 	return b
 }
 
-// lookForCaller ends the call of a caller who does not exist any more, unless the rules
-// prove that anyone who finds a row exists.
+// lookForCaller ends the call of a caller who does not exist any more, unless the rules prove that a caller who
+// finds a row exists.
 func (b *builder) lookForCaller() {
 	if b.isNamed {
 		return
 	}
-	// In one condition with the other, the look would be planned for who is nobody, too.
+	// In one condition with the other, Postgres would plan the look for anonymous callers too.
 	isThere := &pg.Exists{Query: &pg.Select{
 		From:  pg.Ref(relatedSchema, "identity"),
 		Where: pg.Eq(pg.Col("identity", "id"), b.callerID()),
@@ -70,7 +69,7 @@ func (b *builder) lookForCaller() {
 	b.step("", pg.IfThen(pg.IsNotNull(b.callerID()), pg.IfThen(pg.Negate(isThere), &pg.Perform{Value: pg.Fn("platform.refuse_caller")})))
 }
 
-// callerID is the id of the caller as the function was given it, null for nobody.
+// callerID is the caller's id as the function got it, null for an anonymous caller.
 func (b builder) callerID() pg.Expr {
 	if b.fn.Arguments[len(b.fn.Arguments)-1] == callerArgument {
 		return pg.Var(callerArgument.Name)
@@ -86,8 +85,8 @@ func (b builder) callerAtHand() pg.Expr {
 	return b.callerID()
 }
 
-// end ends the call by a function of the platform, or lets that decide. All of them look
-// for the caller before they say anything else.
+// end ends the call by a function of the platform, or lets that function decide. All of them look for the caller before
+// they answer anything else.
 func (b *builder) end(function string, arguments ...pg.Expr) *pg.Perform {
 	b.tellsCaller = true
 	return &pg.Perform{Value: pg.Fn(function, arguments...)}
@@ -102,7 +101,7 @@ func (b *builder) entered() []*pg.Variable {
 	set := func(name string, value pg.Expr) {
 		settings = append(settings, pg.Fn("set_config", pg.Str("sternpost."+name), value, pg.True()))
 	}
-	if !b.isDeciding { // policies alone ask for the action
+	if !b.isDeciding { // only policies ask for the action
 		set("action", pg.Str(b.action.Name))
 	}
 	read := mentionsOf(b.action)
@@ -129,19 +128,17 @@ func (b *builder) entered() []*pg.Variable {
 	return []*pg.Variable{{Name: "v_entered", Type: "text", Initial: concatenated(settings...)}}
 }
 
-// mentionsOf is what the functions of an action read of the call, where its expressions
-// name it.
+// mentionsOf is what the functions of an action read of the call, where its expressions name it.
 func mentionsOf(a *schema.Action) expr.Mentioned {
 	return expr.Mentions(append(expressionsRead(a), armExpressions(a)...)...)
 }
 
-// namesRoles tells whether rules ask for roles, which are the caller's.
+// namesRoles tells whether rules ask for the caller's roles.
 func namesRoles(rules []*schema.Rule) bool {
 	return slices.ContainsFunc(rules, func(r *schema.Rule) bool { return len(r.Roles) > 0 })
 }
 
-// filtersByPeriod tells whether the filter of a list may name a period, which begins where
-// the caller's day does.
+// filtersByPeriod tells whether the filter of a list may name a period, which begins with the caller's day.
 func filtersByPeriod(a *schema.Action) bool {
 	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool {
 		return !in.Explicit && slices.ContainsFunc(inputOperators(in), func(o operator) bool { return o.operand == expr.RelativePeriod })

@@ -10,8 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// logic is what null means where an expression stands: what the SQL of it has to say as
-// the interpreter does.
+// logic is the meaning of null at the place of an expression: the SQL there has to mean what the interpreter does.
 type logic = expr.NullSemantics
 
 const (
@@ -20,9 +19,8 @@ const (
 	validateLogic = expr.InValidate
 )
 
-// site is where the SQL of an expression is. A query reads the caller's
-// settings through sub-selects, once per statement and not once per row; a plain
-// statement of a function has them at hand.
+// site is the place of an expression's SQL. A query reads the caller's settings through sub-selects, once per statement
+// and not once per row; a plain statement of a function has them at hand.
 type site int
 
 const (
@@ -30,31 +28,28 @@ const (
 	inQuery
 )
 
-// expression lowers a Boolean expression to a condition. In whereLogic and
-// ruleLogic its null counts as false, which is what Postgres makes of it in where
-// and using; where that would show, under a negation, it is made exact.
+// expression lowers a Boolean expression to a condition. In whereLogic and ruleLogic its null counts as false, as
+// Postgres treats it in where and using; where that would show, under a negation, it is made exact.
 //
-// A path through a to-many asks whether there is a child. The child for which the
-// conjuncts that mention it hold together is their witness: it becomes one exists, around
-// as few of the conjuncts as mention it. Since only ! negates, and what is under it has
-// witnesses of its own, exists may be moved inside || and past conjuncts that do not mention it.
+// A path through a to-many asks whether there is a child. The child for which the conjuncts that mention it hold
+// together is their witness: it becomes one exists, around as few of the conjuncts as mention it. Since only ! negates,
+// and its operand has witnesses of its own, exists may be moved inside || and past conjuncts that do not mention it.
 type expression struct {
 	logic     logic
 	site      site
 	row       *tableAlias // nil where there is none
 	input     func(expr.Input) pg.Expr
-	caller    pg.Expr // the caller's id as a function has it at hand; nil means that all read its setting
+	caller    pg.Expr // the caller's id as a function has it at hand; nil means that every use reads its setting
 	aliases   map[string]bool
 	witnesses map[string]*tableAlias // by prefix; nil means that there is no child
 
-	// parts are the columns in which a row of a computed field has what it reads of others;
-	// nil where relations are walked. inlines tells whether generated columns are spelled
-	// out.
+	// parts are the columns in which a row of a computed field keeps the values that it reads of others; nil where
+	// relations are walked. inlines tells whether generated columns are inlined.
 	parts   *lowering
 	inlines bool
 
-	// beside is the expression over another row, whose paths are all but those behind; nil
-	// means that all are of the row.
+	// beside is the expression over another row, which has all paths but those in behind; nil means that all are of the
+	// row.
 	beside *expression
 	behind map[*expr.Path]bool
 
@@ -62,11 +57,11 @@ type expression struct {
 	// where the row is there.
 	linked func(toOne *schema.Field) tableAlias
 
-	// written is what the action has inserted when it judges the row, which is a part
-	// of it; nil is nothing. Paths from the caller pass it by.
+	// written is what the action has inserted when it judges the row, which is a part of it; nil means nothing. Paths
+	// from the caller skip these rows.
 	written *level
 
-	// asked are parts of the expression that were asked before: their answers.
+	// asked are the answers to parts of the expression that were evaluated before.
 	asked map[expr.Node]pg.Expr
 }
 
@@ -111,8 +106,7 @@ func (x expression) holds(n expr.Node) pg.Expr {
 	panic(fmt.Sprintf("lower: %T is not a Boolean expression", n))
 }
 
-// negate negates a condition. Its null counts as false and so becomes true, but
-// in @validate, where it stays null.
+// negate negates a condition. Its null counts as false and so becomes true, except in @validate, where it stays null.
 func (x expression) negate(e pg.Expr) pg.Expr {
 	if x.logic == validateLogic || isExact(e) {
 		return pg.Negate(e)
@@ -141,8 +135,7 @@ func isExact(e pg.Expr) bool {
 	return false
 }
 
-// isSet tells whether a value is never null: a literal, a test, or what the
-// platform has for every call.
+// isSet tells whether a value is never null: a literal, a test, or a value that the platform has for every call.
 func isSet(e pg.Expr) bool {
 	switch e := e.(type) {
 	case *pg.Text:
@@ -189,8 +182,8 @@ func conjunctsOf(n expr.Node) []expr.Node {
 	return []expr.Node{n}
 }
 
-// withWitness lowers conjuncts that mention a prefix: they hold with some child there,
-// or without one, when what they say of it is false.
+// withWitness lowers conjuncts that mention a prefix: they hold with some child there, or without a child, when the
+// comparisons with it are false.
 func (x expression) withWitness(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	key := p.Key()
 
@@ -200,7 +193,7 @@ func (x expression) withWitness(p expr.Prefix, conjuncts []conjunct) pg.Expr {
 	none := without.conjunction(conjuncts)
 
 	if start, _ := x.start(p.Root, p.Steps); start == nil {
-		return none // behind a prefix without children there are none either
+		return none // a prefix behind one without children has none either
 	}
 	j, with := x.bindWitness(p)
 	return pg.AnyOf(x.some(j, with.conjunction(conjuncts)), none)
@@ -232,9 +225,8 @@ func (x expression) some(j *joins, condition pg.Expr) pg.Expr {
 	return &pg.Exists{Query: j.query(nil, condition)}
 }
 
-// start returns the row from which a path goes on, and the steps that are left:
-// the witness of its longest prefix that has one, or its root. It is nil if there
-// is not a child.
+// start returns the row from which a path goes on, and the steps that are left: the witness of its longest prefix that
+// has one, or its root. The row is nil if there is no child.
 func (x expression) start(root expr.Root, steps []expr.Step) (*tableAlias, []expr.Step) {
 	for n := len(steps); n > 0; n-- {
 		if at, bound := x.witnesses[(expr.Prefix{Root: root, Steps: steps[:n]}).Key()]; bound {
@@ -250,7 +242,7 @@ func (x expression) start(root expr.Root, steps []expr.Step) (*tableAlias, []exp
 	case len(steps) == 0:
 		return &tableAlias{id: x.identityID()}, nil
 	}
-	// What leads on from the caller is a query.
+	// A path on from the caller is a query.
 	return &tableAlias{model: field(steps[0]).Model, id: identityID(inQuery)}, steps
 }
 
@@ -289,7 +281,7 @@ func (x expression) compare(operator syntax.Operator, left, right operand) pg.Ex
 			left.somebody(), right.somebody(),
 		)
 	case op == "<>" && (left.nullable || right.nullable):
-		// Null differs from every value, but nobody differs from none.
+		// Null differs from every value, but an anonymous caller differs from none.
 		return pg.AllOf(
 			pg.Op(left.scalar(), "is distinct from", right.scalar()),
 			left.somebody(), right.somebody(),
@@ -373,8 +365,7 @@ func (x expression) leadsNowhere(p *expr.Path) (pg.Expr, bool) {
 	return pg.Negate(&pg.Exists{Query: j.query(nil, nil)}), true
 }
 
-// endsInInverse tells whether a path ends in a relation whose column, if any, is in
-// the other model.
+// endsInInverse tells whether a path ends in a relation whose column, if any, is in the other model.
 func endsInInverse(p *expr.Path) bool {
 	if len(p.Steps) == 0 {
 		return false
@@ -383,7 +374,7 @@ func endsInInverse(p *expr.Path) bool {
 	return f.IsRelation() && f.FK == nil
 }
 
-// membership lowers x in a list, an array or what a to-many yields.
+// membership lowers x in a list, an array or the values of a to-many.
 func membership(left, right operand) pg.Expr {
 	unify(&left, &right)
 	switch {

@@ -21,7 +21,7 @@ var (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-// testPlace is where a random expression stands, which decides how it is judged.
+// testPlace is the place of a random expression, which decides how it is judged.
 type testPlace int
 
 const (
@@ -64,8 +64,7 @@ func (p testPlace) mayBeUnknown() bool { return p.isEarly() || p.logic() == vali
 // share is how many expressions a model gets at the place.
 func (p testPlace) share() int { return [...]int{40, 40, 30, 20, 20, 20}[p] }
 
-// subject is an expression under test: that of one attribute, or of several
-// @wheres, which are one expression together.
+// subject is an expression under test: that of one attribute, or of several @wheres, which are one expression together.
 type subject struct {
 	place testPlace
 	model string
@@ -89,7 +88,7 @@ func (s *subject) attributes() string {
 	return strings.Join(texts, " ")
 }
 
-// value is what the interpreter makes of the expression.
+// value is the interpreter's value of the expression.
 func (s *subject) value(call expr.Call) expr.Truth {
 	holds := false
 	switch s.place {
@@ -110,7 +109,7 @@ func (s *subject) value(call expr.Call) expr.Truth {
 	return expr.False
 }
 
-// tally counts what a run of the test has seen.
+// tally counts the cases of a run of the test.
 type tally struct {
 	written, accepted int // expressions
 	cases             int // values compared

@@ -59,9 +59,8 @@ type generator struct {
 	focus []string // prefixes that the current expression prefers
 }
 
-// newGenerator returns a generator of expressions over the rows of a model, nil
-// for none, that can name the inputs. Without context and to-ones it serves the
-// @validate of a model.
+// newGenerator returns a generator of expressions over the rows of a model, nil for none, that can name the inputs.
+// Without context and to-ones it serves the @validate of a model.
 func newGenerator(r random, s *schema.Schema, row *schema.Model, inputs []*schema.Input, isValidation bool) *generator {
 	g := &generator{random: r}
 	if row != nil {
@@ -86,7 +85,7 @@ func newGenerator(r random, s *schema.Schema, row *schema.Model, inputs []*schem
 	return g
 }
 
-// walk adds a path that has reached a row, and all that lead on from it.
+// walk adds a path that has reached a row, and all paths that lead on from it.
 func (g *generator) walk(text string, m *schema.Model, many []string, steps []expr.Step, depth int, isContext bool) {
 	if len(many) == 0 || len(steps) == 0 || !steps[len(steps)-1].StepType().Array {
 		g.add(candidate{text: text, typ: expr.Type{Kind: expr.Model, Name: m.Name}, many: many, depth: len(steps), isList: isContext})
@@ -202,7 +201,7 @@ func (g *generator) comparison() (string, bool) {
 	return left + " " + pick(g.random, ops) + " " + right, true
 }
 
-// typeOf returns a type that both sides of a pair may have to do with.
+// typeOf returns a type for both sides of a pair.
 func (g *generator) typeOf(p expr.Pair) expr.Type {
 	for _, class := range []expr.Class{p.Left, p.Right} {
 		switch class {
@@ -236,7 +235,7 @@ func (g *generator) membership() (string, bool) {
 	return x + " in " + right.text, ok
 }
 
-// searched returns what in looks for, which may be null.
+// searched returns the left side of in, which may be null.
 func (g *generator) searched(class expr.Class, typ expr.Type) (string, bool) {
 	if g.chance(5) {
 		return "null", true
@@ -249,8 +248,8 @@ func classOf(t expr.Type) expr.Class {
 	return expr.ClassOf(expr.RowPath("", []expr.Step{&schema.Field{Type: t}}, syntax.Span{}))
 }
 
-// operand returns an operand of a class. typ is what it shall be or meet: the
-// names of enums and models have to be the same, and literals have to be of it.
+// operand returns an operand of a class. typ is its type or the type of the other side: the names of enums and models
+// have to be the same, and literals have to be of it.
 func (g *generator) operand(class expr.Class, typ expr.Type) (string, bool) {
 	switch class {
 	case expr.ClassNull:

@@ -20,7 +20,7 @@ type laboratory struct {
 	models []*testModel
 	schema *schema.Schema  // without actions and rules
 	inputs []*schema.Input // of all actions, each name once
-	conn   *pgx.Conn       // a superuser's, whom no foreign keys and policies bind
+	conn   *pgx.Conn       // of a superuser, whom no foreign keys and policies bind
 }
 
 // newLaboratory installs the tables of models.
@@ -174,8 +174,8 @@ func (lab *laboratory) sql(s *subject, at site) string {
 	return emit.Expr(condition)
 }
 
-// early is what is known of the subject before any row is read. What holds and what
-// fails are asked in an order that differs by site, since both must not be.
+// early is what is known of the subject before any row is read. The order of the two questions, holds and fails,
+// differs by site, since both cannot be true.
 func (lab *laboratory) early(s *subject, x expression) pg.Expr {
 	d := decider{expression: x}
 	if s.place == uploadOfAction {
@@ -214,7 +214,7 @@ func lacksAny(n expr.Node) pg.Expr {
 	return pg.AnyOf(conditions...)
 }
 
-// checkConstraints proves that the rules of models can be what they become.
+// checkConstraints proves that the rules of models can become constraints.
 func (lab *laboratory) checkConstraints(t testing.TB, subjects []*subject) {
 	t.Helper()
 	for _, m := range lab.models {
@@ -277,7 +277,7 @@ func (lab *laboratory) experiment(subjects []*subject) *experiment {
 		"(values ($1::jsonb)) as call (input)"}
 }
 
-// disagreement is a value that Postgres and the interpreter do not agree on.
+// disagreement is a value on which Postgres and the interpreter differ.
 type disagreement struct {
 	subject   *subject
 	world     *world
@@ -304,7 +304,7 @@ func (lab *laboratory) compare(t testing.TB, w *world, experiments []*experiment
 	return nil
 }
 
-// set brings the rows and the settings of a world into a transaction.
+// set puts the rows and the settings of a world into a transaction.
 func (lab *laboratory) set(t testing.TB, tx pgx.Tx, w *world) {
 	t.Helper()
 	script := w.sql()
@@ -364,8 +364,8 @@ func (lab *laboratory) run(t testing.TB, tx pgx.Tx, w *world, e *experiment, tot
 	return nil
 }
 
-// takes tells whether the inputs of a world are such as the action takes: what pins a row
-// there is never null, though it may be in other actions.
+// takes tells whether the action accepts the inputs of a world: an input that pins a row there is never null, though it
+// may be in other actions.
 func (s *subject) takes(w *world) bool {
 	return !slices.ContainsFunc(expr.Paths(s.nodes...), func(p *expr.Path) bool {
 		if p.Input == nil || p.Input.InputNullable() {
@@ -408,7 +408,7 @@ func evaluate(t testing.TB, tx pgx.Tx, statement, input string) (map[string][]ex
 	return found, err
 }
 
-// shrink makes what a disagreement shows smaller, as long as it shows it.
+// shrink makes the case of a disagreement smaller, as long as it still disagrees.
 func (lab *laboratory) shrink(t testing.TB, d *disagreement) *disagreement {
 	t.Helper()
 	for range 100 {
@@ -421,7 +421,7 @@ func (lab *laboratory) shrink(t testing.TB, d *disagreement) *disagreement {
 	return d
 }
 
-// shrinkOnce returns a smaller disagreement, nil if there is none.
+// shrinkOnce returns a smaller disagreement, or nil.
 func (lab *laboratory) shrinkOnce(t testing.TB, d *disagreement) *disagreement {
 	t.Helper()
 	try := func(w *world, terms []*term) *disagreement {
@@ -451,7 +451,7 @@ func (lab *laboratory) shrinkOnce(t testing.TB, d *disagreement) *disagreement {
 	return nil
 }
 
-// explain tells all that is needed to see a disagreement.
+// explain describes all details of a disagreement.
 func (lab *laboratory) explain(d *disagreement) string {
 	return fmt.Sprintf("%s\n%s\ncaller %q, input %s, texts %v\n%s\nof row %q, of a %s\n\n%s\n\nPostgres finds: %s\nthe interpreter: %s",
 		modelsText(lab.models), d.world.sql(), d.world.identity, d.world.inputJSON(lab.inputs), d.world.texts,

@@ -28,7 +28,7 @@ const clinicRows = `
 	reset session_replication_role;
 `
 
-// planNode is a step of what explain tells.
+// planNode is a node of the output of explain.
 type planNode struct {
 	Type     string     `json:"Node Type"`
 	Relation string     `json:"Relation Name"`
@@ -61,8 +61,7 @@ func explain(t *testing.T, conn *pgx.Conn, query string) planNode {
 	return plans[0].Plan
 }
 
-// Expressions over a page of rows, or one row, must cost what these rows cost: each
-// step finds its rows by an index.
+// Expressions over a page of rows, or one row, must cost no more than these rows: each step finds its rows by an index.
 func TestExpressionPlans(t *testing.T) {
 	t.Parallel()
 	s, _ := clinic(t, "")
@@ -76,8 +75,8 @@ func TestExpressionPlans(t *testing.T) {
 
 	tests := []struct {
 		text    string
-		indexes []string // that have to be used
-		rows    float64  // at most so many are read by any step
+		indexes []string // indexes that have to be used
+		rows    float64  // the most rows that any step reads
 	}{
 		{`visit.items.price > 5`, []string{"item_visit_id_idx"}, 500},
 		{`visit.items == null`, []string{"item_visit_id_idx"}, 500},

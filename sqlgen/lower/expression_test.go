@@ -91,7 +91,7 @@ func clinic(t testing.TB, attributes string) (*schema.Schema, *schema.Action) {
 	return s, s.Actions[0]
 }
 
-// variableOf stands for an input as a variable of a function does.
+// variableOf represents an input as a variable of a function does.
 func variableOf(in expr.Input) pg.Expr { return &pg.Variable{Name: "v_" + in.InputName()} }
 
 // conditionOf lowers an expression over a visit.

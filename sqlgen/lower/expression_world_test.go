@@ -14,7 +14,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// random makes the choices of a differential test. Equal seeds make equal ones.
+// random makes the choices of a differential test. Equal seeds make equal choices.
 type random struct{ *rand.Rand }
 
 func newRandom(seed uint64) random { return random{rand.New(rand.NewPCG(seed, 1))} }
@@ -25,14 +25,14 @@ func (r random) chance(percent int) bool { return r.IntN(100) < percent }
 // pick returns one of several.
 func pick[T any](r random, choices []T) T { return choices[r.IntN(len(choices))] }
 
-// The names of what the random schemas declare. Some have to be quoted in SQL.
+// The names in the random schemas. Some have to be quoted in SQL.
 const (
 	testConfig = "environment:\n  - name: REGION\nsecrets:\n  - name: KEY\nauth:\n  claims:\n    - key: team\n      field: team\n"
 
 	testEnums = "enum State {\n  Open\n  Closed\n}\nenum Size {\n  L\n  M\n}\n"
 )
 
-// fieldNames are the scalars of the random schemas, and what fields of them are called.
+// fieldNames are the scalars of the random schemas, and the names of their fields.
 func fieldNames() [][2]string {
 	return [][2]string{
 		{"ID", "key"}, {"Text", "user"}, {"Markdown", "note"}, {"Number", "count"}, {"Decimal", "price"}, {"Boolean", "end"},
@@ -152,12 +152,11 @@ func modelNamed(s *schema.Schema, name string) *schema.Model {
 	panic("no model " + name)
 }
 
-// theNow is a Timestamp that stands for the start of the call.
+// theNow is the Timestamp of the start of the call.
 const theNow = "now"
 
-// domain returns the few values of a type that rows, inputs and literals have, in
-// the form in which a literal holds them. They are chosen to meet: across types,
-// and in every way that Postgres could take for another.
+// domain returns the few values of a type that rows, inputs and literals have, in the form of a literal. They are
+// chosen to meet: across types, and in every way that Postgres could confuse.
 func domain(t expr.Type) []string {
 	switch t.Kind {
 	case expr.ID:
@@ -205,7 +204,7 @@ func randomValue(r random, t expr.Type) any {
 	return v
 }
 
-// world is what expressions are evaluated against: rows and a call.
+// world is the data that expressions are evaluated against: rows and a call.
 type world struct {
 	schema   *schema.Schema
 	rows     map[string][]*testRow // by the name of their model
@@ -265,8 +264,7 @@ func (w *world) call(row *testRow) expr.Call {
 	return c
 }
 
-// randomWorld returns rows that satisfy a schema, and a call. inputs are those
-// that the call may give; isWhole makes it give them all.
+// randomWorld returns rows that satisfy a schema, and a call. The call may give the inputs; isWhole makes it give all.
 func randomWorld(r random, s *schema.Schema, inputs []*schema.Input, isWhole bool) *world {
 	w := &world{schema: s, rows: map[string][]*testRow{}, inputs: map[string]any{}, texts: map[string]string{}}
 	counts := map[string]int{}
@@ -329,7 +327,7 @@ func (w *world) fill(r random, m *schema.Model, f *schema.Field, counts map[stri
 		case m.IsIdentity && (f.Name == "issuer" || f.Name == "password"):
 			row.values[f.Name] = nil // as parts of unique keys
 		case f.Sequence != nil:
-			row.values[f.Name] = fmt.Sprint("x", 9000+i) // which the sequence does not come to
+			row.values[f.Name] = fmt.Sprint("x", 9000+i) // the sequence does not come to it
 		case f.Optional && r.chance(35):
 			row.values[f.Name] = nil
 		case f.FKOf != nil && f.Unique && i >= len(targets), f.FKOf != nil && len(targets) == 0:

@@ -8,17 +8,17 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// The rows of which facets tell are in their statement under these names, which no table
-// has: as they are picked, and with the values that are told of.
+// The statement of facets has its rows under these names, which no table has: as they are picked, and with the values
+// that facets count.
 const (
 	listRows = "list__rows"
 	listRow  = "list__row"
 )
 
-// facetsOf lowers the facets of a list to a function that the server calls in the statement
-// of the page, so that both see the same rows. Rows are picked as those of a page are, by
-// what every facet asks for; what is asked of the fields of facets is told of each row
-// instead, since it binds only the other facets. Then the rows are read under row security.
+// facetsOf lowers the facets of a list to a function that the server calls in the statement of the page, so that both
+// see the same rows. Rows are picked as those of a page are, by the conditions that apply to every facet. Conditions on
+// the fields of facets are noted for each row instead, since they bind only the other facets. Then the rows are read
+// under row security.
 func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
 	if len(a.Facets) == 0 || isClosed(a) {
 		return nil
@@ -58,8 +58,8 @@ func isFiltered(a *schema.Action, f *schema.Facet) bool {
 	return slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return isOwnInput(in, f) })
 }
 
-// isOwnInput tells whether an input of a list is that of the field of a facet: the field
-// itself or, of a foreign key, the id of the row that it points to.
+// isOwnInput tells whether an input of a list is that of the field of a facet: the field itself or, for a foreign key,
+// the id of the row that it points to.
 func isOwnInput(in *schema.Input, f *schema.Facet) bool {
 	switch {
 	case in.Explicit:
@@ -70,20 +70,19 @@ func isOwnInput(in *schema.Input, f *schema.Facet) bool {
 	return ownColumn(in) == f.Field
 }
 
-// facets is what the statement of facets picks of the rows of a model.
+// facets is the part of a model's rows that the statement of facets picks.
 type facets struct {
 	action *schema.Action
-	picked []pg.Output    // of each row, beside whether it satisfies what is asked of the fields of facets
-	own    []*pg.Variable // what is asked of them, in their order; nil where nothing can be
+	picked []pg.Output    // outputs of each row, beside whether it satisfies the conditions on the fields of facets
+	own    []*pg.Variable // these conditions, in the order of the facets; nil where a field cannot have any
 }
 
-// of returns which facet leaves out what is asked by an input, -1 for none.
+// of returns the facet that leaves out the condition of an input, -1 for none.
 func (f *facets) of(in *schema.Input) int {
 	return slices.IndexFunc(f.action.Facets, func(facet *schema.Facet) bool { return isOwnInput(in, facet) })
 }
 
-// facetScope returns the scope in which what is asked of the field of the i-th facet is
-// gathered.
+// facetScope returns the scope that gathers the conditions on the field of the i-th facet.
 func (g generalList) facetScope(root *scope, i int) *scope {
 	key := fmt.Sprintf("facet %d", i)
 	for _, c := range root.children {
@@ -98,7 +97,7 @@ func (g generalList) facetScope(root *scope, i int) *scope {
 	return c
 }
 
-// origin is where the rows of a model come from that facets tell of.
+// origin is where the rows of a model that facets count come from.
 func (f *facets) origin(m *schema.Model, sql pg.Expr) origin {
 	before := &pg.Fragment{Prefix: " from (", Select: &pg.Select{Columns: f.picked}}
 	parts := []pg.Expr{before}
@@ -118,9 +117,8 @@ func (f *facets) origin(m *schema.Model, sql pg.Expr) origin {
 func valueName(i int) string { return fmt.Sprintf("value_%d", i+1) }
 func ownName(i int) string   { return fmt.Sprintf("own_%d", i+1) }
 
-// facetsOfModel picks the rows of a model, and returns the query of what is read of them,
-// and the ways in which they are found. Where row security admits every row, the rows are
-// read as they are picked.
+// facetsOfModel picks the rows of a model. It returns the query of the values that are read of them, and the ways in
+// which they are found. Where row security admits every row, the rows are read as they are picked.
 func (g *generalList) facetsOfModel() (shown pg.Expr, ways []pg.Expr) {
 	b := g.b
 	values := make([]pg.Output, len(b.action.Facets))

@@ -13,8 +13,7 @@ import (
 // defaultMaxSize bounds a file that no field takes: an input of custom code.
 const defaultMaxSize = 100_000_000
 
-// fileTriggers returns the trigger that counts the fields of rows by which files are
-// held; none for a table without such fields.
+// fileTriggers returns the trigger that counts the fields that hold files; none for a table without such fields.
 func fileTriggers(m *schema.Model) []*pg.Trigger {
 	var columns []string
 	for _, f := range m.Stored() {
@@ -33,8 +32,7 @@ func fileTriggers(m *schema.Model) []*pg.Trigger {
 	}}
 }
 
-// TakesUploads tells whether an input has an upload route: a top-level file to be
-// written by a create or update.
+// TakesUploads tells whether an input has an upload route: a top-level file that a create or update writes.
 func TakesUploads(in *schema.Input) bool {
 	return in.IsWrite && in.Type.Kind == expr.File && (in.Explicit || len(in.Path) == 1)
 }
@@ -76,8 +74,8 @@ func inlineFiles(a *schema.Action) []release.FileInput {
 	return list
 }
 
-// fileLimits returns what an input takes: what the field does in which it is stored.
-// One that is stored in several takes what all of them do.
+// fileLimits returns the files that an input takes: those that its field takes. An input that is stored in several
+// fields takes the files that all of them take.
 func fileLimits(a *schema.Action, in *schema.Input) (accepts []string, maxSize int64) {
 	maxSize = defaultMaxSize
 	for i, f := range a.StoredIn(in) {
@@ -110,13 +108,13 @@ func acceptedByBoth(a, b []string) []string {
 		}
 	}
 	if both == nil {
-		return []string{"/"} // which no type matches
+		return []string{"/"} // no type matches it
 	}
 	return both
 }
 
-// attachUploads marks the uploads that the call attaches. Anyone who may not do so any
-// more is told before anything is written.
+// attachUploads marks the uploads that the call attaches. A caller who may not attach them any more is refused before
+// anything is written.
 func (b *builder) attachUploads() {
 	if hasUploads(b.action) {
 		b.step("", &pg.Perform{Value: pg.Fn("platform.file_attach", context)})

@@ -12,7 +12,7 @@ import (
 // the operators that a request may put to it.
 type filter struct {
 	input *schema.Input
-	path  expr.Node // from the row; of an arm of a union also a literal
+	path  expr.Node // from the row; in an arm of a union also a literal
 }
 
 // filters returns the implicit inputs of a list.
@@ -41,7 +41,7 @@ func (f filter) operators() []operator {
 // at is the path of an operator, or of any and all, below where.
 func (f filter) at(steps ...string) []string { return append(filterPath(f.input), steps...) }
 
-// named is such a path as the operators of a request have it.
+// named is such a path as the operators of a request spell it.
 func (f filter) named(steps ...string) pg.Expr { return pg.Str(dotted(f.at(steps...))) }
 
 // holds is the condition of an operator whose operand is not null. given is the
@@ -84,7 +84,7 @@ func (f filter) holdsOfAll(x expression, o operator, given pg.Expr) pg.Expr {
 	})
 }
 
-// endsOptional tells whether the field itself is optional, whatever its path passes.
+// endsOptional tells whether the field itself is optional, regardless of its path.
 func (f filter) endsOptional() bool {
 	if f.input.Union != nil {
 		return f.input.Union.Optional
@@ -97,8 +97,7 @@ func (f filter) holdsOfElement(o operator, given pg.Expr) pg.Expr {
 	return o.apply(f.input.Type.Kind, f.element(), given, f.at("any", o.name))
 }
 
-// elementsQuery is the part of a query that yields the elements of an array, behind
-// which the conditions that one of them has to satisfy may follow.
+// elementsQuery is the part of a query that yields the elements of an array. The conditions on one of them may follow.
 func (f filter) elementsQuery(x expression) *pg.QueryTail {
 	value := x.operand(f.path)
 	if value.joins == nil {
@@ -129,9 +128,8 @@ func (f filter) elementAlias() string {
 	return "element"
 }
 
-// conjuncts returns what a filter asks of a row as conjuncts, of which each counts
-// where the request has its operator. It serves where the conditions of a list share
-// a child with what else the list asks.
+// conjuncts returns the conditions of a filter on a row as conjuncts. Each counts where the request has its operator.
+// It serves where the conditions of a list share a child with other conditions of the list.
 func (f filter) conjuncts(given pg.Expr) []conjunct {
 	var list []conjunct
 	add := func(absent pg.Expr, lower func(expression) pg.Expr) {
@@ -167,13 +165,13 @@ func (f filter) conjuncts(given pg.Expr) []conjunct {
 	return list
 }
 
-// isFolded tells whether there is an index by which startsWith finds what an input
-// asks for. Markdown is long, and looked into rather than begun.
+// isFolded tells whether an index serves startsWith on an input. Markdown is long, and people search inside it rather
+// than by its beginning.
 func isFolded(in *schema.Input) bool {
 	return in.Union == nil && in.Type.Kind == expr.Text && !in.Type.Array
 }
 
-// foldedFields returns the fields of a model that lists find by how they begin.
+// foldedFields returns the fields of a model that lists find by their beginnings.
 func foldedFields(s *schema.Schema, m *schema.Model) []*schema.Field {
 	var fields []*schema.Field
 	for _, f := range m.Fields {

@@ -20,7 +20,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// asked is a condition of a list as a request has it, and as an expression.
+// asked is a condition of a list as a request spells it, and as an expression.
 type asked struct {
 	path, operator string
 	operand        any
@@ -35,14 +35,13 @@ type listing struct {
 	instead     string // a rule that admits more
 	order       string // attribute
 	orderSQL    string
-	facets      []*schema.Field // of the laboratory's schema
+	facets      []*schema.Field // fields of the laboratory's schema
 	action      *schema.Action
 	published   *release.Action
 	reader      *requests.Reader
 }
 
-// randomConditions returns conditions on the row of a model and what hangs on it, and
-// no more than one per path and operator.
+// randomConditions returns conditions on the row of a model and on its children, at most one per path and operator.
 func randomConditions(r random, m *schema.Model) []*asked {
 	var list []*asked
 	for range 1 + r.IntN(5) {
@@ -95,7 +94,7 @@ func (l *listing) rules() string {
 	return l.rule.attributes()
 }
 
-// flatName is what an input with a path is called.
+// flatName is the name of an input with a path.
 func flatName(path string) string { return strings.ToLower(strings.ReplaceAll(path, ".", "")) }
 
 func randomCondition(r random, m *schema.Model, path []string, t expr.Type) *asked {
@@ -135,7 +134,7 @@ func literalText(t expr.Type, v string) string {
 	return fmt.Sprintf("%q", v)
 }
 
-// operatorText is what an operator of a filter is called in expressions.
+// operatorText is the spelling of a filter's operator in expressions.
 func operatorText(name string) string {
 	return map[string]string{
 		"equals": "==", "notEquals": "!=", "lessThan": "<", "lessThanOrEquals": "<=", "greaterThan": ">", "greaterThanOrEquals": ">=",
@@ -143,9 +142,8 @@ func operatorText(name string) string {
 	}[name]
 }
 
-// TestFilterDifferential lists under random rules, @wheres and filters, and compares
-// every page with what the interpreter makes of the rows. With the flag -differential
-// it goes on for that long.
+// TestFilterDifferential lists under random rules, @wheres and filters, and compares every page with the interpreter's
+// rows. With the flag -differential it goes on for that long.
 func TestFilterDifferential(t *testing.T) {
 	t.Parallel()
 	count, outcomes := 0, map[string]int{}
@@ -234,7 +232,7 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 	}
 	for range 4 {
 		var w *world
-		for range 4 { // of which the fullest shows most
+		for range 4 { // the fullest shows most
 			other := randomWorld(r, lab.schema, lab.inputs, r.chance(50))
 			if w == nil || w.size() < other.size() {
 				w = other
@@ -259,8 +257,7 @@ func compareLists(t *testing.T, seed uint64, count *int, outcomes map[string]int
 	}
 }
 
-// listText is the schema with the lists, and for each another one that has its
-// conditions as @wheres.
+// listText is the schema with the lists, and for each another one that has its conditions as @wheres.
 func (lab *laboratory) listText(listings []*listing) string {
 	var b strings.Builder
 	b.WriteString(testEnums)
@@ -295,8 +292,7 @@ func (lab *laboratory) listText(listings []*listing) string {
 	return b.String()
 }
 
-// compare sends a request and holds its pages against the interpreter. It returns
-// what differs.
+// compare sends a request and compares its pages with the interpreter's. It returns the difference.
 func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes map[string]int) string {
 	t.Helper()
 	where := map[string]any{}
@@ -316,7 +312,7 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 			nodes = append(nodes, c.Expression)
 		}
 	}
-	var binding []expr.Node // whatever the facet
+	var binding []expr.Node // for every facet
 	own := map[string][]expr.Node{}
 	binding = append(binding, nodes...)
 	for _, c := range l.conditions {
@@ -451,7 +447,7 @@ func (l *listing) compare(t *testing.T, r random, tx pgx.Tx, w *world, outcomes 
 	return fmt.Sprintf("the pages do not end: %q, want %q", met, want)
 }
 
-// randomFacets returns some fields of which a list tells.
+// randomFacets returns some fields as facets of a list.
 func randomFacets(r random, m *schema.Model) []*schema.Field {
 	var list []*schema.Field
 	for _, f := range m.Fields {
@@ -473,7 +469,7 @@ func (l *listing) facetsText() string {
 	return "@facet(" + strings.Join(names, ", ") + ")"
 }
 
-// facetOf returns the facet by whose field a condition filters, empty for none.
+// facetOf returns the facet whose field a condition filters by, empty for none.
 func (l *listing) facetOf(c *asked) string {
 	for _, f := range l.facets {
 		if c.path == f.Name || f.FKOf != nil && c.path == f.FKOf.Name+".id" {
@@ -483,8 +479,7 @@ func (l *listing) facetOf(c *asked) string {
 	return ""
 }
 
-// withOthers are the conditions that bind a facet: those of all, and those of the fields of
-// the other facets.
+// withOthers are the conditions that bind a facet: those that bind all, and those of the fields of the other facets.
 func withOthers(binding []expr.Node, own map[string][]expr.Node, facet string) []expr.Node {
 	all := slices.Clone(binding)
 	for name, nodes := range own {
@@ -495,7 +490,7 @@ func withOthers(binding []expr.Node, own map[string][]expr.Node, facet string) [
 	return all
 }
 
-// wantedFacets is what a list has to tell of the rows that count for each facet.
+// wantedFacets is the expected answer of a list for the rows that count for each facet.
 func (l *listing) wantedFacets(t *testing.T, tx pgx.Tx, counted map[string][]string) string {
 	t.Helper()
 	if len(l.facets) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// specializedLists lowers a list for the operator sets that are foreseen, each a form: its
-// pages from the front, and behind a position if the order has one before all rows.
+// specializedLists lowers a list for the foreseen operator sets, each a form: its pages from the front, and pages
+// behind a position if the order has a position before all rows.
 func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__foreseen")
 	b := l.begin(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable)
@@ -60,19 +60,19 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 	return b.finish()
 }
 
-// specializedList is the function in the making.
+// specializedList is the function that is being built.
 type specializedList struct {
 	b        *builder // the function
 	keys     []sortKey
-	position []pg.Expr // a variable per key: where the page begins; none if it always begins at the front
-	admitted admission // of the ways in which picked rows are found
+	position []pg.Expr // a variable per key: the start of the page; none if it always begins at the front
+	admitted admission // the ways in which picked rows are found
 	operands map[*schema.Input]pg.Expr
 
 	size, ids *pg.Variable
 }
 
-// pageSize is how many rows are read: one more than the page has, which tells whether
-// another follows, and the one at the position, which tells that rows lie before.
+// pageSize is the number of rows to read: one more than the page has, which tells whether another follows, and the one
+// at the position, which tells that rows lie before.
 func (f specializedList) pageSize() *pg.Variable {
 	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
 	more := pg.Expr(pg.Lit("1"))
@@ -82,8 +82,8 @@ func (f specializedList) pageSize() *pg.Variable {
 	return f.b.own("v_size", "bigint", pg.Op(size, "+", more))
 }
 
-// positionVariables declares a variable per key, which holds where the page begins: the
-// request's position, or one before every row.
+// positionVariables declares a variable per key, which holds the start of the page: the request's position, or one
+// before every row.
 func (f specializedList) positionVariables() []pg.Expr {
 	position := make([]pg.Expr, len(f.keys))
 	for i, k := range f.keys {
@@ -95,8 +95,8 @@ func (f specializedList) positionVariables() []pg.Expr {
 	return position
 }
 
-// keyset is the condition for the row at the position and those behind it: one comparison
-// of rows, which an index on the order answers.
+// keyset is the condition for the row at the position and those behind it: one row comparison, which an index on the
+// order answers.
 func (f specializedList) keyset() pg.Expr {
 	if f.position == nil {
 		return pg.True()
@@ -104,7 +104,7 @@ func (f specializedList) keyset() pg.Expr {
 	return f.compared(f.keys[0].keysetOperator()+"=", f.position)
 }
 
-// compared compares what rows are ordered by with a position.
+// compared compares a row's sort keys with a position.
 func (f specializedList) compared(operator string, position []pg.Expr) pg.Expr {
 	columns := keyColumns(f.keys, f.b.table)
 	if len(columns) == 1 {
@@ -117,8 +117,8 @@ func (f specializedList) compared(operator string, position []pg.Expr) pg.Expr {
 	return pg.Op(&pg.Row{Values: row, IsBare: true}, operator, &pg.Row{Values: position, IsBare: true})
 }
 
-// operatorSet is the condition of an operator set with the @wheres that count beside
-// it. operand is what a filter compares with.
+// operatorSet is the condition of an operator set with the @wheres that count beside it. operand is the value that a
+// filter compares with.
 func (f specializedList) operatorSet(set operatorSet, x expression, operand func(filter) pg.Expr) pg.Expr {
 	var conjuncts []conjunct
 	for _, equal := range set.equals {
@@ -135,7 +135,7 @@ func (f specializedList) operatorSet(set operatorSet, x expression, operand func
 	return x.conjunction(conjuncts)
 }
 
-// operand holds in a variable what a filter compares with.
+// operand holds the value that a filter compares with in a variable.
 func (f specializedList) operand(equal filter) pg.Expr {
 	if known, ok := f.operands[equal.input]; ok {
 		return known
@@ -146,9 +146,8 @@ func (f specializedList) operand(equal filter) pg.Expr {
 	return v
 }
 
-// isReadDirectly tells whether one statement on the table does, under row security:
-// the rules were decided before any row is read, and what they left in the policy
-// cannot keep the conditions from an index.
+// isReadDirectly tells whether one statement on the table is enough, under row security: the rules were decided before
+// any row is read, and their remainder in the policy cannot keep the conditions from an index.
 func (set operatorSet) isReadDirectly(b *builder, keys []sortKey) bool {
 	if b.judgesRows() {
 		return false
@@ -179,8 +178,8 @@ func (f specializedList) page(from pg.From, columns []pg.Output, where pg.Expr) 
 	return &pg.Select{Columns: columns, From: from, Where: where, OrderBy: orderBy(f.keys, f.b.table), Limit: f.size}
 }
 
-// admit finds out in which ways rows are admitted. What a way compares a column with is
-// held in a variable, as is whether the caller is allowed outright, which is one way more.
+// admit finds the ways in which rows are admitted. A variable holds each value that a way compares a column with.
+// Another holds whether the caller is allowed outright, which is one way more.
 func (f specializedList) admit() admission {
 	if !f.b.judgesRows() {
 		return everything()
@@ -206,8 +205,8 @@ func (f specializedList) admit() admission {
 	return admitted
 }
 
-// holding returns a condition with variables in place of the sub-selects that columns are
-// compared with, which statements fill.
+// holding returns a condition with variables in place of the sub-selects that columns are compared with. The statements
+// fill the variables.
 func (f specializedList) holding(condition pg.Expr, statements *[]pg.Statement) pg.Expr {
 	and, ok := condition.(*pg.And)
 	if !ok {
@@ -227,7 +226,7 @@ func (f specializedList) holding(condition pg.Expr, statements *[]pg.Statement) 
 	return held
 }
 
-// held is the variable that holds what a column is compared with.
+// held is the variable that holds the value that a column is compared with.
 func (f specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statements *[]pg.Statement) *pg.Variable {
 	for _, s := range *statements {
 		if a := s.(*pg.Assign); reflect.DeepEqual(a.Value, pg.Expr(value)) {
@@ -240,8 +239,8 @@ func (f specializedList) held(column *pg.ColumnRef, value *pg.Subquery, statemen
 	return variable
 }
 
-// pick picks the ids of the page without row security, so that every condition may use an
-// index, with what the rules ask of rows among them.
+// pick picks the ids of the page without row security, so that every condition may use an index. The rules' conditions
+// on rows are among them.
 func (f specializedList) pick(condition pg.Expr, isFiltered bool) pg.Statement {
 	where := pg.AllOf(f.keyset(), condition)
 	ids := []pg.Output{{Value: pg.Col(f.b.table, "id")}}
@@ -263,8 +262,7 @@ func (f specializedList) pick(condition pg.Expr, isFiltered bool) pg.Statement {
 	return &pg.Assign{Variable: f.ids, Value: &pg.ArrayOf{Query: query}}
 }
 
-// readPicked reads the rows that were picked, if there are forms that pick none only when
-// some were.
+// readPicked reads the picked rows. If some forms pick none, it does so only when rows were picked.
 func (f specializedList) readPicked(sometimes bool) {
 	rows := pg.Statement(&pg.ReturnQuery{Query: &pg.Select{
 		Columns: f.b.answerColumns(),
@@ -278,10 +276,9 @@ func (f specializedList) readPicked(sometimes bool) {
 	f.b.step("The page's rows, under row security.", rows)
 }
 
-// canSeek tells whether the rows from a position on are one comparison of rows, and there
-// is a position before all of them: the order goes one way, no key may be null, and each
-// has a first value. Of an order that goes down, the first key has one above all that rows
-// hold, so that it does not matter that texts have none.
+// canSeek tells whether the rows from a position on are one row comparison, and there is a position before all of them:
+// the order goes one way, no key may be null, and each has a first value. In a descending order, the first key has a
+// value above all that rows hold, so it does not matter that texts have none.
 func canSeek(keys []sortKey) bool {
 	if !goesOneWay(keys) {
 		return false
@@ -294,7 +291,7 @@ func canSeek(keys []sortKey) bool {
 	return !keys[0].descending || keys[0].field.Type.Kind != expr.Boolean
 }
 
-// goesOneWay tells whether an order is one comparison of rows.
+// goesOneWay tells whether an order is one row comparison.
 func goesOneWay(keys []sortKey) bool {
 	for _, k := range keys {
 		if k.field.Optional || k.descending != keys[0].descending {

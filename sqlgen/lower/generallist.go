@@ -53,9 +53,8 @@ func alsoHolds(condition pg.Expr) *pg.Fragment {
 	return &pg.Fragment{Prefix: " and ", Value: condition}
 }
 
-// generalList lowers a list for every filter and page. Its statement is text put
-// together from fragments that are fixed here, one per operator; each takes its
-// operand from the filter, which is a parameter of the statement. Nothing of a
+// generalList lowers a list for every filter and page. Its statement is text put together from fragments that are fixed
+// here, one per operator; each takes its operand from the filter, which is a parameter of the statement. No part of a
 // request is ever part of the text.
 func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
@@ -112,7 +111,7 @@ func (g *generalList) takeOperators() {
 	}
 }
 
-// readFrom makes the statement one of the rows of a table that satisfy all conditions.
+// readFrom makes the statement read the rows of a table that satisfy all conditions.
 func (g *generalList) readFrom(table pg.From) {
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: table}, Suffix: " where true"}
 	if always := g.conditions(); len(always) > 0 {
@@ -122,7 +121,7 @@ func (g *generalList) readFrom(table pg.From) {
 	g.sql.Initial = source
 }
 
-// readWhere makes the statement the conditions alone.
+// readWhere makes the statement consist of the conditions alone.
 func (g *generalList) readWhere() {
 	g.sql.Initial = pg.Str(" where true")
 	if always := g.conditions(); len(always) > 0 {
@@ -130,20 +129,20 @@ func (g *generalList) readWhere() {
 	}
 }
 
-// generalList is a general list in the making.
+// generalList is a general list that is being built.
 type generalList struct {
 	b         *builder // the function
 	where     pg.Expr  // the filter
 	path, sql *pg.Variable
 	guards    []guard
-	label     string          // of variables that gather what is asked of elements; empty but in an arm of a union
-	facets    *facets         // what the rows are picked for, if it is not a page
+	label     string          // label of variables that gather conditions on elements; empty except in an arm of a union
+	facets    *facets         // the facets that the rows are picked for, if not for a page
 	merge     *merge          // the ways in which rows are found; nil means that the statement finds them itself
-	indexed   map[string]bool // columns of the table that indexes have
+	indexed   map[string]bool // columns of the table that are in indexes
 
-	noted    *pg.Variable // whether the request has one of some operators; nil means that it does not matter
-	notedFor pg.Expr      // patterns of their paths
-	isChosen pg.Expr      // whether the request orders the rows, or asks for what an index may find
+	noted    *pg.Variable // whether the request has one of some operators; nil if it does not matter
+	notedFor pg.Expr      // patterns of these operators' paths
+	isChosen pg.Expr      // whether the request orders the rows, or has a condition that an index may serve
 }
 
 // guard is the condition, inside the statement, that a request lacks inputs.
@@ -152,13 +151,12 @@ type guard struct {
 	absent pg.Expr
 }
 
-// conditions adds what is listed to the statement: @wheres, rules and operators. It
-// returns the conditions that every request has.
+// conditions adds the list's conditions to the statement: @wheres, rules and operators. It returns the conditions that
+// every request has.
 //
-// What is asked of one child of the row, by @wheres and operators, is gathered as text
-// and becomes one condition, of what the request has. A @where that may hold without
-// the child it asks for cannot be gathered; its group is in the text as a whole,
-// and each part counts where the request has its input.
+// Conditions on one child of the row, by @wheres and operators, are gathered as text and become one condition, of those
+// that the request has. A @where that may hold without the child that it names cannot be gathered; its group is in the
+// text as a whole, and each part counts where the request has its input.
 func (g *generalList) conditions() []pg.Expr {
 	root := &scope{text: g.sql, x: g.rowExpression()}
 	var list []listed
@@ -172,7 +170,7 @@ func (g *generalList) conditions() []pg.Expr {
 	}
 
 	var always []pg.Expr
-	var elsewhere []filter // that are in the text as a whole
+	var elsewhere []filter // filters that are in the text as a whole
 	for _, group := range sharing(root.x, list, func(c listed) []expr.Prefix { return c.prefixes }) {
 		if isGatherable(root.x, group) {
 			for _, c := range group {
@@ -223,8 +221,8 @@ func (g *generalList) conditions() []pg.Expr {
 	return slices.DeleteFunc(always, func(e pg.Expr) bool { return pg.IsTrue(e) })
 }
 
-// noteChosen has it noted whether a request orders the rows, or asks for what an index may
-// find, if it matters to the ways in which rows are found.
+// noteChosen notes whether a request orders the rows, or has a condition that an index may serve, if that matters to
+// the ways in which rows are found.
 func (g *generalList) noteChosen(admitted admission) {
 	if !admitted.mayHaveMany() {
 		return
@@ -249,7 +247,7 @@ func (g *generalList) noteChosen(admitted admission) {
 			paths = append(paths, in.Name)
 		case f == nil || f.Type.Array:
 			paths = append(paths, dotted(filter{input: in}.at("%")))
-		case g.indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum: // of which many rows have each value
+		case g.indexed[f.Column] && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Enum: // many rows have each value
 			paths = append(paths, dotted(filter{input: in}.at("%")))
 		}
 	}
@@ -260,7 +258,7 @@ func (g *generalList) noteChosen(admitted admission) {
 	}
 }
 
-// filter adds what the operators of a request ask of rows, and nothing else.
+// filter adds only the conditions of a request's operators.
 func (g generalList) filter(x expression, list []filter) {
 	root := &scope{text: g.sql, x: x}
 	for _, f := range list {
@@ -301,7 +299,7 @@ func columnsText(fields []*schema.Field, table string) string {
 	return strings.Join(columns, ", ")
 }
 
-// allowedOutright says why a list asks first what it knows without rows.
+// allowedOutright says why a list first asks what it knows without rows.
 const allowedOutright = "A caller allowed outright needs no rule in the query. For others, rows decide."
 
 // rowExpression prepares to lower conditions over the row inside the statement.
@@ -316,8 +314,8 @@ type listed struct {
 	filter *filter // nil means a @where
 }
 
-// isGatherable tells whether all conditions of a group need the children that their
-// prefixes have for witnesses, one child of the other: then they can be gathered.
+// isGatherable tells whether all conditions of a group need the children that are the witnesses of their prefixes, each
+// the child of another: then they can be gathered.
 func isGatherable(x expression, group []listed) bool {
 	for _, c := range group {
 		if c.filter == nil && !needsChildren(x, c.conjunct) {
@@ -343,12 +341,12 @@ func needsChildren(x expression, c conjunct) bool {
 	return true
 }
 
-// begins tells whether a prefix begins another one.
+// begins tells whether a prefix is the beginning of another one.
 func begins(p, other expr.Prefix) bool {
 	return len(p.Steps) < len(other.Steps) && p.Key() == (expr.Prefix{Root: other.Root, Steps: other.Steps[:len(p.Steps)]}).Key()
 }
 
-// gatherWhere adds a condition to what is asked at a scope, where it counts.
+// gatherWhere adds a condition to those at a scope, where it counts.
 func (g generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
 	added := extend(at.text, alsoHolds(condition))
 	if absent == nil {
@@ -358,8 +356,8 @@ func (g generalList) gatherWhere(at *scope, absent, condition pg.Expr) {
 	g.b.step("", pg.IfThen(g.given(absent), added))
 }
 
-// guard returns the condition that the filter lacks any of some inputs, the same for
-// the same inputs, and nil for none.
+// guard returns the condition that the filter lacks any of some inputs. It is the same for the same inputs, and nil for
+// none.
 func (g *generalList) guard(inputs []*schema.Input) pg.Expr {
 	if len(inputs) == 0 {
 		return nil
@@ -396,15 +394,14 @@ func (g generalList) given(absent pg.Expr) pg.Expr {
 type scope struct {
 	text     *pg.Variable
 	x        expression
-	key      string        // of the prefix; "" means the row itself
-	opens    *pg.QueryTail // nil if what is gathered is beside the statement
+	key      string        // key of the prefix; "" means the row itself
+	opens    *pg.QueryTail // nil if the gathered conditions are outside of the statement
 	filters  []filter
 	children []*scope
 }
 
-// operators adds the loop that turns the operators of a request into conditions of
-// its statement. A path that is not listed makes the statement null, which Postgres
-// refuses to run: nothing is ever passed over.
+// operators adds the loop that turns the operators of a request into conditions of its statement. A path that is not
+// listed makes the statement null, and Postgres refuses to run it: no operator is ever skipped.
 func (g generalList) operators(root *scope, elsewhere []filter) {
 	var nothing []pg.Expr // paths that add nothing to the statement itself
 	var listBelow func(s *scope)
@@ -471,8 +468,8 @@ func (f filter) paths(all bool) []pg.Expr {
 	return paths
 }
 
-// scopeOfFilter returns the scope in which the conditions of a filter are gathered: one
-// beside the statement if a facet leaves them out.
+// scopeOfFilter returns the scope that gathers the conditions of a filter: one outside of the statement if a facet
+// leaves them out.
 func (g generalList) scopeOfFilter(root *scope, f filter) *scope {
 	if g.facets != nil {
 		if i := g.facets.of(f.input); i >= 0 {
@@ -482,8 +479,7 @@ func (g generalList) scopeOfFilter(root *scope, f filter) *scope {
 	return g.scopeOf(root, expr.Prefixes(f.path))
 }
 
-// scopeOf returns the scope in which conditions on the children of prefixes, one child
-// of the other, are gathered.
+// scopeOf returns the scope that gathers conditions on the children of prefixes, each the child of another.
 func (g generalList) scopeOf(root *scope, prefixes []expr.Prefix) *scope {
 	at := root
 	for _, p := range prefixes {
@@ -515,8 +511,8 @@ func (g generalList) childScope(parent *scope, p expr.Prefix) *scope {
 	return c
 }
 
-// gather adds the statements that gather a scope's conditions: each for an operator,
-// after when all have been seen, the innermost scopes first.
+// gather adds the statements that gather a scope's conditions: each for an operator, after when all have been seen, the
+// innermost scopes first.
 func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Statement) {
 	var whens []pg.When
 	for _, f := range s.filters {
@@ -549,7 +545,7 @@ func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Sta
 	}
 }
 
-// opening begins the condition that there is a row, of which more is to follow.
+// opening begins the condition that a row exists. Conditions on the row follow.
 func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 	if pg.IsTrue(q.Where) {
 		return &pg.Fragment{Prefix: " and exists (select ", Query: q, Suffix: " where true"}
@@ -557,7 +553,7 @@ func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 	return &pg.Fragment{Prefix: " and exists (select ", Query: q}
 }
 
-// gatherElements gathers what any asks of one and the same element of an array.
+// gatherElements gathers the conditions of any on one and the same element of an array.
 func (g generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
 	gathered := g.b.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
 	var whens []pg.When

@@ -23,8 +23,7 @@ func requestPath(a *schema.Action, in *schema.Input) []string {
 	return []string{in.Name}
 }
 
-// writePath is where a write input is in the object of values: one level per
-// relation that its path passes.
+// writePath is where a write input is in the object of values: one level per relation that its path passes.
 func writePath(in *schema.Input) []string {
 	if in.Explicit {
 		return []string{in.Name}
@@ -32,8 +31,8 @@ func writePath(in *schema.Input) []string {
 	return filterPath(in)
 }
 
-// value returns the value of an input, null if it is absent, held in a variable that
-// is declared where it is first asked for. Of a list only explicit inputs have one.
+// value returns the value of an input, null if it is absent. A variable holds it, declared at its first use. In a list
+// only explicit inputs have one.
 func (b *builder) value(in *schema.Input) pg.Expr {
 	if v, ok := b.values[in]; ok {
 		return v
@@ -67,8 +66,8 @@ func (b builder) isGivenInput(in *schema.Input) pg.Expr {
 	return isGiven(input, path)
 }
 
-// expression prepares to lower expressions over the action's row, which is in
-// the query under the table's own name, and its inputs.
+// expression prepares to lower expressions over the action's row and its inputs. The row is in the query under the
+// table's own name.
 func (b *builder) expression(l logic, at site) expression {
 	row := rowOf(b.model)
 	x := newExpression(l, at, &row, b.inputValue)
@@ -76,8 +75,7 @@ func (b *builder) expression(l logic, at site) expression {
 	return x
 }
 
-// expressionWithoutRow prepares to lower expressions that cannot name the row, or are
-// asked before there is one.
+// expressionWithoutRow prepares to lower expressions that cannot name the row, or are evaluated before there is one.
 func (b *builder) expressionWithoutRow(l logic) expression {
 	x := newExpression(l, inFunction, nil, b.inputValue)
 	x.caller = b.callerAtHand()

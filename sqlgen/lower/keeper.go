@@ -50,19 +50,18 @@ func (l *lowering) partsOf(m *schema.Model) []*part {
 	return parts
 }
 
-// writtenColumnsOf are the columns of a table that change by more than computing.
+// writtenColumnsOf are the columns of a table that do not change by computing alone.
 func writtenColumnsOf(m *schema.Model) []*schema.Field {
 	return slices.DeleteFunc(m.Stored(), func(f *schema.Field) bool { return f.Computed != nil })
 }
 
-// hasComputed tells whether a table has columns that are computed.
+// hasComputed tells whether a table has computed columns.
 func (l *lowering) hasComputed(m *schema.Model) bool {
 	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *schema.Field) bool { return f.Computed != nil })
 }
 
-// touch is the trigger that sets updated_at. Computing changes nothing that anybody said, so
-// it does not look at what writes computed columns alone: Postgres reads its condition anew
-// for each statement.
+// touch is the trigger that sets updated_at. Computing is not an update by a caller, so the trigger ignores writes of
+// computed columns alone: Postgres reads its condition anew for each statement.
 func (l *lowering) touch(m *schema.Model) *pg.Trigger {
 	g := &pg.Trigger{Name: "_100_touch", Timing: "before update", Function: "platform.tg_touch", When: pg.Lit("old.* is distinct from new.*")}
 	if !l.hasComputed(m) {
@@ -77,8 +76,7 @@ func (l *lowering) touch(m *schema.Model) *pg.Trigger {
 	return g
 }
 
-// keep gives a table the triggers that keep what is made of its rows, and what its own rows
-// have of others.
+// keep gives a table the triggers that keep the parts made of its rows, and the parts in its own rows.
 func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 	if own := l.partsOf(m); len(own) > 0 {
 		l.guard(t, own)
@@ -125,7 +123,7 @@ func (l *lowering) leadsTo(from, to *schema.Model) bool {
 	return false
 }
 
-// keepPart adds what a keeper of a model's table does for a part.
+// keepPart adds the work for a part to a keeper of a model's table.
 func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 	if k.Event == "truncate" {
 		if p.kind != copied && p.other() == m {
@@ -201,7 +199,7 @@ func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 	return step
 }
 
-// guard gives a table the triggers that let nothing else write its parts.
+// guard gives a table the triggers that prevent any other write to its parts.
 func (l *lowering) guard(t *pg.Table, parts []*part) {
 	g := &pg.Guard{Name: pg.Shorten("tg_"+t.Name, pg.MaxIdent-20) + "__guard"}
 	var given []pg.Expr
@@ -226,8 +224,8 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 	)
 }
 
-// readComputed completes a row that a variable holds as a write returns it: what triggers
-// keep is right when the write has ended.
+// readComputed completes a row that a variable holds as a write returns it: columns that triggers keep are right when
+// the write has ended.
 func (b *builder) readComputed(row *pg.Variable) {
 	var columns []pg.Output
 	var into []pg.Target

@@ -6,22 +6,22 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// level is a row that an action writes, or, for a to-many, any number of rows: the
-// row of the action's model, and of a create those that nested inputs insert.
+// level is a row that an action writes, or, for a to-many, any number of rows: the row of the action's model, and, in a
+// create, those that nested inputs insert.
 type level struct {
 	model    *schema.Model
 	field    *schema.Field // the relation that leads here; nil for the row of the action
 	path     []*schema.Field
 	parent   *level
-	children []*level // that are inserted too, in the order of their inputs
-	writes   []write  // of inputs in their order, then of @sets
+	children []*level // levels that are inserted too, in the order of their inputs
+	writes   []write  // values of inputs in their order, then of @sets
 }
 
 // write is one value that an action writes to a column of a level.
 type write struct {
-	field *schema.Field // that has the column
-	input *schema.Input // that gives the value; nil for a @set
-	set   *schema.Set   // likewise; nil for an input
+	field *schema.Field // the field that has the column
+	input *schema.Input // the input that gives the value; nil for a @set
+	set   *schema.Set   // the @set that gives it; nil for an input
 }
 
 // levels returns what an action writes, from the row of its model on.
@@ -35,7 +35,7 @@ func levels(a *schema.Action) *level {
 	return root
 }
 
-// fill gives a level what the inputs at and below it write, in the order of the inputs.
+// fill gives a level the writes of the inputs at and below it, in the order of the inputs.
 func (l *level) fill(given *schema.Level, order []*schema.Input) {
 	type part struct {
 		first *schema.Input
@@ -63,8 +63,7 @@ func (l *level) fill(given *schema.Level, order []*schema.Input) {
 	}
 }
 
-// target returns the level and field that a @set is about. f.id means f, unless a
-// row is inserted there.
+// target returns the level and field that a @set names. f.id means f, unless a row is inserted there.
 func (l *level) target(path []*schema.Field) (*level, *schema.Field) {
 	at := l
 	for i, f := range path[:len(path)-1] {
@@ -152,8 +151,8 @@ func nestedInserts(s *schema.Schema) map[*schema.Model][]nested {
 	return inserts
 }
 
-// Demanded returns the optional inputs that a request has to give all the same: those
-// without which a row that is always inserted would lack a required value.
+// Demanded returns the optional inputs that a request has to give nevertheless. Without them, a row that is always
+// inserted would lack a required value.
 func Demanded(a *schema.Action) map[*schema.Input]bool {
 	demanded := map[*schema.Input]bool{}
 	if a.Kind == schema.Create && !a.Custom {
@@ -164,9 +163,8 @@ func Demanded(a *schema.Action) map[*schema.Input]bool {
 	return demanded
 }
 
-// demands notes the optional inputs without which a row that is always inserted
-// would lack a required value: those below a to-many, each element of which is a
-// row.
+// demands notes the optional inputs without which a row that is always inserted would lack a required value: those
+// below a to-many, where each element is a row.
 func (l *level) demands(demanded map[*schema.Input]bool) {
 	at := l
 	for at.field != nil && !at.field.IsToMany() {
@@ -176,7 +174,7 @@ func (l *level) demands(demanded map[*schema.Input]bool) {
 		at = at.parent
 	}
 	if at.field == nil {
-		return // what the language demands there is required
+		return // an input that the language demands there is required
 	}
 	for _, w := range l.writes {
 		if w.input != nil && !w.field.Optional && columnDefault(w.field) == nil && w.field != l.back() {

@@ -11,14 +11,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// defaultPageSize is the number of rows of a page whose size was not asked for.
+// defaultPageSize is the number of rows of a page if the request names no size.
 var defaultPageSize = strconv.Itoa(release.DefaultPageSize)
 
-// list lowers a list to the function that takes any request, and one with static
-// statements, whose plans are kept, for the operator sets that are foreseen.
+// list lowers a list to the function that takes any request, and one with static statements, whose plans are kept, for
+// the foreseen operator sets.
 func (l *lowering) list(a *schema.Action) []*pg.Function {
 	functions := []*pg.Function{l.generalList(a)}
-	if len(a.Facets) > 0 { // which cost more than a plan does
+	if len(a.Facets) > 0 { // facets cost more than a plan does
 		return append(functions, l.facetsOf(a)...)
 	}
 	if sets := specializedSets(a); sets != nil {
@@ -27,15 +27,14 @@ func (l *lowering) list(a *schema.Action) []*pg.Function {
 	return functions
 }
 
-// operatorSet is what the filter of a request holds: fields by equals, and values of
-// explicit inputs.
+// operatorSet is the set of operators in the filter of a request: fields by equals, and values of explicit inputs.
 type operatorSet struct {
 	equals []filter
 	given  []*schema.Input
 }
 
-// specializedSets returns the operator sets that have a static statement: what every request
-// must give, and beside it each other input alone.
+// specializedSets returns the operator sets that have a static statement: the inputs that every request must give,
+// alone and with each other input.
 func specializedSets(a *schema.Action) []operatorSet {
 	var required operatorSet
 	for _, in := range a.Reads {
@@ -79,7 +78,7 @@ func (s operatorSet) operators() string {
 	return strings.Join(list, ",")
 }
 
-// counts tells whether a @where counts: all that it mentions is given.
+// counts tells whether a @where counts: the request gives all inputs that it mentions.
 func (s operatorSet) counts(w *schema.Where) bool {
 	for _, in := range optionalInputs(w) {
 		if !slices.Contains(s.given, in) {

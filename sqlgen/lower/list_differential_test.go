@@ -18,8 +18,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// contextJSON is the context of the call: who calls, and what the schema can read
-// besides the input.
+// contextJSON is the context of the call: the caller, and what the schema can read besides the input.
 func (w *world) contextJSON() string {
 	callContext := map[string]any{
 		"headers": map[string]string{"x_team": w.texts["header"]},
@@ -36,7 +35,7 @@ func (w *world) contextJSON() string {
 	return string(text)
 }
 
-// given returns the inputs of an action that the call gives, as JSON has them.
+// given returns the inputs of an action that the call gives, in their JSON form.
 func (w *world) given(inputs []*schema.Input) map[string]any {
 	given := map[string]any{}
 	for _, in := range inputs {
@@ -55,7 +54,7 @@ type testPage struct {
 	hasNext   bool
 }
 
-// answer calls an action and takes back what it did. isRefused is a 403.
+// answer calls an action and rolls it back. isRefused is a 403.
 func answer(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, body map[string]any) (text string, isRefused bool) {
 	t.Helper()
 	input, err := json.Marshal(body)
@@ -100,7 +99,7 @@ func list(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, first int) testPa
 	return testPage{records: page.Results, total: page.PageInfo.TotalCount, hasNext: page.PageInfo.HasNextPage}
 }
 
-// keys are the rows of the page, as they are compared.
+// keys are the rows of the page, in the form for comparisons.
 func (l testPage) keys(members ...string) string {
 	if l.isRefused {
 		return "refused"
@@ -125,7 +124,7 @@ func wantedPage(rows []string, first int) string {
 	return pageText(rows[:min(first, len(rows)):len(rows)], len(rows), len(rows) > first)
 }
 
-// isRefusedEarly tells whether the rules refuse a call whatever the row.
+// isRefusedEarly tells whether the rules refuse a call for every row.
 func isRefusedEarly(call expr.Call, rules []*schema.Rule) bool {
 	return !slices.ContainsFunc(rules, func(r *schema.Rule) bool { return expr.Early(call, r.Expression) != expr.False })
 }
@@ -143,8 +142,7 @@ func expressionsOf(wheres []*schema.Where) []expr.Node {
 	return nodes
 }
 
-// forDifferentialTime runs a test for one seed after another: a fixed number, or as
-// long as the flags say.
+// forDifferentialTime runs a test for one seed after another: a fixed number, or as long as the flags say.
 func forDifferentialTime(t *testing.T, atLeast uint64, run func(t *testing.T, seed uint64)) {
 	t.Helper()
 	seed, start := *differentialSeed, time.Now()
@@ -160,8 +158,8 @@ func forDifferentialTime(t *testing.T, atLeast uint64, run func(t *testing.T, se
 	}
 }
 
-// TestListDifferential lists models under random rules and @wheres, and compares the
-// rows that come with those that the interpreter admits.
+// TestListDifferential lists models under random rules and @wheres, and compares the rows that come with those that the
+// interpreter admits.
 func TestListDifferential(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]int{}
@@ -191,7 +189,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 		lab.set(t, tx, w)
 		for _, a := range checked.Actions {
 			if len(w.rows[a.Model.Name]) < 2 {
-				continue // that all or none come would be all to see
+				continue // the test would show only whether all or none come
 			}
 			var rows []string
 			for _, row := range w.rows[a.Model.Name] {
@@ -222,8 +220,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 	}
 }
 
-// installed installs a schema and returns the connection of a superuser, whom no
-// foreign keys bind.
+// installed installs a schema and returns the connection of a superuser, whom no foreign keys bind.
 func installed(t *testing.T, s *schema.Schema, text string) *pgx.Conn {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})

@@ -9,12 +9,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// lookUp returns the condition that finds the row of a get, update or delete: its
-// implicit read inputs and its @wheres, as one expression.
+// lookUp returns the condition that finds the row of a get, update or delete: its implicit read inputs and its @wheres,
+// as one expression.
 //
-// Where it depends on the request which inputs pin the row, its id is looked for
-// first, by a statement for each set of them: one statement for all could use no
-// index, or would have to be planned for every call.
+// If the request decides which inputs pin the row, the function looks for its id first, by a statement for each set of
+// them: one statement for all could use no index, or Postgres would have to plan it for every call.
 func (b *builder) lookUp() pg.Expr {
 	sets := PinningInputs(b.action)
 	if len(sets) == 0 {
@@ -41,8 +40,8 @@ func (b *builder) lookUp() pg.Expr {
 	return pg.AllOf(found, b.isFound(nil)) // another call may have changed the row meanwhile
 }
 
-// isFound is the condition of all look-up inputs and @wheres that count. Those that
-// need none but given inputs count whatever the request.
+// isFound is the condition of all look-up inputs and @wheres that count. Those that need only given inputs always
+// count.
 func (b *builder) isFound(given []*schema.Input) pg.Expr {
 	var conjuncts []conjunct
 	for _, in := range b.action.Reads {
@@ -77,7 +76,7 @@ func (b *builder) equalsInput(in *schema.Input) conjunct {
 	})
 }
 
-// rowPath is the path of an implicit input as expressions have it.
+// rowPath is the path of an implicit input as expressions spell it.
 func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
 	steps := make([]expr.Step, len(in.Path))
 	for i, f := range in.Path {
@@ -86,8 +85,7 @@ func rowPath(m *schema.Model, in *schema.Input) *expr.Path {
 	return expr.RowPath(m.Name, steps, in.Span)
 }
 
-// passing is a condition on the field at the end of a path; in an arm of a union a
-// literal may stand for it.
+// passing is a condition on the field at the end of a path; in an arm of a union a literal may be in its place.
 func passing(n expr.Node, lower func(expression) pg.Expr) conjunct {
 	c := conjunct{prefixes: expr.Prefixes(n)}
 	c.lower = func(x expression) pg.Expr {
@@ -104,7 +102,7 @@ func passing(n expr.Node, lower func(expression) pg.Expr) conjunct {
 	return c
 }
 
-// optionalInputs returns the inputs for want of which a @where is skipped.
+// optionalInputs returns the inputs whose absence makes a @where be skipped.
 func optionalInputs(w *schema.Where) []*schema.Input {
 	var inputs []*schema.Input
 	for _, in := range expr.Mentions(w.Expression).Inputs {
@@ -131,7 +129,7 @@ func (b *builder) isAbsent(in *schema.Input) pg.Expr {
 	}
 	given := b.isGivenInput(in)
 	if len(requestPath(b.action, in)) > 1 {
-		return &pg.Is{Value: given, Test: "not true"} // nor is there an object that could hold it
+		return &pg.Is{Value: given, Test: "not true"} // nor does the object exist that could hold it
 	}
 	return pg.Negate(given)
 }

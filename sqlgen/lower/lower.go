@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// The schemas of every database; the platform makes them, and the roles that package role names.
+// The schemas of every database. The platform makes them, and the roles that package role names.
 const (
 	appSchema     = "app"
 	relatedSchema = "related"
@@ -15,8 +15,8 @@ const (
 	codeSchema    = "functions"
 )
 
-// Schema lowers a checked schema to a database, and says how a server calls its
-// functions. source names the files it was read from.
+// Schema lowers a checked schema to a database, and describes how a server calls its functions. source names the files
+// it was read from.
 func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	l := &lowering{schema: s, names: pg.NewNames(), functions: pg.NewNames()}
 	db := &pg.Database{Source: source}
@@ -54,33 +54,33 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	return db, l.manifest()
 }
 
-// lowering holds what the stages of one run share.
+// lowering holds the state that the stages of one run share.
 type lowering struct {
 	schema    *schema.Schema
-	names     *pg.Names // relations and constraints of schema app
-	functions *pg.Names // functions of schema api
+	names     *pg.Names // names of relations and constraints in schema app
+	functions *pg.Names // names of functions in schema api
 
 	// What the server must know, gathered on the way.
 	constraints []namedConstraint
 	specialized map[*schema.Action]*release.Foreseen
-	facets      map[*schema.Action]string // functions that tell of the values of all rows of a list
+	facets      map[*schema.Action]string // functions that count the values of all rows of a list
 	early       map[*schema.Action]string // functions that decide before anything is prepared
 
-	keepers    map[*schema.Field]*part     // of computed fields; nil for a generated column
+	keepers    map[*schema.Field]*part     // parts of computed fields; nil for a generated column
 	parts      []*part                     // each behind those that it is made of
-	partKeys   map[string]*part            // by what they are
-	partNames  map[*schema.Model]*pg.Names // of their columns
-	calculated map[*schema.Field]bool      // fields whose values arithmetic makes
-	feedsLate  map[*schema.Model]bool      // models whose rows decide what late rules are about
+	partKeys   map[string]*part            // parts by their keys
+	partNames  map[*schema.Model]*pg.Names // names of the parts' columns
+	calculated map[*schema.Field]bool      // fields whose values come from arithmetic
+	feedsLate  map[*schema.Model]bool      // models whose rows late rules depend on
 
-	indexed map[*schema.Model]map[string]bool // columns that indexes have, those of keys included
+	indexed map[*schema.Model]map[string]bool // columns in indexes, those of keys included
 
 	nested map[*schema.Model][]nested // rows that actions insert beside their own, by model
 	owners map[string]string          // the roles that the functions of actions run as, by the actions' names
 }
 
-// reserveNames takes the names that the schema itself gives, so that a generated
-// one gives way to them and never the other way round.
+// reserveNames takes the names that the schema itself gives, so that a generated name gives way to them and never the
+// other way round.
 func (l *lowering) reserveNames() {
 	for _, m := range l.schema.Models {
 		l.names.Take(m.Table)

@@ -8,21 +8,21 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// merge is how a general list finds rows in several ways: v_ways holds, for each, a query
-// that finds its rows, from its from on, to which more can be added, and v_ends what has to
-// follow that. platform.pick_page makes one query of them.
+// merge is how a general list finds rows in several ways. v_ways holds, for each way, a query that finds its rows, from
+// its from on, to which conditions can be added; v_ends holds the text that has to follow. platform.pick_page makes one
+// query of them.
 type merge struct {
 	b          *builder // the function
 	ways, ends *pg.Variable
-	values     []pg.Expr // variables: those that ways compare columns with
+	values     []pg.Expr // variables: the values that ways compare columns with
 	lists      []pg.Expr // the same as texts
 
 	// knowsMany tells that the statement may be planned for many values.
 	knowsMany bool
-	findsFew  bool // whether it is declared how many values are found at most
+	findsFew  bool // whether the number of values to find at most is declared
 }
 
-// with is the query of the rows that satisfy a condition, to which more can be added.
+// with is the query of the rows that satisfy a condition. More conditions can be added.
 func (r origin) with(condition pg.Expr) pg.Expr {
 	var parts []pg.Expr
 	if r.begin != "" {
@@ -46,20 +46,19 @@ func (b *builder) newMerge() *merge {
 	}
 }
 
-// origin is where the rows of a model come from that a merge may find.
+// origin is where the rows of a model that a merge may find come from.
 type origin struct {
 	model   *schema.Model
-	sql     pg.Expr // the variable that holds a query of them from its from on, up to its conditions
-	columns string  // what is selected of them, by some of which lists are ordered
-	alias   string  // the alias of which these are the columns
+	sql     pg.Expr // the variable that holds their query from its from on, up to its conditions
+	columns string  // the selected columns, some of which lists are ordered by
+	alias   string  // the alias that these columns are qualified by
 
-	begin, end string // what goes around the query, of an arm, which holds the whole query
+	begin, end string // the text around the query of an arm, which holds the whole query
 }
 
-// gather has the values found that ways compare columns with, and keeps them for the
-// parameters of the statement. Rows are looked for behind one value after the other if these
-// are few, and the request does not ask for what other indexes may find sooner. If it does, the
-// statement is planned for all of the values, or else for none.
+// gather finds the values that ways compare columns with, and keeps them for the parameters of the statement. If these
+// are few, rows are looked for behind one value after the other, unless the request has a condition that other indexes
+// may serve sooner. In that case the statement is planned for all of the values, or else for none.
 func (m *merge) gather(admitted *admission, isChosen pg.Expr) []pg.Statement {
 	found := m.b.gatherValues(admitted)
 	var statements, unlessChosen, noted []pg.Statement
@@ -152,7 +151,7 @@ func (m merge) text(r origin, w way) (way, end pg.Expr) {
 	return other, &pg.Case{Whens: []pg.When{{Condition: w.each, Result: end}}, Else: pg.Str("")}
 }
 
-// arguments are what platform.pick_page is told of the ways.
+// arguments are what platform.pick_page gets of the ways.
 func (m merge) arguments() []pg.Expr {
 	if len(m.lists) == 0 {
 		return []pg.Expr{m.ways, m.ends}

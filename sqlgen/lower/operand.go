@@ -11,14 +11,14 @@ import (
 // operand is one side of a comparison.
 type operand struct {
 	value    pg.Expr
-	joins    *joins // tables that a path through to-ones passes; nil means none
+	joins    *joins // tables on a path through to-ones; nil means none
 	typ      expr.Type
 	nullable bool      // whether it may be null, and null is a value there
 	nobody   bool      // whether its null makes the comparison false
 	nowhere  bool      // whether it leads through a to-many without child
 	elements []operand // of a list; not nil even if there are none
-	parts    []operand // of arithmetic: its operands
-	known    pg.Expr   // of a list: when it is not null for want of an element; nil means always
+	parts    []operand // operands of arithmetic
+	known    pg.Expr   // condition under which no null element makes a list null; nil means always
 }
 
 // operand lowers one side of a comparison.
@@ -64,7 +64,7 @@ func (x expression) path(p *expr.Path) operand {
 	case expr.RootInput:
 		o.value = x.input(p.Input)
 		o.nobody = x.logic == ruleLogic && (p.Input.InputNullable() || p.Input.InputOptional())
-		o.nullable = x.logic == whereLogic && p.Input.InputNullable() // what mentions an absent one does not count
+		o.nullable = x.logic == whereLogic && p.Input.InputNullable() // a mention of an absent input does not count
 		return o
 	case expr.RootIsAuthenticated:
 		o.value = pg.IsNotNull(x.identityID())
@@ -124,8 +124,8 @@ func (x expression) setting(function, name string) pg.Expr {
 	return settled(pg.Fn(function, pg.Str(name)), x.site)
 }
 
-// identityID is the caller's id, null for nobody. In a function that writes, to read a
-// setting costs Postgres a snapshot, where a query has one anyhow.
+// identityID is the caller's id, null for an anonymous caller. In a function that writes, reading a setting costs
+// Postgres a snapshot, while a query has one anyhow.
 func (x expression) identityID() pg.Expr {
 	if x.site == inFunction && x.caller != nil {
 		return x.caller
@@ -136,7 +136,7 @@ func (x expression) identityID() pg.Expr {
 // identityID is the caller's id as its setting has it.
 func identityID(at site) pg.Expr { return settled(pg.Fn("platform.identity_id"), at) }
 
-// settled reads a setting once per statement where a query is around it.
+// settled reads a setting once per statement inside a query.
 func settled(call pg.Expr, at site) pg.Expr {
 	if at == inFunction {
 		return call
@@ -163,8 +163,8 @@ func (o operand) scalar() pg.Expr {
 	return &pg.Subquery{Query: o.joins.query([]pg.Output{{Value: o.value}}, nil)}
 }
 
-// rejectingNull builds a condition over the value that does not hold for null:
-// then the tables of its path may be joined, which Postgres can turn around.
+// rejectingNull builds a condition over the value that does not hold for null. The tables of its path may then be
+// joined, and Postgres can reorder such joins.
 func (o operand) rejectingNull(condition func(pg.Expr) pg.Expr) pg.Expr {
 	if o.joins == nil {
 		return condition(o.scalar())
@@ -182,8 +182,8 @@ func both(left, right operand, condition func(l, r pg.Expr) pg.Expr) pg.Expr {
 	})
 }
 
-// somebody is what must hold beside a comparison that null would satisfy: neither
-// the operand nor an element or part of it is nobody.
+// somebody is the condition that must hold beside a comparison that null would satisfy: neither the operand nor an
+// element or part of it is an anonymous caller.
 func (o operand) somebody() pg.Expr {
 	var conditions []pg.Expr
 	if o.nobody {
@@ -195,15 +195,14 @@ func (o operand) somebody() pg.Expr {
 	return pg.AllOf(conditions...)
 }
 
-// unify gives two operands types between which Postgres has an operator that
-// means what the language means.
+// unify gives two operands types between which Postgres has an operator with the language's meaning.
 func unify(left, right *operand) {
 	coerce(left, right)
 	coerce(right, left)
 }
 
-// coerce brings an operand to the wider kind of the other: a Date that meets a
-// Timestamp is its midnight in UTC; Postgres would take the session's zone.
+// coerce brings an operand to the wider kind of the other: a Date compared with a Timestamp is its midnight in UTC;
+// Postgres would take the session's zone.
 func coerce(o, other *operand) {
 	if o.elements != nil {
 		if o.typ.Kind == expr.AnyList {

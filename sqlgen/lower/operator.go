@@ -6,15 +6,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// operator is one operator of a query object, and what it asks of a row.
+// operator is one operator of a query object, and its condition on a row.
 type operator struct {
 	name     string
 	operand  expr.FilterOperand
 	nullable bool // whether the operand is nullable where the field is
 	// condition holds for a value and an operand, neither of which is null.
 	condition func(value, operand pg.Expr) pg.Expr // nil for equalsRelative, which apply knows
-	// unset says what the operator makes of a row without value: equals matches
-	// none but with null, notEquals all but with null.
+	// unset is the result of the operator for a row without value: equals matches none but with null, notEquals all but
+	// with null.
 	unset bool
 }
 
@@ -26,12 +26,12 @@ func oneOf(value, operand pg.Expr) pg.Expr {
 	return &pg.Any{Value: value, Op: "=", Array: operand}
 }
 
-// The text operators but equals disregard case; what they look for is literal.
+// The text operators other than equals ignore case; they look for their operand literally.
 func startsWith(value, operand pg.Expr) pg.Expr {
 	return pg.Fn("starts_with", pg.Fn("lower", value), pg.Fn("lower", operand))
 }
 
-// beginsWith is startsWith with what an index can find: see foldedFields.
+// beginsWith is startsWith in a form that an index can serve: see foldedFields.
 func beginsWith(value, operand pg.Expr) pg.Expr {
 	folded := pg.Op(pg.Fn("platform.fold", value), "collate", pg.Lit(`"C"`))
 	return pg.AllOf(pg.Fn("starts_with", folded, pg.Fn("platform.fold", operand)), startsWith(value, operand))
@@ -45,7 +45,7 @@ func contains(value, operand pg.Expr) pg.Expr {
 	return pg.Op(pg.Fn("strpos", pg.Fn("lower", value), pg.Fn("lower", operand)), ">", pg.Lit("0"))
 }
 
-// conditions is what the operators of query objects ask.
+// conditions are the conditions of the query objects' operators.
 var conditions = map[string]func(value, operand pg.Expr) pg.Expr{
 	"equals": compare("="), "notEquals": compare("<>"), "oneOf": oneOf,
 	"lessThan": compare("<"), "lessThanOrEquals": compare("<="),
@@ -56,7 +56,7 @@ var conditions = map[string]func(value, operand pg.Expr) pg.Expr{
 	"beforeRelative": compare("<"), "afterRelative": compare(">="), "equalsRelative": nil,
 }
 
-// operators returns what operators ask.
+// operators returns the operators with their conditions.
 func operators(filters []expr.Filter) []operator {
 	list := make([]operator, len(filters))
 	for i, f := range filters {
@@ -70,8 +70,8 @@ func operators(filters []expr.Filter) []operator {
 // are published.
 func operatorsOf(k expr.Kind) []operator { return operators(k.Filters()) }
 
-// inputOperators returns the operators of a scalar input. What names the source of a
-// union's rows is filtered as an enum.
+// inputOperators returns the operators of a scalar input. The name of the source of a union's rows is filtered as an
+// enum.
 func inputOperators(in *schema.Input) []operator {
 	if isSource(in) {
 		return operatorsOf(expr.Enum)
@@ -87,12 +87,11 @@ func isSource(in *schema.Input) bool {
 // elementOperatorsOf returns the operators inside any and all.
 func elementOperatorsOf(k expr.Kind) []operator { return operators(k.ElementFilters()) }
 
-// apply returns the condition for a value of a kind and an operand, neither of which
-// is null. given is what holds the operand, path its place there.
+// apply returns the condition for a value of a kind and an operand; neither is null. given holds the operand at path.
 func (o operator) apply(k expr.Kind, value, given pg.Expr, path []string) pg.Expr {
 	switch o.operand {
 	case expr.ManyValues:
-		values := pg.Fn("platform.texts", member(given, path...)) // which Postgres knows when it plans
+		values := pg.Fn("platform.texts", member(given, path...)) // Postgres knows it when it plans
 		return o.condition(value, castTo(values, elementType(expr.Type{Kind: k, Array: true}), "[]"))
 	case expr.RelativePeriod:
 		starts, ends := "starts_at", "ends_at"

@@ -8,17 +8,16 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// sortKey is one column that a list is ordered by. Null is last ascending and
-// first descending, which is Postgres' own order.
+// sortKey is one column that a list is ordered by. Null is last ascending and first descending, which is Postgres' own
+// order.
 type sortKey struct {
 	field      *schema.Field
 	descending bool
-	follows    bool // in the direction of the key before it, whatever that is in a request
+	follows    bool // in the direction of the key before it, which a request may choose
 }
 
-// ownOrder returns the order of a list whose request names none: the declared one,
-// then by id, so that no two rows are equal. The id goes the way of the field before it,
-// so that an order which goes one way is one comparison of rows.
+// ownOrder returns the order of a list whose request names none: the declared one, then by id, so that no two rows are
+// equal. The id has the direction of the field before it, so that an order in one direction is one row comparison.
 func ownOrder(a *schema.Action) []sortKey {
 	var keys []sortKey
 	for _, k := range a.OrderBy {
@@ -36,8 +35,8 @@ func followedBy(keys []sortKey, f *schema.Field) []sortKey {
 	return append(keys, sortKey{field: f, descending: descending, follows: true})
 }
 
-// sortable returns every field that a list may be ordered by: what a request may
-// name and what the action's own order needs.
+// sortable returns every field that a list may be ordered by: the fields that a request may name and those that the
+// action's own order needs.
 func sortable(a *schema.Action) []*schema.Field {
 	var fields []*schema.Field
 	seen := map[*schema.Field]bool{}
@@ -84,7 +83,7 @@ func keysArray(keys []sortKey, table string) pg.Expr {
 	return pg.As(&pg.Array{Elements: rows}, "platform.sort_key[]")
 }
 
-// isByIDAlone tells whether a list has no order but the one by id.
+// isByIDAlone tells whether a list is ordered by id alone.
 func isByIDAlone(keys []sortKey) bool {
 	return len(keys) == 1 && keys[0].field.Name == "id" && !keys[0].descending
 }
@@ -110,9 +109,9 @@ func orderText(keys []sortKey, table string, reversed bool) string {
 	return strings.Join(texts, ", ")
 }
 
-// first returns a value before all others in the key's order, as text, with which one
-// statement serves the first page and those that follow. There is no last text: of an
-// order that goes down the empty one will do behind a key that has a last value.
+// first returns a value before all others in the key's order, as text. With it one statement serves the first page and
+// those that follow. Texts have no last value: in a descending order the empty text will do behind a key that has a
+// last value.
 func (k sortKey) first() (value pg.Expr, exists bool) {
 	first := sqlOf(k.field.Type.Kind).first
 	if first == nil {
@@ -130,8 +129,8 @@ func reverse(keys []sortKey) []sortKey {
 	return reversed
 }
 
-// keysetOperator is the operator of the keyset condition: it compares a value with that
-// of a row before it in the key's order.
+// keysetOperator is the operator of the keyset condition: it compares a value with that of a row before it in the key's
+// order.
 func (k sortKey) keysetOperator() string {
 	if k.descending {
 		return "<"
@@ -139,10 +138,9 @@ func (k sortKey) keysetOperator() string {
 	return ">"
 }
 
-// orderIndexes returns the indexes that a list's own order asks for: the order
-// alone, behind each foreign key that the list can be filtered by, and behind what each
-// way in which rules admit rows compares with the caller. The order by id alone is the
-// primary key's.
+// orderIndexes returns the indexes that a list's own order needs: the order alone, behind each foreign key that the
+// list can be filtered by, and behind each column that a way of admitting rows compares with the caller. The order by
+// id alone uses the primary key.
 func orderIndexes(m *schema.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, a := range m.Actions {
@@ -167,8 +165,8 @@ func orderIndexes(m *schema.Model) []orderIndex {
 	return indexes
 }
 
-// armIndexes returns the indexes that the orders of unions ask for in the tables of
-// their arms, where the arm takes each key from a column of its own.
+// armIndexes returns the indexes that the orders of unions need in the tables of their arms, where the arm takes each
+// key from a column of its own.
 func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
 	var indexes []orderIndex
 	for _, u := range l.schema.Unions {
@@ -195,8 +193,8 @@ func (l *lowering) armIndexes(m *schema.Model) []orderIndex {
 	return indexes
 }
 
-// ownKeys is the order of a union's list in terms of the arm's own columns, nil if
-// some key is none. Fields that an arm gives one value to order nothing there.
+// ownKeys is the order of a union's list in terms of the arm's own columns, nil if some key is not one. Fields that an
+// arm gives one value to order nothing there.
 func (a arm) ownKeys(action *schema.Action) []sortKey {
 	var keys []sortKey
 	for _, k := range unionOrder(action) {
@@ -222,8 +220,8 @@ func (a arm) ownKeys(action *schema.Action) []sortKey {
 	return keys
 }
 
-// ownColumn returns the field of the action's own table that holds an implicit input:
-// the field itself, or for f.id the foreign key. Of any other path it is nil.
+// ownColumn returns the field of the action's own table that holds an implicit input: the field itself, or for f.id the
+// foreign key. It returns nil for any other path.
 func ownColumn(in *schema.Input) *schema.Field {
 	switch {
 	case in.Explicit:
@@ -239,6 +237,6 @@ func ownColumn(in *schema.Input) *schema.Field {
 // orderIndex is an index for the order of a list.
 type orderIndex struct {
 	action *schema.Action
-	behind []*schema.Field // what its rows have in common; none means that it has all
+	behind []*schema.Field // columns with the same value in all its rows; none means that it has all rows
 	keys   []sortKey
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// originOf is a model as what asks for objects.
+// originOf is a model as the origin of objects.
 func originOf(m *schema.Model) pg.Origin {
 	o := pg.Origin{Of: "model " + m.Name, Place: placeOf(m.Span), Line: "model " + m.Name}
 	if m.IsIdentity {
@@ -15,8 +15,7 @@ func originOf(m *schema.Model) pg.Origin {
 	return o
 }
 
-// originOfField is a field as what asks for objects; a foreign key is asked for by its
-// to-one.
+// originOfField is a field as the origin of objects; the origin of a foreign key is its to-one.
 func originOfField(f *schema.Field) pg.Origin {
 	if f.FKOf != nil {
 		f = f.FKOf
@@ -36,7 +35,7 @@ func originAt(m *schema.Model, span syntax.Span) pg.Origin {
 	return o
 }
 
-// originOfIndex is a declared index as what asks for one: its field, if it has but one.
+// originOfIndex is a declared index as the origin of one: its field, if it has only one.
 func originOfIndex(m *schema.Model, i *schema.Index) pg.Origin {
 	if len(i.Fields) == 1 {
 		return originOfField(i.Fields[0])
@@ -53,8 +52,8 @@ func declaration(f *schema.Field) string {
 	return text
 }
 
-// renamedFrom returns the column that a field had under its former name, and the place
-// that tells it; none without @renamed.
+// renamedFrom returns the column that a field had under its former name, and the place that declares it; none without
+// @renamed.
 func renamedFrom(f *schema.Field) (column, place string) {
 	switch {
 	case f.FKOf != nil && f.FKOf.RenamedFrom != "":
@@ -65,7 +64,7 @@ func renamedFrom(f *schema.Field) (column, place string) {
 	return "", ""
 }
 
-// placeOf writes a place as diagnostics do; empty for what no file says.
+// placeOf writes a place as diagnostics do; it is empty without a file.
 func placeOf(s syntax.Span) string {
 	if s.File == nil {
 		return ""

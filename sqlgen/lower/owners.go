@@ -9,22 +9,21 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// mostWalked is how many relations the policies of a table should name for one role. On
-// each call Postgres locks them all, each as a view and as its table, whichever action
-// their branches are for. It keeps 16 locks of a connection out of the table that all
-// connections share, and a list needs up to ten besides.
+// mostWalked is how many relations the policies of a table should name for one role. On each call Postgres locks them
+// all, each as a view and as its table, regardless of the action that their branches are for. It keeps 16 locks of a
+// connection out of the table that all connections share, and a list needs up to ten besides.
 const mostWalked = 3
 
-// giveOwners says as which role the functions of each action run: as role.Open if no
-// branch for the action walks a relation.
+// giveOwners sets the role that the functions of each action run as: role.Open if no branch for the action walks a
+// relation.
 //
-// The others fill the roles of role.Callers one after the other, in the order of their
-// names: each goes to the first in which no table's policies then name more than
-// mostWalked relations, or, if there is none, to the one in which they name the fewest.
+// The others fill the roles of role.Callers one after the other, in the order of their names. Each goes to the first
+// role in which no table's policies then name more than mostWalked relations. Without one, it goes to the role in which
+// they name the fewest.
 func (l *lowering) giveOwners(views []*pg.View, demands []policies) {
 	walks := walksOf(views, demands)
 	callers := role.Callers()
-	walked := make([]walk, len(callers)) // by the actions of each
+	walked := make([]walk, len(callers)) // walks of the actions of each role
 	for i := range walked {
 		walked[i] = walk{}
 	}
@@ -51,8 +50,7 @@ func (l *lowering) giveOwners(views []*pg.View, demands []policies) {
 	}
 }
 
-// walk is the views that policies read, by the table that they are of, given by its
-// place in the schema.
+// walk is the views that policies read, by the index of the policies' table in the schema.
 type walk map[int][]string
 
 func (w walk) add(other walk) {
@@ -65,8 +63,8 @@ func (w walk) add(other walk) {
 	}
 }
 
-// mostWith is how many views the policies of one table read at most, of those that
-// another walk touches, if that is added.
+// mostWith is how many views the policies of one table read at most if another walk is added, among the tables that it
+// touches.
 func (w walk) mostWith(other walk) int {
 	most := 0
 	for table, views := range other {

@@ -8,20 +8,18 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// fewValues is how many values of a caller are looked behind one by one at most, and
-// knownValues how many are part of a statement that is planned for them.
+// fewValues is the most values of a caller that are looked behind one by one, and knownValues the most that are part of
+// a statement that is planned for them.
 const (
 	fewValues   = 100
 	knownValues = 1000
 )
 
-// mostValues is the variable that holds how many values of a caller are found at most, and one
-// more.
+// mostValues is the variable that holds the most values of a caller that are found, and one more.
 var mostValues = pg.Var("v_most")
 
-// findAtMost declares how many values of a caller are found at most. If a request asks for no
-// particular rows, those of a caller with many values are met soon in the order of the list; if
-// it does, they may be rare.
+// findAtMost declares the most values of a caller that are found. If a request asks for no particular rows, those of a
+// caller with many values are met soon in the order of the list; if it does, they may be rare.
 func (b *builder) findAtMost(isParticular pg.Expr) {
 	most := pg.Expr(&pg.Case{
 		Whens: []pg.When{{Condition: isParticular, Result: pg.Lit(strconv.Itoa(knownValues))}},
@@ -61,9 +59,8 @@ func (a admission) hasMany() pg.Expr {
 	return pg.AllOf(isJudged, pg.AnyOf(isMany...))
 }
 
-// pickForMany picks the ids of the page of a caller with many values by a statement that is
-// planned for them. Like that of the list for any filter, its text is put together from
-// fragments that are fixed here.
+// pickForMany picks the ids of the page of a caller with many values by a statement that is planned for them. Like the
+// general list's, its text is put together from fragments that are fixed here.
 func (f specializedList) pickForMany(sets []operatorSet) []pg.Statement {
 	b := f.b
 	sql := b.own("v_sql", "text", &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: b.related()}, Suffix: " where true"})
@@ -93,7 +90,7 @@ func (f specializedList) pickForMany(sets []operatorSet) []pg.Statement {
 	}
 }
 
-// conditionTexts is what each form asks of rows, as a fragment of a statement.
+// conditionTexts is the condition of each form on rows, as a fragment of a statement.
 func (f specializedList) conditionTexts(sets []operatorSet) pg.Expr {
 	row := rowOf(f.b.model)
 	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
@@ -111,8 +108,8 @@ func (f specializedList) conditionTexts(sets []operatorSet) pg.Expr {
 	return texts
 }
 
-// takeValuesOf has the ways of an admission take their values from those of another one of
-// the same rules, which may have other ways in front.
+// takeValuesOf lets the ways of an admission take their values from another admission of the same rules, which may have
+// other ways in front.
 func (a *admission) takeValuesOf(known admission) {
 	known.ways = known.ways[len(known.ways)-len(a.ways):]
 	a.ways = slices.Clone(a.ways)
@@ -121,9 +118,9 @@ func (a *admission) takeValuesOf(known admission) {
 	}
 }
 
-// found selects the keys of the rows that a way finds: of each value that it compares a column
-// with no more than a page. What a list shows without a filter is met soon behind each value.
-// So a few rows of each tell where the page ends at the latest, and no row beyond is read.
+// found selects the keys of the rows that a way finds: no more than a page for each value that it compares a column
+// with. The rows that a list shows without a filter are met soon behind each value. So a few rows of each tell where
+// the page ends at the latest, and no row beyond is read.
 func (f specializedList) found(w way, where pg.Expr, isFiltered bool) *pg.Select {
 	b := f.b
 	columns, order := keyColumns(f.keys, b.table), orderBy(f.keys, b.table)

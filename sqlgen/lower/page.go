@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// keysFor declares the variable that holds what a list is ordered by: its own order, or
-// if requests may order it by more fields, theirs.
+// keysFor declares the variable that holds a list's order: its own, or the request's if requests may order it by more
+// fields.
 func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bool) *pg.Variable {
 	own := keysArray(order, b.table)
 	if !isSortable {
@@ -29,14 +29,14 @@ func (b *builder) keysFor(order []sortKey, fields []*schema.Field, isSortable bo
 type page struct {
 	b          *builder  // the function
 	order      []sortKey // the list's own
-	isSortable bool      // by requests
+	isSortable bool      // whether requests may order it
 
-	isBackwards, size, offset, keys *pg.Variable // what is asked for
-	total, position, rowsBefore     *pg.Variable // what is found
-	ranges, rangeOf                 *pg.Variable // where the page lies, and the range that is read
+	isBackwards, size, offset, keys *pg.Variable // the page that is asked for
+	total, position, rowsBefore     *pg.Variable // what the query finds
+	ranges, rangeOf                 *pg.Variable // the position of the page, and the range that is read
 }
 
-// askedFor declares the variables that hold which page a request asks for.
+// askedFor declares the variables that hold the page that a request asks for.
 func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable bool) page {
 	p := page{b: b, order: order, isSortable: isSortable}
 	p.isBackwards = b.own("v_is_backwards", "boolean", pg.Op(input, "?|", pg.Str("{last,before}")))
@@ -47,15 +47,14 @@ func (b *builder) askedFor(order []sortKey, fields []*schema.Field, isSortable b
 	return p
 }
 
-// tellOfPage leaves what is known of a page to the statement of the server, which reads it
-// behind the rows: whether rows lie on the other side of the page, then how many match in
-// all if they were counted.
+// tellOfPage leaves the facts about a page to the statement of the server, which reads them behind the rows: whether
+// rows lie on the other side of the page, then how many match in all if they were counted.
 func tellOfPage(known ...pg.Expr) pg.Statement {
 	return &pg.Perform{Value: pg.Fn("set_config", pg.Str("sternpost.page"),
 		pg.Fn("concat_ws", append([]pg.Expr{pg.Str(" ")}, known...)...), pg.True())}
 }
 
-// found declares the variables that hold what is found, and returns the page with them.
+// found declares the variables that hold the results, and returns the page with them.
 func (p page) found() page {
 	p.total = p.b.own("v_total", "bigint", nil)
 	p.position = p.b.own("v_position", "jsonb", positionOf(input))
@@ -65,13 +64,13 @@ func (p page) found() page {
 	return p
 }
 
-// countAll runs the query that counts all rows, if that is asked for.
+// countAll runs the query that counts all rows, if the request asks for the count.
 func (p page) countAll(query pg.Expr, using []pg.Expr) {
 	p.b.step("", pg.IfThen(pg.Eq(member(input, "totalCount"), pg.Str("true")),
 		&pg.Execute{Text: query, Into: p.total, Using: using}))
 }
 
-// wasSkipped sees whether rows were skipped by an offset: they are if a query has any.
+// wasSkipped sets whether an offset skipped rows: it did if a query has any.
 func (p page) wasSkipped(query pg.Expr, using []pg.Expr) {
 	p.b.step("Rows were skipped if there are any.", pg.IfThen(pg.Op(p.offset, ">", pg.Lit("0")), &pg.Execute{
 		Text: concatenated(pg.Str("select exists ("), query, pg.Str(")")), Into: p.rowsBefore, Using: using}))
@@ -81,10 +80,9 @@ func (p page) wasSkipped(query pg.Expr, using []pg.Expr) {
 // cursor: the values that rows are ordered by, each in the form of the wire.
 func positionOf(input pg.Expr) pg.Expr { return member(input, "position") }
 
-// readPosition finds where the page lies if it lies beyond a position, and sees whether rows lie
-// before the page: most often the cursor's own. anyRow is the statement that yields
-// whether there is a row in the range, nearest being the order in which the nearest to
-// the page comes first.
+// readPosition finds the position of the page if it lies beyond one, and whether rows lie before the page: most often
+// the cursor's own. anyRow is the statement that yields whether the range has a row. nearest is the order in which the
+// row nearest to the page comes first.
 func (p page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr) {
 	isForwards := pg.Negate(p.isBackwards)
 	p.b.step("The page lies beyond a position, which is $2.", pg.IfThen(pg.IsNotNull(p.position),
@@ -102,24 +100,24 @@ func (p page) readPosition(anyRow func(nearest pg.Expr) pg.Expr, using []pg.Expr
 	))
 }
 
-// pick reads the rows of the page, and one more, which tells whether another follows,
-// range by range: from each what those before it left open.
+// pick reads the rows of the page, and one more, which tells whether another follows. It reads range by range: from
+// each, as many as those before it left open.
 func (p page) pick(comment string, picked pg.Expr, rows *pg.Execute) {
 	p.b.step(comment, &pg.ForElement{Variable: p.rangeOf, Array: p.ranges, Body: []pg.Statement{
 		pg.IfThen(pg.Op(pg.Fn("cardinality", picked), "<=", p.size), rows),
 	}})
 }
 
-// missing is the number of rows that pick has still to read.
+// missing is the number of rows that pick still has to read.
 func (p page) missing(picked pg.Expr) pg.Expr {
 	return pg.Op(pg.Op(p.size, "+", pg.Lit("1")), "-", pg.Fn("cardinality", picked))
 }
 
-// inOrder is the order of the page, which is reversed if it is asked for backwards.
+// inOrder is the order of the page, reversed if the request asks for it backwards.
 func (p page) inOrder() pg.Expr { return p.orderedBy(false) }
 
-// orderedBy is the order of the page as text, or its reverse. One that no request
-// chooses is known here, and costs nothing.
+// orderedBy is the order of the page as text, or its reverse. An order that no request chooses is known here, and costs
+// nothing.
 func (p page) orderedBy(reversed bool) pg.Expr {
 	if p.isSortable {
 		backwards := pg.Expr(p.isBackwards)
@@ -135,8 +133,7 @@ func (p page) either(backwards, forwards pg.Expr) pg.Expr {
 	return &pg.Case{Whens: []pg.When{{Condition: p.isBackwards, Result: backwards}}, Else: forwards}
 }
 
-// requireCallerOfPage looks for the caller of an empty page, if no row proves that there
-// is one.
+// requireCallerOfPage looks for the caller of an empty page, if no row proves that the caller exists.
 func (b *builder) requireCallerOfPage(isEmpty pg.Expr) {
 	if statements := b.requireCaller(); statements != nil {
 		b.step("", pg.IfThen(isEmpty, statements...))

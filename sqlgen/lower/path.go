@@ -9,12 +9,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// tableAlias is a row that an expression has come to: by its id, and by the alias of
-// its table once that has been joined.
+// tableAlias is a row that an expression has come to: its id, and the alias of its table once that has been joined.
 type tableAlias struct {
 	model *schema.Model
 	name  string  // empty means not joined: only the id is known
-	id    pg.Expr // may be null, and then there is no row
+	id    pg.Expr // may be null: then the row does not exist
 }
 
 // rowOf is a row whose table is in the query under its own name.
@@ -22,21 +21,20 @@ func rowOf(m *schema.Model) tableAlias {
 	return tableAlias{model: m, name: m.Table, id: pg.Col(m.Table, "id")}
 }
 
-// joins are the tables that a path passes, in order. The first is where the
-// sub-select reads from, so its condition becomes part of the where.
+// joins are the tables on a path, in order. The sub-select reads from the first, so its condition becomes part of the
+// where.
 type joins struct {
 	aliases map[string]bool // names taken in this query and those around it
 	list    []pg.Join
 
-	isVisible func(tableAlias) pg.Expr // the condition for rows that may be passed; nil means all
+	isVisible func(tableAlias) pg.Expr // the condition for rows on the path; nil means all
 }
 
 func newJoins(aliases map[string]bool) *joins {
 	return &joins{aliases: maps.Clone(aliases)}
 }
 
-// add joins a model's view and returns its alias: the table's name, with a number
-// where that is taken.
+// add joins a model's view and returns its alias: the table's name, with a number if it is taken.
 func (j *joins) add(m *schema.Model, on func(alias string) pg.Expr) string {
 	alias := m.Table
 	for n := 2; j.aliases[alias]; n++ {
@@ -70,9 +68,8 @@ func (j *joins) row(at tableAlias) tableAlias {
 	return at
 }
 
-// follow goes from a row along a relation. A to-one with a column needs no join
-// to know whose row it leads to; the other side of a relation is found by its
-// foreign key.
+// follow goes from a row along a relation. A to-one with a column needs no join to know the target's id; the other side
+// of a relation is found by its foreign key.
 func (j *joins) follow(at tableAlias, f *schema.Field) tableAlias {
 	if f.FK != nil {
 		at = j.row(at)
@@ -96,7 +93,7 @@ func (j *joins) value(at tableAlias, f *schema.Field) pg.Expr {
 	return pg.Col(j.row(at).name, f.Column)
 }
 
-// field returns the field that a step of a path stands for.
+// field returns the field of a path's step.
 func field(s expr.Step) *schema.Field {
 	f, ok := s.(*schema.Field)
 	if !ok {

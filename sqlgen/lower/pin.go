@@ -7,10 +7,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// PinningInputs returns the sets of optional inputs of which a request has to give
-// one, so that one row is pinned. There are none if some set of equalities pins the
-// row whatever the request. Custom code finds its row by itself, but for rules that
-// judge it before.
+// PinningInputs returns sets of optional inputs. A request has to give one of the sets, so that one row is pinned. It
+// returns none if some set of equalities always pins the row. Custom code finds its row by itself, except for rules
+// that judge it before.
 func PinningInputs(a *schema.Action) [][]*schema.Input {
 	if a.Custom && !judgesPinnedRow(a) {
 		return nil
@@ -38,8 +37,7 @@ func PinningInputs(a *schema.Action) [][]*schema.Input {
 	return sets
 }
 
-// neededInputs returns the optional inputs without which an equality does not count:
-// itself, or those of its @where.
+// neededInputs returns the optional inputs without which an equality does not count: its own, or those of its @where.
 func neededInputs(a *schema.Action, e *schema.Equality) []*schema.Input {
 	if e.Input != nil {
 		if e.Input.Optional {

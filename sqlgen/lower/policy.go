@@ -9,13 +9,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// demands returns what the policies of a model's table have to demand of the actions that
-// reach it.
+// demands returns what the policies of a model's table have to demand of the actions that reach it.
 //
-// What an action's rule decides is where Postgres asks last: for get, list
-// and create in the select policy (a create is judged once all its rows are
-// written, so its inserts are open), for update and delete in their command's
-// own, whose select branch is open, since Postgres requires both.
+// The rule of an action decides where Postgres asks last. For get, list and create that is the select policy (a create
+// is judged once all its rows are written, so its inserts are open). For update and delete it is the policy of their
+// command; their select branch is open, since Postgres requires both.
 func (l *lowering) demands(m *schema.Model) policies {
 	p := policies{}
 	for _, a := range m.Actions {
@@ -78,29 +76,29 @@ func (l *lowering) secure(t *pg.Table, m *schema.Model, demanded policies) {
 
 var commands = []pg.Command{pg.ForSelect, pg.ForInsert, pg.ForUpdate, pg.ForDelete}
 
-// isClosed tells whether the rules of an action refuse every call before any row is
-// read. Rules that only admit no row do not: its lists are empty then.
+// isClosed tells whether the rules of an action refuse every call before any row is read. Rules that admit no row do
+// not: its lists are empty then.
 func isClosed(a *schema.Action) bool {
 	return pg.IsTrue(decideOf(a).fails)
 }
 
-// policies gathers what each command's policy demands of which actions.
+// policies maps each command to the demands of its policy, with their actions.
 type policies map[pg.Command][]*demand
 
-// demand is what some actions share.
+// demand is a condition that some actions share.
 type demand struct {
 	reason    string // the rule in the schema's words, or why there is none
 	actions   []demander
 	condition pg.Expr
 }
 
-// demander is an action of which something is demanded.
+// demander is an action with a demand.
 type demander struct {
 	name string
-	kind schema.Kind // empty where the reason says it all
+	kind schema.Kind // empty where the reason is enough
 }
 
-// judge lets a command's policy decide by an action's rule.
+// judge makes a command's policy decide by an action's rule.
 func (p policies) judge(command pg.Command, a *schema.Action, decided pg.Expr) {
 	reason := ruleText(a.Rules)
 	if len(ruleInputs(a.Rules)) > 0 {
@@ -121,7 +119,7 @@ func (p policies) knows(command pg.Command, a *schema.Action) bool {
 	})
 }
 
-// add puts an action beside those of which the same is demanded.
+// add puts an action beside those with the same demand.
 func (p policies) add(command pg.Command, by demander, reason string, condition pg.Expr) {
 	for _, d := range p[command] {
 		if d.reason == reason {
@@ -132,7 +130,7 @@ func (p policies) add(command pg.Command, by demander, reason string, condition 
 	p[command] = append(p[command], &demand{reason: reason, actions: []demander{by}, condition: condition})
 }
 
-// ofOwner returns what is demanded of the actions that run as a role.
+// ofOwner returns the demands of the actions that run as a role.
 func (l *lowering) ofOwner(demanded policies, owner string) policies {
 	p := policies{}
 	for command, demands := range demanded {
@@ -163,8 +161,8 @@ func (p policies) branches(command pg.Command) []*pg.Branch {
 	return branches
 }
 
-// isDuring tells whether the action at hand is one of these. It calls platform.action bare:
-// the planner evaluates it and keeps the branches of the action at hand only.
+// isDuring tells whether the current action is one of these. It calls platform.action bare: the planner evaluates it
+// and keeps only the branches of the current action.
 func isDuring(actions []pg.Expr) pg.Expr {
 	if len(actions) == 1 {
 		return pg.Eq(pg.Fn("platform.action"), actions[0])
@@ -172,7 +170,7 @@ func isDuring(actions []pg.Expr) pg.Expr {
 	return &pg.In{Value: pg.Fn("platform.action"), List: actions}
 }
 
-// demandOf is what a policy says above a branch.
+// demandOf is the comment that a policy has above a branch.
 func demandOf(kinds []schema.Kind, reason string) string {
 	if len(kinds) == 0 {
 		return reason
@@ -184,16 +182,15 @@ func demandOf(kinds []schema.Kind, reason string) string {
 	return strings.Join(texts, ", ") + ": " + reason
 }
 
-// policyName names a policy: post_select, and post_select_open, post_select_2 and so on
-// for other roles than role.Caller. Policies of one table need differ from each other
-// only, so a long table name is cut.
+// policyName names a policy: post_select, and post_select_open, post_select_2 and so on for other roles than
+// role.Caller. Policies of one table need differ from each other only, so a long table name is cut.
 func policyName(table string, command pg.Command, owner string) string {
 	suffix := "_" + string(command) + strings.TrimPrefix(strings.TrimPrefix(owner, "sternpost"), "_caller")
 	return table[:min(len(table), pg.MaxIdent-len(suffix))] + suffix
 }
 
-// grants returns what a role needs on the table for the actions that run as it, and no
-// more: rows are read by every action, written columns are named.
+// grants returns the privileges that a role needs on the table for the actions that run as it, and no more: every
+// action reads rows, and written columns are named.
 func (l *lowering) grants(m *schema.Model, p policies, owner string) []*pg.Grant {
 	var grants []*pg.Grant
 	if len(p[pg.ForSelect]) > 0 {
@@ -227,8 +224,7 @@ func readableOfIdentity(m *schema.Model) []string {
 	return columns
 }
 
-// writtenColumns returns the columns that the actions of a kind write that run as a role,
-// in table order.
+// writtenColumns returns the columns that actions of a kind and a role write, in table order.
 func (l *lowering) writtenColumns(m *schema.Model, kind schema.Kind, owner string) []string {
 	written := map[string]bool{"id": kind == schema.Create}
 	note := func(at *level) {

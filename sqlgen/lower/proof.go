@@ -8,13 +8,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// provesCaller tells whether a row that an action answers or writes proves that its caller
-// exists, so that nobody need look before: each way in which the rules admit a row leads
-// by a foreign key to the caller's Identity, or reads it.
+// provesCaller tells whether a row that an action answers or writes proves that its caller exists, so that the function
+// need not look before: each way in which the rules admit a row leads by a foreign key to the caller's Identity, or
+// reads it.
 //
-// What happens before the row is found has to come out as if the caller had been looked
-// for first: platform.refuse and whatever else ends a call look then. Custom code, what
-// was uploaded and what is inserted do not wait for that.
+// Before the row is found, the outcome has to be as if the function had looked for the caller first: platform.refuse
+// and other functions that end a call look then. Custom code, uploads and inserts do not wait for that.
 func provesCaller(a *schema.Action) bool {
 	switch a.Kind {
 	case schema.Get, schema.List, schema.Update, schema.Delete:
@@ -61,7 +60,7 @@ func isCallerItself(p *expr.Path) bool {
 	return p.Root == expr.RootIdentity && (len(p.Steps) == 0 || len(p.Steps) == 1 && p.Steps[0].StepName() == "id")
 }
 
-// readsIdentity tells whether a path reads what only a caller who exists has.
+// readsIdentity tells whether a path reads a value that only an existing caller has.
 func readsIdentity(p *expr.Path) bool { return p.Root == expr.RootIdentity && !isCallerItself(p) }
 
 // endsAtIdentity tells whether a path of the row ends at a reference to Identity.

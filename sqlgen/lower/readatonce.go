@@ -9,9 +9,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// isReadAtOnce tells whether the rows of a page may be read without being picked first:
-// the rules were decided before any row is read, so that row security keeps no condition
-// from an index, and whatever the filter, Postgres knows how many rows satisfy the @wheres.
+// isReadAtOnce tells whether a page can be read without picking its rows first. The rules were decided before any row
+// is read, so row security keeps no condition from an index. For every filter, Postgres knows how many rows satisfy the
+// @wheres.
 func (g *generalList) isReadAtOnce() bool {
 	if g.b.judgesRows() {
 		return false
@@ -29,24 +29,23 @@ func (g *generalList) isReadAtOnce() bool {
 	return true
 }
 
-// isKnownUnderRowSecurity tells whether Postgres plans comparisons of a column under row
-// security as well as without: it has statistics only for operators that are leakproof.
-// Where there is no index of the column, they would not matter. What may not be read under it
-// is not known there either.
+// isKnownUnderRowSecurity tells whether Postgres plans comparisons of a column under row security as well as without:
+// it has statistics only for leakproof operators. They would not matter without an index of the column. A column that
+// may not be read under row security is not known there either.
 func (g *generalList) isKnownUnderRowSecurity(f *schema.Field) bool {
 	return g.mayRead(f) && !f.Type.Array && (isLeakproof(f.Type.Kind) || !g.indexed[f.Column])
 }
 
-// mayRead tells whether a column may be read under row security: where an action answers columns,
-// it reads no others of a row.
+// mayRead tells whether a column may be read under row security: an action that answers columns reads no others of a
+// row.
 func (g *generalList) mayRead(f *schema.Field) bool {
 	return !answersColumns(g.b.action) || slices.ContainsFunc(answeredColumns(g.b.action), func(c answeredColumn) bool {
 		return !c.member.Field.IsRelation() && c.member.Field.Column == f.Column
 	})
 }
 
-// readAtOnce reads the page by one statement under row security, unless it lies elsewhere
-// than at the front, or an operator asks for what Postgres plans better without.
+// readAtOnce reads the page by one statement under row security, unless the page is not at the front, or an operator
+// asks for something that Postgres plans better without.
 func (g *generalList) readAtOnce(keys *pg.Variable) {
 	g.sql = g.b.own("v_sql", "text", nil)
 	if paths := g.pickedPaths(); len(paths) > 0 {
@@ -68,7 +67,7 @@ func (g *generalList) readRows(keys *pg.Variable) {
 		arguments = append(arguments, g.noted)
 	}
 	g.readWhere()
-	// A kept plan is made anew when a table changes that it names, and not when a row type does.
+	// Postgres makes a kept plan anew when a table that it names changes, but not when a row type does.
 	b.step(readsAtOnce+" No row is joined: the plan is made anew when the table changes.", &pg.ReturnQuery{Query: &pg.Select{
 		Columns: b.answerColumns(),
 		From:    &pg.CallRef{Alias: b.table, Call: pg.Fn("platform.read_page", arguments...)},
@@ -78,8 +77,7 @@ func (g *generalList) readRows(keys *pg.Variable) {
 
 const readsAtOnce = "Row security hides nothing here, so a page from the front is read at once."
 
-// readColumns reads the columns that the action answers, as the platform's function for pages
-// reads whole rows.
+// readColumns reads the columns that the action answers, as the platform's function for pages reads whole rows.
 func (g *generalList) readColumns(keys *pg.Variable) {
 	b := g.b
 	ids := b.own("v_ids", "text[]", nil)
@@ -108,8 +106,7 @@ func (g *generalList) readColumns(keys *pg.Variable) {
 	})
 }
 
-// pickedPaths are the operators, as patterns of their paths, for which Postgres plans
-// better without row security.
+// pickedPaths are the operators, as patterns of their paths, that Postgres plans better without row security.
 func (g *generalList) pickedPaths() []string {
 	var paths []string
 	for _, f := range filters(g.b.action) {

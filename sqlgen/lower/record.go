@@ -10,12 +10,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// A function whose answer is a record answers the row, and the server writes the record:
-// that costs Postgres a third of what making JSON does. The row is that of the model's
-// table. Embedded records are beside it, each as JSON, and the row is then a column of
-// its own. Where the record does not show the whole row, each member is a column, as is
-// what a list is ordered by besides: what is not shown is not read. Rows of a union have no
-// table, and their fields are columns too.
+// A function that answers a record answers the row, and the server writes the record: that costs Postgres a third of
+// what making JSON does. The row has the type of the model's table. Embedded records are beside it, each as JSON, and
+// the row is then a column of its own. If the record does not show the whole row, each member is a column, and so is
+// each other value that a list is ordered by; the function does not read the rest. Rows of a union have no table, and
+// their fields are columns too.
 
 // answersRow tells whether the function of an action answers rows.
 func answersRow(a *schema.Action) bool {
@@ -26,7 +25,7 @@ func answersRow(a *schema.Action) bool {
 	return false
 }
 
-// answers is the type of what the function of an action answers.
+// answers is the type of the answer of an action's function.
 func answers(a *schema.Action) string {
 	switch {
 	case !answersRow(a):
@@ -52,8 +51,8 @@ func answersSet(a *schema.Action) bool {
 	return answersRow(a) && (a.Kind == schema.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a))
 }
 
-// answersOfUnion is the type of what the function of a union's action answers: a column
-// for each field, and in a list the number of the arm, by which rows are ordered.
+// answersOfUnion is the type of the answer of a union action's function: a column for each field, and in a list the
+// number of the arm, by which rows are ordered.
 func answersOfUnion(a *schema.Action) string {
 	var columns []string
 	for i, f := range a.Union.Fields {
@@ -65,10 +64,10 @@ func answersOfUnion(a *schema.Action) string {
 	return "table (" + strings.Join(columns, ", ") + ")"
 }
 
-// numberedColumn is the i-th column of what functions answer. No column of a table has such
-// a name, so that none is taken for it.
+// numberedColumn is the i-th column of a function's answer. No column of a table has such a name, so neither is
+// mistaken for the other.
 func numberedColumn(i int, column string) string {
-	const room = 57 // for which names may be 63 bytes long
+	const room = 57 // a name may be 63 bytes long
 	return fmt.Sprintf("%s__%d", column[:min(len(column), room)], i+1)
 }
 
@@ -82,14 +81,14 @@ func unionMember(u *schema.Union, name string) release.Member {
 	panic("lower: the union " + u.Name + " has no field " + name)
 }
 
-// answersColumns tells whether the function of an action of a model answers a column for each
-// member of the record, and not the row.
+// answersColumns tells whether the function of a model's action answers a column for each member of the record, and not
+// the row.
 func answersColumns(a *schema.Action) bool { return a.Selected != nil || a.Model.HidesFields() }
 
-// answeredColumn is a column of what such a function answers.
+// answeredColumn is a column in the answer of such a function.
 type answeredColumn struct {
 	name   string
-	member *schema.Member // what a list is only ordered by is one of no record
+	member *schema.Member // a column that only orders a list belongs to no record
 }
 
 // typ is the type of the column.
@@ -100,8 +99,8 @@ func (c answeredColumn) typ() string {
 	return variableType(c.member.Field.Type)
 }
 
-// answeredColumns returns the columns of what such a function answers: the members of the
-// record, then what else a list is ordered by.
+// answeredColumns returns the columns in the answer of such a function: the members of the record, then the other
+// values that a list is ordered by.
 func answeredColumns(a *schema.Action) []answeredColumn {
 	shape := a.Shape()
 	members := shape[:len(shape):len(shape)]
@@ -119,7 +118,7 @@ func answeredColumns(a *schema.Action) []answeredColumn {
 	return columns
 }
 
-// tableOfColumns is the type of what such a function answers.
+// tableOfColumns is the type of the answer of such a function.
 func tableOfColumns(columns []answeredColumn) string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
@@ -152,11 +151,10 @@ func embedColumn(m *schema.Member) string { return "v_" + schema.SnakeForm(m.Fie
 // allColumns are the columns of the rows at an alias.
 func allColumns(alias string) pg.Expr { return &pg.AllFields{Value: pg.Var(pg.Ident(alias))} }
 
-// answerColumns are the columns of what the function answers, of rows that are in the
-// query under the name of their table.
+// answerColumns are the columns of the function's answer, for rows that are in the query under the name of their table.
 func (b builder) answerColumns() []pg.Output { return b.answerColumnsOf(rowOf(b.model)) }
 
-// answerColumnsOf are the columns of what the function answers of a row.
+// answerColumnsOf are the columns of the function's answer for a row.
 func (b builder) answerColumnsOf(row tableAlias) []pg.Output {
 	taken := map[string]bool{row.name: true, b.table: true, pageAlias(b.table): true}
 	value := func(m *schema.Member) pg.Output {
@@ -201,8 +199,7 @@ func (b *builder) answerOne(from pg.From, where pg.Expr, otherwise ...pg.Stateme
 	b.step("", &pg.Return{Value: result})
 }
 
-// resultRow declares the variable that holds the row which is answered, or what is needed of
-// it.
+// resultRow declares the variable that holds the answered row, or the needed columns of it.
 func (b *builder) resultRow() *pg.Variable {
 	if answersColumns(b.action) {
 		return b.own("v_result", "record", nil)
@@ -210,8 +207,8 @@ func (b *builder) resultRow() *pg.Variable {
 	return b.own("v_result", rowType(b.model), nil)
 }
 
-// resultColumns are the columns of the row that the variable of resultRow holds: those that
-// are answered, and those by which related rows are found.
+// resultColumns are the columns of the row that the variable of resultRow holds: those that are answered, and those by
+// which related rows are found.
 func (b builder) resultColumns() []pg.Expr {
 	if !answersColumns(b.action) {
 		return []pg.Expr{allColumns(b.table)}
@@ -225,13 +222,13 @@ func (b builder) resultColumns() []pg.Expr {
 	return columns
 }
 
-// isAnswered tells whether what an action answers needs a stored field of its row.
+// isAnswered tells whether the answer of an action needs a stored field of its row.
 func isAnswered(a *schema.Action, f *schema.Field) bool {
 	shape := a.Shape()
 	return f.Name == "id" || shape.Member(f) != nil || f.FKOf != nil && shape.Member(f.FKOf) != nil
 }
 
-// holds tells whether a variable for a row holds a stored field of it.
+// holds tells whether a row variable holds a stored field of the row.
 func (b builder) holds(row *pg.Variable, f *schema.Field) bool {
 	return row.Type == rowType(b.model) || isAnswered(b.action, f)
 }
@@ -258,10 +255,10 @@ func outputs(values []pg.Expr) []pg.Output {
 // nothingFound tells, right behind a query, that no row was found.
 var nothingFound = pg.Negate(pg.Var("found"))
 
-// isNoRow tells whether a variable for a row of a table holds none.
+// isNoRow tells whether a variable for a row of a table is empty.
 func isNoRow(row *pg.Variable) pg.Expr { return pg.IsNull(row.Field("id")) }
 
-// publishedOrder returns what a list is ordered by, and what requests may order it by.
+// publishedOrder returns the order of a list, and the order that requests may choose.
 func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 	if a.Kind != schema.List || !answersRow(a) {
 		return nil, nil
@@ -293,8 +290,8 @@ func publishedOrder(a *schema.Action) (order, sortable []release.SortKey) {
 	return order, sortable
 }
 
-// publishedRecord returns the members of the record that an action answers, and its
-// name; none if its function answers JSON.
+// publishedRecord returns the members of the record that an action answers, and its name; none if its function answers
+// JSON.
 func publishedRecord(a *schema.Action) (name string, members []release.Member) {
 	if !answersRow(a) {
 		return "", nil

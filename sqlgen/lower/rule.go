@@ -8,8 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// needRow tells whether rules mention the row, so that not every caller can be
-// judged before it is read.
+// needRow tells whether rules mention the row, so that some callers can only be judged after it is read.
 func needRow(rules []*schema.Rule) bool {
 	for _, r := range rules {
 		if r.Expression != nil && expr.Mentions(r.Expression).Row {
@@ -28,7 +27,7 @@ func (x expression) anyRule(rules []*schema.Rule) pg.Expr {
 	return pg.AnyOf(conditions...)
 }
 
-// rule lowers one rule, of which expression and roles are both needed.
+// rule lowers one rule: its expression and its roles are both required.
 func (x expression) rule(r *schema.Rule) pg.Expr {
 	holds := pg.Expr(pg.True())
 	if r.Expression != nil {
@@ -40,8 +39,8 @@ func (x expression) rule(r *schema.Rule) pg.Expr {
 	return pg.AllOf(holds, hasRole(r.Roles, x.site))
 }
 
-// hasRole tells whether the caller has one of some roles: a verified e-mail that is
-// one of theirs, or whose part after the last @ is one of their domains.
+// hasRole tells whether the caller has one of some roles: the verified e-mail is one of a role's, or its part after the
+// last @ is one of a role's domains.
 func hasRole(roles []*schema.Role, at site) pg.Expr {
 	var emails, domains []pg.Expr
 	for _, r := range roles {
@@ -76,7 +75,7 @@ func appendTexts(list []pg.Expr, texts []string) []pg.Expr {
 	return list
 }
 
-// ruleText is how the schema words the rules of an action.
+// ruleText is the text of an action's rules in the schema.
 func ruleText(rules []*schema.Rule) string {
 	texts := make([]string, len(rules))
 	for i, r := range rules {
@@ -105,14 +104,13 @@ func ruleInputs(rules []*schema.Rule) []*schema.Input {
 	return inputs
 }
 
-// policyRule lowers rules to the condition of a policy of a model's table. Inputs
-// come to it through settings, as who calls does.
+// policyRule lowers rules to the condition of a policy of a model's table. It reads inputs, like the caller, from
+// settings.
 func policyRule(m *schema.Model, rules []*schema.Rule) pg.Expr {
 	return policyRuleBefore(m, rules, nil)
 }
 
-// policyRuleBefore is policyRule, asking of the caller what was so before rows were
-// written.
+// policyRuleBefore is policyRule, but asks about the caller as it was before rows were written.
 func policyRuleBefore(m *schema.Model, rules []*schema.Rule, written *level) pg.Expr {
 	row := rowOf(m)
 	x := newExpression(ruleLogic, inQuery, &row, settingOf)
@@ -126,8 +124,8 @@ func settingOf(in expr.Input) pg.Expr {
 	return pg.As(settled(pg.Fn("platform.input", pg.Str(schema.SnakeForm(i.Name))), inQuery), variableType(i.Type))
 }
 
-// rowRule is the rules of the action as a condition in a query of its function, in
-// which the row's table is under its own name.
+// rowRule is the rules of the action as a condition in a query of its function, where the row's table is under its own
+// name.
 func (b *builder) rowRule() pg.Expr {
 	x := b.expression(ruleLogic, inQuery)
 	x.written, x.asked = writtenBy(b.action), b.asked
@@ -137,7 +135,7 @@ func (b *builder) rowRule() pg.Expr {
 // bindInputs hands the inputs that policies read to them.
 func (b *builder) bindInputs() {
 	if b.action.Custom {
-		return // what policies ask of custom code are the rules of models, which have no inputs
+		return // the policies of custom code hold the rules of models, which have no inputs
 	}
 	b.bound = ruleInputs(b.action.Rules)
 	for _, in := range b.bound {

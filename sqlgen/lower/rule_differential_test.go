@@ -16,13 +16,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// namesWriteInput finds the mention of an implicit input, of which only updates have
-// any: a name that no path leads to.
+// namesWriteInput finds the mention of an implicit input, which only updates have: a name that no path leads to.
 var namesWriteInput = regexp.MustCompile(`(^|[^.\w])\w+Maybe\b`)
 
-// TestRuleDifferential calls actions under random rules, and compares what row
-// security makes of each row with the interpreter's verdict. With the flag
-// -differential it goes on for that long.
+// TestRuleDifferential calls actions under random rules, and compares the verdict of row security on each row with the
+// interpreter's. With the flag -differential it goes on for that long.
 func TestRuleDifferential(t *testing.T) {
 	t.Parallel()
 	calls, outcomes := 0, map[string]int{}
@@ -98,7 +96,7 @@ func (lab *laboratory) ruledText(subjects []*subject) string {
 	return b.String()
 }
 
-// verdict is what the interpreter makes of a call.
+// verdict is the interpreter's result of a call.
 func verdict(call expr.Call, a *schema.Action, isThere bool) string {
 	rule := a.Rules[0].Expression
 	switch {
@@ -112,7 +110,7 @@ func verdict(call expr.Call, a *schema.Action, isThere bool) string {
 	return "refused"
 }
 
-// decide calls an action on a row, nil for one that is not there, and takes it back.
+// decide calls an action on a row, nil for a missing one, and rolls it back.
 func decide(t *testing.T, tx pgx.Tx, w *world, a *schema.Action, row *testRow) string {
 	t.Helper()
 	reads, writes := map[string]any{"id": "missing"}, map[string]any{}

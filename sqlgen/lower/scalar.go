@@ -9,29 +9,29 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// inSQL is what Postgres is told of a kind of which columns hold values.
+// inSQL describes to Postgres a kind of values that columns hold.
 type inSQL struct {
 	column  string // the type of a column that holds one value
-	cast    string // the type as which a text is read, if it is another: a Timestamp comes in milliseconds and needs no precision
+	cast    string // the type that a text is cast to, if another: a Timestamp comes in milliseconds and needs no precision
 	collate string // the collation of the column
 
-	wire      string             // the function by which a value goes over the wire; "" leaves it to row_to_json
-	wireArray string             // that of an array, if it is another
+	wire      string             // the function that encodes a value for the wire; "" leaves it to row_to_json
+	wireArray string             // the one for an array, if it is another
 	member    release.MemberType // how the server writes a value that comes as it is
-	asText    bool               // whether a value is cast to text to read as the literal that it is; else it reads as on the wire
+	asText    bool               // whether a cast to text yields the literal of a value; else the wire form does
 
-	bare   func() pg.Expr                             // what @default gives without a value; nil if it cannot be bare
-	check  func(column pg.Expr, isArray bool) pg.Expr // what every value satisfies, and each of an array; nil asks nothing
-	within string                                     // what a value satisfies that goes over the wire, behind its column, where arithmetic may make others; "" asks no more than check
-	facet  string                                     // what a list tells of the values of all its rows, as platform.facet_sql names it; "" means nothing
-	first  func(descending bool) (pg.Expr, bool)      // a value before all others in an order; nil if there is none
+	bare   func() pg.Expr                             // the value of a bare @default; nil if it cannot be bare
+	check  func(column pg.Expr, isArray bool) pg.Expr // the condition on every value, and on each of an array; nil means none
+	within string                                     // condition on a value for the wire, behind its column, where arithmetic may make others; "" asks no more than check
+	facet  string                                     // the facet of a list for its values, as platform.facet_sql names it; "" means nothing
+	first  func(descending bool) (pg.Expr, bool)      // a value before all others in an order; nil if no value is
 
 	// Whether Postgres' comparisons of two values are leakproof, so that a condition
 	// beside those of row security may use an index.
 	isLeakproof bool
 }
 
-// scalars is the one table of what Postgres is told of kinds.
+// scalars is the only table that describes kinds to Postgres.
 var scalars = map[expr.Kind]inSQL{
 	expr.ID: {
 		column: "text", collate: `"C"`, // byte order keeps comparisons cheap and leakproof
@@ -64,7 +64,7 @@ var scalars = map[expr.Kind]inSQL{
 	expr.Secret:   {column: "text"},
 }
 
-// sqlOf returns what Postgres is told of a kind.
+// sqlOf returns the description of a kind for Postgres.
 func sqlOf(k expr.Kind) inSQL {
 	s, ok := scalars[k]
 	if !ok {
@@ -89,7 +89,7 @@ func no() pg.Expr        { return pg.False() }
 func noTime() pg.Expr    { return pg.Str("PT0S") }
 func todayUTC() pg.Expr  { return pg.Lit("(now() at time zone 'UTC')::date") }
 
-// noText is before all texts. There is no last text.
+// noText is before all texts. Texts have no last value.
 func noText(descending bool) (pg.Expr, bool) { return pg.Str(""), !descending }
 
 // either is the least value, or the greatest.
@@ -144,7 +144,7 @@ func castType(k expr.Kind) string {
 	return s.column
 }
 
-// CastType is the type that a text is read as which stands for a value of a kind.
+// CastType is the type that the text of a kind's value is cast to.
 func CastType(k expr.Kind) string { return castType(k) }
 
 // isList tells whether a column holds many values: an array, or the elements of a vector.
@@ -179,7 +179,7 @@ func LiteralOf(t expr.Type, column string) string {
 	return column + "::text"
 }
 
-// memberOf says how a column's values become JSON.
+// memberOf describes how a column's values become JSON.
 func memberOf(name, column string, t expr.Type) release.Member {
 	return release.Member{Name: name, Column: column, Type: sqlOf(t.Kind).member, Array: isList(t)}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// Postgres is told enough of every type that a column can have, and of no other.
+// Each type that a column can have has a full description for Postgres, and no other does.
 func TestEveryScalarHasARow(t *testing.T) {
 	kinds := append(expr.Scalars(), expr.Enum)
 	for _, k := range kinds {

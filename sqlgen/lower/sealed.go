@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// isSealed tells whether a @set makes a password or secret of a text. The server does,
-// before the call, so that no database sees the text.
+// isSealed tells whether a @set makes a password or secret of a text. The server does so before the call, so that no
+// database sees the text.
 func isSealed(s *schema.Set) bool {
 	if !s.Target[len(s.Target)-1].Type.Kind.IsWriteOnly() {
 		return false
@@ -25,17 +25,17 @@ func isSealed(s *schema.Set) bool {
 	return false
 }
 
-// sealedName is the name under which the server hands over what a @set gives.
+// sealedName is the name under which the server hands over the value of a @set.
 func sealedName(s *schema.Set) string {
 	return strings.Join(namesOf(s.Target), ".")
 }
 
-// sealedValue is what the server has made of the text of a @set.
+// sealedValue is the value that the server has made of the text of a @set.
 func sealedValue(s *schema.Set) pg.Expr {
 	return memberText(context, "sealed", sealedName(s))
 }
 
-// publishedSealed says what the server makes of which texts.
+// publishedSealed returns the texts that the server seals, and their kinds.
 func publishedSealed(a *schema.Action) []release.Sealed {
 	var list []release.Sealed
 	for _, s := range a.Sets {
@@ -71,8 +71,8 @@ func publishedSealed(a *schema.Action) []release.Sealed {
 	return list
 }
 
-// isRead tells whether the functions of an action read an input: it writes a field of
-// its own, looks the row up, or is mentioned by more than what the server seals.
+// isRead tells whether the functions of an action read an input: it writes a field of its own, looks the row up, or is
+// mentioned outside of values that the server seals.
 func isRead(a *schema.Action, in *schema.Input) bool {
 	if !in.Explicit {
 		return true

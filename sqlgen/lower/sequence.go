@@ -6,11 +6,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// fourDigits writes a number with at least four digits, and with all that it has: nineteen
-// are those of the greatest that a sequence comes to.
+// fourDigits writes a number with at least four digits, and up to nineteen: a sequence's greatest number has as many.
 const fourDigits = "FM9999999999999990000"
 
-// number gives a column a sequence, and with it the default that takes the next number.
+// number gives a column a sequence, and the default that takes its next number.
 func (l *lowering) number(c *pg.Column, f *schema.Field) {
 	c.Sequence = &pg.Sequence{
 		Name:   l.names.Take(f.Model.Table + "_" + f.Column + "_seq"),

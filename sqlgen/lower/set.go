@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// setValue returns what a @set gives to its column. It is skipped as a whole where
-// an input that it mentions is absent. Of an update json holds the values.
+// setValue returns the value that a @set gives to its column. An absent input skips every @set that mentions it. In an
+// update json holds the values.
 func (b *builder) setValue(w write, json pg.Expr, at site) written {
 	target := w.field.Type
 	value := written{}
@@ -46,7 +46,7 @@ func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
 		return b.given[in]
 	}
 	if b.action.Kind == schema.Create {
-		json = input // which a @set sees as a whole, whatever level it is about
+		json = input // a @set sees it as a whole, regardless of its level
 	}
 	w := write{input: in}
 	for _, l := range levels(b.action).inserted() {
@@ -62,11 +62,11 @@ func (b *builder) isGivenValue(in *schema.Input, json pg.Expr) pg.Expr {
 	return isWrittenTo(w, json, writePath(in))
 }
 
-// assigned returns the value of a path, or of arithmetic over paths, that is assigned.
+// assigned returns the assigned value of a path, or of arithmetic over paths.
 func (b *builder) assigned(n expr.Node, at site) pg.Expr {
 	x := b.expression(whereLogic, at)
 	if b.action.Kind == schema.Create {
-		// The row is not there yet: a path of it begins with a to-one that an input links.
+		// The row does not exist yet: a path of it begins with a to-one that an input links.
 		x.linked = func(toOne *schema.Field) tableAlias {
 			return tableAlias{model: toOne.Target, id: b.value(linkInput(b.action, toOne))}
 		}

@@ -70,8 +70,8 @@ func indexedColumns(t *pg.Table) map[string]bool {
 	return indexed
 }
 
-// view lowers a model to the view through which generated SQL walks relations. Of a
-// Password or Secret it shows whether there is one: rules ask for no more.
+// view lowers a model to the view through which generated SQL walks relations. It shows only whether a Password or
+// Secret is set: rules need no more.
 func (l *lowering) view(m *schema.Model) *pg.View {
 	v := &pg.View{Schema: relatedSchema, Name: m.Table, Table: m.Table}
 	for _, f := range m.Stored() {
@@ -87,7 +87,7 @@ func (l *lowering) view(m *schema.Model) *pg.View {
 
 func column(f *schema.Field) *pg.Column {
 	c := &pg.Column{Name: f.Column, Origin: originOfField(f), Type: columnType(f.Type), NotNull: !f.Optional, Comment: f.Doc}
-	c.Origin.Of = "" // its table says so
+	c.Origin.Of = "" // its table names it
 	c.RenamedFrom, c.RenamedAt = renamedFrom(f)
 	if f.FKOf != nil {
 		c.Comment = f.FKOf.Doc
@@ -133,8 +133,8 @@ func columnDefault(f *schema.Field) pg.Expr {
 // constant lowers the value of a @default.
 func constant(value expr.Node, target expr.Type) pg.Expr {
 	switch v := value.(type) {
-	case *expr.Path: // ctx.now, the only one
-		return sqlOf(target.Kind).bare() // which is the present for all that take it
+	case *expr.Path: // ctx.now is the only one
+		return sqlOf(target.Kind).bare() // the present for all kinds with a bare default
 	case *expr.Literal:
 		return literal(v)
 	case *expr.List:
@@ -165,8 +165,8 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 			}
 		}
 		if kept != nil {
-			// So it binds the same rows, but is not a key by which others could refer to them:
-			// writing it does not wait for who inserts such others.
+			// So it binds the same rows, but is not a key that others could refer to. A write of it does not wait for
+			// an insert of such others.
 			where = emit.Expr(pg.AllOf(kept...))
 		}
 		c := &pg.Constraint{Kind: pg.Unique, Origin: origin, Columns: columnsOf(stored), Where: where}
@@ -183,13 +183,13 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 		add(originAt(m, u.Span), u.Fields, "")
 	}
 	if m.IsIdentity {
-		// The e-mail is the name under which a password is asked for.
+		// The e-mail is the name that a password belongs to.
 		add(originOf(m), []*schema.Field{m.Field("email")}, emit.Expr(pg.IsNotNull(pg.Lit("password"))))
 	}
 	return keys
 }
 
-// storedAs returns the field whose column stands for f: of a to-one its FK field.
+// storedAs returns the field whose column stores f: for a to-one its FK field.
 func storedAs(f *schema.Field) *schema.Field {
 	if f.FK != nil {
 		return f.FK
@@ -213,7 +213,7 @@ func namesOf(fields []*schema.Field) []string {
 	return names
 }
 
-// checks lowers what a column's type does not say by itself, one check per column.
+// checks lowers the constraints that a column's type does not imply, one check per column.
 func (l *lowering) checks(m *schema.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
 	for _, f := range m.Stored() {
@@ -249,7 +249,7 @@ func check(f *schema.Field) pg.Expr {
 	column := pg.Lit(pg.Ident(f.Column))
 	var whole, element pg.Expr
 	if isList(f.Type) {
-		whole = pg.IsNull(pg.Fn("array_position", column, pg.Null())) // which refuses further dimensions by itself
+		whole = pg.IsNull(pg.Fn("array_position", column, pg.Null())) // it refuses further dimensions by itself
 	}
 	if holds := sqlOf(f.Type.Kind).check; holds != nil {
 		element = holds(column, f.Type.Array)
@@ -263,7 +263,7 @@ func check(f *schema.Field) pg.Expr {
 	return pg.AllOf(whole, element)
 }
 
-// isValueOf is what a column of an enum satisfies.
+// isValueOf is the condition on a column of an enum.
 func isValueOf(e *schema.Enum, column pg.Expr, isArray bool) pg.Expr {
 	values := make([]pg.Expr, len(e.Values))
 	for i, v := range e.Values {
@@ -275,8 +275,7 @@ func isValueOf(e *schema.Enum, column pg.Expr, isArray bool) pg.Expr {
 	return &pg.In{Value: column, List: values}
 }
 
-// limits lowers @maxLength and @maxItems. Each is a check of its own, by whose name the
-// server knows what to answer.
+// limits lowers @maxLength and @maxItems. Each is a check of its own, whose name tells the server what to answer.
 func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 	var checks []*pg.Constraint
 	add := func(f *schema.Field, kind release.ConstraintKind, suffix string, size pg.Expr, limit int64) {
@@ -300,8 +299,8 @@ func (l *lowering) limits(m *schema.Model) []*pg.Constraint {
 	return checks
 }
 
-// references lowers the to-ones that have a column to foreign keys, but for those that are
-// computed: they follow a row that has one.
+// references lowers the to-ones that have a column to foreign keys, except computed ones: they follow a row that has
+// one.
 func (l *lowering) references(m *schema.Model) []*pg.Reference {
 	var references []*pg.Reference
 	for _, f := range m.Fields {
@@ -334,8 +333,8 @@ func onDelete(how schema.OnDelete) string {
 	panic("lower: a to-one with a column has no @onDelete")
 }
 
-// indexes lowers the declared indexes, adds those that the orders of lists ask for,
-// and gives each foreign key one that no other index already leads with.
+// indexes lowers the declared indexes, adds those that the orders of lists need, and gives each foreign key an index
+// unless another one begins with it.
 func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	leading := map[string]bool{}
 	for _, k := range keys {
@@ -409,7 +408,7 @@ func (o orderIndex) index(m *schema.Model) *pg.Index {
 	}
 	keys := o.keys
 	if keys[0].descending {
-		keys = reverse(keys) // an index is read either way
+		keys = reverse(keys) // Postgres reads an index in both directions
 	}
 	for _, k := range keys {
 		if !slices.Contains(o.behind, k.field) {
@@ -420,8 +419,8 @@ func (o orderIndex) index(m *schema.Model) *pg.Index {
 	return i
 }
 
-// serves tells whether an index does what another is for: it begins with the same
-// columns, and has the order behind them, be it in reverse.
+// serves tells whether an index can replace another one: it begins with the same columns, and has the order behind
+// them, forwards or in reverse.
 func serves(known, wanted *pg.Index, behind int) bool {
 	if len(known.Keys) < len(wanted.Keys) {
 		return false

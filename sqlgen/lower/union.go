@@ -10,9 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// arm is an arm of a union. Expressions over the union become expressions over the
-// rows of its model, with what the arm gives to a field in place of the field; what
-// lowers them then knows of no union.
+// arm is an arm of a union. Expressions over the union become expressions over the rows of its model: the arm's value
+// for a field replaces the field. The code that lowers them then need not know of unions.
 type arm struct {
 	*schema.Arm
 	union  *schema.Union
@@ -27,7 +26,7 @@ func armsOf(u *schema.Union) []arm {
 	return arms
 }
 
-// value is what the arm gives to a field of the union.
+// value is the arm's value for a field of the union.
 func (a arm) value(f *schema.UnionField) expr.Node {
 	switch {
 	case !f.BuiltIn:
@@ -80,8 +79,8 @@ func (a arm) rules(rules []*schema.Rule) []*schema.Rule {
 	return list
 }
 
-// wheres returns what makes a row of the model one of the arm: its own conditions,
-// and that no earlier arm of the model has taken it.
+// wheres returns the conditions that make a row of the model one of the arm: its own, and that no earlier arm of the
+// model has taken it.
 func (a arm) wheres() []expr.Node {
 	var nodes []expr.Node
 	for _, w := range a.Wheres {
@@ -99,8 +98,7 @@ func (a arm) wheres() []expr.Node {
 	return nodes
 }
 
-// column is the value of a field as the union's type has it, which may be wider than
-// that of its source.
+// column is the value of a field in the union's type, which may be wider than that of its source.
 func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
 	n := a.value(f)
 	value := x.operand(n).scalar()
@@ -115,7 +113,7 @@ func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
 	return value
 }
 
-// columns returns what the function answers of a row of the arm.
+// columns returns the columns of the function's answer for a row of the arm.
 func (a arm) columns(x expression) []pg.Output {
 	var columns []pg.Output
 	for _, f := range a.union.Fields {
@@ -130,8 +128,7 @@ func (a arm) row(l logic, at site, value func(expr.Input) pg.Expr) expression {
 	return newExpression(l, at, &row, value)
 }
 
-// admitUnions lets the actions of unions read those rows of a model that are theirs:
-// each rule is applied per arm.
+// admitUnions lets the actions of unions read their rows of a model: each rule is applied per arm.
 func (l *lowering) admitUnions(p policies, m *schema.Model) {
 	for _, a := range l.schema.Actions {
 		if a.Union == nil {
@@ -151,7 +148,7 @@ func (l *lowering) admitUnions(p policies, m *schema.Model) {
 				continue
 			}
 			condition := policyRule(m, arm.rules(a.Rules))
-			if shared > 1 { // which of them a row belongs to decides what of the rules becomes of it
+			if shared > 1 { // the arm of a row decides which form of the rules applies
 				condition = pg.AllOf(arm.row(whereLogic, inQuery, noInput).allHold(arm.wheres()), condition)
 			}
 			names = append(names, arm.Name)
@@ -173,7 +170,7 @@ func (l *lowering) admitUnions(p policies, m *schema.Model) {
 	}
 }
 
-// noInput is for expressions in which no input can be named.
+// noInput is for expressions that cannot name an input.
 func noInput(in expr.Input) pg.Expr {
 	panic(fmt.Sprintf("lower: the input %s cannot be named here", in.InputName()))
 }

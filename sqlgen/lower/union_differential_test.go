@@ -15,7 +15,7 @@ import (
 type testUnion struct {
 	fields []testUnionField
 	arms   []*testArm
-	lines  []string // @wheres of arms and actions, of which the language may refuse some
+	lines  []string // @wheres of arms and actions; the language may refuse some
 }
 
 type testUnionField struct {
@@ -87,7 +87,7 @@ func (lab *laboratory) inputNamed(name string) *schema.Input {
 	return lab.inputs[slices.IndexFunc(lab.inputs, func(in *schema.Input) bool { return in.Name == name })]
 }
 
-// armValue returns what an arm gives to a field, empty for nothing.
+// armValue returns the value that an arm gives to a field, empty for none.
 func (lab *laboratory) armValue(r random, m *schema.Model, f testUnionField) string {
 	g := &generator{random: r}
 	var fitting []string
@@ -143,7 +143,7 @@ func (u *testUnion) addActions(r random, lab *laboratory) {
 			known = append(known, in)
 		}
 	}
-	// Many of the rules that ask for caller and inputs refuse whatever the row.
+	// Many of the rules that ask for caller and inputs refuse every row.
 	whole, ofRow := newGenerator(r, lab.schema, nil, known, false), &generator{random: r}
 	for _, f := range append(u.fields, testUnionField{name: "id", typ: expr.Type{Kind: expr.ID}}) {
 		ofRow.add(candidate{text: "feed." + f.name, typ: f.typ})
@@ -166,7 +166,7 @@ func (u *testUnion) addActions(r random, lab *laboratory) {
 	}
 }
 
-// condition returns an expression over the union, some of which ask for the source.
+// condition returns an expression over the union; some ask for the source.
 func (u *testUnion) condition(g *generator) *term {
 	t := g.expression()
 	if !g.chance(40) {
@@ -315,8 +315,8 @@ func (w *world) callOver(row unionRow) expr.Call {
 	return call
 }
 
-// TestUnionDifferential reads random unions under random rules and @wheres, by lists
-// and by gets, and compares what comes with what the interpreter makes of the arms.
+// TestUnionDifferential reads random unions under random rules and @wheres, by lists and by gets, and compares the
+// answers with the interpreter's over the arms.
 func TestUnionDifferential(t *testing.T) {
 	t.Parallel()
 	outcomes := map[string]int{}
@@ -325,7 +325,7 @@ func TestUnionDifferential(t *testing.T) {
 	for _, outcome := range []string{
 		"list refused", "list none", "list some", "list all", "get refused", "get missing", "get admitted", "record", "of a later arm of its model",
 	} {
-		// A slow machine may try too few of other seeds than the fixed ones.
+		// A slow machine may try too few seeds other than the fixed ones.
 		if n := outcomes[outcome]; n < 10 && !t.Failed() && *differential == 0 {
 			t.Errorf("%s: only %d times, which shows little", outcome, n)
 		}
@@ -412,7 +412,7 @@ func readUnion(t *testing.T, seed uint64, outcomes map[string]int) {
 	}
 }
 
-// admitted returns those rows of a union that an action finds and its rules admit.
+// admitted returns the rows of a union that an action finds and its rules admit.
 func (w *world) admitted(rows []unionRow, a *schema.Action) []unionRow {
 	return slices.DeleteFunc(slices.Clone(rows), func(row unionRow) bool {
 		call := w.callOver(row)
@@ -420,8 +420,8 @@ func (w *world) admitted(rows []unionRow, a *schema.Action) []unionRow {
 	})
 }
 
-// wantedGet is what a get of a union should answer: of rows with one id, that of the
-// first arm which the rules admit.
+// wantedGet is the expected answer of a get of a union: among rows with one id, that of the first arm that the rules
+// admit.
 func (w *world) wantedGet(rows []unionRow, a *schema.Action, id string) (answer, outcome string) {
 	if isRefusedEarly(w.call(nil), a.Rules) {
 		return "refused", "refused"
@@ -447,8 +447,8 @@ func unionKeys(rows []unionRow) []string {
 	return keys
 }
 
-// difference returns the first field of a record that is not what the arm gives, empty
-// for none. Values with more than one spelling are only asked whether they are there.
+// difference returns the first field of a record that differs from the arm's value, empty for none. For values with
+// more than one spelling it only checks whether they are there.
 func (r unionRow) difference(record map[string]any) (field, got, want string) {
 	for _, v := range r.arm.Values {
 		f := v.Field

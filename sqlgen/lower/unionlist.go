@@ -8,12 +8,12 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// armColumn is the column by which rows of one id are told apart: the number of their
-// arm. No name of a field gives such a column.
+// armColumn is the column that tells rows of one id apart: the number of their arm. No field's name makes such a
+// column.
 const armColumn = "arm__number"
 
-// unionOrder returns the order of a union's list whose request names none: the
-// declared one, then by id as in any list, then by arm, since two arms may have rows of one id.
+// unionOrder returns the order of a union's list whose request names none: the declared one, then by id as in any list,
+// then by arm, since two arms may have rows of one id.
 func unionOrder(a *schema.Action) []sortKey {
 	var keys []sortKey
 	hasID := false
@@ -46,7 +46,7 @@ func unionSortable(a *schema.Action) []*schema.Field {
 	return fields
 }
 
-// unionKey is a field of a union as the field that orders are made of.
+// unionKey is a field of a union as the field type that orders use.
 func unionKey(f *schema.UnionField) *schema.Field {
 	return &schema.Field{Name: f.Name, Column: f.Column, Type: f.Type, Optional: f.Optional}
 }
@@ -55,9 +55,8 @@ func armKey() *schema.Field {
 	return &schema.Field{Name: armColumn, Column: armColumn, Type: expr.Type{Kind: expr.Number}}
 }
 
-// unionList lowers a list of a union. Each arm gives at most a page, in order, so that
-// an index of its table ends the search; the first of all of them are the page, of
-// which the rows are then read under row security.
+// unionList lowers a list of a union. Each arm gives at most a page, in order, so that an index of its table ends the
+// search. The first of all of them are the page, whose rows are then read under row security.
 func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
@@ -76,7 +75,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 			b: b, where: where, path: all.path, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
-	picked := b.own("v_picked", "text[]", nil) // of each row the number of its arm, a colon and its id
+	picked := b.own("v_picked", "text[]", nil) // the number of each row's arm, a colon and its id
 	ids := b.own("v_ids", "text[]", nil)
 	numbers := b.own("v_arms", "bigint[]", nil)
 
@@ -98,8 +97,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	return b.finish()
 }
 
-// isAllowed tells whether the caller is allowed whatever the row. What is asked several times
-// is held in a variable.
+// isAllowed tells whether the caller is allowed every row. A variable holds an answer that is used several times.
 func (b *builder) isAllowed() pg.Expr {
 	if !b.judgesRows() || pg.IsFalse(b.early.holds) {
 		return b.early.holds
@@ -109,8 +107,8 @@ func (b *builder) isAllowed() pg.Expr {
 	return allowed
 }
 
-// source is the query of an arm's rows: what tells them apart and what they can be
-// ordered by. Conditions may follow.
+// source is the query of an arm's rows: the columns that tell them apart and those that they can be ordered by.
+// Conditions may follow.
 func (a arm) source(action *schema.Action) pg.Expr {
 	x := a.row(whereLogic, inQuery, valueInFilter)
 	columns := []pg.Output{{Value: pg.As(pg.Lit(fmt.Sprint(a.number)), "bigint"), As: armColumn}}
@@ -139,7 +137,7 @@ func (a arm) rows(x expression) *pg.Fragment {
 	return fragment
 }
 
-// ofArm adds what a list of a union asks of an arm's rows to the query of these.
+// ofArm adds the conditions of a union's list on an arm's rows to their query.
 func (g *generalList) ofArm(a arm, m *merge, isAllowed pg.Expr) {
 	x := a.row(whereLogic, inQuery, valueInFilter)
 	for _, w := range g.b.action.Wheres {
@@ -182,7 +180,7 @@ func isChosen() pg.Expr {
 	return pg.AnyOf(hasMember(input, "orderBy"), pg.Op(pg.Fn("coalesce", member(input, "where"), none), "<>", none))
 }
 
-// originOfArm is where the rows of an arm come from.
+// originOfArm is the origin of an arm's rows.
 func (g generalList) originOfArm(a arm) origin {
 	if g.facets != nil {
 		return g.facets.origin(a.Model, g.sql)
@@ -191,8 +189,8 @@ func (g generalList) originOfArm(a arm) origin {
 	return origin{model: a.Model, sql: g.sql, begin: " from (", end: ") as " + alias + " where true", columns: alias + ".*", alias: g.b.table}
 }
 
-// ofPicked is a part of each row that was picked, in order. Parts are taken before the rows
-// are read: row security lets no index be asked for what a function makes of a text.
+// ofPicked is a part of each picked row, in order. The function takes parts before it reads the rows: under row
+// security Postgres cannot search an index for a value that a function makes of a text.
 func ofPicked(picked, part pg.Expr) pg.Expr {
 	return &pg.ArrayOf{Query: &pg.Select{
 		Columns: []pg.Output{{Value: part}},

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// What Postgres can hold, as compiled into it.
+// The limits of Postgres, as compiled into it.
 const (
 	maxColumns = 1600        // of a table
 	maxKeys    = 32          // columns of a constraint or index
@@ -17,8 +17,8 @@ const (
 	maxOrder   = maxKeys - 2 // keys of a list's own order, whose index may begin with a foreign key and ends with the id
 )
 
-// Unsupported refuses, each at its place, what the language allows and this
-// stage cannot lower, yet or because of a limit of Postgres. After it Schema has nothing left to refuse.
+// Unsupported refuses, each at its place, constructs that the language allows and this stage cannot lower, yet or
+// because of a limit of Postgres. Schema has nothing left to refuse.
 func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
 	for _, m := range s.Models {
@@ -37,7 +37,7 @@ func (u refusal) refuse(span syntax.Span, what string) {
 	u.errs.Add(syntax.NotSupportedYet, span, what+" cannot be compiled yet")
 }
 
-// limit refuses what has more parts than Postgres can hold.
+// limit refuses constructs with more parts than Postgres can hold.
 func (u refusal) limit(span syntax.Span, message string, got, most int) {
 	if got > most {
 		u.errs.Add(syntax.NotSupportedYet, span, fmt.Sprintf(message, got, most))
@@ -57,7 +57,7 @@ func (u refusal) model(m *schema.Model) {
 	}
 }
 
-// computed refuses what of a computed field cannot be carried on from row to row.
+// computed refuses a computed field whose changes cannot be carried on from row to row.
 func (u refusal) computed(f *schema.Field) {
 	if f.Computed == nil {
 		return
@@ -102,9 +102,8 @@ func (u refusal) action(a *schema.Action) {
 	u.strays(a)
 }
 
-// strays refuses rows that an input may hang on another row than the one they are nested
-// in, under rules by which the caller could come upon them: they could not be told from
-// rows that were there before.
+// strays refuses rows that an input may hang on another row than the one they are nested in, if rules let the caller
+// reach them: the rules could not tell them from rows that existed before.
 func (u refusal) strays(a *schema.Action) {
 	written := writtenBy(a)
 	if written == nil || !needRow(a.Rules) {
@@ -118,8 +117,8 @@ func (u refusal) strays(a *schema.Action) {
 	}
 }
 
-// pins refuses look-ups that inputs would pin of which a request has to give some or
-// others, where these are in two objects, or below a relation in the object of values.
+// pins refuses look-ups that alternative inputs pin, where these are in two objects, or below a relation in the object
+// of values.
 func (u refusal) pins(a *schema.Action) {
 	sets := PinningInputs(a)
 	for _, set := range sets {

@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestLimitsOfPostgres holds that what Postgres has no room for is refused, at its
-// place, and that what just fits is not.
+// TestLimitsOfPostgres checks that a schema beyond a limit of Postgres is refused, at its place, and that one that just
+// fits is not.
 func TestLimitsOfPostgres(t *testing.T) {
 	t.Parallel()
 	names := func(n int, pattern, separator string) string {
@@ -64,8 +64,7 @@ func TestLimitsOfPostgres(t *testing.T) {
 	}
 }
 
-// TestLimitOfClaims holds that claims which are too many are refused, without a
-// place, since Identity is not declared.
+// TestLimitOfClaims checks that too many claims are refused, without a place, since Identity is not declared.
 func TestLimitOfClaims(t *testing.T) {
 	t.Parallel()
 	config := &schema.Config{}

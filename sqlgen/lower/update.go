@@ -38,8 +38,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	return b.finish()
 }
 
-// readsValues tells whether an update takes anything from the object of values where
-// it writes, or asks whether it is there.
+// readsValues tells whether an update reads an input from the object of values when it writes, or asks if one is given.
 func readsValues(a *schema.Action) bool {
 	return slices.ContainsFunc(levels(a).writes, func(w write) bool {
 		if w.input != nil {
@@ -66,8 +65,8 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 	return b.finish()
 }
 
-// missing ends the call if no row was found: it is refused if row security hid the
-// row that the condition finds without it.
+// missing ends the call if no row was found. The call is refused if row security hid a row that the condition finds
+// without it.
 func (b *builder) missing(isMissing, where pg.Expr) {
 	isHidden := b.isHidden(where)
 	if pg.IsFalse(isHidden) && !b.isNamed { // nor is the caller missing
@@ -77,8 +76,8 @@ func (b *builder) missing(isMissing, where pg.Expr) {
 	b.step("", pg.IfThen(isMissing, b.end("platform.refuse_or_miss", isHidden)))
 }
 
-// requireCaller ends the call of a caller who does not exist, where the rules of an action
-// have left that open until nothing was found.
+// requireCaller ends the call of a missing caller, where the rules of an action have left that open until nothing was
+// found.
 func (b *builder) requireCaller() []pg.Statement {
 	if !b.isNamed {
 		return nil
@@ -86,8 +85,8 @@ func (b *builder) requireCaller() []pg.Statement {
 	return []pg.Statement{b.end("platform.require_caller")}
 }
 
-// isHidden tells whether a row that was not found is there and refused. Where the
-// rules need no row, or refused rows shall not show, nobody looks.
+// isHidden tells whether a row that was not found exists and was refused. If the rules need no row, or refused rows are
+// to stay hidden, the function does not look.
 func (b builder) isHidden(where pg.Expr) pg.Expr {
 	if !b.judgesRows() || b.hidesRefused {
 		return pg.False()

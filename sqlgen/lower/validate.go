@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// validate ends the call if rules of the action are false, with all their messages.
-// One that is unknown, for want of a value, has not failed.
+// validate ends the call if rules of the action are false, with all their messages. A rule that is unknown, because a
+// value is missing, has not failed.
 func (b *builder) validate() {
 	x := b.expressionWithoutRow(validateLogic)
 	var messages []pg.Expr
@@ -24,9 +24,9 @@ func (b *builder) validate() {
 	}
 }
 
-// validations lowers the rules of a model to checks of its table. Postgres tests checks in
-// the order of their names, so each bears its place in order of declaration. Rules over what
-// is computed from other rows are late: of a row that is new, nothing is computed yet.
+// validations lowers the rules of a model to checks of its table. Postgres tests checks in the order of their names, so
+// each name has its number in the order of declaration. Rules over fields that are computed from other rows are late: a
+// new row has no such values yet.
 func (l *lowering) validations(m *schema.Model) (checks, late []*pg.Constraint) {
 	row := rowOf(m)
 	names := l.validationNames(m)
@@ -55,8 +55,8 @@ func isLate(v *schema.Validation) bool {
 	return slices.ContainsFunc(expr.Paths(v.Expression), func(p *expr.Path) bool { return isComputedFromRows(field(p.Steps[0])) })
 }
 
-// testLate gives a table the trigger that tests late rules. It waits for rows of which one
-// is false as a statement leaves them: that all others cost nothing more.
+// testLate gives a table the trigger that tests late rules. It waits only for rows for which a rule is false when a
+// statement leaves them: so all others cost nothing more.
 func (l *lowering) testLate(t *pg.Table, m *schema.Model, rules []*pg.Constraint) {
 	if len(rules) == 0 {
 		return
@@ -75,14 +75,14 @@ func (l *lowering) testLate(t *pg.Table, m *schema.Model, rules []*pg.Constraint
 	})
 }
 
-// findLate finds the models whose rows decide what late rules are about.
+// findLate finds the models whose rows late rules depend on.
 func (l *lowering) findLate() {
 	for _, m := range l.schema.Models {
 		if slices.ContainsFunc(m.Validations, isLate) {
 			l.feedsLate[m] = true
 		}
 	}
-	for n := -1; n < len(l.feedsLate); { // as long as there are more
+	for n := -1; n < len(l.feedsLate); { // until it finds no more
 		n = len(l.feedsLate)
 		for _, p := range l.parts {
 			if l.feedsLate[p.owner] {
@@ -92,9 +92,9 @@ func (l *lowering) findLate() {
 	}
 }
 
-// testsNow ends a write whose rows late rules are about: they are tested before the rules
-// judge the new row, and before anything is answered. What other writes lead to, as a delete
-// that cascades or custom code, is tested as their transaction ends.
+// testsNow ends a write to rows that late rules are about. It tests them before the rules judge the new row, and before
+// the answer. Rows that other writes change, such as a delete that cascades or custom code, are tested as their
+// transaction ends.
 func (b *builder) testsNow(l *lowering) {
 	if slices.ContainsFunc(levels(b.action).inserted(), func(at *level) bool { return l.feedsLate[at.model] }) {
 		b.step("Rules over computed values are tested now that all rows are written.", &pg.TestNow{Schema: appSchema, Trigger: pg.TestTrigger})

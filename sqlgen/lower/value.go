@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// rowAlias is an alias of a query by which its rows are meant as a whole. A column
-// of the same name, of this query or of any around it, would be meant instead.
+// rowAlias is an alias for the rows of a query as a whole. A column of the same name, of this query or of any around
+// it, would take precedence.
 func rowAlias(name string, a *schema.Action) string {
 	for _, m := range modelsRead(a) {
 		if m.Table == name {
@@ -19,7 +19,7 @@ func rowAlias(name string, a *schema.Action) string {
 		}
 		for _, f := range m.Fields {
 			if f.Name == name || f.Column == name {
-				return name + "_" // which is not a name of a column
+				return name + "_" // no column has such a name
 			}
 		}
 	}
@@ -40,8 +40,7 @@ func member(root pg.Expr, path ...string) pg.Expr {
 	return pg.Op(root, "#>", pg.Str("{"+strings.Join(path, ",")+"}"))
 }
 
-// memberText returns the member of a JSON value at a path, as text; null where
-// there is none.
+// memberText returns the member of a JSON value at a path, as text; null without one.
 func memberText(root pg.Expr, path ...string) pg.Expr {
 	if len(path) == 1 {
 		return pg.Op(root, "->>", pg.Str(path[0]))
@@ -54,13 +53,13 @@ func hasMember(root pg.Expr, name string) pg.Expr {
 	return pg.Op(root, "?", pg.Str(name))
 }
 
-// fromJSON returns the value at a path of a JSON value, as a column of type t holds
-// it. The request has been validated, so the casts hold.
+// fromJSON returns the value at a path of a JSON value, as a column of type t holds it. The request has been validated,
+// so the casts succeed.
 func fromJSON(t expr.Type, nullable bool, root pg.Expr, path ...string) pg.Expr {
 	if isList(t) {
 		elements := elementsOf(t, member(root, path...))
 		if nullable {
-			// An absent or null array has no elements to take out.
+			// An absent or null array has no elements.
 			return &pg.Case{Whens: []pg.When{{
 				Condition: pg.Eq(pg.Fn("jsonb_typeof", member(root, path...)), pg.Str("array")),
 				Result:    elements,

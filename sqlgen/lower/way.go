@@ -11,37 +11,34 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// way is one of the ways in which rules admit rows: an alternative of theirs. What
-// it asks the row to have in common with the caller leads an index, behind which the
-// rows lie in the order of the list: so each way is read by itself, no further than a
-// page, and what they find is merged.
+// way is one of the ways in which rules admit rows: one of their alternatives. The columns that it compares with the
+// caller lead an index, behind which the rows lie in the order of the list. So each way is read by itself, no further
+// than a page, and the rows that it finds are merged.
 type way struct {
-	condition pg.Expr // what it asks of the row, as a whole
-	insisting pg.Expr // the same in a way that makes Postgres take the index, see boundTwice; nil means that there is none
+	condition pg.Expr // its condition on the row, as a whole
+	insisting pg.Expr // the same in a form that makes Postgres take the index, see boundTwice; nil means none
 
 	// equal are the fields that it compares with one value each.
 	equal []*schema.Field
 
-	// oneOf is a field that it compares with several values, which are found first:
-	// those of the caller. Nil means none.
+	// oneOf is a field that it compares with several values, those of the caller, which are found first. Nil means
+	// none.
 	oneOf   *schema.Field
 	values  pg.Expr // an array
 	isShort bool    // whether the array is known to have few values
-	others  pg.Expr // what the way asks besides
+	others  pg.Expr // the other conditions of the way
 
-	// each is a variable that tells whether rows are looked for behind one of the values after
-	// the other. Nil means that they are if the values are known to be few, else not.
+	// each is a variable that tells whether rows are looked for behind one value after the other. Nil means
+	// that they are only if the values are known to be few.
 	each pg.Expr
 }
 
-// maxWays is in how many ways rows are found at most. Rules with more alternatives are
-// one condition.
+// maxWays is the most ways in which rows are found. Rules with more alternatives are one condition.
 const maxWays = 6
 
-// admissionOf takes the rules of a list apart, for rows of a model. Of a union, over makes
-// them rules over the rows of an arm. Alternatives that do not ask for the row are left
-// out: they are decided before. Values are found before the statement, outside of which
-// an input has the value that outside returns.
+// admissionOf takes the rules of a list apart, for rows of a model. For a union, over makes them rules over the rows of
+// an arm. It omits alternatives that do not ask for the row: they are decided before. Values are found before the
+// statement; outside of it an input has the value that outside returns.
 func admissionOf(
 	m *schema.Model, rules []*schema.Rule, x expression, outside func(expr.Input) pg.Expr, over func(expr.Node) expr.Node,
 ) admission {
@@ -89,8 +86,8 @@ func admissionOf(
 	return admission{rule, ways}
 }
 
-// joined makes one way of those that compare a column with several values, and ask nothing
-// else that differs: it compares the column with the values of all.
+// joined makes one way of those that compare a column with several values, and differ in nothing else: it compares the
+// column with the values of all.
 func joined(ways []way) []way {
 	var list []way
 	for _, w := range ways {
@@ -110,8 +107,7 @@ func joined(ways []way) []way {
 // asItIs leaves an expression over rows of a model as it is.
 func asItIs(n expr.Node) expr.Node { return n }
 
-// waysByPolicy are the ways in which rules admit rows, for what is decided outside of a
-// function.
+// waysByPolicy are the ways in which rules admit rows, for decisions outside of a function.
 func waysByPolicy(m *schema.Model, rules []*schema.Rule, over func(expr.Node) expr.Node) []way {
 	row := rowOf(m)
 	return admissionOf(m, rules, newExpression(ruleLogic, inQuery, &row, settingOf), settingOf, over).ways
@@ -140,7 +136,7 @@ func alternativesOf(n expr.Node) [][]expr.Node {
 	return both
 }
 
-// wayOf finds in a condition over a model's rows what can lead an index.
+// wayOf finds the part of a condition over a model's rows that can lead an index.
 func wayOf(m *schema.Model, condition pg.Expr) way {
 	w := way{condition: condition}
 	conjuncts := []pg.Expr{condition}
@@ -172,8 +168,7 @@ func wayOf(m *schema.Model, condition pg.Expr) way {
 	return w
 }
 
-// ownColumnOf returns the field of a model whose column an expression is, nil for any
-// other expression.
+// ownColumnOf returns the field whose column an expression is, nil for any other expression.
 func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
 	c, ok := e.(*pg.ColumnRef)
 	if !ok || c.Table != m.Table {
@@ -187,8 +182,8 @@ func ownColumnOf(m *schema.Model, e pg.Expr) *schema.Field {
 	return nil
 }
 
-// equalField returns the field that a condition compares with one value, which is the
-// same for all rows, and the condition as it is best asked.
+// equalField returns the field that a condition compares with one value, the same for all rows, and the best form of
+// the condition.
 func equalField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 	switch c := condition.(type) {
 	case *pg.ColumnRef:
@@ -208,10 +203,9 @@ func equalField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 	return nil, nil
 }
 
-// boundTwice asks twice for one value, so that Postgres expects few rows and takes the index
-// that begins with the column. It does not know whose value it plans for: of a column
-// with few values it expects many rows of each, and would look for them along the order,
-// past all rows of the others if it is wrong.
+// boundTwice compares twice with one value, so that Postgres expects few rows and takes the index that begins with the
+// column. Postgres does not know whose value it plans for. For a column with few values it expects many rows of each.
+// It would look for them along the order, past all rows of the others if it is wrong.
 func boundTwice(equal, column, value pg.Expr) pg.Expr {
 	switch value.(type) {
 	case *pg.Text, *pg.Raw:
@@ -220,8 +214,7 @@ func boundTwice(equal, column, value pg.Expr) pg.Expr {
 	return pg.AllOf(equal, pg.Op(column, ">=", value), pg.Op(column, "<=", value))
 }
 
-// oneOfField returns the field that a condition compares with several values, and
-// these, as an array.
+// oneOfField returns the field that a condition compares with several values, and the values as an array.
 func oneOfField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 	switch c := condition.(type) {
 	case *pg.In:
@@ -239,9 +232,8 @@ func oneOfField(m *schema.Model, condition pg.Expr) (*schema.Field, pg.Expr) {
 	return nil, nil
 }
 
-// decorrelated turns a query round that asks whether something leads from the row to the
-// caller: of a to-one of the row it returns the field, and the rows to which something
-// leads from the caller.
+// decorrelated turns a query round that asks whether a path leads from the row to the caller. It returns the field of a
+// to-one of the row, and the target rows that a path reaches from the caller.
 func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 	conjuncts := []pg.Expr{q.Where}
 	if and, ok := q.Where.(*pg.And); ok {
@@ -272,8 +264,8 @@ func decorrelated(m *schema.Model, q *pg.Select) (*schema.Field, pg.Expr) {
 	return nil, nil
 }
 
-// indexed are the fields that lead the index of a way, in front of the keys of an order.
-// None are needed if a row has one of them for itself.
+// indexed are the fields that lead the index of a way, in front of the keys of an order. None are needed if one of them
+// is unique to a row.
 func (w way) indexed(keys []sortKey) []*schema.Field {
 	fields := slices.Clone(w.equal)
 	if w.oneOf != nil && !slices.Contains(fields, w.oneOf) {
@@ -282,7 +274,7 @@ func (w way) indexed(keys []sortKey) []*schema.Field {
 	if slices.ContainsFunc(fields, func(f *schema.Field) bool { return f.Name == "id" || f.Unique || f.FKOf != nil && f.FKOf.Unique }) {
 		return nil
 	}
-	// References first: the index that each has by itself is not needed then.
+	// References first: then their own indexes are not needed.
 	var references, rest []*schema.Field
 	for _, f := range fields {
 		if f.FKOf != nil {
@@ -295,7 +287,7 @@ func (w way) indexed(keys []sortKey) []*schema.Field {
 	return fields[:min(len(fields), maxKeys-len(keys))]
 }
 
-// admission is what the rules of a list ask of rows: as one condition, and taken apart.
+// admission is the condition of a list's rules on rows: as a whole, and taken apart.
 type admission struct {
 	rule pg.Expr
 	ways []way
@@ -304,11 +296,10 @@ type admission struct {
 // everything admits all rows.
 func everything() admission { return admission{pg.True(), []way{{condition: pg.True()}}} }
 
-// isPlain tells whether an admission is one condition and nothing else.
+// isPlain tells whether an admission is only one condition.
 func (a admission) isPlain() bool { return len(a.ways) == 1 && a.ways[0].oneOf == nil }
 
-// gatherValues has the values found that ways compare columns with; null tells that there are
-// more than mostValues.
+// gatherValues finds the values that ways compare columns with; null means that there are more than mostValues.
 func (b *builder) gatherValues(a *admission) []pg.Statement {
 	var statements []pg.Statement
 	ways := slices.Clone(a.ways)
@@ -338,8 +329,8 @@ func isShortArray(e pg.Expr) bool {
 	return ok && len(array.Elements) <= fewValues
 }
 
-// found selects columns of the rows that a way finds under a condition: the first ones
-// in an order, of each value that the way compares a column with.
+// found selects columns of the rows that a way finds under a condition: the first ones in an order, for each value that
+// the way compares a column with.
 func (b builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg.Order, limit pg.Expr) *pg.Select {
 	if w.oneOf == nil {
 		asks := w.condition
@@ -367,14 +358,13 @@ func (b builder) found(w way, columns []pg.Output, condition pg.Expr, order []pg
 	}
 }
 
-// isValue asks of a row for one of the values that the way compares a column with.
+// isValue is the condition that a row has one of the values that the way compares a column with.
 func (w way) isValue(table, alias string) pg.Expr {
 	column, value := pg.Col(table, w.oneOf.Column), pg.Col(alias, "value")
 	return boundTwice(pg.Eq(column, value), column, value)
 }
 
-// keyColumns are what a way selects of its rows, by which they are merged with those of
-// others.
+// keyColumns are the columns that a way selects of its rows, to merge them with those of others.
 func keyColumns(keys []sortKey, table string) []pg.Output {
 	columns := make([]pg.Output, len(keys))
 	for i, k := range keys {

@@ -9,14 +9,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// written is the value that an action gives to a column. It is not given where an
-// input that it needs is absent; given is nil if it always is.
+// written is the value that an action gives to a column. It is not given if an input that it needs is absent; given is
+// nil if it always is.
 type written struct {
 	value pg.Expr
 	given pg.Expr
 }
 
-// or returns the value, or another one where it is not given.
+// or returns the value, or another one if it is not given.
 func (w written) or(other pg.Expr) pg.Expr {
 	if w.given == nil {
 		return w.value
@@ -27,8 +27,8 @@ func (w written) or(other pg.Expr) pg.Expr {
 	return &pg.Case{Whens: []pg.When{{Condition: w.given, Result: w.value}}, Else: other}
 }
 
-// writtenValue returns what a write gives to its column. Inputs are read from a
-// JSON value, below which depth steps of their paths have been taken.
+// writtenValue returns the value that a write gives to its column. It reads inputs from a JSON value, after depth steps
+// of their paths.
 func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) written {
 	if w.set != nil {
 		return b.setValue(w, json, at)
@@ -45,8 +45,7 @@ func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) writte
 	return value
 }
 
-// valueOrNull is the value that a write gives to its column, null where there is
-// none.
+// valueOrNull is the value that a write gives to its column, or null.
 func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr {
 	if w.set != nil {
 		return b.setValue(w, json, at).value // of an absent input, which is null
@@ -54,8 +53,7 @@ func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr
 	return b.inputFrom(w.input, w.input.Nullable || w.input.Optional, json, writePath(w.input)[depth:])
 }
 
-// holdSetInputs holds the inputs that @sets mention in variables, so that all else
-// reads them from there.
+// holdSetInputs holds the inputs that @sets mention in variables, so that all other code reads them from there.
 func (b *builder) holdSetInputs() {
 	for _, s := range b.action.Sets {
 		if isSealed(s) {
@@ -80,8 +78,8 @@ func (b *builder) inputFrom(in *schema.Input, nullable bool, json pg.Expr, path 
 	return fromJSON(in.Type, nullable, json, path...)
 }
 
-// isWrittenTo tells whether a request gives what a write takes from an input. The
-// object of a to-one that is linked may be null, which links nothing.
+// isWrittenTo tells whether a request gives the value that a write takes from an input. The object of a linked to-one
+// may be null, which links nothing.
 func isWrittenTo(w write, json pg.Expr, path []string) pg.Expr {
 	if w.links() {
 		return isGiven(json, path)
@@ -110,8 +108,7 @@ func isGiven(root pg.Expr, path []string) pg.Expr {
 	)
 }
 
-// convert returns a value as a column of another type takes it, where Postgres
-// would not by itself.
+// convert returns a value as a column of another type takes it, where Postgres would not do so itself.
 func convert(value pg.Expr, from, to expr.Type) pg.Expr {
 	switch {
 	case from.Kind == expr.Timestamp && to.Kind == expr.Date:
@@ -122,8 +119,8 @@ func convert(value pg.Expr, from, to expr.Type) pg.Expr {
 	return value
 }
 
-// publishedInputs says which input of an action writes which field, itself or by a
-// @set, in the order of the levels and their fields.
+// publishedInputs says which input of an action writes which field, directly or by a @set, in the order of the levels
+// and their fields.
 func publishedInputs(a *schema.Action) []release.Input {
 	if a.Kind != schema.Create && a.Kind != schema.Update {
 		return nil
@@ -152,8 +149,8 @@ func publishedInputs(a *schema.Action) []release.Input {
 	return list
 }
 
-// publishedFromCaller says which required fields an action sets from what a caller may lack.
-// Where a path has several such steps, it cannot be known which one of them was null.
+// publishedFromCaller returns the required fields that an action sets from values that a caller may lack. If a path has
+// several such steps, it cannot be known which one was null.
 func publishedFromCaller(a *schema.Action) []release.FromCaller {
 	if a.Kind != schema.Create && a.Kind != schema.Update || a.Custom {
 		return nil

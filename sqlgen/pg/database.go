@@ -2,14 +2,12 @@ package pg
 
 import "strings"
 
-// Database is everything that one schema becomes, in the order in which it is
-// printed and installed.
+// Database is all objects of one schema, in the order in which they are printed and installed.
 //
-// As JSON it is the description that a release keeps of what it installed, from which
-// the next change is planned. There, what is altered in place is told in full, and what
-// is replaced by its identity, by what it depends on and by a digest of its text.
-// Expressions, texts and what only a compilation knows are left out. Description and
-// ReadDescription write and read that form.
+// A release keeps its JSON as the description of the objects that it installed, and the next change is planned from it.
+// The JSON tells in full what is altered in place. For an object that is replaced, it has the identity, the
+// dependencies and a digest of the text. It leaves out expressions, texts and facts that only a compilation needs.
+// Description and ReadDescription write and read that form.
 type Database struct {
 	Source    string       `json:"-"`        // the names of the schema files, for the first line
 	Platform  string       `json:"platform"` // digest of the hand-written functions that it was installed over
@@ -26,11 +24,11 @@ type KeptColumn struct {
 	Table, Column string
 }
 
-// Origin is what in a schema asks for an object.
+// Origin is the part of a schema that asks for an object.
 type Origin struct {
 	Of    string `json:"of,omitempty"`    // model Post; empty means that of the table
 	Field string `json:"field,omitempty"` // subtitle; empty means all of it
-	Place string `json:"-"`               // blog.stern:12:5; empty of what was read back or is not written anywhere
+	Place string `json:"-"`               // blog.stern:12:5; empty if it was read back or is not written anywhere
 	Line  string `json:"-"`               // how the schema declares it: subtitle Text?
 }
 
@@ -54,15 +52,14 @@ type CodeFile struct {
 	Mentions []string `json:"mentions,omitempty"` // the tables whose names are in it
 }
 
-// Signature is a function as a caller needs it. Further parameters must have
-// defaults.
+// Signature is a function as its caller needs it. Further parameters must have defaults.
 type Signature struct {
 	Schema, Name string
 	Arguments    []Argument
 	Returns      string
 	ReturnsSet   bool
-	Origin       Origin // what calls it
-	File         string // in which it is looked for
+	Origin       Origin // the action that calls it
+	File         string // the file that should define it
 }
 
 // String writes the signature as the head of a create function.
@@ -82,12 +79,12 @@ func (s *Signature) Result() string {
 	return s.Returns
 }
 
-// Table is a table with all that hangs on it.
+// Table is a table with all objects that belong to it.
 type Table struct {
 	Schema      string        `json:"schema"`
 	Name        string        `json:"name"`
 	RenamedFrom string        `json:"-"` // its name before; empty means none
-	RenamedAt   string        `json:"-"` // the place that says so
+	RenamedAt   string        `json:"-"` // the place that declares it
 	Origin      Origin        `json:"origin"`
 	Comment     string        `json:"comment,omitempty"` // empty means none
 	Columns     []*Column     `json:"columns"`
@@ -106,25 +103,25 @@ type Table struct {
 type Column struct {
 	Name        string    `json:"name"`
 	RenamedFrom string    `json:"-"` // its name before; empty means none
-	RenamedAt   string    `json:"-"` // the place that says so
+	RenamedAt   string    `json:"-"` // the place that declares it
 	Origin      Origin    `json:"origin"`
 	Type        string    `json:"type"` // as Postgres spells it, collation included
 	NotNull     bool      `json:"notNull,omitempty"`
 	Default     string    `json:"default,omitempty"`   // an SQL expression; empty means none
-	Generated   string    `json:"generated,omitempty"` // what Postgres makes its value of; empty means nothing
-	Sequence    *Sequence `json:"sequence,omitempty"`  // what its default takes numbers from; nil means none
-	Kept        string    `json:"kept,omitempty"`      // what triggers keep its value equal to, for a row of the table; empty means nothing
+	Generated   string    `json:"generated,omitempty"` // the expression that Postgres computes its value from; empty means none
+	Sequence    *Sequence `json:"sequence,omitempty"`  // the source of its default's numbers; nil means none
+	Kept        string    `json:"kept,omitempty"`      // the expression that triggers keep it equal to, for a row of the table; empty means none
 	Comment     string    `json:"comment,omitempty"`   // empty means none
-	Opaque      string    `json:"sealed,omitempty"`    // names the form of what it holds if SQL cannot read it, which is never shown; empty means that it can
+	Opaque      string    `json:"sealed,omitempty"`    // names the form of its contents, never shown, if SQL cannot read it; empty means that SQL can
 
-	Values  []string      `json:"values,omitempty"` // of an enum: what it may hold; a constraint says the same
+	Values  []string      `json:"values,omitempty"` // of an enum: its values; a constraint says the same
 	Renames []ValueRename `json:"-"`                // of an enum: values that had another name before
 }
 
 // ValueRename says that rows hold the old name of a value until they are changed.
 type ValueRename struct {
 	Old, New string
-	At       string // the place that says so
+	At       string // the place that declares it
 }
 
 // ConstraintKind is the kind of a table constraint.
@@ -142,11 +139,11 @@ type Constraint struct {
 	Name      string         `json:"name"`
 	Kind      ConstraintKind `json:"kind"`
 	Origin    Origin         `json:"-"`
-	Columns   []string       `json:"columns,omitempty"`   // of a key, or that a check mentions
+	Columns   []string       `json:"columns,omitempty"`   // columns of a key, or those that a check mentions
 	Condition string         `json:"condition,omitempty"` // of a check
 	Where     string         `json:"where,omitempty"`     // of a unique that binds some rows only, which makes it an index; empty means all
-	OfType    bool           `json:"-"`                   // whether a check says what its column's type does not say by itself
-	Layout    Expr           `json:"-"`                   // Condition as it was before it became text; nil of one that was read back
+	OfType    bool           `json:"-"`                   // whether a check says something that its column's type does not say by itself
+	Layout    Expr           `json:"-"`                   // Condition before it became text; nil if it was read back
 }
 
 // Reference is a foreign key.
@@ -154,7 +151,7 @@ type Reference struct {
 	Name     string `json:"name"`
 	Origin   Origin `json:"-"`
 	Column   string `json:"column"`
-	Schema   string `json:"schema"` // of the table pointed to, whose primary key is meant
+	Schema   string `json:"schema"` // the referenced table, by its primary key
 	Table    string `json:"table"`
 	OnDelete string `json:"onDelete"` // cascade, restrict or set null
 }
@@ -167,28 +164,28 @@ type Index struct {
 	Comment string     `json:"comment,omitempty"` // why it is there; empty means the reference of its column
 }
 
-// IndexKey is one column of an index, or what a function makes of it.
+// IndexKey is one column of an index, or a function of it.
 type IndexKey struct {
 	Column     string `json:"column"`
 	Function   string `json:"function,omitempty"` // qualified, of text, which is then ordered by code point; empty means the column as it is
 	Descending bool   `json:"descending,omitempty"`
 }
 
-// FileTrigger is the name of the trigger that counts the fields by which files are held, on each table that has any.
+// FileTrigger is the name of the trigger that counts the fields that hold files, on each table with such fields.
 const FileTrigger = "_200_files"
 
 // Trigger is a trigger, of each row or of each statement.
 type Trigger struct {
 	Name      string   `json:"name"`
 	Timing    string   `json:"-"` // before update
-	Columns   []string `json:"-"` // of an update: those that it writes, be it as they are; none means any
+	Columns   []string `json:"-"` // of an update: those that it sets, even to the same value; none means any
 	When      Expr     `json:"-"` // nil means always
 	Function  string   `json:"-"` // qualified
 	Arguments []string `json:"-"`
 
 	PerStatement bool   `json:"-"`
 	IsDeferred   bool   `json:"-"` // whether it waits for the end of the transaction, or until it is asked for
-	Rows         string `json:"-"` // what a statement's trigger calls the rows that it is about; empty means none
+	Rows         string `json:"-"` // a statement trigger's name for its rows; empty means none
 
 	Text   string `json:"-"` // the statement that makes it
 	Digest string `json:"digest"`
@@ -213,20 +210,20 @@ type Policy struct {
 	Role     string    `json:"role"`
 	Branches []*Branch `json:"-"`
 	Check    []*Branch `json:"-"`                 // of an update: what the new row must satisfy; a case without branch is free
-	Columns  []string  `json:"columns,omitempty"` // of its own table, that it mentions
-	Views    []string  `json:"views,omitempty"`   // that it reads
+	Columns  []string  `json:"columns,omitempty"` // columns of its own table that it mentions
+	Views    []string  `json:"views,omitempty"`   // views that it reads
 	Text     string    `json:"-"`                 // the statement that makes it
 	Digest   string    `json:"digest"`
 }
 
-// Branch is what a policy demands in some case.
+// Branch is the condition of a policy in some case.
 type Branch struct {
 	When      Expr   // the case; nil means always
 	Comment   string // the rule in the schema's words; empty means none
 	Condition Expr
 }
 
-// Grant is what a role may do with a table.
+// Grant is a privilege of a role on a table.
 type Grant struct {
 	Privilege string   `json:"privilege"`         // select, insert, update, delete
 	Columns   []string `json:"columns,omitempty"` // empty means the whole table
@@ -241,13 +238,13 @@ type View struct {
 	Columns []ViewColumn `json:"columns"`
 }
 
-// ViewColumn is a column of a view, with what it shows.
+// ViewColumn is a column of a view, and the value that it shows.
 type ViewColumn struct {
 	Name  string `json:"name"`
 	Value string `json:"value,omitempty"` // an SQL expression over the columns of the table; empty means the one of that name
 }
 
-// Volatility is what a function promises the planner.
+// Volatility is a function's promise to the planner.
 type Volatility string
 
 // The volatilities.
@@ -269,7 +266,7 @@ type Function struct {
 	Returns     string      `json:"returns"`
 	Volatility  Volatility  `json:"-"`
 	Settings    []Setting   `json:"-"` // beyond the pinned search_path
-	UseVariable bool        `json:"-"` // where a column has the name of a variable, the variable is meant
+	UseVariable bool        `json:"-"` // a name that is both a column's and a variable's means the variable
 	Variables   []*Variable `json:"-"`
 	Body        []Paragraph `json:"-"`
 	Text        string      `json:"-"` // the statement that makes it
@@ -287,8 +284,8 @@ type Setting struct {
 	Name, Value string
 }
 
-// Variable is a local variable of a function. As an expression it is its value: what reads
-// or sets it holds the declaration, and so cannot misspell the name.
+// Variable is a local variable of a function. As an expression it is its value: a statement that reads or sets it holds
+// the declaration, and so cannot misspell the name.
 type Variable struct {
 	Name    string
 	Type    string

@@ -68,7 +68,7 @@ func (d *Database) View(name string) *View {
 	return find(d.Views, name, func(v *View) string { return v.Name })
 }
 
-// IsComputed tells whether nobody writes what the column holds.
+// IsComputed tells whether the column's values are computed and never written.
 func (c *Column) IsComputed() bool { return c.Generated != "" || c.Kept != "" }
 
 // Column returns the column of that name, or nil.

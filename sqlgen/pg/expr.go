@@ -158,9 +158,8 @@ type RowNumber struct {
 	OrderBy []Order
 }
 
-// Fragment is the text of an expression as a text literal: what a function puts
-// together to a statement of its own. Prefix and Suffix are around the
-// expression inside the literal.
+// Fragment is the text of an expression as a text literal, from which a function builds a statement of its own. Prefix
+// and Suffix are around the expression inside the literal.
 type Fragment struct {
 	Prefix string
 	Value  Expr    // nil means only Prefix
@@ -297,8 +296,7 @@ func AnyOf(operands ...Expr) Expr {
 	return &Or{Operands: kept}
 }
 
-// Negate negates a two-valued condition. Constants, double negations and null
-// tests fold.
+// Negate negates a two-valued condition. Constants, double negations and null tests fold.
 func Negate(e Expr) Expr {
 	switch e := e.(type) {
 	case *Raw:

@@ -7,8 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// TestFolding holds what the builders of logic do with constants, and that they
-// leave everything else as it is.
+// TestFolding checks how the builders of logic treat constants, and that they leave everything else as it is.
 func TestFolding(t *testing.T) {
 	t.Parallel()
 	a, b, c := pg.Var("a"), pg.Var("b"), pg.Var("c")

@@ -19,8 +19,8 @@ func Ident(name string) string {
 	return QuoteIdent(name)
 }
 
-// ParamIdent writes the name of a parameter, which cannot be a keyword that names types
-// or functions of its own either.
+// ParamIdent writes the name of a parameter. Keywords that name types or functions of their own cannot be parameters
+// either.
 func ParamIdent(name string) string {
 	if isPlain(name) && !reserved[name] && !special[name] {
 		return name
@@ -38,9 +38,8 @@ func Qualified(schema, name string) string {
 	return Ident(schema) + "." + Ident(name)
 }
 
-// Quote writes a text literal. One with a backslash takes the E form, so that it
-// means the same for each value of standard_conforming_strings; so does one that holds
-// what a reader of files would take for its own (see IsPlainText).
+// Quote writes a text literal. A literal with a backslash takes the E form, so that it means the same for each value of
+// standard_conforming_strings; so does one with text that a reader of files would interpret (see IsPlainText).
 func Quote(value string) string {
 	quoted := "'" + strings.ReplaceAll(value, "'", "''") + "'"
 	if strings.Contains(value, `\`) || !IsPlainText(value) {
@@ -49,8 +48,7 @@ func Quote(value string) string {
 	return quoted
 }
 
-// DollarQuote writes text between dollar quotes whose tag does not occur in it, or
-// as a literal where it is not plain.
+// DollarQuote writes text between dollar quotes whose tag does not occur in it, or as a literal if it is not plain.
 func DollarQuote(tag, text string) string {
 	if !IsPlainText(text) {
 		return Quote(text)
@@ -61,9 +59,9 @@ func DollarQuote(tag, text string) string {
 	return "$" + tag + "$" + text + "$" + tag + "$"
 }
 
-// What tern reads in a migration, even inside of literals: the beginning of a template's
-// action, the line between up and down, and the line that turns transactions off. A
-// carriage return is what an editor or version control may take away.
+// The marks that tern reads in a migration, even inside of literals: the beginning of a template's action, the line
+// between up and down, and the line that turns transactions off. An editor or version control may remove a carriage
+// return.
 var escapes = strings.NewReplacer(
 	`\`, `\\`,
 	"{{", `{\x7b`,
@@ -95,8 +93,8 @@ func isPlain(name string) bool {
 	return name != ""
 }
 
-// reserved holds the keywords that are reserved, or reserved but for functions
-// and types, in any version from 15 to 18.
+// reserved holds the keywords that are reserved, or reserved except for functions and types, in any version from 15 to
+// 18.
 var reserved = keywords(`
 	all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation
 	column concurrently constraint create cross current_catalog current_date current_role current_schema current_time
@@ -106,8 +104,7 @@ var reserved = keywords(`
 	returning right select session_user similar some symmetric system_user table tablesample then to trailing true union
 	unique user using variadic verbose when where window with`)
 
-// special holds the keywords that cannot be functions or types, but columns and
-// tables, in any version from 15 to 18.
+// special holds the keywords that can be columns and tables, but not functions or types, in any version from 15 to 18.
 var special = keywords(`
 	between bigint bit boolean char character coalesce dec decimal exists extract float greatest grouping inout int integer
 	interval json json_array json_arrayagg json_exists json_object json_objectagg json_query json_scalar json_serialize
@@ -123,9 +120,8 @@ func keywords(list string) map[string]bool {
 	return set
 }
 
-// Names hands out names that are unique in one namespace and fit into MaxIdent
-// bytes. A name that is too long or taken ends in a digest of what it was to be,
-// so that it stays the same in any context.
+// Names hands out names that are unique in one namespace and fit into MaxIdent bytes. A name that is too long or taken
+// ends in a digest of the wanted name, so that it stays the same in any context.
 type Names struct {
 	taken map[string]bool
 }

@@ -101,7 +101,7 @@ func TestNames(t *testing.T) {
 	if got[0] != "a_key" || got[1] != "b_key" || !strings.HasPrefix(got[2], "a_key_") || !strings.HasPrefix(got[4], long[:40]) {
 		t.Errorf("got %q", got)
 	}
-	// What a long name becomes does not depend on what is before it.
+	// The short form of a long name does not depend on the names before it.
 	if alone := take(long + "c"); alone[0] != got[5] {
 		t.Errorf("a long name alone becomes %q, among others %q", alone[0], got[5])
 	}

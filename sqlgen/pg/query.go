@@ -8,7 +8,7 @@ type Select struct {
 	Joins   []Join
 	Where   Expr // nil means none
 
-	UnionAll []*Select // whose rows follow, before the order
+	UnionAll []*Select // queries whose rows follow, before the order
 
 	OrderBy []Order
 	Limit   Expr // nil means none
@@ -28,7 +28,7 @@ func (*ColumnRef) isTarget() {}
 type Output struct {
 	Value Expr
 	As    string // nil string means no alias; printed as an identifier
-	Quote bool   // whether the alias is quoted whatever it is: a name of the wire
+	Quote bool   // whether the alias is always quoted: a name of the wire
 }
 
 // From is a *TableRef, *SubqueryRef, *UnionRef or *CallRef.
@@ -48,8 +48,8 @@ type SubqueryRef struct {
 	Alias string
 }
 
-// UnionRef is the rows of several queries, each with an order and limit of its own, in a
-// from clause. Rows that are equal come once.
+// UnionRef is the rows of several queries, each with an order and limit of its own, in a from clause. Equal rows come
+// once.
 type UnionRef struct {
 	Queries []*Select
 	Alias   string
@@ -107,10 +107,10 @@ type Query struct {
 
 // Insert is an insert of one row, or of the rows of a query.
 type Insert struct {
-	With          []Named // what runs in the same statement
+	With          []Named // parts that run in the same statement
 	Schema, Table string
 	Columns       []string
-	Values        []Expr  // of one row
+	Values        []Expr  // for one row
 	Query         *Select // rows; nil means Values
 	Returning     []Expr  // none means none
 	Into          *Variable
@@ -153,19 +153,19 @@ type If struct {
 	Else     []Statement // none means nothing
 }
 
-// IfBranch is a condition and what follows from it.
+// IfBranch is a condition and its statements.
 type IfBranch struct {
 	Condition Expr
 	Then      []Statement
 }
 
-// Choose runs the branch for the value of an expression. There must be one.
+// Choose runs the branch for the value of an expression. The branch must exist.
 type Choose struct {
 	Value    Expr
 	Branches []ChooseBranch
 }
 
-// ChooseBranch is what is run for a value.
+// ChooseBranch is the statements for a value.
 type ChooseBranch struct {
 	Value Expr
 	Then  []Statement
@@ -176,12 +176,12 @@ type Return struct {
 	Value Expr // nil in a function that answers a set
 }
 
-// ReturnQuery adds the rows of a query to what a function answers.
+// ReturnQuery adds the rows of a query to the answer of a function.
 type ReturnQuery struct {
 	Query *Select
 }
 
-// ReturnExecute adds the rows of a query, which is text, to what a function answers.
+// ReturnExecute adds the rows of a query, which is text, to the answer of a function.
 type ReturnExecute struct {
 	Text  Expr
 	Using []Expr
@@ -208,10 +208,9 @@ type ForElement struct {
 	Body     []Statement
 }
 
-// TestNow runs triggers that wait for the end of the transaction, and has those of later
-// statements wait again.
+// TestNow runs triggers that wait for the end of the transaction, and makes those of later statements wait again.
 type TestNow struct {
-	Schema, Trigger string // of every table that has one of that name
+	Schema, Trigger string // of every table that has a trigger of that name
 }
 
 // Note is a comment between statements.

@@ -20,8 +20,8 @@ func (s *Sequence) Number(text string) string {
 	return fmt.Sprintf("substr(%s, %d)", text, utf8.RuneCountInString(s.Prefix)+1)
 }
 
-// Gives is the condition under which a text is one that the sequence gives at some time. Longer
-// numbers than it comes to are none of its own.
+// Gives is the condition under which a text is a value that the sequence gives at some time. It never gives a longer
+// number than its greatest.
 func (s *Sequence) Gives(text string) string {
 	digits := s.Number(text) + " ~ '^([0-9]{4}|[1-9][0-9]{4,17})$'"
 	if s.Prefix == "" {

@@ -6,23 +6,22 @@ import (
 	"maps"
 )
 
-// Mentioned is what an expression depends on.
+// Mentioned is the set of names that an expression depends on.
 type Mentioned struct {
-	columns   map[string]bool // names, of whatever table
-	tables    map[string]bool // names or aliases, of whose columns there are some
+	columns   map[string]bool // names, of any table
+	tables    map[string]bool // names or aliases that qualify a column
 	relations map[string]bool // schema.name
 }
 
-// Mentions returns what some expressions mention, their sub-selects included. Text that
-// is printed as it is counts word by word, so it may find more than there is, and
-// never less.
+// Mentions returns the names that some expressions mention, their sub-selects included. Text that is printed as it is
+// counts word by word, so the result may have more names than are mentioned, and never fewer.
 func Mentions(list ...Expr) *Mentioned {
 	m := &Mentioned{columns: map[string]bool{}, tables: map[string]bool{}, relations: map[string]bool{}}
 	m.exprs(list)
 	return m
 }
 
-// Columns returns the names of the columns that are mentioned, in no order.
+// Columns returns the names of the mentioned columns, in no order.
 func (m *Mentioned) Columns() iter.Seq[string] { return maps.Keys(m.columns) }
 
 // Column tells whether a column of that name is mentioned.

@@ -4,12 +4,12 @@ import "strings"
 
 // token is a piece of an SQL text.
 type token struct {
-	text  string // as it is there
+	text  string // as it is in the text
 	name  string // of an identifier or keyword
 	ident bool
 }
 
-// tokens cuts SQL of the kind that we print into identifiers, texts and the rest.
+// tokens cuts SQL of the kind that emit prints into identifiers, texts and the rest.
 func tokens(sql string) []token {
 	var list []token
 	for at := 0; at < len(sql); {
@@ -50,8 +50,8 @@ func isWordByte(c byte) bool {
 	return c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// Renamed returns an SQL text in which identifiers have been given other names, as
-// Postgres does with a stored expression when what it mentions is renamed.
+// Renamed returns an SQL text in which identifiers have other names, as Postgres rewrites a stored expression when a
+// column or table that it mentions is renamed.
 func Renamed(sql string, names map[string]string) string {
 	if len(names) == 0 {
 		return sql
