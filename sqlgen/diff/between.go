@@ -11,27 +11,26 @@ import (
 // The order is a law, and each part of it has a reason.
 //
 //  1. The project's own functions may depend on anything: on the type of a table's rows,
-//     on columns, on views. So they come off before what they mention changes, and go
-//     back on when all has been made.
-//  2. Policies depend on views and views on columns, so both come off before a table
-//     changes under them and go back on behind it: policies before views, then views
+//     on columns, on views. So they are dropped before the objects that they mention
+//     change, and made again at the end.
+//  2. Policies depend on views and views on columns, so both are dropped before a table
+//     changes under them and made again after it: policies before views, then views
 //     before policies. Those that depend on nothing that changes stay.
-//  3. What takes away from any table comes before all that adds to any, since a new
-//     table or constraint may bear the name of an old one.
+//  3. Steps that take away from any table come before all that add to any, since a new
+//     table or constraint may have the name of an old one.
 //  4. Renames come next, tables and keys in an order in which no name is taken twice:
-//     all that follows speaks of things as the new schema does.
-//  5. Columns are made before rows get their values, values before types and columns
-//     that they may be computed from change or go, and only then is anything required.
+//     all later steps use the names of the new schema.
+//  5. Columns are made before rows get their values. Rows get them before types change
+//     and columns go that they may be computed from. Only then is anything required.
 //  6. Keys come before the references to them, and references after all tables.
-//  7. Functions of actions answer rows of tables: those that are gone, or that Postgres
-//     cannot replace, come off before any table, and the others are made at the end, for
+//  7. Functions of actions answer rows of tables. Those that are gone, or that Postgres
+//     cannot replace, are dropped before any table. The others are made at the end, for
 //     nothing depends on them.
 //
-// With Concurrent all that would look at the rows of a table, while others wait for it,
-// is put off: constraints are added without looking at rows and validated later,
-// indexes are made concurrently, and a column becomes required through a check. These
-// steps are Later, in order, each in a transaction of its own, and CREATE INDEX
-// CONCURRENTLY in none.
+// With Concurrent, steps that would look at the rows of a table, while others wait for it, are put off: constraints are
+// added without looking at rows and validated later, indexes are made concurrently, and a column becomes required
+// through a check. These steps are Later, in order, each in a transaction of its own, and CREATE INDEX CONCURRENTLY in
+// none.
 func Between(old, new *pg.Database, options Options) *Plan {
 	if old == nil {
 		old = &pg.Database{}
@@ -66,7 +65,7 @@ func Between(old, new *pg.Database, options Options) *Plan {
 	p.functions()
 	p.code()
 	p.plan.Steps = append(p.plan.Steps, p.later...)
-	// What may be a rename comes first: with it, other refusals go.
+	// Possible renames come first: with them, other refusals go.
 	slices.SortStableFunc(p.plan.Refused, func(a, b *Refusal) int { return min(1, len(b.Renames)) - min(1, len(a.Renames)) })
 	p.plan.Unused = p.unused()
 	p.plan.Result = p.result()
@@ -83,22 +82,22 @@ type planner struct {
 	offViews map[string]bool // old views that cannot stay
 	touched  map[string]bool // tables whose columns or views change, by old and new name
 
-	dropsFiles bool // whether rows or values go that may name files
+	dropsFiles bool // whether rows or values that may name files go
 }
 
 // pair is a table in both databases, or in one of them.
 type pair struct {
-	old, new  *pg.Table         // nil means that it is not there
+	old, new  *pg.Table         // nil means that the table is missing there
 	columns   map[string]string // kept columns: old name → new name
-	names     map[string]string // what is renamed: old name → new name
-	rekeeps   bool              // whether triggers that keep columns come off and go back on
-	retouched bool              // whether the trigger that sets updated_at was replaced for the time of the change
+	names     map[string]string // renamed names: old name → new name
+	rekeeps   bool              // whether triggers that keep columns are dropped and made again
+	retouched bool              // whether another trigger replaced the one that sets updated_at during the change
 	remade    map[string]bool   // computed columns that are made anew, by old and new name
 	retyped   map[string]bool   // columns, by old name, whose type changes
 	kept      map[any]any       // constraints, references and indexes: old → new
 }
 
-// step adds a step of no interest beyond what it does.
+// step adds a step of the plan's transaction, without a number of rows.
 func (p *planner) step(c Change, table *pg.Table, reason string, lock Lock, hazards ...Hazard) *Step {
 	s := &Step{Change: c, Reason: reason, Lock: lock, Hazards: hazards, Rows: Unknown}
 	if table != nil {
@@ -119,7 +118,7 @@ func (p *planner) afterwards(c Change, table *pg.Table, reason string, lock Lock
 
 func (p *planner) refuse(r *Refusal) { p.plan.Refused = append(p.plan.Refused, r) }
 
-// touch notes that what custom code may know of a table changes.
+// touch notes that a table changes in a way that custom code may depend on.
 func (p *planner) touch(pr *pair) {
 	if pr.old != nil {
 		p.touched[pr.old.Name] = true
@@ -194,7 +193,7 @@ func originOf(t *pg.Table, c *pg.Column) pg.Origin {
 	return o
 }
 
-// gone is the reason for taking away what an old table had, if the new one is there.
+// gone is the reason for removing a part of an old table if the new table exists.
 func (pr *pair) gone(what string) string {
 	if pr.new == nil {
 		return pr.old.Origin.Of + " is gone"
@@ -207,9 +206,8 @@ func (pr *pair) gone(what string) string {
 	return text
 }
 
-// views finds the views that cannot stay: those that are gone, and those that show what
-// is renamed, retyped or gone. A view that shows more, behind what it showed, is
-// replaced where it is.
+// views finds the views that cannot stay: those that are gone, and those that show a renamed, retyped or dropped
+// column. A view that shows more, behind its old columns, is replaced in place.
 func (p *planner) views() {
 	for _, v := range p.old.Views {
 		n := p.new.View(v.Name)
@@ -261,7 +259,7 @@ func (p *planner) takeOff() {
 	}
 }
 
-// policy returns the new policy of the name that an old one bears.
+// policy returns the new policy with the name of an old one.
 func (pr *pair) policy(o *pg.Policy) *pg.Policy {
 	if pr.new == nil {
 		return nil
@@ -280,8 +278,8 @@ func (pr *pair) policyReason(o, n *pg.Policy) string {
 	return pr.new.Origin.String() + ": its rules, or the actions under them, are others"
 }
 
-// standsOnChange tells whether a policy that stays the same depends on a view that comes
-// off, or on a column whose type changes.
+// standsOnChange tells whether a policy that stays the same depends on a view that is dropped, or on a column whose
+// type changes.
 func (p *planner) standsOnChange(pr *pair, o *pg.Policy) bool {
 	return slices.ContainsFunc(o.Views, func(v string) bool { return p.offViews[v] }) ||
 		slices.ContainsFunc(o.Columns, func(c string) bool { return pr.retyped[c] })
@@ -345,7 +343,7 @@ func (p *planner) grants(pr *pair) {
 	}
 }
 
-// renamed returns names of columns as they are when all renames have been made.
+// renamed returns names of columns after all renames.
 func (pr *pair) renamed(columns []string) []string {
 	list := make([]string, len(columns))
 	for i, c := range columns {
@@ -357,7 +355,7 @@ func (pr *pair) renamed(columns []string) []string {
 	return list
 }
 
-// byCall returns functions by what they are called with.
+// byCall returns functions by their names and argument types.
 func byCall(list []*pg.Function) map[string]*pg.Function {
 	functions := make(map[string]*pg.Function, len(list))
 	for _, f := range list {
@@ -368,14 +366,14 @@ func byCall(list []*pg.Function) map[string]*pg.Function {
 
 func calledAs(f *pg.Function) string { return f.Name + "(" + f.Types() + ")" }
 
-// fits tells whether a function can be replaced by another one: Postgres demands that the
-// parameters have the same names and that it returns the same, and leaves its owner.
+// fits tells whether another function can replace a function: Postgres demands that the parameters have the same names
+// and that it returns the same, and leaves its owner.
 func fits(o, n *pg.Function) bool {
 	return o.Returns == n.Returns && slices.Equal(o.Arguments, n.Arguments) && o.Owner == n.Owner
 }
 
-// dropFunctions drops the functions that are gone or cannot be replaced. They answer rows
-// of tables, which therefore cannot be dropped before.
+// dropFunctions drops the functions that are gone or cannot be replaced. They answer rows of tables, which therefore
+// cannot be dropped before.
 func (p *planner) dropFunctions() {
 	functions := byCall(p.new.Functions)
 	for _, o := range p.old.Functions {
@@ -399,8 +397,8 @@ func (p *planner) functions() {
 	}
 }
 
-// code takes the project's own functions off around all other steps, and makes them
-// anew, if they are others or mention a table that changes.
+// code drops the project's own functions before all other steps, and makes them anew after them, if they are different
+// or mention a table that changes.
 func (p *planner) code() {
 	same := slices.EqualFunc(p.old.Code, p.new.Code, func(o, n *pg.CodeFile) bool { return o.Name == n.Name && o.Digest == n.Digest })
 	reason := "the files of custom code are others"
@@ -439,8 +437,8 @@ func inOrderOf(o, n *pg.View) *pg.View {
 	return &ordered
 }
 
-// result is the new database with columns in the order in which they are there: those
-// of a table that was first, and those that were added behind them.
+// result is the new database with its columns in the database's order: first those of the old table, then those that
+// were added behind them.
 func (p *planner) result() *pg.Database {
 	after := *p.new
 	after.Tables, after.Views = nil, nil

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// compile compiles a schema that must be good, and custom code beside it.
+// compile compiles a schema without errors, with custom code.
 func compile(t *testing.T, schema string, code ...string) *pg.Database {
 	t.Helper()
 	p := &sqlgen.Project{Files: []*syntax.Source{{Name: "blog.stern", Text: []byte(schema)}}}
@@ -58,7 +58,7 @@ func ordered(t *testing.T, plan *diff.Plan, wants ...string) {
 
 const rules = `@permission(expression: true, actions: [get, list, create])`
 
-// TestLaw holds the order of a plan, law by law.
+// TestLaw checks the order of a plan, law by law.
 func TestLaw(t *testing.T) {
 	t.Parallel()
 	const author = "model Author { fields { name Text } }\n"
@@ -175,7 +175,7 @@ func TestTouchesOnlyWhatMentionsIt(t *testing.T) {
 	ordered(t, plan, "alter table app.post add column note text;", "create or replace view related.post")
 }
 
-// TestFunctionsGoBeforeTables drops a model: what answers its rows goes first.
+// TestFunctionsGoBeforeTables drops a model: the functions that answer its rows go first.
 func TestFunctionsGoBeforeTables(t *testing.T) {
 	t.Parallel()
 	const kept = "model Author { fields { name Text } actions { get getAuthor(id) } " + rules + " }\n"
@@ -184,8 +184,7 @@ func TestFunctionsGoBeforeTables(t *testing.T) {
 	ordered(t, plan, "drop function api.get_post", "drop function api.list_posts", "drop table app.post")
 }
 
-// TestConcurrent plans for a table that is large and in use: nothing that looks at its rows
-// is done while others wait.
+// TestConcurrent plans for a table that is large and in use: no step looks at its rows while others wait.
 func TestConcurrent(t *testing.T) {
 	t.Parallel()
 	old := compile(t, "model Post { fields { title Text? code Text slug Text } } model Author {}")
@@ -223,7 +222,7 @@ func TestConcurrent(t *testing.T) {
 	}
 }
 
-// TestReasons tells why each step is there, what it risks and which lock it takes.
+// TestReasons checks the reason, the hazards and the lock of each step.
 func TestReasons(t *testing.T) {
 	t.Parallel()
 	old := compile(t, "model Post {\n  fields {\n    title Text\n    prio Text\n    note Text?\n  }\n}")
@@ -257,8 +256,8 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestRefused names what a plan does not do by itself, by the name that allows it, without
-// a database to ask; and takes it when it is allowed by that name.
+// TestRefused checks that a plan without a database to ask names each change that it refuses by the name that allows
+// it, and makes the change when that name is allowed.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	const enum = "\nenum State { Open Done }\n"
@@ -293,8 +292,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestNeedsValue refuses a new required field on a table that may hold rows, and says for
-// which column a value would do.
+// TestNeedsValue refuses a new required field on a table that may hold rows, and names the column that needs a value.
 func TestNeedsValue(t *testing.T) {
 	t.Parallel()
 	old, new := compile(t, "model Post {}"), compile(t, "model Post { fields { slug Text } }")
@@ -315,8 +313,8 @@ func TestNeedsValue(t *testing.T) {
 	}
 }
 
-// TestRenameNotFound warns of a @renamed from what the database never had, and not of one
-// that has had its effect.
+// TestRenameNotFound warns of a @renamed from a name that the database never had, but not of one that has had its
+// effect.
 func TestRenameNotFound(t *testing.T) {
 	t.Parallel()
 	old := compile(t, "model Post { fields { a Text state State } } enum State { Open Done }")

@@ -2,14 +2,14 @@ package diff
 
 import "github.com/sternpost/sternpost/sqlgen/pg"
 
-// Change is what a step does. It is one of the types below. Tables are those of the
-// new database, but where a change takes away.
+// Change is the action of a step. It is one of the types below. Tables are those of the new database, except where a
+// change takes away.
 type Change interface {
 	isChange()
 }
 
 type (
-	// DropPolicy, DropView and DropFunction take off what is gone or made anew below.
+	// DropPolicy, DropView and DropFunction drop objects that are gone or made anew below.
 	DropPolicy struct {
 		Table  *pg.Table // the old one
 		Policy *pg.Policy
@@ -47,7 +47,7 @@ type (
 		Old, New *pg.Column
 		Using    string
 	}
-	// DropExpression ends that Postgres computes a column, which keeps its values.
+	// DropExpression makes a generated column an ordinary one, which keeps its values.
 	DropExpression struct {
 		Table  *pg.Table
 		Column *pg.Column
@@ -57,7 +57,7 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
-	// SetNotNull and DropNotNull say whether a column may be null.
+	// SetNotNull and DropNotNull set whether a column may be null.
 	SetNotNull struct {
 		Table  *pg.Table
 		Column *pg.Column
@@ -66,15 +66,14 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
-	// DropKeepers and CreateKeepers are about the functions that keep computed columns of
-	// a table, or are called by its triggers to keep others.
+	// DropKeepers and CreateKeepers are about the functions that keep computed columns of a table, or that its triggers
+	// call to keep others.
 	DropKeepers   struct{ Table *pg.Table }
 	CreateKeepers struct{ Table *pg.Table }
-	// DropTester and CreateTester are about the function that tests rules of a table when all
-	// rows are written.
+	// DropTester and CreateTester are about the function that tests rules of a table when all rows are written.
 	DropTester   struct{ Table *pg.Table }
 	CreateTester struct{ Table *pg.Table }
-	// TestRows looks whether the rows that are there satisfy such a rule.
+	// TestRows checks whether existing rows satisfy such a rule.
 	TestRows struct {
 		Table *pg.Table
 		Rule  *pg.Constraint
@@ -84,9 +83,8 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
-	// CreateSequence makes the sequence of a column that is there, and DropSequence takes
-	// it away, with the default that takes numbers from it; the table and column are the
-	// old ones then. RenameSequence has one follow its column.
+	// CreateSequence makes the sequence of an existing column. DropSequence drops it, with the default that takes
+	// numbers from it; the table and column are then the old ones. RenameSequence makes one follow its column.
 	CreateSequence struct {
 		Table  *pg.Table
 		Column *pg.Column
@@ -96,9 +94,8 @@ type (
 		Column *pg.Column
 	}
 	RenameSequence struct{ Old, New string }
-	// RestartSequence says with which number a sequence begins; numbers that are given are
-	// not given again. AdvanceSequence moves a sequence to its first number and beyond the
-	// numbers that rows have, if it has not come so far.
+	// RestartSequence sets the first number of a sequence; it does not give a number twice. AdvanceSequence moves a
+	// sequence to its first number and beyond the numbers that rows have, if it is behind.
 	RestartSequence struct {
 		Table  *pg.Table
 		Column *pg.Column
@@ -107,11 +104,11 @@ type (
 		Table  *pg.Table
 		Column *pg.Column
 	}
-	// CountFiles counts anew which fields name each file: triggers do that when rows are
-	// written, and see nothing of a column or table that is dropped.
+	// CountFiles counts anew the fields that name each file: triggers do so when rows are written, and do not see that
+	// a column or table is dropped.
 	CountFiles struct{}
-	// NumberRows gives rows without a value the next numbers of a column's sequence, in the
-	// order in which they were made.
+	// NumberRows gives rows without a value the next numbers of a column's sequence, in the order in which the rows
+	// were made.
 	NumberRows struct {
 		Table  *pg.Table
 		Column *pg.Column
@@ -123,20 +120,20 @@ type (
 		Value  string
 		Where  string
 	}
-	// CommentTable and CommentColumn set a comment; an empty one takes it off.
+	// CommentTable and CommentColumn set a comment; an empty one removes it.
 	CommentTable  struct{ Table *pg.Table }
 	CommentColumn struct {
 		Table  *pg.Table
 		Column *pg.Column
 	}
 
-	// DropConstraint takes a key, a check or a reference off the old table.
+	// DropConstraint drops a key, a check or a reference of the old table.
 	DropConstraint struct {
 		Table *pg.Table
 		Name  string
 	}
-	// AddConstraint adds a key or a check. With NotValid rows that are there are not looked
-	// at; with FromIndex a key takes the index of its name.
+	// AddConstraint adds a key or a check. With NotValid it does not look at existing rows; with FromIndex a key takes
+	// the index of its name.
 	AddConstraint struct {
 		Table      *pg.Table
 		Constraint *pg.Constraint
@@ -149,7 +146,7 @@ type (
 		Reference *pg.Reference
 		NotValid  bool
 	}
-	// Validate looks at the rows that were there before a constraint.
+	// Validate checks the rows that are older than a constraint.
 	Validate struct {
 		Table *pg.Table
 		Name  string
@@ -159,12 +156,11 @@ type (
 		Table    *pg.Table
 		Old, New string
 	}
-	// RenameIndex renames an index, or a key, whose index is called like it.
+	// RenameIndex renames an index, or a key, whose index has its name.
 	RenameIndex struct{ Old, New string }
 
-	// DropIndex and CreateIndex are about indexes that are not constraints, and
-	// CreateUnique about the index of a key: of one that binds some rows only, or of
-	// one that takes it afterwards.
+	// DropIndex and CreateIndex are about indexes that are not constraints. CreateUnique is about the index of a key
+	// that binds some rows only, or that takes its index afterwards.
 	DropIndex   struct{ Name string }
 	CreateIndex struct {
 		Table        *pg.Table
@@ -187,7 +183,7 @@ type (
 		Trigger *pg.Trigger
 	}
 
-	// CreateView makes a view; with Replace in place of one that shows less.
+	// CreateView makes a view; with Replace it replaces one that shows less.
 	CreateView struct {
 		View    *pg.View
 		Replace bool
@@ -196,13 +192,13 @@ type (
 		Table  *pg.Table
 		Policy *pg.Policy
 	}
-	// SetGrants takes all privileges on a table from the roles that had any and gives
-	// those of the table. From are the roles.
+	// SetGrants revokes all privileges on a table from the roles that had any and grants those of the table. From are
+	// the roles.
 	SetGrants struct {
 		Table *pg.Table
 		From  []string
 	}
-	// CreateFunction makes a function; with Replace in place of one that is called alike.
+	// CreateFunction makes a function; with Replace it replaces one with the same name and arguments.
 	CreateFunction struct {
 		Function *pg.Function
 		Replace  bool

@@ -30,8 +30,8 @@ func (p *planner) alter() {
 	}
 }
 
-// addColumns adds columns. One that is required and has no default gets a value in the
-// rows that are there; where there are any, somebody has to say which.
+// addColumns adds columns. A required column without default needs a value in existing rows; if there are any, the user
+// has to give it.
 func (p *planner) addColumns(pr *pair) {
 	for _, n := range pr.new.Columns {
 		if pr.was(n.Name) != nil || n.Generated != "" {
@@ -102,8 +102,8 @@ func (p *planner) dropColumns(pr *pair) {
 	}
 }
 
-// dropColumn drops a column of a table, under the name that it has then, if it holds nothing
-// that anybody wrote, or if it may be dropped.
+// dropColumn drops a column of a table, under its name at that time, if it holds no written values, or if it may be
+// dropped.
 func (p *planner) dropColumn(pr *pair, at *pg.Table, o *pg.Column) {
 	reason := pr.gone("field " + fieldOf(o))
 	if n := pr.new.Column(o.Name); n != nil && isComputed(n) {
@@ -142,8 +142,7 @@ func fieldOf(c *pg.Column) string {
 	return c.Name
 }
 
-// columnRenames returns what would keep the values of a column: each new field of its
-// type.
+// columnRenames returns the renames that would keep the values of a column: each new field of its type.
 func (pr *pair) columnRenames(o *pg.Column) []Rename {
 	var list []Rename
 	for _, n := range pr.new.Columns {
@@ -154,8 +153,8 @@ func (pr *pair) columnRenames(o *pg.Column) []Rename {
 	return list
 }
 
-// alterColumn changes a column that stays. Its values come first: their names, where
-// they are those of an enum, then their type, then whether there must be one.
+// alterColumn changes a column that stays. Its values come first: the names of an enum's values, then the type, then
+// whether a value is required.
 func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	reason := originOf(pr.new, n).String()
 	had := defaultLeft(o, n)
@@ -165,7 +164,7 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 	if o.Type == n.Type && o.Opaque == n.Opaque {
 		p.alterValues(pr, o, n, reason)
 	} else if p.alterType(pr, o, n, reason) {
-		had = "" // it came off with the old type
+		had = "" // it was dropped with the old type
 	}
 	if had != n.Default {
 		p.step(AlterDefault{pr.new, n}, pr.new, reason, AccessExclusive)
@@ -215,8 +214,7 @@ func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 	}
 }
 
-// alterType changes the type of a column, or whether the server seals what it holds. It
-// tells whether a step does.
+// alterType changes the type of a column, or whether the server seals its values. It tells whether a step does.
 func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	c := ConversionOf(o, n)
 	column := pg.Ident(o.Name)
@@ -246,12 +244,12 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	r.Rows = p.rows(pr.old.Name, r.Condition)
 	switch {
 	case r.Rows == 0 && o.Type == n.Type:
-		return false // only what the server does with it changes
+		return false // only the server's handling of it changes
 	case r.Rows == 0:
 		alter(using)
 		return true
 	}
-	left := "null" // of what has no place in the new type
+	left := "null" // the value for values with no place in the new type
 	if n.NotNull {
 		left = n.Default
 	}
@@ -288,9 +286,9 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	return true
 }
 
-// emptyArrays changes the type of arrays, of which some have elements that have no place in
-// the new one. Postgres takes no query in the expression that converts them, so those are
-// marked before, by what no array of ours holds, and told by it behind.
+// emptyArrays changes the type of arrays, some with elements that have no place in the new type. Postgres takes no
+// query in the expression that converts them. So a value that no array of the project holds marks those arrays before,
+// and identifies them afterwards.
 func (p *planner) emptyArrays(pr *pair, o, n *pg.Column, c Conversion, using, left string, r *Refusal) {
 	column := pg.Ident(n.Name)
 	p.step(UpdateRows{pr.new, n, "array[null]", c.unfit(column)}, pr.new, r.Reason+": what has no place in the new type", RowExclusive, LosesData, Long).Rows = r.Rows
@@ -317,8 +315,7 @@ func renames(o, n *pg.Column) []pg.ValueRename {
 	return list
 }
 
-// alterValues renames the values of an enum in the rows, and looks after rows that hold
-// what the enum has no more.
+// alterValues renames the values of an enum in the rows, and handles rows with values that the enum no longer has.
 func (p *planner) alterValues(pr *pair, o, n *pg.Column, reason string) {
 	if len(n.Values) == 0 {
 		return
@@ -356,7 +353,7 @@ func (p *planner) renameValues(pr *pair, o, n *pg.Column) []pg.ValueRename {
 	return renamed
 }
 
-// dropValue looks after the rows that hold a value that an enum has no more.
+// dropValue handles the rows that hold a value that an enum no longer has.
 func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray bool) {
 	holds := func(column string) string {
 		if isArray {
@@ -402,7 +399,7 @@ func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray
 	s.Rows, s.Given = r.Rows, given
 }
 
-// narrow looks after a text that becomes an enum.
+// narrow handles a text that becomes an enum.
 func (p *planner) narrow(pr *pair, o, n *pg.Column, reason string, isArray bool) {
 	values := make([]string, len(n.Values))
 	for i, v := range n.Values {

@@ -8,18 +8,16 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Columns that are computed are never altered: one whose expression changes is dropped and
-// made anew, since nobody has written what it holds. Triggers that keep columns come off
-// before any table changes, and go back on when every column has been filled: so what the
-// steps between do to rows does not concern them.
+// Computed columns are never altered. A column whose expression changes is dropped and made anew, since its values were
+// not written by anyone. Triggers that keep columns are dropped before any table changes, and made again when every
+// column has been filled: so they ignore the steps between.
 
-// isComputed tells whether nobody writes what a column holds.
+// isComputed tells whether a column's values are computed and never written.
 func isComputed(c *pg.Column) bool { return c.IsComputed() }
 
-// remake parts the columns that cannot become one another: those that are computed by
-// another expression, or were not computed before, and generated ones that read what
-// changes; and computed ones that a sequence numbers now. Any other that is not computed any
-// longer keeps its values.
+// remake separates old and new columns that cannot become one another: those that are computed by another expression,
+// or were not computed before, and generated ones that read a changed column; and computed ones that a sequence numbers
+// now. Any other column that is no longer computed keeps its values.
 func (p *planner) remake() {
 	names := map[string]string{}
 	for _, pr := range p.pairs {
@@ -49,8 +47,7 @@ func (p *planner) remake() {
 	}
 }
 
-// changes tells whether an expression over the old columns reads one that does not stay as
-// it is.
+// changes tells whether an expression over the old columns reads a column that changes.
 func (pr *pair) changes(expression string) bool {
 	mentioned := pg.Mentions(pg.Lit(expression))
 	return slices.ContainsFunc(pr.old.Columns, func(o *pg.Column) bool {
@@ -64,9 +61,8 @@ func (pr *pair) isRemade(columns []string) bool {
 	return slices.ContainsFunc(columns, func(c string) bool { return pr.remade[c] })
 }
 
-// keepAnew finds the tables whose triggers that keep columns have to come off and go back on:
-// those between which something changes that is kept, or that it is made of. A column that no
-// computed one mentions changes with them on.
+// keepAnew finds the tables whose triggers that keep columns have to be dropped and made again: the groups in which a
+// kept column, or a column that it is made of, changes. A column that no computed one mentions changes with them on.
 func (p *planner) keepAnew() {
 	groups := p.keptTogether()
 	for _, pr := range p.pairs {
@@ -74,7 +70,7 @@ func (p *planner) keepAnew() {
 	}
 }
 
-// keptTogether groups the tables by what is kept: one with those of which its columns are made.
+// keptTogether groups the tables by kept columns: a table with those that its columns are made of.
 func (p *planner) keptTogether() map[*pair][]*pair {
 	groups := map[*pair][]*pair{}
 	for _, pr := range p.pairs {
@@ -101,7 +97,7 @@ func (p *planner) keptTogether() map[*pair][]*pair {
 	return groups
 }
 
-// keptIn returns what the columns of a table are kept equal to.
+// keptIn returns the expressions that the columns of a table are kept equal to.
 func keptIn(t *pg.Table) []pg.Expr {
 	var definitions []pg.Expr
 	for _, c := range t.Columns {
@@ -112,8 +108,8 @@ func keptIn(t *pg.Table) []pg.Expr {
 	return definitions
 }
 
-// keptOf tells all of a table that has to do with what is kept; nothing if triggers keep
-// nothing in the database.
+// keptOf describes all parts of a table that concern kept columns; it is empty if triggers keep nothing in the
+// database.
 func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
 	if t == nil || !slices.ContainsFunc(db.Tables, func(t *pg.Table) bool { return len(t.Keepers) > 0 }) {
 		return ""
@@ -140,8 +136,7 @@ func (p *planner) keptOf(t *pg.Table, db *pg.Database) string {
 	return asText(told)
 }
 
-// sortedColumns returns columns of a table, which are in the order in which they were added, by
-// their names.
+// sortedColumns returns columns of a table by name; the table has them in the order in which they were added.
 func sortedColumns(t *pg.Table, which func(*pg.Column) bool) []*pg.Column {
 	columns := slices.DeleteFunc(slices.Clone(t.Columns), func(c *pg.Column) bool { return !which(c) })
 	slices.SortFunc(columns, func(a, b *pg.Column) int { return strings.Compare(a.Name, b.Name) })
@@ -170,13 +165,12 @@ func isKeeping(t *pg.Trigger) bool {
 	return strings.HasPrefix(t.Name, "_400_keep_") || strings.HasPrefix(t.Name, "_050_guard_")
 }
 
-// isOff tells whether a trigger has come off for the time of the change.
+// isOff tells whether a trigger has been dropped for the time of the change.
 func (p *planner) isOff(pr *pair, t *pg.Trigger) bool {
 	return pr.rekeeps && isKeeping(t) || t.Name == pg.TestTrigger && p.retests(pr)
 }
 
-// stopKeeping takes the triggers that keep columns off, and drops computed columns that
-// are made anew.
+// stopKeeping drops the triggers that keep columns, and the computed columns that are made anew.
 func (p *planner) stopKeeping() {
 	for _, pr := range p.pairs {
 		if pr.old == nil {
@@ -190,7 +184,7 @@ func (p *planner) stopKeeping() {
 			}
 		}
 		if pr.new != nil && slices.ContainsFunc(pr.old.Columns, isComputed) && pr.changesColumns() {
-			// It tells columns by name, and so would hold on to their types.
+			// It names columns, and so would keep their types from changing.
 			touch := &pg.Trigger{Name: touchTrigger, Text: "create trigger " + touchTrigger + " before update on " +
 				pg.Qualified(pr.old.Schema, pr.old.Name) + "\n  for each row execute function platform.tg_touch();"}
 			p.step(DropTrigger{pr.old, touchTrigger}, pr.old, "what it compares may change below", AccessExclusive)
@@ -203,8 +197,8 @@ func (p *planner) stopKeeping() {
 	}
 }
 
-// freeze lets columns that are not computed any longer keep their values, before what they
-// were computed from goes.
+// freeze lets columns that are no longer computed keep their values, before the columns that they were computed from
+// go.
 func (p *planner) freeze() {
 	for _, pr := range p.pairs {
 		if pr.old == nil || pr.new == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/diff"
 )
 
-// What triggers keep is computed anew only where something changes that it is made of.
+// Triggers compute kept columns anew only where a column that they are made of changes.
 func TestOnlyWhatIsConcernedIsKeptAnew(t *testing.T) {
 	t.Parallel()
 	const old = `

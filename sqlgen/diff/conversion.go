@@ -7,10 +7,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Keeps is what a change of type leaves of a column's values.
+// Keeps is the part of a column's values that survives a change of type.
 type Keeps int
 
-// What a change of type leaves.
+// The parts that survive a change of type.
 const (
 	Nothing  Keeps = iota // no value has a place in the new type: it starts empty
 	Readable              // values that read as one of the new type; others have no place there
@@ -18,7 +18,7 @@ const (
 	Exactly               // every value, so that nothing is lost
 )
 
-// Conversion is what becomes of values when a column changes its type.
+// Conversion is the effect on values when a column changes its type.
 type Conversion struct {
 	Keeps   Keeps
 	Using   string // SQL with $ for the column: the new value
@@ -30,7 +30,7 @@ func (c Conversion) using(column string) string { return strings.ReplaceAll(c.Us
 
 func (c Conversion) unfit(column string) string { return strings.ReplaceAll(c.Unfit, "$", column) }
 
-// consequence says what would become of the values.
+// consequence says what would happen to the values.
 func (c Conversion) consequence() string {
 	switch c.Keeps {
 	case Rounded:
@@ -41,8 +41,7 @@ func (c Conversion) consequence() string {
 	return "its values would be lost"
 }
 
-// Types are the types of columns that there are, of one value each. Any of them but
-// real[] may come as an array.
+// Types are the existing types of columns, of one value each. All of them but real[] may be in an array.
 var Types = []string{
 	"text", `text collate "C"`, "bigint", "numeric", "boolean", "timestamptz(3)", "date", "interval", "jsonb", "real[]",
 }
@@ -50,8 +49,8 @@ var Types = []string{
 // maxInteger is the greatest integer that a Number may be.
 const maxInteger = "9007199254740991"
 
-// The forms in which texts are read as other values: those in which the values
-// themselves are written, so that the text comes back the same.
+// The forms in which texts are read as other values: those in which the values themselves are written, so that the text
+// comes back the same.
 var (
 	integerForm   = pg.Quote(`^(0|-?[1-9][0-9]{0,15})\Z`)
 	decimalForm   = pg.Quote(`^-?(0|[1-9][0-9]*)([.][0-9]+)?\Z`)
@@ -60,8 +59,7 @@ var (
 	durationForm  = pg.Quote(`^P([0-9]+Y)?([0-9]+M)?([0-9]+W)?([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+([.][0-9]+)?S)?)?\Z`)
 )
 
-// conversions is the table of changes between types of one value. What is not in it
-// keeps nothing.
+// conversions is the table of changes between types of one value. A pair that is missing keeps nothing.
 var conversions = map[[2]string]Conversion{
 	{"text", "bigint"}:         {Readable, "$::bigint", "case when $ ~ " + integerForm + " then $::numeric not between -" + maxInteger + " and " + maxInteger + " else $ is not null end", false},
 	{"text", "numeric"}:        {Readable, "$::numeric", "$ !~ " + decimalForm, false},
@@ -88,8 +86,8 @@ var conversions = map[[2]string]Conversion{
 	{"timestamptz(3)", "date"}: {Rounded, "($ at time zone 'UTC')::date", "$ at time zone 'UTC' <> date_trunc('day', $ at time zone 'UTC')", false},
 }
 
-// ConversionOf tells what becomes of the values of a column. What the server has hashed
-// or encrypted is neither readable as anything else nor the same as a text.
+// ConversionOf returns the effect on the values of a column. Hashed or encrypted values are neither readable as
+// anything else nor the same as a text.
 func ConversionOf(o, n *pg.Column) Conversion {
 	if o.Opaque != n.Opaque {
 		return Conversion{Nothing, "null", "$ is not null", false}
@@ -98,7 +96,7 @@ func ConversionOf(o, n *pg.Column) Conversion {
 	if o.Type == n.Type || len(n.Values) == 0 || c.Keeps == Nothing {
 		return c
 	}
-	fit := slices.Clone(n.Values) // and what is renamed on the way
+	fit := slices.Clone(n.Values) // and the values renamed on the way
 	for _, r := range renames(o, n) {
 		fit = append(fit, r.Old)
 	}
@@ -126,7 +124,7 @@ func (c Conversion) toEnum(n *pg.Column, fit []string) Conversion {
 	return Conversion{Readable, c.Using, unfit, false}
 }
 
-// Convert tells what becomes of values of one type in a column of another.
+// Convert returns the effect on values of one type in a column of another.
 func Convert(from, to string) Conversion {
 	if from == to {
 		return Conversion{Exactly, "$", "", true}
@@ -152,7 +150,7 @@ func Convert(from, to string) Conversion {
 	return convertMany(one, other, to)
 }
 
-// within is a conversion that goes on with what another has made, if it keeps anything.
+// within is a conversion that continues with the result of another one, if it keeps anything.
 func (c Conversion) within(using, unfit string) Conversion {
 	if c.Keeps == Nothing {
 		return c
@@ -173,7 +171,7 @@ func elementOf(t string) (string, bool) {
 	return element, isArray
 }
 
-// convertOne tells what becomes of single values. Texts that sort otherwise are texts.
+// convertOne returns the effect on single values. Texts with another collation are texts.
 func convertOne(from, to string) Conversion {
 	from, fromSorted := strings.CutSuffix(from, ` collate "C"`)
 	to, toSorted := strings.CutSuffix(to, ` collate "C"`)
@@ -186,8 +184,8 @@ func convertOne(from, to string) Conversion {
 	return Conversion{Nothing, "null", "$ is not null", false}
 }
 
-// convertMany tells what becomes of the elements of arrays. Where Postgres has a cast for
-// whole arrays that writes elements as ours does, it is taken.
+// convertMany returns the effect on the elements of arrays. If Postgres has a cast for whole arrays that writes
+// elements as the conversion does, it uses the cast.
 func convertMany(from, to, array string) Conversion {
 	c := convertOne(from, to)
 	array, _ = strings.CutSuffix(array, ` collate "C"`)
@@ -200,7 +198,7 @@ func convertMany(from, to, array string) Conversion {
 		c.Using = "platform.iso_duration($)"
 	case from == "date" && to == "timestamptz(3)", from == "timestamptz(3)" && to == "date",
 		from == "boolean" && to != "text", to == "boolean" && !strings.HasPrefix(from, "text"):
-		return Conversion{Nothing, "null", "$ is not null", false} // Postgres has no cast that does it
+		return Conversion{Nothing, "null", "$ is not null", false} // Postgres has no such cast
 	default:
 		c.Using = "$::" + array
 	}

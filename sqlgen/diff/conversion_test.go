@@ -41,7 +41,7 @@ func columnTypes() []string {
 	return list
 }
 
-// samples returns what a column of a type may hold: of an array none, one and several.
+// samples returns example values of a column's type: for an array none, one and several.
 func samples(typ string) []string {
 	if list, ok := values[typ]; ok {
 		return list
@@ -55,9 +55,8 @@ func samples(typ string) []string {
 	return list
 }
 
-// TestConversions changes columns from every type to every other, on a real Postgres. A
-// value that is said to fit must come over, and come back as it was; where nothing is
-// said to be lost every value must fit.
+// TestConversions changes columns from every type to every other, on a real Postgres. A value that is said to fit must
+// come over, and come back as it was; a conversion that is said to lose nothing must fit every value.
 func TestConversions(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -12,12 +12,12 @@ import (
 type Plan struct {
 	Steps    []*Step
 	Refused  []*Refusal   // nothing of the plan may run while there are any
-	Warnings []Warning    // what the schema says and the database knows nothing of
-	Unused   []string     // allowances and backfills that nothing asked for
-	Result   *pg.Database // what the database is when all steps have run: the new one, with columns in the order they have there
+	Warnings []Warning    // parts of the schema that the database does not know
+	Unused   []string     // allowances and backfills that no change needed
+	Result   *pg.Database // the database after all steps: the new one, with columns in the order that they have there
 }
 
-// Adds tells whether a column is added to a table, which goes by its old name.
+// Adds tells whether a column is added to a table, which is named by its old name.
 func (p *Plan) Adds(table, column string) bool {
 	for _, s := range p.Steps {
 		if c, ok := s.Change.(RenameTable); ok && c.Old.Name == table {
@@ -34,22 +34,22 @@ func (p *Plan) Adds(table, column string) bool {
 // IsEmpty tells whether both databases are the same.
 func (p *Plan) IsEmpty() bool { return len(p.Steps) == 0 && len(p.Refused) == 0 }
 
-// Step is one change, and what one should know of it.
+// Step is one change, with its reason and its risks.
 type Step struct {
 	Change  Change
-	Table   string   // in schema app, as it is called when the step runs; empty if it is about none
-	Reason  string   // what in the schema asks for it: model Post, field subtitle, blog.stern:12:5
+	Table   string   // in schema app, by its name when the step runs; empty if it is about none
+	Reason  string   // the part of the schema that asks for it: model Post, field subtitle, blog.stern:12:5
 	Hazards []Hazard // none if it is quick and safe
 	Lock    Lock     // the strongest that it takes on the table; empty means none
-	Rows    int64    // how many rows or values it concerns; Unknown if nobody was asked
+	Rows    int64    // how many rows or values it concerns; Unknown if not counted
 	Given   bool     // whether it computes a value that was given as a backfill
 	Later   bool     // whether it follows the transaction of the others, in one of its own
 }
 
-// Unknown is the number of rows where nobody was asked.
+// Unknown is the number of rows that were not counted.
 const Unknown int64 = -1
 
-// Hazard is what a step puts at risk.
+// Hazard is a risk of a step.
 type Hazard string
 
 // The hazards.
@@ -62,7 +62,7 @@ const (
 	Long        Hazard = "long on many rows"
 )
 
-// Lock is a lock on a table, as Postgres calls it (manual, chapter 13.3).
+// Lock is a lock on a table, by Postgres' name (manual, chapter 13.3).
 type Lock string
 
 // The locks that steps take.
@@ -75,28 +75,27 @@ const (
 	AccessExclusive      Lock = "ACCESS EXCLUSIVE"
 )
 
-// Refusal is a change that the plan does not make: rows or values would be lost, or it
-// would fail on rows.
+// Refusal is a change that the plan does not make: rows or values would be lost, or it would fail on rows.
 type Refusal struct {
 	Object   string   // column app.post.subtitle
 	Change   string   // would be dropped with its values
-	Reason   string   // as that of a step
-	Allow    string   // what allows it: drop:post.subtitle; empty if an allowance would not help
+	Reason   string   // like the reason of a step
+	Allow    string   // the allowance for it: drop:post.subtitle; empty if an allowance would not help
 	Backfill string   // the column for which a value would help: post.slug; empty means none
-	Renames  []Rename // what the schema could say to keep the values
+	Renames  []Rename // renames in the schema that would keep the values
 
-	Table     string // in schema app, as it is called now
-	Column    string // as it is called now; empty means whole rows
-	Condition string // SQL over the table: the rows that are concerned; empty means all
-	Rows      int64  // how many they are; Unknown if nobody was asked
-	Sealed    bool   // whether the column holds what must not be shown
+	Table     string // in schema app, by its current name
+	Column    string // by its current name; empty means whole rows
+	Condition string // SQL over the table: the condition for the rows concerned; empty means all
+	Rows      int64  // how many they are; Unknown if not counted
+	Sealed    bool   // whether the column's values must not be shown
 }
 
-// Rename is what the schema could say of something new to keep what is gone.
+// Rename is a @renamed that the schema could add to a new declaration to keep what is gone.
 type Rename struct {
 	Declaration string // title Text, model Label; a value of an enum
-	From        string // the name that is gone, as the schema wrote it
-	Place       string // of the declaration; empty if it is not known
+	From        string // the old name, as the schema wrote it
+	Place       string // of the declaration; empty if unknown
 	Table       string // in the new database
 	Column      string // empty if it is about a table or a value
 }
@@ -119,19 +118,18 @@ type Warning struct {
 // Options say what a plan may do.
 type Options struct {
 	Allow      []string   // names of refusals: drop:post.subtitle
-	Backfills  []Backfill // values for rows that are there
+	Backfills  []Backfill // values for existing rows
 	Rows       Rows       // nil without a database to ask
 	Concurrent bool       // whether tables may be large and in use: see Between
 }
 
-// Rows counts the rows of a table in schema app, as it is called now, that satisfy a
-// condition; an empty one means all. What it says must stay true until the plan has
-// run, or the plan may fail.
+// Rows counts the rows of a table in schema app, by its current name, that satisfy a condition; an empty one means all.
+// The count must stay true until the plan has run, or the plan may fail.
 type Rows func(table, condition string) int64
 
-// Backfill is a value for a column of the rows that are there.
+// Backfill is a value for a column of existing rows.
 type Backfill struct {
-	Table, Column string // as the new database calls them
+	Table, Column string // by their names in the new database
 	Value         string // an SQL expression over the columns of the table
 }
 
@@ -149,10 +147,10 @@ func ParseBackfill(text string) (Backfill, error) {
 // String writes a backfill as ParseBackfill reads it.
 func (b Backfill) String() string { return b.name() + " = " + b.Value }
 
-// name is how a backfill is spoken of: post.slug.
+// name is the display name of a backfill: post.slug.
 func (b Backfill) name() string { return b.Table + "." + b.Column }
 
-// permissions keeps watch over what was allowed and what of it was used.
+// permissions tracks the given allowances and backfills, and which of them were used.
 type permissions struct {
 	options Options
 	used    map[string]bool
@@ -176,7 +174,7 @@ func (p *permissions) backfill(table, column string) (value string, ok bool) {
 	return "", false
 }
 
-// unused lists what nothing has asked for, as it was given.
+// unused lists those that no change needed, as they were given.
 func (p *permissions) unused() []string {
 	var list []string
 	for _, name := range p.options.Allow {

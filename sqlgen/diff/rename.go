@@ -2,8 +2,8 @@ package diff
 
 import "github.com/sternpost/sternpost/sqlgen/pg"
 
-// relation is a table, or an index with the key it may belong to, that gets another
-// name. They share the names of their schema.
+// relation is a table, or an index with the key that it may belong to, that gets another name. They share the names of
+// their schema.
 type relation struct {
 	old, new string
 	change   Change
@@ -11,8 +11,7 @@ type relation struct {
 	reason   string
 }
 
-// rename follows @renamed, and gives what hangs on tables the names that a new
-// installation would give them.
+// rename follows @renamed, and gives the objects of tables the names that a new installation would give them.
 func (p *planner) rename() {
 	p.renameRelations(p.renamedRelations())
 	for _, pr := range p.pairs {
@@ -34,7 +33,7 @@ func renameReason(o pg.Origin, at string) string {
 	return o.String() + ": @renamed"
 }
 
-// renamedRelations gathers what changes its name among tables, indexes and keys.
+// renamedRelations gathers the tables, indexes and keys whose names change.
 func (p *planner) renamedRelations() []relation {
 	var list []relation
 	for _, pr := range p.pairs {
@@ -69,8 +68,8 @@ func (p *planner) renamedRelations() []relation {
 	return list
 }
 
-// renameRelations renames in an order in which each new name is free. Where names go
-// round in a circle one of them steps aside first.
+// renameRelations renames in an order in which each new name is free. If names form a circle, one of them gets a
+// temporary name first.
 func (p *planner) renameRelations(list []relation) {
 	for len(list) > 0 {
 		at := -1

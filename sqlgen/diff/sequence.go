@@ -25,8 +25,8 @@ func (p *planner) addNumbered(pr *pair, n *pg.Column, reason string) {
 	p.require(pr, n, reason)
 }
 
-// becomeNumbered makes the sequence of a column that was there without one. What rows hold
-// that the sequence could not have given stays only if somebody says so.
+// becomeNumbered makes the sequence of an existing column without one. Values that the sequence could not have given
+// stay only if the user allows it.
 func (p *planner) becomeNumbered(pr *pair, o, n *pg.Column, reason string) {
 	p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
 	if _, given := p.backfill(pr.new.Name, n.Name); given {
@@ -46,8 +46,8 @@ func (p *planner) becomeNumbered(pr *pair, o, n *pg.Column, reason string) {
 	}
 }
 
-// number sees to the values of a column that has a sequence now. Its default is the new one
-// already, under whose lock nobody adds rows meanwhile.
+// number handles the values of a column that has a sequence now. Its default is the new one already; under that lock no
+// other transaction adds rows.
 func (p *planner) number(pr *pair, o, n *pg.Column, reason string) {
 	if o.Sequence != nil {
 		if o.Sequence.First != n.Sequence.First {
@@ -72,7 +72,7 @@ func (p *planner) number(pr *pair, o, n *pg.Column, reason string) {
 	p.require(pr, n, reason)
 }
 
-// advance moves a sequence beyond what it could give a second time.
+// advance moves a sequence beyond the numbers that it could give a second time.
 func (p *planner) advance(pr *pair, n *pg.Column, reason string) {
 	p.step(AdvanceSequence{pr.new, n}, pr.new, reason+": beyond the numbers that rows have", NoLock, Long)
 }
@@ -83,15 +83,14 @@ func defaultLeft(o, n *pg.Column) string {
 	case o.Sequence == nil:
 		return o.Default
 	case n.Sequence == nil:
-		return "" // it came off with the sequence
+		return "" // it was dropped with the sequence
 	case n.Sequence.Prefix == o.Sequence.Prefix:
 		return n.Default // it follows the sequence through renames
 	}
 	return o.Default
 }
 
-// dropSequences takes the sequences away that columns have no more. What they have given
-// stays where the column does.
+// dropSequences drops the sequences that columns no longer have. The numbers given stay if the column does.
 func (p *planner) dropSequences(pr *pair) {
 	for _, o := range pr.old.Numbered() {
 		if n := pr.new.Column(pr.columns[o.Name]); n == nil || n.Sequence == nil {
@@ -100,13 +99,13 @@ func (p *planner) dropSequences(pr *pair) {
 	}
 }
 
-// isNewlyNumbered tells whether a new column has a sequence that it had not before.
+// isNewlyNumbered tells whether a new column has a sequence that it did not have before.
 func (pr *pair) isNewlyNumbered(n *pg.Column) bool {
 	o := pr.was(n.Name)
 	return o == nil || o.Sequence == nil
 }
 
-// isNumbered tells whether a new column holds nothing but numbers of its own sequence.
+// isNumbered tells whether a new column holds only numbers of its own sequence.
 func (p *planner) isNumbered(pr *pair, column string) bool {
 	_, given := p.backfill(pr.new.Name, column)
 	return pr.was(column) == nil && pr.new.Column(column).Sequence != nil && !given

@@ -7,8 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// takeAway takes triggers that are gone, references, constraints and indexes off the tables that
-// stay, where they are gone or others.
+// takeAway drops triggers, references, constraints and indexes of the tables that stay, if they are gone or different.
 func (p *planner) takeAway() {
 	for _, pr := range p.pairs {
 		if pr.old == nil || pr.new == nil {
@@ -56,8 +55,8 @@ func triggerOf(t *pg.Table, name string) *pg.Trigger {
 	return nil
 }
 
-// best returns what in the new list an old thing becomes, or nil: one that is the same
-// and called alike, else one that is the same and not yet spoken for.
+// best returns the element of the new list that an old one becomes, or nil: one that is the same and has the same name,
+// else one that is the same and not yet matched.
 func best[T any](pr *pair, list []*T, same func(*T) bool, called func(*T) bool) *T {
 	claimed := map[any]bool{}
 	for _, n := range pr.kept {
@@ -115,8 +114,8 @@ func (pr *pair) keptIndex(o *pg.Index) *pg.Index {
 		func(n *pg.Index) bool { return n.Name == o.Name })
 }
 
-// dropTables drops the tables that are gone, if they hold nothing or it is allowed:
-// first the references between them, then the tables.
+// dropTables drops the tables that are gone, if they hold nothing or it is allowed: first the references between them,
+// then the tables.
 func (p *planner) dropTables() {
 	var gone []*Step
 	for _, pr := range p.pairs {
@@ -145,8 +144,8 @@ func (p *planner) dropTables() {
 	p.plan.Steps = append(p.plan.Steps, gone...)
 }
 
-// tableRenames returns what could be written to keep the rows of a table: for each new
-// model that has most of its columns.
+// tableRenames returns the renames that would keep the rows of a table: for each new model that has most of its
+// columns.
 func (p *planner) tableRenames(o *pg.Table) []Rename {
 	var list []Rename
 	for _, pr := range p.pairs {
@@ -246,8 +245,7 @@ func (p *planner) addIndex(pr *pair, i *pg.Index) {
 	}
 }
 
-// addConstraint adds a key or check to a table that was there, if its rows satisfy it
-// or it is allowed to find out.
+// addConstraint adds a key or check to an existing table, if its rows satisfy it or the step is allowed to find out.
 func (p *planner) addConstraint(pr *pair, c *pg.Constraint) {
 	reason := c.Origin.String()
 	if pr.old == nil {
@@ -277,8 +275,8 @@ func (p *planner) addConstraint(pr *pair, c *pg.Constraint) {
 	}
 }
 
-// mayAdd refuses a constraint that rows break, or may break without anybody to ask. It
-// returns the hazard of adding it.
+// mayAdd refuses a constraint that rows break, or may break without a database to ask. It returns the hazard of adding
+// it.
 func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 	if pr.isLookedAt(c) {
 		return nil
@@ -327,7 +325,7 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 	return p.mayBreak(r)
 }
 
-// mayBreak refuses what rows break, or may break without anybody to ask.
+// mayBreak refuses a change that rows break, or may break without a database to ask.
 func (p *planner) mayBreak(r *Refusal) []Hazard {
 	switch r.Rows = p.rows(r.Table, r.Condition); {
 	case r.Rows == 0:
@@ -342,8 +340,8 @@ func (p *planner) mayBreak(r *Refusal) []Hazard {
 	return []Hazard{MayFail}
 }
 
-// isLookedAt tells whether a check follows from the type of a column that is new, or
-// whose values are looked at with it: what an enum or another type has no place for.
+// isLookedAt tells whether a check follows from the type of a column that is new, or whose values are checked with it:
+// values that an enum or another type has no place for.
 func (pr *pair) isLookedAt(c *pg.Constraint) bool {
 	if !c.OfType {
 		return false
@@ -366,7 +364,7 @@ func (pr *pair) was(name string) *pg.Column {
 	return nil
 }
 
-// before returns what some columns are called now, if they hold now what they will.
+// before returns the current names of some columns, if they already hold their later values.
 func (pr *pair) before(columns []string) (names []string, known bool) {
 	for _, name := range columns {
 		o, n := pr.was(name), pr.new.Column(name)

@@ -6,11 +6,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Rules over what is computed from other rows are tested by triggers at the end of a
-// transaction. These come off before rows change, since Postgres alters no table for which
-// some wait, and go back on when all is as it stays.
+// Triggers test rules over values that are computed from other rows at the end of a transaction. These triggers are
+// dropped before rows change, since Postgres alters no table while some wait, and made again when all rows are final.
 
-// retests tells whether the triggers of a table that test rules come off and go back on.
+// retests tells whether the triggers of a table that test rules are dropped and made again.
 func (p *planner) retests(pr *pair) bool {
 	if pr.old == nil || pr.new == nil || pr.old.Tester == nil || pr.new.Tester == nil {
 		return true
@@ -18,7 +17,7 @@ func (p *planner) retests(pr *pair) bool {
 	return pr.rekeeps || pr.changesColumns() || pr.old.Tester.Digest != pr.new.Tester.Digest
 }
 
-// stopTesting takes the triggers off.
+// stopTesting drops the triggers.
 func (p *planner) stopTesting() {
 	for _, pr := range p.pairs {
 		if pr.old != nil && pr.old.Tester != nil && p.retests(pr) {
@@ -38,8 +37,7 @@ func (p *planner) startTesting() {
 	}
 }
 
-// testRows tests rules on the rows that are there. The triggers are there by then, so that
-// no row escapes both.
+// testRows tests rules on existing rows. The triggers exist by then, so that no row escapes both.
 func (p *planner) testRows(pr *pair) {
 	for _, r := range pr.new.Tester.Rules {
 		var hazards []Hazard
@@ -47,7 +45,7 @@ func (p *planner) testRows(pr *pair) {
 		case was && !pr.rekeeps:
 			continue
 		case was:
-		case pr.rekeeps || pr.changesColumns(): // what the rule reads may change on the way: only Postgres can tell
+		case pr.rekeeps || pr.changesColumns(): // columns that the rule reads may change on the way: only Postgres can tell
 			hazards = []Hazard{MayFail}
 		default:
 			hazards = p.mayAdd(pr, r)

@@ -64,7 +64,7 @@ func TestComputedColumnsAreKept(t *testing.T) {
 	}
 }
 
-// updated_at is the time of a caller's change to a row, not of a computation.
+// updated_at tells when a row was changed, not when it was computed.
 func TestComputingIsNoUpdate(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

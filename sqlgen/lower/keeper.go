@@ -60,7 +60,7 @@ func (l *lowering) hasComputed(m *schema.Model) bool {
 	return len(l.partsOf(m)) > 0 || slices.ContainsFunc(m.Fields, func(f *schema.Field) bool { return f.Computed != nil })
 }
 
-// touch is the trigger that sets updated_at. Computing is not an update by a caller, so the trigger ignores writes of
+// touch is the trigger that sets updated_at. Computing is not an update, so the trigger ignores writes of
 // computed columns alone: Postgres reads its condition anew for each statement.
 func (l *lowering) touch(m *schema.Model) *pg.Trigger {
 	g := &pg.Trigger{Name: "_100_touch", Timing: "before update", Function: "platform.tg_touch", When: pg.Lit("old.* is distinct from new.*")}

@@ -24,14 +24,14 @@ func sortedKeys(all ...map[string]string) []string {
 	return slices.Sorted(maps.Keys(keys))
 }
 
-// AdoptError is returned for a database that is not as any of the migrations leaves it.
+// AdoptError is returned for a database that differs from the result of every migration.
 type AdoptError struct {
-	Nearest     int // the version that it is most like
+	Nearest     int // the most similar version
 	Differences []Difference
-	Note        string // what else might be the reason
+	Note        string // another possible reason
 }
 
-// Error lists in what the database differs.
+// Error lists the differences of the database.
 func (e *AdoptError) Error() string {
 	text := fmt.Sprintf("the database is not as any migration leaves it; it is most like %03d, but for:\n%s", e.Nearest, lines(e.Differences))
 	if e.Note != "" {
@@ -40,10 +40,9 @@ func (e *AdoptError) Error() string {
 	return text + "\nnothing was changed"
 }
 
-// Adopt takes a database under the migrations in which an application was installed
-// without them. It finds the migration that leaves a database as this one is, by
-// applying all of them on a scratch Postgres (at scratchURL, or one that it starts), and
-// notes its number; it changes nothing else. It returns the number.
+// Adopt puts a database under migrations if its application was installed without them. It finds the migration that
+// leaves a database in this state, by applying all of them on a scratch Postgres (at scratchURL, or one that it
+// starts), and notes its number; it changes nothing else. It returns the number.
 func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version int, err error) {
 	if err := folder.files(); err != nil {
 		return 0, err
@@ -88,7 +87,7 @@ func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version
 	return found.version, adopt(ctx, conn, found)
 }
 
-// like is a version, and in what a database differs from it.
+// like is a version, and the differences of a database from it.
 type like struct {
 	version     int
 	differences []Difference
@@ -106,7 +105,7 @@ func (l *like) note(ctx context.Context, conn *pgx.Conn) string {
 		"give a server of that version with --scratch-url", l.major, major)
 }
 
-// likeness finds the version that a catalog is most like; of equal ones, the last.
+// likeness finds the version that is most similar to a catalog; among equal ones, the last.
 func likeness(ctx context.Context, folder *Folder, there map[string]string, scratchURL string) (best *like, err error) {
 	server, err := newScratch(ctx, scratchURL)
 	if err != nil {
@@ -139,8 +138,7 @@ func likeness(ctx context.Context, folder *Folder, there map[string]string, scra
 	return best, nil
 }
 
-// likeVersion applies migrations to a scratch database and compares a catalog with what
-// they leave.
+// likeVersion applies migrations to a scratch database and compares a catalog with the result.
 func likeVersion(ctx context.Context, folder *Folder, url string, there map[string]string) (*like, error) {
 	if _, err := Up(ctx, folder, UpOptions{URL: url}); err != nil {
 		return nil, err
@@ -162,9 +160,8 @@ func likeVersion(ctx context.Context, folder *Folder, url string, there map[stri
 	return l, conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&l.major)
 }
 
-// adopt notes the version, and the release as migrations make it: the next one changes
-// its very text. Views may show their columns in another order than after the
-// migrations, which the next one could not replace: they are made anew.
+// adopt notes the version, and the release as migrations make it: the next one changes its very text. Views may show
+// their columns in another order than after the migrations, which the next one could not replace: they are made anew.
 func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		for _, statement := range []string{
@@ -194,8 +191,8 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 	return nil
 }
 
-// alignViews makes the views anew, with what depends on them, if two releases of one
-// catalog show columns in another order.
+// alignViews makes the views anew, with the objects that depend on them, if two releases of one catalog show columns in
+// another order.
 func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error {
 	old, err := pg.ReadDescription(installed.description)
 	if err != nil {
@@ -241,7 +238,7 @@ func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error 
 	return nil
 }
 
-// policyText is the statements that take a policy off and put it back.
+// policyText is the statements that drop a policy and make it again.
 type policyText struct{ Drop, Create string }
 
 func readPolicies(ctx context.Context, tx pgx.Tx) ([]policyText, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
 
-// The example apps, custom code included, are as tern applies them what Install makes.
+// tern leaves the example apps, custom code included, in the state that Install makes.
 func TestExampleApps(t *testing.T) {
 	t.Parallel()
 	apps, err := filepath.Glob("../../integration/apps/*")

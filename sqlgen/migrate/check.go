@@ -16,7 +16,7 @@ type CheckError struct {
 	Differences []Difference
 }
 
-// Error lists in what a database differs from the schema.
+// Error lists the differences of a database from the schema.
 func (e *CheckError) Error() string {
 	return "the migrations do not lead to the schema; after all of them\n" + lines(e.Differences) +
 		"\nstatements by hand change rows, and nothing that the schema describes"

@@ -14,12 +14,11 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// versionTable is where tern's command line counts migrations, unless it is told
-// otherwise.
+// versionTable is where tern's command line counts migrations by default.
 const versionTable = "public.schema_version"
 
-// connect connects as somebody who migrates. Settings are parameters of the start, since
-// tern resets all others after each migration.
+// connect connects as a role that migrates. Settings are startup parameters, since tern resets all others after each
+// migration.
 func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.Conn, error) {
 	config, err := postgres.ParseURL(url)
 	if err != nil {
@@ -47,8 +46,8 @@ func connect(ctx context.Context, url string, lockTimeout time.Duration) (*pgx.C
 	return conn, nil
 }
 
-// checkSettings returns an error if a pooler has dropped what a connection was to begin
-// with: without a limit, a migration could keep everybody waiting.
+// checkSettings returns an error if a pooler has dropped startup settings of a connection: without a limit, a migration
+// could keep everyone waiting.
 func checkSettings(ctx context.Context, conn *pgx.Conn, wanted map[string]string) error {
 	name := "lock_timeout"
 	value, isWanted := wanted[name]
@@ -72,7 +71,7 @@ type RoleError struct {
 	IsServer              bool // whether it is the login of a server
 }
 
-// Error says who can.
+// Error says which roles can.
 func (e *RoleError) Error() string {
 	text := fmt.Sprintf("role %s does not own database %s", e.Role, e.Database)
 	if e.IsServer {
@@ -103,16 +102,16 @@ func checkOwner(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// state is how far a database is.
+// state is the version and release of a database.
 type state struct {
-	version  int    // of the migrations
+	version  int    // the last applied migration
 	counted  bool   // whether there is a version at all
 	release  int64  // the newest; 0 means none
 	digest   string // of the newest release; empty means none
 	platform int    // its version; 0 means none
 }
 
-// readState reads how far a database is. It changes nothing.
+// readState reads the state of a database. It changes nothing.
 func readState(ctx context.Context, conn *pgx.Conn) (state, error) {
 	var s state
 	var hasPlatform, hasReleases, hasDigest bool
@@ -143,13 +142,13 @@ func readState(ctx context.Context, conn *pgx.Conn) (state, error) {
 	return s, nil
 }
 
-// Difference is an object that is not as it should be.
+// Difference is an object that differs from its expected state.
 type Difference struct {
 	Object string // column app.post.title
 	Change string // is gone
 }
 
-// readDrift returns what was changed by hand since the newest release.
+// readDrift returns the changes by hand since the newest release.
 func readDrift(ctx context.Context, conn *pgx.Conn) ([]Difference, error) {
 	var can bool
 	if err := conn.QueryRow(ctx, "select to_regprocedure('platform.drift()') is not null").Scan(&can); err != nil || !can {
@@ -166,8 +165,7 @@ func readDrift(ctx context.Context, conn *pgx.Conn) ([]Difference, error) {
 	return list, nil
 }
 
-// where finds how far a database is within a folder, and says what is wrong if it
-// cannot go on from there.
+// where finds the position of a database within a folder, and returns an error if it cannot go on from there.
 func (f *Folder) where(s state) error {
 	switch n := len(f.Files); {
 	case s.platform > sql.Version():

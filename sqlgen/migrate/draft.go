@@ -13,12 +13,12 @@ import (
 // draft is a file before it has a number.
 type draft struct {
 	alone bool     // whether it runs outside of a transaction
-	plan  []string // what it does to tables, for those who read it or apply it
+	plan  []string // its changes to tables, for people who read or apply it
 	body  []string // paragraphs
 }
 
-// lockTimeoutSQL bounds how long a migration waits for a lock, since anyone who queues
-// behind it waits as well. Anyone who applies it may have said how long.
+// lockTimeoutSQL bounds how long a migration waits for a lock, since every transaction that queues behind it waits as
+// well. The person who applies it may have set another limit.
 const lockTimeoutSQL = `do $$
 begin
   if current_setting('lock_timeout') = '0' then
@@ -27,8 +27,8 @@ begin
 end;
 $$;`
 
-// draftsOf writes a plan as one file, or as two: what would keep others waiting for as
-// long as it takes to look at all rows follows the release, outside of a transaction.
+// draftsOf writes a plan as one file, or as two: steps that would keep others waiting until all rows are read follow
+// the release, outside of a transaction.
 func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 	first := &draft{body: []string{lockTimeoutSQL}}
 	if platform != "" {
@@ -53,7 +53,7 @@ func draftsOf(plan *diff.Plan, platform, release string) []*draft {
 	return []*draft{first, later}
 }
 
-// add adds a statement, under what there is to know of its step.
+// add adds a statement, under a comment on its step.
 func (d *draft) add(s emit.Statement, begins bool, text string) {
 	if note := noteOf(s.Step); begins && note != "" {
 		d.plan = append(d.plan, summaryOf(s), "  "+note)
@@ -62,8 +62,7 @@ func (d *draft) add(s emit.Statement, begins bool, text string) {
 	d.body = append(d.body, text)
 }
 
-// noteOf says why a step is there and what it puts at risk. Steps that replace what
-// holds no rows speak for themselves.
+// noteOf returns the reason and the hazards of a step. Steps that replace objects without rows need no note.
 func noteOf(s *diff.Step) string {
 	if s == nil || (s.Lock == diff.NoLock && len(s.Hazards) == 0) {
 		return ""
@@ -82,9 +81,9 @@ func noteOf(s *diff.Step) string {
 	return plainLine(note)
 }
 
-// summaryOf says in one line what the step does that a statement begins.
+// summaryOf describes in one line the step that a statement begins.
 func summaryOf(s emit.Statement) string {
-	if c, ok := s.Step.Change.(diff.UpdateRows); ok { // which begins with the trigger
+	if c, ok := s.Step.Change.(diff.UpdateRows); ok { // it begins with the trigger
 		return plainLine("update " + pg.Qualified(c.Table.Schema, c.Table.Name) + " set " + pg.Ident(c.Column.Name) + " = " + c.Value)
 	}
 	for line := range strings.Lines(s.Text) {
@@ -95,13 +94,13 @@ func summaryOf(s emit.Statement) string {
 	return ""
 }
 
-// plainLine makes a comment of a text that tern takes for nothing else. A backslash
-// would hide the end of the line from it.
+// plainLine makes a comment of a text, without marks that tern reads. A backslash would hide the end of the line from
+// it.
 func plainLine(text string) string {
 	return plain(strings.Join(strings.Fields(strings.ReplaceAll(text, `\`, "/")), " "))
 }
 
-// plain spaces what tern reads even in comments.
+// plain spaces marks that tern reads even in comments.
 func plain(text string) string {
 	for !pg.IsPlainText(text) {
 		text = apart.Replace(text)
@@ -111,8 +110,8 @@ func plain(text string) string {
 
 var apart = strings.NewReplacer("{{", "{ {", "----", "-- --", "\r", " ")
 
-// resumable writes a statement of a file without transaction so that it can be run again,
-// whether it did all, some or nothing the time before.
+// resumable writes a statement of a file without transaction so that it can run again, whether it did all, some or
+// nothing the time before.
 func resumable(s emit.Statement) string {
 	if s.Alone {
 		return concurrent(s)
@@ -127,7 +126,7 @@ func resumable(s emit.Statement) string {
 	case diff.AddConstraint:
 		condition = fmt.Sprintf("not exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Constraint.Name))
 	case diff.SetNotNull, diff.TestRows:
-		return s.Text // which does nothing the second time
+		return s.Text // it does nothing the second time
 	default:
 		panic(fmt.Sprintf("migrate: a step %T cannot run outside of a transaction", c))
 	}
@@ -139,9 +138,8 @@ func regclass(t *pg.Table) string {
 	return strings.ReplaceAll(pg.Qualified(t.Schema, t.Name), "'", "''")
 }
 
-// concurrent writes the making of an index. What is left of an attempt that was stopped
-// is dropped first. Postgres waits for the transactions of others meanwhile, and nobody
-// waits for it, so it may take its time.
+// concurrent writes the making of an index. It drops the remains of a stopped attempt first. Postgres waits for the
+// transactions of others meanwhile, and none waits for it, so it may take its time.
 func concurrent(s emit.Statement) string {
 	var name string
 	switch c := s.Step.Change.(type) {
@@ -204,10 +202,10 @@ func (d *draft) file(number int, name, from, to string, part, parts int) *File {
 	return parseFile(number, fmt.Sprintf("%03d_%s.sql", number, name), strings.Join(header, "\n")+"\n\n"+text)
 }
 
-// planLine announces what a file does to tables.
+// planLine begins the list of a file's changes to tables.
 const planLine = "-- Plan:"
 
-// Plan returns what the file does to tables, step by step, as its header says.
+// Plan returns the file's changes to tables, step by step, from its header.
 func (f *File) Plan() string {
 	_, plan, found := strings.Cut(headerOf(f.Text), planLine+"\n")
 	if !found {

@@ -15,18 +15,18 @@ type File struct {
 	Name   string // of the file
 	Text   string
 
-	// From and To are the digests of the releases before and after it; From is
-	// "nothing" for the first one. Both are empty for a file that was written by hand.
+	// From and To are the digests of the releases before and after it; From is "nothing" for the first one. Both are
+	// empty for a file that was written by hand.
 	From, To string
 
-	// Part and Parts tell files that make one change together: the first one brings the
-	// release, and the others what cannot run in its transaction.
+	// Part and Parts identify files that make one change together: the first one brings the release, and the others the
+	// statements that cannot run in its transaction.
 	Part, Parts int
 
-	digest string // of what Sternpost wrote behind the header
+	digest string // digest of the text that Sternpost wrote behind the header
 }
 
-// nothing is what the first migration comes after.
+// nothing is the release before the first migration.
 const nothing = "nothing"
 
 // IsByHand tells whether the file was written by hand, and so leaves the release as it is.
@@ -35,19 +35,18 @@ func (f *File) IsByHand() bool { return f.To == "" }
 // IsLast tells whether a change is complete with the file.
 func (f *File) IsLast() bool { return f.Part == f.Parts }
 
-// What tern reads of a file's name and of its text.
+// The patterns that tern reads in a file's name and text.
 var (
 	fileName = regexp.MustCompile(`\A(\d+)_.+\.sql\z`)
 )
 
-// What a header says.
+// The patterns of a header.
 var (
 	releaseLine = regexp.MustCompile(`(?m)^-- Release: from ([0-9a-f]{32}|nothing) to ([0-9a-f]{32})(?:, part (\d+) of (\d+))?$`)
 	writtenLine = regexp.MustCompile(`(?m)^-- Written: ([0-9a-f]{24})\n`)
 )
 
-// readFiles reads the migrations of a folder, by number and name. A folder that is not
-// there has none.
+// readFiles reads the migrations of a folder, by number and name. A missing folder has none.
 func readFiles(dir string) ([]*File, error) {
 	entries, err := os.ReadDir(dir)
 	if os.IsNotExist(err) {

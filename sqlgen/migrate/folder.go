@@ -22,8 +22,8 @@ type Folder struct {
 // DirName is the folder of the migrations inside a project.
 const DirName = "migrations"
 
-// ReadFolder reads the migrations of a project. A project without any has an empty
-// folder. What is wrong with the files is for Problems to say.
+// ReadFolder reads the migrations of a project. A project without any has an empty folder. Problems reports errors in
+// the files.
 func ReadFolder(project string) (*Folder, error) {
 	if err := sqlgen.CheckDir(project); err != nil {
 		return nil, fmt.Errorf("read migrations: %w", err)
@@ -71,8 +71,8 @@ func (f *Folder) files() error {
 	return nil
 }
 
-// Problems returns what is wrong with the files: numbers that are missing or given
-// twice, and files that do not come after the one before them.
+// Problems returns the errors in the files: missing or duplicate numbers, and files that do not come after the one
+// before them.
 func (f *Folder) Problems() []string {
 	var problems []string
 	next := 1
@@ -81,7 +81,7 @@ func (f *Folder) Problems() []string {
 		switch {
 		case i > 0 && file.Number == f.Files[i-1].Number:
 			problems = append(problems, f.doubled(f.Files[i-1], file))
-			continue // of what follows, one of the two is right
+			continue // one of the two fits the files that follow
 		case file.Number > next:
 			problems = append(problems, fmt.Sprintf("%s: there is no number %03d before it", file.Name, next))
 		}

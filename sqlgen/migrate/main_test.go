@@ -57,7 +57,7 @@ func mustTern(t testing.TB, url, dir string, args ...string) {
 	}
 }
 
-// tail returns the end of what tern prints, which is the whole migration first.
+// tail returns the end of tern's output, which is the whole migration first.
 func tail(text string) string { return text[max(0, len(text)-3000):] }
 
 // compile compiles a schema, with files of custom code by name.
@@ -104,7 +104,7 @@ func mustExec(t testing.TB, conn *pgx.Conn, statement string) {
 	}
 }
 
-// catalog returns all that is installed, a line per object.
+// catalog returns all installed objects, a line each.
 func catalog(t testing.TB, conn *pgx.Conn) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `select object || ': ' || fact from platform.catalog() order by object`)
@@ -121,7 +121,7 @@ func catalog(t testing.TB, conn *pgx.Conn) []string {
 	return facts
 }
 
-// checkSame reports what only one of two lists has.
+// checkSame reports elements that only one of two lists has.
 func checkSame(t testing.TB, what string, got, want []string) {
 	t.Helper()
 	there := map[string]int{}
@@ -140,7 +140,7 @@ func checkSame(t testing.TB, what string, got, want []string) {
 	}
 }
 
-// newestRelease returns what the newest release says: manifest and description.
+// newestRelease returns the newest release's manifest and description.
 func newestRelease(t testing.TB, conn *pgx.Conn) (texts [2]string) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "select manifest::text, description::text from platform.release order by number desc limit 1").Scan(&texts[0], &texts[1])

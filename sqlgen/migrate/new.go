@@ -17,8 +17,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// ErrNothingChanged is returned by New when the last migration leads to the schema as
-// it is.
+// ErrNothingChanged is returned by New when the last migration leads to the current schema.
 var ErrNothingChanged = errors.New("nothing has changed since the last migration")
 
 // NameError is returned for a name that cannot be part of a file's name.
@@ -35,19 +34,19 @@ var namePattern = regexp.MustCompile(`\A[A-Za-z0-9_][A-Za-z0-9_-]*\z`)
 
 // PlanOptions say what a migration may do.
 type PlanOptions struct {
-	Allow     []string        // what may be lost or fail: drop:post.subtitle
-	Backfills []diff.Backfill // values for rows that are there
+	Allow     []string        // allowed losses and failures: drop:post.subtitle
+	Backfills []diff.Backfill // values for existing rows
 }
 
-// Written is what New has written.
+// Written is the result of New.
 type Written struct {
 	Files    []*File
-	Warnings []string // what the schema says and has no effect, and options that nothing asked for
+	Warnings []string // parts of the schema without effect, and options that no change needed
 }
 
-// New writes the files that bring a database from the last migration to a release, and the
-// snapshot. It needs no database, so it takes it that tables hold rows. Nothing is
-// written when there is nothing to do, and then it returns ErrNothingChanged.
+// New writes the files that bring a database from the last migration to a release, and the snapshot. It needs no
+// database, so it assumes that tables hold rows. If nothing has changed, it writes nothing and returns
+// ErrNothingChanged.
 func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &NameError{name}
@@ -70,14 +69,14 @@ func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written,
 	return &Written{change.files, change.warnings}, write(folder.Dir, change.files, change.after)
 }
 
-// change is the files of one change, and what there is after them.
+// change is the files of one change, and the snapshot after them.
 type change struct {
 	files    []*File
 	after    *snapshot
 	warnings []string
 }
 
-// next makes the change that follows a snapshot, nil if there is none.
+// next makes the change that follows a snapshot, nil if nothing has changed.
 func next(last *snapshot, number int, name string, r *emit.Release, o PlanOptions) (*change, error) {
 	r = install.OverPlatform(r)
 	if last == nil {
@@ -114,13 +113,13 @@ func next(last *snapshot, number int, name string, r *emit.Release, o PlanOption
 	return c, nil
 }
 
-// RefusedError is returned for a change that would lose rows or values, or that may fail
-// on those that are there. Nothing was written.
+// RefusedError is returned for a change that would lose rows or values, or that may fail on existing rows. Nothing was
+// written.
 type RefusedError struct {
 	Refused []*diff.Refusal
 }
 
-// Error lists the changes, each with what can be done about it.
+// Error lists the changes, each with its remedies.
 func (e *RefusedError) Error() string {
 	text := "the change is refused until it is said what becomes of the rows:"
 	installed := &install.RefusedError{Refused: e.Refused}
@@ -153,7 +152,7 @@ func warningsOf(plan *diff.Plan) []string {
 	return list
 }
 
-// recordOf returns what a database keeps of a release.
+// recordOf returns the record of a release in a database.
 func recordOf(r *emit.Release) record {
 	return record{strings.Join(strings.Fields(r.Source), " "), r.Manifest, r.Description()}
 }

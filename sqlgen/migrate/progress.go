@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// progressSQL says what a backend is doing: building an index, or waiting.
+// progressSQL reads the current work of a backend: building an index, or waiting.
 const progressSQL = `
 select coalesce(
   (
@@ -31,8 +31,7 @@ select coalesce(
   )
 )`
 
-// watch says what a long migration is doing, by a connection of its own, until done is
-// called.
+// watch reports the progress of a long migration, by a connection of its own, until done is called.
 func (o *UpOptions) watch(ctx context.Context, pid uint32, name string) (done func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -49,7 +48,7 @@ func (o *UpOptions) watch(ctx context.Context, pid uint32, name string) (done fu
 			if conn == nil {
 				var err error
 				if conn, err = connect(ctx, o.URL, 0); err != nil {
-					return // the migration itself tells what is wrong
+					return // the migration itself reports the error
 				}
 				defer conn.Close(context.WithoutCancel(ctx))
 			}

@@ -19,14 +19,13 @@ import (
 type Rebased struct {
 	Removed []*File
 	Written []*File
-	Kept    []*File // whose statements by hand are at the end of what was written, as comments
+	Kept    []*File // files whose statements by hand are at the end of the written ones, as comments
 }
 
-// Rebase puts one migration behind all others, and plans it again from there to the
-// schema as it is now: what a merge of two branches needs that both added one. Without a
-// name it only makes the snapshot of the files that there are. It applies the other
-// migrations on a scratch Postgres (at scratchURL, or one that it starts), so that the
-// snapshot, which such a merge tears, is not needed.
+// Rebase puts one migration behind all others, and plans it again from there to the current schema. A merge of two
+// branches that both added one needs this. Without a name it only makes the snapshot of the existing files. It applies
+// the other migrations on a scratch Postgres (at scratchURL, or one that it starts), so it does not need the snapshot,
+// which such a merge breaks.
 func Rebase(ctx context.Context, folder *Folder, name string, r *emit.Release, o PlanOptions, scratchURL string) (*Rebased, error) {
 	moved, rest, err := folder.split(name)
 	if err != nil {
@@ -64,7 +63,7 @@ func Rebase(ctx context.Context, folder *Folder, name string, r *emit.Release, o
 	return outcome, replace(folder.Dir, moved, outcome.Written, after)
 }
 
-// split takes the files of the change out to which a file belongs.
+// split removes the files of the change that a file belongs to.
 func (f *Folder) split(name string) (moved []*File, rest *Folder, err error) {
 	rest = &Folder{Dir: f.Dir, Files: f.Files}
 	if name == "" {
@@ -113,7 +112,7 @@ var (
 	partSuffix   = regexp.MustCompile(`_\d+\z`)
 )
 
-// baseName is the name that the files of a change were given.
+// baseName is the name given to the files of a change.
 func baseName(files []*File) string {
 	name := strings.TrimSuffix(numberPrefix.ReplaceAllString(files[0].Name, ""), ".sql")
 	if files[0].Parts > 1 {
@@ -126,14 +125,14 @@ func renumbered(name string, number int) string {
 	return fmt.Sprintf("%03d_%s", number, numberPrefix.ReplaceAllString(name, ""))
 }
 
-// isEdited tells whether somebody changed what Sternpost wrote.
+// isEdited tells whether someone changed the text that Sternpost wrote.
 func (f *File) isEdited() bool {
 	at := writtenLine.FindStringIndex(f.Text)
 	return at == nil || digestOf(strings.TrimPrefix(f.Text[at[1]:], "\n")) != f.digest
 }
 
-// keepByHand adds files that hold statements by hand to the end of what was written, as
-// comments: whether they still fit nobody but their author can tell.
+// keepByHand adds files that hold statements by hand to the end of the written ones, as comments: only their author can
+// tell whether they still fit.
 func (r *Rebased) keepByHand(number int, name string) {
 	for _, f := range r.Removed {
 		if !f.isEdited() {
@@ -153,7 +152,7 @@ func (r *Rebased) keepByHand(number int, name string) {
 	}
 }
 
-// replace puts files in the place of others, or leaves all as it was.
+// replace replaces files by others, or leaves all as it was.
 func replace(dir string, old, new []*File, after *snapshot) error {
 	for _, f := range old {
 		if err := os.Remove(filepath.Join(dir, f.Name)); err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// record is what a release says, as the database keeps it.
+// record is the content of a release, as the database keeps it.
 type record struct {
 	source      string // the names of the schema files
 	manifest    []byte // JSON

@@ -54,7 +54,7 @@ func (s *scratch) close(ctx context.Context) error {
 	return errors.Join(append(errs, s.admin.Close(ctx), s.stop())...)
 }
 
-// database makes an empty database and returns how to connect to it.
+// database makes an empty database and returns its URL.
 func (s *scratch) database(ctx context.Context) (string, error) {
 	name := "sternpost_scratch_" + strings.ToLower(rand.Text()[:12])
 	if _, err := s.admin.Exec(ctx, "create database "+pg.Ident(name)+" template template0 encoding 'UTF8'"); err != nil {
@@ -69,7 +69,7 @@ func (s *scratch) database(ctx context.Context) (string, error) {
 	return u.String(), nil
 }
 
-// readCatalog reads what is installed, by object.
+// readCatalog reads the installed objects, each with its description.
 func readCatalog(ctx context.Context, conn *pgx.Conn) (map[string]string, error) {
 	rows, err := conn.Query(ctx, "select object, fact from platform.catalog()")
 	if err != nil {
@@ -87,7 +87,7 @@ func readCatalog(ctx context.Context, conn *pgx.Conn) (map[string]string, error)
 	return facts, nil
 }
 
-// compare returns the objects in which a catalog is not as wanted, by name.
+// compare returns the objects in which a catalog differs from the wanted one, by name.
 func compare(got, want map[string]string, extra, missing, other string) []Difference {
 	var list []Difference
 	for _, object := range sortedKeys(got, want) {
@@ -110,8 +110,7 @@ type asker interface {
 	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
 }
 
-// readRelease reads the newest release of a database to which migrations were applied,
-// and the state of its platform.
+// readRelease reads the newest release of a database after migrations, and the state of its platform.
 func readRelease(ctx context.Context, conn asker) (record, sql.State, error) {
 	var r record
 	platform := sql.State{}

@@ -14,15 +14,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// SnapshotName is the name of the file, beside the migrations, that says what a
-// database holds when all of them are applied.
+// SnapshotName is the name of the file, beside the migrations, that describes a database after all of them.
 const SnapshotName = "snapshot.json"
 
 // snapshotFormat is the version of the snapshot's form.
 const snapshotFormat = 1
 
-// snapshot is what a database holds when all migrations are applied: what the next one
-// is computed from.
+// snapshot describes a database after all migrations: the next one is computed from it.
 type snapshot struct {
 	Format      int       `json:"format"`
 	Version     int       `json:"version"` // of the last migration that Sternpost wrote
@@ -33,8 +31,7 @@ type snapshot struct {
 	Description document  `json:"description"`
 }
 
-// document is a JSON text that is kept to the byte, in pieces by which version control
-// shows what changed in it.
+// document is a JSON text that is kept to the byte, in pieces that let version control show its changes.
 type document []string
 
 func newDocument(text []byte) document {
@@ -47,7 +44,7 @@ func newDocument(text []byte) document {
 
 func (d document) text() []byte { return []byte(strings.Join(d, "")) }
 
-// readSnapshot reads the snapshot of a folder of migrations, and nil if there is none.
+// readSnapshot reads the snapshot of a folder of migrations; nil without one.
 func readSnapshot(dir string) (*snapshot, error) {
 	name := filepath.Join(dir, SnapshotName)
 	text, err := os.ReadFile(name)
@@ -70,8 +67,7 @@ func readSnapshot(dir string) (*snapshot, error) {
 	return s, nil
 }
 
-// Described returns what a database holds when all migrations of a folder are applied,
-// nil if there are none.
+// Described returns the database after all migrations of a folder, nil if there are none.
 func Described(dir string) (*pg.Database, error) {
 	s, err := readSnapshot(dir)
 	if s == nil || err != nil {

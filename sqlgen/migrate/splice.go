@@ -13,7 +13,7 @@ type splice struct {
 	text     string
 }
 
-// near is how much equal text between two splices costs less than a further splice.
+// near is the length of equal text between two splices that costs less than a further splice.
 const near = 24
 
 // difference returns the splices that make one JSON text of another, in order.
@@ -97,18 +97,18 @@ func (d *differ) between(old, new span) {
 	d.between(old, new)
 }
 
-// small bounds the table of lengths for what has no anchors.
+// small bounds the table of lengths for spans without anchors.
 const small = 1 << 20
 
-// replace says that one span stands for another, but for what a longest common
-// subsequence keeps if the spans are short.
+// replace replaces one span by another, except for the chunks that a longest common subsequence keeps if the spans are
+// short.
 func (d *differ) replace(old, new span) {
 	rows, columns := old.len()+1, new.len()+1
 	if rows == 1 || columns == 1 || rows*columns > small {
 		d.add(old, new)
 		return
 	}
-	// lengths[i*columns+j] is the length for what follows i and j.
+	// lengths[i*columns+j] is the length for the chunks from i and j on.
 	lengths := make([]int32, rows*columns)
 	for i := rows - 2; i >= 0; i-- {
 		for j := columns - 2; j >= 0; j-- {

@@ -9,22 +9,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Status is how far a database is.
+// Status is the state of a database against the migrations.
 type Status struct {
-	Version  int   // of the migrations that are applied
+	Version  int   // the last applied migration
 	Release  int64 // the newest; 0 means none
 	Pending  []*File
-	Drift    []Difference // what was changed by hand since then
+	Drift    []Difference // changes by hand since then
 	Halfway  bool         // whether the last change is not complete
 	Obstacle error        // why the pending files cannot be applied; nil means they can
-	Rows     []TableRows  // of the tables that the pending files are about
+	Rows     []TableRows  // of the tables that the pending files name
 }
 
 // TableRows is how many rows a table holds.
 type TableRows struct {
 	Table     string // app.post
 	Rows      int64
-	Estimated bool // whether Postgres only estimates it, of a large table
+	Estimated bool // whether the number is Postgres' estimate, for a large table
 }
 
 // Count writes the number.
@@ -71,14 +71,13 @@ func ReadStatus(ctx context.Context, folder *Folder, url string) (*Status, error
 	return status, err
 }
 
-// tableName matches a table of ours in the plan of a file.
+// tableName matches a table of the application in the plan of a file.
 var tableName = regexp.MustCompile(`\bapp\.("[^"]+"|[a-z_][a-z_0-9]*)`)
 
-// large is from how many rows on Postgres is asked for its estimate: to count takes
-// reading them all.
+// large is the number of rows from which on Postgres' estimate is used: a count reads them all.
 const large = 100_000
 
-// countRows counts the rows of the tables that files are about and that are there.
+// countRows counts the rows of the existing tables that files name.
 func countRows(ctx context.Context, conn *pgx.Conn, files []*File) ([]TableRows, error) {
 	var list []TableRows
 	seen := map[string]bool{}

@@ -13,8 +13,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
 
-// hostile is what a reader of migrations might take for its own: templates, tern's marks,
-// quotes of every kind, backslashes and line ends.
+// hostile are texts that a reader of migrations might misread: templates, tern's marks, quotes of every kind,
+// backslashes and line ends.
 var hostile = []string{
 	"{{", "{{ . }}", `{{ define "x" }}`, "{{- /* */ -}}", "{{{{", "{{ install_snapshot }}", "}}", "{", "{%",
 	"x\n---- create above / drop below ----\ny", "---- create above / drop below ----", "x\n---- tern: disable-tx ----\ny",
@@ -22,7 +22,7 @@ var hostile = []string{
 	":x", ":'x'", `\echo x`, "E'x'", "ü日\u2028\ufffd\U0001f600",
 }
 
-// hostileSchema is a schema that says hostile things in every place that takes a text.
+// hostileSchema is a schema with hostile texts in every place that takes a text.
 func hostileSchema(more string) string {
 	var docs strings.Builder
 	for _, text := range hostile {
@@ -50,7 +50,7 @@ func quoteStern(text string) string {
 	return `"` + r.Replace(text) + `"`
 }
 
-// hostileCode is custom code that says the same.
+// hostileCode is custom code with the same texts.
 func hostileCode(more string) [2]string {
 	literals := make([]string, len(hostile))
 	for i, text := range hostile {
@@ -67,7 +67,7 @@ func hostileDatabase(t testing.TB, more string) *emit.Release {
 	return compile(t, hostileSchema(more), hostileCode(strings.Repeat("\n  -- more {{", len(more))))
 }
 
-// What tern makes of the text that build prints, and of migrations, is what Install makes.
+// tern makes of the text that build prints, and of migrations, the same as Install.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	const more = "enum State {\n  On\n  Off\n}\nmodel Tag {\n  fields {\n    name Text @default(\"{{ x }}\")\n  }\n}\n"

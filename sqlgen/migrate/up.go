@@ -21,22 +21,22 @@ import (
 type UpOptions struct {
 	URL string // connects as the owner of the database
 
-	// LockTimeout is how long a migration waits for a table, and with it everybody who
-	// comes after it. The default is two seconds.
+	// LockTimeout is how long a migration waits for a table, and all later transactions with it. The default is two
+	// seconds.
 	LockTimeout time.Duration
 
-	// Patience is how long a migration is tried again when it did not get its locks in
-	// that time. The default is five minutes; a negative one means not at all.
+	// Patience is how long a migration is tried again when it did not get its locks in that time. The default is five
+	// minutes; a negative one means not at all.
 	Patience time.Duration
 
-	// AllowDrift applies migrations to a database in which something was changed by hand.
+	// AllowDrift applies migrations to a database with changes by hand.
 	AllowDrift bool
 
-	// Progress is how long a migration runs before it is said what it does; then it is said
-	// again after three times as long each. The default is three seconds.
+	// Progress is how long a migration runs until its progress is reported; each further report comes after three times
+	// as long. The default is three seconds.
 	Progress time.Duration
 
-	// Say is told what happens, a line at a time.
+	// Say gets the reports, a line at a time.
 	Say func(line string)
 }
 
@@ -52,7 +52,7 @@ const (
 	defaultProgress    = 3 * time.Second
 )
 
-// DriftError is returned for a database in which something was changed by hand.
+// DriftError is returned for a database with changes by hand.
 type DriftError struct {
 	Differences []Difference
 }
@@ -71,8 +71,8 @@ func lines(differences []Difference) string {
 	return strings.Join(list, "\n")
 }
 
-// ApplyError is returned for a migration that Postgres refuses. Of one in a transaction
-// nothing is left; of another one, what is behind the statement that failed.
+// ApplyError is returned for a migration that Postgres refuses. A migration in a transaction leaves nothing; another
+// one lacks the statements from the failed one on.
 type ApplyError struct {
 	File  string
 	Line  int    // 0 means unknown
@@ -101,10 +101,9 @@ func (e *ApplyError) Error() string {
 // Unwrap returns Postgres' error.
 func (e *ApplyError) Unwrap() error { return e.Cause }
 
-// Up applies the migrations that a database lacks, one after the other, and returns how
-// many they were. One migrator works at a time, tern's own command line included; a
-// second one waits, and then finds nothing to do. A migration that fails leaves those
-// before it. Whatever ends Up, it can be called again and goes on where it was.
+// Up applies the migrations that a database lacks, one after the other, and returns their number. One migrator works at
+// a time, tern's own command line included; a second one waits, and then finds nothing to do. A migration that fails
+// leaves those before it. After any end of Up, it can be called again and goes on where it was.
 func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err error) {
 	if err := folder.files(); err != nil {
 		return 0, err
@@ -162,8 +161,8 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	return applied, nil
 }
 
-// checkDrift refuses a database that was changed by hand. In the middle of a change, what
-// its last files are about is not there yet, and nobody can tell.
+// checkDrift refuses a database that was changed by hand. In the middle of a change, the objects of its last files do
+// not exist yet, so it cannot tell.
 func (o *UpOptions) checkDrift(ctx context.Context, conn *pgx.Conn, folder *Folder, s state) error {
 	if o.AllowDrift || !folder.isComplete(s.version) {
 		return nil
@@ -200,7 +199,7 @@ func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *sql.Mig
 		if !errors.As(err, &refused) || (refused.Code != "55P03" && refused.Code != "40P01") || time.Since(began) > o.Patience {
 			return failed
 		}
-		// Everybody who waited behind it goes on now, before it is tried again.
+		// All transactions that waited behind it go on now, before it is tried again.
 		pause := wait/2 + rand.N(wait)
 		o.say("%s: it did not get a lock within %v, and is tried again%s", file.Name, o.LockTimeout, inTheWay(ctx, conn))
 		select {
@@ -212,7 +211,7 @@ func (o *UpOptions) apply(ctx context.Context, conn *pgx.Conn, migrator *sql.Mig
 	}
 }
 
-// failure says where in a file an error is.
+// failure adds the place in a file to an error.
 func failure(err error, file *File) error {
 	var refused tern.MigrationPgError
 	if !errors.As(err, &refused) {
@@ -227,8 +226,7 @@ func failure(err error, file *File) error {
 	return e
 }
 
-// inTheWay names transactions that have been open for some time, as far as this role may
-// see them.
+// inTheWay names transactions that have been open for some time, as far as this role may see them.
 func inTheWay(ctx context.Context, conn *pgx.Conn) string {
 	rows, err := conn.Query(ctx, `
 		select format('process %s (%s%s) has been in a transaction for %s s', pid, usename, ', ' || nullif(application_name, ''), floor(extract(epoch from now() - xact_start)))

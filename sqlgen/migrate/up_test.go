@@ -42,7 +42,7 @@ func threeMigrations(t testing.TB) (project string) {
 	return project
 }
 
-// letServerIn gives the login of a server what it needs in a database that was empty.
+// letServerIn gives the login of a server the privileges that it needs in a database that was empty.
 func letServerIn(t testing.TB, db *pgtest.DB) {
 	t.Helper()
 	u, err := url.Parse(db.ServerURL())
@@ -62,8 +62,7 @@ func mustUp(t testing.TB, project, url string) int {
 	return n
 }
 
-// Tern's command line and ours apply the same files from any version, and take each
-// other's.
+// Tern's command line and Up apply the same files from any version, and continue each other's work.
 func TestUpFromEachVersion(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -112,7 +111,7 @@ func TestUpFromEachVersion(t *testing.T) {
 	}
 }
 
-// There is no way down: what goes is gone.
+// Migrations have no way down: dropped objects are gone.
 func TestTernGoesDownNowhere(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -161,8 +160,8 @@ func upManyAtOnce(t *testing.T, hasLocks bool) {
 	}
 }
 
-// While somebody holds a lock, a migration waits for it in short turns, so that others
-// get theirs in between; and then it is applied.
+// While another transaction holds a lock, a migration waits for it in short turns, so that others get theirs in
+// between; then it is applied.
 func TestUpWaitsForLocks(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -184,7 +183,7 @@ func TestUpWaitsForLocks(t *testing.T) {
 		case line := <-said:
 			if strings.Contains(line, "is tried again") {
 				tries++
-				// Between the turns everybody else goes on, under a time-out that is not the migration's.
+				// Between the turns all others go on, under a time-out that is not the migration's.
 				mustExec(t, reader, "select from app.task; insert into app.task (title) values (gen_random_uuid()::text)")
 			}
 		case err := <-result:
@@ -215,7 +214,7 @@ func TestUpLosesPatience(t *testing.T) {
 	}
 }
 
-// A long migration says what it does, and whom it waits for.
+// A long migration reports its progress, and the transactions that it waits for.
 func TestUpTellsProgress(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
@@ -259,8 +258,7 @@ func TestUpTellsProgress(t *testing.T) {
 	}
 }
 
-// Between the files of a change a database is on its way, and nothing in it was changed by
-// hand.
+// Between the files of a change a database is incomplete, and nothing in it was changed by hand.
 func TestStatusHalfway(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -280,8 +278,8 @@ func TestStatusHalfway(t *testing.T) {
 	}
 }
 
-// TestUpBehindPooler refuses a pooler by what it does: it refuses a setting, drops it, or
-// keeps no session. Nothing is changed.
+// TestUpBehindPooler refuses a pooler by its behaviour: it refuses a setting, drops it, or keeps no session. Nothing is
+// changed.
 func TestUpBehindPooler(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -370,7 +368,7 @@ func TestUpRefuses(t *testing.T) {
 	}
 }
 
-// An error of Postgres is told with file and line, and leaves the migrations before it.
+// An error of Postgres is reported with file and line, and leaves the migrations before it.
 func TestUpTellsWhereItFails(t *testing.T) {
 	t.Parallel()
 	for _, hasLocks := range []bool{true, false} {
