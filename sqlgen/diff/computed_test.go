@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/diff"
 )
 
-// Triggers compute kept columns anew only where a column that they are made of changes.
+// TestOnlyWhatIsConcernedIsKeptAnew checks that only columns made of a changed column are computed anew.
 func TestOnlyWhatIsConcernedIsKeptAnew(t *testing.T) {
 	t.Parallel()
 	const old = `

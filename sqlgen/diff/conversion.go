@@ -14,7 +14,7 @@ type Keeps int
 const (
 	Nothing  Keeps = iota // no value has a place in the new type: it starts empty
 	Readable              // values that read as one of the new type; others have no place there
-	Rounded               // values come as near as the new type allows: what it cannot hold is cut off
+	Rounded               // values come as near as the new type allows: the rest is cut off
 	Exactly               // every value, so that nothing is lost
 )
 

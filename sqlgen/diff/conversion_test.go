@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/diff"
 )
 
-// values are what columns of each type hold, as Postgres reads it.
+// values are examples of each type of column, as Postgres reads them.
 var values = map[string][]string{
 	"text":             {"1", "007", "-12", "abc", "", "true", "2027-03-01", "2027-13-01", "2027-03-01T09:00:00.000Z", "PT1H", "1.5", "9007199254740992", "99999999999999999999"},
 	`text collate "C"`: {"1", "x-1", "false"},

@@ -31,7 +31,7 @@ func checkComputed(t *testing.T, conn *pgx.Conn, want string) {
 	}
 }
 
-// Computed values are right after every statement, and nothing else writes them.
+// TestComputedColumnsAreKept checks that computed values are right after every statement, and only triggers write them.
 func TestComputedColumnsAreKept(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -64,7 +64,7 @@ func TestComputedColumnsAreKept(t *testing.T) {
 	}
 }
 
-// updated_at tells when a row was changed, not when it was computed.
+// TestComputingIsNoUpdate checks that updated_at tells when a row was changed, not when it was computed.
 func TestComputingIsNoUpdate(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -88,8 +88,8 @@ func TestComputingIsNoUpdate(t *testing.T) {
 	}
 }
 
-// A computed to-one has the target of the row that it is read from at the end of each statement, also when the row
-// goes to that target, for every action of the foreign keys on the way. Several that are new at once may be unique.
+// TestComputedToOnesFollow checks computed to-ones after each statement: they have the target of the row that they are
+// read from, also when the row goes to that target, for every action of the foreign keys. New ones may be unique.
 func TestComputedToOnesFollow(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -157,7 +157,7 @@ func TestComputedToOnesFollow(t *testing.T) {
 	}
 }
 
-// A dump holds the computed values, and the triggers go on from there.
+// TestComputedIsRestored checks that a dump holds the computed values, and the triggers go on from there.
 func TestComputedIsRestored(t *testing.T) {
 	t.Parallel()
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
@@ -177,8 +177,8 @@ func TestComputedIsRestored(t *testing.T) {
 	}
 }
 
-// A rule over values that are computed from other rows is tested when a transaction ends, regardless of the cause of
-// the change, and by then it may hold again.
+// TestLateRules checks that a rule over values computed from other rows is tested when a transaction ends, after any
+// cause of the change, and by then it may hold again.
 func TestLateRules(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -241,7 +241,7 @@ func TestLateRules(t *testing.T) {
 	}
 }
 
-// Models may be named like names in triggers, and fields like their variables.
+// TestComputedOfAwkwardNames checks that models may have names used in triggers, and fields those of their variables.
 func TestComputedOfAwkwardNames(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

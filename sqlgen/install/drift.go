@@ -40,7 +40,7 @@ type DriftError struct {
 	Cause error
 }
 
-// Error lists what was changed by hand.
+// Error lists the changes by hand.
 func (e *DriftError) Error() string {
 	lines := []string{"the database is not as the last release left it, and the change cannot be made:"}
 	for _, d := range e.Drift {
@@ -49,7 +49,7 @@ func (e *DriftError) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Unwrap returns what failed.
+// Unwrap returns the cause.
 func (e *DriftError) Unwrap() error { return e.Cause }
 
 // orDrift explains an error without a known cause if the database was changed by hand.

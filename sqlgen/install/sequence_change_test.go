@@ -18,7 +18,7 @@ const oldInvoices = `
 	insert into app.invoice (id, name, created_at) values ('i3', 'c', '2026-03-01'), ('i1', 'a', '2026-01-01'), ('i2', 'b', '2026-03-01');
 `
 
-// oldNumbers are rows with numbers that somebody wrote.
+// oldNumbers are rows with numbers written by hand.
 const oldNumbers = `
 	insert into app.invoice (id, name, number, created_at) values
 		('i1', 'a', 'INV-0007', '2026-01-01'), ('i2', 'b', 'INV-12345', '2026-01-02'), ('i3', 'c', 'INV-0100', '2026-01-03');

@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// A dump has the position of a sequence, and its owner.
+// TestSequenceIsRestored checks that a dump has the position of a sequence, and its owner.
 func TestSequenceIsRestored(t *testing.T) {
 	t.Parallel()
 	from, to := pgtest.New(t, pgtest.Options{Empty: true}), pgtest.New(t, pgtest.Options{Empty: true})
@@ -28,7 +28,7 @@ func TestSequenceIsRestored(t *testing.T) {
 	}
 }
 
-// A change by hand to a sequence is reported with the field that asks for it.
+// TestDriftOfSequence checks that a change by hand to a sequence is reported with the field that asks for it.
 func TestDriftOfSequence(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -217,7 +217,7 @@ func (b builder) judgesRows() bool {
 	return needRow(b.action.Rules) && !pg.IsTrue(b.early.holds)
 }
 
-// step adds a paragraph. Nothing follows on a refusal that is certain.
+// step adds a paragraph. Nothing follows a certain refusal.
 func (b *builder) step(comment string, statements ...pg.Statement) {
 	if b.closed {
 		return

@@ -10,13 +10,13 @@ import (
 )
 
 // A create is judged by its new row, once that row and all beside it are stored. The rules ask about the caller as it
-// was before: a row that the call itself has written, such as the membership that it makes, lets nobody in and keeps
-// nobody out. So a path from the caller skips the rows that the action has inserted. They are found by the relations
+// was before: a row that the call itself has written, such as the membership that it makes, admits no caller and
+// refuses none. So a path from the caller skips the rows that the action has inserted. They are found by the relations
 // that the inputs lead through, from the new row on. The rows that custom code writes are not known; there, the parts
 // of the rules that are about the caller alone are evaluated before it runs.
 
 // writtenBy returns the rows that an action has inserted when its row is judged, as far as a path from the caller in
-// its rules may reach them; it returns nil if none does. Of custom code only the returned row is known to be new.
+// its rules may reach them; it returns nil if none does. For custom code only the returned row is known to be new.
 func writtenBy(a *schema.Action) *level {
 	if a.Kind != schema.Create || a.Model == nil {
 		return nil

@@ -74,7 +74,7 @@ func admittedBy(m *schema.Model, kinds ...schema.Kind) *pg.Branch {
 	return &pg.Branch{Comment: demandOf(ruled, ruleText(rules)), Condition: policyRule(m, rules)}
 }
 
-// sight keeps what custom code updates within the caller's sight.
+// sight keeps the rows that custom code updates within the caller's sight.
 func sight(seen *pg.Branch) *pg.Branch {
 	if seen == nil {
 		return &pg.Branch{Comment: "no rule lets callers see such rows", Condition: pg.False()}

@@ -17,7 +17,7 @@ type early struct {
 	holds, fails pg.Expr
 }
 
-// depends is an expression of which nothing is known.
+// depends is an expression about which nothing is known.
 func depends() early { return early{holds: pg.False(), fails: pg.False()} }
 
 func known(holds bool) early { return early{holds: boolean(holds), fails: boolean(!holds)} }

@@ -46,7 +46,7 @@ type candidate struct {
 	text    string
 	typ     expr.Type
 	class   expr.Class
-	element expr.Class // of an array, or of what lies behind a to-many: its class
+	element expr.Class // the class of an array's elements, or of values behind a to-many
 	many    []string   // its to-many prefixes
 	depth   int
 	isList  bool // whether it may be in a list

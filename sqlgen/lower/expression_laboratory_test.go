@@ -20,7 +20,7 @@ type laboratory struct {
 	models []*testModel
 	schema *schema.Schema  // without actions and rules
 	inputs []*schema.Input // of all actions, each name once
-	conn   *pgx.Conn       // of a superuser, whom no foreign keys and policies bind
+	conn   *pgx.Conn       // of a superuser, not bound by foreign keys and policies
 }
 
 // newLaboratory installs the tables of models.

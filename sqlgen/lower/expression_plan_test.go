@@ -61,7 +61,7 @@ func explain(t *testing.T, conn *pgx.Conn, query string) planNode {
 	return plans[0].Plan
 }
 
-// Expressions over a page of rows, or one row, must cost no more than these rows: each step finds its rows by an index.
+// TestExpressionPlans checks that expressions over some rows cost no more than these: each step uses an index.
 func TestExpressionPlans(t *testing.T) {
 	t.Parallel()
 	s, _ := clinic(t, "")

@@ -539,7 +539,7 @@ func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Sta
 	for _, c := range s.children {
 		g.gather(c, nil, each, after)
 		if c.opens == nil {
-			continue // what it gathers is not part of the statement
+			continue // its conditions are not part of the statement
 		}
 		*after = append(*after, pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
 	}

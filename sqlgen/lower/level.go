@@ -24,7 +24,7 @@ type write struct {
 	set   *schema.Set   // the @set that gives it; nil for an input
 }
 
-// levels returns what an action writes, from the row of its model on.
+// levels returns the levels that an action writes, from the row of its model on.
 func levels(a *schema.Action) *level {
 	root := &level{model: a.Model}
 	root.fill(a.Levels(), a.Writes)

@@ -220,7 +220,7 @@ func listRuled(t *testing.T, seed uint64, outcomes map[string]int) {
 	}
 }
 
-// installed installs a schema and returns the connection of a superuser, whom no foreign keys bind.
+// installed installs a schema and returns a superuser's connection, which no foreign keys bind.
 func installed(t *testing.T, s *schema.Schema, text string) *pgx.Conn {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})

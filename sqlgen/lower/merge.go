@@ -50,7 +50,7 @@ func (b *builder) newMerge() *merge {
 type origin struct {
 	model   *schema.Model
 	sql     pg.Expr // the variable that holds their query from its from on, up to its conditions
-	columns string  // the selected columns, some of which lists are ordered by
+	columns string  // the selected columns; lists are ordered by some of them
 	alias   string  // the alias that these columns are qualified by
 
 	begin, end string // the text around the query of an arm, which holds the whole query
@@ -151,7 +151,7 @@ func (m merge) text(r origin, w way) (way, end pg.Expr) {
 	return other, &pg.Case{Whens: []pg.When{{Condition: w.each, Result: end}}, Else: pg.Str("")}
 }
 
-// arguments are what platform.pick_page gets of the ways.
+// arguments are the ways as platform.pick_page takes them.
 func (m merge) arguments() []pg.Expr {
 	if len(m.lists) == 0 {
 		return []pg.Expr{m.ways, m.ends}

@@ -11,7 +11,7 @@ type operator struct {
 	name     string
 	operand  expr.FilterOperand
 	nullable bool // whether the operand is nullable where the field is
-	// condition holds for a value and an operand, neither of which is null.
+	// condition holds for a value and an operand; neither is null.
 	condition func(value, operand pg.Expr) pg.Expr // nil for equalsRelative, which apply knows
 	// unset is the result of the operator for a row without value: equals matches none but with null, notEquals all but
 	// with null.
@@ -26,7 +26,7 @@ func oneOf(value, operand pg.Expr) pg.Expr {
 	return &pg.Any{Value: value, Op: "=", Array: operand}
 }
 
-// The text operators other than equals ignore case; they look for their operand literally.
+// startsWith ignores case, like all text operators but equals, and looks for its operand literally.
 func startsWith(value, operand pg.Expr) pg.Expr {
 	return pg.Fn("starts_with", pg.Fn("lower", value), pg.Fn("lower", operand))
 }

@@ -109,7 +109,7 @@ func orderText(keys []sortKey, table string, reversed bool) string {
 	return strings.Join(texts, ", ")
 }
 
-// first returns a value before all others in the key's order, as text. With it one statement serves the first page and
+// first returns a value before all others in the key's order, as text. Then one statement serves the first page and
 // those that follow. Texts have no last value: in a descending order the empty text will do behind a key that has a
 // last value.
 func (k sortKey) first() (value pg.Expr, exists bool) {

@@ -32,7 +32,7 @@ type page struct {
 	isSortable bool      // whether requests may order it
 
 	isBackwards, size, offset, keys *pg.Variable // the page that is asked for
-	total, position, rowsBefore     *pg.Variable // what the query finds
+	total, position, rowsBefore     *pg.Variable // the results of the query
 	ranges, rangeOf                 *pg.Variable // the position of the page, and the range that is read
 }
 

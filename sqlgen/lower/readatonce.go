@@ -9,9 +9,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// isReadAtOnce tells whether a page can be read without picking its rows first. The rules were decided before any row
-// is read, so row security keeps no condition from an index. For every filter, Postgres knows how many rows satisfy the
-// @wheres.
+// isReadAtOnce tells whether a page may be read without picking its rows first: if the rules were decided before any
+// row is read, so that row security keeps no condition from an index, and Postgres knows for every filter how many rows
+// satisfy the @wheres.
 func (g *generalList) isReadAtOnce() bool {
 	if g.b.judgesRows() {
 		return false
@@ -81,7 +81,7 @@ const readsAtOnce = "Row security hides nothing here, so a page from the front i
 func (g *generalList) readColumns(keys *pg.Variable) {
 	b := g.b
 	ids := b.own("v_ids", "text[]", nil)
-	told := b.own("v_told", "text", nil) // an assignment costs a tenth of what a perform does
+	told := b.own("v_told", "text", nil) // an assignment costs a tenth of a perform
 	g.readWhere()
 
 	isElsewhere := pg.Expr(pg.Op(input, "?|", pg.Str("{last,before,position,offset,totalCount}")))

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// Each type that a column can have has a full description for Postgres, and no other does.
+// TestEveryScalarHasARow checks that each type of a column has a full description for Postgres, and no other has.
 func TestEveryScalarHasARow(t *testing.T) {
 	kinds := append(expr.Scalars(), expr.Enum)
 	for _, k := range kinds {
@@ -42,7 +42,7 @@ func TestEveryScalarHasARow(t *testing.T) {
 	}
 }
 
-// Every operator of query objects is one of some type.
+// TestEveryConditionIsAsked checks that every operator of query objects is one of some type.
 func TestEveryConditionIsAsked(t *testing.T) {
 	for name := range conditions {
 		if !slices.ContainsFunc(append(expr.Scalars(), expr.Enum), func(k expr.Kind) bool { return k.HasFilter(name) }) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/migrate"
 )
 
-// tern leaves the example apps, custom code included, in the state that Install makes.
+// TestExampleApps checks that tern leaves the example apps, custom code included, as Install does.
 func TestExampleApps(t *testing.T) {
 	t.Parallel()
 	apps, err := filepath.Glob("../../integration/apps/*")

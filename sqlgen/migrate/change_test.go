@@ -22,8 +22,8 @@ func countedOf(computed, rules string) string {
 		"model Author { fields { name Text posts Post[] "+computed+" } "+rules+" }", 1)
 }
 
-// A migration's files lead to the same state as the schema at once, with existing rows that stay; then nothing more is
-// to do.
+// TestChanges checks that a migration's files lead to the same state as the schema at once, with existing rows that
+// stay; then nothing more is to do.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

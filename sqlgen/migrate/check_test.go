@@ -132,8 +132,8 @@ func TestNewWithoutChange(t *testing.T) {
 	}
 }
 
-// Two branches have both added a migration, and were merged: the snapshot is that of one of them, or the remains of the
-// merge.
+// TestRebase checks a merge of two branches that both added a migration: the snapshot is that of one of them, or the
+// remains of the merge.
 func TestRebase(t *testing.T) {
 	t.Parallel()
 	const tag = "model Tag { fields { name Text } }"
@@ -181,7 +181,7 @@ func TestRebase(t *testing.T) {
 	}
 }
 
-// Changes of several files move together, for each file that is named.
+// TestRebaseOfSeveralFiles checks that changes of several files move together, for each file that is named.
 func TestRebaseOfSeveralFiles(t *testing.T) {
 	t.Parallel()
 	const tag = "model Tag { fields { name Text } }"
@@ -215,7 +215,7 @@ func TestRebaseOfSeveralFiles(t *testing.T) {
 	}
 }
 
-// A missing snapshot is made anew.
+// TestRebaseOfTheSnapshot checks that a missing snapshot is made anew.
 func TestRebaseOfTheSnapshot(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)

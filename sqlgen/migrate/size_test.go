@@ -49,7 +49,7 @@ model Thing%[1]d {
 	return b.String() + "enum State {\n  New\n  Old\n}\n"
 }
 
-// A migration holds the changes, and little more.
+// TestSizeOfAMigration checks that a migration holds the changes, and little more.
 func TestSizeOfAMigration(t *testing.T) {
 	t.Parallel()
 	workshop := func(edit func(text string) string) *emit.Release {

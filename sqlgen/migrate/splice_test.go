@@ -33,7 +33,7 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-// Random texts of few words, in which much repeats, and which are changed here and there.
+// TestDifferenceOfRandomTexts compares random texts of few words, with many repeats, that are changed in places.
 func TestDifferenceOfRandomTexts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))

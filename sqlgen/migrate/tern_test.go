@@ -67,7 +67,7 @@ func hostileDatabase(t testing.TB, more string) *emit.Release {
 	return compile(t, hostileSchema(more), hostileCode(strings.Repeat("\n  -- more {{", len(more))))
 }
 
-// tern makes of the text that build prints, and of migrations, the same as Install.
+// TestHostileText checks that tern makes of the text that build prints, and of migrations, the same as Install.
 func TestHostileText(t *testing.T) {
 	t.Parallel()
 	const more = "enum State {\n  On\n  Off\n}\nmodel Tag {\n  fields {\n    name Text @default(\"{{ x }}\")\n  }\n}\n"

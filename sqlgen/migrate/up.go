@@ -57,7 +57,7 @@ type DriftError struct {
 	Differences []Difference
 }
 
-// Error lists what was changed.
+// Error lists the changes by hand.
 func (e *DriftError) Error() string {
 	return "the database was changed by hand since its last release:\n" + lines(e.Differences) +
 		"\nchange it back, or go on as it is with --allow-drift"

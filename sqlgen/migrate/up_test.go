@@ -62,7 +62,7 @@ func mustUp(t testing.TB, project, url string) int {
 	return n
 }
 
-// Tern's command line and Up apply the same files from any version, and continue each other's work.
+// TestUpFromEachVersion checks that tern's command line and Up apply the same files, and continue each other's work.
 func TestUpFromEachVersion(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -111,7 +111,7 @@ func TestUpFromEachVersion(t *testing.T) {
 	}
 }
 
-// Migrations have no way down: dropped objects are gone.
+// TestTernGoesDownNowhere checks that migrations have no way down: dropped objects are gone.
 func TestTernGoesDownNowhere(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -160,8 +160,8 @@ func upManyAtOnce(t *testing.T, hasLocks bool) {
 	}
 }
 
-// While another transaction holds a lock, a migration waits for it in short turns, so that others get theirs in
-// between; then it is applied.
+// TestUpWaitsForLocks checks that a migration waits for the lock of another transaction in short turns, so that others
+// get theirs in between; then it is applied.
 func TestUpWaitsForLocks(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -214,7 +214,7 @@ func TestUpLosesPatience(t *testing.T) {
 	}
 }
 
-// A long migration reports its progress, and the transactions that it waits for.
+// TestUpTellsProgress checks that a long migration reports its progress, and the transactions that it waits for.
 func TestUpTellsProgress(t *testing.T) {
 	t.Parallel()
 	project := t.TempDir()
@@ -258,7 +258,7 @@ func TestUpTellsProgress(t *testing.T) {
 	}
 }
 
-// Between the files of a change a database is incomplete, and nothing in it was changed by hand.
+// TestStatusHalfway checks a database between the files of a change: it is incomplete, and not changed by hand.
 func TestStatusHalfway(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
@@ -368,7 +368,7 @@ func TestUpRefuses(t *testing.T) {
 	}
 }
 
-// An error of Postgres is reported with file and line, and leaves the migrations before it.
+// TestUpTellsWhereItFails checks that Postgres' error is reported with file and line, and earlier migrations stay.
 func TestUpTellsWhereItFails(t *testing.T) {
 	t.Parallel()
 	for _, hasLocks := range []bool{true, false} {

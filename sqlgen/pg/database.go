@@ -5,7 +5,7 @@ import "strings"
 // Database is all objects of one schema, in the order in which they are printed and installed.
 //
 // A release keeps its JSON as the description of the objects that it installed, and the next change is planned from it.
-// The JSON tells in full what is altered in place. For an object that is replaced, it has the identity, the
+// It has objects that are altered in place in full. For an object that is replaced, it has the identity, the
 // dependencies and a digest of the text. It leaves out expressions, texts and facts that only a compilation needs.
 // Description and ReadDescription write and read that form.
 type Database struct {

@@ -59,9 +59,9 @@ func DollarQuote(tag, text string) string {
 	return "$" + tag + "$" + text + "$" + tag + "$"
 }
 
-// The marks that tern reads in a migration, even inside of literals: the beginning of a template's action, the line
-// between up and down, and the line that turns transactions off. An editor or version control may remove a carriage
-// return.
+// escapes are the marks that tern reads in a migration, even inside of literals: the beginning of a template's action,
+// the line between up and down, and the line that turns transactions off. An editor or version control may remove a
+// carriage return.
 var escapes = strings.NewReplacer(
 	`\`, `\\`,
 	"{{", `{\x7b`,
