@@ -88,8 +88,8 @@ func TestComputingIsNoUpdate(t *testing.T) {
 	}
 }
 
-// TestComputedToOnesFollow checks computed to-ones after each statement: they have the target of the row that they are
-// read from, also when the row goes to that target, for every action of the foreign keys. New ones may be unique.
+// TestComputedToOnesFollow checks that a computed to-one has the same target as the row that it is read from after each
+// statement, also when that target is deleted, under any foreign key action. Several new ones may be unique.
 func TestComputedToOnesFollow(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

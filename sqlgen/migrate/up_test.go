@@ -62,7 +62,7 @@ func mustUp(t testing.TB, project, url string) int {
 	return n
 }
 
-// TestUpFromEachVersion checks that tern's command line and Up apply the same files, and continue each other's work.
+// TestUpFromEachVersion checks that tern's command line and Up apply the same files from any version, and each other's.
 func TestUpFromEachVersion(t *testing.T) {
 	t.Parallel()
 	project := threeMigrations(t)
