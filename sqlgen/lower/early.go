@@ -229,7 +229,7 @@ func (d decider) nobody(n expr.Node, sides []expr.Node, withInputs bool) pg.Expr
 			continue
 		}
 		if c.Op == syntax.In && i == 1 {
-			continue // an element that is only an anonymous caller matches nothing
+			continue // an anonymous caller as an element merely matches nothing
 		}
 		for _, e := range list.Elements {
 			conditions = append(conditions, d.isNobody(e, withInputs)...)

@@ -18,7 +18,7 @@ const (
 )
 
 // Unsupported refuses, each at its place, constructs that the language allows and this stage cannot lower, yet or
-// because of a limit of Postgres. Schema has nothing left to refuse.
+// because of a limit of Postgres. Then Schema has nothing left to refuse.
 func Unsupported(s *schema.Schema, errs *syntax.Errors) {
 	u := refusal{errs}
 	for _, m := range s.Models {
