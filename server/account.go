@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// runAccount runs one of Identity's own actions, unless its client leaves.
+// runAccount runs one of Identity's own actions until its client leaves.
 func (s *Server) runAccount(c *fiber.Ctx, action *action, in []byte, who *caller) error {
 	ctx, stop := request.WhileThere(c.UserContext(), who.request.Client)
 	defer stop()

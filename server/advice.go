@@ -15,8 +15,8 @@ const (
 	adviceLogin   = "let the server log in as a member of sternpost_server and of nothing else: create role … login password '…' in role sternpost_server; its name goes into DATABASE_URL"
 )
 
-// advice says what to do about a database that cannot be served, to anyone who runs the server
-// as the login; "" where the error says all there is to say.
+// advice tells the operator of the server, which logs in as login, how to fix a database that
+// cannot be served. It is "" if the error says enough.
 func advice(err error, login string) string {
 	var unfit *incompatible
 	var connecting *pgconn.ConnectError
@@ -36,7 +36,7 @@ func advice(err error, login string) string {
 		return "as an administrator, run: grant connect on database … to sternpost_server"
 	case code == "42501":
 		return fmt.Sprintf(adviceMember, login)
-	case code == "42P01", code == "3F000": // no table, no schema platform
+	case code == "42P01", code == "3F000": // no table, or schema platform is missing
 		return adviceInstall
 	case code == "53300":
 		return "raise max_connections of Postgres, or lower database.poolSize"

@@ -17,8 +17,8 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// call runs one action: one statement, one function, one JSON document. The order of
-// its stages is part of the API: the first that fails answers.
+// call runs one action: one statement, one function, one JSON document. The order of its
+// stages is part of the API: the first stage that fails answers.
 func (s *Server) call(c *fiber.Ctx) error {
 	r := s.current.Load()
 	exposed, err := s.route(c, r)
@@ -46,8 +46,8 @@ func (s *Server) call(c *fiber.Ctx) error {
 	})
 }
 
-// onNewest does something on a release, and again on the next if that one replaces
-// it at that moment.
+// onNewest calls do with a release. It calls do again with the next release if that one
+// replaces the first meanwhile.
 func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served, *api) error) error {
 	var err error
 	for range maxReleases {
@@ -62,10 +62,10 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 		case !isNewer:
 			return err
 		}
-		// The release was replaced between its look-up and the call. All is done
-		// again, since the newer one may want another input.
+		// The release was replaced between its look-up and the call. Start over, since
+		// the newer release may want another input.
 		r = s.current.Load()
-		var errRoute error // the call's own stays, for the last round
+		var errRoute error // the error of the call stays, for the last round
 		if exposed, errRoute = s.route(c, r); errRoute != nil {
 			return errRoute
 		}
@@ -73,8 +73,8 @@ func (s *Server) onNewest(c *fiber.Ctx, r *served, exposed *api, do func(*served
 	return err
 }
 
-// maxReleases is how many releases a request may see: far more than are installed
-// while one lasts.
+// maxReleases limits how many releases a request may see. It is far more than are
+// installed during one request.
 const maxReleases = 5
 
 // perform reads the input for an action of one release and makes the call.
@@ -114,7 +114,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		call.context = who.context(c, r)
 	}
 	if len(in.Places()) > 0 || len(action.sealed) > 0 {
-		if made != nil { // it is not to be prepared a second time either
+		if made != nil { // do not prepare it a second time either
 			if isReplayed, err := s.replay(c, action, who, made); err != nil || isReplayed {
 				return err
 			}
@@ -151,7 +151,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	return nil
 }
 
-// body makes the body of a response of the rows that came.
+// body makes the body of a response from the rows.
 func (s *Server) body(r *request.Request, action *action, answered *answer.Answer) ([]byte, error) {
 	result, memory := answered.JSON()
 	r.Keep(memory)
@@ -164,12 +164,12 @@ func (s *Server) body(r *request.Request, action *action, answered *answer.Answe
 	return s.files.Finish(result, action.places)
 }
 
-// ask makes the call, once if it must not be made twice.
+// ask makes the call, and makes it only once if it must not be repeated.
 func (s *Server) ask(
 	c *fiber.Ctx, r *served, action *action, st statement, page answer.Page, who *caller, call *prepared, made *once,
 ) (*answer.Answer, error) {
 	answered := st.Begin(page, who.request.Result[:0])
-	if !action.Kind.Writes() { // what was written must be answered
+	if !action.Kind.Writes() { // a write must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
 	params := st.Parameters(call.input, who.identity, call.context)
@@ -192,20 +192,20 @@ func (s *Server) ask(
 	return answered, err
 }
 
-// holdAnswer returns what a large answer asks for memory. What it is given is given back
-// when the answer has been written.
+// holdAnswer returns a function that reserves memory for a large answer. The memory is
+// released when the answer has been written.
 func (s *Server) holdAnswer(c *fiber.Ctx) func(bytes int) error {
 	client := request.Of(c).Client
 	return func(bytes int) error {
 		held := listener.HoldOf(client, func() *budget.Held { return s.answers.Of(s.policy.ClientAddress(c)) })
-		if held == nil { // the connection is not one of our listener
+		if held == nil { // the connection does not come from our listener
 			return nil
 		}
 		return held.Take(int64(bytes))
 	}
 }
 
-// pageOf is the page that an input asks for.
+// pageOf returns the page that an input asks for.
 func pageOf(p input.Page) answer.Page {
 	page := answer.Page{
 		Size: p.Size, Offset: p.Offset, IsBackwards: p.IsBackwards, Cursor: p.Cursor, HasCursor: p.HasCursor,
@@ -217,7 +217,7 @@ func pageOf(p input.Page) answer.Page {
 	return page
 }
 
-// notACursor is the refusal of what is not a cursor of the list.
+// notACursor returns the refusal of a value that is not a cursor of the list.
 func notACursor(page answer.Page) error {
 	field := "after"
 	if page.IsBackwards {
@@ -226,9 +226,9 @@ func notACursor(page answer.Page) error {
 	return &input.Invalid{Problems: []input.Problem{{Field: field, Error: "is not a cursor of this list"}}}
 }
 
-// readInput reads the input of an action; action is nil if there is none of that name.
-// What cannot be read at all is refused before the action, what does not fit the
-// schema after it.
+// readInput reads the input of an action; action is nil if the name is unknown.
+// Unreadable input is refused before the action, and input that does not fit the schema
+// after it.
 func (s *Server) readInput(c *fiber.Ctx, action *action) (input.Input, error) {
 	byQuery := c.Method() == fiber.MethodGet
 	if !byQuery && !s.policy.TakesBody(c) {
@@ -262,14 +262,14 @@ func (s *Server) readInput(c *fiber.Ctx, action *action) (input.Input, error) {
 	return in, err
 }
 
-// anyInput reads what is sent to an action that does not exist.
+// anyInput reads the input sent to an action that does not exist.
 var anyInput = input.Any()
 
-// isOvertaken tells whether a call may have failed because a release was installed at
-// that moment: it found its function gone, or began in it, waited for the table that the
-// migration was changing, and then found no column of the old name. Nothing of it is left
-// in the database, so it can be made again on the newer release, if there is one. Code
-// of the project can fail in the same ways by itself.
+// isOvertaken tells whether a call may have failed because a release was installed
+// meanwhile. Either its function was gone, or it had waited for a table under migration
+// and then did not find a column by its old name. The call left nothing in the database,
+// so it can be repeated on a newer release, if any. Code of the project can fail in the
+// same ways by itself.
 func isOvertaken(err error) bool {
 	if err == nil {
 		return false
@@ -289,7 +289,7 @@ func isOvertaken(err error) bool {
 	return false
 }
 
-// caller is who calls, from where.
+// caller is the identity and the client of a request.
 type caller struct {
 	identity string // empty for an anonymous caller
 	family   string // of the sign-in; empty if it is not known
@@ -297,9 +297,9 @@ type caller struct {
 	request  *request.Request
 }
 
-// context builds the second argument of a function: what it must know of the
-// request beside the input. What it takes for granted is left out, since each member
-// is work for the database.
+// context builds the second argument of a function: everything about the request that it
+// needs beside the input. Defaults are left out, since each member costs the database
+// work.
 func (who *caller) context(c *fiber.Ctx, r *served) []byte {
 	b := who.request.Scratch[:0] // a comma before each member
 	if who.identity != "" {
@@ -346,7 +346,7 @@ func joinValues(values [][]byte) string {
 	return strings.Join(texts, ", ")
 }
 
-// identify tells who is calling. The values are copied, since they are kept.
+// identify returns the identity of the caller. The values are copied, since they are kept.
 func (s *Server) identify(c *fiber.Ctx) (auth.Identity, error) {
 	var authorization []string
 	for _, v := range c.Request().Header.PeekAll("Authorization") {

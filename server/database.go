@@ -31,11 +31,11 @@ import (
 // database is the way to Postgres.
 type database struct {
 	pool    *pgxpool.Pool
-	role    string         // that every connection assumes; "" if none
-	shared  *pipeline.Pool // of the reads that ride together; nil if there are too few connections to share
-	size    int            // how many connections there may be, the shared ones included
+	role    string         // assumed by every connection; "" if none
+	shared  *pipeline.Pool // for reads that share connections; nil if there are too few connections to share
+	size    int            // the maximum number of connections, including the shared ones
 	gate    *gate.Gate     // before the pool
-	reserve *gate.Gate     // for what is not an action, when the pool is full
+	reserve *gate.Gate     // for everything but actions, when the pool is full
 	wait    time.Duration
 	limit   time.Duration // for a call
 	running *calls
@@ -49,27 +49,27 @@ type database struct {
 // statement is the call of one function. It is prepared once per connection.
 type statement struct {
 	*answer.Plan
-	name    string // on the connection, with that of the plan's statement behind it
-	shared  bool   // it may ride with others, and be made twice
+	name    string // on the connection, followed by the name of the plan's statement
+	shared  bool   // it may share a connection, and be repeated
 	custom  bool   // it runs code of the project, which may leave something behind
 	writes  bool
-	borrows bool   // it may have a connection that reads share, while they leave it idle
-	action  string // by whose name it takes its share of the connections
+	borrows bool   // it may take an idle connection from the shared ones
+	action  string // the name under which it takes its share of the connections
 
-	after func(*pgconn.PgConn) // what follows a write that was carried out; nil means nothing
+	after func(*pgconn.PgConn) // runs after a successful write; nil means nothing
 }
 
 // newStatement builds the call of a function of an action.
 //
 // A reading function is stable, so that it cannot write; one that runs custom code makes
-// its transaction read-only. The name says which release the statement is of: of another
-// one, the function may answer other columns.
+// its transaction read-only. The name contains the release: the same function of another
+// release may answer other columns.
 func newStatement(number int64, function string, plan *answer.Plan) statement {
 	return statement{Plan: plan.ForRelease(number), name: statementName(number, function)}
 }
 
-// statementName names the statement of a function on a connection. Postgres keeps 63 bytes of it, and a plan adds up to
-// eight more: where the name of the function is longer, its end is a digest instead.
+// statementName names the statement of a function on a connection. Postgres keeps 63 bytes of it, and a plan adds up
+// to eight more. The end of a name that is too long is replaced by a digest.
 func statementName(number int64, function string) string {
 	const room = 63 - len("_bounded")
 	name := strconv.FormatInt(number, 10) + "_" + function
@@ -83,14 +83,14 @@ func statementName(number int64, function string) string {
 // answered takes the rows of a call.
 type answered interface {
 	Statement() *answer.Statement
-	Restart()                        // what came does not count: the call is made again
+	Restart()                        // discards the rows so far: the call is repeated
 	Row(values [][]byte) (more bool) // whether more rows are wanted
-	Again() bool                     // whether the call must be made once more
+	Again() bool                     // whether the call must be repeated
 }
 
 // openDatabase makes a pool. It does not connect.
 func openDatabase(c *config.Config, role string) (*database, error) {
-	if c.DatabaseURL == "" { // for which pgx would look elsewhere
+	if c.DatabaseURL == "" { // pgx would look for it elsewhere
 		return nil, errors.New("database.url is required")
 	}
 	pc, err := pgxpool.ParseConfig(c.DatabaseURL)
@@ -136,25 +136,25 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 }
 
 const (
-	// reserved is how many connections there are beyond the size of the pool, for sign-ins
-	// and whatever else is not an action. They take others too, if nobody waits for these.
+	// reserved is the number of connections beyond the size of the pool, for sign-ins and everything else but
+	// actions. These also take other connections if the pool has no queue.
 	reserved = 1
-	// reservedLine is how many of them may wait: their statements are short, so that a line that is long is soon over.
+	// reservedLine limits the queue for them: their statements are short, so that a long queue is soon served.
 	reservedLine = 1024
-	// shareLeft is which part of the connections one action leaves to others: a quarter.
+	// shareLeft is the part of the connections that one action leaves to others: a quarter.
 	shareLeft = 4
 )
 
-// sharedConnections returns how many connections of so many reads share: half of them,
-// but four do for two cores as well as more.
+// sharedConnections returns how many of size connections are shared by reads: half of
+// them, and at most four, since four serve two cores as well as more would.
 func sharedConnections(size int) int {
 	return min(4, size/2)
 }
 
-// sharedDepth is how many reads are on their way on one connection.
+// sharedDepth is the number of reads in flight on one connection.
 const sharedDepth = 8
 
-// connectShared opens a connection that reads share.
+// connectShared opens a connection for shared reads.
 func (d *database) connectShared(ctx context.Context) (*pgconn.PgConn, error) {
 	conn, err := d.dial(ctx)
 	if err != nil {
@@ -163,17 +163,17 @@ func (d *database) connectShared(ctx context.Context) (*pgconn.PgConn, error) {
 	return conn.PgConn(), nil
 }
 
-// mannerOf says how reads that share a connection are made there.
+// mannerOf returns how shared reads are made on a connection.
 func mannerOf(pg *pgconn.PgConn) pipeline.Manner {
 	s := sessionOf(pg)
 	return pipeline.Manner{Before: s.settle, Unnamed: !s.isNamed}
 }
 
-// configureConnections says how connections are made. Nothing is prepared on them but what
-// this package prepares.
+// configureConnections sets how connections are made. Only this package prepares
+// statements on them.
 func configureConnections(cc *pgx.ConnConfig) {
 	timeout := connectTimeout
-	if postgres.HasSeveralHosts(&cc.Config) { // for each of them
+	if postgres.HasSeveralHosts(&cc.Config) { // the timeout is for each host
 		timeout = hostTimeout
 	}
 	if cc.ConnectTimeout == 0 || cc.ConnectTimeout > timeout {
@@ -191,12 +191,12 @@ const (
 	hostTimeout    = 2 * time.Second // where there is another host to try
 )
 
-// maxRetries is how often a call is repeated that lost against a concurrent one.
+// maxRetries is how often a call is retried after it lost against a concurrent one.
 const maxRetries = 3
 
-// call runs a statement and gives its rows to an answer, which counts only if the error is
-// nil: a statement may still fail when its transaction ends. A client that leaves ends the
-// statement.
+// call runs a statement and passes its rows to an answer. The answer counts only if the
+// error is nil: a statement may still fail when its transaction ends. The statement ends
+// when its client leaves.
 func (d *database) call(client net.Conn, st statement, params [][]byte, into answered) error {
 	if st.shared && d.shared != nil {
 		err := d.callShared(client, st, params, into)
@@ -209,10 +209,10 @@ func (d *database) call(client net.Conn, st statement, params [][]byte, into ans
 	})
 }
 
-// repeat makes a call on a connection of its own, again if it lost against a concurrent
-// one. run tells whether the call may have been carried out although it ends in an error.
+// repeat makes a call on a connection of its own, and retries it if it lost against a concurrent one. run tells
+// whether a call that returned an error may have been carried out.
 func (d *database) repeat(client net.Conn, st statement, into answered, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
-	var until time.Time // of a call that is repeated
+	var until time.Time // the deadline of the retries
 	for attempt := 0; ; attempt++ {
 		into.Restart()
 		began := time.Now()
@@ -234,9 +234,8 @@ func (d *database) repeat(client net.Conn, st statement, into answered, run func
 	}
 }
 
-// pauseAfter is how long a call waits until it is repeated. Those that were in each other's
-// way must not meet again, so it is by chance, and longer each time: up to 40 ms, 160 ms and
-// 640 ms.
+// pauseAfter returns how long a call waits before a retry. The pause is random, so that
+// calls that collided do not meet again, and grows: up to 40 ms, 160 ms and 640 ms.
 func pauseAfter(attempt int) time.Duration {
 	return time.Millisecond + rand.N(40*time.Millisecond<<(2*attempt))
 }
@@ -262,7 +261,7 @@ func (d *database) callShared(client net.Conn, st statement, params [][]byte, in
 	return err
 }
 
-// isRepeatable tells whether a call did nothing and may do better next time.
+// isRepeatable tells whether a call did nothing and may succeed on a retry.
 func isRepeatable(err error) bool {
 	switch refusal.SQLState(err) {
 	case "40001", "40P01": // serialization failure, deadlock
@@ -273,8 +272,8 @@ func isRepeatable(err error) bool {
 	return false
 }
 
-// unpreparedStatement is what a connection raises that has lost its prepared
-// statements, as custom code and poolers can bring about.
+// unpreparedStatement is raised by a connection that has lost its prepared statements.
+// Custom code and poolers can cause that.
 const unpreparedStatement = "26000"
 
 func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) (err error) {
@@ -302,7 +301,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		if cancelled := d.running.end(call); cancelled {
 			_ = pg.Close(closedContext())
 			if err == nil && st.writes && !d.running.hasLeft(call) {
-				// A commit that waits for a standby is ended by this, and is said to be done.
+				// This ends a commit that waits for a standby, and the commit is reported as done.
 				err = refusal.OutcomeUnknown.With(errCancelled)
 			}
 		}
@@ -317,7 +316,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	case d.running.hasLeft(call):
 		return refusal.Timeout.With(request.ErrClientLeft)
 	case pg.IsClosed():
-		// The others are most likely as dead: do not find out one by one.
+		// The other connections are most likely dead too: do not find out one by one.
 		d.reset()
 		if st.writes && mayHaveRun {
 			return refusal.OutcomeUnknown.With(err)
@@ -327,8 +326,8 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		d.leaveReadOnly(pg)
 	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
-	case st.custom && !sessionOf(pg).isPooled(): // where that has happened
-		// What the code set is undone with its transaction, but not what it has planned.
+	case st.custom && !sessionOf(pg).isPooled(): // on the same connection
+		// The transaction undoes what the code set, but not what it planned.
 		if pg.Exec(context.Background(), "discard plans").Close() != nil {
 			_ = pg.Close(closedContext())
 		}
@@ -336,7 +335,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	return err
 }
 
-// reset has all connections closed once nothing runs on them.
+// reset closes every connection once it is idle.
 func (d *database) reset() {
 	d.pool.Reset()
 	if d.shared != nil {
@@ -344,14 +343,14 @@ func (d *database) reset() {
 	}
 }
 
-// enteredAnother is what platform.leave raises of code that has entered another action.
+// enteredAnother is raised by platform.leave if code has entered another action.
 const enteredAnother = "SP500"
 
-// queueTime is how long a call waits for a connection before its client is looked at.
+// queueTime is how long a call waits for a connection before the server checks its client.
 const queueTime = time.Millisecond
 
-// execute works one level below pgx: of the answer it needs the columns as they came, and
-// no decoding.
+// execute works one level below pgx: the answer needs the columns as they came, without
+// decoding.
 func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
 	if st.custom {
 		return executeCustom(pg, st, params, into)
@@ -380,9 +379,9 @@ func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (m
 	return mayHaveEnded(err, isComplete(rows)), err
 }
 
-// mayHaveEnded tells whether what ended in an error may be in the database all the same.
-// It is not if nothing was sent, or if the database itself says what is wrong before it
-// says that all is complete. That a connection is closed, pgx also says of one that broke
+// mayHaveEnded tells whether a call that returned an error may still have taken effect in
+// the database. It has not if nothing was sent, or if the database reports the error
+// before it reports completion. pgx reports a closed connection also for one that broke
 // while it read.
 func mayHaveEnded(err error, isComplete bool) bool {
 	var raised *pgconn.PgError
@@ -392,15 +391,15 @@ func mayHaveEnded(err error, isComplete bool) bool {
 	return !pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed)
 }
 
-// isComplete tells whether the database has said that a statement is complete, whose rows
-// have been closed.
+// isComplete closes the rows of a statement, and tells whether the database has reported
+// the statement as complete.
 func isComplete(rows *pgconn.ResultReader) bool {
 	tag, _ := rows.Close() // which remembers it
 	return tag.String() != ""
 }
 
-// readRows gives rows to an answer. It returns false if the answer wants no more: then the
-// connection is closed, with which the rest of them goes.
+// readRows passes rows to an answer. It returns false if the answer wants no more rows.
+// Then the connection is closed, and the other rows are lost.
 func readRows(rows *pgconn.ResultReader, into answered) bool {
 	for rows.NextRow() {
 		if !into.Row(rows.Values()) {
@@ -410,16 +409,16 @@ func readRows(rows *pgconn.ResultReader, into answered) bool {
 	return true
 }
 
-// What follows each call of custom code, in its transaction: the question whether the code
-// has entered another action, and the end of all settings that would outlive the call.
+// Every call of custom code is followed by these, in its transaction: the check whether the code has entered another
+// action, and the reset of all settings that would outlive the call.
 var (
 	leaveCall     = sent{name: "leave", sql: "select platform.leave()"}
 	resetSettings = sent{name: "reset", sql: "reset all"}
 )
 
-// executeCustom is execute for custom code. Behind a pooler its transaction is one that
-// stays when the code fails, until its plans are gone: afterwards the connection to the
-// database has others.
+// executeCustom is execute for custom code. Behind a pooler, its transaction stays open
+// when the code fails, until its plans are discarded: afterwards other clients use the
+// connection to the database.
 func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
 	calls := []sent{callOf(st, params, into), leaveCall, resetSettings}
 	if !sessionOf(pg).isPooled() {
@@ -429,12 +428,12 @@ func executeCustom(pg *pgconn.PgConn, st statement, params [][]byte, into answer
 	return mayHaveRun, rolledBack(pg, err)
 }
 
-// sent is a statement among others that are sent together.
+// sent is one of several statements that are sent together.
 type sent struct {
 	name, sql string // the name under which it is prepared
 	params    [][]byte
 	formats   []int16
-	row       func(values [][]byte) (more bool) // nil means that nobody wants its rows
+	row       func(values [][]byte) (more bool) // nil means that its rows are ignored
 }
 
 // callOf is the call of an action.
@@ -489,7 +488,7 @@ func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription,
 	}
 	sd, err := pg.Prepare(context.Background(), name, sql, nil)
 	if err != nil {
-		if sessionOf(pg).isPooled() { // which holds the name for taken all the same
+		if sessionOf(pg).isPooled() { // the pooler still holds the name for taken
 			_ = pg.Deallocate(context.Background(), name)
 		}
 		return nil, err
@@ -498,7 +497,7 @@ func prepare(pg *pgconn.PgConn, name, sql string) (*pgconn.StatementDescription,
 	return sd, nil
 }
 
-// connections counts those of the pool, and those that reads share.
+// connections counts the connections of the pool, and the shared ones.
 func (d *database) connections() telemetry.Connections {
 	stat := d.pool.Stat()
 	c := telemetry.Connections{Open: int(stat.TotalConns()), InUse: int(stat.AcquiredConns()), Max: d.size}
@@ -509,7 +508,7 @@ func (d *database) connections() telemetry.Connections {
 	return c
 }
 
-// watch looks after the calls that run or wait, until the context ends.
+// watch checks on running and waiting calls until the context ends.
 func (d *database) watch(ctx context.Context) {
 	if d.shared != nil {
 		go d.shared.Watch(ctx)
@@ -536,7 +535,7 @@ func (d *database) watch(ctx context.Context) {
 	}
 }
 
-// cancelAll cancels whatever is still running.
+// cancelAll cancels all running statements.
 func (d *database) cancelAll() {
 	d.running.cancelAll()
 	if d.shared != nil {
@@ -551,7 +550,7 @@ func closedContext() context.Context {
 	return ctx
 }
 
-// close closes the pool. It waits for connections in use, but not for long.
+// close closes the pool. It waits briefly for connections in use.
 func (d *database) close() {
 	if d.shared != nil {
 		d.shared.Close()
@@ -567,8 +566,8 @@ func (d *database) close() {
 	}
 }
 
-// QueryRow runs a statement that returns one row. It is not prepared: a call that
-// comes once per sign-in would hold its place on every connection. A nil []byte is
+// QueryRow runs a statement that returns one row. The statement is not prepared: a call
+// that comes once per sign-in would take up room on every connection. A nil []byte is
 // null.
 func (d *database) QueryRow(statement string, arguments []any, into ...any) error {
 	conn, err := d.acquire()
@@ -595,9 +594,8 @@ func (d *database) QueryRow(statement string, arguments []any, into ...any) erro
 	return err
 }
 
-// Transaction runs statements in a transaction, which ends with them. It has a connection of
-// its own, since what happens between the statements may take as long as a storage takes to
-// answer.
+// Transaction runs statements in a transaction that ends with them. It uses a connection of
+// its own, since the work between the statements may wait for an answer of the storage.
 func (d *database) Transaction(ctx context.Context, do func(pgx.Tx) error) error {
 	conn, err := d.dial(ctx)
 	if err != nil {

@@ -5,18 +5,18 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// decision is what the rules of an action say before any row is read.
+// decision is the result of an action's rules before any row is read.
 type decision int
 
 const (
-	depends  decision = iota // on the row, and on inputs that are not known
-	admitted                 // whatever the row
+	depends  decision = iota // it depends on the row, or on unknown inputs
+	admitted                 // for any row
 	refused
 )
 
-// decideEarly asks the rules about a call, and whatever else of it is before the
-// row: the caller's identity and the action's validation. What refuses it there is
-// the error. Without an input they are asked about an upload.
+// decideEarly evaluates everything of a call that comes before the row: the rules, the
+// caller's identity and the action's validation. A refusal is returned as the error.
+// Without an input, the rules decide about an upload.
 func (s *Server) decideEarly(a *action, r *served, who *caller, input, context []byte) (decision, error) {
 	answered := a.early.Begin(answer.Page{}, nil)
 	err := s.db.call(who.request.Client, a.early, a.early.Parameters(input, who.identity, context), answered)

@@ -15,33 +15,33 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// Why a server is not ready, as /readyz says it.
+// The reasons why a server is not ready, as /readyz reports them.
 const (
 	reasonDatabase = "database" // it cannot be reached
-	reasonSchema   = "schema"   // it holds another release than is served, or none
+	reasonSchema   = "schema"   // it holds another release than the served one, or none
 	reasonStopping = "stopping"
 )
 
-// unreadiness is why the newest release is not served.
+// unreadiness is the reason why the newest release is not served.
 type unreadiness struct {
 	reason string
 	cause  string
 }
 
 const (
-	// defaultPoll is how often the database is asked for its newest release, since
-	// notifications do not pass every pooler.
+	// defaultPoll is how often the server polls the database for its newest release,
+	// since some poolers drop notifications.
 	defaultPoll = 3 * time.Second
-	// checkTimeout bounds one check of the database, so that one that does not
-	// answer is found out.
+	// checkTimeout bounds one check of the database, so that a database that does not
+	// answer is noticed.
 	checkTimeout = 10 * time.Second
 	// reconnectDelay grows up to the poll interval.
 	reconnectDelay = 100 * time.Millisecond
 )
 
-// follow keeps the newest release loaded, on a connection of its own, and says
-// through readiness in which state it is. It returns when the context ends, or when the
-// first database that it reaches must not be served at all.
+// follow keeps the newest release loaded, on a connection of its own, and reports its
+// state through readiness. It returns when the context ends, or when the first database
+// that it reaches must not be served at all.
 func (s *Server) follow(ctx context.Context) error {
 	delay, wasReady := reconnectDelay, false
 	for {
@@ -65,18 +65,18 @@ func (s *Server) follow(ctx context.Context) error {
 	}
 }
 
-// errLookAgain ends the following on a connection that leads to where writes are refused.
+// errLookAgain ends the following on a connection to a database that refuses writes.
 var errLookAgain = errors.New("look for a database that takes writes")
 
 // followOn follows on one connection, until that breaks, holds a release that cannot be
-// served, or is no longer the way to a database that takes writes.
+// served, or no longer leads to a database that takes writes.
 func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	conn, err := s.connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close(closedContext())
-	if s.db.shared != nil { // opens while the release is judged
+	if s.db.shared != nil { // the connections open while the release is checked
 		s.db.shared.Open()
 	}
 
@@ -92,7 +92,7 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		s.noteWritability(isReadOnly)
 		s.ready()
 		isReady()
-		if !asked && !looksAgain { // after the first requests can be answered, since it takes a while
+		if !asked && !looksAgain { // it takes a while, so the server answers the first requests before it
 			s.limitZones(ctx, conn)
 			s.leaveStart()
 		}
@@ -106,7 +106,7 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 	}
 }
 
-// noteWritability notes whether the database takes writes, as a new connection finds it.
+// noteWritability notes whether the database takes writes, according to a new connection.
 func (s *Server) noteWritability(isReadOnly bool) {
 	wasReadOnly := !s.db.takesWrites()
 	isLeft := s.db.noteWritability(isReadOnly)
@@ -118,7 +118,7 @@ func (s *Server) noteWritability(isReadOnly bool) {
 	}
 }
 
-// limitZones leaves of the time zones those that the database knows.
+// limitZones keeps only the time zones that the database knows.
 func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 	names, err := databaseZones(ctx, conn, knownZones())
 	if err != nil {
@@ -129,13 +129,13 @@ func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 	s.zones.Store(&zones)
 }
 
-// connect opens the connection that releases are followed on.
+// connect opens the connection for following releases.
 func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 	conn, err := s.db.dial(ctx, startSetting{name: "statement_timeout", value: strconv.FormatInt(checkTimeout.Milliseconds(), 10)})
 	if err != nil {
 		return nil, err
 	}
-	if session := sessionOf(conn.PgConn()); session.isPooled() { // which lets no notifications pass
+	if session := sessionOf(conn.PgConn()); session.isPooled() { // the pooler passes no notifications
 		s.log.Info("connections pass a pooler", "preparedStatements", session.isNamed)
 		return conn, nil
 	}
@@ -148,8 +148,8 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// listen asks for notifications of releases. A database that has none, or gives none while
-// it is a replica, is asked for its release from time to time all the same.
+// listen subscribes to notifications of releases. A database that has none, or sends none
+// while it is a replica, is still polled for its release.
 func listen(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.Exec(ctx, "listen sternpost_release")
 	switch refusal.SQLState(err) {
@@ -159,8 +159,8 @@ func listen(ctx context.Context, conn *pgx.Conn) error {
 	return err
 }
 
-// refresh loads the newest release unless it is served already. It tells whether the
-// database only reads.
+// refresh loads the newest release unless it is already served. It tells whether the
+// database is read-only.
 func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -176,8 +176,8 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, 
 	}
 	r, err := s.loadRelease(ctx, conn)
 	for unfit := new(incompatible); errors.As(err, &unfit); r, err = s.loadRelease(ctx, conn) {
-		// A release that is installed while this one is loaded shows in the names of the
-		// catalog, which no snapshot holds: then it is the one to be judged.
+		// A release that is installed during this load changes the names of the catalog,
+		// which are in no snapshot. Then that release must be checked.
 		now, _, errNow := newestRelease(ctx, conn)
 		if errNow != nil || now == number {
 			break
@@ -194,8 +194,8 @@ func (s *Server) refresh(ctx context.Context, conn *pgx.Conn) (isReadOnly bool, 
 }
 
 // catchUp looks for a newer release at once, because a function of the served one was
-// missing. It tells whether there was one. Of many calls that miss one at a time, one
-// looks.
+// missing. It tells whether it found one. If many calls miss a function at the same time,
+// only one looks.
 func (s *Server) catchUp(than int64) (bool, error) {
 	isNewer := func() bool {
 		r := s.current.Load()
@@ -226,8 +226,8 @@ func (s *Server) ready() {
 	s.telemetry.Ready.Set(1)
 }
 
-// notReady notes why the newest release is not served. What was served before is
-// served on where that is possible, except from a database that has become unsafe.
+// notReady notes why the newest release is not served. The server continues to serve the
+// release before it where possible, but not from a database that has become unsafe.
 func (s *Server) notReady(err error) {
 	reason := reasonSchema
 	if isOutOfReach(err) {
@@ -248,13 +248,13 @@ func (s *Server) notReady(err error) {
 	}
 }
 
-// advice says what to do about a database that cannot be served.
+// advice tells how to fix a database that cannot be served.
 func (s *Server) advice(err error) string {
 	return advice(err, s.db.pool.Config().ConnConfig.User)
 }
 
-// isOutOfReach tells a database that cannot be reached from one that answers
-// something unexpected.
+// isOutOfReach distinguishes a database that cannot be reached from one that gives an
+// unexpected answer.
 func isOutOfReach(err error) bool {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) {

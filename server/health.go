@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// healthz answers while the process serves at all.
+// healthz answers as long as the process serves.
 func (s *Server) healthz(c *fiber.Ctx) error {
 	return request.SendJSON(c, http.StatusOK, healthyBody)
 }
@@ -37,8 +37,8 @@ func unavailableBody(reason string) string {
 	return `{"status":"unavailable","reason":"` + reason + `"}`
 }
 
-// adminHandler serves the listener that only operators reach. It is plain net/http:
-// the metrics come as such a handler, and speed does not matter here.
+// adminHandler serves the listener for operators. It is plain net/http: the metrics come
+// as such a handler, and speed does not matter here.
 func (s *Server) adminHandler() http.Handler {
 	answer := func(w http.ResponseWriter, status int, body string) {
 		w.Header().Set("Content-Type", request.JSONType)

@@ -15,16 +15,16 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// once is a call that is carried out once, however often its client sends it: one under an
-// Idempotency-Key. Its answer is kept in its own transaction, so that it is there if and
+// once is a call that is carried out once, even if its client repeats it: a call with an
+// Idempotency-Key. Its answer is stored in its own transaction, so that it exists if and
 // only if the call was carried out.
 type once struct {
-	id   []byte // of caller, action and key
-	asks []byte // a digest of what is asked
+	id   []byte // from caller, action and key
+	asks []byte // a digest of the request
 
-	body       func() ([]byte, error) // makes the body of the response of the rows that came
+	body       func() ([]byte, error) // makes the body of the response from the rows
 	result     []byte                 // the body, once it is known
-	isReplayed bool                   // it was kept by a call before
+	isReplayed bool                   // an earlier call stored it
 }
 
 // answer writes the response.
@@ -36,8 +36,8 @@ func (o *once) answer(c *fiber.Ctx) {
 	c.Response().Header.SetContentType(request.JSONType)
 }
 
-// onceOf returns what keeps a call from being carried out twice, or nil for one that only
-// reads or has no key.
+// onceOf returns the once that keeps a call from being carried out twice. It is nil for a
+// call that only reads or has no key.
 func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*once, error) {
 	if !a.Kind.Writes() {
 		return nil, nil
@@ -62,9 +62,9 @@ func (s *Server) onceOf(c *fiber.Ctx, a *action, who *caller, input []byte) (*on
 	return &once{id: id.Sum(nil), asks: s.digest(a, input)}, nil
 }
 
-// digest is by what an input is compared with that of a repetition. From a plain digest
-// one could find a password by trial, so those that hold one take a key that the database
-// does not have.
+// digest returns a digest to compare an input with that of a repetition. An attacker
+// could guess a password from a plain digest, so an input with a password is digested
+// under a key that the database does not have.
 func (s *Server) digest(a *action, input []byte) []byte {
 	if !a.takesSealed {
 		sum := sha256.Sum256(input)
@@ -75,16 +75,15 @@ func (s *Server) digest(a *action, input []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// newOnceKey derives the key of such digests.
+// newOnceKey derives the key for such digests.
 func newOnceKey(signingKey string) ([]byte, error) {
 	return auth.DeriveKey([]byte(signingKey), "sternpost idempotency")
 }
 
-// maxKey is how long a key may be.
+// maxKey limits the length of a key.
 const maxKey = 255
 
-// readKey reads the key of a request, which may be in quotes. nil means that there is
-// none.
+// readKey reads the key of a request, which may be quoted. nil means no key.
 func readKey(values [][]byte) ([]byte, error) {
 	if len(values) == 0 {
 		return nil, nil
@@ -103,7 +102,7 @@ func readKey(values [][]byte) ([]byte, error) {
 	return key, nil
 }
 
-// replay answers a call whose answer is kept. It tells whether there was one.
+// replay answers a call from its stored answer. It tells whether one was stored.
 func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, error) {
 	var kept *string
 	err := s.db.QueryRow("select platform.answer_find($1, $2)", []any{o.id, o.asks}, &kept)
@@ -119,8 +118,8 @@ func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, er
 	return true, nil
 }
 
-// callOnce makes a call in a transaction with the answer that is kept of it, or finds the
-// answer that was.
+// callOnce makes a call and stores its answer in one transaction, or finds the stored
+// answer.
 func (d *database) callOnce(client net.Conn, st statement, params [][]byte, into answered, o *once) error {
 	return d.repeat(client, st, into, func(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
 		if err := o.claim(pg); err != nil || o.isReplayed {
@@ -141,7 +140,7 @@ func (d *database) callOnce(client net.Conn, st statement, params [][]byte, into
 	})
 }
 
-// claim begins a transaction, in which nobody else makes this call, or finds the answer.
+// claim begins a transaction in which no other request can make this call, or finds the answer.
 func (o *once) claim(pg *pgconn.PgConn) error {
 	o.result, o.isReplayed = nil, false
 	_, err := executeAll(pg,
@@ -156,7 +155,7 @@ func (o *once) claim(pg *pgconn.PgConn) error {
 	return err
 }
 
-// keep keeps the answer and ends the transaction.
+// keep stores the answer and ends the transaction.
 func (o *once) keep(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
 	return executeAll(pg,
 		sent{name: "keep", sql: "select platform.answer_keep($1, $2)::text", params: [][]byte{hexOf(o.id), o.result}},
@@ -164,15 +163,15 @@ func (o *once) keep(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
 	)
 }
 
-// What begins and ends a transaction of several statements.
+// These begin and end a transaction of several statements.
 var (
 	beginning = sent{name: "begin", sql: "begin"}
 	ending    = sent{name: "commit", sql: "commit"}
 )
 
 // rolledBack ends the transaction unless it was committed, and returns the error. Behind a
-// pooler what custom code has planned is forgotten on the way, since the connection has
-// others afterwards.
+// pooler it also discards the plans of custom code, since other clients use the connection
+// afterwards.
 func rolledBack(pg *pgconn.PgConn, err error) error {
 	if !pg.IsClosed() && pg.TxStatus() != 'I' {
 		end := "rollback"

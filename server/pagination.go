@@ -9,13 +9,13 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// pagingOf is what is added to the input of lists.
+// pagingOf returns the paging inputs that lists get.
 func pagingOf(p config.Pagination) input.Paging {
 	return input.Paging{Size: p.DefaultSize, TotalCount: p.AlwaysCount}
 }
 
-// limitPages sets the greatest page size in the published input of all lists, by which
-// requests are checked and which the descriptions show.
+// limitPages sets the greatest page size in the published input of all lists. Requests
+// are checked against that input, and the descriptions show it.
 func limitPages(m *release.Manifest, p config.Pagination) error {
 	if p.MaxSize == 0 {
 		return nil

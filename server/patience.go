@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// patience is a context that ends when a connection to the database has been waited for too
-// long. A call hardly ever waits, so that its context is not made anew each time, as that of
-// context.WithTimeout is, but kept for the next.
+// patience is a context that ends after too long a wait for a connection to the database.
+// Calls rarely wait, so a patience is kept for the next call, where context.WithTimeout
+// would make a new context each time.
 type patience struct {
 	context.Context // without end
 	done            chan struct{}
@@ -17,8 +17,8 @@ type patience struct {
 
 var patiences sync.Pool
 
-// beginPatience begins to wait. end must be called when the waiting is over; nobody may look
-// at the context afterwards.
+// beginPatience begins to wait. The caller must call end after the wait, and must not use
+// the context afterwards.
 func beginPatience(limit time.Duration) *patience {
 	if p, ok := patiences.Get().(*patience); ok {
 		p.timer.Reset(limit)
@@ -29,17 +29,17 @@ func beginPatience(limit time.Duration) *patience {
 	return p
 }
 
-// end ends the waiting. A context that has ended is of no use to the next.
+// end ends the wait. A context that has ended cannot be reused.
 func (p *patience) end() {
 	if p.timer.Stop() {
 		patiences.Put(p)
 	}
 }
 
-// Done is closed when the waiting has lasted too long.
+// Done is closed when the wait was too long.
 func (p *patience) Done() <-chan struct{} { return p.done }
 
-// Err tells whether it has.
+// Err returns an error if the wait was too long.
 func (p *patience) Err() error {
 	select {
 	case <-p.done:

@@ -17,7 +17,7 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// held is a connection with the place that it takes: one of the pool, or one that reads share and have lent.
+// held is a connection with the place that it takes. It comes from the pool, or is lent by the shared connections.
 type held struct {
 	pooled *pgxpool.Conn
 	loan   *pipeline.Loan // nil for one of the pool
@@ -25,7 +25,7 @@ type held struct {
 	name   string
 }
 
-// conn is for what borrows nothing.
+// conn is for callers that do not borrow.
 func (h held) conn() *pgx.Conn { return h.pooled.Conn() }
 
 func (h held) pg() *pgconn.PgConn {
@@ -35,21 +35,21 @@ func (h held) pg() *pgconn.PgConn {
 	return h.conn().PgConn()
 }
 
-// Release gives both back.
+// Release returns the connection and the place.
 func (h held) Release() {
 	if h.loan != nil {
 		h.gate.Return(h.loan)
 		return
 	}
-	h.pooled.Release() // closes it if something is still running on it, so after a panic too
+	h.pooled.Release() // it closes a connection that is still busy, for example after a panic
 	h.gate.Leave(h.name)
 }
 
-// service is the name under which whatever is not an action takes its share.
+// service is the name under which everything but actions takes its share.
 const service = ""
 
-// acquire waits for a connection for what is not an action, such as a sign-in. There always is
-// one that actions do not take.
+// acquire waits for a connection for anything but an action, such as a sign-in. One connection
+// is always kept free from actions.
 func (d *database) acquire() (held, error) {
 	if d.gate.TryEnter(service) {
 		conn, err := d.connection()
@@ -69,8 +69,8 @@ func (d *database) acquireFor(st statement, client net.Conn) (held, error) {
 	return d.acquireAt(d.gate, st.action, client, st.borrows)
 }
 
-// acquireAt waits for a place, and then for its connection. Where Postgres has fewer slots
-// than the pool would take, those that are open are waited for.
+// acquireAt waits for a place, and then for its connection. If Postgres has fewer slots
+// than the pool would take, it waits for one of the open connections.
 func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows bool) (held, error) {
 	for until := time.Now().Add(d.wait); ; {
 		loan, err := g.Enter(name, client, borrows)
@@ -95,7 +95,7 @@ func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows
 		stat := d.pool.Stat()
 		open := int(stat.AcquiredConns() + stat.IdleConns())
 		g.SetPlaces(open)
-		if open == 0 && d.shared != nil { // what only reads may use must not keep the last slots
+		if open == 0 && d.shared != nil { // connections for reads only must not hold the last slots
 			d.shared.Yield()
 		}
 		time.Sleep(slotDelay)
@@ -105,11 +105,11 @@ func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows
 const (
 	// slotDelay is how long a slot of Postgres is waited for before it is asked for again.
 	slotDelay = 20 * time.Millisecond
-	// slotInterval is how often it is tried whether Postgres has a slot more.
+	// slotInterval is how often the server tries whether Postgres has another slot.
 	slotInterval = time.Second
 )
 
-// lacksSlots tells whether Postgres takes no more connections.
+// lacksSlots tells whether Postgres is out of connection slots.
 func lacksSlots(err error) bool { return refusal.SQLState(err) == "53300" }
 
 // connection takes a connection from the pool, which has one or may open one.
@@ -129,7 +129,7 @@ func (d *database) connection() (*pgxpool.Conn, error) {
 	return nil, refusal.Unavailable.With(fmt.Errorf("connect to the database: %w", err))
 }
 
-// growAgain lets one more connection be opened, after Postgres had no slot for it.
+// growAgain allows one more connection again, after Postgres had no slot for it.
 func (d *database) growAgain() {
 	for _, g := range []*gate.Gate{d.gate, d.reserve} {
 		g.SetPlaces(g.Places() + 1)
