@@ -10,17 +10,16 @@ import (
 	"github.com/sternpost/sternpost/auth/mail"
 )
 
-// How long a token holds that was sent to an e-mail address.
+// The lifetimes of tokens that are sent to an e-mail address.
 const (
 	resetLifetime        = time.Hour
 	verificationLifetime = 24 * time.Hour
 )
 
-// Accounts let people look after what they sign in with: prove and change their e-mail
+// Accounts let people manage what they sign in with: prove and change their e-mail
 // address, set a new password, end their sign-ins. They may be used concurrently.
 //
-// The errors of its methods are an *InputError, a *ConflictError, a *Refusal or an *Error
-// where something is refused.
+// A refusal is an *InputError, a *ConflictError, a *Refusal or an *Error.
 type Accounts struct {
 	store     AccountStore
 	passwords *Passwords
@@ -30,54 +29,54 @@ type Accounts struct {
 	options   AccountOptions
 }
 
-// AccountOptions say what is asked of an account, and where mails lead.
+// AccountOptions are the requirements of an account, and the targets of mails.
 type AccountOptions struct {
 	BaseURL           string
-	VerificationURL   string   // where somebody proves an address; empty means the service's own page
-	RedirectURIs      []string // where a client may let somebody set a new password; empty means on the client's own machine
-	SigningKey        []byte   // PEM; seals mails that wait to be sent
-	MinPasswordLength int      // of a new one, in characters
+	VerificationURL   string   // the page that proves an address; empty means the service's own page
+	RedirectURIs      []string // pages of a client for a new password; empty means on the client's own machine
+	SigningKey        []byte   // PEM; seals mails in the queue
+	MinPasswordLength int      // for a new one, in characters
 }
 
-// VerificationPath is where the service's own page is on which an address is proven.
+// VerificationPath is the path of the service's own page that proves an address.
 const VerificationPath = "/auth/verify"
 
-// AccountStore keeps what accounts need. It is a Store, and what that says holds here.
+// AccountStore keeps the data of accounts. It is a Store, and the rules for a Store apply.
 type AccountStore interface {
 	Store
 
-	// AskReset keeps a token for anyone who signs in with the e-mail address of the
-	// attempt, and the mail that brings it. Nobody learns whether there is such an
-	// account, not by the time that it takes either. It counts like a failure.
+	// AskReset keeps a token for the identity that signs in with the e-mail address of
+	// the attempt, and the mail with the token. It does not reveal whether the account
+	// exists, not even by its duration. It counts like a failure.
 	AskReset(ctx context.Context, attempt Attempt, m Mailed) (wait time.Duration, err error)
 
 	// AskVerification does the same for an identity that has this address and has not
 	// proven it.
 	AskVerification(ctx context.Context, identityID string, attempt Attempt, m Mailed) (wait time.Duration, err error)
 
-	// AskChange does the same for the new address of an identity, which is the account
-	// of the attempt. notice is the mail for the old one. It is not asked if the
-	// identity has another address or hash by now.
+	// AskChange does the same for the new address of an identity, which is the account of
+	// the attempt. notice is the mail to the old one. Nothing is kept if the identity has
+	// another address or hash by now.
 	AskChange(ctx context.Context, identityID, email, hash string, attempt Attempt, m Mailed, notice []byte) (wait time.Duration, isAsked bool, err error)
 
 	// IsReset tells whether a token would set a new password.
 	IsReset(ctx context.Context, tokenHash []byte) (bool, error)
 
 	// Reset sets a new password by a token, which is used up, and ends all sign-ins. It
-	// is not set if the token does not hold. address is that of the client.
+	// does nothing if the token is not valid. address is that of the client.
 	Reset(ctx context.Context, tokenHash []byte, newHash, address string) (isSet bool, err error)
 
 	// Verify proves an e-mail address by a token, which is used up.
 	Verify(ctx context.Context, tokenHash []byte) (VerifyOutcome, error)
 
-	// Account returns what is known of an identity.
+	// Account returns the account of an identity.
 	Account(ctx context.Context, identityID string) (Account, error)
 
-	// ChangePassword replaces a hash, and ends all sign-ins but one. It is not changed
-	// if the identity has another hash by now.
+	// ChangePassword replaces a hash, and ends all sign-ins but one. It does nothing if
+	// the identity has another hash by now.
 	ChangePassword(ctx context.Context, identityID, hash, newHash string, spared []byte, attempt Attempt) (wait time.Duration, isChanged bool, err error)
 
-	// SignOut ends all sign-ins of an identity. It is not there if it was deleted.
+	// SignOut ends all sign-ins of an identity. isThere is false if it was deleted.
 	SignOut(ctx context.Context, identityID string) (isThere bool, err error)
 }
 
@@ -88,7 +87,7 @@ type Mailed struct {
 	Content   []byte // the mail, sealed
 }
 
-// Account is what is known of an identity whose account is to change.
+// Account is the account of an identity before a change.
 type Account struct {
 	IsThere    bool
 	Email      string
@@ -96,7 +95,7 @@ type Account struct {
 	IsPassword bool // it signs in by password
 }
 
-// VerifyOutcome tells what became of a token that proves an address.
+// VerifyOutcome is the result for a token that proves an address.
 type VerifyOutcome string
 
 // The outcomes.
@@ -106,8 +105,8 @@ const (
 	VerifyTaken   VerifyOutcome = "taken" // by another identity
 )
 
-// NewAccounts makes accounts. templates returns those of mails. It fails on a signing key that
-// cannot be read.
+// NewAccounts makes accounts. templates returns the templates of mails. It fails on a signing
+// key that cannot be read.
 func NewAccounts(store AccountStore, passwords *Passwords, templates func() (*mail.Templates, error), options AccountOptions) (*Accounts, error) {
 	own, err := newSeal(options.SigningKey, options.BaseURL, "sternpost mails")
 	if err != nil {
@@ -124,11 +123,11 @@ type InputError struct {
 	Field, Problem string
 }
 
-// Error says what is refused.
+// Error says which input is refused and why.
 func (e *InputError) Error() string { return e.Field + ": " + e.Problem }
 
-// ConflictError refuses what the state of the account does not allow. Its text is for the
-// client.
+// ConflictError refuses a request that the state of the account does not allow. Its text
+// is for the client.
 type ConflictError struct{ message string }
 
 // Error is the message for the client.
@@ -140,14 +139,14 @@ var (
 	ErrTaken      = &ConflictError{"the e-mail address belongs to another identity"}
 )
 
-// refused inputs, for every cause.
+// refused inputs, one text for all causes.
 var (
 	errToken       = &InputError{"token", "is not valid"}
 	errEmail       = &InputError{"email", "is not an e-mail address"}
 	errRedirectURL = &InputError{"redirectUrl", "is not an allowed address"}
 )
 
-// Client is who asks, from where.
+// Client is the address and the languages of a client.
 type Client struct {
 	Address   string // of the client
 	Languages string // the header Accept-Language
@@ -159,8 +158,8 @@ type Caller struct {
 	Identity
 }
 
-// RequestPasswordReset has a link sent that leads to redirectURL, with a token that sets a
-// new password. Whether there is such an account is not told.
+// RequestPasswordReset has a mail sent with a link to redirectURL, which holds a token for
+// a new password. It does not reveal whether the account exists.
 func (a *Accounts) RequestPasswordReset(ctx context.Context, username, redirectURL string, client Client) error {
 	email, ok := ParseEmail(username)
 	if !ok {
@@ -176,12 +175,12 @@ func (a *Accounts) RequestPasswordReset(ctx context.Context, username, redirectU
 	return mustWait(a.store.AskReset(ctx, Attempt{Account: email, Address: client.Address}, mailed))
 }
 
-// ResetPassword sets a new password by the token of such a link.
+// ResetPassword sets a new password with the token from such a link.
 func (a *Accounts) ResetPassword(ctx context.Context, token, password string, client Client) error {
 	if err := a.checkNew(password); err != nil {
 		return err
 	}
-	// No hash is made for a token that does not hold.
+	// Do not compute a hash for an invalid token.
 	isReset := false
 	if isSecret(token) {
 		var err error
@@ -208,7 +207,7 @@ func (a *Accounts) ResetPassword(ctx context.Context, token, password string, cl
 	return err
 }
 
-// checkNew checks a new password. The longest one is checked with the form of the input.
+// checkNew checks a new password. The maximum length is checked with the form of the input.
 func (a *Accounts) checkNew(password string) error {
 	if utf8.RuneCountInString(password) < a.options.MinPasswordLength {
 		return &InputError{"password", fmt.Sprintf("String length must be at least %d", a.options.MinPasswordLength)}
@@ -216,7 +215,7 @@ func (a *Accounts) checkNew(password string) error {
 	return nil
 }
 
-// refuseToken counts a token that does not hold, and refuses it.
+// refuseToken counts an invalid token, and refuses it.
 func (a *Accounts) refuseToken(ctx context.Context, client Client) error {
 	if err := mustWait(a.store.Fail(ctx, Attempt{Address: client.Address})); err != nil {
 		return err
@@ -224,8 +223,8 @@ func (a *Accounts) refuseToken(ctx context.Context, client Client) error {
 	return errToken
 }
 
-// RequestVerification has a link sent that proves the caller's e-mail address. Nothing is
-// sent if it is proven.
+// RequestVerification has a link sent that proves the caller's e-mail address. It sends
+// nothing if the address is proven.
 func (a *Accounts) RequestVerification(ctx context.Context, caller Caller) error {
 	account, err := a.account(ctx, caller)
 	if err != nil || account.IsVerified {
@@ -242,7 +241,7 @@ func (a *Accounts) askVerification(ctx context.Context, identityID string, attem
 	return mustWait(a.store.AskVerification(ctx, identityID, attempt, mailed))
 }
 
-// verification writes the mail that lets somebody prove an address.
+// verification writes the mail with the link that proves an address.
 func (a *Accounts) verification(email, languages string) (Mailed, error) {
 	return a.write(mail.VerifyEmail, email, a.verificationURL(), verificationLifetime, languages)
 }
@@ -254,7 +253,7 @@ func (a *Accounts) verificationURL() string {
 	return a.options.BaseURL + VerificationPath
 }
 
-// VerifyEmail proves an address by the token of a link that was sent there.
+// VerifyEmail proves an address with the token from a link that was sent there.
 func (a *Accounts) VerifyEmail(ctx context.Context, token string, client Client) error {
 	outcome := VerifyRefused
 	if isSecret(token) {
@@ -306,14 +305,14 @@ func (a *Accounts) ChangePassword(ctx context.Context, oldPassword, password str
 	return mustWait(wait, nil)
 }
 
-// checkOld compares a password with that of the caller, and returns its hash.
+// checkOld compares a password with the caller's, and returns its hash.
 func (a *Accounts) checkOld(ctx context.Context, field, password string, attempt Attempt, caller Caller) (hash string, err error) {
 	wait, known, err := a.store.Password(ctx, attempt)
 	if err := mustWait(wait, err); err != nil {
 		return "", err
 	}
 	if known.IdentityID != caller.ID {
-		known.Hash = "" // it has another address by now
+		known.Hash = "" // the caller has another address by now
 	}
 	matches, err := a.passwords.Verify(ctx, known.Hash, password)
 	if err != nil {
@@ -325,7 +324,7 @@ func (a *Accounts) checkOld(ctx context.Context, field, password string, attempt
 	return known.Hash, nil
 }
 
-// refusePassword counts a password that is not the caller's, and refuses it.
+// refusePassword counts a wrong password of the caller, and refuses it.
 func (a *Accounts) refusePassword(ctx context.Context, field string, attempt Attempt) error {
 	if err := mustWait(a.store.Fail(ctx, attempt)); err != nil {
 		return err
@@ -333,8 +332,8 @@ func (a *Accounts) refusePassword(ctx context.Context, field string, attempt Att
 	return &InputError{field, "is not the password"}
 }
 
-// ChangeEmail has a link sent to the new address of a caller who knows the password. It
-// takes effect when that address is proven. Whether it is somebody's is not told.
+// ChangeEmail has a link sent to the new address of a caller who knows the password. The change takes effect when
+// that address is proven. It does not reveal whether the address is taken.
 func (a *Accounts) ChangeEmail(ctx context.Context, username, password string, caller Caller) error {
 	email, ok := ParseEmail(username)
 	if !ok {
@@ -399,7 +398,7 @@ func (a *Accounts) account(ctx context.Context, caller Caller) (Account, error) 
 	return account, nil
 }
 
-// write makes a token, and the mail that brings it.
+// write makes a token, and the mail with it.
 func (a *Accounts) write(name, email, target string, lifetime time.Duration, languages string) (Mailed, error) {
 	token := NewSecret()
 	content, err := a.close(name, languages, mail.Data{Link: redirectTo(target, parameter{"token", token}), Email: email})
@@ -409,8 +408,8 @@ func (a *Accounts) write(name, email, target string, lifetime time.Duration, lan
 	return Mailed{TokenHash: HashSecret(token), Lifetime: lifetime, Content: content}, nil
 }
 
-// close writes a mail and seals it: while it waits to be sent, anyone who reads the database
-// finds no token in it.
+// close writes a mail and seals it: a reader of the database must not find the token of a
+// mail that waits to be sent.
 func (a *Accounts) close(name, languages string, data mail.Data) ([]byte, error) {
 	templates, err := a.templates()
 	if err != nil {

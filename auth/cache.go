@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// cache remembers verified tokens, by the whole token. It holds at most size of
-// them: two generations of half that many. The older one is dropped when the
-// younger is full. What is in use moves to the younger one.
+// cache remembers verified tokens, by the whole token. It holds at most size tokens, in
+// two generations of half that size. When the younger one is full, the older one is
+// dropped. A token in use moves to the younger one.
 type cache struct {
 	half         int
 	mutex        sync.RWMutex
@@ -32,8 +32,7 @@ func (c *cache) get(token string) (verification, bool) {
 	return v, isYoung || isOlder
 }
 
-// put remembers a copy of a token: what a server hands out of a request is reused
-// after it.
+// put remembers a copy of a token: a server reuses the memory of a request after it.
 func (c *cache) put(token string, v verification) {
 	if c.half == 0 {
 		return

@@ -13,51 +13,49 @@ import (
 	"time"
 )
 
-// Transaction is a browser that was sent to a provider.
+// Transaction is a sign-in during which the browser is at a provider.
 type Transaction struct {
 	Hash            []byte // SHA-256 of the state that the provider sends back
 	Provider        string
-	Target          string // where the browser goes in the end
+	Target          string // where the browser goes at the end
 	IsDynamic       bool   // whether the client named the target
 	State           string // of the client; empty means that it sent none
 	Challenge       string // of the client; empty means that it sent none
 	ChallengeMethod string // S256 or plain, with a challenge
 	Nonce           string
-	Verifier        string    // ours, towards the provider
-	Ends            time.Time // when the browser is too late, by the store's clock
+	Verifier        string    // of this service, for the provider
+	Ends            time.Time // when the transaction expires, by the store's clock
 }
 
-// Cookie is one that a browser keeps while it is away. To set one without a value is
-// to take it away.
+// Cookie is a cookie in a browser that is away. Setting one without a value deletes it.
 type Cookie struct {
-	Name  string // what follows the name that all of them begin with
+	Name  string // without the common prefix of all of them
 	Value string
 }
 
 const (
-	// maxCookie is how long a value may be. Browsers keep 4096 bytes of name, value and,
-	// some of them, attributes.
+	// maxCookie limits a value. Browsers keep 4096 bytes of name, value and, in some of
+	// them, attributes.
 	maxCookie = 3800
 
-	// maxCookies is how much all of them may make up, so that there is room in a header
-	// of 16 KiB for the longest address that a sign-in begins with: 3072 bytes, each of
-	// them written as three.
+	// maxCookies limits their total, so that a header of 16 KiB has room for the longest
+	// address that begins a sign-in: 3072 bytes, each written as three.
 	maxCookies = 5120
 
-	// cookieOverhead is what a cookie adds to a header beside its value.
+	// cookieOverhead is the size of a cookie in a header without its value.
 	cookieOverhead = len("__Host-sternpost-signin-0123456789ab-2=; ")
 )
 
-// departures are kept by the browsers that are away: a transaction is sealed, so that
-// its browser can neither read nor change it, and cut into cookies. Each has cookies of
-// its own, for sign-ins that run side by side.
+// departures are kept by the browsers that are away. A transaction is sealed, so that its
+// browser can neither read nor change it, and cut into cookies. Each has its own cookies,
+// for concurrent sign-ins.
 type departures struct {
 	own *seal
 }
 
 // newDepartures makes the seal of a service. Its key is derived from the signing key,
-// which all servers of a service have: a browser may leave from one and come back to
-// another. After a new signing key, those who left before it have to begin again.
+// which all servers of a service share: a browser may leave from one and return to
+// another. After a rotation of the signing key, pending sign-ins must begin again.
 func newDepartures(signingKey []byte, baseURL string) (*departures, error) {
 	seal, err := newSeal(signingKey, baseURL, "sternpost departures")
 	if err != nil {
@@ -66,7 +64,7 @@ func newDepartures(signingKey []byte, baseURL string) (*departures, error) {
 	return &departures{seal}, nil
 }
 
-// content is what is sealed of a transaction, in DER: a state may hold any character.
+// content is the sealed part of a transaction, in DER: a state may hold any character.
 type content struct {
 	Hash            []byte
 	Provider        string `asn1:"utf8"`
@@ -97,7 +95,7 @@ func (d *departures) seal(t *Transaction) ([]Cookie, error) {
 	return cookies, nil
 }
 
-// cookieName is the name of a piece of a departure, counted from 1.
+// cookieName returns the name of a piece of a departure, counted from 1.
 func cookieName(hash []byte, piece int) string {
 	id := hex.EncodeToString(hash[:6])
 	if piece == 1 {
@@ -106,7 +104,7 @@ func cookieName(hash []byte, piece int) string {
 	return id + "-" + strconv.Itoa(piece)
 }
 
-// open returns the transaction that was sealed into a text, or nil.
+// open returns the transaction from a sealed text, or nil.
 func (d *departures) open(text string) *Transaction {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
@@ -125,14 +123,14 @@ func (d *departures) open(text string) *Transaction {
 	}
 }
 
-// departed is what a browser brings of one departure.
+// departed is one departure as a browser sends it.
 type departed struct {
 	id          string
 	cookies     []Cookie
-	transaction *Transaction // nil if nothing can be made of the cookies
+	transaction *Transaction // nil if the cookies are not valid
 }
 
-// size is what the cookies of a departure make up in a header.
+// size returns the size of a departure's cookies in a header.
 func size(cookies []Cookie) int {
 	n := 0
 	for _, c := range cookies {
@@ -141,7 +139,7 @@ func size(cookies []Cookie) int {
 	return n
 }
 
-// broughtBy sorts the cookies of a browser by departure.
+// broughtBy groups the cookies of a browser by departure.
 func (d *departures) broughtBy(cookies []Cookie) []departed {
 	var all []departed
 	for _, c := range cookies {
@@ -159,8 +157,8 @@ func (d *departures) broughtBy(cookies []Cookie) []departed {
 	return all
 }
 
-// join puts the pieces of a departure together. If one is missing or not the right
-// one, the seal does not hold.
+// join puts the pieces of a departure together. The seal fails if a piece is missing or
+// wrong.
 func (d *departures) join(from departed) *Transaction {
 	slices.SortFunc(from.cookies, func(a, b Cookie) int { return cmp.Compare(a.Name, b.Name) })
 	var text strings.Builder
@@ -174,7 +172,7 @@ func (d *departures) join(from departed) *Transaction {
 	return t
 }
 
-// find returns the departure that a state belongs to, as the browser brings it.
+// find returns the departure for a state, as the browser sends it.
 func (d *departures) find(cookies []Cookie, stateHash []byte) departed {
 	id := cookieName(stateHash, 1)
 	for _, brought := range d.broughtBy(cookies) {
@@ -188,9 +186,9 @@ func (d *departures) find(cookies []Cookie, stateHash []byte) departed {
 	return departed{id: id}
 }
 
-// depart returns the cookies that a browser is to change when it leaves for another
-// sign-in: those of the new one, and the loss of what is too old, useless, or too much
-// beside it.
+// depart returns the changes of cookies for a browser that leaves for another sign-in:
+// the new cookies, and the deletion of those that are expired, invalid, or too many
+// beside the new ones.
 func (d *departures) depart(t *Transaction, brought []Cookie, now time.Time) ([]Cookie, error) {
 	changes, err := d.seal(t)
 	if err != nil {
@@ -215,7 +213,7 @@ func (d *departures) depart(t *Transaction, brought []Cookie, now time.Time) ([]
 	return changes, nil
 }
 
-// over returns the changes that take the cookies of a departure away.
+// over returns the changes that delete the cookies of a departure.
 func (d departed) over() []Cookie {
 	var changes []Cookie
 	for _, c := range d.cookies {

@@ -1,13 +1,12 @@
-// Package auth tells who is calling, and lets people in.
+// Package auth identifies callers, and signs people in.
 //
-// Tokens issues and verifies access tokens: JWTs of the profile of RFC 9068,
-// signed with the service's own key. A token says which identity sent a request;
-// whether that identity still exists is for the database to say, since nothing asks
-// it then.
+// Tokens issues and verifies access tokens: JWTs of the profile of RFC 9068, signed with
+// the service's own key. A token names the identity that sent a request. The token itself
+// does not show whether that identity still exists: only the database knows.
 //
-// Grants is what the token endpoint does: it takes a password, a refresh token, a
-// code or a provider's ID token, and answers with tokens. Providers are the services
-// that tell who somebody is, by OpenID Connect, and SignIns the way of a browser
-// through one of them and back. What they keep from one request to the next is
-// behind Store and SignInStore; secrets reach those as hashes only.
+// Grants implements the token endpoint: it takes a password, a refresh token, a code or a
+// provider's ID token, and answers with tokens. Providers are the services that identify
+// a person by OpenID Connect, and SignIns takes a browser through one of them and back.
+// Store and SignInStore keep their data between requests; they see secrets as hashes
+// only.
 package auth

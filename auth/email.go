@@ -2,13 +2,12 @@ package auth
 
 import "strings"
 
-// maxEmail is how long an address may be, in bytes (RFC 5321, section 4.5.3.1).
+// maxEmail limits an address, in bytes (RFC 5321, section 4.5.3.1).
 const maxEmail = 254
 
-// ParseEmail returns an e-mail address in lower case. It takes one bare address,
-// words of letters, digits and a few signs, joined by dots, at the name of a host, and
-// nothing that has to be interpreted: no quotes, comments, display names or numbers
-// of machines.
+// ParseEmail returns an e-mail address in lower case. It takes one bare address: words of
+// letters, digits and a few signs, joined by dots, at a host name. It takes nothing that
+// needs interpretation: quotes, comments, display names or IP addresses.
 func ParseEmail(text string) (email string, ok bool) {
 	local, host, found := strings.Cut(text, "@")
 	if !found || len(text) > maxEmail || len(local) > 64 {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Error is what an OAuth endpoint answers to a request that it refuses (RFC 6749,
-// section 5.2). Any other error of this package is a failure of ours, or of what it
-// depends on.
+// Error is the answer of an OAuth endpoint to a request that it refuses (RFC 6749,
+// section 5.2). Any other error of this package is a failure of the service, or of a
+// service that it depends on.
 type Error struct {
 	Status      int           // of the response
 	Code        string        // the member error
@@ -18,7 +18,7 @@ type Error struct {
 	cause error // for the log
 }
 
-// Error says what is refused and why.
+// Error says why the request is refused.
 func (e *Error) Error() string {
 	if e.cause != nil {
 		return fmt.Sprintf("%s: %s: %v", e.Code, e.Description, e.cause)
@@ -26,8 +26,7 @@ func (e *Error) Error() string {
 	return e.Code + ": " + e.Description
 }
 
-// Unwrap returns what happened, which is not for the client; nil if there is no more
-// to say.
+// Unwrap returns the cause, which is not for the client; nil if none is known.
 func (e *Error) Unwrap() error {
 	return e.cause
 }
@@ -39,18 +38,18 @@ func (e *Error) because(cause error) *Error {
 	return &c
 }
 
-// InvalidRequest refuses a request that is malformed.
+// InvalidRequest refuses a malformed request.
 func InvalidRequest(format string, arguments ...any) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_request", Description: fmt.Sprintf(format, arguments...)}
 }
 
-// InvalidGrant refuses a credential. The description is the same for every cause:
-// it must not tell a client what is wrong with it.
+// InvalidGrant refuses a credential. The description is the same for every cause: it must
+// not tell a client why the credential is wrong.
 func InvalidGrant(description string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "invalid_grant", Description: description}
 }
 
-// tooMany refuses a client that has to wait.
+// tooMany refuses a client that must wait.
 func tooMany(wait time.Duration) *Error {
 	return &Error{
 		Status:      http.StatusTooManyRequests,
@@ -60,7 +59,7 @@ func tooMany(wait time.Duration) *Error {
 	}
 }
 
-// unavailable refuses what might succeed a moment later.
+// unavailable refuses a request that might succeed a moment later.
 func unavailable(description string) *Error {
 	return &Error{Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", Description: description}
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// Family is the beginning of a family of refresh tokens: what one sign-in is kept by.
+// Family is a new family of refresh tokens, which represents one sign-in.
 type Family struct {
 	Token     string // for the client, which alone has it
-	TokenHash []byte // by which it is known again
+	TokenHash []byte // identifies the token later
 	Key       []byte // makes each token from the one before
 	Lifetime  time.Duration
 }
@@ -22,16 +22,15 @@ func newFamily(lifetime time.Duration) Family {
 	return Family{Token: token, TokenHash: HashSecret(token), Key: key, Lifetime: lifetime}
 }
 
-// NewSecret returns 256 random bits in 43 characters of base64url, to be handed to
-// a client.
+// NewSecret returns 256 random bits in 43 characters of base64url, for a client.
 func NewSecret() string {
 	bits := make([]byte, 32)
 	_, _ = rand.Read(bits) // never fails
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
-// HashSecret returns what is kept of a secret that NewSecret made. One round is
-// enough: there is nothing to guess.
+// HashSecret returns the stored hash of a secret from NewSecret. One round is enough:
+// such a secret cannot be guessed.
 func HashSecret(secret string) []byte {
 	return hashOf([]byte(secret))
 }
@@ -42,8 +41,8 @@ func hashOf(b []byte) []byte {
 	return hash[:]
 }
 
-// familyName is how an access token names the family of its sign-in: the SHA-256 of the
-// family's key, which it does not reveal.
+// familyName is the name of a sign-in's family in an access token: the SHA-256 of the
+// family's key. It does not reveal the key.
 func familyName(key []byte) string {
 	return base64.RawURLEncoding.EncodeToString(hashOf(key))
 }
@@ -57,28 +56,27 @@ func keyHashOf(name string) []byte {
 	return hash
 }
 
-// isSecret tells whether a text has the form of what NewSecret returns.
+// isSecret tells whether a text has the form of a secret from NewSecret.
 func isSecret(text string) bool {
 	bits, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	return err == nil && len(bits) == 32
 }
 
-// markSize is how many bytes of a token all of its family begin with.
+// markSize is the number of leading bytes that all tokens of a family share.
 const markSize = 16
 
-// markOf returns what is kept of that beginning: SHA-256. A token that is no longer
-// kept itself is known by it, so that its family is revoked when it comes back. Nobody
-// knows the beginning who never had a token of the family.
+// markOf returns the stored form of that prefix: its SHA-256. It identifies a token that
+// is no longer stored, so that its family is revoked if the token comes back. Only a
+// holder of a token of the family knows the prefix.
 func markOf(token string) []byte {
 	bits, _ := base64.RawURLEncoding.DecodeString(token)
 	hash := sha256.Sum256(bits[:min(markSize, len(bits))])
 	return hash[:]
 }
 
-// successor returns the refresh token that follows on one: the same beginning, and
-// then an HMAC of it, 128 bits that nobody guesses. Requests that race with the same
-// token all find the same successor, and nobody finds it who has only what the
-// database keeps.
+// successor returns the refresh token that follows a token: the same prefix, and an HMAC
+// of the token, 128 bits that cannot be guessed. Racing requests with the same token all
+// get the same successor. The content of the database is not enough to compute it.
 func successor(key []byte, token string) string {
 	bits, _ := base64.RawURLEncoding.DecodeString(token)
 	mac := hmac.New(sha256.New, key)

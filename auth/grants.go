@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Grants turns credentials into tokens: what the token endpoint does. It may be used
+// Grants turns credentials into tokens: it implements the token endpoint. It may be used
 // concurrently.
 type Grants struct {
 	tokens    *Tokens
@@ -22,26 +22,26 @@ type Grants struct {
 	options   GrantOptions
 }
 
-// GrantOptions say which credentials are accepted, and what for.
+// GrantOptions configure the accepted credentials.
 type GrantOptions struct {
 	RefreshTokenExpiry time.Duration // of a family, from its sign-in
-	IsRotating         bool          // whether a refresh token is superseded when it is used
-	RefreshTokenGrace  time.Duration // how long a superseded one is taken for the newest
+	IsRotating         bool          // whether the use of a refresh token replaces it
+	RefreshTokenGrace  time.Duration // how long a replaced one still counts as the newest
 	IsPasswordEnabled  bool
 	IsSignupEnabled    bool // whether an unknown e-mail address may become an identity
-	MinPasswordLength  int  // of a new one, in characters
+	MinPasswordLength  int  // for a new one, in characters
 	Verification       Verification
 }
 
-// Verification says what is asked of the e-mail address of an identity that signs in by
+// Verification is the requirement for the e-mail address of an identity that signs in by
 // password.
 type Verification string
 
-// What may be asked.
+// The requirements.
 const (
 	VerificationOff      Verification = "off"      // nothing
 	VerificationSend     Verification = "send"     // a mail is sent at sign-up
-	VerificationRequired Verification = "required" // nobody signs in before it is proven
+	VerificationRequired Verification = "required" // no sign-in before the address is proven
 )
 
 // SendsMail tells whether a mail is sent at sign-up.
@@ -49,27 +49,26 @@ func (v Verification) SendsMail() bool {
 	return v == VerificationSend || v == VerificationRequired
 }
 
-// Subjects tells whose credentials those are that come from providers. A refused
-// credential is an *Error of code invalid_grant; the attempt is counted by the caller.
+// Subjects identifies the owners of credentials from providers. A refused credential is
+// an *Error of code invalid_grant; the caller counts the attempt.
 type Subjects interface {
-	// ExchangeToken returns the subject of an ID token. It creates the identity if
-	// it does not exist and may be created; address is that of the client.
+	// ExchangeToken returns the subject of an ID token. It creates a missing identity if
+	// mayCreate is set; address is that of the client.
 	ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error)
 
-	// RedeemCode returns whom a code was minted for, begins a family for it, and
-	// consumes it, also if it is refused. All that is one step, so that of requests
-	// which race with the same code one succeeds. verifier and redirectURI are empty if
-	// the client sent none.
+	// RedeemCode returns the subject of a code, begins a family for it, and consumes the
+	// code, even if it refuses it. All this is atomic: of racing requests with the same
+	// code, one succeeds. verifier and redirectURI are empty if the client sent none.
 	RedeemCode(ctx context.Context, code, verifier, redirectURI string, family Family) (Subject, error)
 }
 
-// Subject is the user whom a credential identifies.
+// Subject is the identity behind a credential.
 type Subject struct {
 	IdentityID string
 	IsNew      bool // the sign-in has created the identity
 }
 
-// NewGrants puts together what it takes to sign somebody in.
+// NewGrants combines everything that a sign-in needs.
 func NewGrants(tokens *Tokens, store Store, passwords *Passwords, subjects Subjects, accounts *Accounts, log *slog.Logger, options GrantOptions) *Grants {
 	return &Grants{tokens: tokens, store: store, passwords: passwords, subjects: subjects, accounts: accounts, log: log, options: options}
 }
@@ -84,7 +83,7 @@ type TokenResponse struct {
 	IssuedTokenType string `json:"issued_token_type,omitempty"`
 }
 
-// ExchangeGrant is the name that RFC 8693 gives the grant token_exchange.
+// ExchangeGrant is the name of the grant token_exchange in RFC 8693.
 const ExchangeGrant = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 // Further names of RFC 8693.
@@ -93,12 +92,12 @@ const (
 	accessTokenType = "urn:ietf:params:oauth:token-type:access_token"
 )
 
-// Token answers a request to the token endpoint. The parameters are those of the
-// body, without empty ones. A refusal is an *Error.
+// Token answers a request to the token endpoint. The parameters are those of the body,
+// without empty ones. A refusal is an *Error.
 //
-// Passwords can be guessed, so that those who failed too often are turned away before
-// theirs is looked at. The other credentials cannot: they are looked at first, and only
-// what is refused is counted.
+// Passwords can be guessed, so a client with too many failures is refused before its
+// password is checked. The other credentials cannot be guessed: they are checked first,
+// and only refused ones are counted.
 func (g *Grants) Token(ctx context.Context, parameters map[string]string, client Client) (*TokenResponse, error) {
 	mayCreate := true
 	switch text, isGiven := parameters["create_if_not_exists"]; {
@@ -123,7 +122,7 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, client
 	return nil, &Error{Status: http.StatusBadRequest, Code: "unsupported_grant_type", Description: "the grant type is not supported"}
 }
 
-// Revoke revokes the family of a refresh token. Whether there is one is not told.
+// Revoke revokes the family of a refresh token. It does not reveal whether the family exists.
 func (g *Grants) Revoke(ctx context.Context, token string) error {
 	if !isSecret(token) {
 		return nil
@@ -131,7 +130,7 @@ func (g *Grants) Revoke(ctx context.Context, token string) error {
 	return g.store.Revoke(ctx, HashSecret(token), markOf(token))
 }
 
-// refusals of credentials: one for each grant, for every cause.
+// refusals of credentials: one text per grant, for all causes.
 const (
 	refusedRefreshToken = "the refresh token is not valid"
 	refusedPassword     = "the identity does not exist or the credentials are incorrect"
@@ -177,7 +176,7 @@ func (g *Grants) refresh(ctx context.Context, parameters map[string]string, addr
 	return g.respond(refreshed.IdentityID, key, token, false)
 }
 
-// exchangeToken takes an ID token of a provider.
+// exchangeToken accepts an ID token of a provider.
 func (g *Grants) exchangeToken(ctx context.Context, parameters map[string]string, mayCreate bool, address string) (*TokenResponse, error) {
 	token := parameters["subject_token"]
 	if token == "" {
@@ -217,7 +216,7 @@ func unsupportedTokenType(parameter string) *Error {
 	return &Error{Status: http.StatusBadRequest, Code: "unsupported_token_type", Description: parameter + " is not supported"}
 }
 
-// redeemCode takes a code that ended a sign-in by redirect.
+// redeemCode accepts a code that ended a sign-in by redirect.
 func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, address string) (*TokenResponse, error) {
 	code := parameters["code"]
 	if code == "" {
@@ -232,7 +231,7 @@ func (g *Grants) redeemCode(ctx context.Context, parameters map[string]string, a
 	return g.respond(subject.IdentityID, family.Key, family.Token, subject.IsNew)
 }
 
-// mustWait refuses a client that the store lets wait. Nobody passes whose failures
+// mustWait refuses a client that must wait. It also refuses a client whose failures
 // cannot be counted.
 func mustWait(wait time.Duration, err error) error {
 	switch {
@@ -244,7 +243,7 @@ func mustWait(wait time.Duration, err error) error {
 	return nil
 }
 
-// fail counts a failed attempt and returns how it is answered.
+// fail counts a failed attempt and returns the answer to it.
 func (g *Grants) fail(ctx context.Context, attempt Attempt, refused *Error) error {
 	if err := mustWait(g.store.Fail(ctx, attempt)); err != nil {
 		return err
@@ -252,8 +251,8 @@ func (g *Grants) fail(ctx context.Context, attempt Attempt, refused *Error) erro
 	return refused
 }
 
-// failIfRefused counts an attempt whose credential was refused, and says the same
-// about each of them. What else may have happened is passed on.
+// failIfRefused counts an attempt with a refused credential, and returns the same refusal
+// for all of them. Other errors are passed on.
 func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, refusal string) error {
 	var refused *Error
 	if !errors.As(err, &refused) || refused.Code != "invalid_grant" {
@@ -262,7 +261,7 @@ func (g *Grants) failIfRefused(ctx context.Context, attempt Attempt, err error, 
 	return g.fail(ctx, attempt, InvalidGrant(refusal).because(refused.cause))
 }
 
-// respond answers with the tokens of a sign-in, which is known by the key of its family.
+// respond answers with the tokens of a sign-in, which the key of its family identifies.
 func (g *Grants) respond(identityID string, key []byte, refreshToken string, isNew bool) (*TokenResponse, error) {
 	token, _, err := g.tokens.issue(Identity{ID: identityID, Family: familyName(key)})
 	if err != nil {
@@ -277,11 +276,11 @@ func (g *Grants) respond(identityID string, key []byte, refreshToken string, isN
 	}, nil
 }
 
-// MaxPassword is how long a password may be, in bytes.
+// MaxPassword limits a password, in bytes.
 const MaxPassword = 1024
 
-// password takes a password. It says the same of a wrong one and of an unknown
-// address, after the same work.
+// password accepts a password. A wrong password and an unknown address get the same
+// answer, after the same work.
 func (g *Grants) password(ctx context.Context, parameters map[string]string, mayCreate bool, client Client) (*TokenResponse, error) {
 	username, password := parameters["username"], parameters["password"]
 	switch {
@@ -299,8 +298,8 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 	mayCreate = mayCreate && g.options.IsSignupEnabled
 	attempt := Attempt{Account: email, Address: client.Address}
 
-	// From here on the client's address has one place, so that no more is counted, and
-	// looked up, than is tried.
+	// From here on the client's address holds its one place, so that attempts are counted
+	// and looked up one at a time.
 	leave, err := g.passwords.Enter(ctx, client.Address)
 	if err != nil {
 		return nil, err
@@ -312,8 +311,8 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		return nil, err
 	}
 
-	// A short password may be somebody's from before the limit. To say that it is
-	// short only where the address is unknown would tell that it is.
+	// An old password may be shorter than today's limit. A refusal as too short, for
+	// unknown addresses only, would reveal which addresses are known.
 	refused := InvalidGrant(refusedPassword)
 	if mayCreate && utf8.RuneCountInString(password) < g.options.MinPasswordLength {
 		mayCreate = false
@@ -324,7 +323,7 @@ func (g *Grants) password(ctx context.Context, parameters map[string]string, may
 		if response != nil || err != nil {
 			return response, err
 		}
-		// Somebody else has taken the address since.
+		// Another request has taken the address since.
 		wait, known, err = g.store.Password(ctx, attempt)
 		if err := mustWait(wait, err); err != nil {
 			return nil, err
@@ -365,7 +364,7 @@ func (g *Grants) signUp(ctx context.Context, attempt Attempt, password, language
 	return g.respond(identityID, family.Key, family.Token, true)
 }
 
-// signIn checks the password of somebody, or of nobody.
+// signIn checks the password of an identity, or of an unknown address.
 func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, password, languages string, refused *Error) (*TokenResponse, error) {
 	matches, err := g.passwords.Verify(ctx, known.Hash, password)
 	if err != nil {
@@ -375,7 +374,7 @@ func (g *Grants) signIn(ctx context.Context, attempt Attempt, known Known, passw
 		return nil, g.fail(ctx, attempt, refused)
 	}
 	if g.options.Verification == VerificationRequired && !known.IsVerified {
-		// Perhaps the first mail is lost, or too old.
+		// The first mail may be lost or expired.
 		if err := g.accounts.askVerification(ctx, known.IdentityID, attempt, languages); err != nil {
 			return nil, err
 		}

@@ -19,10 +19,10 @@ import (
 
 const (
 	maxIDToken = 16 << 10         // bytes
-	leeway     = 60 * time.Second // by which clocks may differ
+	leeway     = 60 * time.Second // tolerated difference of clocks
 )
 
-// IDToken is what an ID token says that has been verified.
+// IDToken is the content of a verified ID token.
 type IDToken struct {
 	Issuer  string
 	Subject string
@@ -30,16 +30,16 @@ type IDToken struct {
 	Claims  map[string]any // all of them; numbers are json.Number
 }
 
-// errIDToken refuses an ID token. What is wrong with it is for the log.
+// errIDToken refuses an ID token. The reason is for the log only.
 var errIDToken = errors.New("the ID token is not valid")
 
 func refuseIDToken(reason string, arguments ...any) error {
 	return fmt.Errorf("%w: %s", errIDToken, fmt.Sprintf(reason, arguments...))
 }
 
-// VerifyIDToken verifies an ID token that a client brings, of whichever provider has
-// issued it. Nobody is contacted for a token whose issuer is not configured. It fails
-// with an *unreachableError if the issuer's keys are not to be had.
+// VerifyIDToken verifies an ID token from a client, by any configured provider. For other
+// issuers it contacts no server. It fails with an *unreachableError if the issuer's keys
+// are not available.
 func (p *Providers) VerifyIDToken(ctx context.Context, token string) (*IDToken, error) {
 	parsed, err := parseIDToken(token)
 	if err != nil {
@@ -58,7 +58,7 @@ func (p *Providers) VerifyIDToken(ctx context.Context, token string) (*IDToken, 
 	return parsed.verify(ctx, from, clients, p.now())
 }
 
-// verifyOwn verifies an ID token that the provider has handed out for a code.
+// verifyOwn verifies an ID token that the provider returned for a code.
 func (p *Provider) verifyOwn(ctx context.Context, token string, now time.Time) (*IDToken, error) {
 	parsed, err := parseIDToken(token)
 	if err != nil {
@@ -70,31 +70,31 @@ func (p *Provider) verifyOwn(ctx context.Context, token string, now time.Time) (
 	return parsed.verify(ctx, p.issuer, []string{p.options.ClientID}, now)
 }
 
-// parsedToken is an ID token before anything in it may be trusted.
+// parsedToken is an ID token that is not verified yet.
 type parsedToken struct {
 	signed    string // header and payload, as they were signed
 	signature []byte
 	algorithm jwa.SignatureAlgorithm
-	keyID     string // empty means that it names none
+	keyID     string // empty if the token names no key
 	claims    idTokenClaims
 	all       map[string]any
 }
 
-// idTokenClaims are the claims that are checked.
+// idTokenClaims are the claims to check.
 type idTokenClaims struct {
 	issuer          string
 	subject         string
 	audience        []string
-	authorizedParty *string // nil means that none is named
+	authorizedParty *string // nil if the token names none
 	expires         *time.Time
 	issuedAt        *time.Time
 	notBefore       *time.Time
 	nonce           string
 }
 
-// readIDTokenClaims reads the claims that are checked. Their names are compared
-// exactly, which encoding/json would not do for the fields of a struct: a provider
-// may let its users choose what "Sub" says.
+// readIDTokenClaims reads the claims to check. It compares their names exactly, unlike
+// encoding/json with the fields of a struct: a provider may let its users choose the
+// value of "Sub".
 func readIDTokenClaims(all map[string]any) (c idTokenClaims, ok bool) {
 	ok = true
 	text := func(name string) *string {
@@ -111,7 +111,7 @@ func readIDTokenClaims(all map[string]any) (c idTokenClaims, ok bool) {
 		switch value := all[name].(type) {
 		case nil:
 		case json.Number:
-			seconds, err := value.Float64() // which may have a fraction
+			seconds, err := value.Float64() // it may have a fraction
 			if err == nil && math.Abs(seconds) < 1e12 {
 				whole, fraction := math.Modf(seconds)
 				at := time.Unix(int64(whole), int64(fraction*1e9))
@@ -195,9 +195,9 @@ func parseIDToken(token string) (*parsedToken, error) {
 	return parsed, nil
 }
 
-// keyTypeOf returns the kind of key that an algorithm takes, or nothing for one that
-// is not accepted: those without a signature, and those whose key the verifier
-// shares with the signer.
+// keyTypeOf returns the key type for an algorithm. It returns nothing for algorithms that
+// are not accepted: those without a signature, and those with a key that verifier and
+// signer share.
 func keyTypeOf(algorithm jwa.SignatureAlgorithm) jwa.KeyType {
 	switch algorithm {
 	case jwa.RS256, jwa.RS384, jwa.RS512, jwa.PS256, jwa.PS384, jwa.PS512:
@@ -233,8 +233,8 @@ func (p *parsedToken) verify(ctx context.Context, from *issuer, clients []string
 	return &IDToken{Issuer: p.claims.issuer, Subject: p.claims.subject, Nonce: p.claims.nonce, Claims: p.all}, nil
 }
 
-// hasKey tells whether a set has the key that the token names. One that names none
-// is taken to mean a key that came since, if those there have not signed it.
+// hasKey tells whether a set has the key that the token names. If the token names no key
+// and none of the set has signed it, its key may be newer than the set.
 func (p *parsedToken) hasKey(keys jwk.Set) bool {
 	if p.keyID == "" {
 		return false
@@ -243,8 +243,8 @@ func (p *parsedToken) hasKey(keys jwk.Set) bool {
 	return found
 }
 
-// isSigned tells whether one of the keys has signed the token. A token that does not
-// name its key is accepted only of an issuer that has a single one that it could be.
+// isSigned tells whether one of the keys has signed the token. A token that names no key
+// is accepted only if the issuer has a single possible key.
 func (p *parsedToken) isSigned(keys jwk.Set) bool {
 	var candidates []jwk.Key
 	for i := range keys.Len() {
@@ -265,8 +265,7 @@ func (p *parsedToken) isSigned(keys jwk.Set) bool {
 	})
 }
 
-// mayBeSignedBy tells whether a key is the one that the token names, and one for its
-// algorithm.
+// mayBeSignedBy tells whether a key has the id in the token, and fits its algorithm.
 func (p *parsedToken) mayBeSignedBy(key jwk.Key) bool {
 	if p.keyID != "" && key.KeyID() != p.keyID || key.KeyType() != keyTypeOf(p.algorithm) {
 		return false
@@ -285,7 +284,7 @@ func (p *parsedToken) mayBeSignedBy(key jwk.Key) bool {
 	case jwk.OKPPublicKey:
 		return k.Crv() == jwa.Ed25519
 	}
-	return false // a private key, which should not be there
+	return false // a private key, which should not be published
 }
 
 func curveOf(algorithm jwa.SignatureAlgorithm) jwa.EllipticCurveAlgorithm {
@@ -299,7 +298,7 @@ func curveOf(algorithm jwa.SignatureAlgorithm) jwa.EllipticCurveAlgorithm {
 	}
 }
 
-// check checks the claims of a token whose signature holds.
+// check checks the claims of a token with a valid signature.
 func (c *idTokenClaims) check(clients []string, now time.Time) error {
 	if c.subject == "" || strings.ContainsRune(c.subject, 0) || len(c.subject) > maxClaim {
 		return refuseIDToken("it has no subject that can be kept")
@@ -320,12 +319,12 @@ func (c *idTokenClaims) check(clients []string, now time.Time) error {
 	return nil
 }
 
-// maxClaim is how many bytes of a claim are kept.
+// maxClaim limits the stored bytes of a claim.
 const maxClaim = 2048
 
-// Text returns a claim as it is kept: texts as they are, numbers and booleans as they
-// are written. It is empty for whatever cannot be kept: other kinds, texts that are
-// longer than 2048 bytes, and those with a NUL, which the database cannot hold.
+// Text returns a claim as it is stored: texts unchanged, numbers and booleans as text. It
+// is empty for a claim that cannot be stored: other kinds, texts longer than 2048 bytes,
+// and texts with a NUL, which the database cannot hold.
 func (t *IDToken) Text(claim string) string {
 	var text string
 	switch value := t.Claims[claim].(type) {
@@ -342,8 +341,8 @@ func (t *IDToken) Text(claim string) string {
 	return text
 }
 
-// IsEmailVerified tells whether the provider says that the e-mail address is its
-// user's.
+// IsEmailVerified tells whether the provider confirms that the e-mail address belongs to
+// its user.
 func (t *IDToken) IsEmailVerified() bool {
 	return t.Text("email_verified") == "true"
 }

@@ -327,7 +327,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	case refusal.SQLState(err) == unpreparedStatement, refusal.SQLState(err) == enteredAnother:
 		_ = pg.Close(closedContext())
 	case st.custom && !sessionOf(pg).isPooled(): // on the same connection
-		// The transaction undoes what the code set, but not what it planned.
+		// without a pooler, on the same connection
 		if pg.Exec(context.Background(), "discard plans").Close() != nil {
 			_ = pg.Close(closedContext())
 		}

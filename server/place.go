@@ -103,7 +103,7 @@ func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows
 }
 
 const (
-	// slotDelay is how long a slot of Postgres is waited for before it is asked for again.
+	// slotDelay is the pause before Postgres is asked for a slot again.
 	slotDelay = 20 * time.Millisecond
 	// slotInterval is how often the server tries whether Postgres has another slot.
 	slotInterval = time.Second

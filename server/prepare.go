@@ -10,23 +10,23 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// prepared is a call with an input in which everything is as the database holds it.
+// prepared is a call whose input has the form that the database holds.
 type prepared struct {
 	input   []byte
-	context []byte      // with the uploads that the call attaches, and what is made of texts
-	stored  *files.Kept // to be discarded if the call fails; nil for none
+	context []byte      // with the uploads that the call attaches, and the values made from texts
+	stored  *files.Kept // discarded if the call fails; nil for none
 }
 
-// place is a place of an input with what takes it: first what the rules are asked with,
-// then what the database gets.
+// place is a place of an input with its contents: first the contents for the rules, then
+// those for the database.
 type place struct {
 	input.Place
-	file  *files.Sent // nil unless a file is there
+	file  *files.Sent // nil unless the place holds a file
 	value []byte
 }
 
-// emptyText stands for a text that is not ready yet, or not for the database. No rule can
-// tell it from any other.
+// emptyText replaces a text that is not ready yet, or not for the database. No rule can
+// distinguish it from another text.
 var emptyText = []byte(`""`)
 
 // placesOf resolves the places of an input. files are those of the input, by path.
@@ -41,23 +41,23 @@ func placesOf(in input.Input, files map[string]*files.Sent) []place {
 	return places
 }
 
-// fill returns the input with what takes its places.
+// fill returns the input with the contents in their places.
 func fill(in input.Input, places []place) []byte {
 	return in.Replace(func(i int) []byte { return places[i].value })
 }
 
-// prepare stores the files of an input, hashes its passwords and encrypts its
-// secrets, once it is certain that nothing but the row may refuse the call. Neither
-// storage nor a hash is waited for within a transaction, so they come first; files
-// go again if the call fails.
+// prepare stores the files of an input, hashes its passwords and encrypts its secrets,
+// once nothing but the row can refuse the call. This happens before the transaction,
+// which must not wait for storage or a hash. The files are removed again if the call
+// fails.
 func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
 	byPath, sent := files.Of(a.Action, in)
-	in = in.WithoutContents() // which a request is too large to hold twice
+	in = in.WithoutContents() // so that a large request is not in memory twice
 	open := hideTexts(a, in)
 	places := placesOf(open, byPath)
 
 	decided, err := s.decideEarly(a, r, who, fill(open, places), context)
-	if isOfRow(err) { // which is answered after what is wrong with the files
+	if isOfRow(err) { // errors of the files are answered before it
 		if faults := s.files.Check(a.Action, who.identity, sent); faults != nil {
 			return nil, faults
 		}
@@ -91,8 +91,8 @@ func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in inp
 	return &prepared{fill(open, places), files.Attaching(context, sent), stored}, nil
 }
 
-// isOfRow tells whether a call was refused for its row: that there is none, or one that
-// the rules do not admit.
+// isOfRow tells whether a call was refused for its row: the row does not exist, or the
+// rules do not admit it.
 func isOfRow(err error) bool {
 	var r *refusal.Refusal
 	return errors.As(err, &r) && (r.Status == fiber.StatusNotFound || r.Status == fiber.StatusForbidden)

@@ -18,19 +18,19 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// positionHeader says in the answer to a write how far the log of the database has come. A
-// request that sends it back sees what was written until then.
+// positionHeader holds, in the answer to a write, the position in the log of the database.
+// A request that sends it back sees everything written until then.
 const positionHeader = "Sternpost-Position"
 
-// readers are the replicas that reads go to.
+// readers are the replicas that serve reads.
 type readers struct {
 	watch     *replica.Watch
 	databases []*database
 	names     []string
-	answered  *prometheus.CounterVec // reads, by what answered them
+	answered  *prometheus.CounterVec // reads, by the answering database
 }
 
-// openReaders makes what reads from replicas; nil if there are none. It does not connect.
+// openReaders makes the connections to replicas; nil if there are none. It does not connect.
 func (s *Server) openReaders() (*readers, error) {
 	if s.config.DatabaseReadURL == "" {
 		return nil, nil
@@ -51,7 +51,7 @@ func (s *Server) openReaders() (*readers, error) {
 		own := pc.Copy()
 		own.ConnConfig = host
 		host.AfterConnect = func(ctx context.Context, pg *pgconn.PgConn) error {
-			if ctx.Value(isWatching{}) != nil { // it is what others are compared with
+			if ctx.Value(isWatching{}) != nil { // the other connections are compared with this one
 				return nil
 			}
 			return r.watch.Meet(ctx, i, pg)
@@ -77,10 +77,10 @@ func (s *Server) openReaders() (*readers, error) {
 	return r, nil
 }
 
-// isWatching marks the context of the connection on which a replica is watched.
+// isWatching marks the context of the connection that watches a replica.
 type isWatching struct{}
 
-// What is told of each replica.
+// The metrics of each replica.
 var (
 	lagMetric  = prometheus.NewDesc("sternpost_replica_lag_seconds", "How far a replica is behind the primary.", []string{"replica"}, nil)
 	usedMetric = prometheus.NewDesc("sternpost_replica_used", "1 while reads go to a replica.", []string{"replica"}, nil)
@@ -107,7 +107,7 @@ func (r *readers) Collect(to chan<- prometheus.Metric) {
 	}
 }
 
-// run watches the replicas, until the context ends.
+// run watches the replicas until the context ends.
 func (r *readers) run(ctx context.Context) {
 	for _, d := range r.databases {
 		go d.watch(ctx)
@@ -122,15 +122,15 @@ func (r *readers) close() {
 	}
 }
 
-// cancelAll cancels whatever is still running.
+// cancelAll cancels all running statements.
 func (r *readers) cancelAll() {
 	for _, d := range r.databases {
 		d.cancelAll()
 	}
 }
 
-// abandon breaks what is on its way to a server that does not answer, so that it is asked
-// for elsewhere, and leaves its connections.
+// abandon breaks the calls in flight to a server that does not answer, so that they are
+// made elsewhere, and leaves its connections.
 func (d *database) abandon() {
 	d.pool.Reset()
 	d.running.breakAll()
@@ -139,8 +139,8 @@ func (d *database) abandon() {
 	}
 }
 
-// read makes a call that reads: on a replica, if there is one that has all that the caller
-// must see, else on the primary.
+// read makes a reading call. It uses a replica if one has everything that the caller must
+// see, else the primary.
 func (s *Server) read(c *fiber.Ctx, r *served, st statement, who *caller, params [][]byte, answered *answer.Answer) error {
 	seen, err := seenBy(c, who)
 	if err != nil {
@@ -161,7 +161,7 @@ func (s *Server) read(c *fiber.Ctx, r *served, st statement, who *caller, params
 	return s.db.call(who.request.Client, st, params, answered)
 }
 
-// seenBy is what the caller of a request must see.
+// seenBy returns what the caller of a request must see.
 func seenBy(c *fiber.Ctx, who *caller) (replica.Seen, error) {
 	seen := replica.Seen{Identity: who.identity}
 	if text := c.Request().Header.Peek(positionHeader); len(text) > 0 {
@@ -173,11 +173,11 @@ func seenBy(c *fiber.Ctx, who *caller) (replica.Seen, error) {
 	return seen, nil
 }
 
-// isOfReplica tells whether a call failed because it was made on a replica, and may do
-// better on the primary.
+// isOfReplica tells whether a call failed because it was made on a replica, and may
+// succeed on the primary.
 func isOfReplica(err error) bool {
 	switch code := refusal.SQLState(err); code {
-	case "40001", "40P01": // what it read was removed on the primary
+	case "40001", "40P01": // the primary has removed what it read
 		return true
 	case "SP401": // the identity may be new
 		return true
@@ -186,8 +186,8 @@ func isOfReplica(err error) bool {
 	}
 }
 
-// noting returns what notes of a write, right after it, how far the log has come, and tells
-// the client.
+// noting returns a function to run right after a write. It notes the position in the log,
+// and sends it to the client.
 func (s *Server) noting(c *fiber.Ctx, who *caller) func(*pgconn.PgConn) {
 	return func(pg *pgconn.PgConn) {
 		var identity []byte
@@ -224,5 +224,5 @@ func (s *Server) noteLater(c *fiber.Ctx, who *caller) {
 	c.Set(positionHeader, position)
 }
 
-// positionLost is said where a write was carried out and its position could not be noted.
+// positionLost is logged if a write was carried out and its position could not be noted.
 const positionLost = "note the position of a write: its caller may for a moment read what was before"

@@ -21,8 +21,8 @@ import (
 	"github.com/sternpost/sternpost/server/telemetry"
 )
 
-// receive is the outermost layer: around whatever happens to a request it counts,
-// logs and completes the answer.
+// receive is the outermost layer. It counts and logs every request, and completes its
+// answer.
 func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(rc *fasthttp.RequestCtx) {
 		started := rc.Time() // when its header had been read
@@ -47,12 +47,11 @@ func (s *Server) receive(next fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// statusClientLeft is how a request is counted that was given up by its client; no
-// client sees it.
+// statusClientLeft is the status under which a request is counted if its client gave up.
+// No client sees it.
 const statusClientLeft = 499
 
-// handle lets Fiber route the request. A panic is answered like any other error of
-// ours.
+// handle lets Fiber route the request. A panic is answered like any other internal error.
 func (s *Server) handle(rc *fasthttp.RequestCtx, r *request.Request, next fasthttp.RequestHandler) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -72,21 +71,21 @@ func (s *Server) handle(rc *fasthttp.RequestCtx, r *request.Request, next fastht
 		s.policy.Answer(rc, r, refusal.Of(err))
 		return
 	case !slices.Contains(fiber.DefaultMethods, string(rc.Method())):
-		// Fiber answers a method it does not know in its own words. For us it is one
-		// like others that no route has.
+		// Fiber answers an unknown method in its own words. Here it is handled like any
+		// method without a route.
 		rc.Request.Header.SetMethod(fiber.MethodTrace)
 	}
 	next(rc)
 }
 
-// answerError is where the errors of all handlers end.
+// answerError handles the errors of all handlers.
 func (s *Server) answerError(c *fiber.Ctx, err error) error {
 	s.policy.Answer(c.Context(), request.Of(c), refusal.Of(err))
 	return nil
 }
 
-// unreadable answers what fasthttp could not read as a request. Where nothing was sent,
-// there is nothing to answer.
+// unreadable answers a request that fasthttp could not read. An empty request gets no
+// answer.
 func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	own, _ := rc.Conn().(*listener.Connection)
 	if own != nil && !own.Used.Load() {
@@ -98,7 +97,7 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	switch {
 	case errors.As(err, &small):
 		refused = refusal.HeaderTooLarge.With(err)
-		// fasthttp has forgotten the path, on which the form of the answer depends.
+		// fasthttp has forgotten the path, which decides the form of the answer.
 		if own != nil {
 			rc.Request.SetRequestURI(own.PathOfHead())
 		}
@@ -113,17 +112,17 @@ func (s *Server) unreadable(rc *fasthttp.RequestCtx, err error) {
 	s.log.Debug("unreadable request", "requestId", r.ID, "status", refused.Status, "reason", request.WhyUnreadable(err))
 }
 
-// logRequest writes one line for a request, and for one that failed on our side all
-// that is known. Neither headers nor inputs are among it.
+// logRequest writes one line for a request, with all known details if it failed on our
+// side. The line holds neither headers nor inputs.
 func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status int, started time.Time) {
 	level, more := slog.LevelDebug, 0
 	switch {
-	case isProbe(rc.URI().PathOriginal()): // readiness is logged where it changes
+	case isProbe(rc.URI().PathOriginal()): // changes of readiness are logged instead
 	case status == fiber.StatusInternalServerError:
 		level = slog.LevelError
 	case status > fiber.StatusInternalServerError:
 		level, more = s.sampled(r, status)
-	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // anyone who wrote the code cannot learn of it otherwise
+	case r.Refused != nil && refusal.IsMissingRight(r.Refused.Cause): // the author of the code learns of it only here
 		level = slog.LevelWarn
 	}
 	if !s.log.Enabled(rc, level) {
@@ -145,8 +144,8 @@ func (s *Server) logRequest(rc *fasthttp.RequestCtx, r *request.Request, status 
 	s.log.LogAttrs(rc, level, "request", attributes...)
 }
 
-// loggedPath is the path of a request. The key of an upload is left out: who has it can attach
-// what was uploaded.
+// loggedPath is the path of a request without the key of an upload: with the key, anyone can
+// attach the uploaded file.
 func loggedPath(rc *fasthttp.RequestCtx) string {
 	path := rc.URI().PathOriginal()
 	if bytes.HasPrefix(path, []byte(files.UploadPath)) {
@@ -155,8 +154,8 @@ func loggedPath(rc *fasthttp.RequestCtx) string {
 	return refusal.Cut(string(path), 200)
 }
 
-// sampled is the level of the line of a request that failed for what is away or takes too
-// long: a warning once a second for each cause, with how many more there were since the last.
+// sampled returns the log level for a request that failed because a service is away or slow. It is a warning once a
+// second for each cause; more counts the others since the last warning.
 func (s *Server) sampled(r *request.Request, status int) (level slog.Level, more int) {
 	cause := strconv.Itoa(status)
 	if r.Refused != nil && r.Refused.Cause != nil {
@@ -171,8 +170,8 @@ func (s *Server) sampled(r *request.Request, status int) (level slog.Level, more
 	return slog.LevelWarn, more
 }
 
-// causeOf describes an error in full. Of the database's, all but the row that broke
-// a constraint, which is the request's.
+// causeOf describes an error in full. An error of the database loses only the row that
+// broke a constraint, since the row comes from the request.
 func causeOf(err error) []slog.Attr {
 	attributes := []slog.Attr{slog.String("error", err.Error())}
 	var raised *pgconn.PgError

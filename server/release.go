@@ -23,15 +23,15 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// served is one release, ready to be served. It does not change: a newer release
-// replaces it as a whole.
+// served is one release, ready to be served. It is immutable: a newer release replaces it
+// as a whole.
 type served struct {
 	number      int64
 	manifest    *release.Manifest
 	apis        map[string]*api // by path
 	constraints map[string]release.Constraint
-	headers     []readHeader // that the database reads
-	sealed      []string     // headers that only this server reads
+	headers     []readHeader // read by the database
+	sealed      []string     // headers read only by this server
 	environment []byte       // members of every call's context, each after a comma
 
 	// hasCustomCode tells whether there is code that may ask for the name of a request.
@@ -41,7 +41,7 @@ type served struct {
 // api is the actions under one path.
 type api struct {
 	actions     map[string]*action               // by name
-	description func() (request.Document, error) // made when it is first asked for
+	description func() (request.Document, error) // made on the first request for it
 }
 
 // action is an action, ready to be called.
@@ -50,14 +50,14 @@ type action struct {
 	reader  *input.Reader
 	byQuery bool // may be called by GET
 	call    statement
-	early   statement            // of an action whose input is prepared
+	early   statement            // for an action whose input is prepared
 	places  *files.ResultPlaces  // of files in its result; nil means none
 	forms   map[string]statement // by operator set
 	seeks   bool                 // whether forms take a cursor
-	sealed  []sealedText         // what it makes of texts
+	sealed  []sealedText         // the values that it makes from texts
 	metrics *telemetry.Action
 
-	takesSealed bool // passwords, secrets, or texts of which it makes some
+	takesSealed bool // it takes passwords, secrets, or texts that become one
 }
 
 // readHeader is a header that some rule reads.
@@ -66,21 +66,21 @@ type readHeader struct {
 	member []byte // "snake_form":
 }
 
-// incompatible is why a release is not served. Waiting does not mend it.
+// incompatible is the reason why a release is not served. Waiting does not help.
 type incompatible struct {
 	faults []string
-	unsafe bool // rights and row security are not what they must be
+	unsafe bool // rights and row security are wrong
 }
 
 func (e *incompatible) Error() string {
 	return "this database cannot be served:\n  " + strings.Join(e.faults, "\n  ")
 }
 
-// errNoRelease may come right by itself: a release is installed.
+// errNoRelease ends when a release is installed.
 var errNoRelease = errors.New("no release is installed in the database")
 
-// newestRelease asks for the number of the newest release, where 0 means that there is
-// none, and whether the database only reads.
+// newestRelease returns the number of the newest release, or 0 for none, and whether the
+// database is read-only.
 func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnly bool, err error) {
 	err = queryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
 		&number, &isReadOnly)
@@ -92,7 +92,7 @@ func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnl
 
 // loadRelease loads the newest release and checks that this server can serve it.
 func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, error) {
-	// One snapshot, so that the functions are those of the release.
+	// One snapshot, so that the functions belong to the release.
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("load the newest release: %w", err)
@@ -141,8 +141,8 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	return r, nil
 }
 
-// checkStorage tries once, in the background, whether files can be stored, if the release has any: records without files
-// do not need it, so the server serves all the same.
+// checkStorage tries once, in the background, whether files can be stored, if the release has any. The server serves
+// in any case: records without files do not need storage.
 func (s *Server) checkStorage(r *served) {
 	hasFiles := slices.ContainsFunc(r.manifest.Actions, func(a *release.Action) bool { return len(a.Files) > 0 || len(a.Inline) > 0 })
 	if s.config.Storage.Check && hasFiles {
@@ -150,8 +150,8 @@ func (s *Server) checkStorage(r *served) {
 	}
 }
 
-// sentences asks the database what keeps it from being safe to serve, for the role that
-// this server has, or what should be put right.
+// sentences asks the database for the reasons why it is not safe to serve under this
+// server's role, or for its advice.
 func sentences(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
 	rows, err := tx.Query(ctx, "select said from platform."+function+"() as said")
 	if err != nil {
@@ -164,21 +164,21 @@ func sentences(ctx context.Context, tx pgx.Tx, function string) ([]string, error
 	return said, nil
 }
 
-// declaredFunction is what a function in schema api returns, and promises.
+// declaredFunction is the declared result of a function in schema api.
 type declaredFunction struct {
 	result     string // text, boolean, or rows
 	volatility string // as in pg_proc
 }
 
-// rowsResult is the result of a function that answers rows. Which columns they have is
-// found out when its call is prepared.
+// rowsResult is the result of a function that returns rows. Their columns become known
+// when its call is prepared.
 const rowsResult = "rows"
 
-// declaredFunctions lists the functions in schema api that this role may call, by what
-// they are called with, and that answer what one of an action or of an early decision may.
+// declaredFunctions lists the functions in schema api that this role may call, by their
+// signature. Only those with a result of an action or an early decision are listed.
 func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunction, error) {
-	// Rights are asked for after the functions of other schemas have been passed over: each question takes a look at the
-	// catalog, and Postgres has thousands of functions.
+	// Rights are checked after the functions of other schemas are filtered out: each check reads the catalog, and
+	// Postgres has thousands of functions.
 	rows, err := tx.Query(ctx, `
 		with declared as materialized (
 			select pg_proc.*, typtype
@@ -207,8 +207,8 @@ func declaredFunctions(ctx context.Context, tx pgx.Tx) (map[string]declaredFunct
 	return functions, nil
 }
 
-// checkFunctions compares the functions that the manifest names with those that are
-// there. A reading action's may not be volatile.
+// checkFunctions compares the functions in the manifest with those in the database. A
+// reading action must not have a volatile one.
 func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) []string {
 	var faults []string
 	for _, a := range m.Actions {
@@ -244,8 +244,8 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 	return faults
 }
 
-// build makes a release ready to be served. It lists what does not fit: in the
-// manifest itself, or between it and the environment of this server.
+// build makes a release ready to be served. It lists the faults in the manifest itself,
+// and between it and the environment of this server.
 func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []string) {
 	m = account.Extend(m, account.Offer{Mail: s.config.HasMail(), Passwords: s.config.PasswordEnabled})
 	r = &served{number: number, manifest: m, apis: map[string]*api{}, constraints: m.Constraints}
@@ -358,12 +358,12 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 	return built, nil
 }
 
-// unset says which settings an action needs that the configuration does not have.
+// unset names settings that an action needs and the configuration lacks.
 type unset string
 
 func (u unset) Error() string { return string(u) }
 
-// neededBy says it once for all actions that need them.
+// neededBy reports it once for all actions that need the settings.
 func (u unset) neededBy(actions []string) string {
 	if len(actions) == 1 {
 		return fmt.Sprintf("action %s: %s", actions[0], u)
@@ -371,8 +371,8 @@ func (u unset) neededBy(actions []string) string {
 	return fmt.Sprintf("action %s and %d more: %s", actions[0], len(actions)-1, u)
 }
 
-// isObject tells whether a component is an object. One that is not takes any JSON,
-// which a query string cannot express.
+// isObject tells whether a component is an object. Any other component takes arbitrary
+// JSON, which a query string cannot express.
 func isObject(schemas release.Schemas, name string) bool {
 	schema, err := schemas.Read(name)
 	if err == nil {
@@ -382,7 +382,7 @@ func isObject(schemas release.Schemas, name string) bool {
 }
 
 // environment builds a member of every call's context from values of this server's
-// environment, and lists the names that have none.
+// environment, and lists the names without a value.
 func (s *Server) environment(member string, names []string) (part []byte, missing []string) {
 	if len(names) == 0 {
 		return nil, nil
@@ -407,7 +407,7 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 func (s *Server) variable(name string) (value string, ok bool) {
 	for _, v := range s.config.Environ {
 		if n, found, _ := strings.Cut(v, "="); n == name {
-			value, ok = found, true // the last one counts
+			value, ok = found, true // the last one wins
 		}
 	}
 	return value, ok

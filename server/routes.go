@@ -12,9 +12,8 @@ import (
 	"github.com/sternpost/sternpost/server/signin"
 )
 
-// routes lists every path. Paths match exactly: case counts, and a trailing slash
-// is another path. Every method is routed, since a wrong one is refused here and
-// not by Fiber.
+// routes lists every path. Paths match exactly: case counts, and a trailing slash makes
+// another path. Every method is routed, since this server refuses a wrong one, not Fiber.
 func (s *Server) routes(app *fiber.App) {
 	app.All("/healthz", s.policy.Page(s.healthz))
 	app.All("/readyz", s.policy.Page(s.readyz))
@@ -30,7 +29,7 @@ func (s *Server) routes(app *fiber.App) {
 	app.Use(func(*fiber.Ctx) error { return &refusal.ActionNotFound })
 }
 
-// route finds the API of a path of the shape of an action's.
+// route finds the API for a path that has the form of an action's path.
 func (s *Server) route(c *fiber.Ctx, r *served) (*api, error) {
 	if r == nil {
 		return nil, &refusal.Unavailable
@@ -42,7 +41,7 @@ func (s *Server) route(c *fiber.Ctx, r *served) (*api, error) {
 	return exposed, nil
 }
 
-// checkMethod refuses what no action can be called by.
+// checkMethod refuses the methods that no action takes.
 func checkMethod(c *fiber.Ctx) error {
 	if m := c.Method(); m != fiber.MethodPost && m != fiber.MethodGet {
 		return refusal.NotAllowed("GET, POST")
@@ -50,7 +49,7 @@ func checkMethod(c *fiber.Ctx) error {
 	return nil
 }
 
-// headerNames are the headers that the schema reads, as preflights list them.
+// headerNames lists the headers that the schema reads, for preflights.
 func (r *served) headerNames() []string {
 	var names []string
 	for _, h := range r.headers {
@@ -62,14 +61,13 @@ func (r *served) headerNames() []string {
 	return names
 }
 
-// isProbe tells whether a path is one of those that are answered while the server
-// stops.
+// isProbe tells whether a path is still answered while the server stops.
 func isProbe(path []byte) bool {
 	return string(path) == "/healthz" || string(path) == "/readyz"
 }
 
-// bodyLimit is how long the body of a request may be. An upload to a disk may be as long
-// as it was announced, which its route looks at.
+// bodyLimit returns the maximum length of a request body. An upload to a disk has its
+// announced length as limit, which its route checks.
 func (s *Server) bodyLimit(path []byte) int64 {
 	switch {
 	case bytes.HasPrefix(path, []byte("/auth/")):

@@ -11,42 +11,42 @@ import (
 	"github.com/sternpost/sternpost/server/listener"
 )
 
-// calls are the statements that are running. fasthttp does not tell that a client
-// has left, so that one goroutine looks, at long intervals compared to a usual
-// call: what a call pays is its place in this list.
+// calls are the running statements. fasthttp does not report that a client has left, so
+// one goroutine checks, at intervals that are long compared to a usual call. A call only
+// pays for its place in this list.
 type calls struct {
 	mu     sync.Mutex
 	oldest *runningCall
 	newest *runningCall
 
-	limit time.Duration // after which the database should have ended a statement itself
+	limit time.Duration // when the database should have ended a statement itself
 }
 
 // runningCall is one statement that is running.
 type runningCall struct {
-	client net.Conn // nil if nobody waits for the answer
+	client net.Conn // nil if no client waits for the answer
 	pg     *pgconn.PgConn
 	since  time.Time
-	until  time.Time // when a call that is repeated must have ended; zero means that it is not
+	until  time.Time // the deadline of a call that is repeated; zero for any other
 
 	previous, next *runningCall
-	cancelled      chan struct{} // nil until it is cancelled; closed when the request to do so has been sent
+	cancelled      chan struct{} // nil until it is cancelled; closed when the cancel request has been sent
 	left           bool          // it is cancelled because the client has left
 }
 
 const (
-	// watchInterval is how often clients are looked at, and how old a call is when
-	// it first happens.
+	// watchInterval is how often clients are checked, and the age of a call at its first
+	// check.
 	watchInterval = 50 * time.Millisecond
-	// cancelTimeout is how long a request to cancel, and then the end of the
-	// statement, may take.
+	// cancelTimeout limits a cancel request, and then the wait for the end of the
+	// statement.
 	cancelTimeout = 5 * time.Second
-	// overtime is how long the database is trusted to end a statement by its own
-	// time limit. It does not know the limit behind a pooler that drops settings.
+	// overtime is how long the database may take to apply its own time limit to a
+	// statement. Behind a pooler that drops settings it does not know the limit.
 	overtime = time.Second
 )
 
-// begin notes that a statement starts on a connection, now.
+// begin notes that a statement starts now on a connection.
 func (l *calls) begin(client net.Conn, pg *pgconn.PgConn, now, until time.Time) *runningCall {
 	c := &runningCall{client: client, pg: pg, since: now, until: until}
 	l.mu.Lock()
@@ -60,9 +60,9 @@ func (l *calls) begin(client net.Conn, pg *pgconn.PgConn, now, until time.Time) 
 	return c
 }
 
-// end notes that the statement has ended. It tells whether it was cancelled: then
-// the connection must not be used again, since the request to cancel may strike
-// whatever runs on it next.
+// end notes that the statement has ended. It tells whether it was cancelled. Then the
+// connection must not be used again, since the cancel request may hit the next statement
+// on it.
 func (l *calls) end(c *runningCall) (wasCancelled bool) {
 	l.mu.Lock()
 	if c.previous != nil {
@@ -92,8 +92,8 @@ func (l *calls) hasLeft(c *runningCall) bool {
 	return c.left
 }
 
-// look goes through the calls that take longer. A call leaves the list before its
-// handler returns, so that under the lock its client is still the one that called.
+// look checks the long-running calls. A call leaves the list before its handler returns,
+// so that under the lock its client is still the caller.
 func (l *calls) look(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -101,9 +101,9 @@ func (l *calls) look(now time.Time) {
 		age := now.Sub(c.since)
 		switch {
 		case age < watchInterval:
-			return // the following ones are younger
+			return // all others are younger
 		case age > l.limit+overtime+cancelTimeout:
-			// Nothing answers any more. This ends the call that reads from it.
+			// The database does not answer any more. This ends the call that reads from it.
 			_ = c.pg.Conn().SetDeadline(now)
 		case c.cancelled != nil:
 		case age > l.limit+overtime, !c.until.IsZero() && now.After(c.until):
@@ -115,7 +115,7 @@ func (l *calls) look(now time.Time) {
 	}
 }
 
-// breakAll ends all calls on connections that nothing comes from.
+// breakAll ends all calls on connections to a server that does not answer.
 func (l *calls) breakAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -124,7 +124,7 @@ func (l *calls) breakAll() {
 	}
 }
 
-// cancelAll cancels whatever is still running.
+// cancelAll cancels all running statements.
 func (l *calls) cancelAll() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 // sampleInterval is how often one cause of failed requests is logged as a warning.
 const sampleInterval = time.Second
 
-// mostCauses bounds what is remembered of causes.
+// mostCauses limits the remembered causes.
 const mostCauses = 256
 
-// sampler keeps an outage from filling the log: of each cause it lets one line through in
-// a second, with the number of those before it that were not.
+// sampler keeps an outage from filling the log. It passes one line a second for each
+// cause, with the number of suppressed lines before it.
 type sampler struct {
 	mu     sync.Mutex
 	causes map[string]*sampled
@@ -20,11 +20,11 @@ type sampler struct {
 
 type sampled struct {
 	logged time.Time
-	more   int // since then
+	more   int // suppressed since then
 }
 
-// takes tells whether a line is to be logged, and how many of its cause were not since the
-// last one.
+// takes tells whether to log a line, and how many lines of its cause were suppressed since
+// the last one.
 func (s *sampler) takes(cause string, now time.Time) (isTaken bool, more int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,15 +15,15 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// sealedText is a text of which an action makes a password or secret, with what is
-// known of it before any call.
+// sealedText is a text that an action turns into a password or secret, with its value if
+// that is known before any call.
 type sealedText struct {
 	release.Sealed
-	header string // as it is sent
-	known  string // of a literal or of the environment
+	header string // as the client sends it
+	known  string // from a literal or from the environment
 }
 
-// sealedTexts makes ready what an action seals.
+// sealedTexts prepares the texts that an action seals.
 func (s *Server) sealedTexts(a *release.Action) ([]sealedText, error) {
 	var list []sealedText
 	for _, sealed := range a.Sealed {
@@ -38,7 +38,7 @@ func (s *Server) sealedTexts(a *release.Action) ([]sealedText, error) {
 		case sealed.Text != nil:
 			t.known = *sealed.Text
 		case sealed.Environment != "":
-			t.known, _ = s.variable(sealed.Environment) // which the release declares, so it is not served without
+			t.known, _ = s.variable(sealed.Environment) // the release declares it, so it is always set
 		case sealed.Secret != "":
 			t.known, _ = s.variable(sealed.Secret)
 		}
@@ -47,8 +47,7 @@ func (s *Server) sealedTexts(a *release.Action) ([]sealedText, error) {
 	return list, nil
 }
 
-// text returns the text for one call; false if it comes from an input that is absent
-// or null.
+// text returns the text for one call; false if its input is absent or null.
 func (t *sealedText) text(c *fiber.Ctx, in input.Input) (string, bool) {
 	switch {
 	case t.Input != "":
@@ -63,7 +62,7 @@ func (t *sealedText) text(c *fiber.Ctx, in input.Input) (string, bool) {
 	return t.known, true
 }
 
-// sealTexts adds to the context of a call what it makes of texts.
+// sealTexts adds to the context of a call the values made from texts.
 func (s *Server) sealTexts(a *action, c *fiber.Ctx, in input.Input, context []byte) ([]byte, error) {
 	var members []byte // a comma before each
 	for i := range a.sealed {
@@ -96,7 +95,7 @@ func withMember(object []byte, name string, value []byte) []byte {
 	return append(append(b, value...), '}')
 }
 
-// hideTexts makes places of the texts that only this server reads.
+// hideTexts returns places for the texts that only this server reads.
 func hideTexts(a *action, in input.Input) input.Input {
 	found := in
 	for _, t := range a.sealed {
@@ -110,8 +109,8 @@ func hideTexts(a *action, in input.Input) input.Input {
 	return found
 }
 
-// seal returns what the database holds in place of a password or secret, as JSON. Its
-// errors tell what it is for, not the value.
+// seal returns the form of a password or secret for the database, as JSON. Its errors
+// name the purpose, not the value.
 func (s *Server) seal(c *fiber.Ctx, as, text, what string) ([]byte, error) {
 	switch as {
 	case release.Password:
@@ -130,5 +129,5 @@ func (s *Server) seal(c *fiber.Ctx, as, text, what string) ([]byte, error) {
 	return nil, fmt.Errorf("%s of format %s must be prepared, which this server cannot do", what, as)
 }
 
-// headerName is the name of a header that a schema reads, as it is sent.
+// headerName returns the name of a header as clients send it.
 func headerName(snake string) string { return strings.ReplaceAll(snake, "_", "-") }

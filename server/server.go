@@ -46,8 +46,8 @@ type Server struct {
 	zones           atomic.Pointer[zones]
 	db              *database
 	readers         *readers         // nil without replicas
-	encryption      *encryption.Keys // of secrets; nil where there is no key
-	onceKey         []byte           // of the digests of inputs with secrets
+	encryption      *encryption.Keys // for secrets; nil without a key
+	onceKey         []byte           // for the digests of inputs with secrets
 	bodies          *budget.Budget
 	answers         *budget.Budget
 	telemetry       *telemetry.Telemetry
@@ -59,26 +59,24 @@ type Server struct {
 
 	loading  sync.Mutex                  // held while a release is loaded
 	catching sync.Mutex                  // held while a call looks for a newer one
-	current  atomic.Pointer[served]      // nil until one is
+	current  atomic.Pointer[served]      // nil until a release is loaded
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
-	left     sync.Once // when what only the start has needed is given back
-	outages  sampler   // of the log
+	left     sync.Once // when the memory of the start is released
+	outages  sampler   // in the log
 	inFlight atomic.Int64
 }
 
-// Options are what a server takes that is not configuration.
+// Options are the parts of a server that are not in its configuration.
 type Options struct {
-	// Role is assumed on every connection; empty means that the login itself has
-	// exactly the rights of a server.
+	// Role is assumed on every connection; empty means that the login itself has exactly
+	// the rights of a server.
 	Role string
 
-	// Identifier tells who is calling; nil means that the tokens do which this server
-	// issues.
+	// Identifier identifies the caller; nil means by the tokens that this server issues.
 	Identifier Identifier
 
-	// Log receives the log; nil means standard error, in the form that the mode
-	// asks for.
+	// Log receives the log; nil means standard error, in the form for the mode.
 	Log *slog.Logger
 
 	// Store keeps file contents; nil means the one of the configuration.
@@ -87,28 +85,28 @@ type Options struct {
 	// Mail sends mails; nil means the mail server of the configuration.
 	Mail mailroom.Sender
 
-	// Poll is how often the database is asked for a newer release, beside being
-	// listened to; 0 means every 3 seconds.
+	// Poll is how often the database is polled for a newer release, besides
+	// notifications; 0 means every 3 seconds.
 	Poll time.Duration
 
 	// Bench lets the pages for developers show and change rows, in development only; nil
-	// means that they do not.
+	// means that they cannot.
 	Bench docs.Bench
 
 	// Listener and AdminListener take the place of the configured addresses.
 	Listener, AdminListener net.Listener
 }
 
-// Identifier tells who is calling; *auth.Tokens does.
+// Identifier identifies the caller; *auth.Tokens does.
 type Identifier interface {
-	// Identify returns the identity that the values of the Authorization header
-	// name, which is anonymous for none at all. It asks the database about nothing but
-	// the keys of machines. A refusal is an *auth.Refusal.
+	// Identify returns the identity that the values of the Authorization header name;
+	// without values it is anonymous. It queries the database only for the keys of
+	// machines. A refusal is an *auth.Refusal.
 	Identify(ctx context.Context, authorization []string) (auth.Identity, error)
 }
 
-// New makes a server and takes its addresses, so that Addr is known and a port in
-// use is an error here. It does not wait for the database.
+// New makes a server and binds its addresses, so that Addr is known and a port in use is
+// an error here. It does not wait for the database.
 func New(c config.Config, options Options) (*Server, error) {
 	s := &Server{
 		config:  c,
@@ -148,7 +146,7 @@ func New(c config.Config, options Options) (*Server, error) {
 	return s, nil
 }
 
-// furnish makes what requests pass through, and takes the addresses.
+// furnish sets up the handling of requests, and binds the addresses.
 func (s *Server) furnish(options Options) error {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
@@ -194,13 +192,13 @@ func (s *Server) furnish(options Options) error {
 	return s.listen(options)
 }
 
-// begin counts an answer as in flight that is sent after its request has been handled.
+// begin counts an answer as in flight that continues after its handler.
 func (s *Server) begin() (end func()) {
 	s.inFlight.Add(1)
 	return func() { s.inFlight.Add(-1) }
 }
 
-// newMailroom makes what sends mails. In development they are kept, to be looked at.
+// newMailroom makes the sender of mails. In development mails are kept for display.
 func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
 	if sender == nil && s.config.Mail.Host != "" {
 		var err error
@@ -215,14 +213,14 @@ func (s *Server) newMailroom(sender mailroom.Sender) (*mailroom.Room, error) {
 	}), nil
 }
 
-// mailed lets a mail be sent at once that was just asked for.
+// mailed has a mail sent at once that was just requested.
 func (s *Server) mailed() {
 	if s.mailroom != nil {
 		s.mailroom.Wake()
 	}
 }
 
-// release returns the release that is served; nil if there is none.
+// release returns the served release; nil if there is none.
 func (s *Server) release() (number int64, m *release.Manifest) {
 	if r := s.current.Load(); r != nil {
 		return r.number, r.manifest
@@ -239,7 +237,7 @@ func (s *Server) claims() (claims []release.Claim, isServed bool) {
 	return m.Claims, true
 }
 
-// listen takes the addresses.
+// listen binds the addresses.
 func (s *Server) listen(options Options) error {
 	limits, err := listener.NewLimits(s.config.MaxConnections, s.config.PoolSize, s.config.TrustedProxies)
 	if err != nil {
@@ -281,13 +279,13 @@ func (s *Server) AdminAddr() net.Addr {
 }
 
 const (
-	keptBuffer   = 64 << 10         // of an answer, for the next one; a larger one is given back
+	keptBuffer   = 64 << 10         // of an answer, for reuse; a larger buffer is freed
 	headTimeout  = 10 * time.Second // for the header of a request, from the connection or its first byte on
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second // longer than the minute that proxies keep connections
 )
 
-// newApp sets Fiber up so that nothing is answered which this package did not write.
+// newApp sets Fiber up so that every answer comes from this package.
 func (s *Server) newApp() *fiber.App {
 	app := fiber.New(fiber.Config{
 		CaseSensitive:                true,
@@ -315,7 +313,7 @@ func (s *Server) newApp() *fiber.App {
 	return app
 }
 
-// noteState notes when a connection begins to wait for the next request, and when that comes.
+// noteState notes when a connection begins to wait for its next request, and when that request arrives.
 func noteState(c net.Conn, state fasthttp.ConnState) {
 	own, ok := c.(*listener.Connection)
 	switch {
@@ -327,10 +325,10 @@ func noteState(c net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// Run serves until the context ends, then stops gracefully: requests in flight end
-// within the shutdown grace, new ones are turned away. A database that is out of
-// reach is waited for. Run returns an error if the first database that is reached
-// must not be served, and lists why.
+// Run serves until the context ends, then stops gracefully: requests in flight end within
+// the shutdown grace, new ones are refused. Run waits for a database that is out of
+// reach. It returns an error, with the reasons, if the first database that it reaches
+// must not be served.
 func (s *Server) Run(ctx context.Context) error {
 	background, stopBackground := context.WithCancel(context.Background())
 	defer stopBackground()
@@ -391,9 +389,9 @@ func (s *Server) Run(ctx context.Context) error {
 	return err
 }
 
-// stop turns new requests away, waits for those in flight, and closes everything.
-// The listener stays open while anything is in flight, so that new clients are told
-// to come back and not refused.
+// stop refuses new requests, waits for those in flight, and closes everything. The
+// listener stays open while anything is in flight, so that new clients get an answer to
+// come back instead of a refused connection.
 func (s *Server) stop() {
 	s.stopping.Store(true)
 	s.telemetry.Ready.Set(0)
@@ -413,7 +411,7 @@ func (s *Server) stop() {
 		s.waitIdle(late)
 	}
 
-	// What is left is answers on their way, and connections that wait for a request.
+	// Only answers in flight and idle connections are left.
 	s.public.CloseUnused()
 	last, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()

@@ -17,22 +17,22 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// session is what may be relied upon on a connection.
+// session describes what a connection keeps.
 //
-// A pooler that hands out connections by transaction keeps nothing of a session: what is
-// set there meets others, and is gone for the next call. So behind a pooler each
-// transaction begins with its own settings, which end with it.
+// A pooler that hands out connections by transaction keeps no session: a setting affects
+// other clients, and is gone for the next call. So behind a pooler each transaction
+// begins with its own settings, which end with it.
 type session struct {
-	settle  string // begins each transaction behind a pooler; empty where the connection is one to the database
+	settle  string // begins each transaction behind a pooler; empty without a pooler
 	settles string // does the same by commands, which take no snapshot
-	isNamed bool   // statements are prepared under a name, and found again by it
+	isNamed bool   // statements are prepared under a name, and found by it later
 }
 
 // isPooled tells whether the next transaction may run on another connection to the
 // database.
 func (s session) isPooled() bool { return s.settle != "" }
 
-// sessionKey is where a connection keeps its session, beside its prepared statements.
+// sessionKey is the key of a connection's session, beside its prepared statements.
 const sessionKey = " session" // not a name of a statement
 
 // sessionOf returns the session of a connection.
@@ -41,13 +41,12 @@ func sessionOf(pg *pgconn.PgConn) session {
 	return s
 }
 
-// errUnkept is returned for a pooler that does not keep prepared statements, although the
-// configuration says so.
+// errUnkept is the error for a pooler that does not keep prepared statements, although
+// the configuration says so.
 var errUnkept = &incompatible{faults: []string{"database.preparedStatements is on, but the pooler before the database does not keep prepared statements: " +
 	"let it (PgBouncer does from 1.21 on, with max_prepared_statements above 0), or choose auto or off"}}
 
-// meet finds out what may be relied upon on a new connection, and takes the rights of the
-// server there.
+// meet finds out what a new connection keeps, and takes the rights of the server there.
 func (d *database) meet(ctx context.Context, pg *pgconn.PgConn) error {
 	isPooled, keeps, err := examine(ctx, pg)
 	if err != nil {
@@ -72,9 +71,9 @@ func (d *database) meet(ctx context.Context, pg *pgconn.PgConn) error {
 	return nil
 }
 
-// examine looks at a connection. A pooler makes up the number of the process that it tells
-// a client, since that may change. One that keeps prepared statements gives them names of
-// its own; under ours they are known to one of its connections only.
+// examine checks a connection for a pooler. A pooler invents the process number that it reports to a client, since
+// the process may change. A pooler that keeps prepared statements renames them; without that, our names are known on
+// only one of its connections.
 func examine(ctx context.Context, pg *pgconn.PgConn) (isPooled, keeps bool, err error) {
 	name := "sternpost_" + rand.Text()
 	p := pg.StartPipeline(ctx)
@@ -120,7 +119,7 @@ func startSettings(c *config.Config) []startSetting {
 	}
 }
 
-// beginWith lets a connection begin with its settings, or those of them that a pooler takes.
+// beginWith adds the start settings to a connection, or only those that a pooler takes.
 func (d *database) beginWith(cc *pgx.ConnConfig) {
 	for _, s := range d.settings {
 		if s.isUsual || !d.isPlain.Load() {
@@ -129,8 +128,8 @@ func (d *database) beginWith(cc *pgx.ConnConfig) {
 	}
 }
 
-// refusesSettings tells whether a pooler has refused the settings that connections begin
-// with, and notes it for the next connection.
+// refusesSettings tells whether a pooler has refused the start settings of a connection,
+// and notes it for the next connection.
 func (d *database) refusesSettings(err error) bool {
 	if refusal.SQLState(err) != "08P01" {
 		return false
@@ -139,8 +138,8 @@ func (d *database) refusesSettings(err error) bool {
 	return true
 }
 
-// dial opens a connection outside the pool, with the rights of those in it. It may begin
-// with other settings.
+// dial opens a connection outside the pool, with the same rights. It may begin with other
+// settings.
 func (d *database) dial(ctx context.Context, settings ...startSetting) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -167,9 +166,9 @@ func (d *database) dial(ctx context.Context, settings ...startSetting) (*pgx.Con
 	}
 }
 
-// settling makes what begins each transaction behind a pooler, as one statement and as
-// commands. For that transaction alone it sets what is set for a session elsewhere. The
-// statement returns no row.
+// settling returns the beginning of each transaction behind a pooler, as one statement
+// and as commands. It sets for that transaction what other connections set for their
+// session. The statement returns no row.
 func settling(settings []startSetting) (statement, commands string) {
 	var calls, sets []string
 	for _, s := range settings {
@@ -180,8 +179,8 @@ func settling(settings []startSetting) (statement, commands string) {
 	return "select where " + strings.Join(calls, " || ") + " is null", strings.Join(sets, "; ")
 }
 
-// settled begins a transaction that is open, where that is needed. Its snapshot is left to
-// what comes next: what is read of the catalog besides may be newer.
+// settled applies the settings to an open transaction, where needed. It takes no snapshot,
+// so the next statement does: other reads of the catalog may be newer.
 func settled(ctx context.Context, tx pgx.Tx) error {
 	s := sessionOf(tx.Conn().PgConn())
 	if !s.isPooled() {

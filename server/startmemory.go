@@ -2,8 +2,8 @@ package server
 
 import "runtime/debug"
 
-// leaveStart gives back to the system, once, what only the start has needed: the release as it was read, and the
-// parts of the program that have run to load it.
+// leaveStart returns memory to the system, once, that only the start needed: the release as it was read, and the
+// code that has loaded it.
 func (s *Server) leaveStart() {
 	s.left.Do(func() {
 		debug.FreeOSMemory()

@@ -10,8 +10,8 @@ import (
 )
 
 // releaseProgram takes the pages of the program's code and constants out of this process. Linux maps the pages around
-// each that is used, most of which nobody uses again. Those that somebody does are mapped anew from the cache of
-// files, without being read from the disk.
+// each used page, and most are never used again. A page that is used again is mapped from the page cache, without a
+// read from the disk.
 func releaseProgram() error {
 	text, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
@@ -30,8 +30,8 @@ type mapping struct {
 	from, to uintptr
 }
 
-// programMappings returns the mappings of files that no write can reach and that are as in their files, of which
-// nothing is lost when they are released (proc(5), /proc/PID/smaps). What the linker has relocated is not.
+// programMappings returns the mappings of files that are read-only and unmodified: releasing them loses nothing
+// (proc(5), /proc/PID/smaps). Pages that the linker has relocated are excluded.
 func programMappings(smaps []byte) []mapping {
 	var list []mapping
 	var at mapping
@@ -52,6 +52,6 @@ func programMappings(smaps []byte) []mapping {
 }
 
 func hexadecimal(text string) uintptr {
-	n, _ := strconv.ParseUint(text, 16, 64) // what cannot be read is an empty mapping, of which nothing is released
+	n, _ := strconv.ParseUint(text, 16, 64) // unreadable text becomes an empty mapping, which releases nothing
 	return uintptr(n)
 }

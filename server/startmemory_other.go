@@ -2,5 +2,5 @@
 
 package server
 
-// releaseProgram does nothing: only Linux is asked.
+// releaseProgram does nothing outside Linux.
 func releaseProgram() error { return nil }

@@ -11,12 +11,11 @@ const (
 	sweepMost     = 1000 // rows of a kind in one transaction
 )
 
-// sweep is a way to delete rows that have expired: at most so many. It tells whether there
-// are more.
+// sweep deletes at most so many expired rows. It tells whether more are left.
 type sweep func(most int) (isMore bool, err error)
 
-// sweep deletes rows that have expired, again and again, until the context ends. Several
-// servers may do so at the same time.
+// sweep deletes expired rows again and again until the context ends. Several servers may
+// do so at the same time.
 func (s *Server) sweep(ctx context.Context) {
 	sweeps := []sweep{s.signIn.Sweep, s.sweepBy("platform.answer_sweep")}
 	if s.readers != nil {
@@ -41,10 +40,10 @@ func (s *Server) sweep(ctx context.Context) {
 	}
 }
 
-// isTidied tells whether there is a database in which old rows can be deleted.
+// isTidied tells whether old rows can be deleted: a release is served, and the database takes writes.
 func (s *Server) isTidied() bool { return s.current.Load() != nil && s.db.takesWrites() }
 
-// sweepBy returns a sweep by a function of the platform.
+// sweepBy returns a sweep that calls a function of the platform.
 func (s *Server) sweepBy(function string) sweep {
 	return func(most int) (isMore bool, err error) {
 		if err := s.db.QueryRow("select "+function+"($1)", []any{most}, &isMore); err != nil {

@@ -13,15 +13,14 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// zoneNames are the names of the IANA database as Go 1.26 ships it, one a line. A
-// name is looked up here and not with time.LoadLocation, which depends on the
-// machine: on some its spelling does not count, and paths may be names.
+// zoneNames are the names of the IANA database as Go 1.26 ships it, one a line. Names are
+// not looked up with time.LoadLocation, since that depends on the machine: some ignore
+// case, and take paths as names.
 //
 //go:embed zones.txt
 var zoneNames string
 
-// defaultZone is the zone of a request that names none, which the database takes for
-// granted.
+// defaultZone is the zone of a request that names none, and the default of the database.
 const defaultZone = "UTC"
 
 // zones is a set of time zones by name.
@@ -47,9 +46,9 @@ func (z zones) parse(values [][]byte) (string, error) {
 	return last, nil
 }
 
-// within returns those of the zones that the database knows by the same name. Which
-// names a database knows is up to its operating system, and one that it does not
-// know must not get as far as a function.
+// within returns the zones that the database knows by the same name. The operating system
+// of the database decides which names it knows, and an unknown name must not reach a
+// function.
 func (z zones) within(names []string) zones {
 	both := zones{}
 	for _, name := range names {

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// upload lets a client send a file ahead of the call that attaches it. Its stages are
-// those of a call, up to the permission.
+// upload lets a client send a file before the call that attaches it. Its stages are those
+// of a call, up to the permission.
 func (s *Server) upload(c *fiber.Ctx) error {
 	r := s.current.Load()
 	exposed, err := s.route(c, r)
@@ -36,7 +36,7 @@ func (s *Server) upload(c *fiber.Ctx) error {
 	})
 }
 
-// allowUpload reads what a client announces and decides, on one release.
+// allowUpload reads the announcement of a client and decides, on one release.
 func (s *Server) allowUpload(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	action, in := api.uploadInput(c.Params("action"), c.Params("field"))
 	if action != nil {
@@ -56,8 +56,8 @@ func (s *Server) allowUpload(c *fiber.Ctx, r *served, api *api, who *caller) err
 	return s.files.Mint(c, action.Action, in, announced, who.identity)
 }
 
-// uploadInput returns the action of that name and its input that takes uploads; nil
-// for what there is not.
+// uploadInput returns the action of that name and its input for uploads; nil for an
+// unknown name.
 func (a *api) uploadInput(actionName, field string) (*action, *release.FileInput) {
 	found := a.actions[actionName]
 	if found == nil {

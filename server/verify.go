@@ -8,12 +8,12 @@ import (
 	"github.com/sternpost/sternpost/server/files"
 )
 
-// verifyTimeout is how long each statement of VerifyFiles may take: one reads all
-// tables with files.
+// verifyTimeout limits each statement of VerifyFiles: one of them reads all tables with
+// files.
 const verifyTimeout = time.Hour
 
-// VerifyFiles compares storage with the database, in which it assumes a role, unless that
-// is empty. What it returns is what files.Verify does.
+// VerifyFiles compares storage with the database, under a role unless that is empty. It
+// returns the result of files.Verify.
 func VerifyFiles(ctx context.Context, config config.Config, role string, o files.VerifyOptions) (faults []string, err error) {
 	config.StatementTimeout = verifyTimeout
 	db, err := openDatabase(&config, role)

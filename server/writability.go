@@ -7,21 +7,21 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// readOnly is what a server raises that takes no writes: a standby, or one that was told so.
+// readOnly is raised by a server that takes no writes: a standby, or one set to read-only.
 const readOnly = "25006"
 
-// errCancelled is why it is not known what became of a write that ended well.
+// errCancelled is the reason why the outcome of a write that ended well is unknown.
 var errCancelled = errors.New("the request to cancel the call crossed its end")
 
-// writability is what is known of whether the database takes writes. After a failover the
-// URL may lead elsewhere than the connections that are open.
+// writability is whether the database takes writes, as far as known. After a failover the
+// URL may lead elsewhere than the open connections.
 type writability struct {
-	isReadOnly atomic.Bool // as the connection found that follows releases
+	isReadOnly atomic.Bool // according to the connection that follows releases
 	isRefused  atomic.Bool // a connection has refused a write since that one was opened
 }
 
-// leaveReadOnly closes a connection that has refused a write, and has the follower find out
-// where the URL leads now. A database that is known to take no writes keeps its connections.
+// leaveReadOnly closes a connection that has refused a write, and lets the follower find out
+// where the URL leads now. Connections to a database known as read-only stay open.
 func (d *database) leaveReadOnly(pg *pgconn.PgConn) {
 	d.writes.isRefused.Store(true)
 	if !d.writes.isReadOnly.Load() {
@@ -32,8 +32,8 @@ func (d *database) leaveReadOnly(pg *pgconn.PgConn) {
 // takesWrites tells whether the database took writes when it was last asked.
 func (d *database) takesWrites() bool { return !d.writes.isReadOnly.Load() }
 
-// noteWritability notes what a new connection has found. It tells whether the other
-// connections have to be left, since they lead to where writes are refused.
+// noteWritability notes the finding of a new connection. It tells whether the other
+// connections must be left, since they may lead to a server that refuses writes.
 func (d *database) noteWritability(isReadOnly bool) (isLeft bool) {
 	wasReadOnly := d.writes.isReadOnly.Swap(isReadOnly)
 	if isReadOnly {
