@@ -6,26 +6,26 @@ import (
 )
 
 const (
-	maxLine    = 64   // passwords that wait at one client address
-	maxWaiting = 1024 // passwords that wait or are worked on in all
+	maxLine    = 64   // passwords in the queue of one client address
+	maxWaiting = 1024 // passwords in all queues or in work
 )
 
-// lines let one password of each client address at a time go on to where processors
-// are waited for, so that anyone who sends many keeps nobody else waiting for more than
-// one of them. It needs no making.
+// lines queues the passwords of each client address. One password per address at a time
+// waits for a processor, so that many passwords from one address delay another client by
+// at most one of them. The zero value is ready.
 type lines struct {
 	mutex     sync.Mutex
 	byAddress map[string]*line
 	members   int // of all lines
 }
 
-// line is those of one client address, in the order in which they came.
+// line is the queue of one client address, in order of arrival.
 type line struct {
-	turn    chan struct{} // holds something while it is somebody's turn
-	members int           // who has the turn, and who waits for it
+	turn    chan struct{} // holds a value while a member has the turn
+	members int           // the member with the turn, and those that wait
 }
 
-// enter waits for the turn of a client address. It does not wait if too many do.
+// enter waits for the turn of a client address. It fails at once if too many wait.
 func (l *lines) enter(ctx context.Context, address string) (leave func(), err error) {
 	own := l.join(address)
 	if own == nil {
@@ -43,7 +43,7 @@ func (l *lines) enter(ctx context.Context, address string) (leave func(), err er
 	}
 }
 
-// join returns the line of a client address with one more member, nil if it is full.
+// join adds a member to the queue of a client address; nil if it is full.
 func (l *lines) join(address string) *line {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
@@ -63,7 +63,7 @@ func (l *lines) join(address string) *line {
 	return own
 }
 
-// quit takes a member out of its line.
+// quit removes a member from its queue.
 func (l *lines) quit(address string, own *line) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

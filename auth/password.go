@@ -25,26 +25,25 @@ const (
 	hashLength   = 32
 )
 
-// No more than this is spent on a hash that came from elsewhere.
+// Limits for the cost of a hash that came from elsewhere.
 const (
 	maxArgonMemory = 1 << 20 // KiB
 	maxArgonTime   = 64
 )
 
-// dummyHash costs as much as any other to verify. Its salt and hash are all zeros,
-// which no password matches that anybody will find.
+// dummyHash costs as much as any other to verify. Its salt and hash are all zeros, and no
+// known password matches it.
 var dummyHash = encodeArgon(make([]byte, saltLength), make([]byte, hashLength))
 
-// gateWait is how long a password waits for its turn, and then for a processor. Whoever
-// signs in has given up by then.
+// gateWait limits how long a password waits for its turn, and then for a processor. Users
+// have given up by then.
 const gateWait = 10 * time.Second
 
-// Passwords hashes and verifies passwords. At most one hash per processor is
-// computed at a time, so that sign-ins cannot starve other requests of processor
-// or memory.
+// Passwords hashes and verifies passwords. At most one hash per processor is computed at
+// a time, so that sign-ins cannot starve other requests of processor or memory.
 type Passwords struct {
 	lines    lines
-	gate     chan struct{} // those that wait for it get it in the order in which they came
+	gate     chan struct{} // in order of arrival
 	computed atomic.Uint64
 }
 
@@ -53,13 +52,13 @@ func NewPasswords() *Passwords {
 	return &Passwords{gate: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-// Computed returns how many hashes have been computed, to make or to verify one.
+// Computed returns the number of hashes computed, for hashing and for verifying.
 func (p *Passwords) Computed() uint64 {
 	return p.computed.Load()
 }
 
-// Hash returns the argon2id hash of a password under a salt of its own, in PHC form.
-// It fails with an *Error if too many others wait.
+// Hash returns the argon2id hash of a password under a new salt, in PHC form. It fails
+// with an *Error if too many others wait.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	if err := p.enter(ctx); err != nil {
 		return "", err
@@ -71,9 +70,9 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 	return encodeArgon(salt, argon2.IDKey([]byte(password), salt, argonTime, argonMemory, argonThreads, hashLength)), nil
 }
 
-// Verify tells whether a password matches a hash, of argon2id or of bcrypt. An empty
-// hash is that of nobody: it matches nothing, at the same cost. So does one that
-// cannot be read. It fails with an *Error if too many others wait.
+// Verify tells whether a password matches a hash of argon2id or bcrypt. An empty or
+// unreadable hash matches nothing, at the same cost. It fails with an *Error if too many
+// others wait.
 func (p *Passwords) Verify(ctx context.Context, hash, password string) (bool, error) {
 	if err := p.enter(ctx); err != nil {
 		return false, err
@@ -87,7 +86,7 @@ func (p *Passwords) Verify(ctx context.Context, hash, password string) (bool, er
 	return matches, nil
 }
 
-// compare tells whether a password matches a hash. It computes nothing, and fails, if
+// compare tells whether a password matches a hash. It fails, without any computation, if
 // the hash cannot be read.
 func (p *Passwords) compare(hash, password string) (bool, error) {
 	if !isBcrypt(hash) {
@@ -101,15 +100,15 @@ func (p *Passwords) compare(hash, password string) (bool, error) {
 	return err == nil, nil
 }
 
-// IsOutdated tells whether a hash should be replaced when its password is known.
+// IsOutdated tells whether a hash should be replaced once its password is known.
 func (p *Passwords) IsOutdated(hash string) bool {
 	return isBcrypt(hash)
 }
 
-// Enter waits for the turn of a client address, which has one place: anyone who works on
-// a password from there takes it before, and leaves it afterwards. It fails with an
-// *Error if too many others wait, or if the context ends before; that one is because of
-// the cause of the context.
+// Enter waits for the turn of a client address. Each address has one place: a caller
+// takes it before working on a password from there, and leaves it afterwards. It fails
+// with an *Error if too many others wait, or with the cause of the context as its cause
+// if the context ends first.
 func (p *Passwords) Enter(ctx context.Context, address string) (leave func(), err error) {
 	ctx, cancel := context.WithTimeout(ctx, gateWait)
 	defer cancel()
@@ -121,7 +120,7 @@ func (p *Passwords) Enter(ctx context.Context, address string) (leave func(), er
 
 var errTooManyWait = errors.New("too many wait already")
 
-// enter waits until there is a processor for this password.
+// enter waits for a free processor for this password.
 func (p *Passwords) enter(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, gateWait)
 	defer cancel()
@@ -139,13 +138,13 @@ func (p *Passwords) leave() {
 	<-p.gate
 }
 
-// isBcrypt tells whether a hash is of bcrypt, which this package verifies and never
-// makes.
+// isBcrypt tells whether a hash is of bcrypt. This package verifies such hashes and never
+// makes them.
 func isBcrypt(hash string) bool {
 	return strings.HasPrefix(hash, "$2a$") || strings.HasPrefix(hash, "$2b$")
 }
 
-// encodeArgon writes a hash of today's cost in PHC form.
+// encodeArgon writes a hash of the current cost in PHC form.
 func encodeArgon(salt, hash []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads,
 		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(hash))

@@ -12,14 +12,14 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// providerType is what sets a type of provider apart from OpenID Connect as it is
-// written. Most are written that way.
+// providerType is how a type of provider differs from standard OpenID Connect. Most do
+// not differ.
 type providerType struct {
 	issuer        string // of all its accounts; empty means that the configuration names it
-	tokenEndpoint string // where the provider does not say it
+	tokenEndpoint string // set if the provider does not publish it
 }
 
-// providerTypeNamed returns what is known of a type.
+// providerTypeNamed returns the type of that name.
 func providerTypeNamed(name string) (providerType, bool) {
 	switch name {
 	case "google":
@@ -39,10 +39,10 @@ func providerTypeNamed(name string) (providerType, bool) {
 	return providerType{}, false
 }
 
-// Provider is a service that tells who somebody is, by OpenID Connect.
+// Provider is a service that identifies a person by OpenID Connect.
 type Provider struct {
 	options       ProviderOptions
-	tokenEndpoint string // where its discovery document has none
+	tokenEndpoint string // set if its discovery document has none
 	issuer        *issuer
 }
 
@@ -54,15 +54,15 @@ type Providers struct {
 	now     func() time.Time
 }
 
-// ProvidersOptions are what Providers are made from.
+// ProvidersOptions configure Providers.
 type ProvidersOptions struct {
 	Providers []ProviderOptions
-	Transport http.RoundTripper // nil means one of its own
+	Transport http.RoundTripper // nil means a new one
 	Now       func() time.Time  // nil means time.Now
 }
 
-// NewProviders makes providers. It contacts none: what a provider publishes is
-// fetched when it is needed first.
+// NewProviders makes providers. It contacts none: the documents of a provider are fetched
+// when they are first needed.
 func NewProviders(options ProvidersOptions) (*Providers, error) {
 	p := &Providers{issuers: map[string]*issuer{}, now: options.Now}
 	if p.now == nil {
@@ -110,7 +110,7 @@ func (p *Providers) Find(name string) *Provider {
 	return p.list[i]
 }
 
-// Options returns what the provider was made from.
+// Options returns the options of the provider.
 func (p *Provider) Options() ProviderOptions {
 	return p.options
 }
@@ -121,7 +121,7 @@ func (p *Provider) signsIn() bool {
 	return p.options.ClientSecret != ""
 }
 
-// config is how the provider is asked. It fails with an *unreachableError.
+// config returns the OAuth configuration. It fails with an *unreachableError.
 func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Config, error) {
 	d, err := p.issuer.discover(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Conf
 }
 
 // exchange trades a code of the provider for its ID token. It fails with an
-// *unreachableError if the provider did not answer; no error holds anything secret.
+// *unreachableError if the provider did not answer; no error contains a secret.
 func (p *Provider) exchange(ctx context.Context, callbackURL, code, verifier string) (idToken string, err error) {
 	config, err := p.config(ctx, callbackURL)
 	if err != nil {
@@ -157,7 +157,7 @@ func (p *Provider) exchange(ctx context.Context, callbackURL, code, verifier str
 	case errors.As(err, &refused) && refused.Response != nil && isProviderTrouble(refused.Response.StatusCode):
 		return "", unreachable(fmt.Errorf("exchange the code: the provider answers %d", refused.Response.StatusCode))
 	case errors.As(err, &refused):
-		// Its text is the provider's answer, which may repeat the code.
+		// Its text is the provider's answer, which may contain the code.
 		return "", fmt.Errorf("exchange the code: the provider refuses it: %s", errorCode(refused.ErrorCode))
 	case err != nil && isNetworkError(err):
 		return "", unreachable(fmt.Errorf("exchange the code: %w", err))
@@ -171,8 +171,8 @@ func (p *Provider) exchange(ctx context.Context, callbackURL, code, verifier str
 	return idToken, nil
 }
 
-// errorCode returns the error of an OAuth answer if it looks like one, so that it is
-// fit for the log.
+// errorCode returns the error of an OAuth answer if it has the form of one, so that it is
+// safe to log.
 func errorCode(code string) string {
 	isCode := code != "" && len(code) <= 64 && !strings.ContainsFunc(code, func(r rune) bool {
 		return (r < 'a' || r > 'z') && r != '_'

@@ -20,23 +20,23 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// What is accepted of a provider.
+// Limits for the answers of a provider.
 const (
 	providerTimeout = 5 * time.Second // for each of its answers
 	providerAnswer  = 1 << 20         // bytes of one
 )
 
-// How long what a provider publishes is kept.
+// How long documents of a provider are kept.
 const (
 	minFresh     = 5 * time.Minute
 	maxFresh     = 24 * time.Hour
-	staleFor     = 24 * time.Hour   // beyond its time, while the provider is out of reach
-	retryAfter   = 10 * time.Second // after which a provider that was out of reach is asked again
-	refetchAfter = time.Minute      // after which an unknown key is looked for again
+	staleFor     = 24 * time.Hour   // beyond its expiry, while the provider is out of reach
+	retryAfter   = 10 * time.Second // before a provider that was out of reach is asked again
+	refetchAfter = time.Minute      // before an unknown key is looked for again
 )
 
-// unreachableError says that a provider did not answer as it should, so that nothing
-// is known about a credential.
+// unreachableError reports that a provider did not answer properly, so that nothing is
+// known about a credential.
 type unreachableError struct{ cause error }
 
 func (e *unreachableError) Error() string { return "the provider is out of reach: " + e.cause.Error() }
@@ -49,13 +49,13 @@ func unreachable(cause error) error {
 	return &unreachableError{cause}
 }
 
-// isUnreachable tells whether a provider could not be asked.
+// isUnreachable tells whether a provider was out of reach.
 func isUnreachable(err error) bool {
 	var e *unreachableError
 	return errors.As(err, &e)
 }
 
-// isProviderTrouble tells whether a status says nothing about what was asked.
+// isProviderTrouble tells whether a status says nothing about the request itself.
 func isProviderTrouble(status int) bool {
 	return status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout
 }
@@ -66,9 +66,9 @@ func isNetworkError(err error) bool {
 	return errors.As(err, &failed) || errors.As(err, &network) || errors.Is(err, errTooLong) || errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// newProviderClient makes the client for everything that is asked of providers. It
-// does not follow redirects: it asks only the addresses that a provider was configured with,
-// and those that the provider's own documents name.
+// newProviderClient makes the client for all requests to providers. It does not follow
+// redirects: it only uses the addresses in a provider's configuration, and those in the
+// provider's own documents.
 func newProviderClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		t := http.DefaultTransport.(*http.Transport).Clone()
@@ -95,7 +95,7 @@ func (t limitedTransport) RoundTrip(request *http.Request) (*http.Response, erro
 	return response, nil
 }
 
-// limitedBody fails where http.MaxBytesReader would, for a client.
+// limitedBody fails as http.MaxBytesReader does, for a client.
 type limitedBody struct {
 	io.ReadCloser
 	left int
@@ -111,7 +111,7 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// issuer is where providers come from: what it publishes, as long as it may be kept.
+// issuer holds the documents of a provider, as long as they may be kept.
 type issuer struct {
 	url    string // without trailing slash
 	client *http.Client
@@ -123,7 +123,7 @@ func newIssuer(url string, client *http.Client, now func() time.Time) *issuer {
 	return &issuer{url: url, client: client, config: kept[*discovery]{now: now}, keys: kept[jwk.Set]{now: now}}
 }
 
-// discovery is what matters of a discovery document.
+// discovery is the part of a discovery document that this service uses.
 type discovery struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
@@ -133,15 +133,15 @@ type discovery struct {
 	SendsIssuer           bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// authStyle is how this service says who it is when it exchanges a code: in the form
-// where the provider takes that, since not every provider that announces HTTP basic
-// authentication decodes it alike. Nothing is tried out: a code that was presented
-// once may be spent.
+// authStyle is how this service authenticates itself when it exchanges a code. It uses
+// the form where the provider takes that, since some providers that announce HTTP basic
+// authentication decode it differently. It never tries both: a code may be spent by its
+// first use.
 func (d *discovery) authStyle() oauth2.AuthStyle {
 	if slices.Contains(d.AuthMethods, "client_secret_post") {
 		return oauth2.AuthStyleInParams
 	}
-	return oauth2.AuthStyleInHeader // what a provider takes that announces nothing
+	return oauth2.AuthStyleInHeader // the default of a provider that announces nothing
 }
 
 // discover returns the discovery document.
@@ -172,8 +172,8 @@ func (i *issuer) fetchDiscovery(ctx context.Context) (*discovery, time.Duration,
 	return d, fresh, nil
 }
 
-// mayUse tells whether an endpoint is as safe to talk to as the issuer: only an
-// issuer on this machine, in development, may name others without TLS.
+// mayUse tells whether an endpoint is as secure as the issuer. Only an issuer on this
+// machine, in development, may name endpoints without TLS.
 func (i *issuer) mayUse(endpoint string) bool {
 	u, err := url.Parse(endpoint)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -187,9 +187,9 @@ func (i *issuer) keySet(ctx context.Context) (jwk.Set, error) {
 	return i.keys.get(ctx, false, i.fetchKeys)
 }
 
-// newerKeySet returns keys that are newer than some that lacked one. They are fetched
-// for that reason at most once a minute: anyone who makes up key ids must not make this
-// service ask the provider as often as he likes.
+// newerKeySet returns newer keys than a set that lacked one. It fetches them for that
+// reason at most once a minute: made-up key ids must not make this service ask the
+// provider arbitrarily often.
 func (i *issuer) newerKeySet(ctx context.Context) (jwk.Set, error) {
 	return i.keys.get(ctx, true, i.fetchKeys)
 }
@@ -203,7 +203,7 @@ func (i *issuer) fetchKeys(ctx context.Context) (jwk.Set, time.Duration, error) 
 	if err != nil {
 		return nil, 0, err
 	}
-	// A key of a kind that is not known here does not make the others useless.
+	// A key of an unknown kind must not invalidate the others.
 	set, err := jwk.Parse(body, jwk.WithIgnoreParseError(true))
 	if err != nil {
 		return nil, 0, errors.New("its keys could not be read")
@@ -211,8 +211,8 @@ func (i *issuer) fetchKeys(ctx context.Context) (jwk.Set, time.Duration, error) 
 	return set, fresh, nil
 }
 
-// fetch reads a JSON document and tells how long its headers let it be kept, within
-// our bounds. Errors name no more of an answer than its status.
+// fetch reads a JSON document. It returns how long the headers allow to keep it, within
+// our bounds. Errors contain only the status of an answer.
 func (i *issuer) fetch(ctx context.Context, address string) ([]byte, time.Duration, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -221,7 +221,7 @@ func (i *issuer) fetch(ctx context.Context, address string) ([]byte, time.Durati
 	request.Header.Set("Accept", "application/json")
 	response, err := i.client.Do(request)
 	if err != nil {
-		return nil, 0, err // names the address itself
+		return nil, 0, err // the error contains the address
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -237,7 +237,7 @@ func (i *issuer) fetch(ctx context.Context, address string) ([]byte, time.Durati
 	return body, freshFor(response.Header), nil
 }
 
-// freshFor reads how long an answer may be kept (RFC 9111), within bounds.
+// freshFor returns how long an answer may be kept (RFC 9111), within bounds.
 func freshFor(header http.Header) time.Duration {
 	fresh := minFresh
 	for _, directive := range strings.Split(strings.Join(header.Values("Cache-Control"), ","), ",") {
@@ -247,7 +247,7 @@ func freshFor(header http.Header) time.Duration {
 			return minFresh
 		case "max-age":
 			if seconds, err := strconv.Atoi(strings.Trim(value, `"`)); err == nil && seconds >= 0 {
-				age, _ := strconv.Atoi(header.Get("Age")) // 0 unless a cache on the way says it
+				age, _ := strconv.Atoi(header.Get("Age")) // 0 unless a cache on the way sets it
 				fresh = time.Duration(min(seconds-max(age, 0), int(maxFresh/time.Second))) * time.Second
 				return max(fresh, minFresh)
 			}
@@ -261,25 +261,24 @@ func freshFor(header http.Header) time.Duration {
 	return min(max(fresh, minFresh), maxFresh)
 }
 
-// kept is a document of a provider that is kept for a while. The first who needs it
-// fetches it; anyone who needs it meanwhile waits for that.
+// kept is a cached document of a provider. The first caller that needs it fetches it;
+// concurrent callers wait for that fetch.
 type kept[T any] struct {
 	now func() time.Time
 
 	mutex    sync.Mutex // for the rest
 	value    T
 	isThere  bool
-	until    time.Time     // when the value is to be fetched again
-	tried    time.Time     // when it was last asked for
-	failure  error         // of that; nil if it succeeded
-	doubted  time.Time     // when it was last asked for because somebody missed something in it
-	fetching chan struct{} // closed when the fetch that is under way ends; nil if none is
+	until    time.Time     // when the value expires
+	tried    time.Time     // when it was last fetched
+	failure  error         // of the last fetch; nil if it succeeded
+	doubted  time.Time     // when it was last fetched because something was missing in it
+	fetching chan struct{} // closed when the current fetch ends; nil if there is none
 }
 
-// get returns the value. With doubt it is fetched although its time has not come, at
-// most once a minute. A provider that is out of reach has its last value used for a
-// day more, and is asked again a few seconds later at the earliest. It fails with an
-// *unreachableError.
+// get returns the value. With doubt it fetches an unexpired value too, at most once a
+// minute. While a provider is out of reach, get returns the last value for one more day,
+// and asks again a few seconds later at the earliest. It fails with an *unreachableError.
 func (k *kept[T]) get(ctx context.Context, doubt bool, fetch func(context.Context) (T, time.Duration, error)) (T, error) {
 	k.mutex.Lock()
 	defer k.mutex.Unlock()
@@ -303,7 +302,7 @@ func (k *kept[T]) get(ctx context.Context, doubt bool, fetch func(context.Contex
 	return k.usable(now)
 }
 
-// renew fetches the value. The mutex is held before and after, and not meanwhile.
+// renew fetches the value. The mutex is held before and after, but not during the fetch.
 func (k *kept[T]) renew(ctx context.Context, now time.Time, fetch func(context.Context) (T, time.Duration, error)) {
 	ended := make(chan struct{})
 	k.tried, k.fetching, k.failure = now, ended, errors.New("the fetch did not end") // unless it does
@@ -314,7 +313,7 @@ func (k *kept[T]) renew(ctx context.Context, now time.Time, fetch func(context.C
 		close(ended)
 	}()
 
-	// The fetch is everybody's, so it does not end with the request that began it.
+	// All callers share the fetch, so it does not end with the request that began it.
 	shared, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*providerTimeout)
 	defer cancel()
 	value, fresh, err := fetch(shared)
@@ -327,7 +326,7 @@ func (k *kept[T]) renew(ctx context.Context, now time.Time, fetch func(context.C
 	}
 }
 
-// wait waits for the fetch that is under way. The mutex is held before and after.
+// wait waits for the current fetch. The mutex is held before and after.
 func (k *kept[T]) wait(ctx context.Context) error {
 	running := k.fetching
 	k.mutex.Unlock()

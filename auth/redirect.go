@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// maxRedirectURI is how long an address may be that a client names, in bytes.
+// maxRedirectURI limits an address that a client names, in bytes.
 const maxRedirectURI = 2048
 
-// redirects are the addresses that a client may name as where a sign-in ends.
+// redirects are the addresses that a client may name for the end of a sign-in.
 type redirects struct {
 	entries []string // empty means those of the client's own machine
 }
 
-// allows tells whether a sign-in may end at an address. Anyone it is sent to gets a
-// code, so an address is compared as it is written and never interpreted: what one
-// program takes for the host, another may take for a user name.
+// allows tells whether a sign-in may end at an address. That address gets a code, so it
+// is compared as written and never interpreted: one program may read a part as the host,
+// another as a user name.
 func (r redirects) allows(uri string) bool {
 	if len(uri) > maxRedirectURI || !isPlainURI(uri) {
 		return false
@@ -36,8 +36,8 @@ func (r redirects) allows(uri string) bool {
 	})
 }
 
-// isPlainURI tells whether a text is an absolute URI, made of nothing but the
-// characters of RFC 3986, without user part and without fragment.
+// isPlainURI tells whether a text is an absolute URI of only the characters of RFC 3986,
+// without user part and without fragment.
 func isPlainURI(uri string) bool {
 	for i := 0; i < len(uri); i++ {
 		switch c := uri[i]; {
@@ -56,12 +56,12 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// loopback is an address of the machine that a browser runs on, spelled in one of
-// three ways: host, port, and what follows.
+// loopback is an address of the browser's own machine, spelled in one of three ways:
+// host, port, and rest.
 var loopback = regexp.MustCompile(`^(http://(?:127\.0\.0\.1|\[::1\]|localhost))(?::([0-9]{1,5}))?((?:[/?].*)?)$`)
 
-// withoutPort returns an address without its port if it is of the client's own
-// machine, where programs listen on any free port (RFC 8252, section 7.3).
+// withoutPort returns an address without its port if it is on the client's own machine,
+// where programs listen on any free port (RFC 8252, section 7.3).
 func withoutPort(uri string) (portless string, ok bool) {
 	parts := loopback.FindStringSubmatch(uri)
 	if parts == nil {
@@ -75,11 +75,10 @@ func withoutPort(uri string) (portless string, ok bool) {
 	return parts[1] + parts[3], true
 }
 
-// parameter is one of a redirect.
+// parameter is a query parameter of a redirect.
 type parameter struct{ name, value string }
 
-// redirectTo returns an address with parameters added to its own; those without a
-// value are left out.
+// redirectTo adds parameters to an address; those without a value are left out.
 func redirectTo(target string, parameters ...parameter) string {
 	var b strings.Builder
 	b.WriteString(target)

@@ -1,7 +1,7 @@
 package auth
 
-// Refusal is the error of a request whose Authorization header does not tell who
-// is calling. Its text is the message for the client; the status is 401.
+// Refusal is the error of a request whose Authorization header does not identify the
+// caller. Its text is the message for the client; the status is 401.
 type Refusal struct {
 	message      string
 	authenticate string
@@ -9,8 +9,8 @@ type Refusal struct {
 
 // The refusals.
 var (
-	// ErrHeader refuses a header that is not of the form Bearer <token>, or a
-	// second one.
+	// ErrHeader refuses a header that is not of the form Bearer <token>, or a second
+	// header.
 	ErrHeader = &Refusal{
 		message:      "the Authorization header must be of the form Bearer <token>",
 		authenticate: `Bearer`,
@@ -22,14 +22,14 @@ var (
 		authenticate: `Bearer error="invalid_token"`,
 	}
 
-	// ErrExpired refuses a token that was valid.
+	// ErrExpired refuses a token that has expired.
 	ErrExpired = &Refusal{
 		message:      "the access token has expired",
 		authenticate: `Bearer error="invalid_token", error_description="the access token has expired"`,
 	}
 
-	// ErrNoIdentity refuses a valid token whose identity is gone. It is for those
-	// who ask the database; Tokens does not return it.
+	// ErrNoIdentity refuses a valid token of an identity that is gone. Callers that query
+	// the database return it; Tokens does not.
 	ErrNoIdentity = &Refusal{
 		message:      "the identity does not exist",
 		authenticate: `Bearer error="invalid_token"`,
@@ -41,7 +41,7 @@ func (r *Refusal) Error() string {
 	return r.message
 }
 
-// WWWAuthenticate is the value of that header of the answer.
+// WWWAuthenticate returns the value of that response header.
 func (r *Refusal) WWWAuthenticate() string {
 	return r.authenticate
 }

@@ -11,16 +11,16 @@ import (
 	"golang.org/x/crypto/chacha20poly1305"
 )
 
-// seal keeps something from anyone who holds it: nobody reads or changes it but a server of
-// this service.
+// seal encrypts data that leaves this service: only a server of this service can read or
+// change it.
 type seal struct {
 	aead  cipher.AEAD
-	about []byte // what is sealed along
+	about []byte // authenticated with it
 }
 
 // newSeal makes a seal for one purpose. Its key is derived from the signing key, which all
-// servers of a service have: what one closes, another opens. After a new signing key nothing
-// opens that was closed before.
+// servers of a service share: one server opens what another closed. A new signing key opens
+// nothing that was closed before.
 func newSeal(signingKey []byte, baseURL, purpose string) (*seal, error) {
 	key, err := DeriveKey(signingKey, purpose)
 	if err != nil {
@@ -33,14 +33,14 @@ func newSeal(signingKey []byte, baseURL, purpose string) (*seal, error) {
 	return &seal{aead: aead, about: []byte(baseURL)}, nil
 }
 
-// DeriveKey derives a key of 256 bits from the signing key, which all servers of a service
-// have, for a purpose.
+// DeriveKey derives a key of 256 bits for a purpose from the signing key, which all
+// servers of a service share.
 func DeriveKey(signingKey []byte, purpose string) ([]byte, error) {
 	signer, err := parseSigningKey(signingKey)
 	if err != nil {
 		return nil, fmt.Errorf("read the signing key: %w", err)
 	}
-	secret, err := x509.MarshalPKCS8PrivateKey(signer) // the same however the PEM is written
+	secret, err := x509.MarshalPKCS8PrivateKey(signer) // independent of the form of the PEM
 	if err != nil {
 		return nil, fmt.Errorf("write the signing key: %w", err)
 	}
@@ -51,14 +51,14 @@ func DeriveKey(signingKey []byte, purpose string) ([]byte, error) {
 	return key, nil
 }
 
-// close seals something.
+// close seals data.
 func (s *seal) close(plain []byte) []byte {
 	nonce := make([]byte, s.aead.NonceSize(), s.aead.NonceSize()+len(plain)+s.aead.Overhead())
 	_, _ = rand.Read(nonce) // never fails
 	return s.aead.Seal(nonce, nonce, plain, s.about)
 }
 
-// open returns what was sealed.
+// open returns the sealed data.
 func (s *seal) open(sealed []byte) (plain []byte, ok bool) {
 	if len(sealed) < s.aead.NonceSize() {
 		return nil, false

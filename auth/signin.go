@@ -14,36 +14,36 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// How long the steps of a sign-in by redirect may take.
+// Limits for the steps of a sign-in by redirect.
 const (
 	transactionLifetime = 10 * time.Minute // at the provider
 	codeLifetime        = time.Minute      // from the browser's return to the grant
 )
 
-// maxState is how long the state of a client may be, in bytes.
+// maxState limits the state of a client, in bytes.
 const maxState = 1024
 
-// SignInStore keeps sign-ins between the requests that they are made of, and finds
-// the identities that providers vouch for. Every moment it speaks of is that of its
-// own clock. An error that is an ErrStoreUnavailable says that it may do better soon.
+// SignInStore keeps sign-ins between their requests, and finds the identities that
+// providers vouch for. All its times are of its own clock. An ErrStoreUnavailable means
+// that it may succeed soon.
 type SignInStore interface {
-	// Now returns what its clock says.
+	// Now returns the time of its clock.
 	Now(ctx context.Context) (time.Time, error)
 
-	// Take notes that the browser of a transaction is back. It is not taken if it was
-	// before, or if its time is over.
+	// Take notes that the browser of a transaction is back. It fails if the browser was
+	// back before, or if the transaction has expired.
 	Take(ctx context.Context, t *Transaction) (isTaken bool, err error)
 
-	// Forget forgets that the browser of a transaction was taken.
+	// Forget reverts Take.
 	Forget(ctx context.Context, t *Transaction) error
 
-	// Finish finds or creates the identity that a provider vouches for, and keeps a
-	// code for it for a lifetime. It keeps none unless the outcome is Found or Created.
+	// Finish finds or creates the identity that a provider vouches for, and keeps a code
+	// for it for a lifetime. It keeps no code unless the outcome is Found or Created.
 	Finish(ctx context.Context, v Vouched, t *Transaction, codeHash []byte, lifetime time.Duration) (Outcome, error)
 
-	// Redeem trades a code for a family of refresh tokens, in one step, and consumes
-	// it in any case. A code that was presented before revokes what was
-	// issued for it. An address is compared only if the client named it when it began.
+	// Redeem trades a code for a family of refresh tokens, atomically, and always
+	// consumes it. A code that was used before revokes the tokens issued for it. The
+	// address is compared only if the client named one at the beginning.
 	Redeem(ctx context.Context, codeHash []byte, proof Proof, redirectURI string, family Family) (Redeemed, error)
 
 	// Identity finds or creates the identity that a provider vouches for.
@@ -53,14 +53,14 @@ type SignInStore interface {
 // ErrStoreUnavailable is the error of a store that is out of reach or too slow.
 var ErrStoreUnavailable = errors.New("the database is unavailable")
 
-// Vouched is somebody whom a provider vouches for.
+// Vouched is a person that a provider vouches for.
 type Vouched struct {
 	Token     *IDToken
-	MayCreate bool   // whether an identity is created if there is none
-	Address   string // of the client, for the count of created identities
+	MayCreate bool   // whether a missing identity is created
+	Address   string // of the client, to count created identities
 }
 
-// Outcome is what became of somebody whom a provider vouches for.
+// Outcome is the result for a person that a provider vouches for.
 type Outcome string
 
 // The outcomes.
@@ -72,37 +72,37 @@ const (
 	Throttled Outcome = "wait"    // too many identities were created at this address
 )
 
-// Redeemed is what became of a code that was presented.
+// Redeemed is the result for a code.
 type Redeemed struct {
 	Outcome    RedeemOutcome
 	IdentityID string
 	IsNew      bool // the sign-in has created the identity
 }
 
-// RedeemOutcome tells how a code was judged.
+// RedeemOutcome is the verdict on a code.
 type RedeemOutcome string
 
 // The outcomes.
 const (
 	RedeemOK       RedeemOutcome = "ok"
 	RedeemRefused  RedeemOutcome = "refused"
-	RedeemReplayed RedeemOutcome = "replayed" // presented before; what was issued for it is revoked
+	RedeemReplayed RedeemOutcome = "replayed" // used before; the tokens issued for it are revoked
 )
 
-// SignInOptions are what SignIns are made from.
+// SignInOptions configure SignIns.
 type SignInOptions struct {
 	BaseURL      string
-	RedirectURL  string   // where sign-ins of providers end that have no address of their own; empty means none
-	RedirectURIs []string // where they may end if there is none; empty means on the client's own machine
+	RedirectURL  string   // for sign-ins of providers without an address of their own; empty means none
+	RedirectURIs []string // possible ends if there is none; empty means on the client's own machine
 	PKCE         PKCE
-	SigningKey   []byte // PEM; seals what browsers keep while they are away
+	SigningKey   []byte // PEM; seals the cookies of browsers that are away
 	Providers    *Providers
 	Store        SignInStore
 	Log          *slog.Logger
 }
 
-// SignIns are sign-ins by redirect: the browser goes to a provider and comes back with
-// a code, which its client trades for tokens.
+// SignIns are sign-ins by redirect: the browser goes to a provider and comes back with a
+// code, which its client trades for tokens.
 type SignIns struct {
 	options    SignInOptions
 	redirects  redirects
@@ -118,25 +118,25 @@ func NewSignIns(options SignInOptions) (*SignIns, error) {
 	return &SignIns{options: options, redirects: redirects{options.RedirectURIs}, departures: departures}, nil
 }
 
-// Departure is where a browser goes to sign in.
+// Departure sends a browser to sign in.
 type Departure struct {
 	Location      string
 	Cookies       []Cookie // to be set, for as long as CookieLifetime
-	FromOtherSite bool     // whether they must come with a form that the provider's page posts
+	FromOtherSite bool     // whether a form that the provider's page posts must include them
 }
 
-// CookieLifetime is how long a browser keeps the cookies of a departure.
+// CookieLifetime is the lifetime of a departure's cookies.
 const CookieLifetime = transactionLifetime
 
-// Return is how a sign-in ends for a browser.
+// Return is the end of a sign-in for a browser.
 type Return struct {
 	Location string   // empty with an error
-	Cookies  []Cookie // to be taken away
+	Cookies  []Cookie // to delete
 }
 
-// Begin begins a sign-in at the provider of that name. query is the query string of
-// the request, brought what the browser has of other sign-ins. An *Error is for a
-// request that must not be answered by a redirect, since it is not known where to.
+// Begin begins a sign-in at the provider of that name. query is the query string of the
+// request, brought the browser's cookies of other sign-ins. An *Error is for a request
+// that must not be answered by a redirect, since the target is unknown.
 func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cookie) (Departure, error) {
 	provider := s.options.Providers.Find(name)
 	switch {
@@ -154,7 +154,7 @@ func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cooki
 	if err := s.setTarget(t, provider, parameters["redirect_uri"]); err != nil {
 		return Departure{}, err
 	}
-	// Now it is known where to send the browser, be it with an error.
+	// From here on the target for the browser is known, even for an error.
 	if states := parameters["state"]; len(states) == 1 {
 		t.State = states[0]
 	}
@@ -186,8 +186,8 @@ func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cooki
 	return Departure{Location: config.AuthCodeURL(state, extra...), Cookies: cookies, FromOtherSite: isForm}, nil
 }
 
-// setTarget finds where the sign-in ends. What a client asks for counts only where
-// the configuration does not say it.
+// setTarget finds where the sign-in ends. The configuration takes precedence over the
+// client's request.
 func (s *SignIns) setTarget(t *Transaction, provider *Provider, asked []string) error {
 	t.Target = provider.options.RedirectURL
 	if t.Target == "" {
@@ -208,8 +208,8 @@ func (s *SignIns) setTarget(t *Transaction, provider *Provider, asked []string) 
 	return nil
 }
 
-// readRequest reads what a client asks for, beside where to. It returns the error
-// that the client is sent, or nothing.
+// readRequest reads the request of a client, except for the target. It returns the error
+// for the client, or nothing.
 func (s *SignIns) readRequest(t *Transaction, parameters url.Values) (code, description string) {
 	for _, name := range []string{"redirect_uri", "state", "code_challenge", "code_challenge_method", "response_type"} {
 		if len(parameters[name]) > 1 {
@@ -233,7 +233,7 @@ func (s *SignIns) readRequest(t *Transaction, parameters url.Values) (code, desc
 	return "", ""
 }
 
-// The errors that a client is sent.
+// The errors for clients.
 const (
 	errInvalidRequest = "invalid_request"
 	errAccessDenied   = "access_denied"
@@ -245,13 +245,13 @@ func (s *SignIns) callbackURL(name string) string {
 	return s.options.BaseURL + "/auth/callback/" + name
 }
 
-// failed is where a browser goes whose sign-in failed.
+// failed returns where a browser goes after a failed sign-in.
 func (s *SignIns) failed(t *Transaction, code, description string) string {
 	return redirectTo(t.Target, parameter{"error", code}, parameter{"error_description", description},
 		parameter{"state", t.State}, parameter{"iss", s.options.BaseURL})
 }
 
-// failedAt is failed for an error of the provider or of ours, which it logs.
+// failedAt is failed for an error of the provider or of this service, which it logs.
 func (s *SignIns) failedAt(ctx context.Context, t *Transaction, provider *Provider, doing string, err error) string {
 	var code, description string
 	level := slog.LevelWarn
@@ -267,10 +267,10 @@ func (s *SignIns) failedAt(ctx context.Context, t *Transaction, provider *Provid
 	return s.failed(t, code, description)
 }
 
-// Finish ends a sign-in: the browser is back from the provider of that name, with
-// these parameters, what it brought of its sign-ins, and from that address. An *Error is
-// for a request that must not be answered by a redirect, since it is not known whose
-// browser this is; any other error is one of the store.
+// Finish ends a sign-in: the browser is back from the provider of that name, with these
+// parameters, its sign-in cookies, and from that address. An *Error is for a request that
+// must not be answered by a redirect, since its sign-in is unknown; any other error is
+// one of the store.
 func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values, brought []Cookie, address string) (Return, error) {
 	provider := s.options.Providers.Find(name)
 	if provider == nil || !provider.signsIn() {
@@ -304,7 +304,7 @@ func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values
 		over.Location = s.complete(ctx, provider, t, token, address)
 		return over, nil
 	}
-	// Nobody was vouched for, so this may have been sent by the thousand.
+	// The provider vouched for nobody, so a client may send such requests in bulk.
 	if err := s.options.Store.Forget(ctx, t); err != nil {
 		s.options.Log.WarnContext(ctx, "forget a sign-in that failed", "provider", name, "error", err)
 	}
@@ -314,8 +314,8 @@ func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values
 
 var errUnknownSignIn = InvalidRequest("the sign-in is unknown, was completed already, or began in another browser or too long ago")
 
-// hear takes the provider's answer: whom it vouches for or, without a token, where the
-// browser goes.
+// hear reads the provider's answer. It returns the token, or without one the address for
+// the browser.
 func (s *SignIns) hear(ctx context.Context, provider *Provider, t *Transaction, parameters url.Values) (token *IDToken, failed string) {
 	if code := parameters.Get("error"); code != "" {
 		if code == errAccessDenied {
@@ -335,7 +335,7 @@ func (s *SignIns) hear(ctx context.Context, provider *Provider, t *Transaction, 
 	return token, ""
 }
 
-// complete mints a code for whom the provider vouches for.
+// complete mints a code for the person that the provider vouches for.
 func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transaction, token *IDToken, address string) string {
 	code := NewSecret()
 	vouched := Vouched{Token: token, MayCreate: true, Address: address}
@@ -353,14 +353,14 @@ func (s *SignIns) complete(ctx context.Context, provider *Provider, t *Transacti
 	return redirectTo(t.Target, parameter{"code", code}, parameter{"state", t.State}, parameter{"iss", s.options.BaseURL})
 }
 
-// identify trades the provider's code for its ID token, and verifies that this is the
-// answer to the request which this browser was sent with.
+// identify trades the provider's code for its ID token, and verifies that it answers the
+// request that this browser was sent with.
 func (s *SignIns) identify(ctx context.Context, provider *Provider, t *Transaction, parameters url.Values) (*IDToken, error) {
 	d, err := provider.issuer.discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// RFC 9207: a code that another provider has issued goes to none.
+	// RFC 9207: never send a code to a provider that did not issue it.
 	from := parameters.Get("iss")
 	if from != "" && issuerKey(from) != provider.issuer.url || from == "" && d.SendsIssuer {
 		return nil, errors.New("the answer is not the provider's")

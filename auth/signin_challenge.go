@@ -7,16 +7,15 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// The methods by which a client proves that it began the sign-in whose code it
-// brings (RFC 7636).
+// The methods by which a client proves that it began the sign-in of its code (RFC 7636).
 const (
 	challengeS256  = "S256"
 	challengePlain = "plain"
 )
 
-// checkChallenge checks what a client sent with the beginning of a sign-in, and
-// returns the method that its verifier will be compared by; none if it sent no
-// challenge. The error says what is wrong.
+// checkChallenge checks the challenge at the beginning of a sign-in. It returns the
+// method for the later comparison with the verifier; none without a challenge. The error
+// tells what is wrong.
 func (mode PKCE) checkChallenge(challenge, method string) (string, error) {
 	if challenge == "" {
 		switch {
@@ -41,7 +40,7 @@ func (mode PKCE) checkChallenge(challenge, method string) (string, error) {
 	return method, nil
 }
 
-// isVerifier tells whether a text may be a verifier, or a challenge that is one.
+// isVerifier tells whether a text has the form of a verifier, or of a plain challenge.
 func isVerifier(text string) bool {
 	return 43 <= len(text) && len(text) <= 128 && !strings.ContainsFunc(text, func(r rune) bool {
 		isLetter := 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
@@ -49,18 +48,18 @@ func isVerifier(text string) bool {
 	})
 }
 
-// Proof is what a client proves with, at the end of a sign-in, that it began it: the
-// digests that the store compares with what it keeps. Digests take the same time
-// whatever is in them, as far as anybody can use it: to learn how much of one is right
-// tells nothing of the verifier. The zero proof is that of a client without verifier.
+// Proof proves at the end of a sign-in that the client began it: the store compares these
+// digests with its own. The time of the comparison does not help an attacker: to learn
+// how much of a digest is right reveals nothing about the verifier. The zero proof is
+// that of a client without verifier.
 type Proof struct {
 	VerifierHash  []byte // SHA-256 of the verifier
 	ChallengeHash []byte // SHA-256 of the S256 challenge made from it
 }
 
-// proofOf returns the proof that a verifier makes. One that is malformed proves
-// nothing, but is not none either: anyone who sends it believes in a protection that a
-// sign-in without a challenge does not have.
+// proofOf returns the proof from a verifier. A malformed verifier proves nothing, but
+// does not count as absent: its client relies on a protection that a sign-in without a
+// challenge does not have.
 func proofOf(verifier string) Proof {
 	switch {
 	case verifier == "":

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// ExchangeToken is Subjects': the subject of an ID token of a configured provider.
+// ExchangeToken implements Subjects: it returns the subject of an ID token of a configured provider.
 func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCreate bool, address string) (Subject, error) {
 	token, err := s.options.Providers.VerifyIDToken(ctx, subjectToken)
 	switch {
@@ -34,7 +34,7 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	return Subject{}, fmt.Errorf("the store answers %q for an identity", outcome)
 }
 
-// RedeemCode is Subjects': whom a code was minted for, whose family begins with that.
+// RedeemCode implements Subjects: it returns the subject of a code, whose family begins with that.
 func (s *SignIns) RedeemCode(ctx context.Context, code, verifier, redirectURI string, family Family) (Subject, error) {
 	redeemed, err := s.options.Store.Redeem(ctx, HashSecret(code), proofOf(verifier), redirectURI, family)
 	if err != nil {

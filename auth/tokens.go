@@ -18,19 +18,19 @@ import (
 // tokenType is the typ of an access token.
 const tokenType = "at+jwt"
 
-// TokenOptions say how access tokens are made and which are accepted.
+// TokenOptions configure access tokens, and which of them are accepted.
 type TokenOptions struct {
 	SigningKey       []byte           // PEM: PKCS#8, PKCS#1 or SEC 1; RSA from 2048 bits, EC P-256 or Ed25519
 	VerificationKeys [][]byte         // PEM of further public keys whose tokens are accepted
 	BaseURL          string           // the issuer and audience of every token
-	Lifetime         time.Duration    // of a token; whole seconds count
-	CacheSize        int              // how many verified tokens are remembered; below 2 none are
-	Keys             KeyStore         // of machines; nil means that there are none
+	Lifetime         time.Duration    // of a token, in whole seconds
+	CacheSize        int              // the number of remembered tokens; below 2 none are
+	Keys             KeyStore         // of machines; nil means that they have none
 	Now              func() time.Time // nil means time.Now
 }
 
-// Tokens issues and verifies access tokens. It may be used concurrently. Its keys
-// do not change: who rotates keys makes a new one, and with it a new cache.
+// Tokens issues and verifies access tokens. It may be used concurrently. Its keys do not
+// change: a key rotation needs a new Tokens, with a new cache.
 type Tokens struct {
 	baseURL  string
 	lifetime time.Duration
@@ -40,16 +40,16 @@ type Tokens struct {
 	keys     map[string]*publicKey // by id
 	jwks     []byte
 	verified *cache
-	machines KeyStore // nil means that there are none
+	machines KeyStore // nil means that machines have no keys
 }
 
-// Identity is who is calling.
+// Identity is the identity of a caller.
 type Identity struct {
 	ID     string // empty means anonymous
-	Family string // of the sign-in, as familyName has it; empty if it is not known
+	Family string // of the sign-in, named by familyName; empty if unknown
 }
 
-// NewTokens reads the keys. It fails on one that is not of an accepted kind.
+// NewTokens reads the keys. It fails on a key of a kind that is not accepted.
 func NewTokens(options TokenOptions) (*Tokens, error) {
 	if options.BaseURL == "" {
 		return nil, errors.New("make access tokens: there is no base URL")
@@ -99,8 +99,8 @@ func (t *Tokens) readKeys(options TokenOptions) error {
 	return nil
 }
 
-// addKey adds a key to those that verify, unless it is there: in a rotation the
-// new signing key was a verification key before.
+// addKey adds a verification key, unless it is present: in a rotation the new signing key
+// was a verification key before.
 func (t *Tokens) addKey(set jwk.Set, raw crypto.PublicKey) (*publicKey, error) {
 	key, err := newPublicKey(raw)
 	if err != nil {
@@ -119,7 +119,7 @@ func (t *Tokens) JWKS() []byte {
 	return t.jwks
 }
 
-// claims are those of an access token.
+// claims are the claims of an access token.
 type claims struct {
 	Issuer   string `json:"iss"`
 	Audience string `json:"aud"`
@@ -130,7 +130,7 @@ type claims struct {
 	Family   string `json:"sid,omitempty"`
 }
 
-// Issue makes a token for an identity that is of no sign-in, and tells when it expires.
+// Issue makes a token without a sign-in for an identity, and returns its expiry.
 func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err error) {
 	return t.issue(Identity{ID: identityID})
 }
@@ -164,9 +164,9 @@ func (t *Tokens) issue(identity Identity) (token string, expires time.Time, err 
 	return string(signed), expires, nil
 }
 
-// Identify returns who sent a request with these values of the Authorization
-// header; none at all means anonymous. It asks nobody about an access token, and the store
-// about the key of a machine. Its error is a *Refusal, or one of the store.
+// Identify returns the sender of a request with these values of the Authorization header;
+// without values it is anonymous. It queries nothing for an access token, and the store
+// for the key of a machine. Its error is a *Refusal, or one of the store.
 func (t *Tokens) Identify(ctx context.Context, authorization []string) (Identity, error) {
 	switch len(authorization) {
 	case 0:
@@ -200,9 +200,9 @@ func (t *Tokens) Identify(ctx context.Context, authorization []string) (Identity
 	return v.identity, nil
 }
 
-// bearer returns the token of a header value: "Bearer", in any case, spaces and
-// one word of the characters that RFC 9110 allows a token. Spaces around a header
-// value do not belong to it.
+// bearer returns the token of a header value: "Bearer", in any case, spaces and one word
+// of the characters that RFC 9110 allows in a token. Spaces around a header value are not
+// part of it.
 func bearer(value string) (token string, ok bool) {
 	scheme, rest, found := strings.Cut(strings.Trim(value, " \t"), " ")
 	token = strings.TrimLeft(rest, " ")
@@ -219,14 +219,14 @@ func bearer(value string) (token string, ok bool) {
 	return token, true
 }
 
-// verification is what a token said that was verified.
+// verification is the content of a verified token.
 type verification struct {
 	identity Identity
 	expires  time.Time
 }
 
-// verify checks everything about a token but whether it has expired. Nothing in
-// it chooses how: the key id names a key, and that has its algorithm.
+// verify checks everything about a token but its expiry. The token cannot choose how: its
+// key id names a key, and the key sets the algorithm.
 func (t *Tokens) verify(token string) (verification, error) {
 	head, rest, _ := strings.Cut(token, ".")
 	body, signature, found := strings.Cut(rest, ".")

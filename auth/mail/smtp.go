@@ -12,17 +12,17 @@ import (
 	"github.com/wneessen/go-mail"
 )
 
-// TLS says how the connection to the mail server is encrypted.
+// TLS is how the connection to the mail server is encrypted.
 type TLS string
 
-// The ways: after a greeting in the open, from the first byte on, or not at all.
+// The ways: after a plaintext greeting, from the first byte on, or not at all.
 const (
 	StartTLS    TLS = "starttls"
 	ImplicitTLS TLS = "implicit"
 	NoTLS       TLS = "off"
 )
 
-// DefaultPort is where mail servers listen for it.
+// DefaultPort returns the usual port of mail servers for it.
 func (t TLS) DefaultPort() int {
 	switch t {
 	case ImplicitTLS:
@@ -33,18 +33,18 @@ func (t TLS) DefaultPort() int {
 	return 587
 }
 
-// Options say which mail server sends, and for whom.
+// Options configure the mail server and the sender.
 type Options struct {
-	From     string // an address, perhaps with a name before it
+	From     string // an address, optionally after a name
 	Host     string
 	Port     int
-	Username string // empty means that the server takes mails from us without
+	Username string // empty means without authentication
 	Password string
 	TLS      TLS
-	Trusted  *tls.Config // nil means what the system trusts
+	Trusted  *tls.Config // nil means the system's
 }
 
-// SendTimeout bounds how long one mail takes.
+// SendTimeout limits the sending of one mail.
 const SendTimeout = 30 * time.Second
 
 // Sender sends mails by SMTP, each on a connection of its own.
@@ -53,7 +53,7 @@ type Sender struct {
 	from   *netmail.Address
 }
 
-// NewSender makes a sender. It connects to nothing yet.
+// NewSender makes a sender. It does not connect.
 func NewSender(o Options) (*Sender, error) {
 	from, err := netmail.ParseAddress(o.From)
 	if err != nil {
@@ -81,8 +81,8 @@ func NewSender(o Options) (*Sender, error) {
 	return &Sender{client: client, from: from}, nil
 }
 
-// Send sends a mail. id tells anyone who receives it twice that it is the same: a mail whose
-// sender ends before it can note that it was sent is sent again.
+// Send sends a mail. id identifies a duplicate: a mail is sent again if its sender ended
+// before it could note that it was sent.
 func (s *Sender) Send(ctx context.Context, id, recipient string, content Content) error {
 	m := mail.NewMsg()
 	m.FromMailAddress(s.from)
@@ -105,22 +105,21 @@ func (s *Sender) Send(ctx context.Context, id, recipient string, content Content
 		return fmt.Errorf("reach the mail server: %w", err)
 	}
 	err = s.client.SendWithSMTPClient(client, m)
-	_ = s.client.CloseWithSMTPClient(client) // the mail has been taken, or has not
+	_ = s.client.CloseWithSMTPClient(client) // the mail is already accepted or refused
 	return judge(err, recipient)
 }
 
-// Refused is the error of a mail that the mail server will never take: it must not be tried
-// again.
+// Refused is the error of a mail that the mail server will never take: do not retry it.
 type Refused struct{ cause error }
 
-// Error says what the mail server said.
+// Error returns the answer of the mail server.
 func (r *Refused) Error() string { return r.cause.Error() }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (r *Refused) Unwrap() error { return r.cause }
 
-// judge tells what no other try would mend: that the recipient, or what is sent, is refused
-// for good. What is said of it does not name the recipient, since it is logged.
+// judge finds the errors that a retry cannot fix: the recipient, or the mail, is refused
+// for good. Its text does not name the recipient, since it is logged.
 func judge(err error, recipient string) error {
 	var failed *mail.SendError
 	if !errors.As(err, &failed) {

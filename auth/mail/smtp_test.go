@@ -16,7 +16,7 @@ import (
 	"github.com/sternpost/sternpost/integration/mailserver"
 )
 
-// senderTo makes a sender towards the server.
+// senderTo makes a sender for the server.
 func senderTo(t *testing.T, s *mailserver.Server, how mail.TLS, password string) *mail.Sender {
 	t.Helper()
 	o := mail.Options{From: "Workshop <noreply@shop.example>", Host: s.Host, Port: s.Port, TLS: how, Trusted: s.Trusted}
@@ -32,7 +32,7 @@ func senderTo(t *testing.T, s *mailserver.Server, how mail.TLS, password string)
 
 var content = mail.Content{Subject: "Ein neues Paßwort", Text: "öffne\n\nhttps://app.example.com/done?token=to-ken\n", HTML: "<p>öffne"}
 
-// TestSend sends a mail in each of the ways, and looks at what arrives.
+// TestSend sends a mail in each of the ways, and checks the received mail.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -92,8 +92,8 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// TestSendNothingInTheOpen sends nothing, and no password, to a server that does not
-// encrypt, or that is not the one that was named.
+// TestSendNothingInTheOpen checks that no mail and no password go to a server that does
+// not encrypt, or that has another name.
 func TestSendNothingInTheOpen(t *testing.T) {
 	t.Parallel()
 	open := mailserver.New(t, false, false)
@@ -116,7 +116,7 @@ func TestSendNothingInTheOpen(t *testing.T) {
 	}
 }
 
-// TestRefusals tells what is refused for good from what may be taken later.
+// TestRefusals distinguishes permanent refusals from temporary ones.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

@@ -18,12 +18,12 @@ import (
 	"golang.org/x/text/language"
 )
 
-// The mails that there are, as their templates are named.
+// The mails, as their templates are named.
 const (
-	ResetPassword = "resetPassword" // brings the token that sets a new password
-	VerifyEmail   = "verifyEmail"   // brings the token that proves the address
-	ChangeEmail   = "changeEmail"   // the same, to an address that is to be somebody's
-	EmailChanged  = "emailChanged"  // tells the address that was somebody's before
+	ResetPassword = "resetPassword" // has the token that sets a new password
+	VerifyEmail   = "verifyEmail"   // has the token that proves the address
+	ChangeEmail   = "changeEmail"   // the same, for the new address of an identity
+	EmailChanged  = "emailChanged"  // informs the former address of the identity
 )
 
 // names lists the mails.
@@ -31,27 +31,27 @@ var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged}
 
 // Data is what a template can show.
 type Data struct {
-	Link  string // where the mail leads; empty for EmailChanged
-	Email string // the address that it is about; of EmailChanged the new one
+	Link  string // the target of the mail; empty for EmailChanged
+	Email string // the subject's address; the new one for EmailChanged
 }
 
-// Content is a mail but for whom it goes to.
+// Content is a mail without its recipient.
 type Content struct {
 	Subject string
 	Text    string
-	HTML    string // empty means that there is none
+	HTML    string // empty means none
 }
 
 //go:embed templates
 var builtIn embed.FS
 
-// Templates are those of all mails. They may be used concurrently.
+// Templates are the templates of all mails. They may be used concurrently.
 type Templates struct {
 	mails map[string]*versions // by name
 }
 
-// versions are the templates of one mail, by language. The first one is for anyone who reads
-// none of the others.
+// versions are the templates of one mail, by language. The first one is for readers of any
+// other language.
 type versions struct {
 	tags    []language.Tag
 	parts   []*parts
@@ -64,10 +64,9 @@ type parts struct {
 	html *html.Template // nil means none
 }
 
-// ReadTemplates reads the templates of a project from a folder, each a file
-// <name>[.<language>].(txt|html). They take the place of those that Sternpost brings; folder
-// may be nil for none. It fails, with all reasons, each a FileError, on a file that is not a template, and on a
-// template that does not work.
+// ReadTemplates reads the templates of a project from a folder, each a file <name>[.<language>].(txt|html).
+// They replace the templates of Sternpost; folder may be nil for none. It fails, with all reasons, each a
+// FileError, on a file that is not a template, and on a template that does not work.
 func ReadTemplates(folder fs.FS) (*Templates, error) {
 	own, err := fs.Sub(builtIn, "templates")
 	if err != nil {
@@ -113,8 +112,8 @@ func sortedTags(byLanguage map[string]*parts) []string {
 // isTemplate finds name, language and kind in the name of a file.
 var isTemplate = regexp.MustCompile(`^(` + strings.Join(names, "|") + `)(?:\.([A-Za-z0-9-]+))?\.(txt|html)$`)
 
-// readFolder reads the templates of a folder, by name and language. Files that begin with a
-// dot are none.
+// readFolder reads the templates of a folder, by name and language. It skips files that
+// begin with a dot.
 func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
 	entries, err := fs.ReadDir(folder, ".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -144,7 +143,7 @@ func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
 	return found, errors.Join(problems...)
 }
 
-// FileError is what is wrong with the file of a template.
+// FileError is the fault of a template's file.
 type FileError struct {
 	File string // in the folder of the project: mail/verify.txt
 	Err  error
@@ -153,11 +152,10 @@ type FileError struct {
 // Error names the file.
 func (e *FileError) Error() string { return e.File + ": " + e.Err.Error() }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the fault.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Line returns the line that is meant, as the packages of templates write it; 0 if it is
-// none.
+// Line returns the line of the fault, as the packages of templates write it; 0 for none.
 func (e *FileError) Line() int {
 	match := lineOfTemplate.FindStringSubmatch(e.Err.Error())
 	if match == nil || !strings.HasSuffix(e.File, "/"+match[1]) {
@@ -169,7 +167,7 @@ func (e *FileError) Line() int {
 
 var lineOfTemplate = regexp.MustCompile(`template: ?([^:]+):(\d+)`)
 
-// fileName is the name of the file of a template.
+// fileName returns the name of a template's file.
 func fileName(name, tag, kind string) string {
 	if tag != "" {
 		name += "." + tag
@@ -177,7 +175,7 @@ func fileName(name, tag, kind string) string {
 	return name + "." + kind
 }
 
-// readTemplate reads one file, and tries what it says.
+// readTemplate reads one file, and tries its template.
 func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts) error {
 	match := isTemplate.FindStringSubmatch(file)
 	if match == nil {
@@ -215,13 +213,13 @@ func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts)
 	return err
 }
 
-// Write writes a mail in the language that its reader likes best of those that there are.
-// languages is a header Accept-Language.
+// Write writes a mail in the available language that its reader prefers. languages is a
+// header Accept-Language.
 func (t *Templates) Write(name, languages string, data Data) (Content, error) {
 	v := t.mails[name]
 	wanted, _, err := language.ParseAcceptLanguage(languages)
 	if err != nil {
-		wanted = nil // it is no more than a wish
+		wanted = nil // it is only a preference
 	}
 	_, at, confidence := v.matcher.Match(wanted...)
 	if confidence == language.No {
