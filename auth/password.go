@@ -31,8 +31,8 @@ const (
 	maxArgonTime   = 64
 )
 
-// dummyHash costs as much as any other to verify. Its salt and hash are all zeros, and no
-// known password matches it.
+// dummyHash costs as much as any other to verify. Its salt and hash are all zeros: nobody
+// will find a password that matches it.
 var dummyHash = encodeArgon(make([]byte, saltLength), make([]byte, hashLength))
 
 // gateWait limits how long a password waits for its turn, and then for a processor. Users

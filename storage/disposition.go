@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// Disposition returns the Content-Disposition under which a file is handed out
-// (RFC 6266). A browser may show what cannot run there: images, PDF, sound, video
-// and plain text. Everything else is saved, above all HTML and what is XML, as SVG
-// is: both can hold scripts.
+// Disposition returns the Content-Disposition for serving a file (RFC 6266). A browser
+// may show types without scripts: images, PDF, sound, video and plain text. Everything
+// else is saved, above all HTML and XML, including SVG: they can contain scripts.
 func Disposition(contentType, filename string) string {
 	how := "attachment"
 	if isShown(contentType) {
@@ -30,8 +29,8 @@ func isShown(contentType string) bool {
 	return parsed == "application/pdf" || parsed == "text/plain"
 }
 
-// asciiName is a name for clients that know no other characters. What would end the
-// quotes, or could be taken for an escape, is replaced too.
+// asciiName returns a name for clients that support only ASCII. It also replaces
+// characters that would end the quotes, or look like an escape.
 func asciiName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' || r == '%' {
@@ -41,7 +40,7 @@ func asciiName(name string) string {
 	}, name)
 }
 
-// extendedValue encodes a text for a parameter whose name ends in an asterisk (RFC
+// extendedValue encodes a text for a parameter with a name that ends in an asterisk (RFC
 // 8187).
 func extendedValue(text string) string {
 	var b strings.Builder

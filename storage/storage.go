@@ -7,29 +7,29 @@ import (
 	"time"
 )
 
-// Store keeps objects. It may be used concurrently. An error other than the two
-// below means that the store is out of reach or refuses its service.
+// Store keeps objects. It may be used concurrently. An error other than the two below
+// means that the store is unavailable or refuses access.
 type Store interface {
-	// UploadURL returns an address that takes the object by one PUT, or several of
-	// which the last counts, for as long as Upload says. Whatever is sent with
-	// another content type or length than announced is refused by the store itself.
+	// UploadURL returns an address for a PUT of the object, valid as long as Upload says.
+	// Of several PUTs the last one counts. The store itself refuses a content type or
+	// length other than announced.
 	UploadURL(ctx context.Context, key string, upload Upload) (string, error)
 
-	// DownloadURL returns an address of the contents that ends after
-	// DownloadLifetime, or holds them itself.
+	// DownloadURL returns an address of the contents that expires after DownloadLifetime,
+	// or contains them itself.
 	DownloadURL(ctx context.Context, key string, download Download) (string, error)
 
-	// Put stores an object, in place of any that is there.
+	// Put stores an object, and replaces an existing one.
 	Put(ctx context.Context, key, contentType string, contents []byte) error
 
 	// Copy stores under another key what is under from, with its content type, if
 	// that still has the ETag; else it returns ErrChanged, or ErrNotFound.
 	Copy(ctx context.Context, from, to, etag string) error
 
-	// Head describes an object; ErrNotFound if there is none.
+	// Head describes an object; ErrNotFound if it does not exist.
 	Head(ctx context.Context, key string) (Object, error)
 
-	// Delete removes an object. That there is none is not an error.
+	// Delete removes an object. A missing object is not an error.
 	Delete(ctx context.Context, key string) error
 
 	// List yields the objects whose keys begin with prefix, by ascending key. It ends
@@ -37,29 +37,29 @@ type Store interface {
 	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
 }
 
-// What a store says of an object.
+// The errors about an object.
 var (
 	ErrNotFound = errors.New("there is no such object")
 	ErrChanged  = errors.New("the object has been replaced")
 )
 
-// DownloadLifetime is how long a download URL holds.
+// DownloadLifetime is the lifetime of a download URL.
 const DownloadLifetime = time.Hour
 
-// Upload is what is announced of an object.
+// Upload is the announcement of an object.
 type Upload struct {
 	ContentType string
 	Size        int64 // at least 1: the signature of an empty PUT covers neither type nor length
 	Lifetime    time.Duration
 }
 
-// Download says how an object is handed out.
+// Download is how an object is served.
 type Download struct {
 	Filename    string
 	ContentType string
 }
 
-// Object is what a store knows of an object.
+// Object describes a stored object.
 type Object struct {
 	ContentType string
 	Size        int64
@@ -73,8 +73,8 @@ type Entry struct {
 	Changed time.Time
 }
 
-// The prefixes under which objects are kept.
+// The prefixes of keys.
 const (
-	Uploads = "uploads/" // sent by clients, before anything refers to them
-	Files   = "files/"   // named by rows; never overwritten
+	Uploads = "uploads/" // sent by clients, not referred to yet
+	Files   = "files/"   // referred to by rows; never overwritten
 )

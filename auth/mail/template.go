@@ -32,7 +32,7 @@ var names = []string{ResetPassword, VerifyEmail, ChangeEmail, EmailChanged}
 // Data is what a template can show.
 type Data struct {
 	Link  string // the target of the mail; empty for EmailChanged
-	Email string // the subject's address; the new one for EmailChanged
+	Email string // the address in question; the new one for EmailChanged
 }
 
 // Content is a mail without its recipient.

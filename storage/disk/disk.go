@@ -17,23 +17,23 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// Options say where objects are kept, and how carefully.
+// Options configure where and how objects are kept.
 type Options struct {
 	Directory string // made when it is first needed
-	BaseURL   string // of the server that answers at the signed addresses, without trailing slash
+	BaseURL   string // of the server that serves the signed addresses, without trailing slash
 
-	// Secret is the key of the signatures. Only those who know it can make one.
+	// Secret is the key of the signatures. Only its holders can make one.
 	Secret []byte
 
-	// Durable flushes to the disk what is written, before it counts as written.
+	// Durable flushes every write to the disk before it counts as written.
 	Durable bool
 
 	// Spread keeps objects in folders named by the first two characters of their names,
-	// since there may be millions of them.
+	// for millions of objects.
 	Spread bool
 
-	// Reserve is how many bytes of the file system stay free: nothing is stored that
-	// would take them.
+	// Reserve is the number of bytes of the file system that must stay free. An object
+	// that would use them is not stored.
 	Reserve int64
 
 	Now func() time.Time // nil means time.Now
@@ -42,7 +42,7 @@ type Options struct {
 // Store is a folder.
 type Store struct {
 	Options
-	flushed sync.Map // folders that are known to be on the disk
+	flushed sync.Map // folders known to be on the disk
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -50,7 +50,7 @@ var _ storage.Store = (*Store)(nil)
 // ErrFull means that the disk has no room for an object.
 var ErrFull = errors.New("the disk is full")
 
-// Open prepares to use a folder. It does not look at it.
+// Open prepares to use a folder. It does not access it.
 func Open(o Options) (*Store, error) {
 	directory, err := filepath.Abs(o.Directory)
 	if err != nil {
@@ -67,8 +67,8 @@ func (s *Store) Put(ctx context.Context, key, contentType string, contents []byt
 	return s.Receive(ctx, key, contentType, int64(len(contents)), bytes.NewReader(contents))
 }
 
-// Receive stores an object whose contents are still on their way, without holding them
-// in memory. An error of the reader, which is returned, leaves the old object.
+// Receive stores an object while its contents arrive, without holding them in memory. It
+// returns an error of the reader, and then keeps the old object.
 func (s *Store) Receive(_ context.Context, key, contentType string, size int64, contents io.Reader) error {
 	if err := s.write(key, contentType, size, contents); err != nil {
 		return s.wrap("store an object", err)
@@ -77,7 +77,7 @@ func (s *Store) Receive(_ context.Context, key, contentType string, size int64, 
 }
 
 // Copy stores an object under another key. Contents never change in their file, so both
-// keys can name the same one; where the file system cannot do that, they are copied.
+// keys can name the same file. On a file system without links, the contents are copied.
 func (s *Store) Copy(_ context.Context, from, to, etag string) error {
 	err := s.link(from, to, etag)
 	if errors.Is(err, errNoLinks) {
@@ -99,8 +99,7 @@ func (s *Store) Head(_ context.Context, key string) (storage.Object, error) {
 	return o.Object, nil
 }
 
-// Read opens an object. What is written under its key from then on does not change what is
-// read.
+// Read opens an object. A later write under its key does not change the contents read.
 func (s *Store) Read(key string) (*Object, error) {
 	o, err := s.open(key)
 	if err != nil {
@@ -121,8 +120,8 @@ func (s *Store) Delete(_ context.Context, key string) error {
 	return nil
 }
 
-// file is the file of an object. Keys are ours; one that leads out of the folder is
-// refused all the same, and one that could be taken for an unfinished object.
+// file returns the file of an object. Keys come from this service. A key that leads out
+// of the folder, or looks like an unfinished object, is still refused.
 func (s *Store) file(key string) (string, error) {
 	folder, name := filepath.Split(filepath.FromSlash(key))
 	if !filepath.IsLocal(filepath.FromSlash(key)) || name == "" || strings.HasPrefix(name, ".") {
@@ -134,12 +133,12 @@ func (s *Store) file(key string) (string, error) {
 	return filepath.Join(s.Directory, folder, name), nil
 }
 
-// shelf is the folder in which the objects of that name are, where they are spread. It
-// begins the name, so that folders and their objects have one order.
+// shelf returns the folder for objects of that name, if they are spread. It is a prefix
+// of the name, so that folders and their objects have the same order.
 func shelf(name string) string { return name[:min(2, len(name))] }
 
-// wrap says what was being done. The name of a file is left out: it holds the key of
-// an upload, which is a secret.
+// wrap adds the operation to an error. The name of a file is left out: it contains the
+// key of an upload, which is a secret.
 func (s *Store) wrap(doing string, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {

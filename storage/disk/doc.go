@@ -1,7 +1,7 @@
-// Package disk keeps objects in a folder of a disk, for production on one machine. It has
-// no server of its own: the server answers at the addresses that a Store signs, takes
-// uploads there and gives files out.
+// Package disk keeps objects in a folder of a disk, for production on one machine. It has no
+// server of its own: the server handles the addresses that a Store signs, takes uploads there and
+// serves files.
 //
-// An object is one file, which is written under a name that no key has, flushed to the
-// disk and then renamed. So it appears and changes as a whole, even if something fails meanwhile.
+// An object is one file. It is written under a name that no key has, flushed to the disk and then
+// renamed. So it appears and changes atomically, even if something fails meanwhile.
 package disk

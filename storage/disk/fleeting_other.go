@@ -2,5 +2,5 @@
 
 package disk
 
-// Fleeting says why what is stored would not last; here nothing is known of that.
+// Fleeting returns why stored objects would not last; it knows no reason on this system.
 func (s *Store) Fleeting() string { return "" }

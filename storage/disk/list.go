@@ -27,7 +27,7 @@ func (s *Store) List(_ context.Context, prefix string) iter.Seq2[storage.Entry, 
 			}
 			o, err := openFile(name)
 			if errors.Is(err, storage.ErrNotFound) {
-				continue // deleted since
+				continue // deleted meanwhile
 			}
 			if err != nil {
 				yield(storage.Entry{}, s.wrap("list objects", err))
@@ -42,8 +42,8 @@ func (s *Store) List(_ context.Context, prefix string) iter.Seq2[storage.Entry, 
 	}
 }
 
-// walk yields the files of a folder of the store, by ascending name, and those of the
-// folders in it, one folder at a time.
+// walk yields the files of a folder of the store and of its subfolders, by ascending
+// name, one folder at a time.
 func (s *Store) walk(folder string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		var in func(name string) bool
@@ -67,8 +67,8 @@ func (s *Store) walk(folder string) iter.Seq2[string, error] {
 	}
 }
 
-// Tidy removes what was being written when its server ended, and has not changed since
-// that moment.
+// Tidy removes the unfinished files of a server that has ended, if they have not changed
+// since that moment.
 func (s *Store) Tidy(before time.Time) error {
 	for _, prefix := range []string{storage.Uploads, storage.Files} {
 		for name, err := range s.walk(filepath.FromSlash(prefix)) {

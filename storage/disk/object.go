@@ -19,7 +19,7 @@ type description struct {
 	ETag        string `json:"etag"` // the SHA-256 of the contents, in hex
 }
 
-// longestDescription is how long that line may be.
+// longestDescription limits that line.
 const longestDescription = 4 << 10
 
 // Object is an object that has been opened.
@@ -30,16 +30,16 @@ type Object struct {
 	start   int64 // of the contents in the file
 }
 
-// Section returns the file, from which length bytes of the contents are to be read, from
-// the given one on.
+// Section returns the file, positioned to read length bytes of the contents from the
+// given offset.
 func (o *Object) Section(from, length int64) (*io.LimitedReader, error) {
 	if _, err := o.file.Seek(o.start+from, io.SeekStart); err != nil {
 		return nil, err
 	}
-	return &io.LimitedReader{R: o.file, N: length}, nil // of an *os.File: so the kernel can send it
+	return &io.LimitedReader{R: o.file, N: length}, nil // of an *os.File, so that the kernel can send it
 }
 
-// Close ends the use of the object.
+// Close closes the object.
 func (o *Object) Close() error { return o.file.Close() }
 
 func (s *Store) open(key string) (*Object, error) {

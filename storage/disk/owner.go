@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// OwnerFile is the file of the folder that says which database the objects belong to.
+// OwnerFile is the file in the folder that names the database of the objects.
 const OwnerFile = ".database"
 
-// Claim writes down which database the objects belong to, unless that is written already,
-// and returns what is written.
+// Claim records the database of the objects, unless one is recorded already, and returns
+// the recorded one.
 func (s *Store) Claim(database string) (owner string, err error) {
 	name := filepath.Join(s.Directory, OwnerFile)
 	text, err := os.ReadFile(name)
@@ -33,7 +33,7 @@ func (s *Store) writeOwner(name, text string) (err error) {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // which is still there if anything fails
+	defer os.Remove(f.Name()) // it still exists if anything fails
 	if _, err := f.WriteString(text); err != nil {
 		return errors.Join(err, f.Close())
 	}

@@ -4,5 +4,5 @@ package disk
 
 import "math"
 
-// freeBytes is not known here: what is written meets the end of the disk itself.
+// freeBytes is unknown on this system: a write fails when the disk is full.
 func freeBytes(string) (int64, error) { return math.MaxInt64, nil }

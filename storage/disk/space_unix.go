@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// freeBytes is how much of the file system of a folder this process may still take.
+// freeBytes returns how much of a folder's file system is left for this process.
 func freeBytes(folder string) (int64, error) {
 	var s syscall.Statfs_t
 	if err := syscall.Statfs(folder, &s); err != nil {

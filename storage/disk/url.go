@@ -13,11 +13,11 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// Path is the path below the base URL at which the signed addresses are.
+// Path is the path of the signed addresses, below the base URL.
 const Path = "/storage/"
 
-// UploadURL returns an address below the base URL. Type and length are not part of
-// it, but its signature covers them.
+// UploadURL returns an address below the base URL. It does not contain type and length,
+// but its signature covers them.
 func (s *Store) UploadURL(_ context.Context, key string, u storage.Upload) (string, error) {
 	expires := s.expiry(u.Lifetime)
 	signature := s.sign("PUT", key, uploadValues(expires, u.ContentType, u.Size))
@@ -28,8 +28,8 @@ func uploadValues(expires, contentType string, size int64) url.Values {
 	return url.Values{"expires": {expires}, "size": {strconv.FormatInt(size, 10)}, "type": {contentType}}
 }
 
-// AdmitsUpload tells whether a PUT is one that an upload URL was made for: what its query
-// says, with exactly the type and length announced, and in time.
+// AdmitsUpload tells whether a PUT matches an upload URL: its query is unchanged, type
+// and length are exactly as announced, and the URL has not expired.
 func (s *Store) AdmitsUpload(key, query, contentType string, size int64) bool {
 	values, signature, ok := readQuery(query, "expires")
 	if !ok || !s.isInTime(values.Get("expires")) {
@@ -39,15 +39,15 @@ func (s *Store) AdmitsUpload(key, query, contentType string, size int64) bool {
 	return hmac.Equal([]byte(signature), []byte(want))
 }
 
-// DownloadURL returns an address below the base URL, which says how the object is handed
-// out.
+// DownloadURL returns an address below the base URL, which determines how the object is
+// served.
 func (s *Store) DownloadURL(_ context.Context, key string, d storage.Download) (string, error) {
 	values := url.Values{"expires": {s.expiry(storage.DownloadLifetime)}, "name": {d.Filename}, "type": {d.ContentType}}
 	return s.BaseURL + Path + key + "?" + values.Encode() + "&signature=" + s.sign("GET", key, values), nil
 }
 
-// AdmitsDownload tells whether a download URL was made for a GET, and holds still, and how
-// the object is to be handed out.
+// AdmitsDownload tells whether a GET matches a download URL that has not expired, and how
+// to serve the object.
 func (s *Store) AdmitsDownload(key, query string) (storage.Download, bool) {
 	values, signature, ok := readQuery(query, "expires", "name", "type")
 	if !ok || !hmac.Equal([]byte(signature), []byte(s.sign("GET", key, values))) || !s.isInTime(values.Get("expires")) {
@@ -56,8 +56,7 @@ func (s *Store) AdmitsDownload(key, query string) (storage.Download, bool) {
 	return storage.Download{Filename: values.Get("name"), ContentType: values.Get("type")}, true
 }
 
-// readQuery reads a query that has these parameters and a signature, each once, and no
-// others.
+// readQuery reads a query with exactly these parameters and a signature, each once.
 func readQuery(query string, names ...string) (values url.Values, signature string, ok bool) {
 	values, err := url.ParseQuery(query)
 	if err != nil || len(values) != len(names)+1 {
@@ -73,7 +72,7 @@ func readQuery(query string, names ...string) (values url.Values, signature stri
 	return values, signature, true
 }
 
-// sign signs a request. Values are encoded, so that none of them can be taken for another.
+// sign signs a request. Values are encoded, so that they cannot be confused.
 func (s *Store) sign(method, key string, values url.Values) string {
 	if len(s.Secret) == 0 {
 		panic("a store without a secret has signed an address")
@@ -83,7 +82,7 @@ func (s *Store) sign(method, key string, values url.Values) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// expiry is the whole second after the lifetime.
+// expiry returns the end of the lifetime, rounded up to a whole second.
 func (s *Store) expiry(lifetime time.Duration) string {
 	return strconv.FormatInt(s.Now().Add(lifetime).Unix()+1, 10)
 }

@@ -16,14 +16,14 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// unfinished begins the names of files that are being written. It begins with a dot, which
-// no key does.
+// unfinished is the prefix for names of files that are being written. It begins with a
+// dot, and no key does.
 const unfinished = ".new-"
 
-// piece is how much is written before it is looked again how much room there is.
+// piece is the number of bytes written between two checks of the free space.
 const piece = 8 << 20
 
-// write writes an object. size is what its contents are announced to have.
+// write writes an object. size is the announced size of its contents.
 func (s *Store) write(key, contentType string, size int64, contents io.Reader) (err error) {
 	name, err := s.file(key)
 	if err != nil {
@@ -62,8 +62,8 @@ func (s *Store) write(key, contentType string, size int64, contents io.Reader) (
 	return s.flush(filepath.Dir(name))
 }
 
-// fill writes the description and the contents. The digest is in the description, so its
-// place is filled in at the end.
+// fill writes the description and the contents. The description contains the digest, so
+// the digest is filled in at the end.
 func (s *Store) fill(f *os.File, contentType string, contents io.Reader) error {
 	digest := sha256.New()
 	line, err := head(contentType, digest)
@@ -100,11 +100,11 @@ func head(contentType string, digest hash.Hash) ([]byte, error) {
 	return append(line, '\n'), err
 }
 
-// errNoLinks means that the file system does not let two names have one file.
+// errNoLinks means that the file system does not support links.
 var errNoLinks = errors.New("the file system has no links")
 
-// link gives the file of an object a second name. It looks at what it has linked, and not
-// at what the first name has by then.
+// link gives the file of an object a second name. It checks the linked file, since the
+// first name may have another file by then.
 func (s *Store) link(from, to, etag string) error {
 	source, err := s.file(from)
 	if err != nil {
@@ -123,7 +123,7 @@ func (s *Store) link(from, to, etag string) error {
 	} else if err != nil {
 		return errNoLinks
 	}
-	defer os.Remove(linked) // which is still there if anything fails, or if both were one file already
+	defer os.Remove(linked) // it still exists if anything fails, or if both names had one file already
 	o, err := openFile(linked)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (s *Store) copy(from, to, etag string) error {
 	return s.write(to, o.ContentType, o.Size, contents)
 }
 
-// makeFolder makes a folder, and those it is in.
+// makeFolder makes a folder and its parents.
 func (s *Store) makeFolder(name string) error {
 	if err := os.MkdirAll(name, 0o700); err != nil {
 		return err
@@ -165,8 +165,8 @@ func (s *Store) makeFolder(name string) error {
 	return s.keepFolder(name)
 }
 
-// keepFolder brings the name of a folder to the disk, once in the life of the process: one
-// that is there already may have been made a moment ago by somebody else.
+// keepFolder flushes the name of a folder to the disk, once per process: another process
+// may have just made a folder that exists.
 func (s *Store) keepFolder(name string) error {
 	if _, known := s.flushed.Load(name); known {
 		return nil
@@ -178,7 +178,7 @@ func (s *Store) keepFolder(name string) error {
 	}
 	err := s.flush(filepath.Dir(name))
 	if name == s.Directory && errors.Is(err, fs.ErrPermission) {
-		err = nil // what it is in is somebody else's, who has made it
+		err = nil // another user owns the parent and has made it
 	}
 	if err == nil {
 		s.flushed.Store(name, nil)
@@ -186,7 +186,7 @@ func (s *Store) keepFolder(name string) error {
 	return err
 }
 
-// flush brings the names in a folder to the disk.
+// flush flushes the names in a folder to the disk.
 func (s *Store) flush(folder string) error {
 	if !s.Durable {
 		return nil
@@ -199,7 +199,7 @@ func (s *Store) flush(folder string) error {
 	return d.Sync()
 }
 
-// hasRoom refuses what would take the last of the disk, on which the database may be too.
+// hasRoom refuses an object that would fill the disk, since the database may use the same disk.
 func (s *Store) hasRoom(size int64) error {
 	if s.Reserve == 0 {
 		return nil
@@ -216,7 +216,7 @@ func (s *Store) hasRoom(size int64) error {
 
 // Free returns how many bytes of the file system are free.
 func (s *Store) Free() (int64, error) {
-	for folder := s.Directory; ; folder = filepath.Dir(folder) { // which may not be made yet
+	for folder := s.Directory; ; folder = filepath.Dir(folder) { // it may not exist yet
 		free, err := freeBytes(folder)
 		if !errors.Is(err, fs.ErrNotExist) || folder == filepath.Dir(folder) {
 			return free, err

@@ -1,4 +1,4 @@
-// Package local keeps objects in a folder, for development. Download URLs hold the
+// Package local keeps objects in a folder, for development. Download URLs contain the
 // contents.
 package local
 
@@ -13,13 +13,12 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// Options say where objects are kept.
+// Options configure where objects are kept.
 type Options struct {
 	Directory string // made when it is first needed
 	BaseURL   string // of the server that takes uploads, without trailing slash
 
-	// Secret is what the signatures of upload URLs rest on. Only those who know it
-	// can make one.
+	// Secret is the key for the signatures of upload URLs. Only its holders can make one.
 	Secret []byte
 }
 
@@ -37,7 +36,7 @@ func Open(o Options) (*Store, error) {
 	return &Store{store}, nil
 }
 
-// DownloadURL returns a data URL, which holds the contents.
+// DownloadURL returns a data URL with the contents.
 func (s *Store) DownloadURL(_ context.Context, key string, d storage.Download) (string, error) {
 	object, err := s.Read(key)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// Options say which bucket.
+// Options configure the bucket.
 type Options struct {
 	Bucket string
 	Region string
@@ -29,11 +29,11 @@ type Options struct {
 	// Endpoint is the address of the service; empty means that of AWS in the region.
 	Endpoint string
 
-	// PathStyle names the bucket in the path instead of the host, as services on one
-	// host demand.
+	// PathStyle puts the bucket in the path instead of the host, as some services on a
+	// single host require.
 	PathStyle bool
 
-	// Credentials are used to sign; nil means the usual chain of AWS: environment,
+	// Credentials sign the requests; nil means the usual chain of AWS: environment,
 	// shared files, the role of the machine.
 	Credentials aws.CredentialsProvider
 }
@@ -47,10 +47,10 @@ type Store struct {
 
 var _ storage.Store = (*Store)(nil)
 
-// How long a connection, and the beginning of an answer, are waited for.
+// The timeouts for a connection, and for the beginning of an answer.
 const (
 	dialTimeout   = 3 * time.Second
-	headerTimeout = 30 * time.Second // a copy of a large object takes its time
+	headerTimeout = 30 * time.Second // copying a large object takes long
 )
 
 // Open prepares to use a bucket. It does not connect.
@@ -60,8 +60,8 @@ func Open(ctx context.Context, o Options) (*Store, error) {
 		config.WithHTTPClient(awshttp.NewBuildableClient().
 			WithDialerOptions(func(d *net.Dialer) { d.Timeout = dialTimeout }).
 			WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = headerTimeout })),
-		// What the service can do without is left out: others than AWS do not know the
-		// newer checksums, and an upload URL would demand one of its client.
+		// Features that the service can do without are left out: services other than AWS do not know the newer
+		// checksums, and an upload URL would require one from its client.
 		config.WithRequestChecksumCalculation(aws.RequestChecksumCalculationWhenRequired),
 		config.WithResponseChecksumValidation(aws.ResponseChecksumValidationWhenRequired),
 	}
@@ -175,9 +175,9 @@ func (s *Store) List(ctx context.Context, prefix string) iter.Seq2[storage.Entry
 	}
 }
 
-// wrap says what was being done, and recognizes what the service says of an object.
-// That a bucket is missing is none of that. The address of a request that could not be sent
-// is left out: it holds the key of an upload, which is a secret.
+// wrap adds the operation to an error, and recognizes the errors about an object. A missing
+// bucket is not one of them. The address of a failed request is left out: it contains the
+// key of an upload, which is a secret.
 func wrap(doing string, err error) error {
 	if err == nil {
 		return nil

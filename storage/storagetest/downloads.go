@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// get sends a GET with one more header, unless that is empty.
+// get sends a GET with an additional header, unless name is empty.
 func get(t *testing.T, url, name, value string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -31,8 +31,8 @@ func get(t *testing.T, url, name, value string) (*http.Response, string) {
 	return response, string(body)
 }
 
-// downloadURL signs a download, or skips the test if the address is not a request but holds
-// the contents itself.
+// downloadURL signs a download. It skips the test if the address contains the contents
+// instead of leading to them.
 func downloadURL(t *testing.T, s storage.Store, key string, d storage.Download) string {
 	t.Helper()
 	url, err := s.DownloadURL(t.Context(), key, d)

@@ -24,29 +24,29 @@ import (
 	"github.com/sternpost/sternpost/storage/s3"
 )
 
-// What the gateway is told by its parent.
+// The instructions of the parent to the gateway.
 const (
 	gatewayFolder  = "STERNPOST_TEST_GATEWAY_FOLDER"
 	gatewayAddress = "STERNPOST_TEST_GATEWAY_ADDRESS"
 )
 
-// The one account of the gateway.
+// The only account of the gateway.
 const (
 	accessKey = "sternpost"
 	secretKey = "not-a-secret"
 	region    = "us-east-1"
 )
 
-// Main is called first in TestMain of packages whose tests use NewBucket: there may
-// be one gateway in a process, which changes the working directory, so that the
-// test binary runs itself a second time for it.
+// Main is called first in TestMain of packages whose tests use NewBucket. A process can
+// have one gateway, which changes the working directory, so the test binary runs itself
+// again for it.
 func Main() {
 	folder := os.Getenv(gatewayFolder)
 	if folder == "" {
 		return
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	go func() { // the parent holds the other end as long as it lives
+	go func() { // the parent holds the other end while it lives
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		cancel()
 	}()
@@ -65,7 +65,7 @@ func serveGateway(ctx context.Context, folder, address string) error {
 			return err
 		}
 	}
-	// Descriptions are kept beside the objects: not every file system has attributes.
+	// Descriptions are stored beside the objects, since some file systems have no attributes.
 	described, err := meta.NewSideCar(filepath.Join(folder, "descriptions"))
 	if err != nil {
 		return err
@@ -86,7 +86,7 @@ func serveGateway(ctx context.Context, folder, address string) error {
 		MultipartMaxParts: 10000,
 		KeepAlive:         true,
 		Quiet:             true,
-		CORSAllowOrigin:   "*", // pages upload from wherever they come
+		CORSAllowOrigin:   "*", // pages upload from any origin
 		HealthPath:        "/health",
 	})
 }
@@ -99,7 +99,7 @@ type Gateway struct {
 	stdin    io.Closer
 }
 
-// StartGateway starts one as a process of its own. It ends with the test.
+// StartGateway starts a gateway in a separate process. It ends with the test.
 func StartGateway(t testing.TB) *Gateway {
 	t.Helper()
 	address, err := freeAddress()
@@ -149,15 +149,15 @@ func startGateway(folder, address string) (*Gateway, error) {
 	return nil, errors.New("object storage for tests does not answer")
 }
 
-// Stop ends it, as an outage does. Its objects stay, which it would remove if only its
-// standard input ended.
+// Stop ends the gateway like an outage. Its objects stay; they would be removed if only
+// its standard input ended.
 func (g *Gateway) Stop() {
 	_ = g.command.Process.Kill()
 	_ = g.command.Wait()
 	_ = g.stdin.Close()
 }
 
-// Restart starts one that was stopped, at the same address and with the same objects.
+// Restart restarts a stopped gateway, at the same address and with the same objects.
 func (g *Gateway) Restart(t testing.TB) {
 	t.Helper()
 	again, err := startGateway(g.folder, strings.TrimPrefix(g.Endpoint, "http://"))
@@ -167,7 +167,7 @@ func (g *Gateway) Restart(t testing.TB) {
 	g.command, g.stdin = again.command, again.stdin
 }
 
-// Options are how a bucket of the gateway is opened.
+// Options returns the options to open a bucket of the gateway.
 func (g *Gateway) Options(bucket string) s3.Options {
 	return s3.Options{
 		Bucket: bucket, Region: region, Endpoint: g.Endpoint, PathStyle: true,
@@ -175,7 +175,7 @@ func (g *Gateway) Options(bucket string) s3.Options {
 	}
 }
 
-// Environment is how a process of its own finds a bucket of the gateway.
+// Environment returns the environment for another process to use a bucket of the gateway.
 func (g *Gateway) Environment(bucket string) []string {
 	return []string{
 		"STERNPOST_STORAGE_TYPE=s3",
@@ -194,7 +194,7 @@ func (credentials) Retrieve(context.Context) (aws.Credentials, error) {
 	return aws.Credentials{AccessKeyID: accessKey, SecretAccessKey: secretKey}, nil
 }
 
-// shared starts the gateway that the tests of one process share.
+// shared starts the gateway that all tests of a process share.
 var shared = sync.OnceValues(func() (*Gateway, error) {
 	folder, err := os.MkdirTemp("", "sternpost-objects-")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package storagetest holds the backends of storage to one behaviour, and has object
+// Package storagetest tests that the backends of storage behave alike, and has object
 // storage for tests.
 package storagetest
 
@@ -24,7 +24,7 @@ import (
 type Backend struct {
 	Store storage.Store
 
-	// Broken is the same store while it is out of reach; nil if it cannot be.
+	// Broken is the same store while it is unavailable; nil if it cannot be.
 	Broken storage.Store
 }
 
@@ -73,7 +73,7 @@ func objects(t *testing.T, s storage.Store) {
 		if got := download(t, s, c.key, "a.bin", c.contentType); !bytes.Equal(got, c.contents) {
 			t.Errorf("contents of %s: got %d bytes, want %d, or others", c.key, len(got), len(c.contents))
 		}
-		for range 2 { // what is gone may be deleted again
+		for range 2 { // a second delete succeeds too
 			if err := s.Delete(ctx, c.key); err != nil {
 				t.Errorf("delete %s: %v", c.key, err)
 			}
@@ -190,7 +190,7 @@ func refusedUploads(t *testing.T, s storage.Store) {
 		{"a longer life", extendLife(url), "image/png", "4", "aaaa"},
 	} {
 		switch status := send(t, c.url, c.contentType, c.length, c.body); status {
-		case http.StatusForbidden, http.StatusBadRequest, http.StatusMethodNotAllowed: // the last where uploads have a path of their own
+		case http.StatusForbidden, http.StatusBadRequest, http.StatusMethodNotAllowed: // the last one if uploads have a separate path
 		default:
 			t.Errorf("%s: status %d, want 403, 400 or 405", c.name, status)
 		}
@@ -202,8 +202,8 @@ func refusedUploads(t *testing.T, s storage.Store) {
 	}
 }
 
-// changeSignature changes the last digit of the address, which ends in its
-// signature, or in another part of what is signed.
+// changeSignature changes the last digit of the address, in its signature or in another
+// signed part.
 func changeSignature(url string) string {
 	i := strings.Index(strings.ToLower(url), "signature=") + len("signature=")
 	c := byte('0')
@@ -220,7 +220,7 @@ func extendLife(url string) string {
 	return url[:at] + strconv.Itoa(n+1) + url[end:]
 }
 
-// uploadAfterCopy sends other contents to an upload URL that was used already.
+// uploadAfterCopy sends other contents to a used upload URL.
 func uploadAfterCopy(t *testing.T, s storage.Store) {
 	url := uploadURL(t, s, "uploads/twice", announced)
 	send(t, url, "image/png", "4", "aaaa")
@@ -252,7 +252,7 @@ func lateUpload(t *testing.T, s storage.Store) {
 	}
 }
 
-// outOfReach tells a store that is away from one that lacks an object.
+// outOfReach tests that an unavailable store and a missing object give different errors.
 func outOfReach(t *testing.T, s storage.Store) {
 	ctx := t.Context()
 	_, headErr := s.Head(ctx, "files/a")
@@ -285,7 +285,7 @@ func put(t *testing.T, s storage.Store, key, contentType, contents string) {
 	}
 }
 
-// attached returns the contents of what was uploaded, as they are handed out: under another key.
+// attached returns an uploaded object as it is served: under another key.
 func attached(t *testing.T, s storage.Store, upload, key string) []byte {
 	t.Helper()
 	if err := s.Copy(t.Context(), upload, key, head(t, s, upload).ETag); err != nil {
@@ -312,8 +312,7 @@ func uploadURL(t *testing.T, s storage.Store, key string, u storage.Upload) stri
 	return url
 }
 
-// send sends a PUT as it is written, byte by byte: a client library would mend the
-// length.
+// send sends a PUT byte by byte as written: a client library would correct the length.
 func send(t *testing.T, url, contentType, length, body string) (status int) {
 	t.Helper()
 	rest, _ := strings.CutPrefix(url, "http://")
