@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	// migratorLock is the advisory lock that tern takes. Holding the same one keeps
-	// out tern's command line too, and tern takes it again within our session.
+	// migratorLock is the advisory lock of tern. Holding it also keeps out tern's command
+	// line, and tern takes it again within our session.
 	migratorLock = int64(9628173550095224)
 
 	// lockTable has the row that migrators lock in a database without advisory locks. It
-	// is beside the version table of the migrations, since the first of these makes the
-	// schemas that are ours.
+	// is beside the version table of the migrations, since the first migration creates
+	// the schemas of Sternpost.
 	lockTable = "public.sternpost_migrator"
 
-	// lockPoll is how often a second migrator looks whether it is its turn. Waiting
-	// inside pg_advisory_lock would hold a snapshot, for which an index that is being
-	// built concurrently by the first one would wait in turn.
+	// lockPoll is how often a waiting migrator tries the lock. A wait inside
+	// pg_advisory_lock would hold a snapshot, and a concurrent index build of the first
+	// migrator would wait for that.
 	lockPoll = 100 * time.Millisecond
 )
 
-// Lock is the right to migrate a database, which one migrator has at a time.
+// Lock is the right to migrate a database. One migrator has it at a time.
 type Lock struct {
 	conn   *pgx.Conn
 	holder *pgx.Conn // locks the row, in a database without advisory locks; otherwise nil
 	isHeld bool
 }
 
-// AwaitLock waits until nobody else migrates the database, and keeps others out until the
-// lock is released or the session ends. waiting, if there is one, is called once before it
-// waits. It refuses a connection without a session of its own.
+// AwaitLock waits until no other migrator is at work, and keeps others out until the lock
+// is released or the session ends. waiting, unless nil, is called once before the wait.
+// AwaitLock refuses a connection without a session of its own.
 func AwaitLock(ctx context.Context, conn *pgx.Conn, waiting func()) (*Lock, error) {
 	l, err := newLock(ctx, conn)
 	if err != nil {
@@ -65,7 +65,7 @@ func AwaitLock(ctx context.Context, conn *pgx.Conn, waiting func()) (*Lock, erro
 	}
 }
 
-// newLock finds out how the database locks migrations. Nothing is locked yet.
+// newLock finds out how the database can lock migrations. It locks nothing yet.
 func newLock(ctx context.Context, conn *pgx.Conn) (*Lock, error) {
 	if err := postgres.CheckSession(ctx, conn); err != nil {
 		return nil, err
@@ -85,24 +85,24 @@ func newLock(ctx context.Context, conn *pgx.Conn) (*Lock, error) {
 	return l, nil
 }
 
-// TryAdvisoryLocks returns why a database does not have the advisory locks of a session
-// that migrators take. Engines that are compatible with Postgres do not all have them, and
-// a provider may keep them to itself.
+// TryAdvisoryLocks returns why a database lacks the advisory locks of a session that
+// migrators take. Some engines compatible with Postgres do not have them, and a provider
+// may reserve them.
 func TryAdvisoryLocks(ctx context.Context, conn *pgx.Conn) error {
-	// Nobody else takes the lock of this process, so that none is waited for.
+	// No other process takes the lock of this one, so this never waits.
 	_, err := conn.Exec(ctx, `
 		select pg_try_advisory_lock(own.lock), pg_advisory_lock(own.lock), pg_advisory_unlock(own.lock), pg_advisory_unlock(own.lock)
 		from (select hashtextextended('sternpost ' || pg_backend_pid(), 0) as lock) as own`)
 	return err
 }
 
-// isMissing tells whether an error is that the database lacks a feature, or refuses it.
+// isMissing tells whether the database lacks or refuses a feature, by its error.
 func isMissing(err error) bool {
 	var raised *pgconn.PgError
 	return errors.As(err, &raised) && slices.Contains([]string{"0A000", "42883", "42501"}, raised.Code)
 }
 
-// try takes the lock, if nobody else has it.
+// try takes the lock if it is free.
 func (l *Lock) try(ctx context.Context) error {
 	if l.holder != nil {
 		return l.tryRow(ctx)
@@ -110,8 +110,8 @@ func (l *Lock) try(ctx context.Context) error {
 	return l.conn.QueryRow(ctx, "select pg_try_advisory_lock($1)", migratorLock).Scan(&l.isHeld)
 }
 
-// tryRow locks the row on a connection of its own, for as long as the transaction there
-// lasts: those in which migrations are applied come and go meanwhile. It holds no snapshot.
+// tryRow locks the row on a connection of its own, in one transaction: the transactions of
+// migrations begin and end meanwhile. It holds no snapshot.
 func (l *Lock) tryRow(ctx context.Context) error {
 	statements := []string{
 		"create table if not exists " + lockTable + " (number integer primary key)",
@@ -141,14 +141,14 @@ func (l *Lock) tryRow(ctx context.Context) error {
 	return nil
 }
 
-// isTaken tells whether an error is that somebody else has the row, or is making it.
+// isTaken tells whether another migrator has the row, or is making it, by the error.
 func isTaken(err error) bool {
 	var raised *pgconn.PgError
 	return errors.As(err, &raised) && slices.Contains([]string{"55P03", "23505", "42P07"}, raised.Code)
 }
 
-// Release lets the next migrator in. A connection on which that fails is broken, and its
-// session has ended the lock.
+// Release lets the next migrator in. If it fails, the connection is broken, and the end
+// of its session has released the lock.
 func (l *Lock) Release() {
 	switch {
 	case l.holder != nil:

@@ -11,21 +11,21 @@ import (
 const (
 	versionTable = "platform.schema_version"
 
-	// lockTimeout bounds how long a migration waits for a table: anyone who queues
-	// behind it waits as well.
+	// lockTimeout limits how long a migration waits for a table, since other statements
+	// queue behind it.
 	lockTimeout = "5s"
 )
 
 // ErrNewerPlatform is returned for a database that a newer build has migrated.
 var ErrNewerPlatform = errors.New("the database's platform is newer than this build of Sternpost")
 
-// Migrate brings the platform of a database to Version, whatever it holds: nothing,
-// objects of others, or an older platform. It returns at once when there is nothing
-// to do, and waits for its turn, until ctx ends, when somebody else is migrating.
+// Migrate brings the platform of a database to Version, from any state: empty, with
+// objects of others, or with an older platform. It returns at once if nothing is missing.
+// It waits for another migrator until ctx ends.
 //
-// The role of conn becomes the owner. It must own the database and may create
-// roles; it need not be a superuser. A migration that fails leaves nothing behind,
-// those before it stay.
+// The role of conn becomes the owner. It must own the database and may create roles; it
+// need not be a superuser. A failed migration leaves nothing behind, but the migrations
+// before it stay.
 func Migrate(ctx context.Context, conn *pgx.Conn) error {
 	current, err := isCurrent(ctx, conn)
 	if err != nil || current {
@@ -38,7 +38,7 @@ func Migrate(ctx context.Context, conn *pgx.Conn) error {
 	}
 	defer lock.Release()
 
-	// The one before may have done it.
+	// Another migrator may have done it meanwhile.
 	current, err = isCurrent(ctx, conn)
 	if err != nil || current {
 		return err
@@ -77,9 +77,9 @@ func isCurrent(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	return version == Version() && hash == Hash(), nil
 }
 
-// migrateTables applies the migrations that are missing, each in a transaction.
+// migrateTables applies the missing migrations, each in a transaction.
 func migrateTables(ctx context.Context, conn *pgx.Conn, lock *Lock) error {
-	// The version table is in the schema that the first migration is about.
+	// The version table is in the schema that the first migration creates.
 	if _, err := conn.Exec(ctx, "create schema if not exists platform"); err != nil {
 		return fmt.Errorf("create schema platform: %w", err)
 	}
@@ -87,8 +87,8 @@ func migrateTables(ctx context.Context, conn *pgx.Conn, lock *Lock) error {
 	if err != nil {
 		return err
 	}
-	// All settings are reset after each migration, so each sets its own, within its
-	// transaction.
+	// The migrator resets all settings after each migration, so each sets its own, within
+	// its transaction.
 	migrator.OnStart = func() error {
 		_, err := conn.Exec(ctx, "set local lock_timeout = '"+lockTimeout+"'")
 		return err

@@ -12,15 +12,15 @@ import (
 	"github.com/jackc/tern/v2/migrate"
 )
 
-// Migrator applies the migrations of a folder in their order, and counts them in a version
-// table. Tern reads them, and applies them where the database has advisory locks. Without
-// these it cannot, since it takes one in any case: then they are applied here, as tern does.
+// Migrator applies the migrations of a folder in order, and counts them in a version table.
+// Tern reads them, and applies them if the database has advisory locks. Tern always takes
+// one, so without them this package applies the migrations as tern does.
 type Migrator struct {
 	// OnStart is called when a migration begins, in its transaction.
 	OnStart func() error
 
-	// Split takes the text of a migration without transaction apart into its statements.
-	// It is needed for such migrations only.
+	// Split splits the text of a migration without transaction into its statements. Only
+	// such migrations need it.
 	Split func(text string) []string
 
 	tern   *migrate.Migrator
@@ -29,8 +29,8 @@ type Migrator struct {
 	byHand bool
 }
 
-// NewMigrator reads the migrations of a folder, and makes their version table if there is
-// none.
+// NewMigrator reads the migrations of a folder, and makes their version table if it is
+// missing.
 func (l *Lock) NewMigrator(ctx context.Context, table string, folder fs.FS) (*Migrator, error) {
 	m := &Migrator{conn: l.conn, table: table, byHand: l.holder != nil}
 	conn := l.conn
@@ -59,13 +59,13 @@ func (m *Migrator) makeTable(ctx context.Context) error {
 	return err
 }
 
-// Migrate applies all migrations that are missing.
+// Migrate applies all missing migrations.
 func (m *Migrator) Migrate(ctx context.Context) error {
 	return m.MigrateTo(ctx, int32(len(m.tern.Migrations)))
 }
 
-// MigrateTo applies the migrations that are missing up to a number. What Postgres refuses
-// is a migrate.MigrationPgError of tern.
+// MigrateTo applies the missing migrations up to a number. A refusal by Postgres is a
+// migrate.MigrationPgError of tern.
 func (m *Migrator) MigrateTo(ctx context.Context, number int32) error {
 	if m.byHand {
 		return m.applyTo(ctx, number)
@@ -98,8 +98,7 @@ func (m *Migrator) applyTo(ctx context.Context, number int32) error {
 	return nil
 }
 
-// hasNoTransaction finds tern's mark in a migration that is applied outside of a
-// transaction.
+// hasNoTransaction finds tern's mark of a migration that runs outside of a transaction.
 var hasNoTransaction = regexp.MustCompile(`(?m)^---- tern: disable-tx ----$`)
 
 // apply applies a migration in a transaction.
@@ -136,8 +135,7 @@ func (m *Migrator) run(ctx context.Context, migration *migrate.Migration, text s
 	return err
 }
 
-// count counts a migration that was applied. What that has set does not hold for the next
-// one.
+// count counts an applied migration. It resets the settings of the migration.
 func (m *Migrator) count(ctx context.Context, migration *migrate.Migration) error {
 	if _, err := m.conn.Exec(ctx, "reset all"); err != nil {
 		return err

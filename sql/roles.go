@@ -16,7 +16,7 @@ type Role struct {
 	Comment string
 }
 
-// Roles returns the roles that the migrations make. None of them logs in.
+// Roles returns the roles that the migrations make. They cannot log in.
 func Roles() []Role {
 	var roles []Role
 	for _, name := range role.All() {
@@ -36,12 +36,12 @@ func Roles() []Role {
 	return roles
 }
 
-// ErrNoSuchRole is returned for a login that the cluster does not have.
+// ErrNoSuchRole is returned for a login that is missing in the cluster.
 var ErrNoSuchRole = errors.New("the cluster has no such role")
 
-// MakeRoles makes the roles of a cluster that are missing and the owner of the database a
-// member of each, which is what a dump of a database lacks. It takes from everybody the
-// rights on the database, and lets logins serve it. What is so already stays.
+// MakeRoles makes the missing roles of a cluster, and the owner of the database a member
+// of each, since a dump of a database lacks them. It revokes the rights of public on the
+// database, and lets logins serve it. It keeps what exists already.
 //
 // The role of conn is the owner, or one that may make and grant roles.
 func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
@@ -72,8 +72,8 @@ func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
 	return nil
 }
 
-// makeRole makes a role unless it is there, and the owner a member, who may then hand
-// functions over to it.
+// makeRole makes a missing role, and the owner a member, so that the owner can transfer
+// functions to it.
 func makeRole(ctx context.Context, tx pgx.Tx, r Role, owner string) error {
 	var isThere bool
 	if err := tx.QueryRow(ctx, "select to_regrole($1) is not null", r.Name).Scan(&isThere); err != nil {

@@ -1,10 +1,9 @@
-// Package sql holds the hand-written half of every Sternpost database: the schema
-// platform, as numbered migrations and replaceable functions, and the means to
-// install it.
+// Package sql is the hand-written half of every Sternpost database: the schema platform,
+// as numbered migrations and replaceable functions, and their installation.
 //
-// It knows nothing of a user's schema. What the compiler prints for one stands on
-// what is installed here. integration/guide/reference/database.md describes the
-// layout, the roles and the error codes.
+// It does not know a user's schema. The compiler's output builds on this platform.
+// integration/guide/reference/database.md describes the layout, the roles and the error
+// codes.
 package sql
 
 import (
@@ -26,27 +25,27 @@ func Migrations() fs.FS {
 	return sub("migrations")
 }
 
-// Functions returns the replaceable functions, as a code package of tern: one file
-// per function, and install.sql, which gathers them.
+// Functions returns the replaceable functions, as a code package of tern: one file per
+// function, and install.sql, which includes them.
 func Functions() fs.FS {
 	return sub("functions")
 }
 
-// Version returns the number of migrations, which is the version of the platform
-// that this build installs.
+// Version returns the number of migrations, which is the version of this build's
+// platform.
 func Version() int {
 	return len(migrationNames())
 }
 
-// Hash names the text of the functions. It changes when one of them does.
+// Hash identifies the text of the functions. It changes when one of them does.
 func Hash() string {
 	sum := sha256.Sum256([]byte(functionsSQL()))
 	return hex.EncodeToString(sum[:])
 }
 
-// Script returns the whole platform as one SQL text for an empty database, to be
-// run in one transaction. What it leaves is what Migrate leaves, so that Migrate
-// can go on from there. Equal builds return equal texts.
+// Script returns the whole platform as one SQL text for an empty database, to run in one
+// transaction. It has the same result as Migrate, so that Migrate can continue from
+// there. Equal builds return equal texts.
 func Script() string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "-- The Sternpost platform, version %d.\n\n", Version())
@@ -67,7 +66,7 @@ func Script() string {
 	return b.String()
 }
 
-// functionsSQL is the text that installs or replaces all functions.
+// functionsSQL returns the text that installs or replaces all functions.
 func functionsSQL() string {
 	code, err := migrate.LoadCodePackage(Functions())
 	if err != nil {
@@ -80,7 +79,7 @@ func functionsSQL() string {
 	return text
 }
 
-// setHashSQL records the functions' hash, which is made of hexadecimal digits only.
+// setHashSQL records the functions' hash, which has only hexadecimal digits.
 func setHashSQL() string {
 	return "insert into platform.function_version (hash) values ('" + Hash() + "')\n" +
 		"on conflict ((true)) do update set hash = excluded.hash;\n"

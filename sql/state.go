@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// State says which platform is installed: how many migrations, and which text of each
+// State is the installed platform: the number of migrations, and the text of each
 // function.
 type State struct {
 	Version   int               `json:"version"`
@@ -25,9 +25,9 @@ func Current() State {
 }
 
 // Upgrade returns one SQL text that brings the platform from a state to that of this
-// build, to be run in one transaction, and nothing if it is there already. It refuses,
-// when it runs, a platform of another version. The zero state is an empty database.
-// A state that is newer than this build returns an error.
+// build, to run in one transaction; empty if it is there already. The text refuses a
+// platform of another version. The zero state is an empty database. A state newer than
+// this build returns an error.
 func Upgrade(from State) (string, error) {
 	switch {
 	case from.Version == 0:
@@ -54,14 +54,14 @@ func Upgrade(from State) (string, error) {
 	return requireSQL(from.Version) + b.String() + closingSQL() + setHashSQL(), nil
 }
 
-// closingSQL is what install.sql does when all functions are there.
+// closingSQL is the part of install.sql after all functions.
 func closingSQL() string {
 	text := readEmbedded("functions/install.sql")
 	all := included.FindAllIndex(text, -1)
 	return string(text[all[len(all)-1][1]:]) + "\n"
 }
 
-// requireSQL refuses a platform of another version than the text behind it expects.
+// requireSQL refuses a platform of another version than the following text expects.
 func requireSQL(version int) string {
 	return fmt.Sprintf(`do $$
 begin
@@ -76,10 +76,10 @@ $$;
 `, version)
 }
 
-// included matches the lines of install.sql that bring in a function.
+// included matches the lines of install.sql that include a function.
 var included = regexp.MustCompile(`(?m)^\{\{ template "([a-z_0-9]+\.sql)" \. \}\}$`)
 
-// functionNames lists the files of the functions in the order in which they are installed.
+// functionNames lists the files of the functions in the order of installation.
 func functionNames() []string {
 	var names []string
 	for _, match := range included.FindAllSubmatch(readEmbedded("functions/install.sql"), -1) {

@@ -22,8 +22,8 @@ type Store interface {
 	// Put stores an object, and replaces an existing one.
 	Put(ctx context.Context, key, contentType string, contents []byte) error
 
-	// Copy stores under another key what is under from, with its content type, if
-	// that still has the ETag; else it returns ErrChanged, or ErrNotFound.
+	// Copy copies the object under from to another key, with its content type, if it
+	// still has the ETag; else it returns ErrChanged, or ErrNotFound.
 	Copy(ctx context.Context, from, to, etag string) error
 
 	// Head describes an object; ErrNotFound if it does not exist.

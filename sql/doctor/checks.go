@@ -14,16 +14,16 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// check is one point.
+// check is one requirement.
 type check struct {
 	point    string
-	needs    []string // points without which it cannot be tried
-	fallback string   // what Sternpost does without it; empty means that it cannot run
-	prevents string   // what cannot be without it
+	needs    []string // checks without which it cannot be tried
+	fallback string   // the fallback of Sternpost without it; empty means that it cannot run
+	prevents string   // the features that need it
 	try      func(ctx context.Context, e *examination) error
 }
 
-// Points that others need.
+// Checks that others need.
 const (
 	pointPrimary = "a primary that takes writes"
 	pointSchema  = "schemas, tables and constraints"
@@ -31,7 +31,7 @@ const (
 	pointRoles   = "roles, and functions owned by them"
 )
 
-// checks are all points, each after those that it needs.
+// checks are all checks, each after those that it needs.
 var checks = []check{
 	{point: "the version of PostgreSQL", prevents: "Sternpost is written for the dialect of PostgreSQL 15", try: tryVersion},
 	{point: "the encoding UTF8", prevents: "texts in other languages cannot be stored", try: yields("UTF8", "show server_encoding")},
@@ -101,12 +101,12 @@ func (e *examination) exec(ctx context.Context, statements string) error {
 	return err
 }
 
-// runs tries whether statements run.
+// runs tests that statements run.
 func runs(statements string) func(context.Context, *examination) error {
 	return func(ctx context.Context, e *examination) error { return e.exec(ctx, statements) }
 }
 
-// yields tries whether a statement yields a value.
+// yields tests that a statement yields a value.
 func yields(want, statement string) func(context.Context, *examination) error {
 	return func(ctx context.Context, e *examination) error { return e.expect(ctx, want, statement) }
 }
@@ -123,7 +123,7 @@ func (e *examination) expect(ctx context.Context, want, statement string) error 
 	return nil
 }
 
-// refuses tries whether statements end in an error of a code, for which they are made.
+// refuses tests that statements fail with an expected error code.
 func (e *examination) refuses(ctx context.Context, code, statements string) error {
 	err := e.exec(ctx, statements)
 	var raised *pgconn.PgError
@@ -190,7 +190,7 @@ func tryReferences(ctx context.Context, e *examination) error {
 		insert into {s}.child values (1, 1, null), (2, null, 2)`); err != nil {
 		return err
 	}
-	// From PostgreSQL 18 on, what restrict refuses has a code of its own.
+	// From PostgreSQL 18 on, a refusal by restrict has its own code.
 	if err := e.refuses(ctx, "23503", `delete from {s}.parent where id = 2`); err != nil {
 		if err := e.refuses(ctx, "23001", `delete from {s}.parent where id = 2`); err != nil {
 			return err
@@ -199,7 +199,7 @@ func tryReferences(ctx context.Context, e *examination) error {
 	return e.expect(ctx, "0", `begin; delete from {s}.parent where id = 1; select count(*) from {s}.child where id = 1`)
 }
 
-// tryRoles makes a role to try functions with, or takes one of Sternpost's.
+// tryRoles makes a role to test functions with, or uses one of Sternpost's.
 func tryRoles(ctx context.Context, e *examination) error {
 	err := e.exec(ctx, "create role {s} nologin; grant {s} to {u}")
 	e.role = e.name
@@ -220,8 +220,8 @@ func tryRoles(ctx context.Context, e *examination) error {
 		do $$ begin if {s}.whoami() <> '{r}' then raise exception 'the function does not run as its owner'; end if; end $$`)
 }
 
-// tryRowSecurity has a function read a table whose policy asks for the action at hand and
-// walks to another table.
+// tryRowSecurity has a function read a table with a policy that checks the current action
+// and reads another table.
 func tryRowSecurity(ctx context.Context, e *examination) error {
 	err := e.exec(ctx, `
 		create table {s}.guarded (id int primary key, parent_id int);
@@ -270,10 +270,10 @@ func tryAdvisoryLocks(ctx context.Context, e *examination) error {
 	return sql.TryAdvisoryLocks(ctx, e.conn)
 }
 
-// trySession looks whether a pooler gives away the session between two transactions.
+// trySession checks whether a pooler changes the session between two transactions.
 func trySession(ctx context.Context, e *examination) error { return postgres.CheckSession(ctx, e.conn) }
 
-// tryNotify has one connection hear of what another one does.
+// tryNotify has one connection receive a notification from another.
 func tryNotify(ctx context.Context, e *examination) error {
 	if err := e.exec(ctx, "listen {s}"); err != nil {
 		return err
@@ -295,7 +295,7 @@ func tryNotify(ctx context.Context, e *examination) error {
 	return e.exec(ctx, "unlisten *")
 }
 
-// tryPrepared uses a statement in transactions after the one that it was prepared in, while
+// tryPrepared uses a statement in transactions after the one that prepared it, while
 // another connection does the same, so that a pooler mixes them.
 func tryPrepared(ctx context.Context, e *examination) error {
 	other, err := pgx.ConnectConfig(ctx, e.config)
@@ -310,7 +310,7 @@ func tryPrepared(ctx context.Context, e *examination) error {
 		}
 	}
 	for i := range 20 {
-		// The second one sits on a connection at times, in a transaction.
+		// The second client occupies a connection now and then, in a transaction.
 		_, err := other.Exec(ctx, [...]string{"begin", "commit"}[i%2])
 		for _, c := range conns {
 			if err == nil {
@@ -324,10 +324,10 @@ func tryPrepared(ctx context.Context, e *examination) error {
 	return nil
 }
 
-// startupSettings are those that a server begins its connections with.
+// startupSettings are the start settings of a server's connections.
 var startupSettings = []string{"statement_timeout", "lock_timeout"}
 
-// tryStartup connects with settings and looks whether they hold.
+// tryStartup connects with settings and checks that they hold.
 func tryStartup(ctx context.Context, e *examination) error {
 	config := e.config.Copy()
 	for _, name := range startupSettings {
@@ -351,7 +351,7 @@ func tryStartup(ctx context.Context, e *examination) error {
 	return nil
 }
 
-// tryCancel cancels a statement that would take long.
+// tryCancel cancels a long statement.
 func tryCancel(ctx context.Context, e *examination) error {
 	ended := make(chan error, 1)
 	pg := e.conn.PgConn()

@@ -1,9 +1,9 @@
-// Package doctor tries on a database what Sternpost needs of one, point by point, and says
-// of each whether it works.
+// Package doctor tests on a database what Sternpost needs, and reports for each
+// requirement whether it works.
 //
-// In comes how to connect; out comes a finding for each point. It makes a schema and a
-// role of its own in which to try, and removes both whatever happens. It tries features:
-// it does not look at what is installed, which platform.serving_faults does.
+// Its input is the database URL; its output is a finding for each requirement. It makes
+// its own schema and role for the tests, and always removes both. It tests features, not
+// the installed objects: platform.serving_faults checks those.
 package doctor
 
 import (
@@ -20,53 +20,53 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// Verdict is how a database does on one point.
+// Verdict is the result of one check.
 type Verdict string
 
 // The verdicts.
 const (
 	Works     Verdict = "works"
-	FallsBack Verdict = "falls back" // Sternpost runs, otherwise or with less
+	FallsBack Verdict = "falls back" // Sternpost runs, in another way or with fewer features
 	Prevents  Verdict = "prevents"   // Sternpost cannot run
-	Untried   Verdict = "not tried"  // something that it takes is missing
+	Untried   Verdict = "not tried"  // a check that it needs has failed
 )
 
-// Finding is what was found of one point.
+// Finding is the result of one check with its details.
 type Finding struct {
 	Point   string
 	Verdict Verdict
-	Detail  string // what it falls back to, what it prevents, and why; empty if it works
+	Detail  string // the fallback, what it prevents, and why; empty if it works
 }
 
 const (
-	// prefix begins the names of the schema and the role in which features are tried.
+	// prefix is the prefix of the schema and the role for the tests.
 	prefix = "sternpost_doctor_"
-	// leftAfter is how old what another doctor left has to be, so that it is not at work.
+	// leftAfter is the minimum age of another doctor's leftovers, so that a running doctor keeps its own.
 	leftAfter = time.Hour
-	// patience bounds one check.
+	// patience limits one check.
 	patience = 15 * time.Second
 )
 
-// examination is one visit.
+// examination is one run.
 type examination struct {
 	url    string
 	config *pgx.ConnConfig
 	conn   *pgx.Conn
 	name   string // of the schema, and of the role if one could be made
-	role   string // that does not own the tables; empty if there is none
+	role   string // does not own the tables; empty if it could not be made
 }
 
-// Examine tries all points on a database. The error is about the visit itself: a database
-// that cannot be reached, or something that could not be removed. Findings are complete
-// without one.
+// Examine runs all checks on a database. The error is about the run itself: the database
+// is out of reach, or an object could not be removed. Findings are complete without an
+// error.
 //
-// The role should be the one that is to own the database.
+// The role should be the one that will own the database.
 func Examine(ctx context.Context, url string) (findings []Finding, err error) {
 	config, err := postgres.ParseURL(url)
 	if err != nil {
 		return nil, err
 	}
-	// What is tried are the statements: how they are sent is a point of its own.
+	// The tests are about the statements: another check covers how they are sent.
 	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol
 	config.RuntimeParams["application_name"] = "sternpost doctor"
 	e := &examination{url: url, config: config, name: prefix + strings.ToLower(rand.Text()[:12])}
@@ -87,7 +87,7 @@ func Examine(ctx context.Context, url string) (findings []Finding, err error) {
 	return findings, nil
 }
 
-// find makes one check.
+// find runs one check.
 func (e *examination) find(ctx context.Context, c check, broken map[string]bool) Finding {
 	f := Finding{Point: c.point, Verdict: Works}
 	for _, needed := range c.needs {
@@ -115,7 +115,7 @@ func (e *examination) find(ctx context.Context, c check, broken map[string]bool)
 	return f
 }
 
-// note is an error of a check that says itself how the database does.
+// note is an error of a check that sets its own verdict.
 type note struct {
 	verdict Verdict
 	text    string
@@ -123,7 +123,7 @@ type note struct {
 
 func (n *note) Error() string { return n.text }
 
-// reason says what the database says.
+// reason returns the explanation of the database.
 func reason(err error) string {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) {
@@ -132,7 +132,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// reconnected makes sure that the check before has left a connection that can be used.
+// reconnected makes sure that a check begins with a usable connection.
 func (e *examination) reconnected(ctx context.Context) error {
 	if !e.conn.IsClosed() {
 		if _, err := e.conn.Exec(ctx, "rollback"); err == nil {
@@ -148,7 +148,7 @@ func (e *examination) reconnected(ctx context.Context) error {
 	return nil
 }
 
-// clean removes what was made, and what a doctor left that was killed.
+// clean removes the objects of this run, and those of a killed doctor.
 func (e *examination) clean(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, patience)
 	defer stop()
@@ -164,7 +164,7 @@ func (e *examination) clean(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// left lists what other doctors made and did not remove.
+// left lists the leftovers of other doctors.
 func (e *examination) left(ctx context.Context) []string {
 	rows, err := e.conn.Query(ctx, `
 		select nspname
@@ -175,7 +175,7 @@ func (e *examination) left(ctx context.Context) []string {
 	}
 	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil // a comment that is none of ours
+		return nil // a foreign comment
 	}
 	return names
 }

@@ -12,15 +12,15 @@ import (
 	"syscall"
 )
 
-// account is the user that the server runs as. Postgres refuses to run as root.
+// account is the user that runs the server. Postgres refuses to run as root.
 type account struct {
 	name     string
 	uid, gid uint32
 	differs  bool // from the user that this process runs as
 }
 
-// serverAccount is the current user, or for root the first of two users without
-// special rights that is there.
+// serverAccount returns the current user, or for root the first existing one of two users
+// without special rights.
 func serverAccount() (account, error) {
 	if os.Geteuid() != 0 {
 		return account{name: strconv.Itoa(os.Geteuid()), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid())}, nil
@@ -50,9 +50,8 @@ func accountOf(u *user.User) (account, error) {
 	return account{name: u.Username, uid: uint32(uid), gid: uint32(gid), differs: true}, nil
 }
 
-// canReach tells whether the account may look into a directory that this process can
-// see: whether it and all directories above it are open to the account, going by
-// their modes.
+// canReach tells whether the account can access a directory that this process can see. It
+// requires that the modes of the directory and all its parents allow that.
 func (a account) canReach(dir string) bool {
 	if !a.differs {
 		return true
@@ -83,8 +82,8 @@ func (a account) canReach(dir string) bool {
 	}
 }
 
-// attributes makes a child process run as the account, in a process group of its
-// own, so that an interrupt from the terminal reaches only us.
+// attributes makes a child process run as the account, in its own process group, so that
+// an interrupt from the terminal reaches only this process.
 func (a account) attributes() *syscall.SysProcAttr {
 	attr := &syscall.SysProcAttr{Setpgid: true}
 	if a.differs {

@@ -18,10 +18,10 @@ import (
 	"time"
 )
 
-// InUseError says that another process has a server running on the same data.
+// InUseError says that another process runs a server on the same data.
 type InUseError struct {
 	Dir string
-	PID int // 0 if it is not known
+	PID int // 0 if unknown
 }
 
 func (e *InUseError) Error() string {
@@ -31,17 +31,16 @@ func (e *InUseError) Error() string {
 	return fmt.Sprintf("%s is in use by process %d", e.Dir, e.PID)
 }
 
-// data is a data directory that this process has for itself.
+// data is a data directory that only this process uses.
 type data struct {
 	dir    string
-	remark string   // why it is not where one would expect it; mostly empty
+	remark string   // why it is at an unexpected place; mostly empty
 	lock   *os.File // held by flock until it is closed
-	remove string   // what to remove in the end; empty keeps everything
+	remove string   // what to remove at the end; empty keeps everything
 }
 
-// keptData is the directory "postgres" under dir, or one outside where the account
-// cannot get there. It belongs to the user that made it, which may be another
-// account.
+// keptData returns the directory "postgres" under dir, or one outside if the account has
+// no access there. It belongs to the user that made it, which may be another account.
 func keptData(dir string, acc *account) (*data, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -69,7 +68,7 @@ func keptData(dir string, acc *account) (*data, error) {
 	return d, nil
 }
 
-// remove removes kept data, if nobody uses it.
+// remove removes kept data that is not in use.
 func remove(ctx context.Context, dir string) error {
 	acc, err := serverAccount()
 	if err != nil {
@@ -86,8 +85,8 @@ func remove(ctx context.Context, dir string) error {
 	return d.release()
 }
 
-// reachableData is where root keeps the data of a directory that is closed to the
-// account, as those under /root are.
+// reachableData returns the place where root keeps the data of a directory that is closed
+// to the account, such as one under /root.
 func reachableData(dir string) (string, error) {
 	const base = "/var/lib/sternpost"
 	if err := os.MkdirAll(base, 0o711); err != nil {
@@ -101,8 +100,8 @@ func shortHash(text string) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// adoptOwner makes the owner of existing data the account, if this process may act
-// as them. Postgres takes no data of another user.
+// adoptOwner makes the owner of existing data the account, if this process may act as
+// that user. Postgres does not accept data of another user.
 func (a *account) adoptOwner(dir string) error {
 	info, err := os.Stat(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -123,8 +122,8 @@ func (a *account) adoptOwner(dir string) error {
 	}
 }
 
-// lockFile opens a file and locks it for as long as it is open, which is no longer
-// than this process lives.
+// lockFile opens a file and locks it while it is open, at most as long as this process
+// lives.
 func lockFile(path string) (*os.File, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -148,7 +147,7 @@ func lockFile(path string) (*os.File, error) {
 	return file, nil
 }
 
-// writeHolder notes who holds the lock, for the error that others get.
+// writeHolder notes the holder of the lock, for the error in other processes.
 func writeHolder(file *os.File) error {
 	if err := file.Truncate(0); err != nil {
 		return err
@@ -157,11 +156,11 @@ func writeHolder(file *os.File) error {
 	return err
 }
 
-// tempPrefix begins the names of directories of temporary servers.
+// tempPrefix is the prefix for directories of temporary servers.
 const tempPrefix = "sternpost-postgres-"
 
-// temporaryData is a directory that goes with the server. What killed processes
-// have left is removed on the way.
+// temporaryData returns a directory that is removed with the server. It also removes
+// leftovers of killed processes.
 func temporaryData(acc *account) (*data, error) {
 	base, err := acc.tempDir()
 	if err != nil {
@@ -177,7 +176,7 @@ func temporaryData(acc *account) (*data, error) {
 	if acc.differs {
 		err = os.Chmod(dir, 0o711)
 	}
-	// The name lock appears when the lock is held: sweep takes any other for stale.
+	// The name lock appears when the lock is held: sweep removes any other directory.
 	if err == nil {
 		d.lock, err = lockFile(filepath.Join(dir, "locking"))
 	}
@@ -190,8 +189,8 @@ func temporaryData(acc *account) (*data, error) {
 	return d, nil
 }
 
-// tempDir is a directory for temporary files that the account can reach: in memory where there is plenty, since a disk takes
-// twice the time to copy a database.
+// tempDir returns a directory for temporary files that the account can reach. It is in memory if there is plenty,
+// since a disk takes twice the time to copy a database.
 func (a account) tempDir() (string, error) {
 	for _, dir := range []string{memoryDir(), os.TempDir(), "/tmp", "/var/tmp"} {
 		if dir != "" && a.canReach(dir) {
@@ -201,8 +200,8 @@ func (a account) tempDir() (string, error) {
 	return "", fmt.Errorf("no directory for temporary files is open to user %s", a.name)
 }
 
-// sweep removes what temporary servers of killed processes have left: directories
-// whose lock nobody holds. It is a courtesy, so what cannot be removed stays.
+// sweep removes leftover directories of temporary servers of killed processes: those with a
+// free lock. It ignores those that cannot be removed.
 func sweep(base string) {
 	dirs, err := filepath.Glob(filepath.Join(base, tempPrefix+"*"))
 	if err != nil {
@@ -227,20 +226,20 @@ func sweep(base string) {
 	}
 }
 
-// release gives the directory up, and removes it if it was temporary.
+// release unlocks the directory, and removes it if it was temporary.
 func (d *data) release() error {
 	var err error
 	if d.remove != "" {
 		err = os.RemoveAll(d.remove)
 	}
 	if d.lock != nil {
-		// To close it is not enough: a child that is just being started holds the file too, until it runs another program.
+		// Closing is not enough: a child that is being started holds the file too, until it runs another program.
 		err = errors.Join(err, syscall.Flock(int(d.lock.Fd()), syscall.LOCK_UN), d.lock.Close())
 	}
 	return err
 }
 
-// choose picks the newest installation, or the one that made the data that is there.
+// choose returns the newest installation, or the one that made the existing data.
 func (d *data) choose(installations []installation) (installation, error) {
 	text, err := os.ReadFile(filepath.Join(d.dir, "PG_VERSION"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -263,8 +262,8 @@ func (d *data) choose(installations []installation) (installation, error) {
 		d.dir, major, installations[0].major, major)
 }
 
-// initialize makes the data directory if it is missing: under another name first,
-// so that what is there under its own name is whole.
+// initialize makes a missing data directory. It is made under another name first, so that
+// a directory of the final name is complete.
 func (d *data) initialize(ctx context.Context, inst installation, acc account) error {
 	if _, err := os.Stat(filepath.Join(d.dir, "PG_VERSION")); err == nil {
 		return nil
@@ -283,7 +282,7 @@ func (d *data) initialize(ctx context.Context, inst installation, acc account) e
 		"--auth=trust", // the socket's directory is private
 		"--encoding=UTF8",
 	}
-	// Byte order and Unicode letters, on any machine. From 17 on Postgres has that itself.
+	// Byte order and Unicode letters, on any machine. Postgres has that built in from 17 on.
 	if inst.major >= 17 {
 		args = append(args, "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8")
 	} else {
@@ -303,10 +302,10 @@ func (d *data) initialize(ctx context.Context, inst installation, acc account) e
 	return nil
 }
 
-// awaitPredecessor makes sure that no server runs on the data. One that was started
-// by a process that was killed ends with it, but that takes a moment. If the number
-// in its file has since been given to some other program, Postgres would wrongly
-// wait for that, so the file goes.
+// awaitPredecessor makes sure that no server runs on the data. A server of a killed
+// process ends with it, but that takes a moment. If another program has since got the
+// process number in its file, Postgres would wrongly wait for that program, so the file
+// is removed.
 func (d *data) awaitPredecessor(ctx context.Context) error {
 	path := filepath.Join(d.dir, "postmaster.pid")
 	deadline := time.Now().Add(10 * time.Second)
@@ -337,7 +336,7 @@ func (d *data) awaitPredecessor(ctx context.Context) error {
 	}
 }
 
-// isPostgres tells whether a process is there and looks like a Postgres server.
+// isPostgres tells whether a process exists and looks like a Postgres server.
 func isPostgres(ctx context.Context, pid int) bool {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return false
@@ -346,6 +345,6 @@ func isPostgres(ctx context.Context, pid int) bool {
 	if err != nil {
 		command, err = exec.CommandContext(ctx, "ps", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	}
-	// An unreadable or empty one is a process that has just ended.
+	// A process that has just ended has an empty or unreadable one.
 	return err == nil && strings.Contains(string(command), "postgres")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ParseURL reads the URL of a database that is to be written to.
+// ParseURL reads the URL of a database for writes.
 func ParseURL(databaseURL string) (*pgx.ConnConfig, error) {
 	config, err := pgx.ParseConfig(databaseURL)
 	if err != nil {
@@ -20,8 +20,8 @@ func ParseURL(databaseURL string) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// WantWrites lets connections lead to the host that takes writes, where a URL names several
-// and does not say which is meant (target_session_attrs).
+// WantWrites makes connections choose the host that takes writes, if a URL names several
+// hosts without target_session_attrs.
 func WantWrites(config *pgconn.Config, databaseURL string) {
 	saysWhich := strings.Contains(databaseURL, "target_session_attrs") || os.Getenv("PGTARGETSESSIONATTRS") != ""
 	if HasSeveralHosts(config) && !saysWhich {
@@ -40,12 +40,12 @@ func HasSeveralHosts(config *pgconn.Config) bool {
 	return false
 }
 
-// EachHost splits how to connect into one way for each place that a URL names.
+// EachHost splits a configuration into one for each place that a URL names.
 func EachHost(config *pgx.ConnConfig) []*pgx.ConnConfig {
 	var each []*pgx.ConnConfig
 	add := func(f *pgconn.FallbackConfig) {
 		for _, known := range each {
-			if known.Host == f.Host && known.Port == f.Port { // tried in another way
+			if known.Host == f.Host && known.Port == f.Port { // the same place, tried in another way
 				known.Fallbacks = append(known.Fallbacks, f)
 				return
 			}
@@ -61,8 +61,8 @@ func EachHost(config *pgx.ConnConfig) []*pgx.ConnConfig {
 	return each
 }
 
-// Connect connects to a database that is to be written to. Statements are not prepared under
-// names, which not every pooler keeps.
+// Connect connects to a database for writes. It does not prepare statements under names,
+// since some poolers do not keep them.
 func Connect(ctx context.Context, databaseURL string) (*pgx.Conn, error) {
 	config, err := ParseURL(databaseURL)
 	if err != nil {

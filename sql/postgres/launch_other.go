@@ -7,12 +7,12 @@ import (
 	"errors"
 )
 
-// account has no meaning here.
+// account is not used on this system.
 type account struct{ name string }
 
 func (account) canReach(string) bool { return true }
 
-// InUseError is never returned here.
+// InUseError is never returned on this system.
 type InUseError struct{}
 
 func (*InUseError) Error() string { return "in use" }

@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// plenty is how much memory has to be available, and free in its file system, for data to be kept there: 8 GiB. The tests of
-// a package need less than one.
+// plenty is the amount of memory that must be available, and free in its file system, for data in memory: 8 GiB. The
+// tests of a package need less than one.
 const plenty = 8 << 30
 
-// memoryDir is the file system in memory if there is plenty of room, and "" otherwise. A variable TMPDIR has the last word.
+// memoryDir returns the file system in memory if it has plenty of room, else "". A variable TMPDIR takes precedence.
 func memoryDir() string {
 	const dir = "/dev/shm"
 	var stat syscall.Statfs_t
@@ -24,7 +24,7 @@ func memoryDir() string {
 	return dir
 }
 
-// availableMemory is what the kernel could give to programs without swapping, in bytes; 0 if it does not say (proc(5),
+// availableMemory returns the bytes that the kernel could give to programs without swapping; 0 if unknown (proc(5),
 // /proc/meminfo).
 func availableMemory() uint64 {
 	text, err := os.ReadFile("/proc/meminfo")

@@ -2,5 +2,5 @@
 
 package postgres
 
-// memoryDir is "": where data in memory would be kept is known for Linux only.
+// memoryDir is "": the place for data in memory is known only on Linux.
 func memoryDir() string { return "" }

@@ -1,10 +1,10 @@
-// Package postgres finds or starts the Postgres that development and tests run on,
-// so that neither needs any set-up.
+// Package postgres finds or starts the Postgres for development and tests, so that
+// neither needs any set-up.
 //
-// What comes in is a database URL or nothing; what goes out is a URL that answers.
-// Without a URL it starts the binaries that are installed on this machine, as a
-// child process on a private socket, and ends it with this process, however this
-// process ends. It installs nothing and knows nothing of what is in a database.
+// Its input is a database URL or nothing; its output is a URL that answers. Without a URL
+// it starts the binaries that are installed on this machine, as a child process on a
+// private socket. It ends the child with this process, however this process ends. It
+// installs nothing and does not depend on the content of a database.
 package postgres
 
 import (
@@ -23,25 +23,25 @@ import (
 // MinMajor is the oldest major version of Postgres that Sternpost works with.
 const MinMajor = 15
 
-// Options say which Postgres to use, and how.
+// Options configure which Postgres to use, and how.
 type Options struct {
-	// URL is a database to use instead of starting one. Start only makes sure that it
-	// answers and is new enough.
+	// URL is a database to use instead of starting one. Start only checks that it answers
+	// and is new enough.
 	URL string
 
-	// Dir is the directory under which the data is kept from run to run, in "postgres".
-	// It is made if it is missing. It may be empty only with Temporary.
+	// Dir is the directory for data that is kept between runs, in its subdirectory
+	// "postgres". A missing one is made. Dir may be empty only with Temporary.
 	Dir string
 
-	// Temporary is for tests: the data is in a directory for temporary files, is
-	// written without care for crashes, and goes with the server.
+	// Temporary is for tests: the data is in a directory for temporary files, is written
+	// without protection against crashes, and is removed with the server.
 	Temporary bool
 
 	// Settings are further settings of the server, each "name=value".
 	Settings []string
 
-	// Log receives what the server logs. Nil means nowhere; what a failed start logged
-	// is in its error all the same.
+	// Log receives the log of the server. Nil discards it; the error of a failed start
+	// contains its log in any case.
 	Log io.Writer
 }
 
@@ -55,28 +55,27 @@ type Server struct {
 	ending   func() error    // how it ended, once it has exited
 }
 
-// URL is how to connect: as superuser if the server was started here, otherwise as
-// it was given.
+// URL returns the URL to connect: as superuser if the server was started here, otherwise
+// as given.
 func (s *Server) URL() string { return s.url }
 
-// Describe says in a few words which Postgres this is and where its data is. It
-// holds no password.
+// Describe returns a short description of the Postgres and the place of its data. It
+// contains no password.
 func (s *Server) Describe() string { return s.describe }
 
-// DataDir is the directory of the server's data if it was started here, and empty
-// otherwise.
+// DataDir returns the data directory of a server that was started here, otherwise "".
 func (s *Server) DataDir() string { return s.dataDir }
 
-// Stop ends the server if it was started here, and returns when it has ended. Later
-// calls do nothing.
+// Stop ends the server if it was started here, and returns when it has ended. Later calls
+// do nothing.
 func (s *Server) Stop() error { return s.stop() }
 
-// Exited is closed when the server was started here and has ended, by Stop or by
-// itself. Of a server that was given it is nil.
+// Exited is closed when a server that was started here has ended, by Stop or by itself.
+// It is nil for a given server.
 func (s *Server) Exited() <-chan struct{} { return s.exited }
 
-// Err says how a server that was started here has ended, and what it logged last. It
-// is meant for a server that has exited without Stop, and nil before.
+// Err returns how a server that was started here has ended, with the end of its log. It
+// is for a server that has exited without Stop, and nil before.
 func (s *Server) Err() error {
 	select {
 	case <-s.exited:
@@ -86,10 +85,10 @@ func (s *Server) Err() error {
 	}
 }
 
-// Start finds or starts a Postgres and returns when it answers. ctx bounds the start
-// only.
+// Start finds or starts a Postgres and returns when it answers. ctx limits only the
+// start.
 //
-// At most one process at a time can use one Dir: to a second one Start returns an
+// At most one process at a time can use one Dir: for a second one Start returns an
 // *InUseError. Without any Postgres on the machine it returns a *NotFoundError.
 func Start(ctx context.Context, opts Options) (*Server, error) {
 	if opts.URL != "" {
@@ -98,11 +97,11 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	return launch(ctx, opts)
 }
 
-// Remove removes the data that Start keeps under a directory, and all that is in it. To
-// one whose server runs it returns an *InUseError.
+// Remove removes the data that Start keeps under a directory, with all its content. It
+// returns an *InUseError if its server runs.
 func Remove(ctx context.Context, dir string) error { return remove(ctx, dir) }
 
-// use makes sure that a given database answers.
+// use checks that a given database answers.
 func use(ctx context.Context, databaseURL string) (*Server, error) {
 	config, err := ParseURL(databaseURL)
 	if err != nil {
@@ -145,8 +144,8 @@ func ask(ctx context.Context, config *pgconn.Config, statement string) (string, 
 	return string(results[0].Rows[0][0]), nil
 }
 
-// startTimeout is for a server that runs and does not answer. It leaves time to recover
-// from a crash.
+// startTimeout is for a server that runs and does not answer. It allows for recovery from
+// a crash.
 const startTimeout = 2 * time.Minute
 
 // awaitAnswer waits until the server takes connections, has exited, or ctx ends.
@@ -173,11 +172,11 @@ func awaitAnswer(ctx context.Context, serverURL string, exited <-chan struct{}) 
 	}
 }
 
-// socketPort names the socket; the directory is what keeps two servers apart.
+// socketPort is part of the socket's name; the directory distinguishes two servers.
 const socketPort = "5432"
 
 func socketURL(dir string) string {
-	// A plus sign stands for itself here, so spaces have to be written the other way.
+	// A plus sign is literal here, so spaces need the other encoding.
 	host := strings.ReplaceAll(url.QueryEscape(dir), "+", "%20")
 	return "postgres://" + superuser + "@/postgres?host=" + host + "&port=" + socketPort + "&sslmode=disable"
 }

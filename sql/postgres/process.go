@@ -14,24 +14,24 @@ import (
 	"time"
 )
 
-// process is a child that does not outlive us.
+// process is a child that ends at the latest with this process.
 type process struct {
 	cmd    *exec.Cmd
-	exited chan struct{} // closed when it has ended and been waited for
+	exited chan struct{} // closed when it has ended and been reaped
 }
 
 // command prepares a child that runs as the account.
 func command(path string, args []string, acc account, output io.Writer) *exec.Cmd {
 	cmd := exec.Command(path, args...)
-	cmd.Dir = "/" // the current one may be closed to the account
+	cmd.Dir = "/" // the account may have no access to the current one
 	cmd.Env = environment()
 	cmd.SysProcAttr = acc.attributes()
 	cmd.Stdout, cmd.Stderr = output, output
-	cmd.WaitDelay = 5 * time.Second // a child of the child may hold the output open a little longer
+	cmd.WaitDelay = 5 * time.Second // a grandchild may hold the output open a little longer
 	return cmd
 }
 
-// environment is ours without what would steer Postgres elsewhere.
+// environment is the current one without variables that would redirect Postgres.
 func environment() []string {
 	env := []string{}
 	for _, entry := range os.Environ() {
@@ -44,7 +44,7 @@ func environment() []string {
 	return append(env, "LC_ALL=C", "TZ=UTC")
 }
 
-// runBound runs a child to its end, which is no later than ours or that of ctx.
+// runBound runs a child to its end, and ends it with ctx or with this process.
 func runBound(ctx context.Context, cmd *exec.Cmd) error {
 	proc, err := startBound(cmd, syscall.SIGTERM)
 	if err != nil {
@@ -61,7 +61,7 @@ func runBound(ctx context.Context, cmd *exec.Cmd) error {
 	return nil
 }
 
-// stop asks with the signal, then insists.
+// stop sends the signal, then kills.
 func (p *process) stop(signal syscall.Signal) error {
 	for _, step := range []struct {
 		signal  syscall.Signal

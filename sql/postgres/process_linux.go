@@ -6,11 +6,11 @@ import (
 	"syscall"
 )
 
-// startBound starts a child that the kernel sends the signal when we end, however
-// we end.
+// startBound starts a child that gets the signal from the kernel when this process ends,
+// in any way.
 //
-// To the kernel the parent is the thread that started the child, not the process.
-// So the goroutine keeps its thread until the child has ended.
+// For the kernel the parent is the thread that started the child, not the process. So the
+// goroutine keeps its thread until the child has ended.
 func startBound(cmd *exec.Cmd, signal syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	cmd.SysProcAttr.Pdeathsig = signal
@@ -23,7 +23,7 @@ func startBound(cmd *exec.Cmd, signal syscall.Signal) (*process, error) {
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			_ = cmd.Wait() // how it ended is in its log
+			_ = cmd.Wait() // its log says how it ended
 			close(p.exited)
 		}
 	}()

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// startBound starts a child that a watcher sends the signal when we end, however we
-// end.
+// startBound starts a child that gets the signal from a watcher when this process ends,
+// in any way.
 func startBound(cmd *exec.Cmd, signal syscall.Signal) (*process, error) {
 	p := &process{cmd: cmd, exited: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
@@ -20,7 +20,7 @@ func startBound(cmd *exec.Cmd, signal syscall.Signal) (*process, error) {
 		return nil, errors.Join(err, cmd.Process.Signal(syscall.SIGQUIT), cmd.Wait())
 	}
 	go func() {
-		_ = cmd.Wait() // how it ended is in its log
+		_ = cmd.Wait() // its log says how it ended
 		unwatch()
 		close(p.exited)
 	}()

@@ -9,20 +9,20 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ErrNoSession is returned for a connection that leads through a pooler to now one, now
-// another session of the database. Locks of a session would outlive it there, and shut out
-// even those who took them.
+// ErrNoSession is returned for a connection through a pooler that switches between
+// sessions of the database. Session locks would outlive the client's use there, and lock
+// out even their holder.
 var ErrNoSession = errors.New("the connection leads through a pooler that keeps no session: connect to Postgres itself, or through a pooler by session")
 
 const (
 	sessionTrials = 5
-	// sessionWait is how long a pooler that has no connection to spare keeps one waiting.
+	// sessionWait is how long a pooler without a free connection makes a client wait.
 	sessionWait = 2 * time.Second
 )
 
-// CheckSession returns ErrNoSession unless a connection has a session of its own. It is a
-// round trip where nothing is before the database: a pooler makes up the number of the
-// process that it tells a client.
+// CheckSession returns ErrNoSession unless a connection has its own session. Without a
+// pooler it takes one round trip: a pooler invents the process number that it reports to
+// a client.
 func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 	own, err := processOf(ctx, conn)
 	if err != nil || own == conn.PgConn().PID() {
@@ -34,13 +34,13 @@ func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 	}
 	defer other.Close(context.WithoutCancel(ctx))
 
-	// The other one sits on a connection to the database. A pooler by transaction has just
-	// got back ours, and gives it away.
+	// The other client occupies a connection to the database. A pooler by transaction has
+	// just got ours back, and hands it out.
 	for range sessionTrials {
 		limited, stop := context.WithTimeout(ctx, sessionWait)
 		defer stop()
 		if _, err := other.Exec(limited, "begin"); err != nil {
-			return ctx.Err() // there is none to spare, so ours is not given away
+			return ctx.Err() // the pooler has no free one, so ours is not handed out
 		}
 		taken, err := processOf(limited, other)
 		if err != nil {
@@ -57,7 +57,7 @@ func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// processOf returns the number of the process that a connection leads to now.
+// processOf returns the process number of the session behind a connection.
 func processOf(ctx context.Context, conn *pgx.Conn) (number uint32, err error) {
 	var signed int32
 	err = conn.QueryRow(ctx, "select pg_backend_pid()", pgx.QueryExecModeSimpleProtocol).Scan(&signed)

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// watch starts a process that waits for our end and then sends the signal. It knows
-// of our end by a pipe that only we hold open, so no way of ending escapes it.
+// watch starts a process that waits for the end of this one and then sends the signal. It notices the end by a pipe
+// that only this process holds open, so it detects every way of ending.
 //
 // Linux has a better way (see startBound there), so this is for other systems.
 func watch(pid int, signal syscall.Signal) (unwatch func(), err error) {
@@ -29,7 +29,7 @@ func watch(pid int, signal syscall.Signal) (unwatch func(), err error) {
 		return nil, fmt.Errorf("start the watcher: %w", err)
 	}
 	return func() {
-		_ = cmd.Process.Kill() // before the pipe closes, or it would strike
+		_ = cmd.Process.Kill() // before the pipe closes, or it would send the signal
 		_ = cmd.Wait()
 		write.Close()
 	}, nil

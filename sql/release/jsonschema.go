@@ -12,28 +12,28 @@ import (
 )
 
 // JSONSchema is a published JSON Schema: ReadJSONSchema reads one, and With makes one keyword
-// by keyword. What is not written is zero.
+// by keyword. Fields of absent keywords are zero.
 type JSONSchema struct {
-	// Keywords are all that is written, in its order. The schemas true and false have none.
+	// Keywords are all keywords, in the order of the text. The schemas true and false have none.
 	Keywords []Keyword
 
 	IsNever     bool   // the schema is false: nothing fits
-	Ref         string // what it refers to
+	Ref         string // the reference
 	Types       []string
 	Format      string
-	OwnFormat   string // x-format, which does not concern clients
+	OwnFormat   string // x-format, which is not for clients
 	Enum        []any
 	Description string
 
 	Properties Properties
 	Required   []string
-	Dependent  Properties // dependentSchemas, by the property on whose presence they depend
+	Dependent  Properties // dependentSchemas, by the property that they depend on
 	Items      *JSONSchema
 
 	AnyOf, OneOf, AllOf []*JSONSchema
 }
 
-// Keyword is a keyword of a schema with its value as it is written.
+// Keyword is a keyword of a schema with its value as written.
 type Keyword struct {
 	Name  string
 	Value json.RawMessage
@@ -47,7 +47,7 @@ type Property struct {
 
 const componentPrefix = "#/components/schemas/"
 
-// Read returns the component of that name, read. It fails if there is none.
+// Read reads the component of that name. It fails if the component is missing.
 func (s Schemas) Read(name string) (*JSONSchema, error) {
 	text := s.Get(name)
 	if text == nil {
@@ -60,8 +60,8 @@ func (s Schemas) Read(name string) (*JSONSchema, error) {
 	return schema, nil
 }
 
-// Resolve follows references from a schema to one that is none, and returns the name of the
-// last component on the way; empty if there was no reference.
+// Resolve follows references from a schema to one that is not a reference. It returns the
+// name of the last component on the way; empty without a reference.
 func (s Schemas) Resolve(schema *JSONSchema) (resolved *JSONSchema, component string, err error) {
 	for range len(s) + 1 {
 		name := schema.Component()
@@ -76,8 +76,8 @@ func (s Schemas) Resolve(schema *JSONSchema) (resolved *JSONSchema, component st
 	return nil, component, fmt.Errorf("component %s refers to itself", component)
 }
 
-// Reached returns the components of these names and those that they mention, directly or not,
-// in the order in which they are here. It fails if one is not there.
+// Reached returns the components of these names and those that they reference, directly or
+// not, in the order of s. It fails if one is missing.
 func (s Schemas) Reached(names []string) (Schemas, error) {
 	reached := map[string]bool{}
 	pending := slices.Clone(names)
@@ -107,8 +107,8 @@ func (s Schemas) Reached(names []string) (Schemas, error) {
 	return list, nil
 }
 
-// Requires tells whether a component has something that must be given, so that a request
-// with it must have a body.
+// Requires tells whether a component has a required property, so that a request must have
+// a body.
 func (s Schemas) Requires(component string) bool {
 	schema, err := s.Read(component)
 	if err == nil {
@@ -117,8 +117,8 @@ func (s Schemas) Requires(component string) bool {
 	return err == nil && (len(schema.Required) > 0 || schema.AnyOf != nil) // one of several sets of inputs
 }
 
-// ReadJSONSchema reads a schema. It fails where a keyword does not hold what it must; what a
-// keyword that is not one of JSONSchema's holds is up to the reader.
+// ReadJSONSchema reads a schema. It fails on a keyword with an invalid value; the values of
+// keywords unknown to JSONSchema are up to the reader.
 func ReadJSONSchema(text []byte) (*JSONSchema, error) {
 	switch text = bytes.TrimSpace(text); string(text) {
 	case "true":
@@ -218,7 +218,7 @@ func readList(text json.RawMessage) ([]*JSONSchema, error) {
 	return list, nil
 }
 
-// readMembers reads an object in its order. A name may not be there twice.
+// readMembers reads an object in its order. It refuses a duplicate name.
 func readMembers(text []byte) ([]Keyword, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(text))
 	if d.PeekKind() != '{' {
@@ -233,7 +233,7 @@ func readMembers(text []byte) ([]Keyword, error) {
 		if err != nil {
 			return nil, err
 		}
-		k := Keyword{Name: name.String()} // the token is void after the next read
+		k := Keyword{Name: name.String()} // the next read overwrites the token
 		value, err := d.ReadValue()
 		if err != nil {
 			return nil, err
@@ -245,7 +245,7 @@ func readMembers(text []byte) ([]Keyword, error) {
 	return list, err
 }
 
-// Walk visits a schema and all that are in it. It does not follow references.
+// Walk visits a schema and all schemas within it. It does not follow references.
 func (s *JSONSchema) Walk(visit func(*JSONSchema)) {
 	visit(s)
 	for _, p := range slices.Concat(s.Properties, s.Dependent) {
@@ -278,15 +278,15 @@ func (s *JSONSchema) Kind() string {
 	return ""
 }
 
-// IsNullable tells whether the types name null.
+// IsNullable tells whether the types include null.
 func (s *JSONSchema) IsNullable() bool { return slices.Contains(s.Types, "null") }
 
-// IsNull tells whether the schema is that of null and says nothing else.
+// IsNull tells whether the schema is that of null and has no other keyword.
 func (s *JSONSchema) IsNull() bool {
 	return len(s.Keywords) == 1 && len(s.Types) == 1 && s.Types[0] == "null"
 }
 
-// RequiredOnly returns what a schema requires that says nothing else; nil if it does.
+// RequiredOnly returns the required properties of a schema without other keywords; nil for any other schema.
 func (s *JSONSchema) RequiredOnly() []string {
 	if len(s.Keywords) != 1 {
 		return nil
@@ -307,7 +307,7 @@ func (s *JSONSchema) Property(name string) *JSONSchema {
 // Requires tells whether the property of that name must be given.
 func (s *JSONSchema) Requires(name string) bool { return slices.Contains(s.Required, name) }
 
-// Value returns the value of a keyword as it is written, or nil.
+// Value returns the value of a keyword as written, or nil.
 func (s *JSONSchema) Value(keyword string) json.RawMessage {
 	for _, k := range s.Keywords {
 		if k.Name == keyword {
@@ -317,11 +317,10 @@ func (s *JSONSchema) Value(keyword string) json.RawMessage {
 	return nil
 }
 
-// IsClosed tells whether an object takes no other properties.
+// IsClosed tells whether an object allows no other properties.
 func (s *JSONSchema) IsClosed() bool { return string(s.Value("additionalProperties")) == "false" }
 
-// Count returns the value of a keyword that counts, such as minLength; 0 if it is not
-// written.
+// Count returns the value of a counting keyword, such as minLength; 0 if it is absent.
 func (s *JSONSchema) Count(keyword string) int {
 	n, err := strconv.Atoi(string(s.Value(keyword)))
 	if err != nil {

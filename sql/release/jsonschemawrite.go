@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// Anything returns the schema that everything fits.
+// Anything returns the schema that accepts everything.
 func Anything() *JSONSchema { return &JSONSchema{} }
 
-// Never returns the schema that nothing fits.
+// Never returns the schema that accepts nothing.
 func Never() *JSONSchema { return &JSONSchema{IsNever: true} }
 
 // Typed returns the schema of a type.
 func Typed(name string) *JSONSchema { return Anything().With("type", name) }
 
-// TypedOrNull returns the schema of a type, and of null too if it is nullable.
+// TypedOrNull returns the schema of a type, which includes null if nullable is set.
 func TypedOrNull(name string, nullable bool) *JSONSchema {
 	if !nullable {
 		return Typed(name)
@@ -24,13 +24,13 @@ func TypedOrNull(name string, nullable bool) *JSONSchema {
 	return Anything().With("type", []string{name, "null"})
 }
 
-// AnyOf returns the schema that is one of others.
+// AnyOf returns the schema of any of others.
 func AnyOf(others ...*JSONSchema) *JSONSchema { return Anything().With("anyOf", others) }
 
-// OneOf returns the schema that is exactly one of others.
+// OneOf returns the schema of exactly one of others.
 func OneOf(others ...*JSONSchema) *JSONSchema { return Anything().With("oneOf", others) }
 
-// AllOf returns the schema that is all of others.
+// AllOf returns the schema of all of others.
 func AllOf(others ...*JSONSchema) *JSONSchema { return Anything().With("allOf", others) }
 
 // RefTo returns a schema that refers to a component.
@@ -46,9 +46,8 @@ func ObjectOf(properties Properties) *JSONSchema {
 	return Typed("object").With("properties", properties)
 }
 
-// With sets a keyword, which keeps its place if it is there and is the last one if not. It
-// returns the schema. The value is what it is as JSON now: a schema within it that changes
-// later has to be set again.
+// With sets a keyword, in its place if it exists, else at the end. It returns the schema.
+// The value is converted to JSON now: after a change to a schema within it, set it again.
 func (s *JSONSchema) With(keyword string, value any) *JSONSchema {
 	text, err := json.Marshal(value)
 	if err != nil {
@@ -66,8 +65,8 @@ func (s *JSONSchema) With(keyword string, value any) *JSONSchema {
 	return s
 }
 
-// Described writes a description above the one that is there, and returns the schema. An
-// empty one changes nothing.
+// Described puts a description above the existing one, and returns the schema. An empty
+// one changes nothing.
 func (s *JSONSchema) Described(description string) *JSONSchema {
 	switch {
 	case description == "":
@@ -78,8 +77,8 @@ func (s *JSONSchema) Described(description string) *JSONSchema {
 	return s.With("description", description)
 }
 
-// AtMost sets a keyword that counts, such as maxLength, or lowers it, and returns the schema.
-// The limit 0 is none.
+// AtMost sets or lowers a counting keyword, such as maxLength, and returns the schema. The
+// limit 0 means none.
 func (s *JSONSchema) AtMost(keyword string, limit int64) *JSONSchema {
 	if limit == 0 {
 		return s
@@ -90,10 +89,10 @@ func (s *JSONSchema) AtMost(keyword string, limit int64) *JSONSchema {
 	return s.With(keyword, limit)
 }
 
-// Requiring sets what an object must have and returns the schema.
+// Requiring sets the required properties of an object and returns the schema.
 func (s *JSONSchema) Requiring(names ...string) *JSONSchema { return s.With("required", names) }
 
-// Closed lets an object have no other properties and returns the schema.
+// Closed forbids other properties of an object and returns the schema.
 func (s *JSONSchema) Closed() *JSONSchema { return s.With("additionalProperties", false) }
 
 // MarshalJSON writes the keywords in their order.

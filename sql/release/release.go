@@ -1,10 +1,9 @@
-// Package release is the contract between the compiler and the server: what the
-// compiler writes into platform.release, and what a server reads from there.
+// Package release is the contract between the compiler and the server: the content of
+// platform.release, which the compiler writes and servers read.
 //
-// It holds plain data, its JSON form and the one reader of the published JSON Schemas,
-// nothing else. The compiler fills a
-// Manifest in package lower; the server builds its calls from one and never sees
-// a schema file.
+// It contains only plain data, its JSON form and the one reader of the published JSON
+// Schemas. The compiler fills a Manifest in package lower; the server builds its calls
+// from one and never sees a schema file.
 package release
 
 import (
@@ -15,31 +14,31 @@ import (
 	"strings"
 )
 
-// Format is the version of the manifest's form. A server serves the formats it
-// knows and says in /readyz that a newer one is too new.
+// Format is the version of the manifest's form. A server serves the formats it knows and
+// reports in /readyz that a newer one is too new.
 const Format = 1
 
-// Manifest is what a server needs to serve one release.
+// Manifest is everything that a server needs to serve one release.
 type Manifest struct {
 	Format      int                   `json:"format"`
 	APIs        []API                 `json:"apis"`
-	Models      []Model               `json:"models"`                // those with actions, unions too, in declaration order
+	Models      []Model               `json:"models"`                // those with actions, including unions, in declaration order
 	Callers     []string              `json:"callers"`               // classes of callers: anonymous, authenticated, each role
 	Actions     []*Action             `json:"actions"`               // in declaration order
-	Records     map[string][]Member   `json:"records"`               // what functions answer rows of: the columns in the order of the wire
+	Records     map[string][]Member   `json:"records"`               // the rows that functions return: their columns in the order of the wire
 	Schemas     Schemas               `json:"schemas"`               // JSON Schemas 2020-12 by component name
 	Constraints map[string]Constraint `json:"constraints"`           // by name; of a required column by table.column
-	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that some rule reads
+	Headers     []string              `json:"headers,omitempty"`     // snake forms under ctx.headers that a rule reads
 	Environment []string              `json:"environment,omitempty"` // names under ctx.env
 	Secrets     []string              `json:"secrets,omitempty"`     // names under ctx.secrets
 	Claims      []Claim               `json:"claims,omitempty"`      // of the configuration, kept with an identity
 	Encrypted   []Column              `json:"encrypted,omitempty"`   // of Secret fields
 }
 
-// errTooNew comes right when the server is replaced by a newer one.
+// errTooNew ends when a newer server replaces this one.
 var errTooNew = errors.New("the database is newer than this server")
 
-// ReadManifest reads a manifest of a form that this package knows.
+// ReadManifest reads a manifest of a known form.
 func ReadManifest(text []byte) (*Manifest, error) {
 	var form struct {
 		Format int `json:"format"`
@@ -86,12 +85,12 @@ type API struct {
 	Doc     string   `json:"doc,omitempty"`
 	Actions []string `json:"actions"` // names
 
-	// Identity tells that the API exposes the model Identity, and with it the actions that
-	// a server brings for accounts.
+	// Identity tells that the API exposes the model Identity, and with it the server's own
+	// actions for accounts.
 	Identity bool `json:"identity,omitempty"`
 }
 
-// Model is a model or union, as far as actions need to be told where they belong.
+// Model is a model or union, with the data that actions need about it.
 type Model struct {
 	Name    string `json:"name"`
 	Doc     string `json:"doc,omitempty"`
@@ -118,50 +117,50 @@ func (k Kind) Writes() bool {
 	return k == Create || k == Update || k == Delete || k == Write
 }
 
-// Action is one action, whatever the APIs that expose it.
+// Action is one action, independent of the APIs that expose it.
 type Action struct {
 	Name     string `json:"name"`
 	Kind     Kind   `json:"kind"`
 	Model    string `json:"model"` // the model or union it belongs to
 	Doc      string `json:"doc,omitempty"`
 	Function string `json:"function"`         // in schema api
-	Record   string `json:"record,omitempty"` // of Records: what the function answers rows of; empty means that it answers JSON
+	Record   string `json:"record,omitempty"` // of Records: the rows that the function returns; empty means that it returns JSON
 	Early    string `json:"early,omitempty"`  // in schema api, likewise: true, false or null; empty means none
 	Input    string `json:"input"`            // component: the schema of the whole request body
-	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and where any JSON may come
+	Result   string `json:"result,omitempty"` // component: the schema of the answer; empty for a delete, and for arbitrary JSON
 
-	// Arguments are what Function takes, in order; none means (input jsonb, context jsonb),
-	// which is what Early always takes.
+	// Arguments are the arguments of Function, in order; none means (input jsonb, context
+	// jsonb), which Early always takes.
 	Arguments []Argument `json:"arguments,omitempty"`
 
-	// Foreseen is the function that has a statement for each operator set of a list that
-	// is foreseen; nil means that there is none.
+	// Foreseen is the function with a statement for each foreseen operator set of a list;
+	// nil means none.
 	Foreseen *Foreseen `json:"foreseen,omitempty"`
 
-	// Order is what a list whose function answers rows is ordered by, the id at last;
-	// Sortable is what requests may order it by.
+	// Order is the default order of a list whose function returns rows, the id last;
+	// Sortable is the order that requests may choose.
 	Order    []SortKey `json:"order,omitempty"`
 	Sortable []SortKey `json:"sortable,omitempty"`
 
-	// Facets is the function of a list that tells of the values of all its rows, in the
-	// same statement as the page; empty means that there are none. It takes PlainSignature.
+	// Facets is the function of a list that summarizes the values of all its rows, in the
+	// same statement as the page; empty means none. It takes PlainSignature.
 	Facets string `json:"facets,omitempty"` // in schema api
 
-	// Inputs says which input writes which field: the way from a constraint that
-	// failed back to the offending input.
+	// Inputs maps inputs to the fields that they write: they lead from a failed
+	// constraint back to the offending input.
 	Inputs []Input `json:"inputs,omitempty"`
 
-	// FromCaller are the required fields that it writes from the caller, who may lack them.
+	// FromCaller are the required fields that it writes from the caller, which may lack them.
 	FromCaller []FromCaller `json:"fromCaller,omitempty"`
 
-	// Sealed are the passwords and secrets that the action makes of texts.
+	// Sealed are the passwords and secrets that the action makes from texts.
 	Sealed []Sealed `json:"sealed,omitempty"`
 
 	// Files are the inputs that have an upload route.
 	Files []FileInput `json:"files,omitempty"`
 
-	// Inline are its other inputs for files that bound them, all below other rows. The
-	// paths have no places within arrays.
+	// Inline are its other inputs for files with limits, all below other rows. The paths
+	// have no places within arrays.
 	Inline []FileInput `json:"inline,omitempty"`
 
 	// LookUp is the path of the first look-up input of get, update and delete.
@@ -170,39 +169,38 @@ type Action struct {
 	// Anonymous is false if the action's rules can never admit an anonymous caller.
 	Anonymous bool `json:"anonymous"`
 
-	// AnonymousUploads is true if the rules can admit an anonymous caller who sends a
-	// file ahead of the call, where neither the row nor the inputs are known.
+	// AnonymousUploads is true if the rules can admit an anonymous caller that sends a
+	// file before the call, when neither the row nor the inputs are known.
 	AnonymousUploads bool `json:"anonymousUploads,omitempty"`
 
-	// Rules are the permission rules that count, as they are written; one that
-	// admits is enough.
+	// Rules are the effective permission rules, as written; one that admits is enough.
 	Rules []string `json:"rules,omitempty"`
 
-	// Access says for each class of callers whether the rules admit it: always, never,
+	// Access tells for each class of callers whether the rules admit it: always, never,
 	// or depends.
 	Access []string `json:"access,omitempty"`
 
-	// Custom tells that the action runs code of the project, which may refuse with
-	// errors of its own.
+	// Custom tells that the action runs code of the project, which may refuse with its
+	// own errors.
 	Custom bool `json:"custom,omitempty"`
 }
 
-// Argument is an argument of a function that takes its inputs one by one. One without
-// Input, which is the last, says what is known of the request: the id of the caller as
-// text, or the whole context as jsonb.
+// Argument is an argument of a function that takes its inputs one by one. The last one
+// has no Input and holds data of the request: the id of the caller as text, or the whole
+// context as jsonb.
 type Argument struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`            // as Postgres prints it
 	Input string `json:"input,omitempty"` // the member of the request's body, dotted: values.title
 
-	// Given tells that the argument says whether the request gives the input, null or not.
+	// Given tells that the argument is whether the request gives the input, null or not.
 	Given bool `json:"given,omitempty"`
 }
 
 // ContextType is the type of an argument that takes the whole context.
 const ContextType = "jsonb"
 
-// Signature is the types of what the action's function takes, as Postgres prints them.
+// Signature returns the argument types of the action's function, as Postgres prints them.
 func (a *Action) Signature() string {
 	if len(a.Arguments) == 0 {
 		return PlainSignature
@@ -214,34 +212,34 @@ func (a *Action) Signature() string {
 	return strings.Join(types, ", ")
 }
 
-// PlainSignature is the types of what a function takes that takes its input as a whole.
+// PlainSignature is the argument types of a function that takes its input as a whole.
 const PlainSignature = "jsonb, jsonb"
 
-// FormSignature is the types of what a function takes that has a statement for each form.
+// FormSignature is the argument types of a function with a statement for each form.
 const FormSignature = PlainSignature + ", text"
 
-// Foreseen is the function of a list for operator sets that are foreseen. A request without
-// paging inputs other than first and after, and without orderBy, may go to the form of its
-// set; every other request goes to the action's function.
+// Foreseen is the function of a list for the foreseen operator sets. A request may use the
+// form of its set if it has no paging inputs but first and after, and no orderBy; every
+// other request uses the action's function.
 type Foreseen struct {
 	Function string   `json:"function"` // in schema api, called with (input jsonb, context jsonb, form text)
 	Forms    []string `json:"forms"`    // the sets, as OperatorSet writes them
 
-	// Seeks tells that the forms take a position. What they answer then begins with the
-	// row at the position, if there is still one: it tells that rows lie before the page.
+	// Seeks tells that the forms take a position. Their answer then begins with the row
+	// at the position, if it still exists: it shows that rows precede the page.
 	Seeks bool `json:"seeks,omitempty"`
 }
 
-// Member is a column of the rows that a function answers, and the member that it becomes
-// in a record. The first one is the id, which no row is without.
+// Member is a column of the rows that a function returns, and its member in a record. The
+// first one is the id, which every row has.
 type Member struct {
 	Name   string     `json:"name"`
 	Column string     `json:"column"`
 	Type   MemberType `json:"type"`
 	Array  bool       `json:"array,omitempty"`
 
-	// Embedded tells that the column is beside the row and holds embedded records.
-	// Where any member is, the row itself is the column RowColumn.
+	// Embedded tells that the column is beside the row and holds embedded records. If any
+	// member is embedded, the row itself is the column RowColumn.
 	Embedded bool `json:"embedded,omitempty"`
 }
 
@@ -251,18 +249,18 @@ type SortKey struct {
 	Nullable   bool `json:"nullable,omitempty"`
 	Descending bool `json:"descending,omitempty"`
 
-	// Follows tells that it goes the way of the key before it, also in the order of a
-	// request; Descending says which way that is in the list's own.
+	// Follows tells that its direction is that of the key before it, also in the order of
+	// a request; Descending is that direction in the list's own order.
 	Follows bool `json:"follows,omitempty"`
 }
 
-// DefaultPageSize is how many records a page has whose size a request leaves open.
+// DefaultPageSize is the number of records in a page if a request does not set it.
 const DefaultPageSize = 50
 
-// RowColumn is the column that holds the row where embedded records are beside it.
+// RowColumn is the column that holds the row if embedded records are beside it.
 const RowColumn = "v_row"
 
-// MemberType says how the values of a column are written as JSON.
+// MemberType is how the values of a column are written as JSON.
 type MemberType string
 
 // The types of members.
@@ -290,15 +288,15 @@ type Input struct {
 type FromCaller struct {
 	Table string `json:"table"`
 	Field string `json:"field"`
-	Lacks string `json:"lacks"` // what a caller may lack on the way: person
+	Lacks string `json:"lacks"` // the part of the path that a caller may lack: person
 }
 
-// Sealed is a password or secret that an action writes and that no input brings as
-// such: the server hashes or encrypts a text, and hands the result to the function as
-// a member of "sealed" in its context. The text is one of the following; where it is an
-// input that is absent or null, there is no such member.
+// Sealed is a password or secret that an action writes and no input contains directly.
+// The server hashes or encrypts a text, and passes the result to the function as a member
+// of "sealed" in its context. The text is one of the following; an input that is absent
+// or null makes no member.
 type Sealed struct {
-	Name string `json:"name"` // of the member: the field that is written, as the schema names it
+	Name string `json:"name"` // of the member: the written field, by its name in the schema
 	As   string `json:"as"`   // password or secret
 
 	Input       string  `json:"input,omitempty"`       // its path, dotted, from the request body's root
@@ -307,8 +305,8 @@ type Sealed struct {
 	Secret      string  `json:"secret,omitempty"`      // a name under ctx.secrets
 	Text        *string `json:"text,omitempty"`        // a literal
 
-	// Hidden tells that nothing else of the action reads the input, so that the
-	// function is called without its text.
+	// Hidden tells that only this reads the input, so that the function is called without
+	// its text.
 	Hidden bool `json:"hidden,omitempty"`
 }
 
@@ -318,8 +316,8 @@ const (
 	Secret   = "secret"
 )
 
-// FileInput is an input that takes files and has an upload route. What it demands of
-// a file is what the field demands that the file is stored in.
+// FileInput is an input that takes files and has an upload route. Its requirements for a
+// file are those of the field that stores the file.
 type FileInput struct {
 	Name    string   `json:"name"`              // top-level; the last segment of the route
 	Path    string   `json:"path"`              // dotted, from the request body's root: values.cover
@@ -328,7 +326,7 @@ type FileInput struct {
 	MaxSize int64    `json:"maxSize"`           // bytes
 }
 
-// ConstraintKind is what a constraint demands.
+// ConstraintKind is the kind of a constraint.
 type ConstraintKind string
 
 // The kinds of constraints that a caller can break.
@@ -339,10 +337,10 @@ const (
 	Validate  ConstraintKind = "validate"
 	MaxLength ConstraintKind = "maxLength"
 	MaxItems  ConstraintKind = "maxItems"
-	Range     ConstraintKind = "range" // of values that arithmetic makes
+	Range     ConstraintKind = "range" // of results of arithmetic
 )
 
-// Constraint is a database constraint as callers know it.
+// Constraint is a database constraint in the terms of callers.
 type Constraint struct {
 	Kind    ConstraintKind `json:"kind"`
 	Table   string         `json:"table"`
@@ -351,8 +349,8 @@ type Constraint struct {
 	Limit   int64          `json:"limit,omitempty"`   // of MaxLength, in characters, and MaxItems
 }
 
-// Schemas is a list of named JSON Schemas that keeps its order, and that of the
-// members of each: errors are reported in declaration order.
+// Schemas is a list of named JSON Schemas that keeps its order, and that of the members
+// of each: errors are reported in declaration order.
 type Schemas []Schema
 
 // Schema is a named JSON Schema.

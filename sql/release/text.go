@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Text writes a manifest as JSON, with a line for each action, schema and constraint: it
-// is read by people too, and by every server that starts.
+// Text writes a manifest as JSON, with a line for each action, schema and constraint,
+// since people read it too.
 func (m *Manifest) Text() []byte {
 	text := func(v any) []byte {
 		encoded, err := json.Marshal(v)
