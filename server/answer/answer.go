@@ -10,15 +10,15 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Plan says how a function of schema api is called, with the input and the context of
-// the call, and how what it answers becomes the JSON of the response.
+// Plan describes the call of a function of schema api, with the input and the context of
+// the call, and how its result becomes the JSON of the response.
 type Plan struct {
 	usual Statement
 
-	inputs      *input.Texts // what the function takes of the body one by one; nil means that it takes the body
-	takesCaller bool         // whether it takes who calls alone, and not the whole context
-	record      *Record      // nil means that the function answers JSON
-	pages       *pages       // nil means that it answers at most one record
+	inputs      *input.Texts // the parts of the body that the function takes one by one; nil means that it takes the body
+	takesCaller bool         // whether it takes only the caller, and not the whole context
+	record      *Record      // nil means that the function returns JSON
+	pages       *pages       // nil means that it returns at most one record
 }
 
 // Statement is a call in SQL.
@@ -28,8 +28,8 @@ type Statement struct {
 	Formats []int16 // of the columns: 0 is text, 1 binary; none means text
 }
 
-// NewPlan plans the calls of the function of an action. The records of a page have at most
-// so many bytes together; 0 means any number.
+// NewPlan plans the calls of an action's function. limit is the maximum size of a page's
+// records in bytes; 0 means unlimited.
 func NewPlan(m *release.Manifest, a *release.Action, limit int) *Plan {
 	switch {
 	case a.Record == "" && a.Kind.Writes():
@@ -61,9 +61,9 @@ func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Pl
 	return p
 }
 
-// ForRelease has the statements of a plan differ from those of other releases, in whose
-// functions of the same names another type may have come in. Connections and poolers know
-// a statement that is prepared by its text.
+// ForRelease makes the statements of a plan differ from those of other releases, where
+// functions of the same names may have other types. Connections and poolers identify a
+// prepared statement by its text.
 func (p *Plan) ForRelease(number int64) *Plan {
 	statements := []*Statement{&p.usual}
 	if p.pages != nil {
@@ -75,10 +75,10 @@ func (p *Plan) ForRelease(number int64) *Plan {
 	return p
 }
 
-// IsList tells whether the function answers pages of a list.
+// IsList tells whether the function returns pages of a list.
 func (p *Plan) IsList() bool { return p.pages != nil }
 
-// NewValue plans the calls of a function that answers one value, which is taken as it is.
+// NewValue plans the calls of a function that returns one value, which is used unchanged.
 func NewValue(function string) *Plan { return newValue(function, nil) }
 
 func newValue(function string, arguments []release.Argument) *Plan {
@@ -96,13 +96,13 @@ func newValue(function string, arguments []release.Argument) *Plan {
 	return p
 }
 
-// TakesContext tells whether the function takes all that is known of a request, and not
-// only who calls.
+// TakesContext tells whether the function takes the whole context of a request, and not
+// only the caller.
 func (p *Plan) TakesContext() bool { return !p.takesCaller }
 
-// Parameters returns the parameters of the statements of a plan: for a body, as package
-// input writes it, and a caller, who is empty for nobody. The context, which holds both
-// the caller and what else is known of the request, counts if the plan takes it.
+// Parameters returns the parameters of the statements of a plan: for a body from package
+// input, and a caller, which is empty if anonymous. The context, which includes the
+// caller, is used if the plan takes it.
 func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
 	if p.inputs == nil {
 		return [][]byte{body, context}
@@ -117,8 +117,8 @@ func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
 	return append(parameters, []byte(caller))
 }
 
-// newGuarded plans the calls of a function that answers one value and may run custom code
-// that must not write, for which being stable is not enough. The statement makes its own
+// newGuarded plans the calls of a function that returns one value and may run custom code
+// that must not write. For that, stable is not enough. So the statement makes its own
 // transaction read-only first: `case` evaluates its condition before the call, and the
 // condition is volatile and so is not folded away.
 func newGuarded(function string, further ...string) *Plan {
@@ -127,8 +127,8 @@ func newGuarded(function string, further ...string) *Plan {
 	}}
 }
 
-// callOf calls a function with its arguments, or with input and context if it has none of
-// its own, and then with further texts, which are the release's.
+// callOf calls a function with its arguments, or with input and context if it declares
+// none, and then with further texts from the release.
 func callOf(function string, arguments []release.Argument, further ...string) string {
 	count := len(arguments)
 	if count == 0 {
@@ -160,7 +160,7 @@ func columnsOf(members []release.Member) []string {
 	return columns
 }
 
-// formatsOf returns the formats in which the columns of members have to arrive.
+// formatsOf returns the required formats for the columns of members.
 func formatsOf(members []release.Member) []int16 {
 	formats := make([]int16, len(members))
 	for i, m := range members {
@@ -173,23 +173,23 @@ func formatsOf(members []release.Member) []int16 {
 
 // Answer takes the rows of one call.
 type Answer struct {
-	// Hold is asked for memory before an answer takes more than Free bytes; its error ends
-	// the answer. Nil means that there is enough.
+	// Hold reserves memory before an answer takes more than Free bytes; its error ends the
+	// answer. Nil means unlimited.
 	Hold func(bytes int) error
 
 	plan      *Plan
 	statement *Statement
 	out       []byte // the records, one after the other
-	held      int    // bytes beyond Free that Hold gave
+	held      int    // bytes beyond Free that Hold reserved
 	err       error  // of Hold
 	pageAnswer
 }
 
-// Free is how many bytes an answer may take without asking.
+// Free is the number of bytes that an answer may take without Hold.
 const Free = 64 << 10
 
-// Begin returns the answer of a call. Of anything but a list the page does not matter.
-// What the answer holds is appended to out, which must be empty.
+// Begin returns the answer of a call. Only a list uses the page. The answer is appended
+// to out, which must be empty.
 func (p *Plan) Begin(page Page, out []byte) *Answer {
 	a := &Answer{plan: p, statement: &p.usual, out: out}
 	if p.pages != nil {
@@ -198,17 +198,17 @@ func (p *Plan) Begin(page Page, out []byte) *Answer {
 	return a
 }
 
-// Statement is the call that is to be made.
+// Statement returns the call to make.
 func (a *Answer) Statement() *Statement { return a.statement }
 
-// Restart forgets the rows that came, since the call is made again.
+// Restart discards the rows so far, since the call is repeated.
 func (a *Answer) Restart() {
 	a.out = a.out[:0]
 	a.restartPage()
 }
 
-// Row takes a row, in the formats of the statement; nil is null. The values are not kept.
-// It tells whether more rows are wanted. If not, the rest of the result need not be read.
+// Row takes a row, in the formats of the statement; nil is null. It does not keep the values. It tells whether more
+// rows are wanted. If not, the rest of the result can be skipped.
 func (a *Answer) Row(values [][]byte) (more bool) {
 	if a.Hold != nil && !a.hold(values) {
 		return false
@@ -225,7 +225,7 @@ func (a *Answer) Row(values [][]byte) (more bool) {
 	return true
 }
 
-// hold asks for the memory that one more row needs, if the answer is large.
+// hold reserves the memory for one more row, if the answer is large.
 func (a *Answer) hold(values [][]byte) bool {
 	needed := len(a.out) - Free - a.held
 	for _, v := range values {
@@ -244,8 +244,8 @@ func (a *Answer) hold(values [][]byte) bool {
 // Err returns the error of Hold that ended the answer.
 func (a *Answer) Err() error { return a.err }
 
-// JSON returns the answer, and the memory that Begin was given for further use. The answer
-// is null where there was no row.
+// JSON returns the answer, and the memory from Begin for reuse. The answer is null if
+// there was no row.
 func (a *Answer) JSON() (json, memory []byte) {
 	switch {
 	case a.plan.pages != nil:

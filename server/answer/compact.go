@@ -6,16 +6,16 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// maxDecimals is how many digits behind the point a Decimal has on the wire.
+// maxDecimals is the number of digits after the point of a Decimal on the wire.
 const maxDecimals = 18
 
-// IsJSONB tells whether what actions of a kind answer is jsonb as custom code returned
-// it. All other answers come as they are sent.
+// IsJSONB tells whether actions of a kind return jsonb from custom code unchanged. All
+// other results already have the form of the wire.
 func IsJSONB(k release.Kind) bool { return k == release.Read || k == release.Write }
 
-// Compact returns JSON as Postgres prints jsonb in the form of the wire: without
-// spaces, and with numbers that have neither trailing zeros nor more decimals than
-// any Decimal.
+// Compact returns JSON that Postgres printed from jsonb in the form of the wire: without
+// spaces, and with numbers that have neither trailing zeros nor more decimals than any
+// Decimal.
 func Compact(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); {
@@ -38,7 +38,7 @@ func Compact(text []byte) []byte {
 	return out
 }
 
-// stringEnd returns where the string ends that begins at a place.
+// stringEnd returns the end of the string that begins at start.
 func stringEnd(text []byte, start int) int {
 	for i := start + 1; i < len(text); i++ {
 		switch text[i] {
@@ -76,8 +76,7 @@ func appendTrimmed(out, number []byte) []byte {
 	return out
 }
 
-// roundUp adds one to the last digit of the number that begins at a place, away from
-// zero.
+// roundUp adds one to the last digit of the number that begins at start, away from zero.
 func roundUp(out []byte, start int) []byte {
 	for i := len(out) - 1; i >= start; i-- {
 		switch c := out[i]; {

@@ -16,13 +16,13 @@ import (
 )
 
 // A cursor is base64url of a JSON array: the version, the list with its order, and the
-// values that a row is ordered by, as they go over the wire. It is not signed. So each
-// value is read as strictly as it is written: what a function gets of it can be cast to
-// the type of its column, and no word of Postgres, such as infinity or now, is among them.
+// sort values of a row, as they go over the wire. It is not signed. So each value is read
+// as strictly as it is written: a function can cast it to the type of its column, and
+// words of Postgres, such as infinity or now, are refused.
 
 // Position reads a cursor of the list in the order of a page. It returns the values as a
-// JSON array, which functions take as the position that a page lies beyond, and false for
-// what is not a cursor of this list.
+// JSON array, which functions take as the position before the page, and false for a text
+// that is not a cursor of this list.
 func (p *Plan) Position(page Page) (json []byte, isCursor bool) {
 	text, ok := decodeCursor(page.Cursor)
 	if !ok {
@@ -59,14 +59,14 @@ func (p *Plan) Position(page Page) (json []byte, isCursor bool) {
 	return append(position, ']'), true
 }
 
-// cursorVersion is what a cursor begins with.
+// cursorVersion is the beginning of a cursor.
 const cursorVersion = "1"
 
-// cursorAlphabet is what the text of a cursor is made of.
+// cursorAlphabet has the characters of a cursor.
 const cursorAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-// decodeCursor returns what a cursor holds. The decoder of Go skips line breaks, which no
-// cursor has.
+// decodeCursor returns the content of a cursor. The decoder of Go skips line breaks,
+// which a cursor does not have.
 func decodeCursor(cursor string) (text []byte, ok bool) {
 	if strings.Trim(cursor, cursorAlphabet) != "" {
 		return nil, false
@@ -75,8 +75,8 @@ func decodeCursor(cursor string) (text []byte, ok bool) {
 	return text, err == nil
 }
 
-// appendMark appends the name of a list and its order, so that a cursor of one is not
-// taken by another.
+// appendMark appends the name of a list and its order, so that another list or order
+// refuses the cursor.
 func (p *pages) appendMark(out []byte, order []sortKey) []byte {
 	out = append(out, p.action...)
 	for _, k := range order {
@@ -90,7 +90,7 @@ func (p *pages) appendMark(out []byte, order []sortKey) []byte {
 	return out
 }
 
-// isValue tells whether a value of a cursor is one of the key's.
+// isValue tells whether a value of a cursor is valid for the key.
 func (k sortKey) isValue(value jsontext.Value) bool {
 	if value.Kind() == 'n' {
 		return k.isNullable
@@ -98,8 +98,7 @@ func (k sortKey) isValue(value jsontext.Value) bool {
 	return isWritten[k.kind](value)
 }
 
-// isWritten tells, of each type that lists are ordered by, whether a value is one as
-// cursors hold it.
+// isWritten tells for each type of sort field whether a value has the form of cursors.
 var isWritten = map[release.MemberType]func(jsontext.Value) bool{
 	release.TextMember:    func(v jsontext.Value) bool { text, ok := textOf(v); return ok && !strings.ContainsRune(text, 0) },
 	release.BooleanMember: func(v jsontext.Value) bool { return v.Kind() == 't' || v.Kind() == 'f' },
@@ -117,10 +116,10 @@ func textOf(v jsontext.Value) (text string, ok bool) {
 	return text, v.Kind() == '"' && json.Unmarshal(v, &text) == nil
 }
 
-// The digits of a numeric before and behind the point.
+// The digits of a numeric before and after the point.
 const maxWhole, maxFraction = 131072, 16383
 
-// isDecimal takes numbers without exponent, which Postgres writes none with.
+// isDecimal accepts numbers without exponent, as Postgres writes them.
 func isDecimal(v jsontext.Value) bool {
 	if v.Kind() != '0' || bytes.ContainsAny(v, "eE") {
 		return false
@@ -129,7 +128,7 @@ func isDecimal(v jsontext.Value) bool {
 	return len(whole) <= maxWhole && len(fraction) <= maxFraction
 }
 
-// isMoment takes moments from the year 1 on in exactly this layout.
+// isMoment accepts moments from the year 1 on in exactly this layout.
 func isMoment(v jsontext.Value, layout string) bool {
 	text, ok := textOf(v)
 	if !ok {
@@ -139,8 +138,8 @@ func isMoment(v jsontext.Value, layout string) bool {
 	return err == nil && t.Year() > 0 && t.Format(layout) == text
 }
 
-// duration is the form in which Postgres writes an interval, and intervalLimits how large
-// its parts are at most.
+// duration is the form in which Postgres writes an interval, and intervalLimits are the
+// maxima of its parts.
 var duration = regexp.MustCompile(`^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?\d+)(?:\.\d{1,6})?S)?)?$`)
 
 var intervalLimits = [...]int64{178_956_969, 11, math.MaxInt32, math.MaxInt32, 59, 59}

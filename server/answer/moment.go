@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// epoch is what Postgres counts from.
+// epoch is the zero of Postgres' times.
 var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // appendTimestamp writes a timestamptz, microseconds since the epoch: in UTC, with three
-// digits below the second. One that is infinite is null.
+// decimals of a second. An infinite one is null.
 func appendTimestamp(out, value []byte) []byte {
 	us := int64(binary.BigEndian.Uint64(value))
 	if us == math.MaxInt64 || us == math.MinInt64 {
@@ -99,7 +99,7 @@ func appendDuration(out, value []byte) []byte {
 	return append(out, '"')
 }
 
-// appendFraction writes millionths behind a point, without trailing zeros.
+// appendFraction writes millionths after a point, without trailing zeros.
 func appendFraction(out []byte, millionths int64) []byte {
 	if millionths == 0 {
 		return out

@@ -14,11 +14,11 @@ func Quote[T string | []byte](b []byte, s T) []byte {
 	if bytes.IndexByte(t, 0) >= 0 {
 		t = bytes.ReplaceAll(t, []byte{0}, []byte("\uFFFD"))
 	}
-	b, _ = jsontext.AppendQuote(b, t) // its error is about what has just been replaced
+	b, _ = jsontext.AppendQuote(b, t) // the error is about the bytes that t has replaced
 	return b
 }
 
-// Encode writes JSON without the escapes that only HTML would need.
+// Encode writes JSON without the escapes for HTML.
 func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -1,9 +1,9 @@
-// Package answer says how a function of the database is called, and writes what it
-// answers as the JSON of the response.
+// Package answer defines the calls of database functions, and writes their results as the
+// JSON of the response.
 //
-// A function whose answer is a record answers the row. The release holds the names and
-// types of the columns, in the order of the wire; from them a Record is compiled once, and
-// writing a row is one pass over its columns. The JSON is byte for byte what row_to_json
+// A function with a record as result returns the row. The release has the names and types
+// of the columns, in the order of the wire. A Record is compiled from them once, and
+// writes a row in one pass over its columns. The JSON is byte for byte what row_to_json
 // would make of the row with Timestamps, Durations and Decimals in the form of the wire.
 package answer
 
@@ -22,7 +22,7 @@ type Record struct {
 
 // column is a column of the rows.
 type column struct {
-	key    []byte // what comes before the value: a comma but for the first, the name, a colon
+	key    []byte // the text before the value: a comma but for the first, the name, a colon
 	append func(out, value []byte) []byte
 }
 
@@ -39,8 +39,8 @@ func NewRecord(members []release.Member) *Record {
 	return r
 }
 
-// Append appends the JSON of a row. The values are in the formats that formatsOf says; nil
-// is null.
+// Append appends the JSON of a row. The values are in the formats from formatsOf; nil is
+// null.
 func (r *Record) Append(out []byte, values [][]byte) []byte {
 	for i := range r.columns {
 		c := &r.columns[i]
@@ -97,7 +97,7 @@ func appendBoolean(out, value []byte) []byte {
 	return strconv.AppendBool(out, value[0] == 't')
 }
 
-// appendNumber writes a number as it comes. What is none, such as NaN, is a string.
+// appendNumber writes a number unchanged. A value such as NaN becomes a string.
 func appendNumber(out, value []byte) []byte {
 	if last := value[len(value)-1]; last < '0' || last > '9' {
 		return input.AppendText(out, value)
@@ -124,10 +124,10 @@ func appendDecimal(out, value []byte) []byte {
 	return appendNumber(out, value)
 }
 
-// appendTextArray writes an array that is given in text form, and returns what follows
-// it (Postgres 15, chapter 8.15.6).
+// appendTextArray writes an array in text form, and returns the rest of value (Postgres
+// 15, chapter 8.15.6).
 func appendTextArray(out, value []byte, element func(out, value []byte) []byte) (written, rest []byte) {
-	for value[0] != '{' { // bounds other than usual are before it
+	for value[0] != '{' { // unusual bounds are before it
 		value = value[1:]
 	}
 	out, value = append(out, '['), value[1:]
@@ -158,7 +158,7 @@ func appendTextArray(out, value []byte, element func(out, value []byte) []byte) 
 	return append(out, ']'), value[1:]
 }
 
-// unquoted reads a quoted element of an array and returns what follows it.
+// unquoted reads a quoted element of an array and returns the rest.
 func unquoted(value []byte) (text, rest []byte) {
 	isPlain := true
 	for i := 1; ; i++ {
@@ -182,9 +182,9 @@ func unquoted(value []byte) (text, rest []byte) {
 	}
 }
 
-// appendBinaryArray writes an array that is given in binary form: dimensions, flags, the
-// type of elements, length and lower bound of each dimension, then each element by its
-// length (array_send).
+// appendBinaryArray writes an array in binary form: dimensions, flags, the type of
+// elements, length and lower bound of each dimension, then each element after its length
+// (array_send).
 func appendBinaryArray(out, value []byte, element func(out, value []byte) []byte) []byte {
 	next := func() int {
 		n := int32(binary.BigEndian.Uint32(value))

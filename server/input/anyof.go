@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// nullable is a schema that is a component or null. It is filled when its
-// component is: the two may contain each other.
+// nullable is a schema that is a component or null. It is filled together with its
+// component, since the two may contain each other.
 type nullable struct {
 	node      *node
 	component *node
@@ -35,8 +35,8 @@ func (c *compiler) nullableReference(s *release.JSONSchema) (*node, error) {
 	return n, nil
 }
 
-// fillNullables makes each nullable schema a copy of its component that accepts
-// null as well.
+// fillNullables makes each nullable schema a copy of its component that also accepts
+// null.
 func (c *compiler) fillNullables() {
 	for _, e := range c.nullables {
 		n := e.node
@@ -82,8 +82,8 @@ func (n *node) setAlternatives(branches []*release.JSONSchema) error {
 	return nil
 }
 
-// lacksAlternative tells whether an object has none of the sets of properties of
-// which it needs one.
+// lacksAlternative tells whether an object has none of the required alternative sets of
+// properties.
 func (n *node) lacksAlternative(has func(property int) bool) bool {
 	for _, set := range n.alternatives {
 		complete := true

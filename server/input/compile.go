@@ -9,9 +9,9 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Compile builds the reader of one action's input from the published schemas. It
-// fails if the schema of that name, or one it refers to, does not exist, or says
-// what this package does not check.
+// Compile builds the reader of one action's input from the published schemas. It fails if
+// the schema of that name, or one it refers to, is missing or has a requirement that this
+// package does not check.
 func Compile(schemas release.Schemas, name string) (*Reader, error) {
 	c := compiler{schemas: schemas, components: map[string]*node{}}
 	root, err := c.component(name)
@@ -80,7 +80,7 @@ func (c *compiler) reference(s *release.JSONSchema) (*node, error) {
 	return c.component(name)
 }
 
-// onlyAnnotations fails if one of the keywords beside a given one demands anything.
+// onlyAnnotations fails if a keyword beside the given one is not an annotation.
 func onlyAnnotations(s *release.JSONSchema, beside string) error {
 	for _, k := range s.Keywords {
 		if k.Name != beside && !isAnnotation(k.Name) {
@@ -90,7 +90,7 @@ func onlyAnnotations(s *release.JSONSchema, beside string) error {
 	return nil
 }
 
-// isAnnotation tells whether a keyword demands nothing.
+// isAnnotation tells whether a keyword has no requirement.
 func isAnnotation(keyword string) bool {
 	return keyword == "description" || keyword == "default" ||
 		strings.HasPrefix(keyword, "x-") && keyword != "x-format"
@@ -134,7 +134,7 @@ func (c *compiler) compile(n *node, s *release.JSONSchema, isRoot bool) error {
 	return nil
 }
 
-// keyword takes over one keyword. Those that are about others are taken over after all.
+// keyword handles one keyword. Keywords that depend on others are handled after all.
 func (c *compiler) keyword(n *node, s *release.JSONSchema, k release.Keyword) (err error) {
 	switch k.Name {
 	case "properties":
@@ -167,7 +167,7 @@ func (c *compiler) keyword(n *node, s *release.JSONSchema, k release.Keyword) (e
 	return err
 }
 
-// isUnknown tells whether a keyword may demand what is not checked.
+// isUnknown tells whether a keyword may have a requirement that is not checked.
 func isUnknown(keyword string) bool {
 	switch keyword {
 	case "type", "enum", "format", "x-format":
@@ -176,8 +176,7 @@ func isUnknown(keyword string) bool {
 	return keywordKinds(keyword) == 0 && !isAnnotation(keyword)
 }
 
-// keywordKinds returns the types that a keyword says something about, or 0 if it
-// is about all of them.
+// keywordKinds returns the types that a keyword applies to, or 0 for all of them.
 func keywordKinds(keyword string) kinds {
 	switch keyword {
 	case "properties", "required", "anyOf", "additionalProperties", "dependentSchemas",
@@ -194,8 +193,8 @@ func keywordKinds(keyword string) kinds {
 	}
 }
 
-// setKinds reads type and enum. A schema of an enum alone is one of strings and,
-// where it lists null, of null.
+// setKinds reads type and enum. A schema with an enum alone accepts strings and, if the
+// enum lists null, null.
 func (n *node) setKinds(s *release.JSONSchema) error {
 	n.kinds = kindAny
 	if s.Types != nil {
@@ -285,7 +284,7 @@ func (n *node) setFormat(name string, isOwn bool) error {
 	return nil
 }
 
-// setNumberBounds gives numbers without bounds those of what the database holds.
+// setNumberBounds gives numbers without bounds those of the database.
 func (n *node) setNumberBounds() {
 	minimum, maximum := "", ""
 	switch {

@@ -16,7 +16,7 @@ const maxNameBytes = 255
 
 const dataScheme = "data:"
 
-// hasDataScheme tells an inline file from an upload key.
+// hasDataScheme distinguishes an inline file from an upload key.
 func hasDataScheme(text []byte) bool {
 	return len(text) >= len(dataScheme) && strings.EqualFold(string(text[:len(dataScheme)]), dataScheme)
 }
@@ -39,14 +39,14 @@ func dataURLProblem(text []byte) string {
 //
 //	data:TYPE/SUBTYPE[;PARAMETER=VALUE…];name=NAME;base64,DATA
 //
-// The name may be anywhere among the parameters of the type, once. Like theirs, its
-// value may be quoted. What follows it without "=" belongs to it: some encoders leave its
-// semicolons as they are, and a parameter has a value.
+// The name may be anywhere among the parameters of the type, once. Like their values, it
+// may be quoted. Text after it without "=" belongs to the name: some encoders do not
+// escape its semicolons, and a parameter has a value.
 func splitDataURL(text []byte) (file File, data []byte, problem string) {
 	if !hasDataScheme(text) {
 		return File{}, nil, notDataURL
 	}
-	comma := bytes.LastIndexByte(text, ',') // data has none, a quoted parameter may
+	comma := bytes.LastIndexByte(text, ',') // data has no comma, a quoted parameter may
 	if comma < 0 || !isBase64(text[comma+1:]) {
 		return File{}, nil, notDataURL
 	}
@@ -89,7 +89,7 @@ func (p Place) isInline() bool {
 	return (p.Format == "data-url" || p.Format == "file") && hasDataScheme(p.text())
 }
 
-// text is the value without a copy, which large files need not have.
+// text returns the value without a copy, for large files.
 func (p Place) text() []byte {
 	text := p.json[1 : len(p.json)-1]
 	if bytes.IndexByte(text, '\\') >= 0 {
@@ -98,8 +98,8 @@ func (p Place) text() []byte {
 	return text
 }
 
-// Inline returns the file that the value of a place holds, and false if the value
-// is an upload key. The place has been checked, so that it holds one or the other.
+// Inline returns the file in the value of a place, and false for an upload key. The place
+// has been checked, so that it holds one or the other.
 func (p Place) Inline() (File, bool) {
 	text := p.text()
 	if !hasDataScheme(text) {
@@ -144,7 +144,7 @@ func splitUnquoted(text string) []string {
 	return append(parts, text[start:])
 }
 
-// unquote takes the quotes off a quoted value.
+// unquote removes the quotes of a quoted value.
 func unquote(value string) string {
 	if len(value) < 2 || value[0] != '"' || value[len(value)-1] != '"' {
 		return value
@@ -186,8 +186,8 @@ var base64Alphabet = func() (table [256]bool) {
 	return table
 }()
 
-// FileNameProblem returns what is wrong with the name of a file, or "". A name has 1 to 255 bytes that are no path and
-// do not disguise what they say.
+// FileNameProblem returns what is wrong with the name of a file, or "". A name has 1 to 255 bytes, is not a path and
+// does not disguise its text.
 func FileNameProblem(name string) string {
 	switch {
 	case name == "":
@@ -232,8 +232,8 @@ func isContentType(text string) bool {
 	return err == nil && isTypeName(kind) && isTypeName(subtype)
 }
 
-// isTypeName tells whether a type or subtype may be called that. A range such as image/*
-// is none.
+// isTypeName tells whether a text is the name of a type or subtype. A range such as
+// image/* is not.
 func isTypeName(name string) bool {
 	for i := range len(name) {
 		c := name[i] | 0x20

@@ -1,20 +1,19 @@
 // Package input turns the bytes of a request into the checked JSON that goes to
 // Postgres.
 //
-// In come the body of a POST or the query string of a GET, and the JSON Schema
-// that is published for the action. Out comes an Input: compact JSON made of the
-// values that were read, never of the bytes that were sent, with numbers, dates,
-// timestamps and durations in the one form that the database functions expect.
-// What is refused is refused with *Malformed, if it is not JSON that is accepted
-// at all, or with *Invalid, which lists every problem.
+// The input is the body of a POST or the query string of a GET, and the JSON Schema that
+// is published for the action. The output is an Input: compact JSON made of the values
+// that were read, never of the bytes that were sent, with numbers, dates, timestamps and
+// durations in the form that the database functions expect. A refusal is a *Malformed for
+// text that is not accepted JSON, or an *Invalid, which lists every problem.
 //
 // Reading, checking and writing are one pass. It is safe for input of any kind:
 // depth, numbers and the number of problems kept are bounded.
 //
 // # Schemas
 //
-// Compile knows a closed set of keywords and refuses every other one, so that
-// nothing published goes unchecked:
+// Compile knows a closed set of keywords and refuses every other one, so that everything
+// published is checked:
 //
 //   - type (a name or a list of names), enum (of strings and null), $ref to
 //     #/components/schemas/X (beside it only annotations)
@@ -34,10 +33,10 @@
 // A keyword is allowed only beside a type that it applies to. The formats are date,
 // date-time, duration, markdown, data-url, relative-period, password and decimal.
 //
-// An integer without bounds is bound to ±9007199254740991, a number without
-// format decimal to what single precision holds: both are what the database can
-// take. A date-time may name a leap second where one can be (23:59:60 UTC at the
-// end of a month); it is passed on as the first second of the next day.
+// An integer without bounds is limited to ±9007199254740991, a number without format
+// decimal to single precision: these are the limits of the database. A date-time may name
+// a leap second at a possible time (23:59:60 UTC at the end of a month); it is passed on
+// as the first second of the next day.
 //
 // # Lists
 //

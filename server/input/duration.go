@@ -7,28 +7,27 @@ import (
 	"strings"
 )
 
-// The bounds of the parts of a duration. With them no sum of parts overflows an
-// interval.
+// The bounds of the parts of a duration. They keep every sum of parts within an interval.
 const (
 	maxPartDigits     = 8
 	maxFractionDigits = 6
 )
 
-// appendDuration writes an ISO 8601 duration as a JSON string, its parts in the
-// order and with the meaning they have for an interval of the database:
+// appendDuration writes an ISO 8601 duration as a JSON string. Order and meaning of its
+// parts are those of an interval of the database:
 //
 //	P [nY] [nM] [nW] [nD] [ T [nH] [nM] [nS] ]
 //
 // Each part may be negative and the last may have a fraction, which is written in the
-// next smaller units; of years it gives whole months, and months have none. Parts that
-// are zero are left out, and so are zeros that do not count.
+// next smaller units. A fraction of years must give whole months, and months have none.
+// Zero parts and insignificant zeros are left out.
 func appendDuration(out, text []byte) ([]byte, bool) {
 	if len(text) == 0 || text[0] != 'P' {
 		return out, false
 	}
 	text = text[1:]
 	out = append(out, `"P`...)
-	units, isTime, isTimeWritten := "YMWD", false, false // units: those that may still come
+	units, isTime, isTimeWritten := "YMWD", false, false // units: those that may still follow
 	start := len(out)
 	parts := 0
 	for len(text) > 0 {
@@ -83,8 +82,8 @@ type durationPart struct {
 	isFraction bool // whether there is a point
 }
 
-// carry takes the fraction of a part and returns it in smaller units. It is false if
-// there are none in which it is whole.
+// carry removes the fraction of a part and returns it in smaller units. It is false if no
+// units make it whole.
 func (p *durationPart) carry(isTime bool) (smaller []durationPart, ok bool) {
 	if len(p.fraction) == 0 || p.unit == 'S' {
 		return nil, true

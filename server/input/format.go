@@ -1,6 +1,6 @@
 package input
 
-// format is what a string or number must look like, beyond its type.
+// format is the form of a string or number beyond its type.
 type format uint8
 
 const (
@@ -53,7 +53,7 @@ func (f format) name() string {
 	return ""
 }
 
-// kinds returns the type that the format is about.
+// kinds returns the type that the format applies to.
 func (f format) kinds() kinds {
 	if f == formatDecimal {
 		return kindNumber
@@ -66,9 +66,9 @@ func (f format) isPlace() bool {
 	return f == formatDataURL || f == formatFile || f == formatPassword || f == formatSecret
 }
 
-// appendForm writes a text in the one form of a format that has several, as JSON.
-// If the text does not have the format, problem says so and nothing is written
-// that may be used.
+// appendForm writes a text in the canonical form of a format that has several, as JSON.
+// If the text does not have the format, problem explains why, and the output is not
+// usable.
 func (f format) appendForm(out, content []byte) (written []byte, problem string) {
 	var ok bool
 	switch f {
@@ -89,8 +89,8 @@ func (f format) appendForm(out, content []byte) (written []byte, problem string)
 	return out, ""
 }
 
-// problem returns what is wrong with a text of a format that is passed on as it
-// is, or "".
+// problem returns what is wrong with a text of a format that is passed on unchanged, or
+// "".
 func (f format) problem(content []byte) string {
 	if f == formatDataURL || f == formatFile && hasDataScheme(content) {
 		return dataURLProblem(content)

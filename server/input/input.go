@@ -21,8 +21,8 @@ func newReader(root *node) *Reader {
 	return &Reader{root: root, walkers: sync.Pool{New: func() any { return &walker{} }}}
 }
 
-// Any returns a reader that demands nothing of the values it reads. With it a
-// request can be found malformed before it is known which action it is for.
+// Any returns a reader that accepts any values. It detects a malformed request before its
+// action is known.
 func Any() *Reader {
 	return newReader(anything)
 }
@@ -72,17 +72,17 @@ type Input struct {
 // Page returns the page that a list asks for.
 func (in Input) Page() Page { return in.page }
 
-// TakesFiles tells whether some value of the input is a file.
+// TakesFiles tells whether a value of the input may be a file.
 func (r *Reader) TakesFiles() bool {
 	return r.root.takes(map[*node]bool{}, formatDataURL, formatFile)
 }
 
-// TakesPasswords tells whether some value of the input is a password, to be hashed.
+// TakesPasswords tells whether a value of the input may be a password, to be hashed.
 func (r *Reader) TakesPasswords() bool {
 	return r.root.takes(map[*node]bool{}, formatPassword)
 }
 
-// TakesSecrets tells whether some value of the input is a secret, to be encrypted.
+// TakesSecrets tells whether a value of the input may be a secret, to be encrypted.
 func (r *Reader) TakesSecrets() bool {
 	return r.root.takes(map[*node]bool{}, formatSecret)
 }
@@ -104,9 +104,9 @@ func (n *node) takes(seen map[*node]bool, formats ...format) bool {
 	return false
 }
 
-// OperatorSet returns the operators in the filter of a list as dotted paths,
-// sorted and joined by commas: author.id.equals,title.startsWith. An explicit
-// input appears by its name alone. An operator whose operand is null ends in :null.
+// OperatorSet returns the operators in the filter of a list as dotted paths, sorted and
+// joined by commas: author.id.equals,title.startsWith. An explicit input is represented
+// by its name alone. An operator with a null operand ends in :null.
 func (in Input) OperatorSet() string {
 	return in.operators
 }
@@ -122,15 +122,15 @@ func (in Input) WithMember(name string, value []byte) Input {
 	return in
 }
 
-// PlainPage tells whether a list asks for a page from the front in the order of
-// the action and without a count: of the paging inputs it gives first and after
-// at most, and neither orderBy nor totalCount.
+// PlainPage tells whether a list asks for a page from the front in the order of the
+// action and without a count. Of the paging inputs it gives at most first and after, and
+// it gives neither orderBy nor totalCount.
 func (in Input) PlainPage() bool {
 	return in.plain
 }
 
-// Places returns the values that must be replaced before the call, in the order
-// in which they are in JSON: files, passwords and secrets that are not null.
+// Places returns the values that must be replaced before the call, in their order in
+// JSON: files, passwords and secrets that are not null.
 func (in Input) Places() []Place {
 	return in.places
 }
@@ -138,12 +138,12 @@ func (in Input) Places() []Place {
 // Place is a text within an input that is replaced before the call.
 type Place struct {
 	Path       string // dotted, as in the field of a problem
-	Format     string // data-url, file, password or secret; text if it was found
+	Format     string // data-url, file, password or secret; text for a place from Find
 	start, end int    // within Input.JSON
 	json       []byte
 }
 
-// IsFound tells whether the place is one of Find's.
+// IsFound tells whether the place is from Find.
 func (p Place) IsFound() bool { return p.Format == "text" }
 
 // Text returns the value.
@@ -158,8 +158,8 @@ func (p Place) Text() string {
 	return text
 }
 
-// Replace returns the JSON of the input with each of its places replaced by the JSON that
-// value returns for it; i counts the places in their order.
+// Replace returns the JSON of the input with each place replaced by the JSON from value;
+// i counts the places in their order.
 func (in Input) Replace(value func(i int) []byte) []byte {
 	out := make([]byte, 0, len(in.JSON)+replacementSize*len(in.places))
 	done := 0
@@ -171,9 +171,8 @@ func (in Input) Replace(value func(i int) []byte) []byte {
 	return append(out, in.JSON[done:]...)
 }
 
-// WithoutContents returns the input with the empty text in each place that holds an
-// inline file. Such an input is small, and who has read the files can let go of the
-// other.
+// WithoutContents returns the input with an empty text in each place of an inline file.
+// Such an input is small: a caller that has read the files can release the original.
 func (in Input) WithoutContents() Input {
 	out := in
 	out.JSON, out.places = nil, slices.Clone(in.places)
@@ -196,7 +195,7 @@ func (in Input) WithoutContents() Input {
 	return out
 }
 
-// replacementSize is room for what stands for a place: a file, or a sealed text.
+// replacementSize is room for the replacement of a place: a file, or a sealed text.
 const replacementSize = 256
 
 // Find returns the text at a path of objects, as a place; false if there is none.
@@ -210,7 +209,7 @@ func (in Input) Find(path string) (Place, bool) {
 		if d.StackPointer() != pointer {
 			continue
 		}
-		value, err := d.ReadValue() // which is behind the name
+		value, err := d.ReadValue() // the value after the name
 		if err != nil || value.Kind() != '"' {
 			return Place{}, false
 		}
@@ -230,7 +229,7 @@ func (in Input) With(p Place) Input {
 	return in
 }
 
-// operatorSet joins the operators that were met.
+// operatorSet joins the operators in the input.
 func (w *walker) operatorSet() string {
 	switch len(w.operators) {
 	case 0:

@@ -24,8 +24,8 @@ type list struct {
 	orderBy                                   int // -1 if the list cannot be sorted
 }
 
-// newList compiles the body of a list. Its dependentSchemas must say what page
-// checks, no more and no less.
+// newList compiles the body of a list. Its dependentSchemas must be exactly the rules
+// that page checks.
 func newList(n *node, dependent []release.Property) (*list, error) {
 	at := func(name string) int {
 		if i, ok := n.index[name]; ok {
@@ -72,7 +72,7 @@ func needsRule(name, other string) string {
 	return name + " needs " + other
 }
 
-// excludesRule is the same whichever of the two is named first.
+// excludesRule is independent of the order of the two names.
 func excludesRule(name, other string) string {
 	return min(name, other) + " excludes " + max(name, other)
 }
@@ -100,9 +100,8 @@ func readPagingRules(dependent []release.Property) ([]string, error) {
 	return slices.Compact(rules), nil
 }
 
-// page returns what is wrong with a combination of paging inputs: the property it
-// is about, and the problem, which is "" if there is none. The first rule that
-// applies counts.
+// page returns the first problem of a combination of paging inputs, and its property. The
+// problem is "" for a valid combination.
 func (l *list) page(has func(property int) bool) (property int, problem string) {
 	isOffset := has(l.limit) || has(l.offset)
 	for _, cursor := range [...]int{l.first, l.last, l.after, l.before} {
@@ -126,8 +125,8 @@ func (l *list) page(has func(property int) bool) (property int, problem string) 
 	}
 }
 
-// isPlain tells whether a page is one from the front, in the list's own order and
-// without a count.
+// isPlain tells whether a page is at the front, in the list's own order and without a
+// count.
 func (l *list) isPlain(has func(property int) bool) bool {
 	for _, i := range [...]int{l.last, l.before, l.limit, l.offset, l.totalCount} {
 		if has(i) {
@@ -139,24 +138,24 @@ func (l *list) isPlain(has func(property int) bool) bool {
 
 // Page is the page that the body of a list asks for.
 type Page struct {
-	Size        int // 0 means that the request leaves it open
+	Size        int // 0 if the request does not set it
 	Offset      int
-	IsBackwards bool // it is one before a cursor, or the last one
+	IsBackwards bool // it is before a cursor, or the last one
 	Cursor      string
-	HasCursor   bool // it lies beyond Cursor
-	HasLimit    bool // it is asked for by its place
+	HasCursor   bool // it is beyond Cursor
+	HasLimit    bool // it is given by its position
 	CountsAll   bool
 	OrderBy     []Key
 }
 
-// Key is a field that a request orders a list by.
+// Key is a field for ordering a list by request.
 type Key struct {
 	Name       string
 	Descending bool
 }
 
-// notePaging notes what a paging input asks for. The value has not been judged yet: one that is
-// wrong is refused, and then nobody looks at the page.
+// notePaging notes the value of a paging input. The value is not checked yet: an invalid one is
+// refused, and then the page is not used.
 func (l *list) notePaging(p *Page, property int, value []byte) {
 	number := func() int {
 		n, _ := strconv.Atoi(string(value))
@@ -182,7 +181,7 @@ func (l *list) notePaging(p *Page, property int, value []byte) {
 	}
 }
 
-// readText reads a string; of anything else it returns none.
+// readText reads a string; it returns an empty text for any other value.
 func readText(value []byte) string {
 	var text string
 	_ = json.Unmarshal(value, &text)
@@ -212,15 +211,15 @@ func readOrder(value []byte) []Key {
 	}
 }
 
-// Paging is what is added to the body of a list where the request leaves it open. The
-// zero Paging adds nothing.
+// Paging is added to the body of a list for values that the request leaves open. The zero
+// Paging adds nothing.
 type Paging struct {
 	Size       int  // of the page; 0 leaves it to the database
-	TotalCount bool // whether to count in any case
+	TotalCount bool // whether to count always
 }
 
-// WithPaging returns the reader with what it adds to the body of a list. Any other
-// body it leaves as it is.
+// WithPaging returns the reader with additions to the body of a list. It leaves any other
+// body unchanged.
 func (r *Reader) WithPaging(p Paging) *Reader {
 	added := newReader(r.root)
 	added.paging = p
@@ -247,13 +246,13 @@ func (p Paging) complete(w *walker) {
 		w.page.Size = p.Size
 	}
 	if p.TotalCount {
-		add(`"totalCount":true`) // the database takes the last of two
+		add(`"totalCount":true`) // the database uses the last of two
 		w.isPlain, w.page.CountsAll = false, true
 	}
 }
 
-// withOperators returns the body of a list in which the operands below where know
-// their operator. Query objects are shared between fields, so they are copied.
+// withOperators returns the body of a list with operands below where that know their
+// operator. Query objects are shared between fields, so they are copied.
 func (n *node) withOperators() (*node, error) {
 	i, ok := n.index["where"]
 	if !ok {
@@ -269,7 +268,7 @@ func (n *node) withOperators() (*node, error) {
 	return &body, nil
 }
 
-// operands copies the part of a filter at a path. What is not an object with
+// operands copies the part of a filter at a path. A value that is not an object with
 // properties is an operand.
 func (n *node) operands(path string, depth int) (*node, error) {
 	if depth == 0 {

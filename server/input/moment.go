@@ -2,16 +2,16 @@ package input
 
 import "time"
 
-// moment is an RFC 3339 date-time as it is written.
+// moment is an RFC 3339 date-time as written.
 type moment struct {
 	year, month, day     int
 	hour, minute, second int // the second may be 60
-	millisecond          int // digits beyond are cut off
+	millisecond          int // further digits are cut off
 	offset               int // minutes east of UTC
 }
 
-// appendDate writes the date of a date or of a date-time as a JSON string. Of a
-// date-time it is the date as written; time and offset do not count.
+// appendDate writes the date of a date or of a date-time as a JSON string. It is the date
+// as written; time and offset of a date-time are ignored.
 func appendDate(out, text []byte) ([]byte, bool) {
 	m, ok := parseDate(text)
 	if ok && len(text) > len("2006-01-02") {
@@ -39,7 +39,7 @@ func appendTimestamp(out, text []byte) ([]byte, bool) {
 	return t.AppendFormat(out, `"2006-01-02T15:04:05.000Z"`), true
 }
 
-// utc returns the instant. Beyond the end of a minute or day it counts on.
+// utc returns the instant. It carries beyond the end of a minute or day.
 func (m moment) utc() time.Time {
 	return time.Date(m.year, time.Month(m.month), m.day, m.hour, m.minute-m.offset, m.second,
 		m.millisecond*int(time.Millisecond), time.UTC)
@@ -91,7 +91,7 @@ func parseDate(text []byte) (m moment, ok bool) {
 	return m, day <= 28 || day == m.utc().Day()
 }
 
-// setFraction reads the digits after the point and returns what follows them.
+// setFraction reads the digits after the point and returns the rest.
 func (m *moment) setFraction(text []byte) (rest []byte, ok bool) {
 	digits := 0
 	for digits < len(text) && '0' <= text[digits] && text[digits] <= '9' {
@@ -121,8 +121,8 @@ func (m *moment) setOffset(text []byte) bool {
 	return ok1 && ok2 && (text[0] == '+' || text[0] == '-')
 }
 
-// isLeapSecond tells whether second 60 is one that RFC 3339 allows: at the end of
-// a month, in UTC.
+// isLeapSecond tells whether RFC 3339 allows second 60 here: at the end of a month, in
+// UTC.
 func (m moment) isLeapSecond() bool {
 	next := m.utc()
 	return next.Day() == 1 && next.Hour() == 0 && next.Minute() == 0

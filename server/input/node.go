@@ -17,7 +17,7 @@ const (
 	kindAny = kindObject | kindArray | kindString | kindInteger | kindNumber | kindBoolean | kindNull
 )
 
-// kindNames lists the JSON types as schemas and problems call them.
+// kindNames lists the JSON types by their names in schemas and problems.
 var kindNames = [...]struct {
 	kind kinds
 	name string
@@ -41,7 +41,7 @@ func kindNamed(name string) kinds {
 	return 0
 }
 
-// name is the name of a set of one type.
+// name returns the name of a set of one type.
 func (k kinds) name() string {
 	for _, e := range kindNames {
 		if e.kind == k {
@@ -60,7 +60,7 @@ type node struct {
 	properties    []property
 	index         map[string]int // from names to properties
 	required      bool           // whether a property is required
-	alternatives  [][]int        // sets of properties of which one must be given; nil means none
+	alternatives  [][]int        // alternative sets of properties, one of which must be given; nil means none
 	closed        bool           // no other properties than these
 	minProperties limit
 	maxProperties limit
@@ -84,8 +84,8 @@ type node struct {
 	minimum *bound // nil means none
 	maximum *bound
 
-	// operator is the dotted path below where, if the value is an operand of a
-	// list's filter.
+	// operator is the dotted path below where, if the value is an operand of a list's
+	// filter.
 	operator string
 }
 
@@ -99,7 +99,7 @@ type property struct {
 // limit is a bound of a count; the zero limit is none.
 type limit struct {
 	count int
-	text  string // its digits; empty means that there is no limit
+	text  string // its digits; empty means no limit
 }
 
 func (l limit) isAbove(count int) bool {
@@ -110,20 +110,20 @@ func (l limit) isBelow(count int) bool {
 	return l.text != "" && count > l.count
 }
 
-// anything is the schema that demands nothing.
+// anything is the schema that accepts everything.
 var anything = &node{kinds: kindAny}
 
-// isAnything tells whether n demands nothing.
+// isAnything tells whether n accepts everything.
 func (n *node) isAnything() bool {
-	return n.kinds == kindAny && n.enum == nil // all else needs a type
+	return n.kinds == kindAny && n.enum == nil // all other restrictions need a type
 }
 
-// isText tells whether values are text and nothing else, but perhaps null.
+// isText tells whether values are text, or also null.
 func (n *node) isText() bool {
 	return n.kinds&^kindNull == kindString || n.enum != nil
 }
 
-// typesText shows types as the problem of another one does.
+// typesText returns types as they appear in a problem.
 func typesText(names []string) string {
 	if len(names) == 1 {
 		return names[0]

@@ -28,7 +28,7 @@ func parseNumber(literal, scratch []byte) number {
 			return n.trimmed(digits)
 		default:
 			if c == '0' && len(digits) == len(scratch) {
-				// A leading zero is not a digit of the number, but moves those after the point.
+				// A leading zero is not a digit of the number, but shifts those after the point.
 				if fraction {
 					n.point--
 				}
@@ -51,8 +51,8 @@ func (n number) trimmed(digits []byte) number {
 	return n
 }
 
-// exponentOf reads what follows the e of a number: digits with an optional sign.
-// It returns maxExponent + 1 for whatever lies beyond, with the sign that it has.
+// exponentOf reads the digits after the e of a number, with an optional sign. For larger
+// values it returns maxExponent + 1, with their sign.
 func exponentOf(text []byte) int {
 	sign := 1
 	switch text[0] {
@@ -73,9 +73,8 @@ func (n number) isInteger() bool {
 	return n.point >= len(n.digits)
 }
 
-// isDecimal tells whether the number is one that a Decimal holds: at most 38
-// digits, of which 18 after the point. Zeros that do not change the value do not
-// count.
+// isDecimal tells whether a Decimal can hold the number: at most 38 digits, at most 18 of
+// them after the point. Insignificant zeros are ignored.
 func (n number) isDecimal() bool {
 	fraction := max(len(n.digits)-n.point, 0)
 	return fraction <= 18 && max(n.point, 0)+fraction <= 38
@@ -118,7 +117,7 @@ func (n number) compareSize(o number) int {
 	}
 }
 
-// appendTo writes the number without exponent and without needless zeros.
+// appendTo writes the number without exponent and insignificant zeros.
 func (n number) appendTo(out []byte) []byte {
 	if len(n.digits) == 0 {
 		return append(out, '0')
@@ -147,8 +146,7 @@ func appendZeros(out []byte, count int) []byte {
 	return out
 }
 
-// bound is the least or greatest number that is accepted, and its text in a
-// problem.
+// bound is the least or greatest accepted number, and its text in a problem.
 type bound struct {
 	number number
 	text   string

@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// maxProblems is how many problems of one input are reported.
+// maxProblems limits the reported problems of one input.
 const maxProblems = 100
 
-// maxEcho is how many characters of what was sent are repeated in a problem.
+// maxEcho limits the characters of input that a problem repeats.
 const maxEcho = 64
 
 // Malformed is the error of an input that cannot be read at all.
@@ -18,7 +18,7 @@ type Malformed struct {
 	Reason string
 }
 
-// The reasons for which an input cannot be read.
+// The reasons why an input cannot be read.
 const (
 	notJSON             = "not valid JSON"
 	notUTF8             = "not valid UTF-8"
@@ -35,14 +35,14 @@ func (m *Malformed) Error() string {
 	return "the input could not be read: " + m.Reason
 }
 
-// Invalid is the error of an input that was read and does not fit its schema. It
-// has at least one problem and at most a hundred, in the order in which the
-// schema declares what they are about; properties unknown to it come last.
+// Invalid is the error of an input that was read and does not fit its schema. It has one
+// to a hundred problems, in the order of their declarations in the schema; problems of
+// unknown properties come last.
 type Invalid struct {
 	Problems []Problem
 }
 
-// Problem is one thing that is wrong with an input.
+// Problem is one fault of an input.
 type Problem struct {
 	Field string `json:"field"` // the dotted path of the offending input
 	Error string `json:"error"`
@@ -81,7 +81,7 @@ func tooShort(bound, unit string) string {
 	return "String length must be at least " + bound + unit
 }
 
-// TooLong says that a text has more characters than a limit.
+// TooLong returns the problem of a text with more characters than a limit.
 func TooLong(limit int64) string { return tooLong(strconv.FormatInt(limit, 10), "") }
 
 func tooLong(bound, unit string) string {
@@ -92,7 +92,7 @@ func tooFew(bound, unit string) string {
 	return "Must have at least " + bound + " " + unit
 }
 
-// TooManyItems says that an array has more elements than a limit.
+// TooManyItems returns the problem of an array with more elements than a limit.
 func TooManyItems(limit int64) string { return tooMany(strconv.FormatInt(limit, 10), "items") }
 
 func tooMany(bound, unit string) string {
@@ -117,7 +117,7 @@ const (
 	notContentType = "is not a content type"
 )
 
-// enumText lists the members of an enum as its problem shows them.
+// enumText lists the members of an enum for its problem.
 func enumText(members []string, withNull bool) string {
 	var b strings.Builder
 	for i, member := range members {
@@ -134,7 +134,7 @@ func enumText(members []string, withNull bool) string {
 	return b.String()
 }
 
-// echo is a name that was sent, short enough to be repeated.
+// echo returns a name from the input, shortened for a problem.
 func echo(name []byte) string {
 	rest := name
 	for range maxEcho {

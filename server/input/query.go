@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// ReadQuery reads the query string of a GET, each parameter of which is one
-// property of the input. The text of a property that is a string is taken as it
-// is; that of any other is read as JSON, and counts as a string if it is none. A
-// plus sign is a space, as forms write it. The errors are those of Read.
+// ReadQuery reads the query string of a GET, with one property of the input per
+// parameter. The text of a string property is taken unchanged. The text of any other is
+// read as JSON, and counts as a string if it is not JSON. A plus sign is a space, as in
+// forms. The errors are those of Read.
 func (r *Reader) ReadQuery(rawQuery string) (Input, error) {
 	body := []byte{'{'}
 	names := map[string]bool{}
@@ -50,7 +50,7 @@ func (r *Reader) ReadQuery(rawQuery string) (Input, error) {
 	return r.Read(append(body, '}'))
 }
 
-// unreadable returns the reason for which text cannot be read as JSON, or "".
+// unreadable returns why a text cannot be read as JSON, or "".
 func unreadable(text []byte) string {
 	var w walker
 	w.start(text)

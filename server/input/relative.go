@@ -81,7 +81,7 @@ func isPeriod(word string) bool {
 	}
 }
 
-// asciiLower lowers the letters A to Z only: no other letter is part of a word.
+// asciiLower lowers only the letters A to Z: no other letter is part of a word.
 func asciiLower(word []byte) string {
 	lower := make([]byte, len(word))
 	for i, c := range word {

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of what is read, whatever its schema says.
+// The limits for every input, independent of its schema.
 const (
 	maxDepth    = 32  // levels of arrays and objects
 	maxNumber   = 100 // characters of a number
@@ -15,8 +15,7 @@ const (
 
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
-// scanner reads JSON strictly. Its methods return false when they fail; reason
-// then says why.
+// scanner reads JSON strictly. Its methods return false on failure, and set reason.
 type scanner struct {
 	data    []byte
 	at      int
@@ -29,7 +28,7 @@ func (s *scanner) fail(reason string) bool {
 	return false
 }
 
-// unexpected fails at the current byte, which no JSON has there.
+// unexpected fails at the current byte, which JSON does not allow there.
 func (s *scanner) unexpected() bool {
 	if s.at < len(s.data) && s.data[s.at] >= utf8.RuneSelf {
 		if r, size := utf8.DecodeRune(s.data[s.at:]); r == utf8.RuneError && size == 1 {
@@ -52,7 +51,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// plain holds the bytes that stand for themselves in a string and need no look.
+// plain has the bytes that are literal in a string and need no check.
 var plain = func() (table [256]bool) {
 	for c := ' '; c < utf8.RuneSelf; c++ {
 		table[c] = c != '"' && c != '\\'
@@ -60,9 +59,8 @@ var plain = func() (table [256]bool) {
 	return table
 }()
 
-// text reads a string from its opening quote on and returns its content, which
-// stays as it is until the next call. If it is verbatim, it stood like that
-// between the quotes.
+// text reads a string from its opening quote on and returns its content, which is valid
+// until the next call. Verbatim content had the same bytes between the quotes.
 func (s *scanner) text() (content []byte, verbatim, ok bool) {
 	start := s.at + 1
 	for i := start; ; {
@@ -89,8 +87,8 @@ func (s *scanner) text() (content []byte, verbatim, ok bool) {
 	}
 }
 
-// escapedText reads the rest of a string that has escapes; what is before
-// the first one is in scratch.
+// escapedText reads the rest of a string with escapes; scratch has the part before the
+// first one.
 func (s *scanner) escapedText() (content []byte, verbatim, ok bool) {
 	for s.at < len(s.data) {
 		switch c := s.data[s.at]; {
@@ -116,8 +114,8 @@ func (s *scanner) escapedText() (content []byte, verbatim, ok bool) {
 	return nil, false, s.fail(notJSON)
 }
 
-// character returns the length of the character beyond ASCII at position i of a
-// string, or 0 if there is none that may be there.
+// character returns the length of the character beyond ASCII at position i of a string,
+// or 0 if it is invalid.
 func (s *scanner) character(i int) int {
 	switch c := s.data[i]; {
 	case c == 0:

@@ -5,28 +5,28 @@ import (
 	"strings"
 )
 
-// Text is what is taken out of an input: the value at a dotted path of objects, or whether
-// the input has it.
+// Text names a value to take from an input: the value at a dotted path of objects, or
+// whether the input has it.
 type Text struct {
 	Path  string
 	Given bool
 }
 
-// Texts takes values out of inputs, each as the text that it is in SQL.
+// Texts takes values from inputs, each as its text in SQL.
 type Texts struct {
 	count   int
 	members []member
-	given   []int // places of those that tell what an input has
+	given   []int // places of those about presence
 }
 
-// member is a member of an object, of which something is taken out at or below it.
+// member is a member of an object with texts at or below it.
 type member struct {
 	name         string
-	value, given int // places among the texts; -1 means none
+	value, given int // indexes of the texts; -1 means none
 	below        []member
 }
 
-// NewTexts prepares to take these out.
+// NewTexts prepares to take these.
 func NewTexts(texts []Text) *Texts {
 	t := &Texts{count: len(texts)}
 	for place, text := range texts {
@@ -54,9 +54,9 @@ func indexOf[Name string | []byte](members []member, name Name) int {
 	return slices.IndexFunc(members, func(m member) bool { return m.name == string(name) })
 }
 
-// Of returns the texts for an input that Read has written. A value that is null or absent is
-// nil; what is below an object that is null is null, and given. An array is not a text, and
-// none is expected among members that are objects or texts.
+// Of returns the texts from an input that Read has written. A value that is null or absent
+// is nil; values below a null object are null, and given. An array is not a text, and must
+// not be among members that are objects or texts.
 func (t *Texts) Of(written []byte) [][]byte {
 	texts := make([][]byte, t.count, t.count+1)
 	for _, place := range t.given {
@@ -70,10 +70,10 @@ func (t *Texts) Of(written []byte) [][]byte {
 	return texts
 }
 
-// What a text tells of a value.
+// The texts about presence.
 var isGiven, isAbsent = []byte("t"), []byte("f")
 
-// takeTexts takes texts out of the object that begins here, and goes behind it. It returns
+// takeTexts takes texts from the object that begins here, and stops behind it. It returns
 // false if there is not one.
 func (s *scanner) takeTexts(members []member, texts [][]byte) bool {
 	s.at++ // the brace
@@ -99,7 +99,7 @@ func (s *scanner) takeTexts(members []member, texts [][]byte) bool {
 			if value, _, ok = s.text(); !ok {
 				return false
 			}
-			value = slices.Clone(value) // which the scanner uses again
+			value = slices.Clone(value) // the scanner reuses it
 		case 'n':
 			s.at += len("null")
 			m.giveBelow(texts)

@@ -7,19 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// The bounds of numbers whose schema states none: what the database holds.
+// The bounds of numbers without bounds in their schema: those of the database.
 const (
 	maxInteger = "9007199254740991"
 	maxSingle  = "340282346638528859811704183484516925440"
 )
 
-// walker reads one input: in one pass it scans, checks and writes. Its methods
-// return false only if the input is malformed; problems are collected.
+// walker reads one input: it scans, checks and writes in one pass. Its methods return
+// false only if the input is malformed; problems are collected.
 type walker struct {
 	scanner
 	out   []byte
-	path  []step   // from the root to the value at hand
-	seen  []uint64 // a bit for each property of the objects at hand
+	path  []step   // from the root to the current value
+	seen  []uint64 // a bit for each property of the current objects
 	depth int
 
 	problems []problem // of declared inputs
@@ -27,7 +27,7 @@ type walker struct {
 
 	places    []Place
 	operators []string
-	isPlain   bool // of a list: whether the page is one that a form may have
+	isPlain   bool // of a list: whether a form may have the page
 	page      Page // of a list
 	isSized   bool // of a list: whether a page size is given
 
@@ -46,16 +46,16 @@ type problem struct {
 	order []int
 }
 
-// maxKept is how large a buffer is kept for the next input.
+// maxKept limits the buffer that is kept for the next input.
 const maxKept = 64 << 10
 
-// start makes the walker ready for an input.
+// start prepares the walker for an input.
 func (w *walker) start(data []byte) {
 	w.data = data
 	w.out = make([]byte, 0, len(data)+16) // the caller keeps it
 }
 
-// clear forgets the input, so that nothing of it is kept until the next one.
+// clear releases the input, so that it is not kept until the next one.
 func (w *walker) clear() {
 	scratch := w.scratch[:0]
 	if cap(scratch) > maxKept {
@@ -84,7 +84,7 @@ func (w *walker) document(n *node) bool {
 	return w.at == len(w.data) || w.unexpected()
 }
 
-// value reads the value at hand, which may be of any type.
+// value reads the current value of any type.
 func (w *walker) value(n *node) bool {
 	if w.at == len(w.data) {
 		return w.unexpected()
@@ -112,8 +112,8 @@ func (w *walker) value(n *node) bool {
 	}
 }
 
-// expect returns the schema by which to read a value of that type: n, or, with a
-// problem noted, anything if n has no such values.
+// expect returns the schema for a value of that type: n, or, with a problem noted,
+// anything if n has no such values.
 func (w *walker) expect(n *node, kind kinds) *node {
 	switch {
 	case n.kinds&kind == 0:
@@ -126,7 +126,7 @@ func (w *walker) expect(n *node, kind kinds) *node {
 	return anything
 }
 
-// constant reads a value that needs no check beyond that of its type.
+// constant reads a value that only needs a check of its type.
 func (w *walker) constant(word string) bool {
 	w.out = append(w.out, word...)
 	return w.word(word)
@@ -223,8 +223,8 @@ func (w *walker) object(n *node) bool {
 	return true
 }
 
-// find returns the property of that name, or -1. It looks at next first: most
-// objects are sent in the order of their declaration.
+// find returns the property of that name, or -1. It tries next first: most objects are
+// sent in the order of their declaration.
 func (n *node) find(name []byte, next int) int {
 	if next < len(n.properties) && n.properties[next].name == string(name) {
 		return next
@@ -262,7 +262,7 @@ func (w *walker) missing(n *node, has func(int) bool) {
 	}
 }
 
-// judgePage judges the paging inputs of a list.
+// judgePage checks the paging inputs of a list.
 func (w *walker) judgePage(n *node, has func(int) bool) {
 	w.isPlain = n.list.isPlain(has)
 	w.isSized = has(n.list.first) || has(n.list.last) || has(n.list.limit)
@@ -271,8 +271,8 @@ func (w *walker) judgePage(n *node, has func(int) bool) {
 	}
 }
 
-// refuseOnce notes a problem of a property of the object at hand, unless the
-// property has one already.
+// refuseOnce notes a problem of a property of the current object, unless the property
+// already has one.
 func (w *walker) refuseOnce(n *node, i int, text string) {
 	depth := len(w.path)
 	for _, p := range w.problems {
@@ -283,7 +283,7 @@ func (w *walker) refuseOnce(n *node, i int, text string) {
 	w.refuseAt(step{n.properties[i].name, i}, text)
 }
 
-// isAt tells whether an order is that of the value at hand.
+// isAt tells whether an order is that of the current value.
 func (w *walker) isAt(order []int) bool {
 	for i, s := range w.path {
 		if order[i] != s.index {
@@ -309,7 +309,7 @@ func (w *walker) array(n *node) bool {
 			w.out = append(w.out, ',')
 		}
 		if len(w.problems)-mark.problems >= maxProblems {
-			items = anything // as many as are reported, and later ones come later
+			items = anything // there are enough problems, and later ones come later
 		}
 		w.peek()
 		w.path = append(w.path, step{index: count})
@@ -345,8 +345,8 @@ func (w *walker) enter() bool {
 	return true
 }
 
-// more steps over the comma before a further member. At the closing bracket it
-// returns false and stays.
+// more skips the comma before a further member. At the closing bracket it returns false
+// and does not advance.
 func (w *walker) more(closing byte) (more, ok bool) {
 	switch w.peek() {
 	case ',':
@@ -409,8 +409,7 @@ func (n *node) lengthProblem(content []byte) string {
 	}
 }
 
-// write writes a string. One that stood verbatim between its quotes needs no
-// look.
+// write writes a string. Verbatim content needs no check.
 func (w *walker) write(content []byte, verbatim bool) {
 	if !verbatim {
 		w.out = AppendText(w.out, content)
@@ -458,22 +457,21 @@ func (w *walker) number(n *node) bool {
 	return true
 }
 
-// isZeroSingle tells whether a number is zero in single precision. The database
-// refuses one that is too small to be held; here it counts as the zero it is
-// nearest to.
+// isZeroSingle tells whether a number is zero in single precision. The database refuses a
+// number that is too small; here it counts as zero.
 func isZeroSingle(literal []byte) bool {
 	f, _ := strconv.ParseFloat(string(literal), 32)
 	return f == 0
 }
 
-// mark is a point to which problems can be taken back.
+// mark is a point for taking back problems.
 type mark struct{ problems, unknown int }
 
 func (w *walker) mark() mark {
 	return mark{problems: len(w.problems), unknown: len(w.unknown)}
 }
 
-// refuse notes a problem of the value at hand.
+// refuse notes a problem of the current value.
 func (w *walker) refuse(text string) {
 	p := problem{Problem: Problem{Field: w.field(), Error: text}, order: make([]int, len(w.path))}
 	for i, s := range w.path {
@@ -482,7 +480,7 @@ func (w *walker) refuse(text string) {
 	w.problems = append(w.problems, p)
 }
 
-// refuseAt notes a problem of something in the value at hand.
+// refuseAt notes a problem of a part of the current value.
 func (w *walker) refuseAt(s step, text string) {
 	w.path = append(w.path, s)
 	w.refuse(text)
@@ -496,7 +494,7 @@ func (w *walker) refuseWhole(since mark, text string) {
 	w.refuse(text)
 }
 
-// refuseProperty notes an unknown property of the value at hand.
+// refuseProperty notes an unknown property of the current value.
 func (w *walker) refuseProperty(name []byte) {
 	if len(w.unknown) == maxProblems {
 		return
@@ -509,7 +507,7 @@ func (w *walker) refuseProperty(name []byte) {
 	w.unknown = append(w.unknown, Problem{Field: field, Error: unknownProperty(text)})
 }
 
-// field is the dotted path of the value at hand.
+// field returns the dotted path of the current value.
 func (w *walker) field() string {
 	if len(w.path) == 0 {
 		return "(root)"
@@ -524,7 +522,7 @@ func (w *walker) field() string {
 	return string(field)
 }
 
-// lastSegment is the end of the path of the value at hand.
+// lastSegment returns the end of the path of the current value.
 func (w *walker) lastSegment() string {
 	if len(w.path) == 0 {
 		return "(root)"
@@ -539,7 +537,7 @@ func (s step) segment() string {
 	return s.name
 }
 
-// listed returns the problems in the order in which they are reported.
+// listed returns the problems in the order of the report.
 func (w *walker) listed() []Problem {
 	slices.SortFunc(w.problems, func(a, b problem) int { return slices.Compare(a.order, b.order) })
 	var list []Problem
