@@ -17,38 +17,37 @@ import (
 type Page struct {
 	Size        int // 0 means the usual size
 	Offset      int
-	IsBackwards bool // it lies before a cursor, or is the last one: its rows come in reverse
+	IsBackwards bool // it is before a cursor, or the last one: its rows come in reverse
 	Cursor      string
-	HasCursor   bool // whether it lies beyond Cursor
-	HasLimit    bool // it is asked for by its place, and so has a number
+	HasCursor   bool // whether it is beyond Cursor
+	HasLimit    bool // it is given by its position, and so has a number
 	CountsAll   bool
-	OrderBy     []Key // what the request orders by
+	OrderBy     []Key // the order of the request
 }
 
-// Key is a field that a request orders a list by.
+// Key is a field for ordering a list by request.
 type Key struct {
 	Name       string
 	Descending bool
 }
 
-// pages says how a list is called and what its cursors are made of.
+// pages describes the calls of a list and the content of its cursors.
 type pages struct {
 	action string
-	order  []sortKey          // the list's own, by id at last
-	keys   map[string]sortKey // all by which it may be ordered
-	limit  int                // how many bytes the records of a page may have together; 0 means any number
-	info   int                // the column of what is known of the page, behind all others
+	order  []sortKey          // the list's own, by id last
+	keys   map[string]sortKey // all allowed sort fields
+	limit  int                // the maximum bytes of a page's records; 0 means unlimited
+	info   int                // the column with data of the page, after all others
 
-	// hasFacets tells that behind what is known of the page comes what the list tells of all
-	// its rows.
+	// hasFacets tells that the summary of all rows of the list follows the data of the page.
 	hasFacets bool
 
-	// isForm tells that the pages are those of a form: they lie at the front, or begin with
-	// the row at a position, and nothing comes behind the rows.
+	// isForm tells that the pages are those of a form: they are at the front, or begin with
+	// the row at a position, and nothing follows the rows.
 	isForm bool
 
-	// The statements: for a page from the front that is not counted; for any page; for
-	// any page, without rows that have no room on it.
+	// The statements: for a page from the front without a count; for any page; for any
+	// page, without rows that exceed its limit.
 	plain, any, bounded Statement
 
 	// fat tells that a page was too large: so many of the next pages are asked for with
@@ -71,12 +70,12 @@ type sortKey struct {
 	follows    bool // in the direction of the key before it
 }
 
-// pageSetting is the setting in which the function of a list leaves what it knows of its
-// page: whether rows lie on the other side of it, and how many match in all.
+// pageSetting is the setting through which the function of a list returns data of its
+// page: whether rows lie on the other side of it, and how many match in total.
 const pageSetting = "sternpost.page"
 
-// newPages plans the calls of a list. Beside the columns of the records, the statements
-// select those of keys that no record shows.
+// newPages plans the calls of a list. Besides the columns of the records, the statements
+// select those of keys that are in no record.
 func newPages(a *release.Action, members []release.Member, from string, isForm bool, limit int) *pages {
 	p := &pages{action: a.Name, keys: map[string]sortKey{}, limit: limit, isForm: isForm}
 	columns, formats := columnsOf(members), formatsOf(members)
@@ -116,7 +115,7 @@ func newPages(a *release.Action, members []release.Member, from string, isForm b
 	p.any = Statement{Name: "_any", SQL: "select " + selected + behind + " from " + from + info, Formats: withInfo}
 	before := "sum(v_size) over (rows between unbounded preceding and 1 preceding)"
 	if isForm {
-		before += " - first_value(v_size) over ()" // which may be the row at the cursor
+		before += " - first_value(v_size) over ()" // that may be the row at the cursor
 	}
 	p.bounded = Statement{Name: "_bounded", Formats: withInfo,
 		SQL: "select " + strings.Join(columnNames(len(columns)), ", ") + behind + " from (" +
@@ -126,7 +125,7 @@ func newPages(a *release.Action, members []release.Member, from string, isForm b
 	return p
 }
 
-// columnNames are names for so many columns.
+// columnNames returns n names for columns.
 func columnNames(n int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -143,8 +142,8 @@ func named(columns []string) string {
 	return strings.Join(list, ", ")
 }
 
-// sizeOf is about how large the record of a row is, from what may be large of it. Texts
-// that are stored out of line are not read for it.
+// sizeOf estimates the size of a row's record, from its potentially large values. It does
+// not read texts that are stored out of line.
 func sizeOf(members []release.Member, columns []string) string {
 	sum := "16"
 	for i, m := range members {
@@ -160,20 +159,20 @@ func sizeOf(members []release.Member, columns []string) string {
 	return sum
 }
 
-// pageAnswer is what an answer knows of a page.
+// pageAnswer is the page part of an answer.
 type pageAnswer struct {
 	page        Page
 	order       []sortKey
 	starts      []int  // of the records
-	first, last []byte // positions of the first and the last row that came
+	first, last []byte // positions of the first and the last row
 	more        bool   // rows follow
-	isFull      bool   // there is no room for what follows
+	isFull      bool   // the following rows exceed the limit
 	rowsBefore  bool   // rows lie on the other side of the page
-	total       string // how many rows match in all; empty if they were not counted
-	facets      []byte // what the list tells of all its rows; empty if it tells nothing
-	seeks       bool   // whether the first row has to be the one at the cursor
-	cursor      []byte // what it is made of
-	hasStrayed  bool   // it was not
+	total       string // how many rows match in total; empty if they were not counted
+	facets      []byte // the summary of all rows of the list; empty if there is none
+	seeks       bool   // whether the first row must be the one at the cursor
+	cursor      []byte // its content
+	hasStrayed  bool   // it was not the one
 }
 
 // beginPage prepares an answer for a page.
@@ -201,8 +200,8 @@ func (a *Answer) restartPage() {
 	a.facets = a.facets[:0]
 }
 
-// Again tells whether the call has to be made once more, with another statement: the page
-// was too large, and what is known of it comes behind its rows.
+// Again tells whether the call must be repeated with another statement: the page was too
+// large, and its data comes after its rows.
 func (a *Answer) Again() bool {
 	p := a.plan.pages
 	if p == nil || a.statement != &p.any || !a.isFull {
@@ -212,8 +211,8 @@ func (a *Answer) Again() bool {
 	return true
 }
 
-// orderOf is the order of a request: the fields that it names, then those of the list's
-// own order that it does not name.
+// orderOf returns the order of a request: its named fields, then the remaining fields of
+// the list's own order.
 func (p *pages) orderOf(named []Key) []sortKey {
 	if len(named) == 0 {
 		return p.order
@@ -240,7 +239,7 @@ func (p *pages) orderOf(named []Key) []sortKey {
 	return order
 }
 
-// pageRow takes a row of a page, or what is known of the page.
+// pageRow takes a row of a page, or the data of the page.
 func (a *Answer) pageRow(values [][]byte) (more bool) {
 	p := a.plan.pages
 	if len(values) > p.info && values[p.info] != nil && !p.isForm {
@@ -268,7 +267,7 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 		a.out = a.out[:start]
 		a.isFull, a.more = true, true
 		p.fat.Store(fatPages)
-		return a.statement == &p.bounded // of which not much is left
+		return a.statement == &p.bounded // it is small
 	}
 	a.starts = append(a.starts, start)
 	if len(a.starts) == 1 {
@@ -278,20 +277,20 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 	return true
 }
 
-// IsUnsure tells that the page was asked for by a form, and that there was no row at its
-// cursor: so it is not known whether rows lie before the page. The function of the action
-// has to be asked.
+// IsUnsure tells that the page was requested from a form, and no row was at its cursor.
+// Then it is unknown whether rows precede the page, and the caller must use the function
+// of the action.
 func (a *Answer) IsUnsure() bool { return a.seeks && !a.rowsBefore }
 
-// readInfo reads what a function knows of its page: whether rows lie on the other side of
-// it, t or f, and how many match in all, if they were counted.
+// readInfo reads the data that a function returns about its page: whether rows lie on the
+// other side of it, t or f, and how many match in total, if they were counted.
 func (a *Answer) readInfo(text []byte) {
 	rowsBefore, total, _ := strings.Cut(string(text), " ")
 	a.rowsBefore, a.total = rowsBefore == "t", total
 }
 
-// appendPosition appends the position of a row in the list, from which a cursor is made:
-// the version, the list with its order, and the values that the row is ordered by.
+// appendPosition appends the position of a row in the list, the content of a cursor: the
+// version, the list with its order, and the sort values of the row.
 func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
 	out = append(out, "["+cursorVersion+`, "`...)
 	out = a.plan.pages.appendMark(out, a.order)

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// CheckStore stores something small, looks at it and deletes it again, and logs what to do if
-// that fails. It takes as long as one storing may.
+// CheckStore stores a small object, reads it and deletes it again, and logs advice if that
+// fails. It takes at most as long as one storing.
 func (s *Service) CheckStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
@@ -45,7 +45,7 @@ func check(ctx context.Context, store storage.Store) error {
 	return nil
 }
 
-// advice says where to look for what keeps files from being stored.
+// advice names likely causes why files cannot be stored.
 func (s *Service) advice() string {
 	if s.Config.Storage.Type.IsFolder() {
 		return "look whether storage.directory, " + s.Config.Storage.Directory + ", is the server's own, and whether its disk has room: storage.reserve says how much stays free"

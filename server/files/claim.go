@@ -7,11 +7,10 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// claim makes sure that a folder holds the files of this database, as far as that can be
-// told. A copy of the database, such as one to try something on, knows the files of the
-// original by their keys: if its server were let loose on their folder, each record that is
-// deleted there would take the file of the original with it. So nothing is deleted in a
-// folder that another database has claimed.
+// claim makes sure that a folder holds the files of this database, as far as possible. A
+// copy of the database, for example for a test, knows the original's files by their keys. A
+// server of the copy on the same folder would delete the original's file with each record
+// deleted in the copy. So nothing is deleted in a folder that another database has claimed.
 func (s *Service) claim() error {
 	store, isDisk := s.Store.(*disk.Store)
 	if !isDisk {
@@ -23,7 +22,7 @@ func (s *Service) claim() error {
 		from pg_catalog.pg_control_system(), pg_catalog.pg_database
 		where datname = current_database()`, nil, &ours)
 	if refusal.SQLState(err) == insufficientPrivilege {
-		return nil // a service that runs Postgres may keep this to itself
+		return nil // a provider of Postgres may hide it
 	}
 	if err != nil {
 		return fmt.Errorf("ask which database this is: %w", err)

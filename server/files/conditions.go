@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// conditions are what a request for a file says about which version of it, and which part,
-// it wants (RFC 9110, sections 13 and 14). Empty means that it says nothing.
+// conditions are the conditions of a request for a version and a part of a file (RFC 9110,
+// sections 13 and 14). Empty means no condition.
 type conditions struct {
 	match, noneMatch, modifiedSince, unmodifiedSince string
 	ranges, ifRange                                  string
@@ -23,21 +23,21 @@ func conditionsOf(in *fasthttp.RequestHeader) conditions {
 		match: string(in.Peek("If-Match")), noneMatch: string(in.Peek("If-None-Match")),
 		modifiedSince: string(in.Peek("If-Modified-Since")), unmodifiedSince: string(in.Peek("If-Unmodified-Since")),
 	}
-	if in.IsGet() { // for HEAD there are no ranges
+	if in.IsGet() { // HEAD has no ranges
 		c.ranges, c.ifRange = string(in.Peek("Range")), string(in.Peek("If-Range"))
 	}
 	return c
 }
 
-// asked is the answer to a request for a file: its status, and the part to be sent with 200
+// asked is the answer to a request for a file: its status, and the part to send with 200
 // and 206.
 type asked struct {
 	status       int
 	from, length int64
 }
 
-// judge says what is answered for a file with that strong entity tag. Several ranges at once
-// are as good as none, which a server may take them for: they cost far more than they ask.
+// judge decides the answer for a file with that strong entity tag. Several ranges at once
+// are ignored, as RFC 9110 allows: they cost far more than a request.
 func (c conditions) judge(etag string, changed time.Time, size int64) asked {
 	changed = changed.Truncate(time.Second)
 	switch {
@@ -62,15 +62,15 @@ func (c conditions) judge(etag string, changed time.Time, size int64) asked {
 	return asked{http.StatusPartialContent, from, length}
 }
 
-// readRange reads a single range of bytes. Its length is 0 if none of it is in the file. What
-// is not one range of bytes is to be ignored.
+// readRange reads a single range of bytes. Its length is 0 if it lies outside the file.
+// Ignore a header that is not a single range of bytes.
 func readRange(header string, size int64) (from, length int64, ok bool) {
 	unit, text, _ := strings.Cut(header, "=")
 	first, last, isRange := strings.Cut(strings.TrimSpace(text), "-")
 	if !strings.EqualFold(strings.TrimSpace(unit), "bytes") || !isRange {
 		return 0, 0, false
 	}
-	if first == "" { // the last so many bytes
+	if first == "" { // the last n bytes
 		n, ok := readOffset(last)
 		n = min(n, size)
 		return size - n, n, ok
@@ -86,21 +86,21 @@ func readRange(header string, size int64) (from, length int64, ok bool) {
 	return from, max(end-from+1, 0), ok
 }
 
-// readOffset reads digits. More than fit mean a place behind the end of every file.
+// readOffset reads digits. An overflow means a position beyond the end of every file.
 func readOffset(text string) (n int64, ok bool) {
 	if text == "" || strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
-	n, _ = strconv.ParseInt(text, 10, 63) // of more than fit, the most that do
+	n, _ = strconv.ParseInt(text, 10, 63) // an overflow returns the maximum
 	return n, true
 }
 
-// namesTag tells whether an If-Match names an entity tag. They are compared strongly.
+// namesTag tells whether an If-Match names an entity tag, by strong comparison.
 func namesTag(header, etag string) bool {
 	if strings.TrimSpace(header) == "*" {
 		return true
 	}
-	for tag := range strings.SplitSeq(header, ",") { // ours has no comma
+	for tag := range strings.SplitSeq(header, ",") { // our tags have no comma
 		if strings.TrimSpace(tag) == etag {
 			return true
 		}

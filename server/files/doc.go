@@ -1,7 +1,7 @@
-// Package files takes, keeps and gives out the files of an application: what is announced
-// and uploaded ahead of a call, what an input holds, the addresses in a result, and the end
-// of all that nobody holds. Contents go to a storage.Store, everything else about them is
-// in the database, whose functions this package calls.
+// Package files receives, keeps and serves the files of an application: uploads before a
+// call, files in an input, the addresses in a result, and the deletion of unused files.
+// Contents go to a storage.Store. Everything else about files is in the database, and this
+// package calls its functions.
 //
 // It does not decide who may send a file.
 package files

@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// Database is what files need of the database.
+// Database is the part of the database that files need.
 type Database interface {
 	// QueryRow runs a statement that returns one row.
 	QueryRow(statement string, arguments []any, into ...any) error
@@ -24,24 +24,24 @@ type Database interface {
 	Transaction(ctx context.Context, do func(pgx.Tx) error) error
 }
 
-// Options are what the files of a server are made of.
+// Options configure the files of a server.
 type Options struct {
 	Config *config.Config
 	DB     Database
-	Store  storage.Store // nil where files are not configured
+	Store  storage.Store // nil if files are not configured
 	Policy *request.Policy
 	Log    *slog.Logger
 
-	// For storage on a disk alone, whose uploads and downloads come through this server:
-	Transfers *budget.Budget        // bounds how many there are at the same time
+	// Only for storage on a disk, with uploads and downloads through this server:
+	Transfers *budget.Budget        // limits the concurrent ones
 	Begin     func() (end func())   // counts a download as a request in flight, until it ends
-	Registry  prometheus.Registerer // takes the metrics; nil means that there are none
+	Registry  prometheus.Registerer // takes the metrics; nil means none
 }
 
-// Service takes, keeps and gives out the files of an application.
+// Service receives, keeps and serves the files of an application.
 type Service struct {
 	Options
-	announcements *input.Reader // of the bodies of upload routes
+	announcements *input.Reader // for the bodies of upload routes
 }
 
 // New makes the files of a server.
@@ -52,7 +52,7 @@ func New(o Options) *Service {
 	return &Service{Options: o, announcements: uploadRequestReader()}
 }
 
-// metrics are what operators see of storage on a disk.
+// metrics are the metrics of storage on a disk.
 func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -70,5 +70,5 @@ func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector
 	}
 }
 
-// IsConfigured tells whether there is a place for files.
+// IsConfigured tells whether a store is configured.
 func (s *Service) IsConfigured() bool { return s.Store != nil }

@@ -21,16 +21,16 @@ import (
 // Sent is a file of an input.
 type Sent struct {
 	path   string
-	stored file // as far as it is known
+	stored file // as far as known
 
 	inline *input.File // nil for an upload
 
-	input  *release.FileInput // what bounds it; of an inline file nil where nothing does
+	input  *release.FileInput // its limits; nil for an inline file without limits
 	upload string             // the key, of an upload
-	etag   string             // of what was sent
+	etag   string             // of the uploaded object
 }
 
-// Of finds the files of an input: by path, and in their order.
+// Of returns the files of an input: by path, and in their order.
 func Of(a *release.Action, in input.Input) (byPath map[string]*Sent, sent []*Sent) {
 	byPath = map[string]*Sent{}
 	for _, p := range in.Places() {
@@ -54,8 +54,8 @@ func Of(a *release.Action, in input.Input) (byPath map[string]*Sent, sent []*Sen
 
 func isFilePlace(p input.Place) bool { return p.Format == "data-url" || p.Format == "file" }
 
-// fileInputAt returns the input in which a path lies: the input itself, or one of
-// its elements.
+// fileInputAt returns the input that contains a path: the input itself, or one of its
+// elements.
 func fileInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	for i := range inputs {
 		if rest, ok := strings.CutPrefix(path, inputs[i].Path); ok && (rest == "" || inputs[i].Array && rest[0] == '.') {
@@ -65,11 +65,11 @@ func fileInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	return nil
 }
 
-// inlineInputAt returns the input of nested rows in which a path lies.
+// inlineInputAt returns the input of nested rows that contains a path.
 func inlineInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	var names []string
 	for _, segment := range strings.Split(path, ".") {
-		if _, err := strconv.Atoi(segment); err != nil { // no name is a number
+		if _, err := strconv.Atoi(segment); err != nil { // a name is not a number
 			names = append(names, segment)
 		}
 	}
@@ -81,8 +81,8 @@ func inlineInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	return &inputs[i]
 }
 
-// Value is the file as the database holds it. Before it is stored, that stands for it: a
-// file, of which an upload's name, type and size are not known yet.
+// Value returns the file in the form of the database. Before it is stored, that form is a
+// placeholder: name, type and size of an upload are still unknown.
 func (f *Sent) Value() []byte {
 	return f.stored.append(nil, "")
 }
@@ -93,8 +93,8 @@ const (
 	uploadChanged   = "the upload changed while it was being attached"
 )
 
-// Check looks at the uploads: whether this call may attach them, and what was
-// really sent; and at inline files, where these are checked. All problems are listed.
+// Check checks the uploads, whether this call may attach them and their actual content,
+// and those inline files that this server checks. It lists all problems.
 func (s *Service) Check(a *release.Action, identity string, files []*Sent) error {
 	names, err := s.attachable(a, identity, files)
 	if err != nil {
@@ -129,8 +129,8 @@ func (s *Service) Check(a *release.Action, identity string, files []*Sent) error
 	return nil
 }
 
-// attachable returns the names of the files whose upload keys the call may attach,
-// by key.
+// attachable returns the names of the files with upload keys that the call may attach, by
+// key.
 func (s *Service) attachable(a *release.Action, identity string, files []*Sent) (map[string]string, error) {
 	type named struct {
 		Key   string `json:"key"`
@@ -159,7 +159,7 @@ func (s *Service) attachable(a *release.Action, identity string, files []*Sent) 
 	return names, nil
 }
 
-// look finds out what was sent for an upload, and judges it.
+// look reads the metadata of an uploaded object, and judges it.
 func (s *Service) look(ctx context.Context, a *release.Action, identity string, f *Sent, name string) ([]refusal.Entry, error) {
 	object, err := s.Store.Head(ctx, storage.Uploads+f.upload)
 	if errors.Is(err, storage.ErrNotFound) {
@@ -173,8 +173,8 @@ func (s *Service) look(ctx context.Context, a *release.Action, identity string, 
 	return judgeFile(f.input, object.ContentType, object.Size, f.path, f.path), nil
 }
 
-// whyAbsent says why storage has nothing for a key that the call might attach a moment ago:
-// another call may have used it since, which deletes the upload.
+// whyAbsent returns why storage has no object for a key that the call could attach a moment
+// ago: another call may have used it since, which deletes the upload.
 func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]refusal.Entry, error) {
 	names, err := s.attachable(a, identity, []*Sent{f})
 	if err != nil {
@@ -190,12 +190,12 @@ func (s *Service) whyAbsent(a *release.Action, identity string, f *Sent) ([]refu
 // Kept are the files that were stored for a call.
 type Kept struct {
 	keys  []string
-	bytes int64 // that they have together
-	payer payer // against whom they count if the call fails
+	bytes int64 // in total
+	payer payer // charged if the call fails
 }
 
 // Keep stores the files of a call, once it is certain that the call may have them all. It
-// returns nil if there are none.
+// returns nil if the call has no files.
 func (s *Service) Keep(c *fiber.Ctx, a *release.Action, identity string, sent []*Sent) (*Kept, error) {
 	if len(sent) == 0 {
 		return nil, nil
@@ -215,9 +215,8 @@ func (s *Service) Keep(c *fiber.Ctx, a *release.Action, identity string, sent []
 	return stored, nil
 }
 
-// storeAll stores all files under fresh keys. They are entered in the database
-// first, so that none is forgotten, whatever happens. The keys are returned with an
-// error too.
+// storeAll stores all files under new keys. The keys are recorded in the database first,
+// so that no file is ever lost. They are returned with an error too.
 func (s *Service) storeAll(a *release.Action, payer payer, files []*Sent) (keys []string, err error) {
 	for _, f := range files {
 		f.stored.Key = newFileKey()
@@ -248,7 +247,7 @@ func (s *Service) storeFile(ctx context.Context, f *Sent) error {
 	}
 	err := s.Store.Copy(ctx, storage.Uploads+f.upload, key, f.etag)
 	switch {
-	case errors.Is(err, storage.ErrNotFound): // another call has used the key since, and its upload is deleted
+	case errors.Is(err, storage.ErrNotFound): // another call has used the key since, which deletes its upload
 		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: notUploadKey})
 	case errors.Is(err, storage.ErrChanged):
 		return refusal.InputInvalid.Listing(refusal.Entry{Field: f.path, Error: uploadChanged})
@@ -287,19 +286,19 @@ func Attaching(context []byte, files []*Sent) []byte {
 	return append(b, '}')
 }
 
-// payer is against whom it counts what is stored for calls that fail.
+// payer is charged with the files that are stored for failed calls.
 type payer struct {
 	name string
 	most int64 // bytes within an hour
 }
 
-// What may be stored in vain within an hour: far more than mistakes come to.
+// The limits for files of failed calls within an hour: far more than mistakes use.
 const (
 	failedBytes          = 100 << 20 // for an identity
 	failedBytesAnonymous = 20 << 20  // for an anonymous address
 )
 
-// payer returns against whom the files of a call count.
+// payer returns the payer for the files of a call.
 func (s *Service) payer(c *fiber.Ctx, identity string) payer {
 	if identity == "" {
 		return payer{"address " + s.Policy.ClientAddress(c), failedBytesAnonymous}
@@ -307,13 +306,13 @@ func (s *Service) payer(c *fiber.Ctx, identity string) payer {
 	return ofIdentity(identity)
 }
 
-// ofIdentity is what counts against an identity.
+// ofIdentity returns the payer for an identity.
 func ofIdentity(id string) payer { return payer{"identity " + id, failedBytes} }
 
-// Discard deletes the files of a call that was refused, and counts them. Of one that
-// failed on our side, nobody may know how it ended, and storage may be what is away: its
-// files are queued, like those for which this fails. If that fails too, they go after a
-// day, like those of a server that dies.
+// Discard deletes the files of a refused call, and counts them. If a call failed on our
+// side, its outcome is uncertain, and storage may be away: its files are queued for
+// deletion, as are those with a failed deletion. If that fails too, they are deleted
+// after a day, like those of a server that dies.
 func (s *Service) Discard(p *Kept, why *refusal.Refusal) {
 	if p == nil || len(p.keys) == 0 {
 		return

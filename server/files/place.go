@@ -19,8 +19,8 @@ import (
 	"github.com/sternpost/sternpost/storage/s3"
 )
 
-// Open opens the store of a configuration; nil if it names none, which is no
-// fault where no schema has files.
+// Open opens the store of a configuration; nil if it names none, which is valid for a
+// schema without files.
 func Open(c *config.Config) (storage.Store, error) {
 	switch {
 	case c.Storage.Type.IsFolder():
@@ -33,13 +33,12 @@ func Open(c *config.Config) (storage.Store, error) {
 	})
 }
 
-// openFolder opens a folder. The key of its signatures is derived from the one that signs
-// tokens, which every server of an application has already, and nobody else: so there is no
-// further secret to be kept. Addresses hold for an hour at most, and end when that key is
-// exchanged.
+// openFolder opens a folder. The key of its signatures is derived from the signing key of
+// tokens, which exactly the servers of an application have, so no further secret is needed.
+// Addresses expire after an hour at most, and with a rotation of that key.
 func openFolder(c *config.Config) (storage.Store, error) {
 	var secret []byte
-	if c.SigningKey != "" { // without it nothing is signed, such as where storage is only looked through
+	if c.SigningKey != "" { // without it nothing is signed, for example if storage is only read
 		var err error
 		if secret, err = auth.DeriveKey([]byte(c.SigningKey), "sternpost file URLs"); err != nil {
 			return nil, err
@@ -57,30 +56,29 @@ func openFolder(c *config.Config) (storage.Store, error) {
 // sent for its uploads. Then it ends, so that a store that hangs does not gather calls.
 const answerTimeout = 10 * time.Second
 
-// storageTimeout is how long storing may take: all files of a call, or one request of a
-// sweep. A copy of a large file within the service is the longest.
+// storageTimeout limits storing: all files of a call, or one request of a sweep. A copy
+// of a large file within the service takes longest.
 const storageTimeout = 40 * time.Second
 
 func storageContext() (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.Background(), storageTimeout)
 }
 
-// newFileKey returns a key that nobody guesses: 128 random bits in base64url.
+// newFileKey returns a key that cannot be guessed: 128 random bits in base64url.
 func newFileKey() string {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // never fails
 	return base64.RawURLEncoding.EncodeToString(random[:])
 }
 
-// isFileKey tells whether a text has the form of a key. Whatever has not cannot name
-// an object.
+// isFileKey tells whether a text has the form of a key. No other text can name an object.
 func isFileKey(text string) bool {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	return err == nil && len(b) == 16
 }
 
-// judgeFile lists what an input does not take in a file of that type and size. The
-// entries are about the fields given.
+// judgeFile lists why an input refuses a file of that type and size. The entries are
+// about the given fields.
 func judgeFile(in *release.FileInput, contentType string, size int64, typeField, sizeField string) []refusal.Entry {
 	var entries []refusal.Entry
 	if !acceptsType(in.Accepts, contentType) {
@@ -93,7 +91,7 @@ func judgeFile(in *release.FileInput, contentType string, size int64, typeField,
 }
 
 // acceptsType tells whether a content type matches one of the patterns, which are
-// type/subtype or type/* in lower case. Its parameters do not count.
+// type/subtype or type/* in lower case. It ignores parameters.
 func acceptsType(patterns []string, contentType string) bool {
 	if len(patterns) == 0 {
 		return true

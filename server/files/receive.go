@@ -16,10 +16,10 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// UploadPath is where storage on a disk takes uploads.
+// UploadPath is the path for uploads to storage on a disk.
 const UploadPath = disk.Path + storage.Uploads
 
-// receiver is storage whose uploads come through this server.
+// receiver is storage with uploads through this server.
 type receiver interface {
 	AdmitsUpload(key, query, contentType string, size int64) bool
 	Receive(ctx context.Context, key, contentType string, size int64, contents io.Reader) error
@@ -27,8 +27,8 @@ type receiver interface {
 
 var _, _ receiver = (*disk.Store)(nil), (*local.Store)(nil)
 
-// Receive takes the contents of a file into storage on a disk, at the address that
-// storage signed for it.
+// Receive writes the contents of a file to storage on a disk, at the address that storage
+// signed for it.
 func (s *Service) Receive(c *fiber.Ctx) error {
 	store, receives := s.Store.(receiver)
 	switch {
@@ -53,13 +53,13 @@ func (s *Service) Receive(c *fiber.Ctx) error {
 	defer transfer.Release()
 	err = store.Receive(c.Context(), key, contentType, size, &request.Of(c).Body)
 	var refused *refusal.Refusal
-	if err != nil && !errors.As(err, &refused) { // what the body ends with is said of the request
+	if err != nil && !errors.As(err, &refused) { // errors of the body belong to the request
 		return refusal.Unavailable.With(err)
 	}
 	return err
 }
 
-// preflight lets pages of other origins send or fetch files.
+// preflight allows pages of other origins to send or fetch files.
 func preflight(c *fiber.Ctx, methods string) error {
 	if err := request.Preflight(c, nil); err != nil {
 		return err
@@ -68,8 +68,8 @@ func preflight(c *fiber.Ctx, methods string) error {
 	return nil
 }
 
-// signedKey returns the key in the path of a signed address, exactly as it was sent: what
-// could be another key in disguise is another text, which nobody has signed.
+// signedKey returns the key in the path of a signed address, exactly as it was sent:
+// another spelling of a key is another text, which has no signature.
 func signedKey(c *fiber.Ctx) string {
 	return strings.TrimPrefix(string(c.Context().URI().PathOriginal()), disk.Path)
 }

@@ -12,8 +12,7 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// Finish gives each file of a result its url, made anew each time, and leaves every
-// other byte as it is.
+// Finish gives each file of a result a fresh url, and leaves all other bytes unchanged.
 func (s *Service) Finish(result []byte, places *ResultPlaces) ([]byte, error) {
 	f := &finisher{
 		files:   s,
@@ -32,7 +31,7 @@ type finisher struct {
 	result  []byte
 	decoder *jsontext.Decoder
 	out     []byte
-	done    int // how much of the result is written
+	done    int // the length of the written part of the result
 }
 
 func (f *finisher) value(p *ResultPlaces) error {
@@ -89,8 +88,8 @@ func (f *finisher) array(element *ResultPlaces) error {
 	return err
 }
 
-// file writes a file with its url. Only custom code can bring one that was never
-// stored.
+// file writes a file with its url. A file that was never stored can only come from custom
+// code.
 func (f *finisher) file() error {
 	raw, err := f.decoder.ReadValue()
 	if err != nil {
@@ -114,7 +113,7 @@ func (f *finisher) file() error {
 	return nil
 }
 
-// URL returns where the contents of a stored file are read, by its key.
+// URL returns the address for the contents of a stored file, by its key.
 func (s *Service) URL(key, filename, contentType string) (string, error) {
 	if !s.IsConfigured() || !isFileKey(key) {
 		return "", &refusal.RecordNotFound

@@ -6,20 +6,20 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// ResultPlaces says where a JSON value holds files. What it does not mention holds
-// none.
+// ResultPlaces are the places of files in a JSON value. Places that are not mentioned
+// have no files.
 type ResultPlaces struct {
 	isFile  bool
 	members map[string]*ResultPlaces // of an object
 	items   *ResultPlaces            // of an array
-	others  []*ResultPlaces          // what the value may be instead
+	others  []*ResultPlaces          // alternatives for the value
 }
 
 // fileComponent is the schema of a file in a result.
 const fileComponent = "File"
 
-// PlacesOf finds where values of a component hold files, or returns nil if they
-// never do. Components may contain themselves.
+// PlacesOf finds the places of files in values of a component, or returns nil if they
+// never have any. Components may contain themselves.
 func PlacesOf(schemas release.Schemas, name string) (*ResultPlaces, error) {
 	if name == "" {
 		return nil, nil
@@ -37,7 +37,7 @@ type placeFinder struct {
 	places  map[string]*ResultPlaces // by component
 }
 
-// holdsFiles tells whether a file can be reached from a component.
+// holdsFiles tells whether a component can contain a file at any depth.
 func (w *placeFinder) holdsFiles(name string, seen map[string]bool) (bool, error) {
 	if name == fileComponent {
 		return true, nil
@@ -79,7 +79,7 @@ func (w *placeFinder) component(name string) (*ResultPlaces, error) {
 	return p, err
 }
 
-// find returns where values of a schema hold files, or nil.
+// find returns the places of files in values of a schema, or nil.
 func (w *placeFinder) find(schema *release.JSONSchema) (*ResultPlaces, error) {
 	holds, err := w.schemaHoldsFiles(schema, map[string]bool{})
 	if err != nil || !holds {
@@ -132,7 +132,7 @@ func (p *ResultPlaces) holdsFile() bool {
 	return p != nil && (p.isFile || slices.ContainsFunc(p.others, (*ResultPlaces).holdsFile))
 }
 
-// member returns where a member of an object holds files, or nil.
+// member returns the places of files in a member of an object, or nil.
 func (p *ResultPlaces) member(name string) *ResultPlaces {
 	if inner := p.members[name]; inner != nil {
 		return inner
@@ -145,7 +145,7 @@ func (p *ResultPlaces) member(name string) *ResultPlaces {
 	return nil
 }
 
-// element returns where an element of an array holds files, or nil.
+// element returns the places of files in an element of an array, or nil.
 func (p *ResultPlaces) element() *ResultPlaces {
 	if p.items != nil {
 		return p.items

@@ -19,18 +19,18 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// DownloadPath is where storage on a disk gives files out.
+// DownloadPath is the path for downloads from storage on a disk.
 const DownloadPath = disk.Path + storage.Files
 
-// What a browser is told about a file, which comes from the origin of the API: nothing in it
-// is run, and it may not load anything. Browsers show no PDF under such a policy, and run its
-// scripts apart from any origin.
+// The policy for a file, which has the origin of the API: it cannot run scripts, and may not
+// load anything. Browsers show no PDF under such a policy, and run its scripts apart from any
+// origin.
 const (
 	filePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 	pdfPolicy  = "base-uri 'none'; form-action 'none'"
 )
 
-// Send gives the contents of a file out, at the address that storage signed for it.
+// Send serves the contents of a file, at the address that storage signed for it.
 func (s *Service) Send(c *fiber.Ctx) error {
 	store, isDisk := s.Store.(*disk.Store)
 	switch {
@@ -65,7 +65,7 @@ func (s *Service) Send(c *fiber.Ctx) error {
 	return err
 }
 
-// sendObject answers with what is asked of an object, which is closed when it has been sent.
+// sendObject answers with the requested part of an object. The object is closed after it has been sent.
 func (s *Service) sendObject(c *fiber.Ctx, object *disk.Object, download storage.Download, transfer *budget.Held) error {
 	asked := conditionsOf(&c.Request().Header).judge(`"`+object.ETag+`"`, object.Changed, object.Size)
 	c.Set("ETag", `"`+object.ETag+`"`)
@@ -94,8 +94,8 @@ func (s *Service) sendObject(c *fiber.Ctx, object *disk.Object, download storage
 	return nil
 }
 
-// describeFile says what a file is, and what a browser may do with it. The type is the one
-// that the file was stored with, unless custom code has made one up that is none.
+// describeFile sets the headers about a file. The type is the stored one, unless custom
+// code has set an invalid type.
 func describeFile(c *fiber.Ctx, d storage.Download) {
 	contentType, policy := d.ContentType, filePolicy
 	parsed, _, err := mime.ParseMediaType(contentType)
@@ -110,8 +110,8 @@ func describeFile(c *fiber.Ctx, d storage.Download) {
 	c.Set("Content-Security-Policy", policy)
 }
 
-// sending is a file on its way to a client. The kernel moves it from the disk to the
-// network where it can.
+// sending is a file on its way to a client. If possible, the kernel moves it from the
+// disk to the network.
 type sending struct {
 	contents *io.LimitedReader
 	object   *disk.Object
@@ -120,14 +120,14 @@ type sending struct {
 	end      func()
 }
 
-// A client takes a piece of a file in pieceTime, or the connection ends: that is about 70
-// kilobits a second. A client that was cut off asks for the rest by its range.
+// A client must take a piece of a file within pieceTime, or the connection ends: that is
+// about 70 kilobits a second. After that, a client can request the rest by its range.
 const (
 	piece     = 256 << 10
 	pieceTime = 30 * time.Second
 )
 
-// Read is what an io.Reader has. What sends a file calls WriteTo.
+// Read implements io.Reader. The sender calls WriteTo.
 func (s *sending) Read(p []byte) (int, error) { return s.contents.Read(p) }
 
 // WriteTo sends the file, piece by piece.
@@ -150,7 +150,7 @@ func (s *sending) WriteTo(w io.Writer) (sent int64, err error) {
 	return sent, nil
 }
 
-// Close ends the sending, whether it came to its end or not.
+// Close ends the sending, complete or not.
 func (s *sending) Close() error {
 	s.transfer.Release()
 	s.end()

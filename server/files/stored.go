@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/server/answer"
 )
 
-// file is a file as a column holds it.
+// file is a file in the form of a column.
 type file struct {
 	Key         string `json:"key"`
 	Filename    string `json:"filename"`

@@ -12,29 +12,29 @@ import (
 )
 
 const (
-	// fileSweepInterval is how often a server looks for contents that are to go, and
-	// fileSweepStart when it first does: also one that runs for moments at a time, as
-	// in development, does its share.
+	// fileSweepInterval is how often a server looks for contents to delete, and
+	// fileSweepStart when it first does. So a server that runs only for moments, as in
+	// development, does its share.
 	fileSweepInterval = time.Minute
 	fileSweepStart    = time.Second
-	// fileSweepBatch is how many it deletes while it holds their rows locked.
+	// fileSweepBatch is how many it deletes while it holds locks on their rows.
 	fileSweepBatch = 20
 	// failureBatch is how many counts of failed calls it deletes at a time.
 	failureBatch = 1000
-	// tidyInterval is how often it looks for files that a server was writing when it ended,
-	// and unfinishedAge how long nothing was added to one that is removed.
+	// tidyInterval is how often it looks for unfinished files of a server that ended, and
+	// unfinishedAge how long such a file must have been unchanged.
 	tidyInterval  = time.Hour
 	unfinishedAge = 24 * time.Hour
 )
 
-// tidier is storage in which a server that ends can leave something.
+// tidier is storage that may contain leftovers of a server that ended.
 type tidier interface {
 	Tidy(before time.Time) error
 }
 
-// Sweep deletes the contents of files that nobody holds, and of uploads that
-// are attached or have expired, until the context ends. Several servers may do so at
-// the same time. While storage or the database is away, it waits.
+// Sweep deletes the contents of unused files, and of uploads that are attached or have
+// expired, until the context ends. Several servers may do so at the same time. It waits
+// while storage or the database is away.
 func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
 	tick := time.NewTicker(fileSweepStart)
 	defer tick.Stop()
@@ -46,7 +46,7 @@ func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
 		case <-tick.C:
 		}
 		if !isServed() {
-			continue // there is no platform to ask yet
+			continue // the platform is not installed yet
 		}
 		tick.Reset(fileSweepInterval)
 		if err := s.SweepOnce(ctx); err != nil && ctx.Err() == nil {
@@ -89,8 +89,8 @@ func (s *Service) sweepAll(ctx context.Context, prefix, due string, arguments []
 	}
 }
 
-// sweepBatch deletes objects while their rows are locked, so that no write can take
-// one up again and no other server is at the same.
+// sweepBatch deletes objects while their rows are locked, so that no write can use one
+// again and no other server deletes the same.
 func (s *Service) sweepBatch(ctx context.Context, prefix, due string, arguments []any, forget string) (n int, err error) {
 	err = s.DB.Transaction(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, due, append([]any{pgx.QueryExecModeExec}, arguments...)...)

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Throttled says why files of an identity are refused with 429 for the time being, a
-// sentence for each reason; nil if they are not. mostOutstanding is the setting
+// Throttled returns why files of an identity are currently refused with 429, a sentence
+// for each reason; nil if they are not. mostOutstanding is the setting
 // uploads.maxOutstanding. It only reads, as a role that may read schema platform.
 func Throttled(ctx context.Context, tx pgx.Tx, identity string, mostOutstanding int) ([]string, error) {
 	name := ofIdentity(identity)

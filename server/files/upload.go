@@ -28,7 +28,7 @@ var UploadRequestSchema = release.ObjectOf(release.Properties{}.
 	With("size", release.Typed("integer").With("minimum", 1))).
 	Requiring("filename", "contentType", "size").Closed()
 
-// shortText is a text of 1 to 255 characters. The description comes first.
+// shortText returns a text of 1 to 255 characters. The description comes first.
 func shortText(description string) *release.JSONSchema {
 	return release.Anything().Described(description).With("type", "string").With("minLength", 1).With("maxLength", 255)
 }
@@ -43,15 +43,15 @@ func uploadRequestReader() *input.Reader {
 	return reader
 }
 
-// uploadRequest is what a client announces.
+// uploadRequest is the announcement of a client.
 type uploadRequest struct {
 	Filename    string `json:"filename"`
 	ContentType string `json:"contentType"`
 	Size        int64  `json:"size"`
 }
 
-// ReadUpload reads the body. What cannot be read at all is refused before the
-// route, what does not fit after it.
+// ReadUpload reads the body. An unreadable body is refused before the route, an invalid
+// one after it.
 func (s *Service) ReadUpload(c *fiber.Ctx, exists bool) (*uploadRequest, error) {
 	if !s.Policy.TakesBody(c) {
 		return nil, &refusal.UnsupportedMediaType
@@ -86,13 +86,13 @@ func (s *Service) ReadUpload(c *fiber.Ctx, exists bool) (*uploadRequest, error) 
 	return announced, nil
 }
 
-// Mint judges what is announced, makes the key and the URL, and answers with both.
+// Mint judges the announcement, makes the key and the URL, and answers with both.
 func (s *Service) Mint(c *fiber.Ctx, action *release.Action, in *release.FileInput, announced *uploadRequest, who string) error {
 	if entries := judgeFile(in, announced.ContentType, announced.Size, "contentType", "size"); len(entries) > 0 {
 		return refusal.InputInvalid.Listing(entries...)
 	}
 	key := newFileKey()
-	// S3 dates a signature in whole seconds, down.
+	// S3 rounds the time of a signature down to whole seconds.
 	urlExpires := time.Now().UTC().Truncate(time.Second).Add(s.Config.Uploads.URLExpiry)
 	ctx, cancel := storageContext()
 	defer cancel()
@@ -142,8 +142,8 @@ func (s *Service) Mint(c *fiber.Ctx, action *release.Action, in *release.FileInp
 	return nil
 }
 
-// refuseRate says how an error of a function that bounds what a caller has stored is
-// answered: too much with the time until there may be more.
+// refuseRate converts an error of a function that limits a caller's files: too many are
+// refused with the time until more are allowed.
 func refuseRate(err error, action *release.Action) error {
 	r := refusal.OfCall(err, action, nil, nil)
 	var raised *pgconn.PgError

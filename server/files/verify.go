@@ -12,20 +12,20 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// VerifyOptions are what VerifyFiles takes that is not configuration.
+// VerifyOptions are the parameters of VerifyFiles outside the configuration.
 type VerifyOptions struct {
 	Store storage.Store // nil means the one of the configuration
-	Age   time.Duration // objects younger than this may be on their way; 0 means a day
+	Age   time.Duration // younger objects may be uploads in progress; 0 means a day
 
-	// Recount has the database count anew which files rows name before anything is
-	// compared.
+	// Recount makes the database count its references to files again before the
+	// comparison.
 	Recount bool
 }
 
-// Verify compares storage with the database. It returns a sentence for each file
-// that a row names and whose contents are missing, for each object that is older
-// than a day and unknown, and for each file of which the database counts another
-// number of holders than name it. What is being deleted or written is neither.
+// Verify compares storage with the database. It returns a sentence for each file that a
+// row names without contents, for each unknown object that is older than a day, and for
+// each file with a wrong count of holders in the database. It ignores objects that are
+// being deleted or written.
 func Verify(ctx context.Context, c *config.Config, db Database, o VerifyOptions) (faults []string, err error) {
 	if o.Store == nil {
 		if missing := c.Storage.Faults(); len(missing) > 0 {
@@ -61,7 +61,7 @@ func Verify(ctx context.Context, c *config.Config, db Database, o VerifyOptions)
 // knownKey is a key that the database knows.
 type knownKey struct {
 	key      string
-	isNeeded bool // its object must be there
+	isNeeded bool // its object must exist
 }
 
 const verifyPage = 1000
@@ -99,8 +99,8 @@ type verifier struct {
 	faults []string
 }
 
-// count notes files of which the database counts another number of holders than name
-// them. Such a file may be deleted while a row names it, or stay for ever.
+// count notes files with a wrong count of holders in the database. Such a file may be
+// deleted while a row names it, or stay forever.
 func (v *verifier) count(db Database) error {
 	err := db.QueryRow(`select coalesce(array_agg(
 			format('file %s is named by %s fields of rows, and counted as named by %s', key, named, holders)
@@ -111,7 +111,7 @@ func (v *verifier) count(db Database) error {
 	return nil
 }
 
-// compare goes through objects and keys side by side; both come in byte order.
+// compare iterates over objects and keys in parallel; both are in byte order.
 func (v *verifier) compare(prefix string, known iter.Seq2[knownKey, error]) error {
 	next, stop := iter.Pull2(known)
 	defer stop()
@@ -147,8 +147,7 @@ func (v *verifier) compare(prefix string, known iter.Seq2[knownKey, error]) erro
 	return err
 }
 
-// missing looks again for an object that was not listed: it may be newer than the
-// list.
+// missing checks again for an object that was not listed: it may be newer than the list.
 func (v *verifier) missing(prefix string, row knownKey) error {
 	if !row.isNeeded {
 		return nil

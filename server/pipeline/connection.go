@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// connection is one connection with the queries that are on their way on it.
+// connection is one connection with the queries in flight on it.
 type connection struct {
 	pool     *Pool
-	pg       *pgconn.PgConn // gave the connection away; it still knows how to cancel
+	pg       *pgconn.PgConn // transferred the connection to n; it can still cancel
 	hijacked *pgconn.HijackedConn
 	net      net.Conn
 	opened   time.Time
@@ -27,41 +27,41 @@ type connection struct {
 
 	// Guarded by the pool.
 	load int   // places taken
-	lent bool  // one caller has all of it
+	lent bool  // one caller has it exclusively
 	loan *Loan // nil if it was never lent
 
 	retired   atomic.Bool  // takes no more queries
-	headSince atomic.Int64 // when the oldest query began, in nanoseconds; 0 means that there is none
+	headSince atomic.Int64 // when the oldest query began, in nanoseconds; 0 means none
 
 	mu         sync.Mutex
-	queue      []*query // in the order of their answers
+	queue      []*query // in order of their answers
 	out        []byte   // to be written
 	spare      []byte
 	writing    bool
-	reading    bool              // somebody reads, or is told to
+	reading    bool              // a caller reads, or has been told to
 	err        error             // why the connection is broken
 	statements map[string]string // names by text
 	prepared   int               // how many were named
-	cancelled  chan struct{}     // closed when the request to cancel has been sent; nil without one
+	cancelled  chan struct{}     // closed when the cancel request has been sent; nil without one
 
-	// For the one who reads.
+	// For the reading caller.
 	in     []byte
-	r, w   int    // in[r:w] has arrived and was not looked at
-	head   *query // that the rows are for; nil if it was not looked up, or nobody waits
+	r, w   int    // in[r:w] has arrived and was not processed
+	head   *query // the rows are for it; nil if it was not looked up, or its caller has left
 	values [][]byte
 }
 
-// query is a query on its way.
+// query is a query in flight.
 type query struct {
 	*Query
 	err    error
 	brings []string  // the statements that it prepares
-	moved  bool      // nobody waits for it here any more
+	moved  bool      // no caller waits for it here any more
 	left   bool      // it is cancelled because its client has left
 	turn   chan turn // holds one
 }
 
-// turn is what a waiting caller is told.
+// turn is a message to a waiting caller.
 type turn int
 
 const (
@@ -71,7 +71,7 @@ const (
 
 const (
 	readBuffer = 16 << 10 // of a connection
-	keptBuffer = 64 << 10 // larger ones are not kept
+	keptBuffer = 64 << 10 // larger ones are freed
 )
 
 // open opens a connection.
@@ -96,13 +96,13 @@ func open(ctx context.Context, p *Pool) (*connection, error) {
 	}, nil
 }
 
-// isSlow tells whether the statement that runs has been running for long.
+// isSlow tells whether the current statement has been running for long.
 func (n *connection) isSlow(now time.Time) bool {
 	since := n.headSince.Load()
 	return since != 0 && now.UnixNano()-since > int64(slow)
 }
 
-// queries keeps those that have ended.
+// queries pools finished queries.
 var queries = sync.Pool{New: func() any { return &query{turn: make(chan turn, 1)} }}
 
 // do sends a query and waits for its end.
@@ -130,8 +130,8 @@ func (n *connection) do(q *Query) error {
 	return err
 }
 
-// send puts a query on its way. A caller that finds nobody writing writes for all. It
-// tells whether this caller is the one who reads.
+// send sends a query. A caller that finds no other caller writing writes for all.
+// mayReadNow tells whether this caller must read.
 func (n *connection) send(c *query) (mayReadNow bool, err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -154,8 +154,8 @@ func (n *connection) send(c *query) (mayReadNow bool, err error) {
 	return mayReadNow, nil
 }
 
-// write writes what there is to write, also what is added meanwhile. The lock is held
-// before and after, and not while the network is waited for.
+// write writes all pending output, including output added meanwhile. The lock is held
+// before and after, but not during the network writes.
 func (n *connection) write() {
 	n.writing = true
 	for len(n.out) > 0 && n.err == nil {
@@ -168,14 +168,14 @@ func (n *connection) write() {
 			n.spare = nil
 		}
 		if err != nil {
-			n.net.Close() // which the one who reads finds out
+			n.net.Close() // the reading caller notices that
 			break
 		}
 	}
 	n.writing = false
 }
 
-// appendQuery writes the messages of a query, and of what comes before it, and Sync
+// appendQuery writes the messages of a query, with the statement before it, and Sync
 // (Postgres 15, chapter 55.2.3).
 func (n *connection) appendQuery(b []byte, c *query) ([]byte, error) {
 	all := b
@@ -215,8 +215,8 @@ func (n *connection) appendStatement(b []byte, c *query, sql string, params [][]
 	return append(bound, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0), nil
 }
 
-// readAnswers reads until the answer to own, the oldest query, is complete, delivers what else
-// has arrived, and hands the reading on.
+// readAnswers reads until the answer to own, the oldest query, is complete. It delivers all
+// other answers that have arrived, and hands the reading on.
 func (n *connection) readAnswers(own *query) {
 	for done := false; !done || n.hasMessage(); {
 		kind, body, err := n.message()
@@ -251,14 +251,14 @@ func (n *connection) handOn() {
 			go n.end()
 		}
 	case n.queue[0].moved:
-		go n.readAnswers(n.queue[0]) // nobody waits for the answer, but it has to be read
+		go n.readAnswers(n.queue[0]) // no caller waits for the answer, but it must be read
 	default:
 		n.queue[0].turn <- mayRead
 	}
 }
 
-// take deals with one message, and returns the query that it ends (Postgres 15, chapter
-// 55.7). What is not about a query, such as notices, is passed over.
+// take processes one message, and returns the query that it ends (Postgres 15, chapter
+// 55.7). It ignores messages that are not about a query, such as notices.
 func (n *connection) take(kind byte, body []byte) (ended *query) {
 	switch kind {
 	case 'E': // ErrorResponse
@@ -270,7 +270,7 @@ func (n *connection) take(kind byte, body []byte) (ended *query) {
 	return nil
 }
 
-// row gives a row to the oldest query. It tells whether more are wanted.
+// row passes a row to the oldest query. It tells whether more are wanted.
 func (n *connection) row(body []byte) (more bool) {
 	if n.head == nil {
 		n.head = n.oldest()
@@ -282,11 +282,11 @@ func (n *connection) row(body []byte) (more bool) {
 	return n.head.Row(n.values)
 }
 
-// errEnough is why a connection is given up on which rows come that nobody wants.
+// errEnough is the reason to abandon a connection with unwanted rows.
 var errEnough = errors.New("the rest of a result is not wanted")
 
-// oldest returns the oldest query, or nil if nobody waits for it. One whose rows have
-// begun to arrive does not move.
+// oldest returns the oldest query, or nil if no caller waits for it. After its first row,
+// a query does not move.
 func (n *connection) oldest() *query {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -296,8 +296,8 @@ func (n *connection) oldest() *query {
 	return n.queue[0]
 }
 
-// refused notes what the database says of the oldest query. A connection that is about
-// to end, or has lost its prepared statements, takes no more.
+// refused notes an error of the database for the oldest query. A connection that is about
+// to end, or has lost its prepared statements, takes no more queries.
 func (n *connection) refused(body []byte) {
 	var message pgproto3.ErrorResponse
 	if err := message.Decode(body); err != nil {
@@ -342,7 +342,7 @@ func (n *connection) finish() *query {
 	return c
 }
 
-// fail ends all queries of a connection that is broken. own is that of the one who reads.
+// fail ends all queries of a broken connection. own is that of the reading caller.
 func (n *connection) fail(own *query, cause error) {
 	n.mu.Lock()
 	n.err = cause
@@ -364,8 +364,8 @@ func (n *connection) fail(own *query, cause error) {
 	}
 }
 
-// end closes a connection on which nothing is on its way, after a request to cancel has
-// been sent: that strikes whatever runs on the connection then.
+// end closes an idle connection once a cancel request has been sent, since that hits the
+// current statement on the connection.
 func (n *connection) end() {
 	n.mu.Lock()
 	cancelled := n.cancelled
@@ -412,10 +412,10 @@ func (n *connection) message() (kind byte, body []byte, err error) {
 	return kind, body, nil
 }
 
-// maxMessage is the most that Postgres makes of one value, 1 GiB.
+// maxMessage is Postgres' limit for one value, 1 GiB.
 const maxMessage = 1 << 30
 
-// makeRoom makes room for a message of so many bytes that begins at n.r.
+// makeRoom makes room for a message of need bytes that begins at n.r.
 func (n *connection) makeRoom(need int) {
 	if len(n.in)-n.r >= need && n.w < len(n.in) {
 		return

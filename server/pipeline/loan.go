@@ -7,17 +7,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Loan is a connection that one caller has for itself for a while, for a statement that must not be made twice. Nothing else
-// is on its way on it.
+// Loan is a connection that one caller has exclusively for a while, for a statement that must not be repeated.
+// Nothing else is in flight on it.
 type Loan struct {
 	n  *connection
 	pg *pgconn.PgConn
 }
 
-// PgConn is the connection. It belongs to the pool again once it has been given back.
+// PgConn returns the connection. After GiveBack it belongs to the pool again.
 func (l *Loan) PgConn() *pgconn.PgConn { return l.pg }
 
-// Borrow lends an idle connection. One always stays with those who share; nil means that there is none besides.
+// Borrow lends an idle connection, or returns nil. One connection always stays with the reads.
 func (p *Pool) Borrow() *Loan {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -47,15 +47,15 @@ func (p *Pool) Borrow() *Loan {
 	return idle.loan
 }
 
-// isSilent tells whether nobody reads from the connection, and all that came was looked at.
+// isSilent tells whether no caller reads from the connection, and all input was processed.
 func (n *connection) isSilent() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return !n.reading && n.err == nil && n.r == n.w
 }
 
-// GiveBack gives the connection back. It is closed unless it is as it was: nothing runs on it, no transaction is open, and
-// all that came was read.
+// GiveBack returns the connection. It is closed unless it is unchanged: no statement runs on it, no transaction is
+// open, and all input was read.
 func (l *Loan) GiveBack() {
 	n, pg := l.n, l.pg
 	if pg.IsClosed() || pg.IsBusy() || pg.TxStatus() != 'I' || pg.SyncConn(ended) != nil {
@@ -70,7 +70,7 @@ func (l *Loan) GiveBack() {
 	}
 }
 
-// ended is a context that has ended: with it a connection is asked whether it is in step, and does nothing about it.
+// ended is a context that has ended: it checks whether a connection is in step, without any further action.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

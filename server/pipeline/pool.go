@@ -13,36 +13,35 @@ import (
 )
 
 // ErrElsewhere is returned for a query that was not finished here and should be made on
-// a connection of its own.
+// another connection.
 var ErrElsewhere = errors.New("the query is to be made elsewhere")
 
-// ErrBusy is returned for a query that found no place within the time that it may wait.
+// ErrBusy is returned for a query that found no place in time.
 var ErrBusy = errors.New("no connection had a place in time")
 
-// ErrLeft is returned for a query that was given up because its client has left.
+// ErrLeft is returned for a query that was cancelled because its client has left.
 var ErrLeft = errors.New("the client has left")
 
-// Options say how a Pool works.
+// Options configure a Pool.
 type Options struct {
-	// Connections is how many connections there are at most, Depth how many queries are
-	// on the way on each.
+	// Connections is the maximum number of connections, Depth the number of queries in
+	// flight on each.
 	Connections, Depth int
 
 	// Connect opens a connection.
 	Connect func(context.Context) (*pgconn.PgConn, error)
 
-	// Manner says how queries are made on a connection; nil means in the usual manner.
+	// Manner returns how queries are made on a connection; nil means in the usual manner.
 	Manner func(*pgconn.PgConn) Manner
 
 	// Wait is how long a query waits for a place.
 	Wait time.Duration
 
-	// Limit is after how long the database should have ended a statement itself. One that
-	// runs longer is cancelled, and then its connection is closed.
+	// Limit is the time after which the database should have ended a statement itself. A
+	// statement that runs longer is cancelled, and then its connection is closed.
 	Limit time.Duration
 
-	// HasLeft tells whether nobody waits for an answer any more. It is asked for queries
-	// that take long.
+	// HasLeft tells whether the client has left. It is called for long queries.
 	HasLeft func(net.Conn) bool
 }
 
@@ -52,76 +51,75 @@ type Manner struct {
 	Unnamed bool   // no statement is prepared for the next query
 }
 
-// Query is one statement with its parameters, and what takes its rows.
+// Query is one statement with its parameters, and the receiver of its rows.
 type Query struct {
 	SQL     string   // the statement; it is prepared once per connection
 	Params  [][]byte // in text form; nil is null
 	Formats []int16  // of the columns: 0 text, 1 binary; one for all, or one for each; none means text
-	Client  net.Conn // who waits for the answer; nil means that nobody can leave
+	Client  net.Conn // the waiting client; nil means that it cannot leave
 
 	// Row takes the columns of a row; nil is null. They are valid during the call only.
-	// It is called by another goroutine, while Do waits. What it was given counts only if
-	// Do returns nil. It tells whether more rows are wanted; if not, the query ends there,
-	// and its connection with it.
+	// Another goroutine calls it while Do waits. Its rows count only if Do returns nil. It
+	// tells whether more rows are wanted; if not, the query ends there, and its connection
+	// with it.
 	Row func([][]byte) (more bool)
 }
 
 const (
-	// slow is how long a statement may run before its connection takes no more, and
-	// before what waits behind it moves.
+	// slow is how long a statement may run before its connection takes no more queries,
+	// and the queries behind it move.
 	slow = 5 * time.Millisecond
-	// patience is how long a statement runs before its client is looked at.
+	// patience is how long a statement runs before its client is checked.
 	patience = 50 * time.Millisecond
-	// overtime is how long the database is trusted to end a statement by its own time
-	// limit, and then a request to cancel to have an effect.
+	// overtime is how long the database may take to apply its own time limit, and then a
+	// cancel request.
 	overtime = time.Second
-	// cancelTimeout is how long a request to cancel, and then the end of the statement,
-	// may take.
+	// cancelTimeout limits a cancel request, and then the wait for the end of the
+	// statement.
 	cancelTimeout = 5 * time.Second
-	// connectTimeout is how long connecting may take, and reconnectDelay how long it is
-	// not tried again after it failed.
+	// connectTimeout limits connecting, and reconnectDelay is the pause after a failure.
 	connectTimeout = 5 * time.Second
 	reconnectDelay = time.Second
 	// lifetime is how long a connection is used.
 	lifetime = time.Hour
 )
 
-// waiting is how many queries may wait for each that is on its way.
+// waiting is how many queries may wait for each query in flight.
 const waiting = 8
 
-// maxParams is how many bytes of parameters a query may have. What is on its way on a
-// connection has to fit into the buffers of the network: nobody reads answers while a
-// caller still writes.
+// maxParams limits the bytes of a query's parameters. All queries in flight on a
+// connection must fit into the network buffers: while a caller still writes, no caller
+// reads answers.
 const maxParams = 4 << 10
 
 // Pool is a set of connections that many callers share.
 type Pool struct {
 	options Options
-	watcher chan struct{} // wakes the one who looks after what waits; holds one
+	watcher chan struct{} // wakes the goroutine that watches waiting queries; holds one
 
 	mu          sync.Mutex
 	connections []*connection
-	connecting  int       // how many are being opened
-	retryAt     time.Time // when connecting may be tried again
+	connecting  int       // the number being opened
+	retryAt     time.Time // when the next attempt to connect is allowed
 	waiting     gate.Line[*place]
 	closed      bool
 }
 
-// place is where a query goes, for which its caller waits.
+// place is a place for a query whose caller waits for it.
 type place struct {
 	client net.Conn
 	since  time.Time
 	found  chan *connection // holds one; nil means elsewhere
-	err    error            // why there is none
+	err    error            // why no place was found
 }
 
-// Client is who waits for the answer.
+// Client returns the waiting client.
 func (w *place) Client() net.Conn { return w.client }
 
-// Since is when the place was asked for.
+// Since returns when the place was requested.
 func (w *place) Since() time.Time { return w.since }
 
-// Refuse tells that there is no place.
+// Refuse reports that no place was found.
 func (w *place) Refuse(err error) {
 	switch w.err = err; err {
 	case gate.ErrOverloaded:
@@ -139,7 +137,7 @@ func New(options Options) *Pool {
 	}}
 }
 
-// Takes tells whether a query of these parameters may pass here at all.
+// Takes tells whether a query with these parameters may use a pool.
 func Takes(params [][]byte) bool {
 	size := 0
 	for _, p := range params {
@@ -149,7 +147,7 @@ func Takes(params [][]byte) bool {
 }
 
 // Do runs a query. An error of the database is a *pgconn.PgError. ErrElsewhere, ErrBusy
-// and ErrLeft say that there is no answer.
+// and ErrLeft mean that there is no answer.
 func (p *Pool) Do(q *Query) error {
 	n, err := p.place(q)
 	if err != nil {
@@ -159,7 +157,7 @@ func (p *Pool) Do(q *Query) error {
 }
 
 // place finds the connection for a query: an idle one, else the one with the fewest
-// queries on their way, else it waits until there is room on one.
+// queries in flight. If all are full, it waits for room.
 func (p *Pool) place(q *Query) (*connection, error) {
 	now := time.Now()
 	p.mu.Lock()
@@ -190,9 +188,8 @@ func (p *Pool) place(q *Query) (*connection, error) {
 	return n, nil
 }
 
-// best returns the connection with the fewest queries on their way, if there is room on
-// it, and whether that is idle. allSlow tells that no connection can be expected to have
-// room soon.
+// best returns the connection with the fewest queries in flight, if it has room, and
+// whether it is idle. allSlow tells that no connection will have room soon.
 func (p *Pool) best(now time.Time) (best *connection, isIdle, allSlow bool) {
 	allSlow = true
 	for _, n := range p.connections {
@@ -220,8 +217,8 @@ func (p *Pool) leave(n *connection) {
 	p.mu.Unlock()
 }
 
-// Open opens the first connection in the background, so that the first query need not wait for it. It does nothing where
-// there is one.
+// Open opens the first connection in the background, so that the first query need not wait for it. It does nothing if
+// one exists.
 func (p *Pool) Open() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +227,7 @@ func (p *Pool) Open() {
 	}
 }
 
-// grow opens one more connection in the background, if there may be more.
+// grow opens one more connection in the background, if the limit allows it.
 func (p *Pool) grow(now time.Time) {
 	if p.closed || len(p.connections)+p.connecting >= p.options.Connections || now.Before(p.retryAt) {
 		return
@@ -258,8 +255,8 @@ func (p *Pool) connect() {
 	}
 }
 
-// remove takes a connection out. What waits for a place is told to go elsewhere if it
-// was the last one.
+// remove removes a connection. If it was the last one, waiting queries are sent
+// elsewhere.
 func (p *Pool) remove(n *connection) {
 	p.mu.Lock()
 	for i, other := range p.connections {
@@ -274,8 +271,8 @@ func (p *Pool) remove(n *connection) {
 	p.mu.Unlock()
 }
 
-// Connections returns how many connections there are, without those that take no more
-// queries, and how many of them run a statement.
+// Connections returns the number of connections that still take queries, and how many of
+// them run a statement.
 func (p *Pool) Connections() (all, busy int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -290,8 +287,8 @@ func (p *Pool) Connections() (all, busy int) {
 	return all, busy
 }
 
-// Reset lets no more queries onto the connections that are open. They are closed when
-// those have ended that are on their way.
+// Reset lets the open connections take no more queries. They are closed after their
+// queries in flight.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -300,8 +297,8 @@ func (p *Pool) Reset() {
 	}
 }
 
-// Yield closes one connection, as soon as what is on its way there has ended, since its slot at the database is needed for
-// something else. While one is being closed, it does nothing.
+// Yield closes one connection after its queries in flight, since another part of the server needs its slot at the
+// database. It does nothing while a connection is being closed.
 func (p *Pool) Yield() {
 	now := time.Now()
 	p.mu.Lock()
@@ -319,15 +316,15 @@ func (p *Pool) Yield() {
 	}
 }
 
-// retire lets no more queries onto a connection, which is closed when those have ended that are on their way.
+// retire lets a connection take no more queries. It is closed after its queries in flight.
 func (p *Pool) retire(n *connection) {
 	if !n.retired.Swap(true) && n.load == 0 {
 		go n.end()
 	}
 }
 
-// Break breaks the connections to a server that does not answer. Queries that are under
-// way are to be made elsewhere.
+// Break breaks the connections to a server that does not answer. Queries in flight are to
+// be made elsewhere.
 func (p *Pool) Break() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -337,7 +334,7 @@ func (p *Pool) Break() {
 	}
 }
 
-// Close closes the connections. Queries that are under way fail.
+// Close closes the connections. Queries in flight fail.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Watch looks after queries that wait, until the context ends: those behind a slow one
-// move, those that found no place in time give up. It sleeps while nothing waits.
+// Watch checks waiting queries until the context ends: those behind a slow one move,
+// those without a place in time give up. It sleeps while no query waits.
 func (p *Pool) Watch(ctx context.Context) {
 	for {
 		select {
@@ -27,7 +27,7 @@ func (p *Pool) Watch(ctx context.Context) {
 	}
 }
 
-// wake wakes the one who watches.
+// wake wakes the watching goroutine.
 func (p *Pool) wake() {
 	select {
 	case p.watcher <- struct{}{}:
@@ -35,8 +35,8 @@ func (p *Pool) wake() {
 	}
 }
 
-// anyWaits moves what waits behind slow queries and ends what has waited too long for a
-// place. It tells whether anything still waits.
+// anyWaits moves queries that wait behind slow ones, and ends those that have waited too
+// long for a place. It tells whether any still wait.
 func (p *Pool) anyWaits(now time.Time) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,8 +54,7 @@ func (p *Pool) anyWaits(now time.Time) bool {
 	return any || p.waiting.Len() > 0
 }
 
-// moveOn sends what waits behind a slow query elsewhere. It tells whether anything still
-// waits.
+// moveOn sends the queries behind a slow one elsewhere. It tells whether any still wait.
 func (n *connection) moveOn(now time.Time) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -78,9 +77,8 @@ func (n *connection) moveRest() {
 	}
 }
 
-// Look looks at the queries that run for long, and at the age of connections. It is to
-// be called every now and then, about as often as a client that has left should be
-// noticed.
+// Look checks long-running queries, and the age of connections. Call it periodically,
+// about as often as the server should notice that a client has left.
 func (p *Pool) Look(now time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +90,8 @@ func (p *Pool) Look(now time.Time) {
 	}
 }
 
-// look ends the query that runs if nobody waits for its answer, or if the database has
-// forgotten its time limit, as one behind a pooler may.
+// look ends the current query if its client has left, or if the database ignores its time
+// limit, as it may behind a pooler.
 func (n *connection) look(now time.Time) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -106,7 +104,7 @@ func (n *connection) look(now time.Time) {
 	switch {
 	case age < patience:
 	case age > limit+cancelTimeout:
-		_ = n.net.SetDeadline(now) // nothing answers any more: this ends the reading
+		_ = n.net.SetDeadline(now) // the server does not answer any more: this ends the reading
 	case n.cancelled != nil:
 	case age > limit:
 		n.cancel()
@@ -116,7 +114,7 @@ func (n *connection) look(now time.Time) {
 	}
 }
 
-// CancelAll cancels what is running.
+// CancelAll cancels all running queries.
 func (p *Pool) CancelAll() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -129,8 +127,8 @@ func (p *Pool) CancelAll() {
 	}
 }
 
-// cancel cancels the query that runs. What waits behind it moves, since the request may
-// strike the next one, and the connection is closed afterwards.
+// cancel cancels the current query. Queries behind it move, since the cancel request may
+// hit the next one, and the connection is closed afterwards.
 func (n *connection) cancel() {
 	n.retired.Store(true)
 	n.moveRest()
