@@ -17,7 +17,7 @@ import (
 	"github.com/sternpost/sternpost/auth/mail"
 )
 
-// Mode says whom the server serves: strangers or its developers.
+// Mode tells whether the server serves the public or its developers.
 type Mode string
 
 // The modes.
@@ -26,29 +26,29 @@ const (
 	Development Mode = "development"
 )
 
-// PreparedStatements says whether statements are prepared under names, which not every
-// pooler lets pass.
+// PreparedStatements tells whether statements are prepared under names, which some
+// poolers do not support.
 type PreparedStatements string
 
-// What may be said of prepared statements.
+// The modes of prepared statements.
 const (
-	PreparedAuto PreparedStatements = "auto" // where they can be
+	PreparedAuto PreparedStatements = "auto" // where possible
 	PreparedOn   PreparedStatements = "on"
 	PreparedOff  PreparedStatements = "off"
 )
 
-// Config is a configuration in which every value has been checked.
+// Config is a configuration with checked values.
 type Config struct {
 	Mode             Mode
-	Name             string // of the project: as it is configured, or else that of its folder
+	Name             string // of the project: the configured one, else that of its folder
 	BaseURL          string // without trailing slash
 	Host             string
 	Port             int
 	AdminHost        string
 	AdminPort        int // 0 means no admin listener
 	DatabaseURL      string
-	DatabaseReadURL  string        // of replicas; empty means that there are none
-	ReadLag          time.Duration // how far behind a replica may be
+	DatabaseReadURL  string        // of replicas; empty means none
+	ReadLag          time.Duration // the maximum lag of a replica
 	PoolSize         int
 	PoolWait         time.Duration
 	StatementTimeout time.Duration
@@ -58,10 +58,10 @@ type Config struct {
 	CORSOrigins      []string
 	ShutdownGrace    time.Duration
 	BodyLimit        int // of one request
-	BodiesLimit      int // of all requests together; 0 means a part of the memory
-	PageLimit        int // bytes of the records of a page; 0 means any number
-	AnswersLimit     int // bytes of all answers that are on their way; 0 means a part of the memory
-	TransfersLimit   int // files that are received and sent by this server at the same time; 0 means 256
+	BodiesLimit      int // of all requests in total; 0 means a part of the memory
+	PageLimit        int // bytes of a page's records; 0 means unlimited
+	AnswersLimit     int // bytes of all answers in flight; 0 means a part of the memory
+	TransfersLimit   int // files that this server receives and sends at the same time; 0 means 256
 	Pagination       Pagination
 	TrustedProxies   []netip.Prefix
 	MaxConnections   int      // 0 means what descriptors and memory allow
@@ -70,7 +70,7 @@ type Config struct {
 
 	PreparedStatements PreparedStatements
 
-	EncryptionKey          string   // base64; empty means that there is none
+	EncryptionKey          string   // base64; empty means none
 	PreviousEncryptionKeys []string // base64; they only decrypt
 
 	AccessTokenExpiry    time.Duration
@@ -81,15 +81,15 @@ type Config struct {
 	PasswordSignup       bool
 	PasswordMinLength    int
 	Throttle             auth.ThrottleOptions
-	RedirectURL          string // of providers that have none; empty means none
+	RedirectURL          string // for providers without one; empty means none
 	RedirectURIs         []string
 	PKCE                 auth.PKCE
 	Providers            []auth.ProviderOptions
 
-	Verification    auth.Verification // of the e-mail address of who signs in by password
-	VerificationURL string            // where an address is proven; empty means on our own page
-	Mail            mail.Options      // without host there is no mail server
-	MailFolder      string            // of the project's templates, whether there is one or not
+	Verification    auth.Verification // of the e-mail address for a sign-in by password
+	VerificationURL string            // the page that proves an address; empty means our own page
+	Mail            mail.Options      // without host no mail is sent
+	MailFolder      string            // of the project's templates; it may be missing
 
 	Storage Storage
 	Uploads Uploads
@@ -99,22 +99,22 @@ type Config struct {
 	Environ []string
 }
 
-// Source is where a configuration comes from.
+// Source is the origin of a configuration.
 type Source struct {
 	Dir  string   // of the project; empty means that of the file, or else the working directory
-	File string   // path of sternpost.yaml; empty means that there is none
+	File string   // path of sternpost.yaml; empty means none
 	Env  []string // as os.Environ returns it; wins over the file
 }
 
 // dir is the folder of the project.
 func (s *Source) dir() string {
 	if s.Dir == "" {
-		return filepath.Dir(s.File) // of an empty path the working directory
+		return filepath.Dir(s.File) // the working directory for an empty path
 	}
 	return s.Dir
 }
 
-// folderName is the name of that folder; empty if it is the root of the file system.
+// folderName returns the name of that folder; empty if it is the root of the file system.
 func (s *Source) folderName() string {
 	dir, err := filepath.Abs(s.dir())
 	if err != nil || dir == filepath.Dir(dir) {
@@ -125,16 +125,16 @@ func (s *Source) folderName() string {
 
 const variablePrefix = "STERNPOST_"
 
-// given is the value of a setting and the place where it is.
+// given is the value of a setting and its place.
 type given struct {
 	texts []string
 	place string // sternpost.yaml:12 or the name of a variable
 }
 
-// Load reads and checks a configuration. Its error lists every problem, one a
-// line, each with the line of the file or the variable that it is in. In
-// development DatabaseURL and SigningKey may be empty, since `sternpost dev` brings
-// a database and keys of its own; New needs both.
+// Load reads and checks a configuration. Its error lists every problem, one per line,
+// each with the line of the file or the variable. In development DatabaseURL and
+// SigningKey may be empty, since `sternpost dev` provides a database and keys; New needs
+// both.
 func Load(source Source) (Config, error) {
 	file, problems := readFile(source.File)
 	env, more := readEnvironment(source.Env)
@@ -203,7 +203,7 @@ func (c *Config) fill() {
 	}
 }
 
-// check finds what is missing and what does not fit together.
+// check finds missing settings and conflicts between settings.
 func (c *Config) check() error {
 	var problems []error
 	require := func(key, value string) {
@@ -236,9 +236,9 @@ func (c *Config) check() error {
 	return errors.Join(problems...)
 }
 
-// readEnvironment finds the settings among the variables. A name with our prefix
-// that is not a setting is most likely a setting misspelled, so it is refused; those
-// that begin with STERNPOST_TEST_ belong to the tests of Sternpost itself.
+// readEnvironment finds the settings among the variables. An unknown name with our prefix
+// is most likely a misspelled setting, so it is refused. Names that begin with
+// STERNPOST_TEST_ belong to the tests of Sternpost itself.
 func readEnvironment(env []string) (map[string]given, []error) {
 	variables := map[string]string{}
 	var names []string
@@ -279,8 +279,8 @@ func readEnvironment(env []string) (map[string]given, []error) {
 	return values, problems
 }
 
-// fromVariable reads a setting from its variable, or from the file that the
-// variable with _FILE names. An empty variable counts as unset, but empties a list.
+// fromVariable reads a setting from its variable, or from the file named by the variable
+// with _FILE. An empty variable counts as unset, but empties a list.
 func (s *setting[C]) fromVariable(name string, variables map[string]string) (*given, error) {
 	value, isSet := variables[name]
 	path := variables[name+"_FILE"]
@@ -318,12 +318,12 @@ func (s *setting[C]) fromVariable(name string, variables map[string]string) (*gi
 	return g, nil
 }
 
-// Address returns where the server listens.
+// Address returns the address of the public listener.
 func (c *Config) Address() string {
 	return net.JoinHostPort(c.Host, strconv.Itoa(c.Port))
 }
 
-// AdminAddress returns where the server listens to operators.
+// AdminAddress returns the address of the admin listener.
 func (c *Config) AdminAddress() string {
 	return net.JoinHostPort(c.AdminHost, strconv.Itoa(c.AdminPort))
 }

@@ -1,7 +1,7 @@
-// Package config reads the configuration of a server: sternpost.yaml and the environment
-// go in, a Config comes out in which every value has been checked. One table, in
-// setting.go, has a row for each setting; problems name the line or the variable they
-// are in, and all of them are listed.
+// Package config reads the configuration of a server from sternpost.yaml and the
+// environment. The result is a Config with checked values. One table, in setting.go, has
+// a row for each setting. Problems name their line or variable, and all of them are
+// listed.
 //
-// It opens nothing: neither files but its own, nor addresses, nor the database.
+// It opens only its own files: no addresses, and no database.
 package config

@@ -13,9 +13,9 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// configFile is a sternpost.yaml while it is read.
+// configFile is a sternpost.yaml during reading.
 type configFile struct {
-	name     string // as problems show it
+	name     string // in problems
 	values   map[string]given
 	objects  map[string][]object // of lists of objects
 	problems []error
@@ -41,7 +41,7 @@ func readFile(path string) (*configFile, []error) {
 	tree, err := parser.ParseBytes(content, 0)
 	var unreadable yaml.Error
 	if errors.As(err, &unreadable) {
-		// Not its full text, which shows the lines around.
+		// Without its full text, which shows the lines around.
 		return f, []error{fmt.Errorf("%s:%d: %s", f.name, unreadable.GetToken().Position.Line, unreadable.GetMessage())}
 	}
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *configFile) section(prefix string, n ast.Node) {
 	}
 }
 
-// membersOf returns the members of a mapping, which is under a key.
+// membersOf returns the members of the mapping under a key.
 func (f *configFile) membersOf(n ast.Node, key string) []*ast.MappingValueNode {
 	var members []*ast.MappingValueNode
 	switch n := n.(type) {
@@ -176,7 +176,7 @@ func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 	}
 }
 
-// scalar returns the text of a plain value. Anchors, aliases and tags are none.
+// scalar returns the text of a plain value. Anchors, aliases and tags are not plain.
 func scalar(n ast.Node) (string, bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:

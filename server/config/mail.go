@@ -6,8 +6,8 @@ import (
 	netmail "net/mail"
 )
 
-// HasMail tells whether mails can be asked for: in development they are kept where none
-// can be sent.
+// HasMail tells whether mails can be requested: in development they are stored if they
+// cannot be sent.
 func (c *Config) HasMail() bool {
 	return c.Mode == Development || c.Mail.Host != ""
 }
@@ -29,7 +29,7 @@ func (c *Config) checkMail() []error {
 	return problems
 }
 
-// mailAddress reads who mails are from.
+// mailAddress reads the sender of mails.
 func mailAddress(text string) (string, error) {
 	if _, err := netmail.ParseAddress(text); err != nil {
 		return "", errors.New("is not an e-mail address such as Shop <noreply@example.com>")

@@ -12,8 +12,8 @@ import (
 	"github.com/sternpost/sternpost/auth"
 )
 
-// providerMembers lists the keys of one of auth.providers. Its secret is none of
-// them: it is in the environment.
+// providerMembers lists the keys of one of auth.providers. Its secret is not one of them:
+// it is in the environment.
 var providerMembers = []setting[provider]{
 	{key: "type", set: one(choice("google", "facebook", "gitlab", "slack", "oidc"), func(p *provider) *string { return &p.Type })},
 	{key: "name", set: one(providerName, func(p *provider) *string { return &p.Name })},
@@ -87,9 +87,9 @@ func readProvider(o object, mode Mode) (auth.ProviderOptions, error) {
 	return p, nil
 }
 
-// readProviderSecret reads AUTH_PROVIDER_SECRET_<NAME>, or the file that the same
-// name with _FILE gives, unless that is the variable of another provider. It is empty
-// if there is none.
+// readProviderSecret reads AUTH_PROVIDER_SECRET_<NAME>, or the file named by that
+// variable with _FILE, unless that is the variable of another provider. It is empty if
+// neither is set.
 func readProviderSecret(name string, providers []auth.ProviderOptions, env []string) (string, error) {
 	variable := func(name string) string { return "AUTH_PROVIDER_SECRET_" + strings.ToUpper(name) }
 	lookUp := func(name string) (value string) {
@@ -153,7 +153,7 @@ func issuerURL(text string) (string, error) {
 	return text, nil
 }
 
-// redirectURL reads where sign-ins end.
+// redirectURL reads the address where sign-ins end.
 func redirectURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	isWeb := err == nil && (u.Scheme == "https" || u.Scheme == "http")
@@ -166,8 +166,8 @@ func redirectURL(text string) (string, error) {
 	return text, nil
 }
 
-// redirectURI reads an address that a client may name as where its sign-in ends. An
-// http address that is not of this machine would send codes in the open.
+// redirectURI reads an address that a client may name for the end of a sign-in. An http
+// address on another machine would send codes in plaintext.
 func redirectURI(text string) (string, error) {
 	v, err := redirectURL(text)
 	if err != nil {

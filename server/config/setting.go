@@ -25,16 +25,15 @@ type setting[C any] struct {
 	members     []setting[provider] // of the objects, in a list of objects
 	production  string              // the default; empty means none
 	development string              // the default in development
-	isList      bool                // several values; each is read by itself
+	isList      bool                // several values; each is read separately
 	isSecret    bool                // may be given as a file; never shown
-	ofSchema    bool                // takes effect through the release: a server's own copy is not looked at
+	ofSchema    bool                // takes effect through the release: a server does not use its own value
 }
 
-// setter reads the texts of a setting and puts the value in its place. Its error is an
-// *unfit.
+// setter reads the texts of a setting and stores the value. Its error is an *unfit.
 type setter[C any] func(c *C, texts []string) error
 
-// unfit is a text that a setting does not take.
+// unfit is an invalid text of a setting.
 type unfit struct {
 	text string
 	why  error
@@ -55,7 +54,7 @@ func one[C, T any](read func(string) (T, error), into func(*C) *T) setter[C] {
 	}
 }
 
-// each sets a list, of which each value is read by itself.
+// each sets a list, with each value read separately.
 func each[C, T any](read func(string) (T, error), into func(*C) *[]T) setter[C] {
 	return func(c *C, texts []string) error {
 		list := []T{}
@@ -179,8 +178,8 @@ func (s *setting[C]) variable() string {
 	return b.String()
 }
 
-// shortVariable returns the name without prefix under which a few settings are
-// known everywhere; empty means that there is none.
+// shortVariable returns the well-known name without prefix that a few settings have;
+// empty means none.
 func (s *setting[C]) shortVariable() string {
 	switch s.key {
 	case "database.url", "database.readUrl", "baseUrl", "host", "port":
@@ -189,7 +188,7 @@ func (s *setting[C]) shortVariable() string {
 	return ""
 }
 
-// defaultText returns the default as it would be written.
+// defaultText returns the default in the form of the file.
 func (s *setting[C]) defaultText(mode Mode) string {
 	if mode == Development {
 		return s.development
@@ -197,7 +196,7 @@ func (s *setting[C]) defaultText(mode Mode) string {
 	return s.production
 }
 
-// apply sets the setting to what the texts say.
+// apply sets the setting from the texts.
 func (s *setting[C]) apply(c *C, texts []string) error {
 	err := s.set(c, texts)
 	var u *unfit
@@ -213,7 +212,7 @@ func text(text string) (string, error) {
 	return text, nil
 }
 
-// oneLine reads a text that has at most so many characters, none of them a control character.
+// oneLine reads a text of at most the given number of characters, without control characters.
 func oneLine(most int) func(string) (string, error) {
 	return func(text string) (string, error) {
 		switch {
@@ -287,10 +286,10 @@ func seconds(low float64) func(string) (time.Duration, error) {
 	}
 }
 
-// longestSignIn is how long the database lets a sign-in last at most, in seconds.
+// longestSignIn is the database's limit for a sign-in, in seconds.
 const longestSignIn = 365 * 24 * 60 * 60
 
-// secondsUpTo reads a duration that has an upper limit, too.
+// secondsUpTo reads a duration that also has an upper limit.
 func secondsUpTo(low, high float64) func(string) (time.Duration, error) {
 	read := seconds(low)
 	return func(text string) (time.Duration, error) {
@@ -324,7 +323,7 @@ func baseURL(text string) (string, error) {
 	return text, nil
 }
 
-// origin reads what a browser sends as Origin, or * for any.
+// origin reads a value of the header Origin, or * for any.
 func origin(text string) (string, error) {
 	if text == "*" {
 		return text, nil
@@ -365,7 +364,7 @@ func encryptionKey(text string) (string, error) {
 	return text, nil
 }
 
-// knownVariable is the variable that the documentation names.
+// knownVariable returns the variable in the documentation.
 func (s *setting[C]) knownVariable() string {
 	if short := s.shortVariable(); short != "" {
 		return short

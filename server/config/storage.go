@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// StorageType says what keeps file contents.
+// StorageType is the kind of storage for file contents.
 type StorageType string
 
-// What may keep them.
+// The kinds of storage.
 const (
 	S3    StorageType = "s3"
 	Disk  StorageType = "disk"  // a folder, for one machine
@@ -20,30 +20,30 @@ const (
 // IsFolder tells whether files are kept in a folder of this machine.
 func (t StorageType) IsFolder() bool { return t == Disk || t == Local }
 
-// Storage says where file contents are kept.
+// Storage configures the storage of file contents.
 type Storage struct {
 	Type      StorageType
 	Directory string // of disk and local
-	Reserve   int    // of disk: bytes that stay free there
+	Reserve   int    // of disk: bytes that must stay free
 	Bucket    string // of s3, like all below
 	Region    string
 	Endpoint  string // empty means that of AWS
 	PathStyle bool
 
-	Check       bool          // whether a server tries at its start to store something
-	DeleteDelay time.Duration // from the end of a file to that of its contents
+	Check       bool          // whether a server tests at its start that files can be stored
+	DeleteDelay time.Duration // from the deletion of a file to that of its contents
 }
 
-// Uploads bounds what clients may send ahead of a call.
+// Uploads limits what clients may send before a call.
 type Uploads struct {
 	URLExpiry               time.Duration
 	KeyExpiry               time.Duration // greater
 	MaxOutstanding          int           // per identity
 	MaxOutstandingAnonymous int           // per client address
-	CheckInline             bool          // whether what fields accept binds inline files too
+	CheckInline             bool          // whether the limits of fields also apply to inline files
 }
 
-// maxURLExpiry is how long a presigned URL of S3 may hold.
+// maxURLExpiry is the maximum lifetime of a presigned URL of S3.
 const maxURLExpiry = 7 * 24 * time.Hour
 
 func (c *Config) checkStorage() []error {
@@ -63,7 +63,7 @@ func (c *Config) checkStorage() []error {
 	return problems
 }
 
-// Faults lists what is missing to store anything.
+// Faults lists the missing settings of the storage.
 func (c *Storage) Faults() []string {
 	var faults []string
 	if c.Type.IsFolder() {
@@ -78,15 +78,15 @@ func (c *Storage) Faults() []string {
 	return faults
 }
 
-// Pagination is how lists are paged. The zero Pagination leaves them as they are
+// Pagination configures the pages of lists. The zero Pagination leaves lists as
 // published.
 type Pagination struct {
-	DefaultSize int  // of a page whose size a request leaves open
-	MaxSize     int  // that a request may ask for
-	AlwaysCount bool // whether every list says how many rows there are in all
+	DefaultSize int  // of a page if the request does not set it
+	MaxSize     int  // the maximum in a request
+	AlwaysCount bool // whether every list returns the total number of rows
 }
 
-// OpenAPIAccess says who may read the description of an API.
+// OpenAPIAccess tells who may read the description of an API.
 type OpenAPIAccess string
 
 // The readers: anyone, anyone with a token, or nobody.

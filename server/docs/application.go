@@ -15,10 +15,10 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// frame is what every page of the application shows around its own matter.
+// frame is the part that all pages of the application share.
 type frame struct {
-	Root          string // the way from the page to /
-	Place         string // what the page shows: a model, an action; empty of other pages
+	Root          string // the relative path from the page to /
+	Place         string // the subject of the page: a model, an action; empty for other pages
 	Project       string
 	Release       int64
 	BaseURL       string
@@ -37,23 +37,23 @@ type modelView struct {
 	Actions          []actionView
 }
 
-// Summary is the first sentence of the comment of a model.
+// Summary returns the first sentence of the comment of a model.
 func (m modelView) Summary() string { return firstSentence(m.Doc) }
 
-// actionView is an action as the page of it, or of its model, shows it.
+// actionView is an action as its page, or that of its model, shows it.
 type actionView struct {
 	*release.Action
-	Path string   // of its first API, from the root; empty means that none exposes it
+	Path string   // of its first API, from the root; empty means that no API exposes it
 	APIs []string // names
 }
 
-// Summary is the first sentence of the comment of an action.
+// Summary returns the first sentence of the comment of an action.
 func (a actionView) Summary() string { return firstSentence(a.Doc) }
 
 // HasSQL tells whether the action is a function of the database.
 func (a actionView) HasSQL() bool { return !account.Is(a.Action) }
 
-// firstSentence cuts a comment where its first sentence ends.
+// firstSentence cuts a comment after its first sentence.
 func firstSentence(doc string) string {
 	text := strings.Join(strings.Fields(doc), " ")
 	if end := strings.Index(text, ". "); end >= 0 {
@@ -62,7 +62,7 @@ func firstSentence(doc string) string {
 	return text
 }
 
-// frame gathers what every page shows. depth is how many steps below / the page lies.
+// frame collects the data that every page shows. depth is the number of steps from / to the page.
 func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int) frame {
 	f := frame{
 		Root:          "./" + strings.Repeat("../", depth),
@@ -108,8 +108,8 @@ func (f *frame) model(name string) *modelView {
 	return &f.Models[i]
 }
 
-// modelsOf lists the models of a release. One that an earlier Sternpost compiled names
-// them with its actions only.
+// modelsOf lists the models of a release. A release by an earlier Sternpost names them
+// only in its actions.
 func modelsOf(m *release.Manifest) []release.Model {
 	models := slices.Clone(m.Models)
 	for _, a := range m.Actions {
@@ -134,8 +134,8 @@ func viewAction(m *release.Manifest, a *release.Action) actionView {
 	return v
 }
 
-// applicationPage shows the application: its models with their actions, and the tables that
-// have none.
+// applicationPage shows the application: its models with their actions, and the tables
+// without actions.
 func (s *Pages) applicationPage(c *fiber.Ctx) error {
 	f, _, err := s.served("", 0)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Pages) applicationPage(c *fiber.Ctx) error {
 	}{f, tables})
 }
 
-// accessPage shows who may do what.
+// accessPage shows the access of callers to actions.
 func (s *Pages) accessPage(c *fiber.Ctx) error {
 	f, _, err := s.served("", 1)
 	if err != nil {
@@ -228,7 +228,7 @@ func (s *Pages) actionPage(c *fiber.Ctx) error {
 	return sendPage(c, s.pages()["action"], data)
 }
 
-// resultText says what an action answers.
+// resultText describes the result of an action.
 func resultText(a *release.Action) string {
 	switch {
 	case a.Kind == release.Delete:
@@ -241,7 +241,7 @@ func resultText(a *release.Action) string {
 	return a.Result
 }
 
-// rowsPage shows the rows of a model. It brings none: its script asks for them.
+// rowsPage shows the rows of a model. The page has no rows: its script requests them.
 func (s *Pages) rowsPage(c *fiber.Ctx) error {
 	name := c.Params("model")
 	f, m, err := s.served(name, 2)
@@ -267,16 +267,16 @@ func (s *Pages) rowsPage(c *fiber.Ctx) error {
 	}{f, model, forms})
 }
 
-// found is a page as the palette finds it.
+// found is a page in the index of the palette.
 type found struct {
 	Kind  string `json:"kind"`
 	Name  string `json:"name"`
 	Path  string `json:"path"` // from /
 	About string `json:"about,omitempty"`
-	Text  string `json:"text,omitempty"` // what is searched beside the name
+	Text  string `json:"text,omitempty"` // searched besides the name
 }
 
-// index answers with all that the palette finds.
+// index answers with everything that the palette finds.
 func (s *Pages) index(c *fiber.Ctx) error {
 	f, m, err := s.served("", 1)
 	if err != nil {
@@ -316,7 +316,7 @@ func (s *Pages) index(c *fiber.Ctx) error {
 	return nil
 }
 
-// samples answers with an input of each action that is accepted as it is.
+// samples answers with a valid input for each action.
 func (s *Pages) samples(c *fiber.Ctx) error {
 	_, m := s.Release()
 	if m == nil {
@@ -340,13 +340,13 @@ func (s *Pages) samples(c *fiber.Ctx) error {
 	return nil
 }
 
-// rawJSON is JSON as it is.
+// rawJSON is JSON text, unchanged.
 type rawJSON string
 
 // MarshalJSON returns it.
 func (j rawJSON) MarshalJSON() ([]byte, error) { return []byte(j), nil }
 
-// optional returns rows without saying what is required, which is news of inputs only.
+// optional returns rows without the required mark, which is only useful for inputs.
 func optional(rows []memberRow) []memberRow {
 	for i := range rows {
 		rows[i].Required = false

@@ -15,33 +15,33 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// Bench is what a service that is being developed can do for its pages beside serving. The
-// server itself cannot: its role may neither read rows nor change them but by actions.
+// Bench does for the pages, in development, what the server cannot: its role may neither read
+// rows nor change them but by actions.
 type Bench interface {
 	// Ask answers a question of the pages, as JSON. Its error is a *WrongError if the
-	// question is wrong.
+	// question is invalid.
 	Ask(ctx context.Context, question string, input []byte) ([]byte, error)
 
-	// Trouble returns why what is served is not what the project's files say, in words for
-	// people; empty if it is.
+	// Trouble returns why the served release differs from the project's files, in words
+	// for people; empty if it does not.
 	Trouble() string
 }
 
-// WrongError is what is wrong with a question of the pages, in words for people.
+// WrongError is the fault of a question of the pages, in words for people.
 type WrongError struct {
 	Message string
-	Field   string // that it is about; empty means none
+	Field   string // the faulty field; empty means none
 }
 
 func (e *WrongError) Error() string { return e.Message }
 
-// hasBench tells whether rows are shown.
+// hasBench tells whether the pages show rows.
 func (s *Pages) hasBench() bool {
 	return s.Bench != nil && s.Config.Mode == config.Development
 }
 
-// benchRoutes lists the paths of what is there in development only, on a bench. What is not
-// of this file is the bench's to answer.
+// benchRoutes lists the paths that exist in development only, with a bench. The bench
+// answers everything that this file does not.
 func (s *Pages) benchRoutes(app *fiber.App) {
 	if !s.hasBench() {
 		return
@@ -52,7 +52,7 @@ func (s *Pages) benchRoutes(app *fiber.App) {
 	app.All("/docs/bench/:question", s.Policy.ForOwnPages(s.ask))
 }
 
-// ask passes a question on.
+// ask passes a question to the bench.
 func (s *Pages) ask(c *fiber.Ctx, body []byte) error {
 	found, err := s.Bench.Ask(context.Background(), c.Params("question"), body)
 	var wrong *WrongError
@@ -65,7 +65,7 @@ func (s *Pages) ask(c *fiber.Ctx, body []byte) error {
 	return request.SendJSON(c, http.StatusOK, string(found))
 }
 
-// state says which release is served, and what keeps the next one from it.
+// state returns the served release, and what prevents the next one.
 func (s *Pages) state(c *fiber.Ctx, _ []byte) error {
 	number, _ := s.Release()
 	return sendAnswer(c, struct {
@@ -74,7 +74,7 @@ func (s *Pages) state(c *fiber.Ctx, _ []byte) error {
 	}{number, s.Bench.Trouble()})
 }
 
-// token makes an access token for an identity, with which the pages call as it does.
+// token makes an access token for an identity, for calls by the pages in its name.
 func (s *Pages) token(c *fiber.Ctx, body []byte) error {
 	var in struct {
 		Identity string `json:"identity"`
@@ -92,7 +92,7 @@ func (s *Pages) token(c *fiber.Ctx, body []byte) error {
 	}{token, expires.UnixMilli()})
 }
 
-// file says where the contents of a stored file are read.
+// file returns the address for the contents of a stored file.
 func (s *Pages) file(c *fiber.Ctx, body []byte) error {
 	var in struct{ Key, Filename, ContentType string }
 	if err := json.Unmarshal(body, &in); err != nil {

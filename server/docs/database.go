@@ -16,8 +16,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// What the pages show of the database is read from the catalog on demand, where it
-// is as it runs. The server's role may read that, and neither rows nor tables.
+// The pages read the database's catalog on demand, so they show its current state. The
+// server's role may read the catalog, and neither rows nor tables.
 
 // tablesQuery lists the tables of the application with their columns.
 const tablesQuery = `
@@ -67,7 +67,7 @@ func (s *Pages) databaseTables() ([]databaseTable, error) {
 	return tables, nil
 }
 
-// refuseCatalog says how an error of a query of ours is answered.
+// refuseCatalog converts an error of a query in this file to the answer.
 func refuseCatalog(doing string, err error) error {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) {
@@ -91,7 +91,7 @@ const functionsQuery = `
 	)), '{}')::text
 	from unnest($1::text[]) as action(function)`
 
-// functionsSQL returns the SQL of the functions of actions, by the actions' names. Those of accounts have none.
+// functionsSQL returns the SQL of the functions of actions, by the actions' names. Account actions have none.
 func (s *Pages) functionsSQL(actions ...*release.Action) (map[string]string, error) {
 	var names []string
 	for _, a := range actions {
@@ -212,7 +212,7 @@ func (s *Pages) tableSQL(c *fiber.Ctx) error {
 	return sendSQL(c, text)
 }
 
-// sendSQL answers with SQL, unless there is none.
+// sendSQL answers with SQL, or refuses if there is none.
 func sendSQL(c *fiber.Ctx, text string) error {
 	if text == "" {
 		return &refusal.ActionNotFound

@@ -24,43 +24,43 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// The pages for developers: at / the application as it is, at /docs the reference of
-// its APIs. They are there if docs is set, and hide nothing: neither rules nor SQL.
+// The pages for developers: at / the running application, at /docs the reference of its
+// APIs. The setting docs enables them, and they hide nothing: neither rules nor SQL.
 
 //go:embed *.html *.css *.js
 var docsFiles embed.FS
 
-// PagePolicy lets a page use what comes from its own origin. Swagger UI keeps its
-// icons in its style sheet.
+// PagePolicy lets a page use content from its own origin. Swagger UI has its icons in its
+// style sheet.
 const PagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Database is what the pages need of the database.
+// Database is the part of the database that the pages need.
 type Database interface {
 	// QueryRow runs a statement that returns one row.
 	QueryRow(statement string, arguments []any, into ...any) error
 }
 
-// Options are what the pages are made of.
+// Options configure the pages.
 type Options struct {
 	Config *config.Config
 	DB     Database
 	Policy *request.Policy
 
-	// OpenMail returns a mail that is kept sealed.
+	// OpenMail returns a stored mail, which is sealed.
 	OpenMail func(sealed []byte) (content mail.Content, ok bool)
 
-	// Release returns the release that is served; nil if there is none.
+	// Release returns the served release; nil if there is none.
 	Release func() (number int64, m *release.Manifest)
 
-	// Bench answers what the pages ask about rows; nil means that they show none. It is
-	// asked in development only.
+	// Bench answers the pages' questions about rows; nil means that they show none. It is
+	// used in development only.
 	Bench Bench
 
 	// IssueToken makes an access token for an identity.
 	IssueToken func(identityID string) (token string, expires time.Time, err error)
 
-	// FileURL returns where the contents of a stored file are read.
+	// FileURL returns the address for the contents of a stored file.
 	FileURL func(key, filename, contentType string) (string, error)
 }
 
@@ -76,7 +76,7 @@ type asset struct {
 	kind   string
 	etag   string
 	text   []byte
-	zipped []byte // kept instead of the text, if it is not nil
+	zipped []byte // kept instead of the text, if not nil
 }
 
 // ownAssets are the style sheets and scripts of this folder.
@@ -88,7 +88,7 @@ var ownAssets = []string{
 // swaggerFiles are the files of Swagger UI that the reference uses.
 var swaggerFiles = []string{"swagger-ui-bundle.js", "swagger-ui.css"}
 
-// New makes the pages, which are read out of the binary when the first of them is asked for.
+// New makes the pages. They are read from the binary at the first request.
 func New(o Options) *Pages {
 	return &Pages{Options: o, pages: sync.OnceValue(readPages), assets: sync.OnceValue(readAssets)}
 }
@@ -134,7 +134,7 @@ func newAsset(name string, text, zipped []byte) *asset {
 	}
 }
 
-// paragraphs splits a doc comment where it has blank lines.
+// paragraphs splits a doc comment at blank lines.
 func paragraphs(doc string) []string {
 	var list []string
 	for p := range strings.SplitSeq(doc, "\n\n") {
@@ -168,8 +168,8 @@ func (s *Pages) Routes(app *fiber.App) {
 	app.All("/docs/:asset", page(s.asset))
 }
 
-// orProblem shows a page also where the service fails, or the page is about something that
-// is not there, for a person who looks at it in a browser: with the status of what failed.
+// orProblem also shows a page to a browser if the service fails, or if the subject of the
+// page is missing: with the status of the failure.
 func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		err := show(c)
@@ -187,13 +187,13 @@ func (s *Pages) orProblem(show fiber.Handler) fiber.Handler {
 		return sendPage(c, s.pages()["problem"], struct {
 			frame
 			Message, RequestID string
-			IsAway             bool // for a moment
+			IsAway             bool // temporarily
 			IsMissing          bool
 		}{s.frame(number, m, "", strings.Count(c.Path(), "/")-1), refused.Message, r.ID, refused.Status > http.StatusInternalServerError, isMissing})
 	}
 }
 
-// asset answers with a file of the pages.
+// asset serves a file of the pages.
 func (s *Pages) asset(c *fiber.Ctx) error {
 	a := s.assets()[c.Params("asset")]
 	if a == nil {

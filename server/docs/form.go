@@ -8,9 +8,9 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// formNode is an input as the form to try an action asks for it.
+// formNode is an input in the form that tries an action.
 type formNode struct {
-	Name     string      `json:"name,omitempty"` // of a member; empty of the whole input and of what a list holds
+	Name     string      `json:"name,omitempty"` // of a member; empty for the whole input and for items of a list
 	Kind     string      `json:"kind"`           // see formKind
 	Type     string      `json:"type,omitempty"` // in words
 	Doc      string      `json:"doc,omitempty"`
@@ -38,8 +38,8 @@ func (r formReader) form() (string, error) {
 	return string(text), err
 }
 
-// node makes the node of what is at a path. above names the components that it is in:
-// what contains itself is written as JSON.
+// node makes the node at a path. above lists the components around it: a recursive one is
+// written as JSON.
 func (r formReader) node(name, path string, schema *release.JSONSchema, depth int, above []string) *formNode {
 	s := r.resolve(schema)
 	n := &formNode{Name: name, Kind: formKind(&s), Doc: s.doc, Nullable: s.nullable}
@@ -75,7 +75,7 @@ func (r formReader) node(name, path string, schema *release.JSONSchema, depth in
 	return n
 }
 
-// bound says what a file at a path must be like.
+// bound sets the requirements for a file at a path.
 func (r formReader) bound(n *formNode, path string) {
 	for _, f := range slices.Concat(r.action.Files, r.action.Inline) {
 		if f.Path == path {
@@ -89,9 +89,9 @@ func (r formReader) bound(n *formNode, path string) {
 	}
 }
 
-// formKind says by what an input is asked for: text, lines (several of them), number,
+// formKind returns the kind of field for an input: text, lines (several of them), number,
 // integer, boolean, enum, date, date-time, duration, period, password, file, id, or json for
-// whatever else; object, list, filter (an object of operators) and order (one of fields).
+// any other; object, list, filter (an object of operators) and order (one of fields).
 func formKind(s *shownSchema) string {
 	switch {
 	case s.isFilter():

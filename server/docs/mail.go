@@ -9,10 +9,10 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// mailPath is where the mails are shown of a service that is being developed.
+// mailPath is the path of the mails in development.
 const mailPath = "/mail"
 
-// mailsShown is how many, the latest ones.
+// mailsShown is the number of mails shown, the latest ones.
 const mailsShown = 50
 
 // mailView is a mail as the page shows it.
@@ -22,7 +22,7 @@ type mailView struct {
 	Text                            []piece // nil if it cannot be opened
 }
 
-// piece is a part of a text: a link, or what is between links.
+// piece is a part of a text: a link, or the text between links.
 type piece struct {
 	Text   string
 	IsLink bool
@@ -35,7 +35,7 @@ const mailsQuery = `
 	)), '[]')::text
 	from platform.mail_list($1)`
 
-// mailPage shows the mails, which are kept while the service is being developed.
+// mailPage shows the mails, which are stored in development.
 func (s *Pages) mailPage(c *fiber.Ctx) error {
 	var text string
 	if err := s.DB.QueryRow(mailsQuery, []any{int32(mailsShown)}, &text); err != nil {

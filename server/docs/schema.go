@@ -14,7 +14,7 @@ import (
 // shownSchema is a published schema as the pages show it.
 type shownSchema struct {
 	*release.JSONSchema
-	doc       string // the description that is closest
+	doc       string // the closest description
 	component string // its name, if it is one
 	nullable  bool
 }
@@ -24,7 +24,7 @@ type schemaReader struct {
 	schemas release.Schemas
 }
 
-// component reads the component of that name. What cannot be read takes anything.
+// component reads the component of that name. An unreadable one accepts anything.
 func (r schemaReader) component(name string) *release.JSONSchema {
 	schema, err := r.schemas.Read(name)
 	if err != nil {
@@ -33,7 +33,7 @@ func (r schemaReader) component(name string) *release.JSONSchema {
 	return schema
 }
 
-// resolve follows what a schema refers to. nil takes anything.
+// resolve follows the references of a schema. nil accepts anything.
 func (r schemaReader) resolve(schema *release.JSONSchema) shownSchema {
 	if schema == nil {
 		schema = &release.JSONSchema{}
@@ -55,8 +55,8 @@ func (r schemaReader) resolve(schema *release.JSONSchema) shownSchema {
 	return s
 }
 
-// isFilter tells whether the schema is a filter's: an object of operators, of which there
-// must be one.
+// isFilter tells whether the schema is a filter's: an object of operators with at least
+// one.
 func (s *shownSchema) isFilter() bool { return s.component != "" && s.Count("minProperties") > 0 }
 
 // isID tells whether the schema is an id's.
@@ -70,11 +70,11 @@ type memberRow struct {
 	Required        bool
 }
 
-// maxSchemaDepth is where samples end, for messages that contain themselves.
+// maxSchemaDepth limits samples of recursive messages.
 const maxSchemaDepth = 6
 
-// rows lists the members below a schema by their paths, which lead into lists by [].
-// A component is not listed again below itself; above names those it is in.
+// rows lists the members below a schema by their paths, with [] for lists. A component is
+// not listed again within itself; above lists the components around it.
 func (r schemaReader) rows(schema *release.JSONSchema, path string, above ...string) []memberRow {
 	s := r.resolve(schema)
 	var rows []memberRow
@@ -98,7 +98,7 @@ func (r schemaReader) rows(schema *release.JSONSchema, path string, above ...str
 	return rows
 }
 
-// typeText says what values a schema takes.
+// typeText describes the values of a schema.
 func (r schemaReader) typeText(s *shownSchema) string {
 	text := ""
 	switch kind := s.Kind(); {
@@ -138,8 +138,8 @@ func (r schemaReader) typeText(s *shownSchema) string {
 	return text
 }
 
-// sample writes an input that fits a schema, for people to change: with what is
-// required, or with all there is. It is indented.
+// sample writes an input that fits a schema, as a template for people: with the required
+// members, or with all. It is indented.
 func (r schemaReader) sample(component string, all bool) string {
 	var out bytes.Buffer
 	s := r.resolve(r.component(component))
@@ -149,7 +149,7 @@ func (r schemaReader) sample(component string, all bool) string {
 	return out.String()
 }
 
-// listSample writes an input of a list that leaves no row out if none must be: its first page
+// listSample writes an input of a list that excludes no row unless required: its first page
 // in an order.
 func (r schemaReader) listSample(component string) string {
 	s := r.resolve(r.component(component))
@@ -197,8 +197,8 @@ func (r schemaReader) sampleOf(s *shownSchema, name string, all bool, depth int)
 	return "{}"
 }
 
-// sampleObject writes an object. Of what excludes each other, as the inputs that page
-// do, and of the operators of a filter it takes one.
+// sampleObject writes an object. It uses one of several exclusive members, such as paging
+// inputs, and one operator of a filter.
 func (r schemaReader) sampleObject(s *shownSchema, name string, all bool, depth int) string {
 	required := s.Required
 	if len(required) == 0 && len(s.AnyOf) > 0 { // one of several sets
@@ -225,8 +225,8 @@ func (r schemaReader) sampleObject(s *shownSchema, name string, all bool, depth 
 	return "{" + strings.Join(members, ",") + "}"
 }
 
-// sampleMember writes a member of an object. An operand is a value of what its filter
-// is called.
+// sampleMember writes a member of an object. An operand is a value of the type that its
+// filter is named after.
 func (r schemaReader) sampleMember(s *shownSchema, p release.Property, name string, all bool, depth int) string {
 	if !s.isFilter() {
 		name = p.Name

@@ -6,36 +6,36 @@ import (
 	"time"
 )
 
-// Options say how a Gate works.
+// Options configure a Gate.
 type Options struct {
-	Places  int           // how many may be inside at a time
-	Share   int           // how many of one name; 0 means as many as there are places
+	Places  int           // how many calls may be inside at a time
+	Share   int           // how many of one name; 0 means all places
 	Most    int           // how many may wait; 0 means 32 for each place
-	Wait    time.Duration // how long one waits, at most
+	Wait    time.Duration // how long a call waits, at most
 	HasLeft func(net.Conn) bool
 	Now     func() time.Time // nil means the clock
 
-	// Borrow borrows a place beyond these, for a caller that may; it returns nil while there is none to spare. nil means
-	// that nobody lends.
+	// Borrow borrows an additional place for a caller that may borrow; it returns nil while none is free. nil means
+	// that nothing can be borrowed.
 	Borrow func() Loan
 }
 
-// Loan is a place that is not the gate's own.
+// Loan is a place that does not belong to the gate.
 type Loan interface {
-	// GiveBack gives it back to who lent it.
+	// GiveBack returns it to its lender.
 	GiveBack()
 }
 
-// waiting is how many may wait for each place, unless the options say otherwise.
+// waiting is how many calls may wait for each place by default.
 const waiting = 32
 
-// Gate lets callers in. It may be used by many at once.
+// Gate admits callers. It may be used concurrently.
 type Gate struct {
 	options Options
 
 	mu     sync.Mutex
 	places int            // at present
-	inside int            // who has a place
+	inside int            // the number of callers with a place
 	held   map[string]int // places by name
 	line   Line[*waiter]
 }
@@ -49,10 +49,10 @@ type waiter struct {
 	told    chan entry // holds one
 }
 
-// entry is what a waiter is told.
+// entry is the answer to a waiter.
 type entry struct {
 	loan Loan  // nil means one of the gate's own places
-	err  error // why there is no place
+	err  error // why it gets no place
 }
 
 func (w *waiter) Client() net.Conn { return w.client }
@@ -76,8 +76,8 @@ func New(o Options) *Gate {
 	}
 }
 
-// Enter waits for a place. borrows tells that it may also be one that others lend. Who gets a loan must give it to Return,
-// who gets none must call Leave with the same name. The error is ErrOverloaded or ErrLeft.
+// Enter waits for a place. borrows allows a borrowed place too. A caller with a loan must pass it to Return; any
+// other caller must call Leave with the same name. The error is ErrOverloaded or ErrLeft.
 func (g *Gate) Enter(name string, client net.Conn, borrows bool) (Loan, error) {
 	borrows = borrows && g.options.Borrow != nil
 	g.mu.Lock()
@@ -97,13 +97,13 @@ func (g *Gate) Enter(name string, client net.Conn, borrows bool) (Loan, error) {
 	now := g.options.Now()
 	w := &waiter{name: name, client: client, borrows: borrows, since: now, told: make(chan entry, 1)}
 	g.line.Add(w, now)
-	g.admit(now) // those before may all have their share
+	g.admit(now) // all those before may have their share
 	g.mu.Unlock()
 	told := <-w.told
 	return told.loan, told.err
 }
 
-// TryEnter takes a place if there is one that nobody waits for.
+// TryEnter takes a place if one is free and not waited for.
 func (g *Gate) TryEnter(name string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func (g *Gate) TryEnter(name string) bool {
 	return true
 }
 
-// Leave gives a place back.
+// Leave returns a place.
 func (g *Gate) Leave(name string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -127,7 +127,7 @@ func (g *Gate) Leave(name string) {
 	}
 }
 
-// Return gives a loan back. Where nobody else needs it, it goes to who waits.
+// Return returns a loan. If its lender does not need it, a waiting caller gets it.
 func (g *Gate) Return(loan Loan) {
 	loan.GiveBack()
 	g.mu.Lock()
@@ -137,8 +137,7 @@ func (g *Gate) Return(loan Loan) {
 	}
 }
 
-// SetPlaces changes how many may be inside at a time; more than the options say there are
-// never.
+// SetPlaces changes how many may be inside at a time, at most the number in the options.
 func (g *Gate) SetPlaces(n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,26 +145,26 @@ func (g *Gate) SetPlaces(n int) {
 	g.admit(g.options.Now())
 }
 
-// Places is how many may be inside at present.
+// Places returns how many may be inside at present.
 func (g *Gate) Places() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.places
 }
 
-// Look turns away who has waited for too long, drops whose client has left, and gives the others what is lent by now. It is to
-// be called every now and then.
+// Look refuses calls that have waited too long, drops calls whose client has left, and gives the others places that
+// can be borrowed by now. Call it periodically.
 func (g *Gate) Look() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.line.Len() > 0 {
 		now := g.options.Now()
 		g.line.Expire(now)
-		g.lend(now) // what was opened since, or is idle now
+		g.lend(now) // opened since, or idle now
 	}
 }
 
-// Waiting is how many wait.
+// Waiting returns how many calls wait.
 func (g *Gate) Waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -181,7 +180,7 @@ func (g *Gate) take(name string) {
 	g.held[name]++
 }
 
-// admit lets in whose turn it is, as long as there is room.
+// admit admits the next calls, as long as there is room.
 func (g *Gate) admit(now time.Time) {
 	for g.inside < g.places {
 		w, ok := g.line.Next(now, func(w *waiter) bool { return g.hasRoom(w.name) })
@@ -194,7 +193,7 @@ func (g *Gate) admit(now time.Time) {
 	g.lend(now)
 }
 
-// lend gives who waits, and may borrow, what others lend.
+// lend gives borrowed places to waiting calls that may borrow.
 func (g *Gate) lend(now time.Time) {
 	for g.options.Borrow != nil && g.line.Len() > 0 {
 		loan := g.options.Borrow()

@@ -7,45 +7,45 @@ import (
 	"time"
 )
 
-// ErrOverloaded is what they are told who are turned away.
+// ErrOverloaded is the error of a refused call.
 var ErrOverloaded = errors.New("too much waits for the database")
 
-// ErrLeft is what they are told whose client has left.
+// ErrLeft is the error of a call whose client has left.
 var ErrLeft = errors.New("the client has left")
 
 const (
-	// lagging is for how long a line has to be there until it is behind.
+	// lagging is how long a queue must exist to count as behind.
 	lagging = 100 * time.Millisecond
-	// hurry divides the time that one may wait while the line is behind, and long: more
-	// than half of what it may be. A shorter one is a burst, as when a server has just started
-	// and opens its connections.
+	// hurry divides the maximum wait while the queue is behind, and long: more than half of
+	// its limit. A shorter queue is a burst, as when a server has just started and opens its
+	// connections.
 	hurry = 4
 	long  = 2
-	// patience is how long one waits before the client is looked at.
+	// patience is how long a call waits before its client is checked.
 	patience = time.Millisecond
 )
 
-// Waiter is somebody in a line.
+// Waiter is an entry of a queue.
 type Waiter interface {
-	Client() net.Conn // who waits for the answer; nil means that nobody can leave
+	Client() net.Conn // the waiting client; nil means that it cannot leave
 	Since() time.Time
-	Refuse(err error) // tells that the turn does not come
+	Refuse(err error) // reports that the waiter gets no turn
 }
 
-// Line is a bounded, adaptive line. It is not safe for concurrent use.
+// Line is a bounded, adaptive queue. It is not safe for concurrent use.
 type Line[W Waiter] struct {
-	Most    int           // who may wait
+	Most    int           // how many may wait
 	Wait    time.Duration // how long, at most
 	HasLeft func(net.Conn) bool
 
 	waiting []W       // the oldest first
-	began   time.Time // since when the line is there
+	began   time.Time // since when the queue exists
 }
 
-// Len is how many wait.
+// Len returns the length of the queue.
 func (l *Line[W]) Len() int { return len(l.waiting) }
 
-// Add puts somebody into the line. If it is full, who has waited longest is turned away.
+// Add adds a waiter to the queue. If it is full, the one that has waited longest is refused.
 func (l *Line[W]) Add(w W, now time.Time) {
 	if len(l.waiting) == 0 {
 		l.began = now
@@ -57,13 +57,13 @@ func (l *Line[W]) Add(w W, now time.Time) {
 	l.waiting = append(l.waiting, w)
 }
 
-// isBehind tells whether more comes than can be done.
+// isBehind tells whether the load exceeds the capacity.
 func (l *Line[W]) isBehind(now time.Time) bool {
 	return len(l.waiting) > 0 && now.Sub(l.began) > lagging
 }
 
-// Next takes out whose turn it is, of those that a condition admits; nil admits all. Who
-// is passed whose client has left is told so.
+// Next removes the next waiter that a condition admits; nil admits all. It refuses the
+// passed waiters whose client has left.
 func (l *Line[W]) Next(now time.Time, admits func(W) bool) (next W, ok bool) {
 	isBehind := l.isBehind(now)
 	for i := 0; i < len(l.waiting); {
@@ -86,7 +86,7 @@ func (l *Line[W]) Next(now time.Time, admits func(W) bool) (next W, ok bool) {
 	return next, false
 }
 
-// Expire turns away who has waited for too long, and drops whose client has left.
+// Expire refuses waiters that have waited too long, and drops those whose client has left.
 func (l *Line[W]) Expire(now time.Time) {
 	limit := l.Wait
 	if l.isBehind(now) && len(l.waiting) > l.Most/long {
@@ -106,7 +106,7 @@ func (l *Line[W]) Expire(now time.Time) {
 	})
 }
 
-// Empty sends everybody away.
+// Empty refuses all waiters.
 func (l *Line[W]) Empty(err error) {
 	for _, w := range l.waiting {
 		w.Refuse(err)

@@ -13,30 +13,30 @@ import (
 
 // Connection is a client's connection.
 type Connection struct {
-	sent atomic.Pointer[budget.Held] // of the answer that is being written; nil for nothing
+	sent atomic.Pointer[budget.Held] // for the answer in progress; nil for none
 	net.Conn
 	listener *Listener
-	peer     string          // by whom it is counted; empty if by nobody
+	peer     string          // the peer that it counts for; empty if for none
 	raw      syscall.RawConn // nil if it has no socket
-	waiting  atomic.Int64    // since when for a request, in Unix nanoseconds; 0 while one is answered
+	waiting  atomic.Int64    // since when it waits for a request, in Unix nanoseconds; 0 during an answer
 	Used     atomic.Bool     // something was sent on it
-	linger   atomic.Bool     // the request was not read to its end
-	parks    atomic.Bool     // it is to be parked when fasthttp closes it
+	linger   atomic.Bool     // the request was not read completely
+	parks    atomic.Bool     // it is parked when fasthttp closes it
 	parked   atomic.Bool     // it is
 
-	// For the goroutine that reads:
-	ended bool      // nothing more will come
-	head  []byte    // the beginning of what was last read into an empty buffer
-	kept  time.Time // since when the next request is waited for; zero if none is
-	until time.Time // how long it may be waited for in all; zero if the connection is not to be parked
+	// For the reading goroutine:
+	ended bool      // the input has ended
+	head  []byte    // the beginning of the last read into an empty buffer
+	kept  time.Time // since when it waits for the next request; zero if it does not
+	until time.Time // when the wait ends; zero if the connection will not be parked
 }
 
-// Works notes that a request is answered.
+// Works notes that a request is being answered.
 func (c *Connection) Works() {
 	c.waiting.Store(0)
 }
 
-// ReadFrom sends what the reader has. The kernel does that by itself if it is a file.
+// ReadFrom sends the content of the reader. For a file, the kernel does that itself.
 func (c *Connection) ReadFrom(r io.Reader) (int64, error) {
 	if sender, ok := c.Conn.(io.ReaderFrom); ok {
 		return sender.ReadFrom(r)
@@ -44,18 +44,18 @@ func (c *Connection) ReadFrom(r io.Reader) (int64, error) {
 	return io.Copy(struct{ io.Writer }{c.Conn}, r)
 }
 
-// HeaderLimit is how long the request line and the headers of a request may be: the size of
-// the buffer that they are read into.
+// HeaderLimit limits the request line and the headers of a request: it is the size of their
+// read buffer.
 const HeaderLimit = 16 << 10
 
-// headLimit is how much is kept of the beginning of a request: more than the paths
-// need whose answers have another form.
+// headLimit is how much of the beginning of a request is kept: more than the paths need
+// that have answers of another form.
 const headLimit = 256
 
-// Read reads. fasthttp counts a connection as active before anything was sent on it,
-// so that the first bytes are noted here.
+// Read notes the first bytes, since fasthttp counts a connection as active before
+// anything was sent on it.
 func (c *Connection) Read(b []byte) (int, error) {
-	c.sent.Swap(nil).Release() // the answer before has been written
+	c.sent.Swap(nil).Release() // the previous answer has been written
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.Used.Load() {
 		c.Used.Store(true)
@@ -66,14 +66,14 @@ func (c *Connection) Read(b []byte) (int, error) {
 	if n == 0 && err != nil {
 		c.noteParking(err)
 	}
-	if len(b) == HeaderLimit { // all of the buffer is free
+	if len(b) == HeaderLimit { // the whole buffer is free
 		c.head = append(c.head[:0], b[:min(max(n, 0), headLimit)]...)
 	}
 	return n, err
 }
 
-// PathOfHead returns the path of the request that was read last, as long as the
-// header is what is being read. It is for the goroutine that reads.
+// PathOfHead returns the path of the last request while its header is being read. It is
+// for the reading goroutine.
 func (c *Connection) PathOfHead() string {
 	_, rest, _ := strings.Cut(string(c.head), " ")
 	path, _, _ := strings.Cut(rest, " ")
@@ -81,13 +81,12 @@ func (c *Connection) PathOfHead() string {
 	return path
 }
 
-// lingerTime is how long a closing connection goes on reading.
+// lingerTime is how long a closing connection continues to read.
 const lingerTime = 2 * time.Second
 
-// Close closes the connection. If the client is still sending, closing at once
-// would reset the connection, and the answer might be lost with it. So it is told
-// that nothing more will come, and what it sends is dropped for a while. A connection that
-// only waits is parked.
+// Close closes the connection. If the client is still sending, an immediate close would
+// reset the connection, and the answer might be lost. So the client gets the end of the
+// stream, and its data is discarded for a while. A connection that only waits is parked.
 func (c *Connection) Close() error {
 	if c.parks.Swap(false) {
 		go c.listener.park(c)
@@ -104,7 +103,7 @@ func (c *Connection) Close() error {
 }
 
 // HasEnded tells whether the end of a connection has been read. fasthttp takes it for the
-// end of a body where the next chunk should begin.
+// end of a body if it comes in place of the next chunk.
 func HasEnded(client net.Conn) bool {
 	own, ok := client.(*Connection)
 	return ok && own.ended
@@ -117,8 +116,8 @@ func Linger(client net.Conn) {
 	}
 }
 
-// HoldOf returns the account of the answer that is being written on the connection of a
-// client, which begins if there is none; nil if the connection is not one of a listener.
+// HoldOf returns the account of the current answer on a client's connection, and calls
+// begin for a new one; nil if the connection does not come from a listener.
 func HoldOf(client net.Conn, begin func() *budget.Held) *budget.Held {
 	own, isOurs := client.(*Connection)
 	if !isOurs {

@@ -4,7 +4,7 @@ package listener
 
 import "math"
 
-// descriptorLimit is how many descriptors the process may open: here there is no limit.
+// descriptorLimit returns the descriptors that the process may open: unlimited on this system.
 func descriptorLimit() int64 {
 	return math.MaxInt64
 }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// descriptorLimit is how many descriptors the process may open. Go has raised the limit
-// as far as it may.
+// descriptorLimit returns the descriptors that the process may open. Go has raised the
+// limit to the maximum.
 func descriptorLimit() int64 {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

@@ -1,4 +1,4 @@
-// Package listener accepts connections and knows their state: how many there may be, in
-// all and of one peer, which of them wait, which clients have left, and how one is closed
-// whose client is still sending. It knows nothing of requests.
+// Package listener accepts connections and tracks their state: their number, in total and
+// per peer, the waiting ones, and the clients that have left. It also closes a connection
+// while its client is still sending. It does not know requests.
 package listener

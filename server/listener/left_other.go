@@ -4,16 +4,16 @@ package listener
 
 import "net"
 
-// HasLeft is never true here: a statement whose client has left runs to its end or
-// its time limit.
+// HasLeft is never true on this system: a statement runs to its end or its time limit
+// even if its client has left.
 func HasLeft(net.Conn) bool {
 	return false
 }
 
-// canPark is false here: connections keep their buffers while they wait.
+// canPark is false on this system: connections keep their buffers while they wait.
 const canPark = false
 
 func (c *Connection) awaitInput() bool { return false }
 
-// IsGone never finds out that a connection was closed here.
+// IsGone never detects a closed connection on this system.
 func IsGone(net.Conn) bool { return false }

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// HasLeft tells whether the client has closed its side of the connection. It peeks,
-// so that a next request which the client has already sent stays where it is. It
-// goes around the deadlines of the connection, which are fasthttp's.
+// HasLeft tells whether the client has closed its side of the connection. It peeks, so
+// that a next request in the buffer stays there. It bypasses the deadlines of the
+// connection, which belong to fasthttp.
 func HasLeft(client net.Conn) bool {
 	c, ok := client.(*Connection)
 	if !ok || c.raw == nil {
@@ -19,8 +19,8 @@ func HasLeft(client net.Conn) bool {
 	return isClosed(c.raw)
 }
 
-// IsGone tells whether the other side of any connection has closed it. What has arrived
-// stays where it is, and counts as a sign of life.
+// IsGone tells whether the other side of any connection has closed it. Data that has
+// arrived stays there, and counts as a sign of life.
 func IsGone(c net.Conn) bool {
 	if encrypted, ok := c.(interface{ NetConn() net.Conn }); ok {
 		c = encrypted.NetConn()
@@ -53,8 +53,8 @@ func isClosed(raw syscall.RawConn) bool {
 // canPark tells whether awaitInput waits.
 const canPark = true
 
-// awaitInput waits until there is something to read on the connection, which it leaves
-// there. It returns false if the client has left, and after the deadline.
+// awaitInput waits until the connection has data to read, and leaves it there. It returns
+// false if the client has left, and after the deadline.
 func (c *Connection) awaitInput() bool {
 	isThere := false
 	err := c.raw.Read(func(fd uintptr) bool {

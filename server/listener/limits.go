@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// mostConnections is how many connections there are unless the configuration says
-	// more: what memory they take is bounded where the memory is not.
+	// mostConnections limits connections unless the configuration sets more: it limits
+	// their memory on a machine with unlimited memory.
 	mostConnections = 20000
-	// connectionMemory is what a connection that does nothing takes, roughly.
+	// connectionMemory is the approximate memory of an idle connection.
 	connectionMemory = 32 << 10
-	// otherDescriptors is how many the process needs besides those of clients and of the
-	// database: for files, storage, providers, metrics and the log.
+	// otherDescriptors is the number that the process needs besides those of clients and
+	// of the database: for files, storage, providers, metrics and the log.
 	otherDescriptors = 64
 )
 
-// NewLimits says how many connections there may be. One peer may have half.
+// NewLimits returns the limits of connections. One peer may have half.
 func NewLimits(configured, poolSize int, trusted []netip.Prefix) (Limits, error) {
 	most, err := connectionsOf(configured, poolSize, descriptorLimit(), debug.SetMemoryLimit(-1))
 	if err != nil {
@@ -27,11 +27,11 @@ func NewLimits(configured, poolSize int, trusted []netip.Prefix) (Limits, error)
 	return Limits{All: most, perPeer: max(1, most/2), trusted: trusted}, nil
 }
 
-// connectionsOf returns how many connections a process may have that can open so many
-// descriptors and use so much memory: what is configured, or else three quarters of the
+// connectionsOf returns the maximum number of connections for a process with these
+// descriptors and this memory: the configured number, or else three quarters of the
 // descriptors and a quarter of the memory. It fails if the descriptors do not suffice.
 func connectionsOf(configured, poolSize int, descriptors, memory int64) (int, error) {
-	// A statement that is cancelled needs a second connection.
+	// Cancelling a statement needs a second connection.
 	own := int64(otherDescriptors + 2*poolSize)
 	if configured != 0 {
 		if int64(configured) > descriptors-own {

@@ -13,31 +13,30 @@ import (
 	"time"
 )
 
-// Listener hands out connections that know their state. It exists for what fasthttp does
-// not offer: to go on where no connection can be taken for a while, to bound how many
-// there are, to see that a client has left, to close connections that never sent a request
-// when the server stops, to let an answer arrive that was given before the request was read
-// to its end, and to know the path of a request whose header is too long.
+// Listener hands out connections that know their state. fasthttp lacks this: to continue
+// after a failed accept, to limit connections, to notice that a client has left, to close
+// unused connections when the server stops, to deliver an answer that was given before the
+// request was completely read, and to know the path of a request with too long a header.
 type Listener struct {
 	net.Listener
 	Limits  Limits
 	log     *slog.Logger
-	starved episode // no connection can be taken
-	full    episode // there are too many
+	starved episode // no connection can be accepted
+	full    episode // too many connections are open
 
 	serve   func(net.Conn) error // serves a connection until it ends; nil if none is parked
 	stopped atomic.Bool          // nothing is parked any more
 
 	mu    sync.Mutex
 	open  map[*Connection]struct{}
-	peers map[string]int // how many of them a peer has
+	peers map[string]int // the number of connections of each peer
 }
 
-// Parks lets connections be parked while they wait. serve serves one on which something has
-// arrived, and closes it in the end. It is for the time before the first is accepted.
+// Parks enables the parking of connections that wait. serve serves a connection with new
+// data, and closes it at the end. Call Parks before the first Accept.
 func (l *Listener) Parks(serve func(net.Conn) error) { l.serve = serve }
 
-// New makes a listener of another one.
+// New wraps a listener.
 func New(l net.Listener, limits Limits, log *slog.Logger) *Listener {
 	return &Listener{Listener: l, Limits: limits, log: log, open: map[*Connection]struct{}{}, peers: map[string]int{}}
 }
@@ -57,7 +56,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Wrap makes a connection one of the listener's, which counts it once it is admitted.
+// Wrap makes a connection one of the listener's. It counts once it is admitted.
 func (l *Listener) Wrap(inner net.Conn) *Connection {
 	c := &Connection{Conn: inner, listener: l, peer: l.Limits.peerOf(inner.RemoteAddr())}
 	if s, ok := inner.(syscall.Conn); ok {
@@ -74,7 +73,7 @@ const (
 	longestPause  = time.Second
 )
 
-// take takes a connection, as soon as that can be done.
+// take accepts a connection, as soon as possible.
 func (l *Listener) take() (net.Conn, error) {
 	for pause := shortestPause; ; pause = min(2*pause, longestPause) {
 		inner, err := l.Listener.Accept()
@@ -91,8 +90,8 @@ func (l *Listener) take() (net.Conn, error) {
 	}
 }
 
-// isPassing tells whether connections may be taken again after a while: the process or the
-// system lacks something, or a client was gone before its turn.
+// isPassing tells whether accepting may succeed after a while: the process or the system
+// lacks a resource, or a client left before it was accepted.
 func isPassing(err error) bool {
 	for _, passing := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EINTR,
@@ -104,9 +103,9 @@ func isPassing(err error) bool {
 	return false
 }
 
-// admit gives a connection a place. If there is none, those that wait for a request
-// longest make room, of the same peer if that has more than its share; where all others
-// are at work, the new one is turned away.
+// admit gives a connection a place. If all are taken, the connections that have waited
+// longest for a request are closed, those of the same peer if it has more than its share.
+// If all others are busy, the new one is closed.
 func (l *Listener) admit(c *Connection) bool {
 	l.mu.Lock()
 	isOverShare := c.peer != "" && l.peers[c.peer] >= l.Limits.perPeer
@@ -133,8 +132,8 @@ func (l *Listener) admit(c *Connection) bool {
 	return true
 }
 
-// shed closes a part of the connections that wait for a request, those first that have
-// waited longest: of one peer, or of all if it is not named. It returns how many.
+// shed closes a part of the connections that wait for a request, beginning with the
+// longest wait: those of one peer, or of all if peer is empty. It returns their number.
 func (l *Listener) shed(peer string) int {
 	type waiting struct {
 		c     *Connection
@@ -157,7 +156,7 @@ func (l *Listener) shed(peer string) int {
 	return len(all)
 }
 
-// forget frees the place of a connection that is closed.
+// forget frees the place of a closed connection.
 func (l *Listener) forget(c *Connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -170,8 +169,8 @@ func (l *Listener) forget(c *Connection) {
 	}
 }
 
-// Count returns how many connections are open: in all, of one peer, and those on which
-// something was sent.
+// Count returns the number of open connections: in total, of one peer, and of those that
+// have received data.
 func (l *Listener) Count(peer string) (all, theirs, used int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -183,8 +182,8 @@ func (l *Listener) Count(peer string) (all, theirs, used int) {
 	return len(l.open), l.peers[peer], used
 }
 
-// CloseUnused closes the connections on which nothing was ever sent, and those that are
-// parked. None is parked from then on.
+// CloseUnused closes the connections that never received data, and the parked ones. After
+// it, none is parked.
 func (l *Listener) CloseUnused() {
 	l.stopped.Store(true)
 	l.mu.Lock()
@@ -200,8 +199,8 @@ func (l *Listener) CloseUnused() {
 	}
 }
 
-// episode is a trouble that is logged once, and again when it comes back after a while.
-// It is for the goroutine that accepts.
+// episode is a trouble that is logged once, and again if it returns after a while. It is
+// for the accepting goroutine.
 type episode struct {
 	last time.Time
 }
@@ -214,15 +213,15 @@ func (e *episode) begins(now time.Time) bool {
 	return isNew
 }
 
-// Limits is how many connections there may be.
+// Limits limits the number of connections.
 type Limits struct {
 	All     int
 	perPeer int
-	trusted []netip.Prefix // proxies, which may have them all
+	trusted []netip.Prefix // proxies, exempt from the limit per peer
 }
 
-// peerOf returns how connections of that address are counted; empty if only all of them
-// are.
+// peerOf returns the peer that connections of an address count for; empty if they count
+// only in total.
 func (l *Limits) peerOf(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok {
@@ -235,7 +234,7 @@ func (l *Limits) peerOf(a net.Addr) string {
 	return NetworkOf(at)
 }
 
-// NetworkOf returns the text by which an address is counted.
+// NetworkOf returns the text under which an address counts.
 func NetworkOf(a netip.Addr) string {
 	if !a.Is6() {
 		return a.String()

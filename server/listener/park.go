@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// fasthttp keeps the buffers of a connection, some 40 kB, while that waits for the next
-// request. A connection that has waited for a moment is parked instead: to fasthttp it
-// ends, and its buffers serve others; here one goroutine waits until something arrives,
-// and then has it served as if it were new.
+// fasthttp keeps the buffers of a connection, some 40 kB, while it waits for the next
+// request. So a connection is parked after a short wait: for fasthttp it ends, and its
+// buffers are reused. One goroutine then waits for data, and has the connection served as
+// if it were new.
 
 // parkTime is how long a connection waits with its buffers.
 const parkTime = time.Second
 
-// Waits notes that an answer has been written and the next request is waited for.
+// Waits notes that an answer has been written and the wait for the next request begins.
 func (c *Connection) Waits(now time.Time) {
 	c.waiting.Store(now.UnixNano())
 	c.kept = now
 }
 
-// Begins notes that the first byte of a request has come.
+// Begins notes that the first byte of a request has arrived.
 func (c *Connection) Begins() {
 	c.kept = time.Time{}
 }
 
-// SetReadDeadline sets until when is waited for what the client sends.
+// SetReadDeadline sets the deadline for data from the client.
 func (c *Connection) SetReadDeadline(t time.Time) error {
 	c.until = time.Time{}
 	if !c.kept.IsZero() && c.raw != nil && c.listener.serve != nil && canPark {
@@ -36,8 +36,8 @@ func (c *Connection) SetReadDeadline(t time.Time) error {
 	return c.Conn.SetReadDeadline(t)
 }
 
-// noteParking notes, where reading ended with an error, whether the connection is to be
-// parked: then fasthttp closes it next.
+// noteParking notes, after a read error, whether the connection is to be parked: then
+// fasthttp closes it next.
 func (c *Connection) noteParking(err error) {
 	if !c.until.IsZero() && errors.Is(err, os.ErrDeadlineExceeded) {
 		c.parks.Store(true)
@@ -45,7 +45,7 @@ func (c *Connection) noteParking(err error) {
 }
 
 // park waits for the next request on a connection, and has it served. It closes the
-// connection when that has waited too long, when the client leaves and when the server stops.
+// connection after too long a wait, when the client leaves and when the server stops.
 func (l *Listener) park(c *Connection) {
 	c.head, c.kept = nil, time.Time{}
 	c.parked.Store(true)
@@ -55,5 +55,5 @@ func (l *Listener) park(c *Connection) {
 		_ = c.Close()
 		return
 	}
-	_ = l.serve(c) // which closes it
+	_ = l.serve(c) // it closes the connection
 }

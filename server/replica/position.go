@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Position is a place in the log of a database, as Postgres counts it. What was written
-// before it is to be seen where the log has been replayed so far. 0 is before everything.
+// Position is a position in the log of a database, in Postgres' count. Everything written
+// before it is visible once the log has been replayed that far. 0 is before everything.
 type Position uint64
 
 // ParsePosition reads the form that Postgres writes, 16/B374D848.

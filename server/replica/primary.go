@@ -10,27 +10,27 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// primary is what is known of the primary.
+// primary is the known state of the primary.
 type primary struct {
 	questions chan *question
-	floor     atomic.Uint64 // where its log was when the connection was opened
+	floor     atomic.Uint64 // the position of its log when the connection was opened
 	asked     atomic.Int64  // when it last answered, in nanoseconds
 }
 
-// question asks how far the log was when an identity last wrote.
+// question asks for the position of the log at an identity's last write.
 type question struct {
 	identity string
-	answer   chan Position // holds one; closed without any if nobody knows
+	answer   chan Position // holds one; closed without any if it is unknown
 }
 
-// mostQuestions is how many are put at once.
+// mostQuestions limits the questions at a time.
 const mostQuestions = 1024
 
-// errUnknown says that the primary was not there to be asked.
+// errUnknown is returned if the primary could not be asked.
 var errUnknown = errors.New("the primary does not say what the caller has written")
 
-// find asks the primary how far the log was when an identity last wrote. Many are asked for
-// at once.
+// find asks the primary for the position of the log at an identity's last write. Many
+// questions are combined.
 func (p *primary) find(identity string) (Position, error) {
 	q := &question{identity, make(chan Position, 1)}
 	select {
@@ -70,9 +70,9 @@ func (w *Watch) runPrimary(ctx context.Context) {
 	}
 }
 
-// followPrimary asks the primary on one connection. What is kept of identities is lost
-// when a server crashes or another one is promoted, both of which end the connection. So
-// whatever was written before it was opened has to be everywhere.
+// followPrimary asks the primary on one connection. A crash of the server or the promotion of another one loses the
+// positions of identities, and also ends the connection. So a replica must have everything that was written before
+// the connection was opened.
 func (w *Watch) followPrimary(ctx context.Context) error {
 	conn, err := w.options.Primary(ctx)
 	if err != nil {
@@ -108,7 +108,7 @@ func (w *Watch) followPrimary(ctx context.Context) error {
 	}
 }
 
-// askPrimary puts questions, and takes the time.
+// askPrimary sends the questions, and notes the time.
 func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*question, isFirst bool) error {
 	ctx, cancel := context.WithTimeout(ctx, staleness)
 	defer cancel()
@@ -159,10 +159,10 @@ func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*questio
 	return nil
 }
 
-// bringForward sees to it that replicas come to where the log of the primary is. In a quiet
-// database its end may be a part of a page that nobody waits for, and goes to the replicas
-// only with what is written next: nothing, or something after half a minute. What a
-// transaction with a number leaves in the log is written out within moments.
+// bringForward makes replicas reach the primary's position in the log. In a quiet database
+// the end of the log may be a part of a page that no commit waits for. It goes to the
+// replicas only with the next write: possibly never, or after half a minute. The log of a
+// transaction with a number is written out within moments.
 func (w *Watch) bringForward(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, "select pg_current_xact_id()"); err != nil {
 		return fmt.Errorf("have the log of the primary written: %w", err)

@@ -11,15 +11,15 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Options say what is watched.
+// Options configure a Watch.
 type Options struct {
-	// Primary connects to the database that is written to.
+	// Primary connects to the database for writes.
 	Primary func(context.Context) (*pgx.Conn, error)
 
-	// Replicas are those that may answer reads.
+	// Replicas are the replicas that may answer reads.
 	Replicas []Replica
 
-	// MaxLag is how far behind a replica may be: what was written before that it has.
+	// MaxLag is the maximum lag of a replica: it has everything written before that.
 	MaxLag time.Duration
 
 	Log *slog.Logger
@@ -27,30 +27,30 @@ type Options struct {
 
 // Replica is one of the replicas.
 type Replica struct {
-	// Name is that of its host, for people.
+	// Name is the name of its host, for people.
 	Name string
 
 	// Connect opens a connection to it.
 	Connect func(context.Context) (*pgx.Conn, error)
 
-	// Away is called when it answers no more, or is not a replica any more.
+	// Away is called when it no longer answers, or is no longer a replica.
 	Away func()
 }
 
 const (
-	// interval is how often positions are asked for, if nobody waits for one.
+	// interval is how often positions are queried if no caller waits for one.
 	interval = 100 * time.Millisecond
-	// pace is how soon a replica is asked again which a caller found behind.
+	// pace is the pause before the next query to a replica that was behind for a caller.
 	pace = 5 * time.Millisecond
-	// staleness is after how long without an answer a replica counts as away.
+	// staleness is the time without an answer after which a replica counts as away.
 	staleness = time.Second
-	// patience is how long a caller waits until the primary has said what it must see.
+	// patience is how long a caller waits for the primary to answer what it must see.
 	patience = 250 * time.Millisecond
-	// reconnectDelay is how long a server that is away is left alone.
+	// reconnectDelay is the pause before the next connection to a server that is away.
 	reconnectDelay = 200 * time.Millisecond
 )
 
-// Watch knows how far the primary and its replicas are.
+// Watch knows the positions of the primary and its replicas.
 type Watch struct {
 	options Options
 	primary primary
@@ -67,7 +67,7 @@ func New(options Options) *Watch {
 	return w
 }
 
-// Run asks the primary and the replicas how far they are, until the context ends.
+// Run queries the positions of the primary and the replicas until the context ends.
 func (w *Watch) Run(ctx context.Context) {
 	for _, r := range w.all {
 		go r.run(ctx)
@@ -77,16 +77,16 @@ func (w *Watch) Run(ctx context.Context) {
 
 // Seen is what a caller must see.
 type Seen struct {
-	// Identity is who reads; empty for an anonymous caller.
+	// Identity is the reading identity; empty for an anonymous caller.
 	Identity string
 
-	// Position is where the log was when the caller last wrote, if it says so: 0 for a
-	// caller that does not, of which the primary is asked.
+	// Position is the position of the log at the caller's last write, if the caller sent
+	// it: 0 otherwise, and then the primary is asked.
 	Position Position
 }
 
-// Choose returns the number of a replica that holds a release and has all that a caller
-// must see. Without one it returns -1: the primary has to answer.
+// Choose returns the number of a replica that holds a release and has everything that a
+// caller must see. Without one it returns -1: the primary must answer.
 func (w *Watch) Choose(seen Seen, release int64) int {
 	first := w.next(0, release)
 	if first < 0 {
@@ -102,7 +102,7 @@ func (w *Watch) Choose(seen Seen, release int64) int {
 	return w.next(position, release)
 }
 
-// next returns the next replica that may be used and has come so far.
+// next returns the next usable replica that has reached a position.
 func (w *Watch) next(position Position, release int64) int {
 	now := time.Now()
 	turn := int(w.turn.Add(1))
@@ -120,8 +120,8 @@ func (w *Watch) next(position Position, release int64) int {
 	return -1
 }
 
-// Meet looks whether a new connection leads to the server that is watched as a replica. A
-// name may lead to several.
+// Meet checks whether a new connection leads to the server that is watched as a replica.
+// A name may lead to several servers.
 func (w *Watch) Meet(ctx context.Context, i int, pg *pgconn.PgConn) error {
 	results, err := pg.Exec(ctx, identityQuery).ReadAll()
 	if err != nil {
@@ -134,10 +134,10 @@ func (w *Watch) Meet(ctx context.Context, i int, pg *pgconn.PgConn) error {
 	return nil
 }
 
-// identityQuery tells servers apart, and a server from what it was before a restart.
+// identityQuery distinguishes servers, and a server from itself before a restart.
 const identityQuery = `select concat_ws(' ', pg_postmaster_start_time(), inet_server_addr(), inet_server_port())`
 
-// Lag returns how far a replica is behind, and whether it is used.
+// Lag returns the lag of a replica, and whether it is used.
 func (w *Watch) Lag(i int) (lag time.Duration, isUsed bool) {
 	s := w.all[i].state.Load()
 	if s == nil {

@@ -11,42 +11,42 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// watched is a replica with what is known of it.
+// watched is a replica with its known state.
 type watched struct {
 	*Replica
 	watch  *Watch
 	wanted chan struct{} // a caller found it behind; holds one
 	state  atomic.Pointer[state]
-	said   string // why it was left out, when that was last logged; empty means that it was used
+	said   string // the last logged reason why it was excluded; empty means that it was used
 
 	mu       sync.Mutex
-	marks    []mark // of the primary, that it has not reached yet
+	marks    []mark // positions of the primary that it has not reached yet
 	caughtUp time.Time
 }
 
-// mark is where the log of the primary was at a time.
+// mark is a position of the primary's log at a time.
 type mark struct {
 	at       time.Time
 	position Position
 }
 
-// state is what a replica has said of itself; nil before it has.
+// state is the answer of a replica about itself; nil before the first.
 type state struct {
 	identity string
 	asked    time.Time
 	position Position
 	release  int64     // the newest that it holds
-	caughtUp time.Time // what was written before, it has
+	caughtUp time.Time // it has everything written before
 }
 
 const (
-	// markDistance is how far apart the times of marks are at least.
+	// markDistance is the minimum time between marks.
 	markDistance = 50 * time.Millisecond
-	// mostMarks is how many are kept of a replica that falls behind.
+	// mostMarks limits the marks for a replica that falls behind.
 	mostMarks = 1024
 )
 
-// expect notes where the primary is.
+// expect notes the position of the primary.
 func (r *watched) expect(m mark) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,7 +55,7 @@ func (r *watched) expect(m mark) {
 		n--
 	}
 	r.marks = append(r.marks[:n], m)
-	if len(r.marks) > mostMarks { // it is far behind: half of them tell that as well
+	if len(r.marks) > mostMarks { // it is far behind: half of them show that as well
 		kept := r.marks[:0]
 		for i := 1; i < len(r.marks); i += 2 {
 			kept = append(kept, r.marks[i])
@@ -64,14 +64,14 @@ func (r *watched) expect(m mark) {
 	}
 }
 
-// forget drops what was noted of a primary that is another one now.
+// forget drops the marks of a former primary.
 func (r *watched) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.marks, r.caughtUp = nil, time.Time{}
 }
 
-// reach notes how far the replica is, and returns when the primary was there.
+// reach notes the position of the replica, and returns when the primary was there.
 func (r *watched) reach(p Position) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -84,12 +84,12 @@ func (r *watched) reach(p Position) time.Time {
 	return r.caughtUp
 }
 
-// lag is how far behind a replica is. While the primary is away nobody falls behind.
+// lag returns the lag of a replica. While the primary is away the lag does not grow.
 func (s *state) lag(w *Watch) time.Duration {
 	return max(0, time.Unix(0, w.primary.asked.Load()).Sub(s.caughtUp))
 }
 
-// why returns why a replica is left out, or an empty string.
+// why returns the reason why a replica is excluded, or an empty string.
 func (s *state) why(w *Watch, now time.Time) string {
 	switch {
 	case now.Sub(s.asked) > staleness:
@@ -102,10 +102,10 @@ func (s *state) why(w *Watch, now time.Time) string {
 	return ""
 }
 
-// isNew is why a replica is left out of which little is known yet.
+// isNew is the reason to exclude a replica before much is known about it.
 const isNew = "it has not caught up yet"
 
-// want has a replica asked soon how far it is.
+// want requests an early query to a replica.
 func (r *watched) want() {
 	select {
 	case r.wanted <- struct{}{}:
@@ -129,7 +129,7 @@ func (r *watched) run(ctx context.Context) {
 	}
 }
 
-// say logs that a replica is left out, or is used again.
+// say logs that a replica is excluded, or is used again.
 func (r *watched) say(why string) {
 	was := r.said
 	r.said = why
@@ -141,10 +141,10 @@ func (r *watched) say(why string) {
 	}
 }
 
-// errNoReplica says that a server is not in recovery. It may be the primary by now.
+// errNoReplica reports that a server is not in recovery. It may be the primary by now.
 var errNoReplica = errors.New("it is not a replica")
 
-// follow asks a replica how far it is, on one connection.
+// follow queries a replica's position on one connection.
 func (r *watched) follow(ctx context.Context) error {
 	conn, err := r.Connect(ctx)
 	if err != nil {
@@ -184,7 +184,7 @@ func (r *watched) follow(ctx context.Context) error {
 	}
 }
 
-// ask asks a replica how far it is.
+// ask queries a replica's position.
 func (r *watched) ask(ctx context.Context, conn *pgx.Conn) (*state, error) {
 	ctx, cancel := context.WithTimeout(ctx, staleness)
 	defer cancel()
