@@ -17,13 +17,13 @@ import (
 type action struct {
 	name, doc     string
 	needsCaller   bool // anonymous callers are refused
-	needsMail     bool // it sends mails, or takes what they bring
+	needsMail     bool // it sends mails, or takes their tokens
 	needsPassword bool // it is about passwords
 	input         []property
 	run           func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error
 }
 
-// property is one of an input, and is required.
+// property is a required property of an input.
 type property struct {
 	name   string
 	schema *release.JSONSchema
@@ -37,7 +37,7 @@ var (
 	passwordSchema = release.Typed("string").With("format", "password").With("minLength", 1).With("maxLength", 1024)
 )
 
-// actions lists them, in the order in which they are described.
+// actions lists them, in the order of the description.
 var actions = []action{
 	{
 		name: "requestPasswordReset", needsMail: true, needsPassword: true,
@@ -97,7 +97,7 @@ var actions = []action{
 	},
 }
 
-// Offer says what a server has that actions need.
+// Offer is the part of a server that actions need.
 type Offer struct {
 	Mail, Passwords bool
 }
@@ -105,8 +105,8 @@ type Offer struct {
 // Model is the model that the actions belong to.
 const Model = "Identity"
 
-// Extend returns a manifest with the actions that are offered added to every API that
-// exposes Identity. They have no function in the database.
+// Extend returns a manifest that adds the offered actions to every API with Identity.
+// They have no function in the database.
 func Extend(m *release.Manifest, o Offer) *release.Manifest {
 	if !slices.ContainsFunc(m.APIs, func(a release.API) bool { return a.Identity }) {
 		return m
@@ -153,7 +153,7 @@ func (a *action) describe(m *release.Manifest) *release.Action {
 }
 
 // addSchema adds the component of an object, and returns its name: a schema may have a
-// message of the same.
+// message of the same name.
 func addSchema(m *release.Manifest, action, suffix string, properties []property) string {
 	base := strings.ToUpper(action[:1]) + action[1:] + suffix
 	name := base
@@ -174,7 +174,7 @@ func addSchema(m *release.Manifest, action, suffix string, properties []property
 	return name
 }
 
-// Statuses are the errors that the actions may answer beside those of every action.
+// Statuses are the errors of the actions besides those of every action.
 var Statuses = []int{409, 429}
 
 // Is tells whether an action of an extended manifest is one of Identity's own.
@@ -182,8 +182,7 @@ func Is(a *release.Action) bool {
 	return a.Function == ""
 }
 
-// Run runs one of the actions, with an input that its schema admits. Its error says how it
-// is answered.
+// Run runs one of the actions, with an input that fits its schema. Its error is a refusal.
 func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input []byte, caller auth.Caller) error {
 	at := slices.IndexFunc(actions, func(known action) bool { return known.name == a.Name })
 	if actions[at].needsCaller && caller.ID == "" {
@@ -196,7 +195,7 @@ func Run(ctx context.Context, accounts *auth.Accounts, a *release.Action, input 
 	return Refuse(actions[at].run(ctx, accounts, in, caller))
 }
 
-// Refuse says how an error of accounts is answered; nil for none.
+// Refuse returns the refusal for an error of accounts; nil for none.
 func Refuse(err error) error {
 	var input *auth.InputError
 	var conflict *auth.ConflictError

@@ -21,27 +21,27 @@ var verifyPage = template.Must(template.New("verify").Parse(verifySource))
 // pagePolicy lets the page send its form to the service, and nothing else.
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Page is where a link leads that proves an e-mail address, unless the application has a
-// page of its own.
+// Page is the target of a link that proves an e-mail address, unless the application has
+// its own page.
 type Page struct {
 	Accounts *auth.Accounts
 	Policy   *request.Policy
 	IsServed func() bool // without a release there are no identities
 
-	Mailed func() // is told that a mail may wait
+	Mailed func() // called when a mail may be in the queue
 
 	// ReadForm reads the form that the page sends.
 	ReadForm func(c *fiber.Ctx) (map[string]string, error)
 }
 
-// view is what the page shows: a question, or what came of the answer.
+// view is the content of the page: a question, or the result of the answer.
 type view struct {
-	Token   string // empty once it is known what came of it
+	Token   string // empty once the result is known
 	Problem string
 }
 
-// Show asks whether the address is to be proven, and proves it once somebody says so. To
-// open the link changes nothing: programs that look at mails do that, too.
+// Show asks for confirmation, and then proves the address. Opening the link changes
+// nothing, since programs that check mails open it too.
 func (p *Page) Show(c *fiber.Ctx) error {
 	switch c.Method() {
 	case fiber.MethodGet, fiber.MethodHead:
@@ -65,7 +65,7 @@ func (p *Page) Show(c *fiber.Ctx) error {
 	return p.send(c, http.StatusOK, view{})
 }
 
-// refuse shows what went wrong.
+// refuse shows the failure.
 func (p *Page) refuse(c *fiber.Ctx, err error) error {
 	refused := refusal.Of(err)
 	problem := "The service is away. Try again in a moment."

@@ -50,12 +50,12 @@ type pages struct {
 	// page, without rows that exceed its limit.
 	plain, any, bounded Statement
 
-	// fat tells that a page was too large: so many of the next pages are asked for with
-	// the bounded statement, which costs more.
+	// fat is positive after a page was too large: this many of the next pages use the
+	// bounded statement, which costs more.
 	fat atomic.Int32
 }
 
-// fatPages is how many pages are asked for by the bounded statement after one that was too
+// fatPages is the number of pages that use the bounded statement after one that was too
 // large.
 const fatPages = 1000
 

@@ -9,28 +9,28 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// Budget bounds what requests take together of one thing, such as memory, and those of one
-// client, so that nobody can use up what is there for all.
+// Budget limits one resource, such as memory, for all requests together and for those of
+// one client, so that no client can use up all of it.
 type Budget struct {
 	Limit   int64            // of all
 	share   int64            // of one client
-	refused *refusal.Refusal // what a request is answered that gets none
+	refused *refusal.Refusal // the answer to a request that gets none
 
 	mu      sync.Mutex
 	held    int64
-	clients map[string]int64 // that hold anything
+	clients map[string]int64 // clients with a share
 }
 
-// Held is what one request holds of a budget.
+// Held is the share of one request in a budget.
 type Held struct {
 	budget *Budget
 	client string
 	bytes  int64
 }
 
-// newBudget makes a budget. Unless one is configured, it is an eighth of the memory that
-// this process may use, since what is counted is held in several forms. A single request
-// that needs no more than it may always has its place.
+// newBudget makes a budget. The default is an eighth of the memory that this process may
+// use, since the counted data exists in several forms. It is large enough for a single
+// request of the size single.
 func newBudget(configured, single int, cause error) *Budget {
 	limit := int64(configured)
 	if limit == 0 {
@@ -46,12 +46,12 @@ func ForBodies(limit, single int) *Budget {
 	return b
 }
 
-// ForAnswers makes the budget for answers in the making and on their way.
+// ForAnswers makes the budget for answers in preparation and in flight.
 func ForAnswers(limit, single int) *Budget {
 	return newBudget(limit, single, errors.New("the answers that are on their way take too much memory"))
 }
 
-// transfers is how many files are on their way, unless that is configured.
+// transfers is the default number of files in flight.
 const transfers = 256
 
 // ForTransfers makes the budget for files that are received and sent at the same time.
@@ -65,7 +65,7 @@ func ForTransfers(limit int) *Budget {
 	}
 }
 
-// budgetOf is the budget of a process that may use that much memory.
+// budgetOf returns the budget of a process with that much memory.
 func budgetOf(memory int64) int64 {
 	const unlimited = 256 << 20
 	if memory == math.MaxInt64 {
@@ -74,7 +74,7 @@ func budgetOf(memory int64) int64 {
 	return memory / 8
 }
 
-// Of begins the account of a request of that client.
+// Of begins the account of a request by a client.
 func (b *Budget) Of(client string) *Held {
 	return &Held{budget: b, client: client}
 }
@@ -94,7 +94,7 @@ func (h *Held) Take(bytes int64) error {
 	return nil
 }
 
-// Release gives all back. It may be called on nil, of a request that took nothing.
+// Release returns everything. It may be called on nil, for a request that took nothing.
 func (h *Held) Release() {
 	if h == nil || h.bytes == 0 {
 		return

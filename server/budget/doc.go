@@ -1,4 +1,4 @@
-// Package budget bounds the memory that requests take together, and the part of one
-// client. Anyone who takes memory asks before it grows, is refused where there is none left,
-// and gives it back in the end.
+// Package budget limits the memory that requests take together, and the part of one client.
+// A caller reserves memory before it grows, is refused if none is left, and releases it at
+// the end.
 package budget

@@ -8,14 +8,14 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// errorCode is a code of an error as clients meet it.
+// errorCode is a code of an error for clients.
 type errorCode struct {
 	code     string
 	text     string
 	statuses []int // 0 is none
 }
 
-// codeTexts say more of a code than its message does, which is about one case.
+// codeTexts describe codes in more detail than their messages, which cover one case.
 var codeTexts = map[string]string{
 	refusal.AuthenticationFailed.Code: "the token does not hold, or the sign-in has ended",
 	refusal.RateLimited.Code:          "too many uploads are outstanding, or too many attempts failed",
@@ -24,7 +24,7 @@ var codeTexts = map[string]string{
 	refusal.Conflict.Code:             "the record would break a rule of its model",
 }
 
-// ownCodes are the errors that the runtime finds itself.
+// ownCodes are the errors that the runtime raises itself.
 var ownCodes = []errorCode{
 	{"ERR_NO_ANSWER", "the service could not be reached, or broke off; a call that writes may have been carried out", []int{0}},
 	{"ERR_UNEXPECTED_ANSWER", "something else than the service has answered, such as a proxy in between", nil},

@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// The names that are made beside the runtime's, whatever the schema.
+// The names that are added to the runtime's, for any schema.
 const (
 	errorType    = "ApiError"
 	pagingType   = "ListPaging"
@@ -16,7 +16,7 @@ const (
 	uploadMember = "upload"
 )
 
-// languageTypes are types of the language that are mentioned outside of the runtime.
+// languageTypes are types of the language that occur outside of the runtime.
 var languageTypes = []string{"AsyncIterable", "Blob", "Promise"}
 
 // signInMembers are the members of the runtime's interface SignInActions.
@@ -24,8 +24,8 @@ var signInMembers = []string{
 	"signIn", "signInWith", "finishSignIn", "signInWithIdToken", "signInProviders", "signOut", "isSignedIn", "accessToken", "onSignInChange",
 }
 
-// typeNames returns the name of the type of each component: its own, or one with a number
-// behind it where the runtime or the language needs that name.
+// typeNames returns the type name of each component: its own, or one with a number
+// appended if the runtime or the language uses that name.
 func typeNames(components release.Schemas, clientType string) map[string]string {
 	taken := runtimeWords()
 	for _, name := range slices.Concat(languageTypes, []string{errorType, pagingType, uploadsType, clientType}) {
@@ -48,7 +48,7 @@ func typeNames(components release.Schemas, clientType string) map[string]string 
 }
 
 // memberName returns the name of a member that is not an action: its own, or one with an
-// underscore behind it where an action has that.
+// underscore appended if an action has that name.
 func memberName(name string, api *release.API) string {
 	for slices.Contains(api.Actions, name) {
 		name += "_"

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/server/answer"
 )
 
-// lineLength is where lists of alternatives break.
+// lineLength is the limit for lists of alternatives on one line.
 const lineLength = 120
 
 // printer writes TypeScript.
@@ -24,7 +24,7 @@ func (p *printer) line(depth int, format string, args ...any) {
 	p.WriteByte('\n')
 }
 
-// definition writes a type behind what it defines. One that fits on no line begins on the next.
+// definition writes a type after its definition. One that fits on no line begins on the next.
 func (p *printer) definition(depth int, start, text string) {
 	if !strings.HasPrefix(text, "\n") {
 		start += " "
@@ -32,7 +32,7 @@ func (p *printer) definition(depth int, start, text string) {
 	p.line(depth, "%s%s;", start, text)
 }
 
-// comment writes a doc comment, unless there is nothing to say.
+// comment writes a doc comment, unless text is empty.
 func (p *printer) comment(depth int, text string) {
 	text = strings.ReplaceAll(strings.TrimSpace(text), "*/", "*\\/")
 	lines := wrap(text, lineLength-2*depth-len("/**  */"))
@@ -49,7 +49,7 @@ func (p *printer) comment(depth int, text string) {
 	}
 }
 
-// wrap breaks the lines of a text that are too long, between words.
+// wrap breaks long lines of a text between words.
 func wrap(text string, length int) []string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -66,7 +66,7 @@ func wrap(text string, length int) []string {
 	return lines
 }
 
-// alternatives joins types by a sign, on one line if they fit behind what is before them.
+// alternatives joins types by a sign, on one line if they fit.
 func alternatives(sign string, types []string, depth, before int) string {
 	text := strings.Join(types, " "+sign+" ")
 	if len(types) < 2 || strings.Contains(text, "\n") || 2*depth+before+len(text) < lineLength {
@@ -78,7 +78,7 @@ func alternatives(sign string, types []string, depth, before int) string {
 
 var plainName = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
 
-// member returns the name of a member, quoted where it has to be.
+// member returns the name of a member, quoted if necessary.
 func member(name string) string {
 	if plainName.MatchString(name) {
 		return name
@@ -86,7 +86,7 @@ func member(name string) string {
 	return quote(name)
 }
 
-// quote returns a text as a literal, as JSON has it.
+// quote returns a text as a JSON literal.
 func quote(text string) string {
 	return string(answer.Quote(nil, text))
 }

@@ -9,10 +9,10 @@ import (
 //go:embed runtime/*.ts
 var runtimeFiles embed.FS
 
-// runtimeOrder lists the files of the runtime in the order in which they are read best.
+// runtimeOrder lists the files of the runtime in the best order for reading.
 var runtimeOrder = []string{"errors.ts", "requests.ts", "calls.ts", "files.ts", "signin.ts", "sha256.ts", "surroundings.ts"}
 
-// between are the lines by which files of the runtime know each other.
+// between matches the lines that import and export between files of the runtime.
 var between = regexp.MustCompile(`(?m)^(import [^;]*|export \{[^}]*\});\n+`)
 
 // runtime returns the runtime as one text.
@@ -33,8 +33,8 @@ var (
 	word    = regexp.MustCompile(`\b[A-Z]\w*`)
 )
 
-// runtimeWords are the words in upper case that the runtime knows, as its own names or as those
-// of the language: a type of the same name would hide them.
+// runtimeWords are the upper-case words in the runtime, its own names or those of the language:
+// a type of the same name would hide them.
 func runtimeWords() map[string]bool {
 	words := map[string]bool{}
 	for _, w := range word.FindAllString(comment.ReplaceAllString(runtime(), ""), -1) {

@@ -12,7 +12,7 @@ import (
 type types struct {
 	printer
 	names   map[string]string // of types, by component
-	paging  []string          // the texts of the ways to ask for a page
+	paging  []string          // the texts of the paging ways
 	schemas release.Schemas
 }
 
@@ -34,7 +34,7 @@ func (t *types) declare(c release.Schema) error {
 	return nil
 }
 
-// isPlainObject tells whether a schema says no more than which properties an object has.
+// isPlainObject tells whether a schema only lists the properties of an object.
 func isPlainObject(s *release.JSONSchema) bool {
 	return s.Kind() == "object" && !s.IsNullable() && s.AnyOf == nil && s.Dependent == nil && !isChoice(s) && !isEmpty(s)
 }
@@ -49,7 +49,7 @@ func isEmpty(s *release.JSONSchema) bool {
 	return s.IsClosed() && len(s.Properties) == 0
 }
 
-// of returns the type of a schema that is at a depth of blocks, behind so many characters.
+// of returns the type of a schema at a depth of blocks, after so many characters.
 func (t *types) of(s *release.JSONSchema, depth, before int) string {
 	switch {
 	case s.IsNever:
@@ -113,7 +113,7 @@ func scalars(kinds []string) []string {
 	return slices.Compact(texts)
 }
 
-// array is the type of a list.
+// array returns the type of a list.
 func (t *types) array(s *release.JSONSchema, depth int) string {
 	if s.Items == nil {
 		return "unknown[]"
@@ -125,7 +125,7 @@ func (t *types) array(s *release.JSONSchema, depth int) string {
 	return "(" + item + ")[]"
 }
 
-// isJoined tells whether a type is several ones that a sign joins.
+// isJoined tells whether a type is several types joined by a sign.
 func isJoined(text string) bool {
 	depth := 0
 	for _, r := range text {
@@ -143,7 +143,7 @@ func isJoined(text string) bool {
 	return false
 }
 
-// wholeObject is the type of an object with what it says beside its properties.
+// wholeObject returns the type of an object with its restrictions beyond properties.
 func (t *types) wholeObject(s *release.JSONSchema, depth int) string {
 	if isChoice(s) {
 		return "ExactlyOne<" + t.object(s, depth) + ">"
@@ -160,7 +160,7 @@ func (t *types) wholeObject(s *release.JSONSchema, depth int) string {
 	return text
 }
 
-// object is the type of the properties of an object, without those named.
+// object returns the type of the properties of an object, without those named.
 func (t *types) object(s *release.JSONSchema, depth int, without ...string) string {
 	var b printer
 	if isEmpty(s) {
@@ -189,7 +189,7 @@ func (t *types) object(s *release.JSONSchema, depth int, without ...string) stri
 	return b.String()
 }
 
-// propertyDoc is what is known of a property beside its type.
+// propertyDoc returns the documentation of a property beyond its type.
 func propertyDoc(s *release.JSONSchema) string {
 	format := s.Format
 	if s.Kind() == "array" && s.Items != nil && format == "" {
@@ -201,7 +201,7 @@ func propertyDoc(s *release.JSONSchema) string {
 	return strings.TrimSpace(s.Description + "\n@format " + format)
 }
 
-// requiredSets are the sets of properties of which one must be given; nil if there is no choice.
+// requiredSets returns the sets of properties of which one must be given; nil without a choice.
 func requiredSets(s *release.JSONSchema) [][]string {
 	var sets [][]string
 	for _, one := range s.AnyOf {
@@ -214,7 +214,7 @@ func requiredSets(s *release.JSONSchema) [][]string {
 	return sets
 }
 
-// sets are objects that have all properties of a set each.
+// sets returns an object type for each set, with all its properties.
 func (t *types) sets(s *release.JSONSchema, sets [][]string, depth int) []string {
 	texts := make([]string, len(sets))
 	for i, names := range sets {

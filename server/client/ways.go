@@ -7,17 +7,17 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// ways are the sets of properties of an object that may be given together. What asks for a
-// page is such an object: first and after, or last and before, or limit and offset.
+// ways are the sets of properties of an object that may be given together. The paging
+// inputs are such an object: first and after, or last and before, or limit and offset.
 type ways struct {
-	names   []string   // those that exclude another or need one
-	sets    [][]string // as large as they can be
+	names   []string   // those that exclude or need another
+	sets    [][]string // maximal sets
 	needs   map[string]string
 	schemas map[string]*release.JSONSchema
 }
 
-// waysOf reads dependentSchemas that exclude properties or require one. It returns nil if they
-// say something else.
+// waysOf reads dependentSchemas that exclude properties or require one. It returns nil for any
+// others.
 func waysOf(s *release.JSONSchema) *ways {
 	w := &ways{needs: map[string]string{}, schemas: map[string]*release.JSONSchema{}}
 	excludes := map[[2]string]bool{}
@@ -47,7 +47,7 @@ func waysOf(s *release.JSONSchema) *ways {
 			w.schemas[p.Name] = p.Schema
 		}
 	}
-	// Each set grows from one of the names, by those that go with all that it has.
+	// Each set grows from one of the names, by those compatible with all of it.
 	for _, name := range w.names {
 		set := []string{name}
 		for _, other := range w.names {
@@ -74,7 +74,7 @@ func (t *types) way(w *ways) string {
 	return pagingName(at)
 }
 
-// pagingName is the name of the type of the ways of that number.
+// pagingName returns the name of the type of the ways of that number.
 func pagingName(at int) string {
 	if at == 0 {
 		return pagingType
@@ -82,7 +82,7 @@ func pagingName(at int) string {
 	return pagingType + strconv.Itoa(at+1)
 }
 
-// wayText is the type of some ways: an object for each, in which what belongs to others is not.
+// wayText returns the type of some ways: an object for each, which excludes the properties of the others.
 func (t *types) wayText(w *ways) string {
 	var objects []string
 	for _, set := range w.sets {

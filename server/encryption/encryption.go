@@ -1,11 +1,10 @@
-// Package encryption keeps the values of Secret fields encrypted.
+// Package encryption encrypts the values of Secret fields.
 //
-// In come a text and keys; out comes what the database holds, and the other way
-// round. A stored value names the key that it needs, so that keys can be changed:
-// the newest one encrypts, the previous ones only decrypt. A value that was changed
-// or cut, or whose key is not there, is refused; nothing is ever decrypted to
-// something else. The cipher is XChaCha20-Poly1305, whose nonces are long enough to
-// be drawn at random for any number of values.
+// It turns a text and keys into the form for the database, and back. A stored value names
+// its key, so that keys can be rotated: the newest one encrypts, the previous ones only
+// decrypt. A value that was changed or cut, or whose key is missing, is refused; it never
+// decrypts to another text. The cipher is XChaCha20-Poly1305, with nonces long enough for
+// random choice for any number of values.
 package encryption
 
 import (
@@ -24,7 +23,7 @@ import (
 // KeySize is the length of a key in bytes.
 const KeySize = chacha20poly1305.KeySize
 
-// prefix begins what is stored and tells its form: prefix, key id, nonce and
+// prefix begins a stored value and identifies its form: prefix, key id, nonce and
 // ciphertext in one, separated by colons.
 const prefix = "x1:"
 
@@ -34,17 +33,17 @@ type Keys struct {
 	byID   map[string]cipher.AEAD
 }
 
-// Missing says that there is no key, and how to make one.
+// Missing explains that no key is set, and how to make one.
 const Missing = "encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"
 
-// GenerateKey makes a key, in the form in which New takes it.
+// GenerateKey makes a key in the form for New.
 func GenerateKey() string {
 	key := make([]byte, KeySize)
 	_, _ = rand.Read(key) // never fails
 	return base64.StdEncoding.EncodeToString(key)
 }
 
-// New takes the key that encrypts and those that encrypted before, each in base64.
+// New takes the current key and the previous keys, each in base64.
 func New(key string, previous []string) (*Keys, error) {
 	k := &Keys{byID: map[string]cipher.AEAD{}}
 	for _, text := range append([]string{key}, previous...) {
@@ -65,13 +64,13 @@ func New(key string, previous []string) (*Keys, error) {
 	return k, nil
 }
 
-// idOf names a key without telling anything of it.
+// idOf names a key without revealing anything about it.
 func idOf(key []byte) string {
 	sum := sha256.Sum256(append([]byte("sternpost encryption key\x00"), key...))
 	return hex.EncodeToString(sum[:8])
 }
 
-// Encrypt returns what is stored for a text. Equal texts give different results.
+// Encrypt returns the stored form of a text. Equal texts give different results.
 func (k *Keys) Encrypt(text string) string {
 	aead := k.byID[k.newest]
 	nonce := make([]byte, aead.NonceSize(), aead.NonceSize()+len(text)+aead.Overhead())
@@ -80,10 +79,10 @@ func (k *Keys) Encrypt(text string) string {
 	return head + base64.RawStdEncoding.EncodeToString(aead.Seal(nonce, nonce, []byte(text), []byte(head)))
 }
 
-// NewestPrefix is what all values begin with that the newest key encrypted.
+// NewestPrefix returns the prefix of all values under the newest key.
 func (k *Keys) NewestPrefix() string { return prefix + k.newest + ":" }
 
-// What Decrypt fails with.
+// The errors of Decrypt.
 var (
 	ErrUnknownKey = errors.New("the value was encrypted with a key that is not there")
 	ErrDamaged    = errors.New("the value is not what was encrypted")

@@ -12,16 +12,16 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Rotated is what Rotate did with one column.
+// Rotated is the result of Rotate for one column.
 type Rotated struct {
 	Column    string   // table.column
-	Encrypted int      // values that the present key has encrypted anew
-	Lost      []string // a sentence for each value that no key decrypts; it stays as it is
+	Encrypted int      // values that the current key has encrypted again
+	Lost      []string // a sentence for each value that no key decrypts; it stays unchanged
 }
 
-// Rotate encrypts anew, with the present key, what previous keys encrypted, so
-// that these can be taken out of the configuration. The login must own the tables. It
-// works in small transactions, beside servers that write; updatedAt stays as it is.
+// Rotate encrypts the values under previous keys again with the current key, so that the
+// previous keys can be removed from the configuration. The login must own the tables. It
+// works in small transactions, beside servers that write; updatedAt stays unchanged.
 func Rotate(ctx context.Context, c config.Config) ([]Rotated, error) {
 	if c.EncryptionKey == "" {
 		return nil, errors.New(Missing)
@@ -55,15 +55,15 @@ func Rotate(ctx context.Context, c config.Config) ([]Rotated, error) {
 	return all, nil
 }
 
-// rotation is the work on one column.
+// rotation is the rotation of one column.
 type rotation struct {
 	keys          *Keys
 	conn          *pgx.Conn
 	table, column string // quoted
 }
 
-// rotatedAtOnce is how many values one transaction replaces, while which nobody else
-// writes to the table.
+// rotatedAtOnce is how many values one transaction replaces. During it no other
+// transaction writes to the table.
 const rotatedAtOnce = 500
 
 func (r rotation) run(ctx context.Context, column release.Column) (Rotated, error) {
@@ -92,7 +92,7 @@ func (r rotation) run(ctx context.Context, column release.Column) (Rotated, erro
 	}
 }
 
-// next returns the next values that another key has encrypted.
+// next returns the next values under another key.
 func (r rotation) next(ctx context.Context, after string) (ids, values []string, err error) {
 	err = r.conn.QueryRow(ctx, fmt.Sprintf(`
 		select coalesce(array_agg(id order by id), '{}'), coalesce(array_agg(value order by id), '{}')
@@ -105,8 +105,8 @@ func (r rotation) next(ctx context.Context, after string) (ids, values []string,
 	return ids, values, err
 }
 
-// replace replaces the values that have not changed meanwhile, and returns their
-// number. The trigger that keeps updated_at is off, in this transaction alone.
+// replace replaces the values that have not changed meanwhile, and returns their number.
+// The trigger that keeps updated_at is off, in this transaction alone.
 func (r rotation) replace(ctx context.Context, ids, old, values []string) (n int, err error) {
 	if len(ids) == 0 {
 		return 0, nil

@@ -52,8 +52,8 @@ func openFolder(c *config.Config) (storage.Store, error) {
 	})
 }
 
-// answerTimeout is how long a call waits, in all, for what storage answers at once: what was
-// sent for its uploads. Then it ends, so that a store that hangs does not gather calls.
+// answerTimeout limits how long a call waits, in total, for fast requests to storage: the metadata of its uploads.
+// Then the call fails, so that a store that hangs does not accumulate calls.
 const answerTimeout = 10 * time.Second
 
 // storageTimeout limits storing: all files of a call, or one request of a sweep. A copy

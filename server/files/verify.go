@@ -66,7 +66,7 @@ type knownKey struct {
 
 const verifyPage = 1000
 
-// keysOfDatabase yields what a function lists, which it does a page at a time.
+// keysOfDatabase yields the rows of a function that lists pages.
 func keysOfDatabase(db Database, statement string) iter.Seq2[knownKey, error] {
 	return func(yield func(knownKey, error) bool) {
 		after := ""

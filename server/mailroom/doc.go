@@ -1,4 +1,4 @@
-// Package mailroom sends the mails that wait in the database: once the transaction has
-// committed that asked for one, and again until the mail server takes it. Requests never
-// wait for it.
+// Package mailroom sends the mails in the database's queue: after the commit of the
+// transaction that requested one, with retries until the mail server takes it. Requests
+// never wait for it.
 package mailroom

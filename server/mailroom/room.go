@@ -16,13 +16,14 @@ import (
 
 const (
 	pollInterval = 2 * time.Second
-	firstDelay   = 4 * time.Second // until a mail is tried again; then four times as long each time
+	firstDelay   = 4 * time.Second // before the first retry; then four times as long each time
 	longestDelay = 15 * time.Minute
-	// lease is how long no other server takes a mail that this one sends. A mail of a server that ended meanwhile waits for it.
+	// lease is how long a mail in progress is reserved for this server. If the server ends meanwhile, it waits that
+	// long.
 	lease = mail.SendTimeout + 30*time.Second
 )
 
-// Database is what the room needs of the database.
+// Database is the part of the database that the room needs.
 type Database interface {
 	// QueryRow runs a statement that returns one row.
 	QueryRow(statement string, arguments []any, into ...any) error
@@ -30,17 +31,17 @@ type Database interface {
 
 // Sender hands a mail to a mail server; *mail.Sender does.
 type Sender interface {
-	// Send sends a mail. It fails with a *mail.Refused if no other try would mend it.
+	// Send sends a mail. It fails with a *mail.Refused if a retry cannot help.
 	Send(ctx context.Context, id, recipient string, content mail.Content) error
 }
 
-// Options are what a room is made of.
+// Options configure a room.
 type Options struct {
 	DB       Database
 	Sender   Sender                                              // nil means that mails are kept and not sent
-	Open     func(sealed []byte) (content mail.Content, ok bool) // opens what waits
-	IsKept   bool                                                // what a mail said is not erased: for developers
-	IsServed func() bool                                         // whether there is a release; before there are no mails
+	Open     func(sealed []byte) (content mail.Content, ok bool) // opens the mails in the queue
+	IsKept   bool                                                // the content of a sent mail is kept: for developers
+	IsServed func() bool                                         // whether a release is served; without one there are no mails
 	Registry prometheus.Registerer                               // takes the metrics
 	Log      *slog.Logger
 }
@@ -50,7 +51,7 @@ type Room struct {
 	Options
 	sent     *prometheus.CounterVec
 	woken    chan struct{}
-	isFailed bool // whether the database was out of reach lately
+	isFailed bool // whether the last access to the database failed
 }
 
 // New makes a room. It sends nothing before Run.
@@ -60,13 +61,13 @@ func New(o Options) *Room {
 		Help: "Tries to send a mail, by result: sent, kept, retried or failed for good.",
 	}, []string{"result"})}
 	for _, result := range []string{"sent", "kept", "retried", "failed"} {
-		r.sent.WithLabelValues(result) // 0 until it happens
+		r.sent.WithLabelValues(result) // so that it is 0 at first
 	}
 	r.Registry.MustRegister(r.sent)
 	return r
 }
 
-// Wake lets it look at once for mails that are due. Nobody waits for it.
+// Wake makes the room look for due mails at once. It does not block.
 func (r *Room) Wake() {
 	select {
 	case r.woken <- struct{}{}:
@@ -74,7 +75,7 @@ func (r *Room) Wake() {
 	}
 }
 
-// Run sends what is due, until the context ends.
+// Run sends the due mails until the context ends.
 func (r *Room) Run(ctx context.Context) {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
@@ -91,7 +92,7 @@ func (r *Room) Run(ctx context.Context) {
 	}
 }
 
-// sendDue sends until nothing is due.
+// sendDue sends until no mail is due.
 func (r *Room) sendDue(ctx context.Context) {
 	for ctx.Err() == nil {
 		isSome, err := r.sendNext(ctx)
@@ -109,8 +110,8 @@ func (r *Room) sendDue(ctx context.Context) {
 	}
 }
 
-// sendNext sends one mail, if one is due. It is leased for that time: should this server end
-// meanwhile, another takes it when the lease has expired.
+// sendNext sends one mail, if one is due. It leases the mail: if this server ends meanwhile,
+// another takes it after the lease has expired.
 func (r *Room) sendNext(ctx context.Context) (isSome bool, err error) {
 	var m waiting
 	err = r.DB.QueryRow(`select id, name, recipient, content, attempts, is_late from platform.mail_take($1)`, []any{lease},
@@ -124,7 +125,7 @@ func (r *Room) sendNext(ctx context.Context) (isSome bool, err error) {
 	return true, r.note(ctx, &m, r.send(ctx, &m))
 }
 
-// waiting is a mail that is due; without id there is none.
+// waiting is a due mail; its id is empty if none is due.
 type waiting struct {
 	id              *int64
 	name, recipient *string
@@ -138,7 +139,7 @@ var (
 	errSealed = &givenUp{"it was written under another signing key"}
 )
 
-// givenUp is why a mail is not tried again.
+// givenUp is the reason why a mail is not retried.
 type givenUp struct{ reason string }
 
 func (e *givenUp) Error() string { return e.reason }
@@ -155,11 +156,11 @@ func (r *Room) send(ctx context.Context, m *waiting) error {
 	if r.Sender == nil {
 		return nil
 	}
-	hash := sha256.Sum256(m.content) // the same in every try, and of no other mail
+	hash := sha256.Sum256(m.content) // the same in every retry, and different for each mail
 	return r.Sender.Send(ctx, base64.RawURLEncoding.EncodeToString(hash[:16]), *m.recipient, content)
 }
 
-// note notes what became of a mail.
+// note records the result for a mail.
 func (r *Room) note(ctx context.Context, m *waiting, failed error) error {
 	if failed == nil {
 		result := "sent"
@@ -187,7 +188,7 @@ func (r *Room) note(ctx context.Context, m *waiting, failed error) error {
 	return r.DB.QueryRow(`select platform.mail_failed($1, $2, $3)::text`, []any{*m.id, failed.Error(), delay}, new(string))
 }
 
-// backOff is how long to wait after so many attempts before the one that just failed.
+// backOff returns the wait after so many attempts before the one that just failed.
 func backOff(attempts int32) time.Duration {
 	delay := firstDelay
 	for range min(attempts, 10) {

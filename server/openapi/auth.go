@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// The endpoints under /auth, which are the same for every API.
+// The endpoints under /auth, common to all APIs.
 
 const authTag = "auth"
 
@@ -60,7 +60,7 @@ func (d *describer) auth(paths *members[pathItem]) {
 	paths.add("/auth/callback/{name}", pathItem{Get: finish, Post: posted})
 }
 
-// authOperation is an operation that needs no token.
+// authOperation returns an operation that needs no token.
 func (d *describer) authOperation(name, summary, description string) *operation {
 	return &operation{
 		OperationID: d.operationName(name), Tags: []string{authTag}, Summary: summary, Description: description,
@@ -77,17 +77,17 @@ var (
 
 var callbackParameters = []string{"state", "code", "error", "iss"}
 
-// query is an optional parameter of a query, a text.
+// query returns an optional text parameter of a query.
 func query(name, description string) parameter {
 	return parameter{Name: name, In: "query", Description: description, Schema: release.Typed("string")}
 }
 
-// oneOf is the schema of one of some texts.
+// oneOf returns the schema of one of some texts.
 func oneOf(values ...string) *release.JSONSchema {
 	return release.Typed("string").With("enum", values)
 }
 
-// texts is the schema of an object of texts, of which some are required.
+// texts returns the schema of an object of texts, some of them required.
 func texts(required []string, others ...string) *release.JSONSchema {
 	var properties release.Properties
 	for _, name := range slices.Concat(required, others) {
@@ -100,12 +100,12 @@ func texts(required []string, others ...string) *release.JSONSchema {
 	return o
 }
 
-// formOrJSON is a body in either form.
+// formOrJSON returns a body in either form.
 func formOrJSON(schema *release.JSONSchema) members[mediaType] {
 	return members[mediaType]{{signin.FormBody, mediaType{schema}}, {request.JSONType, mediaType{schema}}}
 }
 
-// tokenRequest is what /auth/token takes, by grant.
+// tokenRequest is the input of /auth/token, by grant.
 var tokenRequest = release.OneOf(
 	grant([]string{"password"}, release.Properties{}.
 		With("username", release.Typed("string").Described("An e-mail address.")).
@@ -124,7 +124,7 @@ var tokenRequest = release.OneOf(
 var mayCreate = release.Property{Name: "create_if_not_exists", Schema: release.Anything().With("enum", []any{true, false, "true", "false"}).
 	Described("Whether somebody unknown becomes an identity.").With("default", true)}
 
-// grant is the schema of a credential. The first of its properties are required.
+// grant returns the schema of a credential. The first properties are required.
 func grant(names []string, properties release.Properties, required int, more ...release.Property) *release.JSONSchema {
 	all := append(release.Properties{{Name: "grant_type", Schema: oneOf(names...)}}, properties...)
 	must := []string{"grant_type"}
@@ -134,7 +134,7 @@ func grant(names []string, properties release.Properties, required int, more ...
 	return release.ObjectOf(append(all, more...)).Requiring(must...)
 }
 
-// tokenAnswer is what /auth/token answers.
+// tokenAnswer is the answer of /auth/token.
 var tokenAnswer = release.ObjectOf(release.Properties{}.
 	With("access_token", release.Typed("string").Described("What the header Authorization takes.")).
 	With("token_type", oneOf("Bearer")).
@@ -151,7 +151,7 @@ var provider = release.ObjectOf(release.Properties{}.
 	With("callbackUrl", release.Typed("string").Described("Where the provider sends it back to."))).
 	Requiring("name", "type", "authorizeUrl", "callbackUrl")
 
-// oauthOutcomes lists what one of these endpoints may answer.
+// oauthOutcomes lists the possible answers of one of these endpoints.
 func oauthOutcomes(success response, status string, errors ...int) members[any] {
 	all := members[any]{{status, success}}
 	for _, e := range errors {

@@ -1,4 +1,4 @@
-// Package openapi describes the APIs of a release in OpenAPI 3.1: a manifest goes in, the
-// bytes of a document come out. The schemas in it are the very ones that requests are
-// checked by.
+// Package openapi describes the APIs of a release in OpenAPI 3.1: it turns a manifest
+// into the bytes of a document. It contains the same schemas that requests are checked
+// against.
 package openapi

@@ -8,8 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// The parts of an OpenAPI document, as far as we write them, in the order in which
-// they are written.
+// The parts of an OpenAPI document that this package writes, in their order.
 
 type document struct {
 	OpenAPI    string            `json:"openapi"`

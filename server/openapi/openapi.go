@@ -11,10 +11,9 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Describe returns the OpenAPI 3.1 document of one API of a release: the actions
-// that it exposes, and of the schemas those that these actions mention. The schemas
-// are the very ones that requests are checked by. Equal manifests, numbers, addresses
-// and names of the project give equal bytes.
+// Describe returns the OpenAPI 3.1 document of one API of a release, with its actions and
+// the schemas that they mention. Requests are checked against the same schemas. Equal
+// manifests, numbers, addresses and names of the project give equal bytes.
 func Describe(m *release.Manifest, api *release.API, number int64, baseURL, project string) ([]byte, error) {
 	d := describer{manifest: m, api: api, statuses: map[int]bool{}, declaresValidation: declaresValidation(m)}
 	document := document{
@@ -56,16 +55,16 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL, proj
 	return text, nil
 }
 
-// describer gathers what the actions of one API need.
+// describer collects the parts for the actions of one API.
 type describer struct {
 	manifest           *release.Manifest
 	api                *release.API
 	declaresValidation bool // whether any model has rules of its own for records
 	tags               []tag
-	statuses           map[int]bool // that some operation declares
+	statuses           map[int]bool // declared by operations
 	writes             bool         // whether some operation does
 	reads              bool         // whether some operation does
-	uploads            bool         // whether some operation takes files ahead
+	uploads            bool         // whether some operation takes uploads
 	roots              []string     // components that some operation mentions
 }
 
@@ -134,7 +133,7 @@ func (d *describer) action(a *release.Action) *operation {
 	if a.Custom {
 		statuses = append(statuses, 404, 409)
 	}
-	// An input that cannot be read is told where the action is built.
+	// An unreadable input is reported elsewhere, when the action is built.
 	if reader, err := input.Compile(d.manifest.Schemas, a.Input); err == nil && reader.TakesFiles() {
 		statuses = append(statuses, 429)
 	}
@@ -150,7 +149,7 @@ func (d *describer) action(a *release.Action) *operation {
 	}
 }
 
-// result is the schema of what an action answers.
+// result returns the schema of an action's result.
 func (d *describer) result(a *release.Action) *release.JSONSchema {
 	switch {
 	case a.Kind == release.Delete:
@@ -165,7 +164,7 @@ func (d *describer) result(a *release.Action) *release.JSONSchema {
 	return release.RefTo(a.Result)
 }
 
-// outcomes lists what an operation may answer.
+// outcomes lists the possible answers of an operation.
 func (d *describer) outcomes(success string, headers members[header], schema *release.JSONSchema, statuses []int) members[any] {
 	slices.Sort(statuses)
 	var all members[any]
@@ -177,7 +176,7 @@ func (d *describer) outcomes(success string, headers members[header], schema *re
 	return all
 }
 
-// security says whether an operation needs a token. An empty requirement admits
+// security returns the token requirement of an operation. An empty requirement admits
 // anonymous callers.
 func security(anonymous bool) []map[string][]string {
 	requirements := []map[string][]string{{bearerScheme: {}}}

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// described is a document, as far as the tests look at it.
+// described is the part of a document that the tests check.
 type described struct {
 	OpenAPI    string
 	Info       struct{ Title, Version, Description string }
@@ -43,7 +43,7 @@ type describedOperation struct {
 	Security []map[string][]string
 }
 
-// actionPaths are the paths of actions and of what is below them.
+// actionPaths are the paths of actions and the paths below them.
 func (d described) actionPaths() []string {
 	return slices.DeleteFunc(sortedKeys(d.Paths), func(path string) bool { return !strings.Contains(path, "/json/") })
 }
@@ -206,7 +206,7 @@ func TestDescribeDocument(t *testing.T) {
 	}
 }
 
-// TestDescribeConflicts declares 409 and 404 where data or code may bring them about.
+// TestDescribeConflicts checks 409 and 404 where data or code may cause them.
 func TestDescribeConflicts(t *testing.T) {
 	t.Parallel()
 	declared := func(m *release.Manifest, status string) string {
@@ -301,8 +301,8 @@ func TestDescribeUploads(t *testing.T) {
 	}
 }
 
-// TestDescribeAuth describes the endpoints that are the same for every API, beside an action of
-// the name of one of them.
+// TestDescribeAuth describes the endpoints common to all APIs, beside an action with the name
+// of one of them.
 func TestDescribeAuth(t *testing.T) {
 	t.Parallel()
 	m := bakery()

@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// What every description has, whatever the schema: errors, the token, the time zone.
+// The parts of every description, for any schema: errors, the token, the time zone.
 
 const (
 	bearerScheme            = "bearer"
@@ -57,10 +57,10 @@ const positionName = "Sternpost-Position"
 
 var positionSchema = release.Typed("string").With("pattern", "^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$")
 
-// everyStatus lists the errors that any operation may answer.
+// everyStatus lists the error statuses of every operation.
 var everyStatus = []int{400, 401, 403, 405, 413, 415, 431, 500, 503, 504}
 
-// ownSchemas are the components that are the service's own.
+// ownSchemas are the service's own components.
 var ownSchemas = release.Schemas{
 	{Name: errorSchema, JSON: errorAnswer.Text()},
 	{Name: files.UploadRequestName, JSON: files.UploadRequestSchema.Text()},
@@ -79,8 +79,7 @@ var errorEntry = release.ObjectOf(release.Properties{}.
 	With("error", release.Typed("string"))).
 	Requiring("error")
 
-// responses describes each error status that some operation declares: which codes it
-// comes with.
+// responses describes each declared error status with its codes.
 func (d *describer) responses() members[response] {
 	var all members[response]
 	for _, status := range errorStatuses {
@@ -117,7 +116,7 @@ var responseTexts = map[int]string{
 	504: "The action took too long.",
 }
 
-// codesOf lists the codes that come with a status.
+// codesOf lists the codes of a status.
 func codesOf(status int) []string {
 	var codes []string
 	for _, r := range refusal.Catalogue() {
@@ -128,7 +127,7 @@ func codesOf(status int) []string {
 	return codes
 }
 
-// responseHeaders describes the headers that a status comes with.
+// responseHeaders describes the headers of a status.
 func responseHeaders(status int) members[header] {
 	one := func(name, description, kind string) members[header] {
 		return members[header]{{name, header{description, true, release.Typed(kind)}}}

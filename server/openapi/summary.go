@@ -5,8 +5,8 @@ import (
 	"unicode"
 )
 
-// summary is what a list of operations says of one: the first sentence of its doc comment,
-// or else the words of its name.
+// summary returns the text of an operation in lists: the first sentence of its doc
+// comment, or else the words of its name.
 func summary(name, doc string) string {
 	text := strings.Join(strings.Fields(doc), " ")
 	if end := strings.Index(text, ". "); end >= 0 {
@@ -24,7 +24,7 @@ func words(name string) string {
 	var b strings.Builder
 	for i, r := range letters {
 		isStart := i > 0 && unicode.IsUpper(r) && (!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
-		isAlone := i+1 == len(letters) || !unicode.IsUpper(letters[i+1]) // and no part of an abbreviation
+		isAlone := i+1 == len(letters) || !unicode.IsUpper(letters[i+1]) // and not in an abbreviation
 		switch {
 		case i == 0:
 			b.WriteRune(unicode.ToUpper(r))

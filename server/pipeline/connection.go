@@ -383,7 +383,7 @@ func (n *connection) hasMessage() bool {
 	return n.w-n.r >= 5 && n.w-n.r >= n.length()
 }
 
-// length returns the length of the next message, whose head has arrived.
+// length returns the length of the next message after its header has arrived.
 func (n *connection) length() int {
 	return 1 + int(binary.BigEndian.Uint32(n.in[n.r+1:]))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// refuseConstraint says how a broken constraint of the data is answered, or nil if
-// the release does not know the constraint.
+// refuseConstraint returns the refusal for a broken constraint of the data, or nil if the
+// release does not know the constraint.
 func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraints map[string]release.Constraint, sent []byte) *Refusal {
 	name := raised.ConstraintName
 	if raised.Code == "23502" {
@@ -72,8 +72,8 @@ func refuseConstraint(raised *pgconn.PgError, action *release.Action, constraint
 	return nil
 }
 
-// lackedByCaller returns what a caller lacks from whom a required field was to be set; "" if
-// it was not.
+// lackedByCaller returns the value that a caller lacks for a required field; "" if the field
+// is not set from the caller.
 func lackedByCaller(c release.Constraint, action *release.Action) string {
 	for _, f := range action.FromCaller {
 		if f.Table == c.Table && f.Field == c.Fields[0] {
@@ -83,11 +83,10 @@ func lackedByCaller(c release.Constraint, action *release.Action) string {
 	return ""
 }
 
-// isStillReferenced tells from which of its sides a reference is broken: Postgres names
-// it the same from both. The kind of a built-in action tells; an update, which can break
-// it from either side, writes its own table alone. For custom code, and where rows refer
-// to rows of the same table, the detail tells. From PostgreSQL 18 on, restrict has a code
-// of its own.
+// isStillReferenced tells from which side a reference is broken: Postgres uses the same
+// name for both. The kind of a built-in action decides; an update, which can break it
+// from either side, writes only its own table. For custom code, and for references within
+// one table, the detail decides. From PostgreSQL 18 on, restrict has its own code.
 func isStillReferenced(raised *pgconn.PgError, action *release.Action) bool {
 	switch {
 	case raised.Code == "23001":
@@ -101,8 +100,8 @@ func isStillReferenced(raised *pgconn.PgError, action *release.Action) bool {
 	return strings.Contains(raised.Detail, "is still referenced from")
 }
 
-// referencedBy returns the input that names a record which others still refer to: that
-// of the new id of an update, else the first that looks the record up.
+// referencedBy returns the input that names a record which others still refer to: that of
+// the new id of an update, else the first that looks the record up.
 func referencedBy(action *release.Action, sent []byte) string {
 	if action.Kind != release.Update {
 		return action.LookUp
@@ -116,13 +115,13 @@ func referencedBy(action *release.Action, sent []byte) string {
 	return inputOf(id, action, sent)
 }
 
-// tooLong is the length in bytes beyond which a value can be too long for an index:
-// an entry of a B-tree holds some 2,700 bytes, compressed, for all of its columns.
+// tooLong is the length in bytes beyond which a value can be too long for an index: an
+// entry of a B-tree holds some 2,700 bytes, compressed, for all of its columns.
 const tooLong = 500
 
-// refuseTooLong says how a value that does not fit into an index is answered: which
-// of them it was Postgres does not tell, so every long text that the request writes
-// is named. It is nil if there is none.
+// refuseTooLong returns the refusal of a value that does not fit into an index. Postgres
+// does not name the value, so every long text that the request writes is named. It is nil
+// if there are none.
 func refuseTooLong(raised *pgconn.PgError, action *release.Action, sent []byte) *Refusal {
 	var body any
 	if json.Unmarshal(sent, &body) != nil {
@@ -142,7 +141,7 @@ func refuseTooLong(raised *pgconn.PgError, action *release.Action, sent []byte) 
 	return InputInvalid.With(raised).Listing(entries...)
 }
 
-// valueAt returns the value at a place that pathsIn found.
+// valueAt returns the value at a place from pathsIn.
 func valueAt(value any, steps []string) any {
 	for _, step := range steps {
 		switch v := value.(type) {
@@ -159,9 +158,9 @@ func valueAt(value any, steps []string) any {
 	return value
 }
 
-// inputOf finds the input that a constraint complains about: of the first of its
-// fields that the request writes, the path of the one input that writes it, or the
-// field's own name if several do.
+// inputOf finds the input for a broken constraint. For the first of its fields that the
+// request writes, this is the path of the one input that writes it, or the field's own
+// name if several do.
 func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
 	var body any
 	if json.Unmarshal(sent, &body) != nil {
@@ -193,7 +192,7 @@ func inputOf(c release.Constraint, action *release.Action, sent []byte) string {
 }
 
 // unsetIn lists the places of a body at which a path is null, or is missing from an
-// object below the root in which something else is given.
+// object below the root that has other members.
 func unsetIn(body any, steps []string) []string {
 	var paths []string
 	for _, path := range pathsIn(body, "", steps) {
@@ -216,7 +215,7 @@ func unsetIn(body any, steps []string) []string {
 	return paths
 }
 
-// elementsOf lists the places of the elements of an array, or that of anything else.
+// elementsOf lists the places of the elements of an array, or the place of any other value.
 func elementsOf(body any, path string) []string {
 	list, isArray := valueAt(body, strings.Split(path, ".")).([]any)
 	if !isArray {
@@ -229,8 +228,8 @@ func elementsOf(body any, path string) []string {
 	return places
 }
 
-// pathsIn lists the places of a value at which a path is present. A step into an
-// array is one into each of its elements.
+// pathsIn lists the places of a value at which a path is present. A step into an array
+// leads into each of its elements.
 func pathsIn(value any, prefix string, steps []string) []string {
 	if len(steps) == 0 {
 		return []string{strings.TrimPrefix(prefix, ".")}

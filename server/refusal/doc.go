@@ -1,6 +1,5 @@
-// Package refusal says how what went wrong is answered. In come errors of any kind, those
-// of the database among them; out comes a Refusal, with its status, code and message. The
-// catalogue of all there are is here and nowhere else.
+// Package refusal converts errors of any kind, including those of the database, to a
+// Refusal with its status, code and message. It has the only catalogue of them.
 //
-// It writes bodies, in the two forms that there are, and no responses.
+// It writes bodies, in two forms, and no responses.
 package refusal

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/server/answer"
 )
 
-// AsOAuth returns a refusal as an OAuth endpoint answers it. Whatever is too slow is
-// unavailable there.
+// AsOAuth returns the form of a refusal for an OAuth endpoint. A timeout is unavailable
+// there.
 func (r *Refusal) AsOAuth() *Refusal {
 	c := *r
 	if c.Status == http.StatusGatewayTimeout {
@@ -38,7 +38,7 @@ func (r *Refusal) OAuthBody() []byte {
 	return append(b, '}')
 }
 
-// RetrySeconds is the value of Retry-After.
+// RetrySeconds returns the value of Retry-After.
 func (r *Refusal) RetrySeconds() string {
 	if r.RetryAfter <= 0 {
 		return RetryAfter
@@ -46,18 +46,18 @@ func (r *Refusal) RetrySeconds() string {
 	return strconv.FormatInt(int64((r.RetryAfter+time.Second-1)/time.Second), 10)
 }
 
-// RetryAfter is how long clients are asked to wait, in seconds, unless a refusal
-// says it. What makes a server unavailable is mostly over within moments.
+// RetryAfter is the default wait for clients, in seconds. Most outages of a server are
+// over within moments.
 const RetryAfter = "1"
 
 // OAuthCode is an error code of the endpoints under /auth.
 type OAuthCode struct {
-	Status int // 0 where it comes with a redirect
+	Status int // 0 if it comes with a redirect
 	Code   string
 	Text   string
 }
 
-// OAuthCatalogue lists what the endpoints for tokens refuse, in the order of statuses.
+// OAuthCatalogue lists the refusals of the endpoints for tokens, in the order of statuses.
 func OAuthCatalogue() []OAuthCode {
 	return []OAuthCode{
 		{http.StatusBadRequest, "invalid_request", "the request is malformed"},
@@ -73,7 +73,7 @@ func OAuthCatalogue() []OAuthCode {
 	}
 }
 
-// RedirectCatalogue lists what a sign-in through a provider can end with at the application.
+// RedirectCatalogue lists the errors that a sign-in through a provider can return to the application.
 func RedirectCatalogue() []OAuthCode {
 	return []OAuthCode{
 		{0, "invalid_request", "the request is malformed"},

@@ -18,22 +18,22 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Refusal is an answer other than the one asked for. It is an error, so that each
-// stage of a request may return one; only this file writes it as a response.
+// Refusal is an answer other than the requested one. It is an error, so that each stage
+// of a request may return one; only this file writes it as a response.
 type Refusal struct {
 	Status  int
 	Code    string
 	Message string
 	entries []Entry // under data.errors
-	Cause   error   // what happened, for the log; never shown
+	Cause   error   // the cause, for the log; never shown
 
 	Allow        string // Allow, with 405
 	Authenticate string // WWW-Authenticate, with 401
-	Close        bool   // the connection ends with this answer
+	Close        bool   // the connection ends after this answer
 
 	RetryAfter time.Duration // with 429 and 503; 0 means a moment
-	IsUnknown  bool          // it may have been carried out: with 503, and no Retry-After
-	OAuth      string        // the error code on an OAuth endpoint; empty means the one of the status
+	IsUnknown  bool          // the call may have been carried out: with 503, and no Retry-After
+	OAuth      string        // the error code on an OAuth endpoint; empty means that of the status
 }
 
 // Entry is one problem of a request.
@@ -42,7 +42,7 @@ type Entry struct {
 	Error string `json:"error"`
 }
 
-// Error says what is refused, and why.
+// Error says what is refused and why.
 func (r *Refusal) Error() string {
 	if r.Cause != nil {
 		return fmt.Sprintf("%s: %v", r.Message, r.Cause)
@@ -50,10 +50,10 @@ func (r *Refusal) Error() string {
 	return r.Message
 }
 
-// Unwrap returns what happened.
+// Unwrap returns the cause.
 func (r *Refusal) Unwrap() error { return r.Cause }
 
-// The catalogue: everything that can be refused, and how.
+// The catalogue of all refusals.
 var (
 	InputMalformed       = Refusal{Status: http.StatusBadRequest, Code: "ERR_INPUT_MALFORMED", Message: "the input could not be read"}
 	InputInvalid         = Refusal{Status: http.StatusBadRequest, Code: "ERR_INVALID_INPUT", Message: "one or more errors found validating request object"}
@@ -76,8 +76,8 @@ var (
 	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
 )
 
-// Catalogue lists what can be refused, in the order of statuses. A code comes with one status
-// or several, and a status with one code or several.
+// Catalogue lists all refusals, in the order of statuses. A code may have several statuses,
+// and a status several codes.
 func Catalogue() []*Refusal {
 	return []*Refusal{
 		&InputMalformed, &InputInvalid, &AuthenticationFailed, &PermissionDenied, &ActionNotFound, &RecordNotFound, &MethodNotAllowed,
@@ -86,9 +86,9 @@ func Catalogue() []*Refusal {
 	}
 }
 
-// databaseRefusals maps what the database raises, by SQLSTATE or by its class.
-// Class SP is ours; its message is written for clients. Constraints are not here:
-// the manifest says what they mean. Whatever is not listed is unforeseen.
+// databaseRefusals maps errors of the database, by SQLSTATE or by its class. Class SP is
+// ours; its message is written for clients. Constraints are not here: the manifest
+// defines their meaning. Any other error is unforeseen.
 var databaseRefusals = map[string]*Refusal{
 	"SP400": &InputInvalid,
 	"SP401": &AuthenticationFailed,
@@ -131,14 +131,14 @@ func (r *Refusal) Listing(entries ...Entry) *Refusal {
 	return &c
 }
 
-// NotAllowed refuses a method where others are allowed.
+// NotAllowed refuses a method and names the allowed ones.
 func NotAllowed(methods string) *Refusal {
 	c := MethodNotAllowed
 	c.Allow = methods
 	return &c
 }
 
-// Of says how an error is answered.
+// Of returns the refusal for an error.
 func Of(err error) *Refusal {
 	var known *Refusal
 	if errors.As(err, &known) {
@@ -159,7 +159,7 @@ func Of(err error) *Refusal {
 	return Internal.With(err)
 }
 
-// OfCall says how an error of the database is answered to one call.
+// OfCall returns the refusal of one call for an error of the database.
 func OfCall(err error, action *release.Action, constraints map[string]release.Constraint, sent []byte) *Refusal {
 	var known *Refusal
 	if errors.As(err, &known) {
@@ -182,8 +182,8 @@ func OfCall(err error, action *release.Action, constraints map[string]release.Co
 			return r
 		}
 	case code == "42501" && raised.Where != "":
-		// Raised inside the function: its code may not do this on the caller's
-		// behalf. Outside of it, the server itself lacks a right.
+		// Raised inside the function: its code lacks the right to do this for the caller.
+		// Otherwise the server itself lacks a right.
 		return PermissionDenied.With(err)
 	case code == "25006" && action.Kind.Writes():
 		return ReadOnly.With(err)
@@ -198,21 +198,21 @@ func OfCall(err error, action *release.Action, constraints map[string]release.Co
 	return Internal.With(err)
 }
 
-// IsMissingRight tells whether code was refused for a right that it does not have, as on
-// the columns that no caller reads. That is a mistake of the code, no matter who calls it, other
-// than a new row that a policy does not admit and an exception that the code itself raised.
+// IsMissingRight tells whether code was refused for a missing right, as on the columns that no
+// caller reads. That is a mistake of the code, for any caller. A new row that a policy does not
+// admit, and an exception that the code itself raised, are not.
 func IsMissingRight(err error) bool {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) || raised.Code != "42501" {
 		return false
 	}
-	// The routine of Postgres says which it was, whatever the language of messages.
+	// The routine of Postgres distinguishes them, in any language of messages.
 	return raised.Routine != "ExecWithCheckOptions" && raised.Routine != "exec_stmt_raise"
 }
 
-// refuseAsRaised takes over a refusal of class SP: its message, unless the catalogue
-// fixes it, and the entries in its detail. Custom code may refuse for some reasons only,
-// and in words only.
+// refuseAsRaised converts a refusal of class SP: its message, unless the catalogue fixes
+// it, and the entries in its detail. Custom code may refuse for some reasons only, and
+// only with a message.
 func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 	known := databaseRefusals[raised.Code]
 	byCode := action.Custom && !isRaisedByPlatform(raised)
@@ -235,8 +235,8 @@ func refuseAsRaised(raised *pgconn.PgError, action *release.Action) *Refusal {
 // codesOfCustomCode are the refusals that custom code may raise.
 var codesOfCustomCode = [...]string{"SP400", "SP403", "SP404", "SP409"}
 
-// isRaisedByPlatform tells whether a function of schema platform raised an error: it is
-// named in the first line of the context, whatever the language of messages.
+// isRaisedByPlatform tells whether a function of schema platform raised an error: the
+// first line of the context names it, in any language of messages.
 func isRaisedByPlatform(raised *pgconn.PgError) bool {
 	first, _, _ := strings.Cut(raised.Where, "\n")
 	return strings.Contains(first, " platform.")
@@ -277,8 +277,8 @@ func Cut(s string, characters int) string {
 	return string([]rune(s)[:characters])
 }
 
-// OfStore says how an error is answered that may come from the database. There
-// nothing is refused by raising: what is raised is trouble.
+// OfStore returns the refusal for an error that may come from the database. The store's
+// functions do not raise refusals: every error they raise is a failure.
 func OfStore(err error) *Refusal {
 	var known *Refusal
 	if errors.As(err, &known) {
@@ -298,7 +298,7 @@ func OfStore(err error) *Refusal {
 }
 
 // IsOutage tells whether a call failed because the database is out of reach or in trouble,
-// and not for what it asks, nor for how much is asked.
+// and not because of its content or size.
 func IsOutage(err error) bool {
 	var known *Refusal
 	if errors.As(err, &known) {
@@ -312,7 +312,7 @@ func IsOutage(err error) bool {
 	return r == &Unavailable
 }
 
-// OfAuth says how an action answers what package auth refuses to anybody for a while.
+// OfAuth returns the refusal of an action for a temporary refusal by package auth.
 func OfAuth(err *auth.Error) *Refusal {
 	r := Unavailable
 	if err.Status == http.StatusTooManyRequests {
@@ -322,7 +322,7 @@ func OfAuth(err *auth.Error) *Refusal {
 	return &r
 }
 
-// SQLState returns the code of what the database raised, or an empty string.
+// SQLState returns the code of a database error, or an empty string.
 func SQLState(err error) string {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) {

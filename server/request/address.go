@@ -10,11 +10,10 @@ import (
 	"github.com/sternpost/sternpost/server/listener"
 )
 
-// ClientAddress returns where a request comes from, as failed sign-ins are counted
-// by: the peer of the connection, or, if that is a proxy we trust, the nearest address
-// in X-Forwarded-For that is none. Whatever is before that one was written by
-// somebody we do not know. Of IPv6 the network counts, since anyone who has one address
-// has 2^64.
+// ClientAddress returns the address that failed sign-ins count for: the peer of the
+// connection, or, if that is a trusted proxy, the nearest address in X-Forwarded-For that
+// is not one. Any address before that comes from an unknown party. IPv6 counts by
+// network, since every client with one address has 2^64.
 func (p *Policy) ClientAddress(c *fiber.Ctx) string {
 	peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
 	var hops []string
@@ -34,8 +33,8 @@ func isTrusted(a netip.Addr, trusted []netip.Prefix) bool {
 	return slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// nearest goes back from the peer of a connection, hop by hop, as long as the
-// address is that of a trusted proxy.
+// nearest goes back from the peer of a connection, hop by hop, as long as the address is
+// that of a trusted proxy.
 func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr {
 	at := peer.Unmap()
 	for _, hop := range slices.Backward(hops) {
@@ -44,14 +43,14 @@ func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr 
 		}
 		before, ok := parseHop(hop)
 		if !ok {
-			break // no matter who is named that way, this proxy vouches for it
+			break // this proxy vouches for it, whoever is named that way
 		}
 		at = before
 	}
 	return at
 }
 
-// parseHop reads an address as proxies write it, some with a port.
+// parseHop reads an address in the form of proxies, some with a port.
 func parseHop(text string) (netip.Addr, bool) {
 	text = strings.TrimSpace(text)
 	if a, err := netip.ParseAddrPort(text); err == nil {

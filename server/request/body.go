@@ -15,19 +15,19 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// body is the body of a request. It is read when a handler asks for it and not before,
-// so that nobody is kept waiting, and no memory is spent, for the body of a request that
-// its path or its token refuses. It is an io.Reader: what is too long, too slow or broken
-// ends it with a refusal.
+// body is the body of a request. It is read only when a handler needs it. So a request
+// that its path or its token refuses does not wait for its body, and uses no memory for
+// it. It is an io.Reader: a body that is too long, too slow or broken ends with a
+// refusal.
 type body struct {
-	stream  io.Reader // nil if there is none
+	stream  io.Reader // nil without a body
 	client  net.Conn
 	length  int64 // as announced, or inChunks
 	limit   int64
 	began   time.Time
 	arrived int64
-	end     error  // io.EOF once all of it is read, else why it is not; nil while there is more
-	content []byte // what all has read
+	end     error  // io.EOF after all of it, else the failure; nil while there is more
+	content []byte // the result of all
 }
 
 // inChunks is the length of a body that does not announce one.
@@ -36,19 +36,19 @@ const inChunks = -1
 const (
 	// bodyPatience is how long a body may take before its rate counts.
 	bodyPatience = 10 * time.Second
-	// bodyRate is how many bytes a second a body must bring: a quarter of a megabit.
+	// bodyRate is the minimum rate of a body in bytes a second: a quarter of a megabit.
 	bodyRate = 32 << 10
-	// smallBody is how long a body may be to be read in any case: about what each
-	// connection costs anyway.
+	// smallBody is the length up to which a body is always read: about the memory of a
+	// connection.
 	smallBody = 16 << 10
-	// unwantedBody is how long the rest of a body may be that is skipped, so that its
-	// connection can go on, and skipTime how long that may take.
+	// unwantedBody limits the rest of a body that is skipped, so that its connection can
+	// continue, and skipTime the time for that.
 	unwantedBody = 64 << 10
 	skipTime     = time.Second
 )
 
-// WithholdBody is called when the header of a request has been read. It keeps the length
-// of the body from fasthttp, which would wait for its beginning; openBody brings it back.
+// WithholdBody is called after the header of a request has been read. It hides the length
+// of the body from fasthttp, which would wait for its beginning; OpenBody restores it.
 func WithholdBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	if length, ok := readFraming(header); ok && length > 0 {
 		header.SetContentLength(0)
@@ -56,12 +56,12 @@ func WithholdBody(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{}
 }
 
-// OpenBody returns the body of a request, unread. It fails if the header says in more
-// than one way where the body ends.
+// OpenBody returns the unread body of a request. It fails if the header is ambiguous
+// about the end of the body.
 func (p *Policy) OpenBody(rc *fasthttp.RequestCtx) (body, error) {
 	header := &rc.Request.Header
 	length, ok := readFraming(header)
-	if !ok || header.ContentLength() > 0 { // what fasthttp found is something else
+	if !ok || header.ContentLength() > 0 { // fasthttp has found another body
 		return body{}, UnreadableRequest(errors.New("its length is given in two ways"))
 	}
 	b := body{client: rc.Conn(), length: length, limit: p.BodyLimit(rc.URI().PathOriginal()), began: rc.Time()}
@@ -80,10 +80,10 @@ func (p *Policy) OpenBody(rc *fasthttp.RequestCtx) (body, error) {
 	return b, nil
 }
 
-// readFraming tells from the header how long the body is: 0 if there is none, inChunks
-// if only its end will tell. It is not ok if the header says so in more than one way
-// (RFC 9112, section 6.3): fasthttp takes one of them, and a proxy in front may have
-// taken another, so that what follows is a request that nobody sent.
+// readFraming reads the length of the body from the header: 0 for none, inChunks if only
+// its end tells. It is not ok if the header is ambiguous (RFC 9112, section 6.3):
+// fasthttp chooses one length, and a proxy in front may have chosen another, so that the
+// following bytes would be a request that no client sent.
 func readFraming(in *fasthttp.RequestHeader) (length int64, ok bool) {
 	given := 0
 	for rest := in.RawHeaders(); len(rest) > 0; {
@@ -123,7 +123,7 @@ func hasName(line []byte, name string) bool {
 	return len(line) >= len(name) && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// Read reads what has arrived of the body. Its errors beside io.EOF are refusals.
+// Read reads the available part of the body. Its errors besides io.EOF are refusals.
 func (b *body) Read(p []byte) (int, error) {
 	return b.readUntil(p, b.began.Add(bodyPatience+time.Duration(b.arrived)*time.Second/bodyRate))
 }
@@ -151,8 +151,8 @@ func (b *body) readUntil(p []byte, until time.Time) (int, error) {
 	return n, b.end
 }
 
-// brokenBody is how a body is refused that does not arrive. What fasthttp says of it may
-// quote it, and is not repeated.
+// brokenBody returns the refusal of a body that does not arrive. The error of fasthttp
+// may quote the body, and is not repeated.
 func brokenBody(err error) *refusal.Refusal {
 	if isTimeout(err) {
 		r := refusal.InputMalformed.With(errors.New(WhyUnreadable(err))).Saying("the input could not be read: it arrived too slowly")
@@ -162,8 +162,8 @@ func brokenBody(err error) *refusal.Refusal {
 	return UnreadableRequest(errors.New(WhyUnreadable(err)))
 }
 
-// all reads the body to its end. Its buffer grows with what arrives, and hold is asked
-// before it takes more than a small body needs.
+// all reads the body to its end. Its buffer grows with the data, and hold must approve
+// more than a small body needs.
 func (b *body) all(hold func(bytes int64) error) ([]byte, error) {
 	for b.end == nil {
 		if len(b.content) == cap(b.content) {
@@ -180,7 +180,7 @@ func (b *body) all(hold func(bytes int64) error) ([]byte, error) {
 	return b.content, nil
 }
 
-// grow makes the buffer twice as large.
+// grow doubles the buffer.
 func (b *body) grow(hold func(bytes int64) error) error {
 	size := max(4<<10, 2*int64(cap(b.content)))
 	if b.length != inChunks {
@@ -197,8 +197,8 @@ func (b *body) grow(hold func(bytes int64) error) error {
 	return nil
 }
 
-// skip reads the rest of a body that nobody wants, if that is short and there. It tells
-// whether the next request can follow on the connection.
+// skip reads the rest of an unwanted body, if that is short and available. It tells
+// whether the connection can take the next request.
 func (b *body) skip() bool {
 	if b.stream == nil {
 		return b.end == io.EOF
@@ -206,7 +206,7 @@ func (b *body) skip() bool {
 	if b.length-b.arrived > unwantedBody {
 		return false
 	}
-	if b.end != nil { // before the scratch is made, on the heap
+	if b.end != nil { // before the scratch is allocated on the heap
 		return b.end == io.EOF
 	}
 	var scratch [4 << 10]byte
@@ -218,8 +218,8 @@ func (b *body) skip() bool {
 	return b.end == io.EOF
 }
 
-// ReadBody returns the body of a request. The memory that it takes is counted until the
-// request has been answered.
+// ReadBody returns the body of a request. Its memory counts until the request has been
+// answered.
 func (p *Policy) ReadBody(c *fiber.Ctx) ([]byte, error) {
 	r := Of(c)
 	return r.Body.all(func(bytes int64) error {
@@ -230,8 +230,8 @@ func (p *Policy) ReadBody(c *fiber.Ctx) ([]byte, error) {
 	})
 }
 
-// CloseBody ends what there is of a body when its request has been answered: either
-// its rest is skipped, or the connection ends.
+// CloseBody ends the body of an answered request: either its rest is skipped, or the
+// connection ends.
 func CloseBody(rc *fasthttp.RequestCtx, r *Request) {
 	r.held.Release()
 	if !rc.Response.ConnectionClose() && r.Body.skip() {

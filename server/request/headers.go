@@ -15,12 +15,12 @@ import (
 // JSONType is the content type of almost every answer.
 const JSONType = "application/json"
 
-// field is a field of a header with its name as it is written.
+// field is a field of a header with its name as written.
 type field struct{ name, value []byte }
 
 func newField(name, value string) field { return field{[]byte(name), []byte(value)} }
 
-// The fields that are on every answer, and those that do unless the answer has its own.
+// The fields of every answer, and their defaults for answers without their own.
 var (
 	always = []field{
 		newField("X-Content-Type-Options", "nosniff"),
@@ -65,8 +65,7 @@ func (p *Policy) admitted(rc *fasthttp.RequestCtx) (string, bool) {
 	return origin, origin != "" && (p.anyOrigin || slices.Contains(p.Origins, origin))
 }
 
-// IsPreflight tells whether a browser asks if it may send a request of another
-// origin.
+// IsPreflight tells whether a browser asks if it may send a request of another origin.
 func (p *Policy) IsPreflight(c *fiber.Ctx) bool {
 	if c.Method() != fiber.MethodOptions || c.Get("Access-Control-Request-Method") == "" {
 		return false
@@ -75,7 +74,7 @@ func (p *Policy) IsPreflight(c *fiber.Ctx) bool {
 	return ok
 }
 
-// Preflight says what requests of another origin may carry. names are the headers
+// Preflight answers what requests of another origin may contain. names are the headers
 // that the schema reads.
 func Preflight(c *fiber.Ctx, names []string) error {
 	allowed := append([]string{"Authorization", "Content-Type", "Idempotency-Key", "Sternpost-Position", "Time-Zone", "X-Request-Id"}, names...)
@@ -86,8 +85,7 @@ func Preflight(c *fiber.Ctx, names []string) error {
 	return nil
 }
 
-// RequestID returns the request's own id if it is fit to be logged and repeated,
-// else a new one.
+// RequestID returns the request's own id if it is safe to log and repeat, else a new one.
 func RequestID(rc *fasthttp.RequestCtx) string {
 	own := rc.Request.Header.Peek("X-Request-Id")
 	if 1 <= len(own) && len(own) <= 64 && !slices.ContainsFunc(own, func(b byte) bool { return !isIDByte(b) }) {
@@ -103,8 +101,8 @@ func isIDByte(b byte) bool {
 	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || b == '.' || b == '_' || b == '-'
 }
 
-// IsJSON tells whether the request says that its body is what the server reads:
-// JSON in UTF-8, not compressed.
+// IsJSON tells whether a request declares a body that the server reads: JSON in UTF-8,
+// not compressed.
 func IsJSON(in *fasthttp.RequestHeader) bool {
 	for _, encoding := range in.PeekAll("Content-Encoding") {
 		if len(encoding) > 0 && !strings.EqualFold(string(encoding), "identity") {

@@ -12,17 +12,17 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// ownOrigin is the origin of the pages of the service itself.
+// ownOrigin returns the origin of the service's own pages.
 func ownOrigin(baseURL string) string {
 	u, err := url.Parse(baseURL)
 	if err != nil {
-		return "" // the configuration has been checked; one without it has no pages
+		return "" // the configuration has been checked; without base URL there are no pages
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }
 
-// isForeign tells whether a request comes from a page that is neither ours nor one that
-// may read our responses.
+// isForeign tells whether a request comes from a page that is neither ours nor allowed to
+// read our responses.
 func (p *Policy) isForeign(rc *fasthttp.RequestCtx) bool {
 	origin := string(rc.Request.Header.Peek("Origin"))
 	if origin == "" || origin == p.own {
@@ -32,9 +32,9 @@ func (p *Policy) isForeign(rc *fasthttp.RequestCtx) bool {
 	return !isAdmitted
 }
 
-// TakesBody tells whether the header of a request says that its body is what the server
-// reads. A body whose type is not given is taken as JSON, but not from foreign pages: a
-// browser lets them send one without asking us.
+// TakesBody tells whether the header of a request declares a body that the server reads.
+// A body without a type counts as JSON, but not from foreign pages: a browser lets them
+// send one without a preflight.
 func (p *Policy) TakesBody(c *fiber.Ctx) bool {
 	header := &c.Request().Header
 	if len(header.ContentType()) == 0 && Of(c).Body.length != 0 && p.isForeign(c.Context()) {
@@ -43,9 +43,9 @@ func (p *Policy) TakesBody(c *fiber.Ctx) bool {
 	return IsJSON(header)
 }
 
-// ForDevelopers makes the handler of a page that shows the application as it is. While
-// it is being developed, the service is reached under no name but its own: another Host is
-// that of a page which had its name lead here, so as to read ours.
+// ForDevelopers makes the handler of a page about the running application. In development
+// the service answers only under its own name: another Host belongs to a page that had its
+// name resolved to this server, to read our pages.
 func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
 	if !p.IsDevelopment {
 		return show
@@ -70,10 +70,10 @@ func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
 	}
 }
 
-// ForOwnPages makes the handler of what only pages of ours ask for, in development on the
-// developer's machine, since it shows and changes everything. Pages of other origins do not,
-// not even those that another program on this machine serves, nor do other machines. A
-// browser asks us before it sends JSON for a foreign page, and is not answered.
+// ForOwnPages makes the handler of requests that only our pages send, in development on the
+// developer's machine, since they can show and change everything. It refuses pages of other
+// origins, even those of other programs on this machine, and other machines. A browser sends
+// a preflight before JSON from a foreign page, and gets no answer.
 func (p *Policy) ForOwnPages(do func(c *fiber.Ctx, body []byte) error) fiber.Handler {
 	return p.ForDevelopers(func(c *fiber.Ctx) error {
 		header := &c.Request().Header

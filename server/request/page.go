@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// Page makes the handler of a route that is there to be looked at.
+// Page makes the handler of a route for viewing.
 func (p *Policy) Page(show fiber.Handler) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		switch {
@@ -31,7 +31,7 @@ type Document struct {
 	ETag string
 }
 
-// NewDocument makes a document of its text.
+// NewDocument makes a document from its text.
 func NewDocument(text []byte) Document {
 	hash := sha256.Sum256(text)
 	return Document{text, `"` + base64.RawURLEncoding.EncodeToString(hash[:]) + `"`}
@@ -50,13 +50,13 @@ func (d *Document) Send(c *fiber.Ctx) error {
 	return nil
 }
 
-// IsKnown tells whether an If-None-Match names an entity tag. They are compared
-// weakly (RFC 9110, section 13.1.2), since what was compressed on its way is the same.
+// IsKnown tells whether an If-None-Match names an entity tag. The comparison is weak (RFC
+// 9110, section 13.1.2), since compression on the way does not change the content.
 func IsKnown(header, etag string) bool {
 	if strings.TrimSpace(header) == "*" {
 		return true
 	}
-	for tag := range strings.SplitSeq(header, ",") { // ours has no comma
+	for tag := range strings.SplitSeq(header, ",") { // our tags have no comma
 		if strings.TrimPrefix(strings.TrimSpace(tag), "W/") == etag {
 			return true
 		}

@@ -10,28 +10,28 @@ import (
 	"github.com/sternpost/sternpost/server/budget"
 )
 
-// Policy is what holds for every request, whatever its path: how much it may bring, whose
-// word counts about where it comes from, and which pages may read what it is answered.
+// Policy is the rules for every request, independent of its path: size limits, trusted
+// proxies, and which pages may read the answers.
 type Policy struct {
 	PolicyOptions
 	StrictTransport bool
 	own             string // the origin of our own pages
 	anyOrigin       bool
-	untrusted       sync.Once // what is warned of when X-Forwarded-For is not believed
+	untrusted       sync.Once // for the warning about an untrusted X-Forwarded-For
 }
 
-// PolicyOptions are what a policy is made of.
+// PolicyOptions configure a policy.
 type PolicyOptions struct {
 	BaseURL       string
 	IsDevelopment bool
-	Origins       []string       // that may read responses in a browser
-	Trusted       []netip.Prefix // proxies whose X-Forwarded-For is believed
+	Origins       []string       // may read responses in a browser
+	Trusted       []netip.Prefix // proxies with a trusted X-Forwarded-For
 	Bodies        *budget.Budget
 	Log           *slog.Logger
 
-	BodyLimit     func(path []byte) int64 // how long the body of a request may be
+	BodyLimit     func(path []byte) int64 // the maximum length of a request body
 	IsOAuth       func(path []byte) bool  // whether errors have the form of RFC 6749
-	IsOutsideCORS func(path []byte) bool  // whether no page of another origin may read answers
+	IsOutsideCORS func(path []byte) bool  // whether pages of other origins may not read answers
 }
 
 // NewPolicy makes a policy.

@@ -13,21 +13,21 @@ import (
 	"github.com/sternpost/sternpost/server/telemetry"
 )
 
-// Request is what is known of a request from its first to its last moment.
+// Request is the state of a request from beginning to end.
 type Request struct {
 	ID      string
 	Client  net.Conn
 	Body    body
-	held    *budget.Held      // of the budget for bodies; nil for nothing
-	Action  *telemetry.Action // nil until it is known
+	held    *budget.Held      // from the budget for bodies; nil for none
+	Action  *telemetry.Action // nil until the action is known
 	Scratch []byte            // for the context of the call
-	Result  []byte            // for what the call answers
-	Refused *refusal.Refusal  // nil for a success
+	Result  []byte            // for the answer of the call
+	Refused *refusal.Refusal  // nil for success
 }
 
 const requestKey = "request"
 
-// keptAnswer is how large an answer may be whose memory is kept for the next one.
+// keptAnswer limits an answer whose memory is reused for the next one.
 const keptAnswer = 64 << 10
 
 // Keep keeps the memory of an answer that was copied, for the next request.

@@ -7,9 +7,9 @@ import (
 	"github.com/sternpost/sternpost/auth"
 )
 
-// What accounts need of the store, beside what the grants do.
+// The store methods for accounts, beside those for grants.
 
-// mailed are the last arguments of functions that keep a token and the mail that brings it.
+// mailed returns the last arguments of functions that keep a token and its mail.
 func (s *passwordStore) mailed(m auth.Mailed) []any {
 	return append(s.limits(), m.TokenHash, m.Lifetime, m.Content)
 }

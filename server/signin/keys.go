@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// MachineKey is a key by which a machine calls, as the owner of the database sees it.
+// MachineKey is a key of a machine for calls, as the owner of the database sees it.
 type MachineKey struct {
 	ID         string
 	IdentityID string
@@ -22,14 +22,14 @@ type MachineKey struct {
 	State      string // valid, expired or revoked
 }
 
-// Why there is no key.
+// The reasons why no key was made.
 var (
 	ErrNoIdentity        = errors.New("no identity has this id or e-mail address")
 	ErrSeveralIdentities = errors.New("several identities have this e-mail address: name one of them by its id")
 )
 
-// CreateKey makes a key of an identity, which is named by its id or by an e-mail address
-// that it alone has. It fails with ErrNoIdentity or ErrSeveralIdentities.
+// CreateKey makes a key of an identity, which is named by its id or by a unique e-mail
+// address. It fails with ErrNoIdentity or ErrSeveralIdentities.
 func CreateKey(ctx context.Context, databaseURL, identity string, ends time.Time) (key string, created MachineKey, err error) {
 	err = asOwner(ctx, databaseURL, func(conn *pgx.Conn) error {
 		var hash []byte
@@ -72,7 +72,7 @@ func ListKeys(ctx context.Context, databaseURL string) (keys []MachineKey, err e
 	return keys, err
 }
 
-// RevokeKey ends a key. False if there is none of that id that had not been revoked.
+// RevokeKey revokes a key. It returns false for an unknown id, or one revoked before.
 func RevokeKey(ctx context.Context, databaseURL, id string) (isRevoked bool, err error) {
 	err = asOwner(ctx, databaseURL, func(conn *pgx.Conn) error {
 		tag, err := conn.Exec(ctx, `update platform.auth_key set revoked_at = now() where id = $1 and revoked_at is null`, id)

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// serverMetadata is the document of RFC 8414 by which clients find the endpoints.
+// serverMetadata is the document of RFC 8414 that describes the endpoints to clients.
 type serverMetadata struct {
 	Issuer                 string   `json:"issuer"`
 	AuthorizationEndpoint  string   `json:"authorization_endpoint,omitempty"`
@@ -26,7 +26,7 @@ type serverMetadata struct {
 	IssuerInResponse       bool     `json:"authorization_response_iss_parameter_supported"`
 }
 
-// listedProvider is a provider as clients are told of it.
+// listedProvider is a provider as clients see it.
 type listedProvider struct {
 	Name         string `json:"name"`
 	Type         string `json:"type"`
@@ -34,8 +34,7 @@ type listedProvider struct {
 	CallbackURL  string `json:"callbackUrl"`
 }
 
-// listedProviders returns the providers that are shown, in the order of the
-// configuration.
+// listedProviders returns the visible providers, in the order of the configuration.
 func listedProviders(c *config.Config) []listedProvider {
 	listed := []listedProvider{}
 	for _, p := range c.Providers {
@@ -52,12 +51,12 @@ func listedProviders(c *config.Config) []listedProvider {
 	return listed
 }
 
-// authorizeURL is where sign-ins at a provider begin.
+// authorizeURL returns the address where sign-ins at a provider begin.
 func authorizeURL(c *config.Config, name string) string {
 	return c.BaseURL + "/auth/authorize/" + name
 }
 
-// metadataOf describes the endpoints as they are configured.
+// metadataOf describes the configured endpoints.
 func metadataOf(c *config.Config) serverMetadata {
 	m := serverMetadata{
 		Issuer:             c.BaseURL,
@@ -77,8 +76,8 @@ func metadataOf(c *config.Config) serverMetadata {
 	if c.PKCE != auth.PKCES256 {
 		m.ChallengeMethods = append(m.ChallengeMethods, "plain")
 	}
-	// The one is for anyone who knows nothing of this service, the list for clients that
-	// may also know its internal providers.
+	// The single endpoint is for clients without knowledge of this service, the list for
+	// clients that may also know its internal providers.
 	if listed := listedProviders(c); len(listed) > 0 {
 		m.AuthorizationEndpoint = listed[0].AuthorizeURL
 	}
@@ -102,7 +101,7 @@ func (s *Service) jwks(c *fiber.Ctx) error {
 	return s.sendPublic(c, json.RawMessage(s.Tokens.JWKS()))
 }
 
-// sendPublic sends what is the same for everybody and seldom changes.
+// sendPublic sends a document that is the same for everybody and seldom changes.
 func (s *Service) sendPublic(c *fiber.Ctx, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {
@@ -110,7 +109,7 @@ func (s *Service) sendPublic(c *fiber.Ctx, v any) error {
 	}
 	c.Set("Cache-Control", "public, max-age=300")
 	if len(s.Policy.Origins) > 0 {
-		c.Set("Vary", "Origin") // who asked first must not decide for all
+		c.Set("Vary", "Origin") // caches must not reuse the answer for another origin
 	}
 	return request.SendJSON(c, fiber.StatusOK, string(body))
 }

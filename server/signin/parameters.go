@@ -18,9 +18,9 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// readParameters reads the body of a request to an OAuth endpoint that takes POST:
-// a form, or a flat JSON object. Empty parameters are left out. It returns nil if the
-// request was a preflight, which it has answered.
+// readParameters reads the body of a request to an OAuth endpoint that takes POST: a
+// form, or a flat JSON object. Empty parameters are left out. It returns nil for a
+// preflight, which it has answered.
 func (s *Service) readParameters(c *fiber.Ctx) (map[string]string, error) {
 	if s.Policy.IsPreflight(c) {
 		return nil, request.Preflight(c, nil)
@@ -28,7 +28,7 @@ func (s *Service) readParameters(c *fiber.Ctx) (map[string]string, error) {
 	if c.Method() != fiber.MethodPost {
 		return nil, refusal.NotAllowed(fiber.MethodPost)
 	}
-	if !s.hasRelease() { // there are no identities without a release
+	if !s.hasRelease() { // without a release there are no identities
 		return nil, &refusal.Unavailable
 	}
 	body, err := s.Policy.ReadBody(c)
@@ -55,7 +55,7 @@ const (
 	jsonBody = request.JSONType
 )
 
-// bodyForm returns how a body is written, or nothing if this server cannot read it.
+// bodyForm returns the format of a body, or nothing if this server cannot read it.
 func bodyForm(in *fasthttp.RequestHeader) string {
 	name, parameters, err := mime.ParseMediaType(string(in.ContentType()))
 	if err != nil {
@@ -83,7 +83,7 @@ var (
 	errUnreadable = errors.New("the body could not be read")
 )
 
-// readForm reads a form. net/url would take what is broken and drop what is repeated.
+// readForm reads a form. net/url would accept broken parameters and drop repeated ones.
 func readForm(body string) (map[string]string, error) {
 	parameters, seen := map[string]string{}, map[string]bool{}
 	for pair := range strings.SplitSeq(body, "&") {
@@ -130,7 +130,7 @@ func readFlatJSON(body []byte) (map[string]string, error) {
 		if err != nil {
 			return nil, errUnreadable
 		}
-		text := value.String() // true and false as they are written
+		text := value.String() // true and false as written
 		isFlag := name == "create_if_not_exists" && (value.Kind() == 't' || value.Kind() == 'f')
 		switch {
 		case value.Kind() != '"' && !isFlag:
@@ -150,7 +150,7 @@ func readFlatJSON(body []byte) (map[string]string, error) {
 	return parameters, nil
 }
 
-// isText tells whether a text can be kept: in UTF-8 and without NUL.
+// isText tells whether a text can be stored: in UTF-8 and without NUL.
 func isText(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsRune(text, 0)
 }

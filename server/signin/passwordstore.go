@@ -11,13 +11,13 @@ import (
 // functions of schema platform.
 type passwordStore struct {
 	db       Database
-	issuer   string // of identities that sign in by password
+	issuer   string // of identities with a sign-in by password
 	throttle auth.ThrottleOptions
 }
 
 var _ auth.AccountStore = (*passwordStore)(nil)
 
-// limits are the last arguments of functions that look at the failures.
+// limits returns the last arguments of functions that check failures.
 func (s *passwordStore) limits() []any {
 	t := s.throttle
 	return []any{int32(t.PerAccountAndAddress), int32(t.PerAccount), int32(t.PerAddress), t.Window}

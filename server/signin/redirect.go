@@ -15,13 +15,13 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// authorize begins a sign-in: it sends the browser to a provider. It is a page to go
-// to, not one that scripts may ask, so it is outside of CORS.
+// authorize begins a sign-in: it sends the browser to a provider. It is a page for
+// navigation, not for scripts, so it is outside of CORS.
 func (s *Service) authorize(c *fiber.Ctx) error {
 	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
 		return refusal.NotAllowed("GET, HEAD")
 	}
-	if !s.hasRelease() { // there are no identities without a release
+	if !s.hasRelease() { // without a release there are no identities
 		return &refusal.Unavailable
 	}
 	departure, err := s.signIns.Begin(c.UserContext(), strings.Clone(c.Params("name")), string(c.Request().URI().QueryString()), s.readCookies(c))
@@ -32,8 +32,8 @@ func (s *Service) authorize(c *fiber.Ctx) error {
 	return redirect(c, http.StatusFound, departure.Location)
 }
 
-// callback is where a provider sends the browser back to, with a query or with a form
-// that its page posts.
+// callback is the page to which a provider sends the browser back, with a query or with a
+// form that its page posts.
 func (s *Service) callback(c *fiber.Ctx) error {
 	var text string
 	status := http.StatusFound
@@ -68,7 +68,7 @@ func (s *Service) callback(c *fiber.Ctx) error {
 }
 
 func redirect(c *fiber.Ctx, status int, location string) error {
-	if strings.ContainsAny(location, "\r\n") { // targets are checked where they come from
+	if strings.ContainsAny(location, "\r\n") { // targets are checked at their source
 		return errors.New("a redirect breaks its line")
 	}
 	c.Status(status)
@@ -76,8 +76,8 @@ func redirect(c *fiber.Ctx, status int, location string) error {
 	return nil
 }
 
-// cookiePrefix begins the names of the cookies by which a browser that is sent to a
-// provider is known again. Browsers take __Host- from nobody but this host over TLS.
+// cookiePrefix is the prefix of the cookies that identify a browser after its visit to a
+// provider. Browsers accept __Host- only from this host over TLS.
 func (s *Service) cookiePrefix() string {
 	if s.Policy.StrictTransport {
 		return "__Host-sternpost-signin-"
@@ -97,7 +97,7 @@ func (s *Service) readCookies(c *fiber.Ctx) []auth.Cookie {
 	return cookies
 }
 
-// writeCookies sets cookies, and takes away those without a value.
+// writeCookies sets cookies, and deletes those without a value.
 func (s *Service) writeCookies(c *fiber.Ctx, cookies []auth.Cookie, fromOtherSite bool) {
 	for _, cookie := range cookies {
 		age := auth.CookieLifetime
@@ -118,8 +118,8 @@ func (s *Service) writeCookies(c *fiber.Ctx, cookies []auth.Cookie, fromOtherSit
 	}
 }
 
-// IsOutsideCORS tells whether a path is a page that browsers go to and that scripts
-// of other origins have no business with.
+// IsOutsideCORS tells whether a path is a page for navigation, which scripts of other
+// origins must not use.
 func IsOutsideCORS(path []byte) bool {
 	return bytes.HasPrefix(path, []byte("/auth/authorize/")) || bytes.HasPrefix(path, []byte("/auth/callback/"))
 }

@@ -20,12 +20,12 @@ import (
 type redirectStore struct {
 	db       Database
 	throttle auth.ThrottleOptions
-	claims   func() []release.Claim // that the release keeps with identities
+	claims   func() []release.Claim // kept with identities by the release
 }
 
 var _ auth.SignInStore = (*redirectStore)(nil)
 
-// Now asks the clock of the database.
+// Now returns the time of the database.
 func (s *redirectStore) Now(context.Context) (now time.Time, err error) {
 	err = s.query(`select now()`, nil, &now)
 	return now, err
@@ -37,7 +37,7 @@ func (s *redirectStore) Take(_ context.Context, t *auth.Transaction) (isTaken bo
 	return isTaken, err
 }
 
-// Forget forgets that.
+// Forget reverts Take.
 func (s *redirectStore) Forget(_ context.Context, t *auth.Transaction) error {
 	return s.query(`select platform.auth_signin_forget($1)::text`, []any{t.Hash}, new(*string))
 }
@@ -93,8 +93,8 @@ func (s *redirectStore) query(statement string, arguments []any, results ...any)
 	return err
 }
 
-// conflictOf returns the outcome for an identity with values that do not fit into the
-// index which holds them unique, as if another had them. Any other error is returned.
+// conflictOf returns the outcome for an identity with values that do not fit into their
+// unique index, as if another identity had them. Any other error is returned.
 func conflictOf(err error) (auth.Outcome, error) {
 	if refusal.SQLState(err) == "54000" {
 		return auth.Conflict, nil
@@ -102,8 +102,8 @@ func conflictOf(err error) (auth.Outcome, error) {
 	return "", err
 }
 
-// claimColumns are the columns of app.identity that every project has, with the
-// claims that they hold as texts.
+// claimColumns are the columns of app.identity in every project, with the claims that
+// they hold as texts.
 var claimColumns = [...]struct{ column, claim string }{
 	{"name", "name"},
 	{"given_name", "given_name"},
@@ -118,7 +118,7 @@ var claimColumns = [...]struct{ column, claim string }{
 	{"locale", "locale"},
 }
 
-// fields returns what is kept of an ID token: a JSON object by column.
+// fields returns the stored part of an ID token: a JSON object by column.
 func (s *redirectStore) fields(t *auth.IDToken) string {
 	fields := map[string]any{
 		"email":          orNull(strings.ToLower(t.Text("email"))),

@@ -17,13 +17,13 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// Database is what sign-ins need of the database.
+// Database is the part of the database that sign-ins need.
 type Database interface {
 	// QueryRow runs a statement that returns one row.
 	QueryRow(statement string, arguments []any, into ...any) error
 }
 
-// Options are what sign-ins are made of.
+// Options configure sign-ins.
 type Options struct {
 	Config   *config.Config
 	DB       Database
@@ -31,15 +31,15 @@ type Options struct {
 	Registry prometheus.Registerer // takes the metrics
 	Log      *slog.Logger
 
-	// Mailed is told that a mail may wait.
+	// Mailed is called when a mail may be in the queue.
 	Mailed func()
 
-	// Release returns which claims of ID tokens the served release keeps with
-	// identities, and whether there is a release at all.
+	// Release returns the claims of ID tokens that the served release keeps with
+	// identities, and whether a release is served at all.
 	Release func() (claims []release.Claim, isServed bool)
 }
 
-// Service signs people in, and out: by password, through providers and with refresh
+// Service signs people in and out: by password, through providers and with refresh
 // tokens.
 type Service struct {
 	Options
@@ -52,8 +52,8 @@ type Service struct {
 	Granted       *prometheus.CounterVec
 }
 
-// New makes sign-ins as they are configured. Its errors name what is wrong with
-// the configuration.
+// New makes sign-ins from their configuration. Its errors name faults of the
+// configuration.
 func New(o Options) (*Service, error) {
 	s := &Service{
 		Options:       o,
@@ -83,8 +83,8 @@ func New(o Options) (*Service, error) {
 	return s, nil
 }
 
-// newAccounts makes what lets people look after what they sign in with. While a project is
-// being developed, the templates of mails are read whenever one is written.
+// newAccounts makes the accounts. In development, the templates of mails are read for each
+// mail.
 func (s *Service) newAccounts() (*auth.Accounts, error) {
 	var folder fs.FS
 	if s.Config.MailFolder != "" {
@@ -155,7 +155,7 @@ func (s *Service) Routes(app *fiber.App) {
 	app.All("/.well-known/jwks.json", s.Policy.Page(s.jwks))
 }
 
-// claims returns which claims the served release keeps with identities.
+// claims returns the claims that the served release keeps with identities.
 func (s *Service) claims() []release.Claim {
 	claims, _ := s.Release()
 	return claims
@@ -167,7 +167,7 @@ func (s *Service) hasRelease() bool {
 	return isServed
 }
 
-// Hash hashes a password in the turn of the client's address, unless the client leaves.
+// Hash hashes a password in the turn of the client's address, until the client leaves.
 func (s *Service) Hash(c *fiber.Ctx, password string) (string, error) {
 	ctx, stop := request.WhileThere(c.UserContext(), request.Of(c).Client)
 	defer stop()
@@ -179,6 +179,6 @@ func (s *Service) Hash(c *fiber.Ctx, password string) (string, error) {
 	return s.Passwords.Hash(ctx, password)
 }
 
-// Sweep deletes rows of sign-ins that have expired, up to most of each kind, and tells
-// whether some are left.
+// Sweep deletes expired rows of sign-ins, up to most of each kind, and tells whether some
+// are left.
 func (s *Service) Sweep(most int) (isMore bool, err error) { return s.passwordStore.sweep(most) }

@@ -16,10 +16,10 @@ import (
 	"github.com/sternpost/sternpost/server/request"
 )
 
-// rememberedTokens is how many verified tokens are kept, each some 500 bytes.
+// rememberedTokens is the number of verified tokens kept, each some 500 bytes.
 const rememberedTokens = 10000
 
-// newTokens makes what issues and verifies access tokens.
+// newTokens makes the issuer and verifier of access tokens.
 func newTokens(c *config.Config, keys auth.KeyStore) (*auth.Tokens, error) {
 	if c.SigningKey == "" {
 		return nil, errors.New("auth.signingKey is required")
@@ -37,11 +37,10 @@ func newTokens(c *config.Config, keys auth.KeyStore) (*auth.Tokens, error) {
 	return auth.NewTokens(options)
 }
 
-// AuthBodyLimit is how long the body of a request to /auth may be, in bytes.
+// AuthBodyLimit limits the body of a request to /auth, in bytes.
 const AuthBodyLimit = 64 << 10
 
-// IsOAuth tells whether a path is one of the endpoints whose errors have the form of
-// RFC 6749.
+// IsOAuth tells whether a path is an endpoint with errors in the form of RFC 6749.
 func IsOAuth(path []byte) bool {
 	endpoint, found := bytes.CutPrefix(path, []byte("/auth/"))
 	if !found {
@@ -56,7 +55,7 @@ func IsOAuth(path []byte) bool {
 	return false
 }
 
-// refuseOAuth says how an error of an OAuth endpoint is answered.
+// refuseOAuth converts an error of an OAuth endpoint to a refusal.
 func refuseOAuth(err error) *refusal.Refusal {
 	var refused *auth.Error
 	if !errors.As(err, &refused) {
@@ -98,18 +97,18 @@ func (s *Service) token(c *fiber.Ctx) error {
 	return request.SendJSON(c, http.StatusOK, string(body))
 }
 
-// ClientOf tells who asks, from where.
+// ClientOf returns the client of a request.
 func (s *Service) ClientOf(c *fiber.Ctx) auth.Client {
 	return auth.Client{Address: s.Policy.ClientAddress(c), Languages: strings.Clone(c.Get("Accept-Language"))}
 }
 
-// countGrant counts an answer of the token endpoint, by grant and by what came of it.
+// countGrant counts an answer of the token endpoint, by grant and result.
 func (s *Service) countGrant(grant string, err error) {
 	switch grant {
 	case "password", "refresh_token", "authorization_code", "token_exchange":
 	case auth.ExchangeGrant:
 		grant = "token_exchange"
-	default: // whatever else a client may have written
+	default: // any other text of a client
 		grant = "other"
 	}
 	outcome := "ok"
@@ -119,8 +118,8 @@ func (s *Service) countGrant(grant string, err error) {
 	s.Granted.WithLabelValues(grant, outcome).Inc()
 }
 
-// revoke is the revocation endpoint (RFC 7009). It does not tell whether there was
-// anything to revoke.
+// revoke is the revocation endpoint (RFC 7009). It does not reveal whether a token was
+// revoked.
 func (s *Service) revoke(c *fiber.Ctx) error {
 	parameters, err := s.readParameters(c)
 	if err != nil || parameters == nil {

@@ -1,3 +1,3 @@
-// Package telemetry is what operators see of a server: its log, its metrics and, if the
-// environment asks for them, traces.
+// Package telemetry provides a server's log, its metrics and, if the environment
+// configures them, traces.
 package telemetry

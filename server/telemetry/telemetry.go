@@ -26,8 +26,8 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// NewLog returns the log that a mode has by default: lines for machines in
-// production, for eyes in development.
+// NewLog returns the default log of a mode: lines for machines in production, for people
+// in development.
 func NewLog(mode config.Mode, out io.Writer) *slog.Logger {
 	if mode == config.Development {
 		return slog.New(slog.NewTextHandler(out, nil))
@@ -40,8 +40,7 @@ type Connections struct {
 	Open, InUse, Max int
 }
 
-// Telemetry is what operators see of a server: metrics always, traces if the
-// environment asks for them.
+// Telemetry provides metrics and, if the environment configures them, traces.
 type Telemetry struct {
 	Registry *prometheus.Registry
 	requests *prometheus.CounterVec
@@ -50,20 +49,19 @@ type Telemetry struct {
 	Ready    prometheus.Gauge
 	actions  sync.Map // name → *actionMetrics
 
-	tracer   trace.Tracer // nil means that nothing is traced
+	tracer   trace.Tracer // nil disables traces
 	provider *sdktrace.TracerProvider
 }
 
-// Action are the metrics of one action, looked up once. Successes are most
-// of what there is to count.
+// Action has the metrics of one action, looked up once. Most counts are successes.
 type Action struct {
 	name      string
 	succeeded prometheus.Counter
 	duration  prometheus.Observer
 }
 
-// New starts what operators see. database counts connections, running the requests that are
-// being answered; environ holds the variables of OpenTelemetry.
+// New starts the telemetry. database counts connections, running the requests in progress;
+// environ holds the variables of OpenTelemetry.
 func New(ctx context.Context, database func() Connections, running prometheus.GaugeFunc, environ []string) (*Telemetry, error) {
 	t := &Telemetry{
 		Registry: prometheus.NewRegistry(),
@@ -112,7 +110,7 @@ func (t *Telemetry) Action(name string) *Action {
 	return m.(*Action)
 }
 
-// Count counts a request. m is nil if it was for no action.
+// Count counts a request. m is nil for a request without action.
 func (t *Telemetry) Count(m *Action, status int, took time.Duration) {
 	name := ""
 	if m != nil {
@@ -131,8 +129,8 @@ func (t *Telemetry) Handler() http.Handler {
 	return promhttp.HandlerFor(t.Registry, promhttp.HandlerOpts{})
 }
 
-// startTraces starts tracing iff the standard variables of OpenTelemetry name a
-// place to send spans to. The exporter reads the rest of them itself.
+// startTraces starts tracing iff the standard variables of OpenTelemetry name a target
+// for spans. The exporter reads the other variables itself.
 func (t *Telemetry) startTraces(ctx context.Context, environ []string) error {
 	env := map[string]string{}
 	for _, v := range environ {
@@ -174,7 +172,7 @@ func (t *Telemetry) Trace(provider *sdktrace.TracerProvider) {
 	t.tracer = provider.Tracer("github.com/sternpost/sternpost/server")
 }
 
-// Stop sends the spans that are still held.
+// Stop sends the remaining spans.
 func (t *Telemetry) Stop(ctx context.Context) error {
 	if t.provider == nil {
 		return nil
@@ -182,10 +180,9 @@ func (t *Telemetry) Stop(ctx context.Context) error {
 	return t.provider.Shutdown(ctx)
 }
 
-// StartSpan begins the span of a request, as a child of the span that the client
-// names in traceparent, and names it to the client in the same header. Its
-// attributes hold neither headers nor query strings, which carry inputs. The span is
-// nil if nothing is traced.
+// StartSpan begins the span of a request, as a child of the span in the client's
+// traceparent, and returns its own in the same header. Its attributes hold neither
+// headers nor query strings, which contain inputs. The span is nil if tracing is off.
 func (t *Telemetry) StartSpan(rc *fasthttp.RequestCtx, requestID string) trace.Span {
 	if t.tracer == nil {
 		return nil
