@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestDepartures opens what servers have sealed whose keys and addresses are the same,
-// or not.
+// TestDepartures opens departures sealed by servers with the same or other keys and
+// addresses.
 func TestDepartures(t *testing.T) {
 	t.Parallel()
 	key, err := GenerateKey()
@@ -72,7 +72,7 @@ func TestDepartures(t *testing.T) {
 	}
 }
 
-// TestDepart holds which cookies a browser keeps when it leaves once more.
+// TestDepart checks which cookies a browser keeps when it leaves once more.
 func TestDepart(t *testing.T) {
 	t.Parallel()
 	key, err := GenerateKey()

@@ -11,7 +11,7 @@ import (
 	"github.com/lestrrat-go/jwx/v2/jwk"
 )
 
-// TestIDTokenAlgorithms holds which algorithms are taken of which keys.
+// TestIDTokenAlgorithms checks the accepted algorithms for each key.
 func TestIDTokenAlgorithms(t *testing.T) {
 	t.Parallel()
 	p := newTestIssuer(t)
@@ -48,7 +48,7 @@ func TestIDTokenAlgorithms(t *testing.T) {
 	}
 }
 
-// TestIDTokenKeys holds which of the published keys are used.
+// TestIDTokenKeys checks which of the published keys are used.
 func TestIDTokenKeys(t *testing.T) {
 	t.Parallel()
 	signer := newEC(t, elliptic.P256())
@@ -89,8 +89,8 @@ func TestIDTokenKeys(t *testing.T) {
 	}
 }
 
-// TestIDTokenTimes holds the leeway: a token is good as long as a clock that is a
-// minute off could take it for good.
+// TestIDTokenTimes checks the leeway: a token is valid if a clock that is a minute off
+// could consider it valid.
 func TestIDTokenTimes(t *testing.T) {
 	t.Parallel()
 	at := func(d time.Duration) *time.Time { m := start.Add(d); return &m }
@@ -116,8 +116,8 @@ func TestIDTokenTimes(t *testing.T) {
 	}
 }
 
-// TestIDTokenClients holds whose tokens are taken where several clients are this
-// service's at one issuer.
+// TestIDTokenClients checks the accepted tokens if this service has several clients at
+// one issuer.
 func TestIDTokenClients(t *testing.T) {
 	t.Parallel()
 	text := func(s string) *string { return &s }

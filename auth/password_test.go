@@ -40,7 +40,7 @@ func TestHashAndVerify(t *testing.T) {
 	}
 }
 
-// Hashes that other programs have made.
+// These hashes come from other programs.
 func TestVerifyHashesFromElsewhere(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
@@ -48,7 +48,7 @@ func TestVerifyHashesFromElsewhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Made by the argon2 reference implementation: its command with -id -t 2 -m 16 -p 1 and
+	// The argon2 reference implementation made it: its command with -id -t 2 -m 16 -p 1 and
 	// the salt "somesalt".
 	const reference = "$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc"
 	for _, test := range []struct {
@@ -86,8 +86,8 @@ func TestVerifyHashesFromElsewhere(t *testing.T) {
 	}
 }
 
-// No more hashes are computed at a time than there are processors, and who waits too
-// long is told so.
+// At most one hash per processor is computed at a time, and a caller that waits too long
+// gets an error.
 func TestPasswordGate(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
@@ -95,7 +95,7 @@ func TestPasswordGate(t *testing.T) {
 		t.Errorf("places: got %d, want %d", got, want)
 	}
 	for range cap(p.gate) {
-		p.gate <- struct{}{} // somebody is computing
+		p.gate <- struct{}{} // another hash is being computed
 	}
 	gone, leave := context.WithCancel(t.Context())
 	leave()
@@ -125,8 +125,8 @@ func TestPasswordGate(t *testing.T) {
 	}
 }
 
-// A client address has one place, and those that wait for it get it in turn, unless
-// they leave or are too many.
+// A client address has one place. Callers that wait for it get it in turn, unless they
+// leave or are too many.
 func TestPasswordLines(t *testing.T) {
 	t.Parallel()
 	p := NewPasswords()
@@ -207,7 +207,7 @@ func TestPasswordLines(t *testing.T) {
 func TestParseEmail(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
-		text, want string // want is empty for what is refused
+		text, want string // want is empty for a refusal
 	}{
 		{"ada@example.com", "ada@example.com"},
 		{"Ada.Quist+shop@EXAMPLE.co.uk", "ada.quist+shop@example.co.uk"},

@@ -22,7 +22,7 @@ import (
 
 const testClient = "client"
 
-// testIssuer is a provider whose documents a test decides about.
+// testIssuer is a provider with documents that a test sets.
 type testIssuer struct {
 	*httptest.Server
 	mutex     sync.Mutex // for the rest
@@ -67,7 +67,7 @@ func (p *testIssuer) with(change func()) {
 	change()
 }
 
-// takeAsked returns what was asked for since it was last called.
+// takeAsked returns the requests since its last call.
 func (p *testIssuer) takeAsked() string {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -89,7 +89,7 @@ func (p *testIssuer) addKey(t *testing.T, id string, public crypto.PublicKey) {
 	p.with(func() { p.keys = append(p.keys, key) })
 }
 
-// token is an ID token that is good at a moment.
+// token returns an ID token that is valid at a moment.
 func (p *testIssuer) token(t *testing.T, now time.Time, algorithm jwa.SignatureAlgorithm, id string, key any) string {
 	t.Helper()
 	payload := fmt.Appendf(nil, `{"iss":%q,"aud":%q,"sub":"ada","iat":%d,"exp":%d}`, p.URL, testClient, now.Unix(), now.Add(time.Hour).Unix())
@@ -123,8 +123,8 @@ const (
 	keysOnly = "/keys"
 )
 
-// TestFreshness holds how long what a provider publishes is used before it is fetched
-// again: as its headers say, within bounds.
+// TestFreshness checks how long documents of a provider are used before they are fetched
+// again: as their headers say, within bounds.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -152,7 +152,7 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// TestKept holds what is asked of a provider, and when.
+// TestKept checks the requests to a provider, and their times.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	p, key, c := newTestIssuer(t), newEC(t, elliptic.P256()), &clock{time: start}
@@ -182,7 +182,7 @@ func TestKept(t *testing.T) {
 	c.add(10 * time.Minute)
 	verify("after its time", "1", true, both)
 
-	// Out of reach, from the end of its time on.
+	// The provider is out of reach from the expiry on.
 	c.add(10 * time.Minute)
 	p.with(func() { p.status = http.StatusServiceUnavailable })
 	verify("out of reach", "1", true, both)
@@ -202,7 +202,7 @@ func TestKept(t *testing.T) {
 	verify("back again", "1", true, both)
 }
 
-// TestKeptOnce holds that requests which need a document at the same time fetch it once.
+// TestKeptOnce checks that concurrent requests for a document fetch it once.
 func TestKeptOnce(t *testing.T) {
 	t.Parallel()
 	p, key := newTestIssuer(t), newEC(t, elliptic.P256())
@@ -223,7 +223,7 @@ func TestKeptOnce(t *testing.T) {
 	}
 }
 
-// TestKeptPanics holds that a fetch which panics leaves nobody waiting.
+// TestKeptPanics checks that a fetch that panics leaves no caller waiting.
 func TestKeptPanics(t *testing.T) {
 	t.Parallel()
 	c := &clock{time: start}
@@ -242,7 +242,7 @@ func TestKeptPanics(t *testing.T) {
 	}
 }
 
-// TestDiscoveryRefused holds which documents are not used.
+// TestDiscoveryRefused checks which documents are not used.
 func TestDiscoveryRefused(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(p *testIssuer){
@@ -265,8 +265,7 @@ func TestDiscoveryRefused(t *testing.T) {
 	}
 }
 
-// TestEndpointsOverTLS holds that a provider which is reached over TLS names no
-// endpoints without.
+// TestEndpointsOverTLS checks that a provider over TLS cannot name endpoints without TLS.
 func TestEndpointsOverTLS(t *testing.T) {
 	t.Parallel()
 	for from, want := range map[string]bool{"https://accounts.example.com": false, "http://127.0.0.1:1": true} {
@@ -280,8 +279,8 @@ func TestEndpointsOverTLS(t *testing.T) {
 	}
 }
 
-// TestProviderTypes holds the issuers that types bring along, and that one they do not
-// has to be given.
+// TestProviderTypes checks the issuers of types, and that a type without issuer needs
+// one.
 func TestProviderTypes(t *testing.T) {
 	t.Parallel()
 	var options []ProviderOptions
@@ -308,7 +307,7 @@ func TestProviderTypes(t *testing.T) {
 	}
 }
 
-// TestProviderTimeout holds that a provider which does not answer is given up.
+// TestProviderTimeout checks that a provider that does not answer is given up.
 func TestProviderTimeout(t *testing.T) {
 	t.Parallel()
 	if got := newProviderClient(nil).Timeout; got != 5*time.Second {

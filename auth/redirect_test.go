@@ -2,7 +2,7 @@ package auth
 
 import "testing"
 
-// TestRedirectTo holds how parameters are added to an address.
+// TestRedirectTo checks how parameters are added to an address.
 func TestRedirectTo(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]string{
@@ -20,8 +20,8 @@ func TestRedirectTo(t *testing.T) {
 	}
 }
 
-// FuzzRedirects holds that an address which is allowed without being listed is the
-// client's own machine to anyone who reads it, and breaks no header.
+// FuzzRedirects checks that every reader takes an allowed but unlisted address for the
+// client's own machine, and that it breaks no header.
 func FuzzRedirects(f *testing.F) {
 	for _, uri := range []string{"http://localhost/", "http://127.0.0.1:1/a?b", "http://[::1]:3000", "http://localhost@evil.example", "http://localhost\\.evil"} {
 		f.Add(uri)

@@ -209,7 +209,7 @@ func TestRoundTripOfEachKind(t *testing.T) {
 	}
 }
 
-// TestKeyIDIsTheThumbprint holds the kid against the example of RFC 7638.
+// TestKeyIDIsTheThumbprint checks the kid against the example of RFC 7638.
 func TestKeyIDIsTheThumbprint(t *testing.T) {
 	t.Parallel()
 	key, err := jwk.ParseKey([]byte(`{"kty":"RSA","e":"AQAB","n":"0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"}`))
@@ -280,7 +280,7 @@ func TestRotation(t *testing.T) {
 	t.Parallel()
 	oldKey, newKey, pkcs1Key := newEC(t, elliptic.P256()), newEd25519(t), newRSA(t, 2048)
 	further := pemBlock(t, "RSA PUBLIC KEY", x509.MarshalPKCS1PublicKey(&pkcs1Key.PublicKey), nil)
-	const remembered = 100 // each remembers what it has verified, but only as long as the key is there
+	const remembered = 100 // each caches its verified tokens, but only as long as the key is there
 	before := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey), CacheSize: remembered})
 	published := newTokens(t, TokenOptions{SigningKey: pkcs8(t, oldKey), VerificationKeys: [][]byte{pkix(t, newKey.Public())}, CacheSize: remembered})
 	switched := newTokens(t, TokenOptions{SigningKey: pkcs8(t, newKey),
@@ -317,7 +317,7 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// forge makes a token with a header and claims of one's own.
+// forge makes a token with any header and claims.
 func forge(t testing.TB, header, claims map[string]any, sign func(signingInput []byte) []byte) string {
 	t.Helper()
 	part := func(v any) string {
@@ -497,8 +497,8 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// otherLast is a last character that decodes to the same bytes as the token's, of
-// which two bits do not count.
+// otherLast returns a last character that decodes to the same bytes as the token's: two
+// of its bits are ignored.
 func otherLast(token string) string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	return string(alphabet[strings.IndexByte(alphabet, token[len(token)-1])^1])
@@ -626,7 +626,7 @@ func BenchmarkIdentify(b *testing.B) {
 	}
 }
 
-// size is how many tokens are remembered. One in both generations counts twice.
+// size returns how many tokens are remembered. One in both generations counts twice.
 func (c *cache) size() int {
 	c.mutex.RLock()
 	defer c.mutex.RUnlock()

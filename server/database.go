@@ -280,7 +280,7 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 	asked := time.Now()
 	conn, err := d.acquireFor(st, client)
 	if err == nil && st.writes && listener.IsGone(conn.pg().Conn()) {
-		// Once something is sent on it, nobody would know what became of that.
+		// After sending on this connection, the outcome would be unknown.
 		_ = conn.pg().Close(closedContext())
 		conn.Release()
 		d.reset()

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/storage"
 )
 
-// What a browser would run must be saved, whatever the letter case, the parameters
-// or the form of the type.
+// Types that a browser would run must be saved, for any letter case, parameters or form
+// of the type.
 func TestDisposition(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ contentType, want string }{
@@ -25,7 +25,7 @@ func TestDisposition(t *testing.T) {
 		{"image/svg+xml", "attachment"},
 		{"Image/SVG+XML", "attachment"},
 		{"image/svg+xml; charset=utf-8", "attachment"},
-		{"image/x+xml", "attachment"}, // any XML may hold XHTML
+		{"image/x+xml", "attachment"}, // any XML may contain XHTML
 		{"text/html", "attachment"},
 		{"text/html; a=image/png", "attachment"},
 		{"application/xhtml+xml", "attachment"},
@@ -59,7 +59,7 @@ func TestDispositionName(t *testing.T) {
 		if got != c.want {
 			t.Errorf("name %q\n got %s\nwant %s", c.name, got, c.want)
 		}
-		// A reader of the header finds the name again.
+		// A reader of the header gets the name back.
 		_, parameters, err := mime.ParseMediaType(got)
 		if err != nil || parameters["filename"] != c.name {
 			t.Errorf("read back %s: %q, %v; want %q", got, parameters["filename"], err, c.name)

@@ -29,8 +29,8 @@ type Held struct {
 }
 
 // newBudget makes a budget. The default is an eighth of the memory that this process may
-// use, since the counted data exists in several forms. It is large enough for a single
-// request of the size single.
+// use, since the counted data exists in several forms. A single request of at most single
+// bytes always has its place.
 func newBudget(configured, single int, cause error) *Budget {
 	limit := int64(configured)
 	if limit == 0 {

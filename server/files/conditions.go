@@ -108,7 +108,7 @@ func namesTag(header, etag string) bool {
 	return false
 }
 
-// What a date in a header says of the moment of a change. What is not a date says nothing.
+// These compare a date in a header with the time of a change. An invalid date is ignored.
 
 func isAfter(changed time.Time, header string) bool {
 	date, err := http.ParseTime(header)

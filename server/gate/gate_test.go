@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// clock is a time that stands still until it is moved.
+// clock is a time that only tests move.
 type clock struct {
 	mu  sync.Mutex
 	now time.Time
@@ -35,18 +35,18 @@ type client struct {
 	hasLeft bool
 }
 
-// scene is a gate before which callers are in a known order.
+// scene is a gate with callers in a known order.
 type scene struct {
 	t     *testing.T
 	gate  *Gate
 	clock *clock
 
 	mu   sync.Mutex
-	said []string // what callers were told, in order
+	said []string // the answers to callers, in order
 	told chan struct{}
 
 	lent     sync.Mutex
-	spare    int    // places that others lend
+	spare    int    // places that can be borrowed
 	borrowed []Loan // by callers, in order
 }
 
@@ -55,7 +55,7 @@ type loan struct{ s *scene }
 
 func (l *loan) GiveBack() { l.s.lends(1) }
 
-// lends lends so many places more.
+// lends adds places that can be borrowed.
 func (s *scene) lends(more int) {
 	s.lent.Lock()
 	defer s.lent.Unlock()
@@ -79,7 +79,7 @@ func newScene(t *testing.T, places, share int) *scene {
 	return s
 }
 
-// comes lets a caller come, and returns when it is inside or in the line.
+// comes adds a caller, and returns when it is inside or in the queue.
 func (s *scene) comes(name, action string, c *client) {
 	s.t.Helper()
 	before := s.gate.Waiting()
@@ -112,14 +112,14 @@ func (s *scene) comes(name, action string, c *client) {
 		case <-entered:
 			return
 		case <-time.After(time.Millisecond): // for its turn to run
-			if s.gate.Waiting() == s.gate.line.Most { // one goes as one comes
+			if s.gate.Waiting() == s.gate.line.Most { // one leaves as one arrives
 				return
 			}
 		}
 	}
 }
 
-// expect waits until so many were told, and compares what they were.
+// expect waits for as many answers as want has, and compares them.
 func (s *scene) expect(want ...string) {
 	s.t.Helper()
 	for range want {
@@ -163,7 +163,7 @@ func TestNewestFirstWhenBehind(t *testing.T) {
 	s.gate.Leave("act")
 	s.expect("b in")
 
-	// The line was empty: it is fair again.
+	// The queue was empty: it is fair again.
 	s.comes("e", "act", nil)
 	s.comes("f", "act", nil)
 	s.gate.Leave("act")
@@ -187,7 +187,7 @@ func TestTurnedAway(t *testing.T) {
 	s.gate.Look()
 	s.expect("b out")
 
-	// A line that is short does not hurry, however long it has been there.
+	// A short queue does not hurry, however long it has existed.
 	s.clock.pass(2*time.Second - 3*time.Millisecond)
 	s.gate.Look()
 	if s.gate.Waiting() != waiting/long {
@@ -198,7 +198,7 @@ func TestTurnedAway(t *testing.T) {
 	s.expect(slices.Repeat([]string{"later out"}, waiting/long)...)
 }
 
-// A line that is full loses who has waited longest, at once.
+// A full queue refuses the call that has waited longest, at once.
 func TestFull(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 1, 0)
@@ -214,7 +214,7 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// A caller who has left takes nobody's place.
+// A caller that has left does not take a place.
 func TestLeft(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 1, 0)
@@ -242,7 +242,7 @@ func TestLeft(t *testing.T) {
 	s.expect("other left")
 }
 
-// One action has no more than its share, whatever waits; others pass it.
+// One action has no more than its share, even if only its calls wait; others pass it.
 func TestShare(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 4, 3)
@@ -265,7 +265,7 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// What others lend is for those who may borrow, when there is no place of their own for them.
+// Borrowed places go to callers that may borrow, when the gate has no place for them.
 func TestLoans(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 2, 1)
@@ -280,12 +280,12 @@ func TestLoans(t *testing.T) {
 	s.comes("e", "borrows too", nil)
 	s.comes("f", "borrows too", nil)
 
-	// What is given back goes to the first who may have it, and to nobody else.
+	// A returned loan goes to the first caller that may have it, and to no other.
 	s.gate.Return(s.borrowed[0])
 	s.expect("e lent")
 	s.gate.Leave("keeps")
 	s.expect("d in")
-	s.lends(1) // unheard until somebody looks
+	s.lends(1) // without effect until Look
 	s.gate.Look()
 	s.expect("f lent")
 	s.comes("g", "keeps", nil)
@@ -298,7 +298,7 @@ func TestLoans(t *testing.T) {
 	s.expect("g in")
 }
 
-// With fewer places fewer come in, until there are more again.
+// With fewer places fewer calls enter, until there are more again.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 4, 0)
@@ -306,7 +306,7 @@ func TestPlaces(t *testing.T) {
 	s.comes("a", "act", nil)
 	s.expect("a in")
 	s.comes("b", "act", nil)
-	s.gate.SetPlaces(0) // one there always is
+	s.gate.SetPlaces(0) // one always remains
 	s.gate.Leave("act")
 	s.expect("b in")
 	s.comes("c", "act", nil)
@@ -317,9 +317,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestGoodput runs an hour of overload through the gate, without a clock: clients give up
-// after 300 ms, and a place does 100 calls a second. What is done in time stays near what
-// can be done, however much comes.
+// TestGoodput simulates an hour of overload: clients give up after 300 ms, and a place
+// does 100 calls a second. The number of calls done in time stays near the capacity,
+// under any load.
 func TestGoodput(t *testing.T) {
 	t.Parallel()
 	const perTick, most = 4, 300 * time.Millisecond // four places, a call takes a tick of 10 ms

@@ -26,7 +26,7 @@ func borrow(t *testing.T, p *pipeline.Pool) *pipeline.Loan {
 	return nil
 }
 
-// ask runs a statement on a connection that is lent.
+// ask runs a statement on a lent connection.
 func ask(pg *pgconn.PgConn, sql string, params ...string) (string, error) {
 	values := make([][]byte, len(params))
 	for i, p := range params {
@@ -39,7 +39,7 @@ func ask(pg *pgconn.PgConn, sql string, params ...string) (string, error) {
 	return string(result.Rows[0][0]), nil
 }
 
-// share runs a statement on a connection that is shared, again while the one before it there is slow.
+// share runs a statement on a shared connection, and retries while the one before it is slow.
 func share(p *pipeline.Pool, sql string, params ...string) (string, error) {
 	for {
 		got, err := text(p, nil, sql, params...)
@@ -50,7 +50,7 @@ func share(p *pipeline.Pool, sql string, params ...string) (string, error) {
 	}
 }
 
-// expect waits until there are so many connections, and so many of them busy.
+// expect waits for the given numbers of connections and of busy ones.
 func expect(t *testing.T, p *pipeline.Pool, wantAll, wantBusy int) {
 	t.Helper()
 	var all, busy int
@@ -81,14 +81,14 @@ func TestLoan(t *testing.T) {
 	expect(t, p, 3, 2)
 	one.GiveBack()
 	expect(t, p, 3, 1)
-	one = borrow(t, p) // what was given back is lent again
+	one = borrow(t, p) // a returned connection is lent again
 	expect(t, p, 3, 2)
 	one.GiveBack()
 	two.GiveBack()
 	expect(t, p, 3, 0)
 }
 
-// TestSpoiltLoan gives connections back that nobody else should meet.
+// TestSpoiltLoan returns connections that no other caller may get.
 func TestSpoiltLoan(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, func(o *pipeline.Options) { o.Connections = 2 })
@@ -122,8 +122,8 @@ func TestSpoiltLoan(t *testing.T) {
 	}
 }
 
-// TestLoansAmongSharers has callers who share connections and callers who borrow them. Each gets its own, and no setting of
-// one transaction reaches another.
+// TestLoansAmongSharers has callers that share connections and callers that borrow them. Each gets its own answers,
+// and no setting of one transaction reaches another.
 func TestLoansAmongSharers(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, func(o *pipeline.Options) { o.Connections = 3 })

@@ -30,10 +30,10 @@ type client struct {
 
 func hasLeft(c net.Conn) bool { return c.(*client).left.Load() }
 
-// longEnough is how long a test waits for what must happen. Nothing takes that long, on the busiest machine either.
+// longEnough is how long a test waits for an expected event. It is far more than needed, even on the busiest machine.
 const longEnough = 2 * time.Minute
 
-// start makes a pool on a database of its own, and makes sure that it has connected.
+// start makes a pool on a database of its own, and waits until it has connected.
 func start(t *testing.T, change func(*pipeline.Options)) (*pipeline.Pool, *pgtest.DB) {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{})
@@ -58,8 +58,8 @@ func start(t *testing.T, change func(*pipeline.Options)) (*pipeline.Pool, *pgtes
 	return p, db
 }
 
-// connect waits until there are so many connections, and nothing on its way on them: behind a statement that is slow a
-// next one is sent elsewhere, also if nobody waits for the slow one any longer.
+// connect waits for the given number of idle connections: the pool sends a query behind a slow statement elsewhere,
+// even after the client of the slow one has left.
 func connect(t *testing.T, p *pipeline.Pool, want int) {
 	t.Helper()
 	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
@@ -103,7 +103,7 @@ func sqlstate(err error) string {
 }
 
 // TestEachGetsItsOwn has many callers with many kinds of statements on two connections.
-// Whatever happens to one of them, the others get exactly what they asked for.
+// If one of them fails in any way, the others still get exactly their answers.
 func TestEachGetsItsOwn(t *testing.T) {
 	t.Parallel()
 	p, db := start(t, func(o *pipeline.Options) { o.Connections = 2 })
@@ -201,7 +201,7 @@ func TestMovesFromBehindASlowOne(t *testing.T) {
 		}
 	})
 	waitSleeping(t, db)
-	// While it runs nobody is answered here, whether behind it or for want of a place.
+	// While it runs no query is answered here, either behind it or without a place.
 	for range 20 {
 		if _, err := text(p, nil, "select $1", "x"); err != pipeline.ErrElsewhere {
 			t.Errorf("got %v, want ErrElsewhere", err)
@@ -272,7 +272,7 @@ func TestBrokenConnection(t *testing.T) {
 	})
 	connect(t, p, 1)
 	got, err := text(p, nil, "select $1", "after")
-	for deadline := time.Now().Add(longEnough); err == pipeline.ErrElsewhere && time.Now().Before(deadline); { // a connection whose end is not seen yet
+	for deadline := time.Now().Add(longEnough); err == pipeline.ErrElsewhere && time.Now().Before(deadline); { // a connection whose end is not noticed yet
 		time.Sleep(20 * time.Millisecond)
 		got, err = text(p, nil, "select $1", "after")
 	}
@@ -370,11 +370,11 @@ func waitSleeping(t *testing.T, db *pgtest.DB) {
 func TestOpen(t *testing.T) {
 	t.Parallel()
 	p, _ := start(t, func(o *pipeline.Options) { o.Connections = 2 })
-	p.Open() // does nothing beside others
+	p.Open() // does nothing if one exists
 	expect(t, p, 2, 0)
 	p.Reset()
 	expect(t, p, 0, 0)
-	for range 2000 { // those that are being closed are still there
+	for range 2000 { // closing ones still exist
 		p.Open()
 		if all, _ := p.Connections(); all == 1 {
 			return

@@ -21,8 +21,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// A replica is as far behind as the time since the primary was where the replica is now,
-// whatever the distance in bytes, and no further while nobody knows where the primary is.
+// The lag of a replica is the time since the primary was at the replica's current position, for any distance in
+// bytes. It does not grow while the primary's position is unknown.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Replicas: []Replica{{Name: "a"}}, MaxLag: 5 * time.Second, Log: slog.New(slog.DiscardHandler)})
@@ -58,7 +58,7 @@ func TestLag(t *testing.T) {
 	if s := state(900); s.lag(w) != 0 || s.why(w, time.Now()) != "" {
 		t.Errorf("caught up again: lag %s, left out %q", s.lag(w), s.why(w, time.Now()))
 	}
-	// One that falls behind for hours is remembered with few marks, and is found to catch up.
+	// A replica that falls behind for hours has few marks, and is seen to catch up.
 	for i := range 10 * mostMarks {
 		primary(10+i, Position(1000+i))
 	}
@@ -68,7 +68,7 @@ func TestLag(t *testing.T) {
 	if s := state(Position(1000 + 10*mostMarks)); s.lag(w) != 0 {
 		t.Errorf("caught up after hours: lag %s", s.lag(w))
 	}
-	// Another primary: what was known of the old one does not count.
+	// Another primary: the state of the old one is ignored.
 	r.forget()
 	w.primary.floor.Store(50000)
 	if why := state(900).why(w, time.Now()); why != isNew {
@@ -79,7 +79,7 @@ func TestLag(t *testing.T) {
 	}
 }
 
-// The next replica in turn answers that is far enough and holds the release.
+// The next replica in turn that is far enough and holds the release answers.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	w := New(Options{Replicas: make([]Replica, 3), MaxLag: time.Minute, Log: slog.New(slog.DiscardHandler)})

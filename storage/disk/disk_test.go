@@ -14,8 +14,8 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// The tests of a server hold this package to what all storage is held to. What is here is
-// what only the disk shows.
+// The tests of a server check the common behaviour of storage here too. This file has the
+// tests for the disk only.
 
 func open(t *testing.T, o disk.Options) *disk.Store {
 	t.Helper()
@@ -55,7 +55,7 @@ func read(t *testing.T, s *disk.Store, key string) string {
 	return string(text)
 }
 
-// Nobody else may read files, or see which there are.
+// Other users must not read or list files.
 func TestModes(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})
@@ -98,7 +98,7 @@ func etag(t *testing.T, s *disk.Store, key string) string {
 	return o.ETag
 }
 
-// Objects are spread over folders, and listed in one order all the same.
+// Objects are spread over folders, and still listed in one order.
 func TestListOfManyFolders(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})
@@ -122,8 +122,8 @@ func TestListOfManyFolders(t *testing.T) {
 	}
 }
 
-// What a server that ended had begun is no object, and is removed once nobody can be writing
-// it any longer.
+// An unfinished write of a server that ended is not an object, and is removed once no server
+// can still write it.
 func TestUnfinished(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})
@@ -160,7 +160,7 @@ func TestUnfinished(t *testing.T) {
 	}
 }
 
-// What is read does not change while it is read.
+// A replaced object does not change for its readers.
 func TestReadWhileReplaced(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})
@@ -183,8 +183,8 @@ func TestReadWhileReplaced(t *testing.T) {
 	}
 }
 
-// A copy is a second name of the same file, so that a large upload is attached at once. One
-// onto itself leaves nothing behind.
+// A copy is a second name of the same file, so that a large upload is attached at once. A
+// copy onto itself leaves nothing behind.
 func TestCopyIsLink(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})
@@ -213,7 +213,7 @@ func TestCopyIsLink(t *testing.T) {
 	}
 }
 
-// Where there are no links, a copy is one: here the folders are on two file systems.
+// Without links, a copy is a real copy: here the folders are on two file systems.
 func TestCopyAcrossFileSystems(t *testing.T) {
 	t.Parallel()
 	other, err := os.MkdirTemp("/dev/shm", "sternpost-")
@@ -240,7 +240,7 @@ func TestCopyAcrossFileSystems(t *testing.T) {
 	}
 }
 
-// No key leads out of the folder, or to what is not an object.
+// Keys cannot lead out of the folder, or to files that are not objects.
 func TestKeysStayInside(t *testing.T) {
 	t.Parallel()
 	s := open(t, disk.Options{})

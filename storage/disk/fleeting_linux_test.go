@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// Files that would be lost with a container, or with the power, are told of.
+// Fleeting reports files that would be lost with a container, or at power-off.
 func TestFleeting(t *testing.T) {
 	t.Parallel()
 	memory, err := os.MkdirTemp("/dev/shm", "sternpost-")

@@ -74,7 +74,7 @@ func TestDownloadIsDataURL(t *testing.T) {
 	}
 }
 
-// What is left of a write that did not end is not an object.
+// The leftover of an unfinished write is not an object.
 func TestUnfinishedWrite(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()
@@ -92,7 +92,7 @@ func TestUnfinishedWrite(t *testing.T) {
 	}
 }
 
-// An object whose contents do not arrive leaves nothing, and the old one as it was.
+// An object with incomplete contents leaves nothing, and keeps the old one.
 func TestReceive(t *testing.T) {
 	t.Parallel()
 	directory := t.TempDir()

@@ -19,12 +19,12 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// fault is what becomes of a request on its way to a service. forward has the service
-// answer it.
+// fault is the fate of a request on its way to a service. forward passes it to the
+// service.
 type fault func(w http.ResponseWriter, r *http.Request, forward http.Handler)
 
 // between puts faults between a gateway and its clients, and returns the gateway as they
-// see it. The fault is asked for with each request; nil lets it pass.
+// see it. current returns the fault for each request; nil lets it pass.
 func between(t *testing.T, g *storagetest.Gateway, current func() fault) *storagetest.Gateway {
 	t.Helper()
 	target, err := url.Parse(g.Endpoint)
@@ -33,7 +33,7 @@ func between(t *testing.T, g *storagetest.Gateway, current func() fault) *storag
 	}
 	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // which is signed
+		r.Out.Host = r.In.Host // it is signed
 	}}
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if f := current(); f != nil {
@@ -48,7 +48,7 @@ func between(t *testing.T, g *storagetest.Gateway, current func() fault) *storag
 	return &through
 }
 
-// says is a service that gives the same answer to every request.
+// says returns a service that gives the same answer to every request.
 func says(status int, body string) fault {
 	return func(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 		w.WriteHeader(status)
@@ -83,7 +83,7 @@ func slowly(w http.ResponseWriter, r *http.Request, forward http.Handler) {
 	}
 }
 
-// TestSlowGateway holds the backend to what all do while each answer takes its time.
+// TestSlowGateway runs the common tests with slow answers.
 func TestSlowGateway(t *testing.T) {
 	t.Parallel()
 	g := storagetest.SharedGateway(t)
@@ -91,15 +91,15 @@ func TestSlowGateway(t *testing.T) {
 	storagetest.Run(t, storagetest.Backend{Store: open(t, through.Options(storagetest.NewBucket(t, g)))})
 }
 
-// TestFaults puts something between a store and its service that refuses, cuts or never
-// answers. Each request ends in an error, and none says that an object is not there, nor
-// lists fewer than there are; once the service is back, all is as before.
+// TestFaults puts a fault between a store and its service that refuses, cuts or never
+// answers. Each request ends in an error, which never reports a missing object or a
+// shorter list. Once the service is back, everything works as before.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, kind := range []struct {
 		name    string
 		fault   fault
-		without []string // requests whose answers have nothing in them that the fault could strike
+		without []string // requests with answers that the fault cannot affect
 	}{
 		{name: "overloaded", fault: says(http.StatusServiceUnavailable, "")},
 		{name: "broken", fault: says(http.StatusInternalServerError, "<html>no service</html>")},
@@ -116,12 +116,12 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(kind.name, func(t *testing.T) {
 			t.Parallel()
-			limit := 2 * time.Second // it is tried again before that
+			limit := 2 * time.Second // it is retried before that
 			if kind.name == "hanging" {
 				limit = 100 * time.Millisecond
 				ended := make(chan struct{})
 				kind.fault = func(http.ResponseWriter, *http.Request, http.Handler) { <-ended }
-				defer close(ended) // before the proxy waits for what hangs
+				defer close(ended) // before the proxy waits for hanging requests
 			}
 			var isFaulty atomic.Bool
 			g := storagetest.SharedGateway(t)
@@ -159,7 +159,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// fill puts two objects into a store, and returns what looks whether they are there.
+// fill puts two objects into a store, and returns a check that they exist.
 func fill(t *testing.T, s storage.Store) (holds func()) {
 	t.Helper()
 	keys := []string{storage.Files + "first", storage.Files + "second"}
@@ -182,7 +182,7 @@ func fill(t *testing.T, s storage.Store) (holds func()) {
 	}
 }
 
-// requestsOf are the requests that a store makes, by what they are called.
+// requestsOf returns the requests of a store, by name.
 func requestsOf(t *testing.T, s storage.Store) map[string]func(context.Context) error {
 	t.Helper()
 	const key = storage.Files + "first"

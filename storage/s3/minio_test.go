@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// minioImage is the image that is used where it is there already.
+// minioImage is the image, used only if it is already present.
 const minioImage = "minio/minio"
 
 type minioCredentials struct{}
@@ -55,13 +55,13 @@ func TestMinIO(t *testing.T) {
 	storagetest.Run(t, storagetest.Backend{Store: open(t, options)})
 }
 
-// hasImage tells whether a container engine answers that has an image, without
-// waiting for one that hangs.
+// hasImage tells whether a container engine has an image, without waiting for an engine
+// that hangs.
 func hasImage(ctx context.Context, image string) bool {
 	answer := make(chan bool, 1)
 	go func() {
 		defer func() {
-			if recover() != nil { // how testcontainers says that it finds no engine
+			if recover() != nil { // testcontainers panics without an engine
 				answer <- false
 			}
 		}()

@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) {
 	storagetest.Main()
-	// Nearly all of their time these tests wait until something is tried again.
+	// These tests mostly wait for retries.
 	if err := flag.Set("test.parallel", "16"); err != nil {
 		panic(err)
 	}
@@ -41,8 +41,8 @@ func open(t *testing.T, o s3.Options) *s3.Store {
 	return store
 }
 
-// A download has the type and the disposition that are stored with the row, whatever
-// the object says of itself.
+// A download has the type and the disposition that are stored with the row, not those of
+// the object.
 func TestDownloadHeaders(t *testing.T) {
 	t.Parallel()
 	g := storagetest.SharedGateway(t)
@@ -73,7 +73,7 @@ func TestDownloadHeaders(t *testing.T) {
 		if !strings.Contains(url, "X-Amz-Expires=3600&") {
 			t.Errorf("the address of a download does not end after an hour: %s", url)
 		}
-		// The query is signed as a whole: nobody makes an attachment inline.
+		// The whole query is signed: a client cannot make an attachment inline.
 		forged := strings.Replace(url, "=attachment", "=inline", 1)
 		if response, err := http.Get(forged); err != nil || forged != url && response.StatusCode != http.StatusForbidden {
 			t.Errorf("GET with another disposition: %v, %v; want 403", response.StatusCode, err)
