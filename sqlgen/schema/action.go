@@ -9,8 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// actionDecl is an action with the tree it comes from and what its own checks
-// learn of it.
+// actionDecl is an action with its tree and the results of its own checks.
 type actionDecl struct {
 	*Action
 	tree  *syntax.Action
@@ -349,7 +348,7 @@ func (c *checker) where(at *syntax.Attribute, s *scope) *Where {
 	return &Where{Expression: node, Text: syntax.FormatExpr(value), Span: at.Span()}
 }
 
-// findRules finds the rules that count: the action's own, else those of its model
+// findRules finds the rules that apply: the action's own, else those of its model
 // or union that name its kind.
 func (c *checker) findRules(a *actionDecl) {
 	if slices.ContainsFunc(a.tree.Attrs, func(at *syntax.Attribute) bool { return at.Name.Name == "permission" }) {
@@ -368,7 +367,7 @@ func (c *checker) findRules(a *actionDecl) {
 	}
 }
 
-// checkUnused reports explicit inputs that nothing mentions. The trees are asked,
+// checkUnused reports explicit inputs that nothing mentions. It searches the trees,
 // so that an expression in error counts.
 func (c *checker) checkUnused(a *actionDecl) {
 	if a.Custom {
@@ -394,8 +393,8 @@ func (c *checker) checkUnused(a *actionDecl) {
 	}
 }
 
-// mentionsName tells whether an expression names something: a path begins with
-// the name, or a word such as true is it.
+// mentionsName tells whether a path in an expression begins with the name, or a
+// word such as true equals it.
 func mentionsName(e syntax.Expr, name string) bool {
 	switch e := e.(type) {
 	case *syntax.Path:

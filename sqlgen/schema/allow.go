@@ -66,8 +66,8 @@ func (c *checker) warnAction(a *actionDecl, code syntax.Code, span syntax.Span, 
 	a.Allowed = append(a.Allowed, &syntax.Diagnostic{Span: span, Code: code, Message: message, Notes: notes, Warning: true})
 }
 
-// checkAllowances reports each @allow that silences nothing. Warnings must have been
-// given before.
+// checkAllowances reports each @allow that silences nothing. It runs after all
+// warnings.
 func (c *checker) checkAllowances() {
 	for _, a := range c.actions {
 		for _, w := range a.allowances {

@@ -50,9 +50,9 @@ func modelActions() []bearer {
 
 func anyAction() []bearer { return append(modelActions(), onUnionGet, onUnionList) }
 
-// attributeRules lists the attributes. @relation and @onDelete have codes of
-// their own for a relation that cannot bear them, @maxLength and @maxItems for a type
-// that they do not bound, @where and @set for custom code.
+// attributeRules lists the attributes. Codes of their own are for @relation and
+// @onDelete on an unsuited relation, @maxLength and @maxItems on an unsuited type,
+// @where and @set with custom code.
 func attributeRules() []attributeRule {
 	return []attributeRule{
 		{"unique", append(anyField(), onModel), true, "@unique on a field, @unique([a, b]) on a model"},
@@ -97,13 +97,13 @@ func Attributes() []Attribute {
 	return list
 }
 
-// IsRepeatable tells whether an attribute may be more than once on an action, a model or an
-// arm. On a field none may.
+// IsRepeatable tells whether an action, a model or an arm may have an attribute more
+// than once. A field may not.
 func IsRepeatable(name string) bool {
 	return slices.ContainsFunc(attributeRules(), func(r attributeRule) bool { return r.name == name && r.repeatable })
 }
 
-// plainBearer leaves the type of a field aside.
+// plainBearer drops the type of a field.
 func plainBearer(on bearer) bearer {
 	if slices.Contains(anyField(), on) {
 		return onUntyped
@@ -111,8 +111,8 @@ func plainBearer(on bearer) bearer {
 	return on
 }
 
-// unsuited returns what a message calls a bearer that the attribute cannot stand
-// on. The type of a field matters only if the attribute can be on other fields.
+// unsuited returns the name, for messages, of a bearer that cannot have the attribute.
+// The type of a field matters only if the attribute can be on other fields.
 func (r attributeRule) unsuited(on bearer) bearer {
 	if slices.Contains(r.on, onUntyped) {
 		return on
@@ -120,8 +120,7 @@ func (r attributeRule) unsuited(on bearer) bearer {
 	return plainBearer(on)
 }
 
-// attributeRule returns the rule of an attribute, false if there is no such
-// attribute.
+// attributeRule returns the rule of an attribute, false for an unknown attribute.
 func (c *checker) attributeRule(name string) (attributeRule, bool) {
 	for _, r := range c.attributes {
 		if r.name == name {
@@ -139,9 +138,9 @@ func (c *checker) attributeNames() []string {
 	return names
 }
 
-// allowedAttributes returns those of the attributes that are allowed on their
-// bearer and reports the others. Attributes of later stages, and those that did
-// not parse, were reported by the parser.
+// allowedAttributes returns the attributes that are allowed on their bearer and
+// reports the others. The parser reported attributes of later stages, and those
+// that did not parse.
 func (c *checker) allowedAttributes(on bearer, attrs []*syntax.Attribute) []*syntax.Attribute {
 	var allowed []*syntax.Attribute
 	first := map[string]*syntax.Attribute{}
@@ -180,9 +179,8 @@ func (c *checker) badArguments(a *syntax.Attribute, span syntax.Span) {
 	c.report(AttributeArguments, span, attributeArguments(a.Name.Name, rule.usage))
 }
 
-// badArgument is badArguments for one that cannot be there. An assignment that
-// is none was mostly meant as a comparison, unless it is a label with the wrong
-// sign behind it.
+// badArgument is badArguments for one misplaced argument. A wrong assignment was
+// mostly meant as a comparison, unless it is a label with the wrong sign behind it.
 func (c *checker) badArgument(a *syntax.Attribute, arg *syntax.Arg) {
 	if arg.Target != nil && !isMeantAsLabel(arg) {
 		c.report(AttributeArguments, arg.Span(), assignmentNotTaken(a.Name.Name))
@@ -212,8 +210,8 @@ func (c *checker) noArgument(a *syntax.Attribute) bool {
 	return true
 }
 
-// oneArgument returns the only argument of an attribute. It may bear one of the
-// labels given, no other. It is nil, and reported, if the arguments are different.
+// oneArgument returns the only argument of an attribute, which may have one of the
+// given labels. It reports other arguments and returns nil.
 func (c *checker) oneArgument(a *syntax.Attribute, labels ...string) syntax.Expr {
 	switch {
 	case len(a.Args) == 0:
@@ -227,7 +225,7 @@ func (c *checker) oneArgument(a *syntax.Attribute, labels ...string) syntax.Expr
 }
 
 // plainArgument returns the value of an argument that is not an assignment and has
-// no label but those given. It is nil, and reported, otherwise.
+// none but the given labels. It reports other arguments and returns nil.
 func (c *checker) plainArgument(a *syntax.Attribute, arg *syntax.Arg, labels ...string) syntax.Expr {
 	if arg.Target != nil || arg.Label != nil && !slices.Contains(labels, arg.Label.Name) {
 		c.badArgument(a, arg)
@@ -245,8 +243,8 @@ func bareName(e syntax.Expr) *syntax.Ident {
 	return nil
 }
 
-// renames keeps watch over the @renamed of one set of names: the fields of a
-// model, the values of an enum, or all models and unions.
+// renames checks the @renamed of one set of names: the fields of a model, the
+// values of an enum, or all models and unions.
 type renames struct {
 	existing []string
 	markers  clashes

@@ -2,15 +2,15 @@ package schema
 
 import "github.com/sternpost/sternpost/sqlgen/syntax"
 
-// Options is what Check knows beside the schema files.
+// Options is the input of Check besides the schema files.
 type Options struct {
 	Config    *Config  // nil means the defaults
 	Functions []string // the project's function files, such as "functions/closeAccount.sql"; folders before the name do not matter
 }
 
-// Check turns syntax trees into a checked schema. It appends every error and
-// warning it finds to errs and stays silent on what merely follows from another
-// error. The schema is nil if errs holds any error then, the parser's included.
+// Check turns syntax trees into a checked schema. It appends all errors and
+// warnings to errs, but not those that merely follow from another error. The
+// schema is nil if errs then holds any error, the parser's included.
 func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	if len(files) == 0 {
 		errs.Add(NoSchema, syntax.Span{}, noSchema())
@@ -76,9 +76,9 @@ type checker struct {
 	badUniques bool // whether a composite is in error, so that what it would pin is not known
 }
 
-// brokenName is a field of a model or union that was declared in error; without
-// field it is one that may have lost any field to what did not parse. What
-// mentions it stays silent.
+// brokenName is a field of a model or union that was declared in error, or without
+// field a model or union that may have lost any field to a syntax error. Check
+// does not report what mentions it.
 type brokenName struct {
 	owner, field string
 }
@@ -183,13 +183,13 @@ func (c *checker) breakField(owner, field string) {
 }
 
 // isBroken tells whether a field that does not exist may have been declared in
-// error, or lost with what did not parse.
+// error, or lost to a syntax error.
 func (c *checker) isBroken(owner, field string) bool {
 	return c.broken[brokenName{owner, field}] || c.broken[brokenName{owner, ""}]
 }
 
-// isIncomplete tells whether something of a model or union did not parse, be it
-// only an expression.
+// isIncomplete tells whether a part of a model or union did not parse, even only
+// an expression.
 func (c *checker) isIncomplete(owner string) bool {
 	return c.incomplete[owner]
 }

@@ -15,8 +15,8 @@ type Computed struct {
 	Span       syntax.Span
 }
 
-// checkComputed reads the @computed of fields. What they read may be computed too, so that
-// all types have to be known.
+// checkComputed reads the @computed of fields. They may read computed fields too, so all types
+// have to be known.
 func (c *checker) checkComputed() {
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {
@@ -63,7 +63,7 @@ func (c *checker) computed(m *modelDecl, f *fieldDecl, a *syntax.Attribute) {
 	}
 }
 
-// isComputed tells whether the field bears @computed, be that in error.
+// isComputed tells whether the field bears @computed, even in error.
 func (f *fieldDecl) isComputed() bool { return f.bears("computed") }
 
 // isComputable tells whether a field of a kind can be computed.
@@ -71,7 +71,7 @@ func isComputable(k expr.Kind) bool {
 	return k == expr.Enum || k == expr.Model || k.IsScalar() && !k.IsOpaque() && k != expr.ID
 }
 
-// Reads returns the computed fields that a computed field is made of.
+// Reads returns the computed fields that a computed field reads.
 func (f *Computed) Reads() []*Field {
 	var fields []*Field
 	for _, p := range expr.Paths(f.Expression) {
@@ -88,8 +88,8 @@ func (f *Computed) Reads() []*Field {
 	return fields
 }
 
-// Sources returns the models of other rows that a field is computed from, through whatever
-// computed fields between.
+// Sources returns the models of other rows that a field is computed from, also through
+// other computed fields.
 func (f *Field) Sources() []*Model {
 	var models []*Model
 	add := func(m *Model) {

@@ -15,9 +15,9 @@ import (
 )
 
 // ReadConfig reads the compiler's keys of sternpost.yaml and leaves the others to
-// the server. A nil src means that there is no such file: everything has its
-// default then. A key in error has its default too, so that the schema can still
-// be checked.
+// the server. A nil src means that the file is missing: every key then has its
+// default. A key in error has its default too, so that the schema can still be
+// checked.
 func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 	config := &Config{UseDefaultAPI: true}
 	if src == nil {
@@ -40,7 +40,7 @@ func ReadConfig(src *syntax.Source, errs *syntax.Errors) *Config {
 	return config
 }
 
-// configReader reads values out of a YAML tree and reports what has another shape.
+// configReader reads values out of a YAML tree and reports those of another shape.
 type configReader struct {
 	src     *syntax.Source
 	errs    *syntax.Errors
@@ -103,8 +103,8 @@ func (v anchorVisitor) Visit(n ast.Node) ast.Visitor {
 	return v
 }
 
-// resolve returns what an anchor or alias stands for. It is nil, and reported, if
-// an alias stands for nothing or leads back to itself.
+// resolve returns the node behind an anchor or alias. It reports an alias without
+// anchor, or one that leads back to itself, and returns nil.
 func (r *configReader) resolve(n ast.Node) ast.Node {
 	at := n
 	for range 16 {
@@ -177,8 +177,8 @@ func (r *configReader) section(mapping ast.Node, key string) ast.Node {
 	return value
 }
 
-// choice returns the value of a key of a section that is one of some words. The first
-// is that of a key that is absent or in error.
+// choice returns the value of a key of a section, which is one of some words. The
+// first word is the value of a key that is absent or in error.
 func (r *configReader) choice(section ast.Node, name, key string, words ...string) string {
 	value := r.value(section, key)
 	if value == nil {
@@ -286,7 +286,7 @@ func (r *configReader) claims(root ast.Node) []Claim {
 	return claims
 }
 
-// spanOr returns the place of a value, or if there is none that of its entry.
+// spanOr returns the place of a value, or of its entry without one.
 func (r *configReader) spanOr(value, entry ast.Node) syntax.Span {
 	if value == nil {
 		value = entry

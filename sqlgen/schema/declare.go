@@ -38,8 +38,8 @@ func (c *checker) declare() {
 	}
 }
 
-// loseDecls notes every name that a keyword introduces in a file that did not
-// parse throughout: the declaration may be missing from its tree.
+// loseDecls notes every name that a keyword introduces in a file with syntax
+// errors: the declaration may be missing from its tree.
 func (c *checker) loseDecls(tokens []syntax.Token) {
 	for i, t := range tokens[:max(len(tokens)-1, 0)] {
 		if next := tokens[i+1]; t.Kind == syntax.TokenName && next.Kind == syntax.TokenName {
@@ -52,8 +52,8 @@ func (c *checker) loseDecls(tokens []syntax.Token) {
 }
 
 // mayMissFields tells whether a field may be missing from the tree of a model or
-// union: a block of fields did not parse throughout, or what did not is in none of
-// the members, so that it may have been such a block.
+// union: a block of fields did not parse throughout, or text outside of all members
+// did not, which may have been such a block.
 func mayMissFields(d syntax.Decl, members []syntax.Member) bool {
 	isElsewhere := false
 	for _, m := range members {
@@ -66,8 +66,8 @@ func mayMissFields(d syntax.Decl, members []syntax.Member) bool {
 }
 
 // declareType enters a type and tells whether its name was free and allowed. A
-// name in error is entered too, unless it is a duplicate, so that what uses it
-// is not reported as well.
+// name in error is entered too, unless it is a duplicate, so that its uses are not
+// reported as well.
 func (c *checker) declareType(name *syntax.Ident, t *typeDecl, isIncomplete bool) bool {
 	if isReservedType(name.Name) {
 		c.report(ReservedName, name.Span(), reservedType(name.Name))

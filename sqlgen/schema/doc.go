@@ -1,11 +1,11 @@
-// Package schema decides what a schema means and which schemas there are.
+// Package schema checks schemas and decides what they mean.
 //
-// In come syntax trees, the compiler's part of the configuration and the names of
-// the project's function files. Out comes a Schema, in which every name is
-// resolved and every rule of the language holds, or diagnostics, all of them, each
-// at the word that is wrong. What an expression means is decided in package expr,
-// to which this package tells what each name means; how a schema becomes a
-// database is decided in package lower.
+// Its input is syntax trees, the compiler's part of the configuration and the names
+// of the project's function files. Its output is a Schema, in which every name is
+// resolved and every rule of the language holds, or all diagnostics, each at the
+// word that is wrong. Package expr decides what an expression means, and this
+// package tells it what each name means. Package lower decides how a schema becomes
+// a database.
 //
 // Check lists the stages in order. Each has a file of its own, named for what it
 // checks; messages.go holds the wording, codes.go the codes.

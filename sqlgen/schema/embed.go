@@ -24,7 +24,7 @@ type pathList struct {
 	twice   func(path string) string
 }
 
-// paths reads the paths of an attribute, each once. named has those that were there before.
+// paths reads the paths of an attribute, each once. named holds the earlier ones.
 func (c *checker) paths(a *actionDecl, at *syntax.Attribute, named *clashes, list pathList) []pathSpan {
 	if len(at.Args) == 0 {
 		c.badArguments(at, at.Name.Span())

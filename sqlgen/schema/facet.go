@@ -5,8 +5,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Facet is a field whose values in all matching rows a list answers with each page:
-// each with its count, or the least and the greatest.
+// Facet is a field of a list. Each page answers its values in all matching rows: each
+// with its count, or the least and the greatest.
 type Facet struct {
 	Field      *Field      // nil for a list of a union
 	UnionField *UnionField // nil for a list of a model

@@ -57,8 +57,8 @@ func (c *checker) toOneNames(trees []*syntax.Field) map[string]*syntax.Field {
 	return toOnes
 }
 
-// checkFieldName checks a field's name against what is reserved and what clashes.
-// It is false if there must be no such field.
+// checkFieldName checks a field's name against reserved names and clashes. It
+// returns false if there must not be such a field.
 func (c *checker) checkFieldName(owner string, name *syntax.Ident, toOnes map[string]*syntax.Field, columns *clashes) bool {
 	if !isFieldName(name.Name) {
 		return true // the parser has said so

@@ -17,7 +17,7 @@ const (
 	defaultFileSize = 100_000_000
 )
 
-// maxLimit bounds @maxLength and @maxItems: what Postgres can count.
+// maxLimit bounds @maxLength and @maxItems: the greatest count of Postgres.
 const maxLimit = 2_147_483_647
 
 // checkFieldAttrs reads the attributes of fields; @unique and @relation were read
@@ -211,8 +211,8 @@ func (c *checker) checkMaxSize(f *fieldDecl, a *syntax.Attribute) {
 	f.MaxSize = size
 }
 
-// limit reads a @maxLength or @maxItems, of which unsuited says why it cannot bound a
-// field of another type. It is 0 if it is in error.
+// limit reads a @maxLength or @maxItems; unsuited says why it cannot bound a field of
+// another type. It returns 0 on an error.
 func (c *checker) limit(a *syntax.Attribute, isSuited bool, unsuited string) int64 {
 	if !isSuited {
 		c.report(BadLimit, a.Name.Span(), unsuited)

@@ -45,7 +45,7 @@ func (a *Action) Parameters() []*Parameter {
 }
 
 // parameterName is the snake form of a name, cut as Postgres cuts the names of
-// parameters: then code may write it in full.
+// parameters, so that code may write it in full.
 func parameterName(name string) string {
 	snake := SnakeForm(name)
 	return snake[:min(len(snake), maxColumnName)]

@@ -19,8 +19,8 @@ func (c *checker) checkHidden(f *fieldDecl, a *syntax.Attribute) {
 	}
 }
 
-// isHidden tells whether a field is hidden, and reports that what is at a place would let
-// callers see or ask for its values.
+// isHidden tells whether a field is hidden. If so, it reports that span would let callers see
+// or ask for its values.
 func (c *checker) isHidden(f *Field, span syntax.Span) bool {
 	if !f.Hidden {
 		return false
@@ -37,7 +37,7 @@ func declared(f *Field) *Field {
 	return f
 }
 
-// showsHidden tells whether a union would show what hidden fields hold, and reports it.
+// showsHidden tells whether a union would show values of hidden fields, and reports it.
 func (c *checker) showsHidden(value expr.Node) bool {
 	for _, p := range expr.Paths(value) {
 		for _, f := range fieldsOf(p) {
@@ -49,9 +49,9 @@ func (c *checker) showsHidden(value expr.Node) bool {
 	return false
 }
 
-// warnHidden warns of what callers can find out of hidden fields by trial: by look-ups, and by conditions and rules
-// that compare one with what the caller chooses. It does not warn of equality with a text or an id. A code that is
-// asked for is compared so, and there are too many to try.
+// warnHidden warns of hidden values that callers can find out by trial: by look-ups, and by conditions and rules that
+// compare them with a value that the caller chooses. It does not warn of equality with a text or an id: a code is
+// checked like that, and there are too many to try.
 func (c *checker) warnHidden(a *actionDecl) {
 	if a.union != nil {
 		return // its fields are those of records
@@ -85,7 +85,7 @@ func (c *checker) warnHidden(a *actionDecl) {
 	}
 }
 
-// isTrial tells whether the caller of an action chooses what is compared, and few trials tell what it is compared with.
+// isTrial tells whether the caller chooses one side of a comparison and finds out the other by few trials.
 func isTrial(compare *expr.Compare) bool {
 	m := expr.Mentions(compare)
 	if len(m.Inputs) == 0 && len(m.Headers) == 0 {
@@ -95,12 +95,12 @@ func isTrial(compare *expr.Compare) bool {
 	return !isEquality || !isSecretive(compare.Left.Type().Kind)
 }
 
-// isSecretive tells whether there are too many values of a kind to try them all.
+// isSecretive tells whether a kind has too many values to try them all.
 func isSecretive(k expr.Kind) bool {
 	return k == expr.ID || k == expr.Text || k == expr.Markdown || k == expr.Model
 }
 
-// warnHiddenPath warns if a path passes a hidden field. The own fields of a row that is just created are no secret.
+// warnHiddenPath warns if a path passes a hidden field. The own fields of a row just created are not secret.
 func (c *checker) warnHiddenPath(a *actionDecl, path []*Field, span syntax.Span) {
 	for i, f := range path {
 		if isNew := i == 0 && a.Kind == Create && (len(path) == 1 || f.FK == nil); f.Hidden && !isNew {

@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// inputs checks one list of inputs. What is in error is left out and noted as a
-// broken input of the action.
+// inputs checks one list of inputs. It leaves out inputs in error and notes them as
+// broken inputs of the action.
 func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*Input {
 	if list.Incomplete() {
 		a.doubtful = true
@@ -40,9 +40,9 @@ func (c *checker) inputs(a *actionDecl, list *syntax.Inputs, isWrite bool) []*In
 	return inputs
 }
 
-// sameMember returns an earlier input that would be the same member of a request as
-// an input: one with a type of its own, called like the relation that the other leads
-// through, where requests are nested. It is nil if there is none.
+// sameMember returns an earlier input that would be the same member of a nested request
+// as an input, or nil. One of them has a type of its own and the name of the relation
+// that the other leads through.
 func sameMember(a *actionDecl, in *Input, earlier []*Input) *Input {
 	if !in.IsWrite && a.Kind != List {
 		return nil // requests have flat names
@@ -56,7 +56,7 @@ func sameMember(a *actionDecl, in *Input, earlier []*Input) *Input {
 	return nil
 }
 
-// inputName returns the name that expressions would call an input by.
+// inputName returns the name of an input in expressions.
 func inputName(tree *syntax.Input) string {
 	if tree.Label != nil {
 		return tree.Label.Name
@@ -99,7 +99,7 @@ func (c *checker) input(a *actionDecl, tree *syntax.Input, isWrite, alone bool) 
 	return in
 }
 
-// written returns an input as the schema writes it, but for its type.
+// written returns an input as the schema writes it, without its type.
 func (in *Input) written() string {
 	if len(in.Path) > 0 {
 		return pathName(in.Path)
@@ -240,8 +240,8 @@ func (c *checker) implicitInput(a *actionDecl, tree *syntax.Input, in *Input) bo
 	return true
 }
 
-// fieldPath resolves a path of fields from a model on, every step but the last a
-// relation.
+// fieldPath resolves a path of fields from a model on. Every step but the last is
+// a relation.
 func (c *checker) fieldPath(m *Model, steps []*syntax.Ident) ([]*Field, bool) {
 	var path []*Field
 	for _, step := range steps {
@@ -280,8 +280,8 @@ func (c *checker) unionInput(a *actionDecl, tree *syntax.Input, in *Input) bool 
 	return true
 }
 
-// unionField resolves a path that must name one field of a union. It is nil, and
-// reported, if it does not.
+// unionField resolves a path that must name one field of a union. It reports any
+// other path and returns nil.
 func (c *checker) unionField(u *Union, steps []*syntax.Ident) *UnionField {
 	f := u.Field(steps[0].Name)
 	if f == nil {

@@ -70,8 +70,8 @@ func (l *Level) at(path []*Field) *Level {
 	return l
 }
 
-// input returns the input of the level that gives a field, or nil. A to-one is
-// given by its FK field or by the id of the row that it links.
+// input returns the input of the level that gives a field, or nil. The FK field
+// or the id of the linked row gives a to-one.
 func (l *Level) input(f *Field) *Input {
 	for _, in := range l.Inputs {
 		if last := in.Path[len(in.Path)-1]; last == f || last.FKOf == f && f.IsToOne() {
@@ -200,8 +200,8 @@ func optionalCover(a *actionDecl, l *Level, f *Field) *Input {
 	return nil
 }
 
-// setKey is what a @set gives a value to: a field of a level. A to-one, its FK
-// field and the id below it are one key.
+// setKey is the target of a @set: a field of a level. A to-one, its FK field and
+// the id below it are one key.
 type setKey struct {
 	level []*Field
 	field *Field
@@ -254,7 +254,7 @@ func (c *checker) set(a *actionDecl, at *syntax.Attribute) (*Set, setKey) {
 	return &Set{Target: path, Value: node, Span: at.Span()}, key
 }
 
-// assignment returns the two sides of a @set, nil if it is written otherwise.
+// assignment returns the two sides of a @set, nil for any other form.
 func (c *checker) assignment(at *syntax.Attribute) (*syntax.Path, syntax.Expr) {
 	switch {
 	case len(at.Args) == 0:
@@ -339,7 +339,7 @@ func (a *actionDecl) readsLinkedRow(p *expr.Path) bool {
 	return ok && f.IsToOne() && a.root != nil && a.root.input(f) != nil
 }
 
-// checkConflicts reports fields that are target twice, or target and write input.
+// checkConflicts reports fields with two @set, or with a @set and a write input.
 func (c *checker) checkConflicts(a *actionDecl) {
 	for i, k := range a.setKeys {
 		earlier := slices.IndexFunc(a.setKeys[:i], func(other setKey) bool {
@@ -355,8 +355,8 @@ func (c *checker) checkConflicts(a *actionDecl) {
 	}
 }
 
-// writeInput returns the write input that gives a value to what a @set does, or
-// nil. Inputs that insert a row at a to-one give it too.
+// writeInput returns the write input that gives a value to the target of a @set, or
+// nil. Inputs that insert a row at a to-one do so too.
 func (a *actionDecl) writeInput(k setKey) *Input {
 	if a.Kind == Create {
 		l := a.root.at(k.level)

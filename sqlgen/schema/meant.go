@@ -2,7 +2,7 @@ package schema
 
 import "strings"
 
-// What people write who know other languages, and how it is called here.
+// Words of other languages, and their names in this one.
 
 // typesMeant has the types of other languages, in small letters.
 var typesMeant = map[string]string{
@@ -36,7 +36,7 @@ var attributesMeant = map[string]string{
 	"range": "write @validate(condition, message: \"…\") on the model",
 }
 
-// meantBy returns what the name of something unknown says here, "" if nothing.
+// meantBy returns the name here for an unknown name, "" if there is none.
 func meantBy(meant map[string]string, name string) string {
 	return meant[strings.ToLower(name)]
 }

@@ -67,8 +67,8 @@ func (c *checker) messageField(tree *syntax.Field) *MessageField {
 	return f
 }
 
-// unknownType reports that there is no such type, unless a declaration of a
-// later stage, or one that did not parse, may have brought it.
+// unknownType reports an unknown type, unless a declaration of a later stage, or one
+// that did not parse, may have declared it.
 func (c *checker) unknownType(name *syntax.Ident) {
 	if c.lost[name.Name] {
 		return
@@ -85,8 +85,8 @@ func (c *checker) unknownType(name *syntax.Ident) {
 }
 
 // checkMessageCycles reports the cycles of required fields, none of them an
-// array, that lead from a message back to it. Of the cycles that share a message
-// only the first that is found is reported. Each field is followed once.
+// array, that lead from a message back to it. It reports only the first of several
+// cycles that share a message. It follows each field once.
 func (c *checker) checkMessageCycles() {
 	s := cycleSearch{steps: map[*Message]int{}}
 	for _, m := range c.messages {
@@ -108,10 +108,10 @@ type cycleSearch struct {
 	cycles [][]cycleStep
 }
 
-// doneMessage marks a message all of whose ways have been followed.
+// doneMessage marks a message whose fields have all been followed.
 const doneMessage = -1
 
-// cycleStep is a step of the way, from one message by way of a field.
+// cycleStep is a step from one message by way of a field.
 type cycleStep struct {
 	from     *Message
 	via      *MessageField
@@ -145,9 +145,8 @@ func (s *cycleSearch) visit(m *Message) {
 	s.way = s.way[:at-1]
 }
 
-// checkResultMessage reports what cannot be sent: a field that is write-only, in
-// a message that is a result or part of one. Each field is reported once, by way
-// of visited.
+// checkResultMessage reports write-only fields, which cannot be sent, in a message
+// that is a result or part of one. visited makes it report each field once.
 func (c *checker) checkResultMessage(m *Message, returns syntax.Span, visited map[*Message]bool) {
 	if visited[m] {
 		return

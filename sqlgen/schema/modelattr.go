@@ -120,8 +120,8 @@ func (c *checker) ownColumns(m *modelDecl, names []syntax.Expr, code syntax.Code
 	return fields, good
 }
 
-// ownField returns the field of a model that an expression names bare. It is nil
-// if there is none; that was reported then, unless the field is broken.
+// ownField returns the field of a model that an expression names bare. It reports a
+// missing field, unless that is broken, and returns nil.
 func (c *checker) ownField(m *Model, e syntax.Expr) *Field {
 	name := bareName(e)
 	if name == nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// The longest snake forms, in bytes. What is derived from a table's name must
-// still fit into the 63 bytes of a Postgres identifier.
+// The longest snake forms, in bytes. Names derived from a table's name must still
+// fit into the 63 bytes of a Postgres identifier.
 const (
 	maxTableName  = 52
 	maxColumnName = 63
@@ -85,9 +85,9 @@ func capitalize(name string) string {
 	return string(runes)
 }
 
-// hasForm tells whether a name has the form asked for: a first letter of the
-// case given, then letters and digits. Names without it were reported by the
-// parser, and what would follow from them is not reported again.
+// hasForm tells whether a name has the required form: a first letter of the case
+// given, then letters and digits. The parser reported names without it. Errors that
+// follow from them are not reported again.
 func hasForm(name string, upper bool) bool {
 	for i, r := range name {
 		isUpper, isLower := 'A' <= r && r <= 'Z', 'a' <= r && r <= 'z'
@@ -104,8 +104,8 @@ func hasForm(name string, upper bool) bool {
 func isTypeName(name string) bool  { return hasForm(name, true) }
 func isFieldName(name string) bool { return hasForm(name, false) }
 
-// isReservedType tells whether a model, union, enum or message cannot be called
-// so in any schema.
+// isReservedType tells whether a model, union, enum or message cannot have that
+// name in any schema.
 func isReservedType(name string) bool {
 	if _, ok := expr.ScalarNamed(name); ok || name == "Any" || name == identityName {
 		return true
@@ -128,8 +128,8 @@ func isReservedVariable(name string) bool {
 	return false
 }
 
-// isReservedField tells whether a field of a model cannot be called so because
-// the model or its table has that name already.
+// isReservedField tells whether a field of a model cannot have that name because
+// the model or its table has it already.
 func isReservedField(name string) bool {
 	switch name {
 	case "id", "createdAt", "updatedAt", "tableoid", "xmin", "xmax", "cmin", "cmax", "ctid":

@@ -53,7 +53,7 @@ func (c *checker) checkSortable(a *actionDecl, at *syntax.Attribute) {
 	}
 }
 
-// ownFields returns the bare names that an attribute of a list lists. What is none is reported.
+// ownFields returns the bare names that an attribute of a list lists. It reports the others.
 func (c *checker) ownFields(a *actionDecl, at *syntax.Attribute) []*syntax.Ident {
 	if len(at.Args) == 0 {
 		c.badArguments(at, at.Name.Span())
@@ -74,8 +74,8 @@ func (c *checker) ownFields(a *actionDecl, at *syntax.Attribute) []*syntax.Ident
 	return names
 }
 
-// orderField finds a field to order by. It is false, and reported, if there is
-// none, it is there twice, or its type has no order.
+// orderField finds a field to order by. It reports a missing or repeated field, or a
+// type without order, and returns false.
 func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
 	f, ok := c.fieldOfList(a, name, seen)
 	if t := f.typ(); ok && (t.Array || t.Kind == expr.Model || t.Kind.IsOpaque()) {
@@ -85,8 +85,8 @@ func (c *checker) orderField(a *actionDecl, name *syntax.Ident, seen map[string]
 	return f, ok
 }
 
-// fieldOfList finds a field of the model or union that an action belongs to. It is false, and
-// reported, if there is none, it is there twice or is hidden.
+// fieldOfList finds a field of the model or union that an action belongs to. It reports a
+// missing, repeated or hidden field and returns false.
 func (c *checker) fieldOfList(a *actionDecl, name *syntax.Ident, seen map[string]bool) (listField, bool) {
 	var f listField
 	if a.union != nil {

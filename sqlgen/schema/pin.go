@@ -21,7 +21,7 @@ type equality struct {
 type pinSet []int
 
 // findPins finds the sets of equalities of a get, update or delete that pin one
-// row, and reports that there is none.
+// row. It reports if none does.
 func (c *checker) findPins(a *actionDecl) {
 	if a.Kind != Get && a.Kind != Update && a.Kind != Delete {
 		return
@@ -97,8 +97,8 @@ func (p *pinner) conjunct(n expr.Node) {
 	}
 }
 
-// rowFields returns the fields of a path of the row; of a union's row there are
-// none, but for a stand-in of its name, so that pinUnion asks the node.
+// rowFields returns the fields of a path of the row. A union's row has none, except a
+// stand-in of its name, so that pinUnion asks the node.
 func rowFields(n expr.Node) ([]*Field, bool) {
 	p, ok := n.(*expr.Path)
 	if !ok || p.Root != expr.RootRow {
@@ -144,8 +144,8 @@ func (p *pinner) pin(m *Model) []pinSet {
 	})
 }
 
-// withAlternatives adds to the sets that the equalities given hold those of each
-// alternative whose branches all pin, together with these equalities.
+// withAlternatives returns the sets of the given equalities, and the sets of each
+// alternative whose branches all pin together with them.
 func (p *pinner) withAlternatives(given []int, alternatives []*expr.Logic, pin func([]int) []pinSet) []pinSet {
 	sets := pin(given)
 	for _, alternative := range alternatives {

@@ -163,8 +163,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// FuzzCheck checks whatever parses, well or not. There must be no panic, a schema
-// exactly if there is no error, and the same outcome twice.
+// FuzzCheck checks any text, even with syntax errors. It must not panic, must return a
+// schema exactly if there is no error, and the same outcome twice.
 func FuzzCheck(f *testing.F) {
 	for _, path := range cases(f) {
 		archive, err := txtar.ParseFile(path)
@@ -196,7 +196,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// FuzzReadConfig reads whatever may be a configuration.
+// FuzzReadConfig reads any text as a configuration.
 func FuzzReadConfig(f *testing.F) {
 	for _, path := range cases(f) {
 		archive, err := txtar.ParseFile(path)
@@ -222,8 +222,8 @@ func FuzzReadConfig(f *testing.F) {
 }
 
 // TestMutatedCases checks cases in which words were dropped, doubled, swapped and
-// replaced by others of the corpus: what a user types on the way to a schema. A
-// schema that comes out all the same must be whole.
+// replaced by others of the corpus, as users do on the way to a schema. A schema
+// that still results must be whole.
 func TestMutatedCases(t *testing.T) {
 	t.Parallel()
 	word := regexp.MustCompile(`"[^"]*"|\w+|[^\w\s]`)

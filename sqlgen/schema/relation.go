@@ -125,8 +125,8 @@ func relationNames(from, to *Model) []string {
 // maxCandidateNotes is the number of candidates that an AmbiguousRelation points to.
 const maxCandidateNotes = 5
 
-// findInverse finds the field that leads back. Of a group of fields that could
-// belong to each other in several ways, one is reported.
+// findInverse finds the field that leads back. It reports one field of a group that
+// could belong to each other in several ways.
 func (c *checker) findInverse(f *fieldDecl, ambiguous ambiguity) {
 	if f.isComputed() {
 		f.doubtful = f.IsToMany() // which checkComputed refuses
@@ -163,8 +163,8 @@ func (c *checker) findInverse(f *fieldDecl, ambiguous ambiguity) {
 	}
 }
 
-// reportMissingToOne reports that nothing leads back from a to-many. A to-one that
-// does not because it is @unique is pointed out.
+// reportMissingToOne reports that nothing leads back from a to-many. It points out a
+// to-one that does not lead back because it is @unique.
 func (c *checker) reportMissingToOne(f *fieldDecl) {
 	for _, g := range c.fieldsTo(f.Target, f.Model) {
 		if g.IsToOne() && g.uniq && g.relation == nil && len(c.candidates(g)) == 0 {
@@ -245,8 +245,8 @@ type relationGroup struct {
 	free   map[relationShape][]*fieldDecl // what a field of that shape, of the other model, can be a pair with, leaving @relation aside
 }
 
-// groupRelations sorts the relations by the models that they connect. A computed to-one is
-// no side of any.
+// groupRelations sorts the relations by the models that they connect. A computed to-one
+// belongs to none.
 func (c *checker) groupRelations() {
 	for _, m := range c.models {
 		for _, f := range m.fieldDecls {

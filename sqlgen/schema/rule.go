@@ -67,8 +67,8 @@ func (c *checker) modelRule(a *syntax.Attribute, variable, model string, count m
 	return rules
 }
 
-// ruleKinds reads the kinds of a model's rule. Without them in order it counts as
-// covering all, since which were meant is not known.
+// ruleKinds reads the kinds of a model's rule. A rule with kinds in error counts as
+// covering all, since the meant kinds are not known.
 func (c *checker) ruleKinds(a *syntax.Attribute, arg *syntax.Arg, count map[Kind]bool) (kinds []Kind, ok bool) {
 	ok = true
 	defer func() {
@@ -146,7 +146,7 @@ func (c *checker) rule(a *syntax.Attribute, args ruleArgs, s *scope) []*Rule {
 	return c.byExpressions(r, args, s)
 }
 
-// byExpressions returns a rule as several, if it asks for roles with expressions.
+// byExpressions splits a rule that asks for roles with expressions.
 func (c *checker) byExpressions(r *Rule, args ruleArgs, s *scope) []*Rule {
 	var rules []*Rule
 	byEmail := slices.DeleteFunc(slices.Clone(r.Roles), func(role *Role) bool { return len(role.Expressions) > 0 && !role.HasMembers() })
@@ -172,8 +172,8 @@ func (c *checker) byExpressions(r *Rule, args ruleArgs, s *scope) []*Rule {
 	return rules
 }
 
-// ruleText words a rule: its expression, its roles, and by which expression the caller has
-// the role.
+// ruleText words a rule: its expression, its roles, and the expression by which the caller
+// has the role.
 func ruleText(condition string, roles []*Role, by string) string {
 	var parts []string
 	if condition != "" {

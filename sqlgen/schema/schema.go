@@ -131,10 +131,10 @@ func (f *Field) StepStored() bool { return f.Column != "" }
 // StepWriteOnly tells whether the field's value can never be read.
 func (f *Field) StepWriteOnly() bool { return f.Type.Kind.IsWriteOnly() }
 
-// OnDelete is what deleting the row pointed to does.
+// OnDelete is the effect of deleting the referenced row.
 type OnDelete string
 
-// What deleting the row pointed to may do.
+// The effects of deleting the referenced row.
 const (
 	Cascade  OnDelete = "cascade"
 	Restrict OnDelete = "restrict"
@@ -196,7 +196,7 @@ type MessageField struct {
 	Span     syntax.Span
 }
 
-// Role is a role: anyone who has a verified e-mail among its members, or satisfies an expression.
+// Role is a role. Callers have it by a verified e-mail among its members, or by an expression.
 type Role struct {
 	Name    string
 	Doc     string
@@ -204,7 +204,7 @@ type Role struct {
 	Domains []string // lower case
 	Span    syntax.Span
 
-	// Expressions tell who has the role beside its members: anyone for whom one of them holds.
+	// Expressions give the role to further callers: to each for whom one of them holds.
 	Expressions []*Membership
 }
 
@@ -218,9 +218,9 @@ type Membership struct {
 	tree       syntax.Expr
 }
 
-// Rule is one @permission. A rule with both expression and roles needs both. One that asks
-// for a role with an expression is several, since rules are joined by or: one for the members
-// of the roles, and one for each expression, which is part of its Expression then.
+// Rule is one @permission. A rule with both expression and roles needs both. A rule for a
+// role with an expression becomes several, since rules are joined by or: one for the members
+// of the roles, and one for each expression, which is then part of its Expression.
 type Rule struct {
 	Expression expr.Node // nil means none
 	Roles      []*Role   // any one of them; empty means none
@@ -285,8 +285,8 @@ type Action struct {
 	Span          syntax.Span
 }
 
-// StoredIn returns the fields in which the action stores an input. What an implicit one
-// looks up or filters by is not stored.
+// StoredIn returns the fields in which the action stores an input. Implicit inputs that look
+// up or filter are not stored.
 func (a *Action) StoredIn(in *Input) []*Field {
 	if !in.Explicit {
 		if !in.IsWrite {
@@ -364,7 +364,7 @@ type OrderKey struct {
 	Span       syntax.Span
 }
 
-// Embed is a relation that a record shows in full, with what it shows in turn.
+// Embed is a relation that a record shows in full, with its own embeds.
 type Embed struct {
 	Field  *Field
 	Embeds []*Embed
@@ -436,7 +436,7 @@ type Arm struct {
 	Span   syntax.Span
 }
 
-// ArmValue is what an arm gives to a field of its union.
+// ArmValue is the value that an arm gives to a field of its union.
 type ArmValue struct {
 	Field *UnionField
 	Value expr.Node // a path of the source row or a literal; nil means null

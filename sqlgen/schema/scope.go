@@ -20,8 +20,8 @@ type scope struct {
 	followsError bool     // whether a name was asked for that was declared in error
 }
 
-// check checks a Boolean expression. It is nil if anything is wrong; what follows
-// from another error is not reported.
+// check checks a Boolean expression. It returns nil on any error. It does not report
+// errors that follow from another.
 func (s *scope) check(e syntax.Expr) expr.Node {
 	return s.collect(e, func(errs *syntax.Errors) expr.Node { return expr.Check(e, s, errs) })
 }
@@ -37,7 +37,7 @@ func (s *scope) checkValue(e syntax.Expr, target expr.Target) expr.Node {
 	})
 }
 
-// nameEnum tells anyone who wrote a value of the enum without the enum's name how to
+// nameEnum says in the error for a value of the enum without the enum's name how to
 // write it.
 func nameEnum(e *Enum, errs syntax.Errors) {
 	for _, d := range errs {
@@ -53,7 +53,7 @@ func written(s syntax.Span) string {
 	return string(s.File.Text[s.Start.Offset:s.End.Offset])
 }
 
-// collect runs a check and passes on what it reports, unless the expression names
+// collect runs a check and passes on its reports, unless the expression names
 // something that was declared in error.
 func (s *scope) collect(e syntax.Expr, check func(*syntax.Errors) expr.Node) expr.Node {
 	var errs syntax.Errors
@@ -202,7 +202,7 @@ func (s *scope) SecretNames() []string {
 	return s.c.options.Config.Secrets
 }
 
-// SourceNames returns what sourceModel and sourceArm of a union can be.
+// SourceNames returns the values of sourceModel or sourceArm of a union.
 func (s *scope) SourceNames(field expr.Step) ([]string, bool) {
 	f, ok := field.(*UnionField)
 	if !ok || !f.BuiltIn || f.Name == "id" {
@@ -222,5 +222,5 @@ func (s *scope) SourceNames(field expr.Step) ([]string, bool) {
 	return names, true
 }
 
-// HeaderName returns the snake form by which a header is called.
+// HeaderName returns the name of a header in expressions: its snake form.
 func (s *scope) HeaderName(name string) string { return SnakeForm(name) }

@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// selected is a field that a @select names, or by which one of its paths leads on.
+// selected is a field that a @select names, or that one of its paths passes.
 type selected struct {
 	field   *Field
 	isWhole bool        // of a relation: a path ends there, which means all fields of the row
@@ -14,7 +14,7 @@ type selected struct {
 	below   selection
 }
 
-// selection is what a @select names of one row, in the order in which it is first met.
+// selection holds the fields of one row that a @select names, in the order of first mention.
 type selection []*selected
 
 // checkSelect reads a @select.
@@ -67,7 +67,7 @@ func (c *checker) selectPath(m *Model, p *syntax.Path) ([]*Field, bool) {
 	return path, true
 }
 
-// add adds a path. The id of a row is there without being named.
+// add adds a path. The id of a row needs no mention.
 func (s *selection) add(path []*Field, span syntax.Span) {
 	if path[0].Name == "id" {
 		return
@@ -110,7 +110,7 @@ func (s selection) shape(m *Model) Shape {
 	return shape
 }
 
-// shape is what is shown of the row, or of each row, that a relation leads to.
+// shape is the shape of the row, or of each row, that a relation leads to.
 func (s *selected) shape() Shape {
 	if !s.isWhole {
 		return s.below.shape(s.field.Target)
@@ -124,8 +124,8 @@ func (s *selected) shape() Shape {
 	})
 }
 
-// showsRelated notes each relation by which a path shows more of a row than the id that its
-// foreign key is.
+// showsRelated notes each relation by which a path shows more of a row than its id, the
+// foreign key.
 func (a *actionDecl) showsRelated(path []*Field, span syntax.Span) {
 	for i, f := range path {
 		if !f.IsRelation() || i+1 < len(path) && !readsRelated(f, path[i+1]) {

@@ -10,16 +10,16 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// maxSequenceStart is the greatest number that a sequence can begin with: the greatest that a Number can be.
+// maxSequenceStart is the greatest first number of a sequence: the greatest Number.
 const maxSequenceStart = 1<<53 - 1
 
-// Sequence is what the values of a field with @sequence are made of.
+// Sequence holds the parts of the values of a field with @sequence.
 type Sequence struct {
 	Prefix string
 	First  int64
 }
 
-// IsGiven tells whether the database gives the field its value, and nobody else can.
+// IsGiven tells whether the database alone gives the field its value.
 func (f *Field) IsGiven() bool { return f.Computed != nil || f.Sequence != nil }
 
 // bears tells whether the field has an attribute of that name.
@@ -27,7 +27,7 @@ func (f *fieldDecl) bears(name string) bool {
 	return slices.ContainsFunc(f.attrs, func(a *syntax.Attribute) bool { return a.Name.Name == name })
 }
 
-// checkSequence reads a @sequence. Its field is unique, be the rest in error.
+// checkSequence reads a @sequence. Its field is unique, even if the rest is in error.
 func (c *checker) checkSequence(f *fieldDecl, a *syntax.Attribute) {
 	if f.doubtful {
 		return
@@ -37,7 +37,7 @@ func (c *checker) checkSequence(f *fieldDecl, a *syntax.Attribute) {
 		c.report(BadSequence, a.Name.Span(), sequenceNeedsText(f.Field))
 		return
 	}
-	// @renamed says nothing of the values. Why nothing is computed beside a sequence, @computed says.
+	// @renamed does not concern the values. The check of @computed reports a computed field with a sequence.
 	at := slices.IndexFunc(f.attrs, func(other *syntax.Attribute) bool {
 		return !slices.Contains([]string{"sequence", "renamed", "computed"}, other.Name.Name)
 	})
@@ -58,7 +58,7 @@ func (c *checker) checkSequence(f *fieldDecl, a *syntax.Attribute) {
 	}
 }
 
-// sequencePrefix reads the prefix of a sequence. It is nil, and reported, if it is in error.
+// sequencePrefix reads the prefix of a sequence. It reports an error and returns nil.
 func (c *checker) sequencePrefix(a *syntax.Attribute, arg *syntax.Arg) *syntax.String {
 	value := c.plainArgument(a, arg)
 	if value == nil {
@@ -76,7 +76,7 @@ func (c *checker) sequencePrefix(a *syntax.Attribute, arg *syntax.Arg) *syntax.S
 	return prefix
 }
 
-// sequenceStart reads the number that a sequence begins with. It is less than 0, and reported, if it is in error.
+// sequenceStart reads the number that a sequence begins with. It reports an error and returns less than 0.
 func (c *checker) sequenceStart(a *syntax.Attribute, arg *syntax.Arg) int64 {
 	value := c.plainArgument(a, arg)
 	if value == nil {

@@ -11,7 +11,7 @@ type Member struct {
 	Shape Shape  // of a relation: what is shown of the row, or of each row, that it leads to
 }
 
-// Shape returns what the records show that an action of a model answers.
+// Shape returns the shape of the records that an action of a model answers.
 func (a *Action) Shape() Shape {
 	if a.Selected != nil {
 		return a.Selected
@@ -19,12 +19,12 @@ func (a *Action) Shape() Shape {
 	return recordShape(a.Model, embeddedBy(a.Embeds))
 }
 
-// Record returns what the record of a model shows where nothing else is said.
+// Record returns the shape of the record of a model by default.
 func (m *Model) Record() Shape { return recordShape(m, embeddedBy(nil)) }
 
-// recordShape is what a record shows where no fields are selected: all but those that no record
-// shows, and in place of their foreign keys, or where they are declared, the relations for
-// which related returns what they show. It returns nil for the others.
+// recordShape is the shape of a record without selected fields. It has all fields but those that
+// no record shows. A relation for which related returns a shape, not nil, replaces its foreign
+// key, or is where it is declared.
 func recordShape(m *Model, related func(*Field) Shape) Shape {
 	shape := Shape{}
 	for _, f := range m.Fields {
@@ -44,7 +44,7 @@ func shapeWithin(m *Model, related func(*Field) Shape) Shape {
 	return slices.DeleteFunc(recordShape(m, related), func(member *Member) bool { return member.Shape == nil && !member.Field.IsShownWithin() })
 }
 
-// embeddedBy returns what relations show that are embedded.
+// embeddedBy returns the shapes of embedded relations.
 func embeddedBy(embeds []*Embed) func(*Field) Shape {
 	return func(f *Field) Shape {
 		if e := EmbedOf(f, embeds); e != nil {
@@ -71,9 +71,9 @@ func (m *Model) HidesFields() bool {
 	return slices.ContainsFunc(m.Fields, func(f *Field) bool { return f.Hidden })
 }
 
-// IsShownWithin tells whether a record within another shows the field's own value. Of an
-// Identity it shows who somebody is, and nothing by which they could be found elsewhere or
-// signed in as.
+// IsShownWithin tells whether a record within another shows the field's own value. A record
+// of an Identity within another shows who the person is, and no value to find them elsewhere
+// or to log in as them.
 func (f *Field) IsShownWithin() bool {
 	return f.IsShown() && (!f.Model.IsIdentity || slices.Contains(shownOfIdentity(), f.Name))
 }

@@ -35,7 +35,7 @@ func repeated(n int, line string) string {
 }
 
 // TestMessageChain checks messages each of which leads to the next by two fields.
-// Anyone who searches from each message anew does not come to an end with them.
+// A search from each message anew does not come to an end.
 func TestMessageChain(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -85,7 +85,7 @@ func TestMessageCycles(t *testing.T) {
 }
 
 // TestManyRelations checks two models with so many fields for each other that
-// comparing each with each, for each, does not come to an end.
+// comparing each with each, for each, does not end.
 func TestManyRelations(t *testing.T) {
 	t.Parallel()
 	const n = 3000
@@ -119,8 +119,8 @@ func TestManyRelations(t *testing.T) {
 	}
 }
 
-// TestManySuggestions checks that a name that was meant is looked for a limited
-// number of times, whatever kind of name is unknown.
+// TestManySuggestions checks that the search for meant names is limited, for every
+// kind of unknown name.
 func TestManySuggestions(t *testing.T) {
 	t.Parallel()
 	const n = 20_000

@@ -5,13 +5,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// maxSuggestions is the number of unknown names for which a declaration of the
-// project that was meant is looked for. Who has more of them has another problem
-// than slips, and each search goes through the whole project.
+// maxSuggestions is the number of unknown names for which a similar declaration of the
+// project is searched. More of them are not slips, and each search goes through the
+// whole project.
 const maxSuggestions = 100
 
-// suggest returns the name of a declaration that was probably meant, "" if none is
-// near or too many were looked for. The candidates are asked for only if needed.
+// suggest returns the name of a declaration that was probably meant. It returns "" if
+// none is near or the limit is reached, and calls candidates only if needed.
 func (c *checker) suggest(name string, candidates func() []string) string {
 	if c.suggestions == maxSuggestions {
 		return ""

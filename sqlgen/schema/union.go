@@ -184,8 +184,8 @@ func (c *checker) checkArm(u *unionDecl, arm *Arm, tree *syntax.Arm) {
 	}
 }
 
-// armTarget finds the field that a @set in an arm gives a value to. It is nil,
-// and reported, if there is none.
+// armTarget finds the field that a @set in an arm gives a value to. It reports a
+// missing field and returns nil.
 func (c *checker) armTarget(u *unionDecl, target *syntax.Path) *UnionField {
 	if target.Steps[0].Name != u.Variable || len(target.Steps) == 1 {
 		c.report(SetTarget, target.Span(), setTargetNoField(u.Variable))

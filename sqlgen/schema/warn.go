@@ -63,9 +63,9 @@ func columnsOf(fields []*Field) []string {
 	return columns
 }
 
-// warnAccess warns where an action has no rule, and where its rule lets callers
-// reach rows that the rules of those rows' own models do not vouch for, or store files
-// that the fields do not allow.
+// warnAccess warns of an action without rule, and of a rule that lets callers reach
+// rows that the rules of those rows' own models do not allow, or store files that the
+// fields do not allow.
 func (c *checker) warnAccess() {
 	for _, a := range c.actions {
 		c.warnNoRule(a)
@@ -132,10 +132,10 @@ func linkedBy(in *Input) *Field {
 	return nil
 }
 
-// warnFilters warns of what callers can find out of related rows by trial: by implicit
-// inputs that look a row up or filter, and by those conditions that compare a related
-// row with what the caller chooses. What custom code does with its inputs is not known,
-// but for the filters of its list.
+// warnFilters warns of values of related rows that callers can find out by trial: by
+// implicit inputs that look a row up or filter, and by conditions that compare a related
+// row with a value that the caller chooses. The use of inputs in custom code is not
+// known, except the filters of its list.
 func (c *checker) warnFilters(a *actionDecl) {
 	for _, in := range a.Reads {
 		if len(in.Path) > 1 && (!a.Custom || a.Kind == List) {
@@ -180,8 +180,8 @@ func (c *checker) warnFilter(a *actionDecl, path []*Field, span syntax.Span) {
 }
 
 // readsRelated tells whether a step behind a relation reads a field of the related row.
-// The id of one that a foreign key points to is the key, and a relation without column
-// reads a field of the row behind it.
+// The id of a referenced row is the foreign key itself. A relation without column reads
+// a field of the row behind it.
 func readsRelated(relation, step *Field) bool {
 	if step.IsRelation() {
 		return step.FK != nil
@@ -198,8 +198,8 @@ func fieldsOf(p *expr.Path) []*Field {
 	return fields
 }
 
-// warnInline warns of the files that an action takes inline, past what the fields allow in
-// which it stores them.
+// warnInline warns of the files that an action takes inline, past the bounds of the fields
+// that store them.
 func (c *checker) warnInline(a *actionDecl) {
 	if c.options.Config.ChecksInline {
 		return
@@ -254,10 +254,10 @@ func (c *checker) warnLink(a *actionDecl, f *Field, in *Input) {
 	}
 }
 
-// asksLinked tells whether each rule of a create asks something of the row that is
-// linked at a path, as review.booking.guest == ctx.identity does of the booking. The
-// rules see the new row, so what they ask is asked of the row that the caller names.
-// Those of an update see the row as it was. Below a to-many they ask of one row only.
+// asksLinked tells whether each rule of a create tests the row that is linked at a path,
+// as review.booking.guest == ctx.identity tests the booking. The rules see the new row,
+// so they test the row that the caller names. The rules of an update see the row as it
+// was. Below a to-many they test one row only.
 func asksLinked(a *actionDecl, path []*Field) bool {
 	if slices.ContainsFunc(path, (*Field).IsToMany) {
 		return false
@@ -265,8 +265,8 @@ func asksLinked(a *actionDecl, path []*Field) bool {
 	return len(a.Rules) > 0 && !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !asks(r.Expression, path) })
 }
 
-// asks tells whether an expression can only be true if a comparison holds that begins
-// at a path of the row.
+// asks tells whether an expression is true only if some comparison that begins at a
+// path of the row holds.
 func asks(n expr.Node, path []*Field) bool {
 	switch n := n.(type) {
 	case *expr.Logic:
@@ -283,8 +283,8 @@ func asks(n expr.Node, path []*Field) bool {
 	return false
 }
 
-// warnArm warns of an arm whose rows are shown by the union's rules, once, for
-// the first action for which that widens access and that does not allow it.
+// warnArm warns once of an arm whose rows are shown by the union's rules: for the first
+// action whose access this widens and that does not allow it.
 func (c *checker) warnArm(u *unionDecl, arm *Arm) {
 	warned := false
 	for _, a := range c.actions {
@@ -296,8 +296,8 @@ func (c *checker) warnArm(u *unionDecl, arm *Arm) {
 	}
 }
 
-// widens tells whether a model has rules of its own for any of the kinds, none of
-// which admits everybody or equals a rule of the action that mentions no row.
+// widens tells whether a model has rules of its own for any of the kinds, and none of
+// them admits everybody or equals a rule of the action that mentions no row.
 func widens(a *actionDecl, m *Model, kinds ...Kind) bool {
 	rules := rulesFor(m, kinds)
 	return len(rules) > 0 && !slices.ContainsFunc(rules, func(own *Rule) bool {

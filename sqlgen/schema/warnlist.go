@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// warnLists warns of each list that looks through rows for want of an index: those of what
-// every request has to filter by, or those that the rules admit.
+// warnLists warns of each list that scans rows for want of an index: the rows of the filters
+// that every request has, or those that the rules admit.
 func (c *checker) warnLists() {
 	for _, a := range c.actions {
 		if a.Kind != List || a.Custom || a.union != nil || a.tree.Incomplete() {
@@ -23,9 +23,9 @@ func (c *checker) warnLists() {
 	}
 }
 
-// warnRequired warns of a list that every request has to filter by fields of its own, of
-// which no index gives the rows in the order of the list. Behind a single to-one the
-// compiler makes one.
+// warnRequired warns of a list that every request filters by fields of its own, if no index
+// gives these rows in the order of the list. The compiler makes the index behind a single
+// to-one.
 func (c *checker) warnRequired(a *actionDecl, fields []*Field) {
 	if len(fields) == 1 && fields[0].FKOf != nil || slices.ContainsFunc(fields, func(f *Field) bool { return f.Unique }) {
 		return
@@ -36,8 +36,8 @@ func (c *checker) warnRequired(a *actionDecl, fields []*Field) {
 	}
 }
 
-// warnChoices warns of each field by which alone a request may filter a list, and with which
-// no index begins.
+// warnChoices warns of each field that no index begins with and that may be the only filter
+// of a request.
 func (c *checker) warnChoices(a *actionDecl) {
 	for _, in := range a.Reads {
 		if !in.Optional || in.Explicit || len(in.Path) > 1 {
@@ -65,9 +65,9 @@ func indexFor(a *Action, fields []*Field) []*Field {
 	return wanted
 }
 
-// wantsIndex tells whether equals on a field finds few rows, which an index gives. Of a
-// Boolean or enum it finds many: the order of the list comes by them soon. Markdown is
-// looked into.
+// wantsIndex tells whether equals on a field finds few rows, so that an index helps. On a
+// Boolean or enum it finds many, and the order of the list soon meets them. Markdown is
+// searched within.
 func wantsIndex(f *Field) bool {
 	if f.Type.Array || !f.Type.Kind.HasFilter("equals") || !takesIndex(f) {
 		return false
@@ -75,7 +75,7 @@ func wantsIndex(f *Field) bool {
 	return f.Enum == nil && f.Type.Kind != expr.Boolean && f.Type.Kind != expr.Markdown
 }
 
-// leadsIndex tells whether an index begins with a field: one that is declared, that of a key,
+// leadsIndex tells whether an index begins with a field: a declared one, that of a key,
 // or the one that the compiler makes for the order of a list.
 func leadsIndex(f *Field) bool {
 	m := f.Model
@@ -87,19 +87,19 @@ func leadsIndex(f *Field) bool {
 		})
 }
 
-// mayGoUnfiltered tells whether no field has to be filtered by.
+// mayGoUnfiltered tells whether a list has no required filter.
 func mayGoUnfiltered(a *Action) bool {
 	return !slices.ContainsFunc(a.Reads, func(in *Input) bool { return !in.Optional && !in.Explicit })
 }
 
-// isNarrowed tells whether each rule of a list compares the row with the caller, so that an
-// index of the rules finds the rows, and a filter is put to the caller's own.
+// isNarrowed tells whether each rule of a list compares the row with the caller. An index
+// of the rules then finds the rows, and a filter reads only the caller's own.
 func isNarrowed(a *Action) bool {
 	return !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !narrows(r.Expression) })
 }
 
-// narrows tells whether an expression can only be true of rows that have something in common
-// with the caller, by a column that the row itself has.
+// narrows tells whether an expression is true only of rows that share a value with the
+// caller, in a column of the row itself.
 func narrows(n expr.Node) bool {
 	switch n := n.(type) {
 	case *expr.Logic:
@@ -132,8 +132,8 @@ func isOfCaller(n expr.Node) bool {
 	return m.Identity && !m.Row
 }
 
-// requiredFilter returns the fields of a list's own model that every request filters by
-// with equals; none if it also filters by what no index of the model holds.
+// requiredFilter returns the fields of a list's own model that every request filters
+// by with equals. It returns none if a filter also needs a value outside the model's indexes.
 func requiredFilter(a *Action) []*Field {
 	var fields []*Field
 	for _, in := range a.Reads {
@@ -168,7 +168,7 @@ func isIndexed(m *Model, columns, others []string) bool {
 		slices.ContainsFunc(m.Uniques, func(u *Unique) bool { return begins(u.Fields) })
 }
 
-// namesOfIndex are the names by which an @index calls fields.
+// namesOfIndex returns the names of fields in an @index.
 func namesOfIndex(fields []*Field) string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
