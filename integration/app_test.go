@@ -85,8 +85,8 @@ func appOptions(dir string) pgtest.Options {
 	}}
 }
 
-// reinstall installs the project of a folder, as it is now, over what a database
-// holds.
+// reinstall installs the project of a folder, as it is now, over the content of a
+// database.
 func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
 	t.Helper()
 	compiled, err := compile(dir)
@@ -100,7 +100,7 @@ func reinstall(t *testing.T, db *pgtest.DB, dir string) install.Outcome {
 	return outcome
 }
 
-// app is an application that is being served.
+// app is an application under test.
 type app struct {
 	db     *pgtest.DB
 	url    string
@@ -120,8 +120,8 @@ func serveApp(t *testing.T, dir string) *app {
 	return serve(t, db, dir, db.ServerURL())
 }
 
-// serve serves what is installed in a database, as a login that has no rights but a
-// server's, until the test ends.
+// serve serves the app that is installed in a database until the test ends. The login
+// has only a server's rights.
 func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 	t.Helper()
 	return serveWith(t, db, dir, databaseURL, serving{})
@@ -130,18 +130,18 @@ func serve(t *testing.T, db *pgtest.DB, dir, databaseURL string) *app {
 // encryptionKey encrypts the secrets of all apps.
 const encryptionKey = "c2VjcmV0cyBvZiBhbGwgYXBwcyBvZiB0aGUgdGVzdHM="
 
-// serving is how an application is served, other than by default.
+// serving holds the options of a served application.
 type serving struct {
 	env   []string      // settings
 	store storage.Store // of file contents; nil means a folder that ends with the test
 	debug bool          // whether each request is logged
 
-	// identifier is who tells the callers, given what makes their tokens; nil means
-	// that the server does by itself.
+	// identifier identifies the callers, given the issuer of their tokens; nil means the
+	// server's default.
 	identifier func(*auth.Tokens) server.Identifier
 }
 
-// serveWith is serve with more to choose.
+// serveWith is serve with more options.
 func serveWith(t *testing.T, db *pgtest.DB, dir, databaseURL string, how serving) *app {
 	t.Helper()
 	key, otherKey := generateKey(t), generateKey(t)
@@ -243,7 +243,7 @@ func newTokens(t *testing.T, key []byte, baseURL string, now func() time.Time) *
 	return tokens
 }
 
-// token returns an access token of an identity, which is made if it is not there.
+// token returns an access token of an identity, which is made if it is missing.
 func (a *app) token(t *testing.T, identity string) string {
 	t.Helper()
 	_, err := a.db.Superuser(t).Exec(t.Context(), "insert into app.identity (id) values ($1) on conflict do nothing", identity)
@@ -306,7 +306,7 @@ func (a *app) try(ctx context.Context, method, path string, header http.Header, 
 	return response, string(text), err
 }
 
-// logBuffer keeps a log for the case that the test fails.
+// logBuffer keeps a log to show if the test fails.
 type logBuffer struct{ program.Output }
 
 func (b *logBuffer) Write(p []byte) (int, error) {

@@ -26,7 +26,7 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// The project that is attacked: notes, of which everybody sees and changes their own.
+// The attacked project: notes, which callers see and change only if they are their own.
 var attacked = map[string]string{
 	"schema.stern": `
 model Note {
@@ -57,8 +57,8 @@ begin
 end;
 $$;
 `,
-	// It enters another action under a name put together when it runs, which hides it from the
-	// compiler, and puts back what it entered with before anybody asks.
+	// It enters another action under a name that it builds at run time, hidden from the
+	// compiler, and restores the entered name before any check.
 	"functions/pretend.sql": `
 create function functions.pretend(action text) returns jsonb language plpgsql volatile as $$
 declare
@@ -77,7 +77,7 @@ begin
 end;
 $$;
 `,
-	// One connection for all: whatever a call leaves behind, the next one finds.
+	// One connection for all: each call finds what an earlier one left behind.
 	"sternpost.yaml": "database:\n  poolSize: 1\n  poolWait: 30\n",
 }
 
@@ -96,9 +96,9 @@ func authorized(token string) http.Header {
 	return http.Header{"Authorization": {"Bearer " + token}, "Content-Type": {"application/json"}}
 }
 
-// fragile panics in one call of ten of what a server is given: before the caller is
-// known, between the early decision and the call, and when the answer of the
-// database is at hand.
+// fragile panics in one of ten calls of the server's dependencies: before the caller is
+// known, between the early decision and the call, and when the answer of the database
+// has come.
 type fragile struct {
 	server.Identifier
 	storage.Store
@@ -129,9 +129,9 @@ func (f *fragile) DownloadURL(_ context.Context, key string, _ storage.Download)
 	return "https://files.example/" + key, nil
 }
 
-// TestNothingIsCarriedOver sends thousands of requests of two identities and of
-// nobody over one database connection, with errors, cancelled calls, panics and lost
-// connections in between. Nobody must ever see what is another's.
+// TestNothingIsCarriedOver sends thousands of requests of two identities and anonymous
+// callers over one database connection, with errors, cancelled calls, panics and lost
+// connections in between. No caller must ever see another's rows.
 func TestNothingIsCarriedOver(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, attacked)
@@ -295,8 +295,8 @@ func TestIdentityIsDeleted(t *testing.T) {
 	}
 }
 
-// TestSessionHasNoEffect calls functions in sessions that were tampered with, by
-// logins that may: what a session holds must not reach into an action.
+// TestSessionHasNoEffect calls functions in manipulated sessions, by logins that may do
+// so: the session must not affect an action.
 func TestSessionHasNoEffect(t *testing.T) {
 	t.Parallel()
 	db := installApp(t, writeProject(t, attacked))
@@ -373,9 +373,8 @@ func TestSessionHasNoEffect(t *testing.T) {
 	}
 }
 
-// TestPlansAreNotMixedUp holds what row security rests on: whatever other actions ran
-// before on a connection, no matter who called them, each action answers as on a fresh
-// one.
+// TestPlansAreNotMixedUp tests what row security relies on: each action answers as on a
+// fresh connection, regardless of the actions and callers before it.
 func TestPlansAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	db := installApp(t, writeProject(t, attacked))
@@ -488,7 +487,7 @@ func TestInputIsNeverSQL(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	// Every place that takes text, marked by %q.
+	// All places that take text, marked by %q.
 	requests := []string{
 		`get_note ID`,
 		`create_note {"owner":{"id":"ann"},"text":%q,"code":%q,"tags":[%q]}`,
@@ -524,7 +523,7 @@ func TestInputIsNeverSQL(t *testing.T) {
 				if i%2 == 1 {
 					callContext = `{}`
 				}
-				// An answer or a refusal: what matters is what was run.
+				// An answer or a refusal: only the statements matter.
 				_, _ = conn.Exec(t.Context(), "select api."+function+"($1, $2)", filled, callContext)
 			}
 		}

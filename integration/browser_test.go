@@ -10,16 +10,16 @@ import (
 // pagesDir has the scripts that use pages with Chromium.
 const pagesDir = "clients/pages"
 
-// findBrowser returns the path of Chromium, with what the scripts need installed. The test is skipped where there is none,
-// with what that means.
+// findBrowser returns the path of Chromium, and installs the modules of the scripts. It skips the test without Chromium
+// and says the consequence.
 func findBrowser(t *testing.T, consequence string) string {
 	t.Helper()
 	program.Modules(t, pagesDir, consequence)
 	return program.Chromium(t, consequence)
 }
 
-// browse runs a script with a browser, and compares what it prints. The script is told what is expected, so that it waits
-// for what a page has yet to show.
+// browse runs a script with a browser, and compares its output. The script knows the expected output, so that it waits
+// for it to appear.
 func browse(t *testing.T, browser, want, script string, args ...string) {
 	t.Helper()
 	got := node(t, pagesDir, []string{"CHROMIUM=" + browser, "EXPECTED=" + want}, append([]string{script}, args...)...)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCallerWithoutProfile says what a caller lacks whose profile a required field is set from.
+// TestCallerWithoutProfile tests the error for a caller without the profile that sets a required field.
 func TestCallerWithoutProfile(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": `

@@ -14,7 +14,7 @@ import (
 )
 
 // clientsOf writes the clients of all APIs of a project, by the name of the file: that of the
-// project and, other than for the first one, that of the API.
+// project and, except for the first one, that of the API.
 func clientsOf(t *testing.T, name, dir string) map[string]string {
 	t.Helper()
 	m := account.Extend(manifestOf(t, dir), account.Offer{Mail: true, Passwords: true})
@@ -75,8 +75,8 @@ func TestKeptClients(t *testing.T) {
 	}
 }
 
-// TestClientRuntime checks by itself, under more than TypeScript's strict mode, what all
-// clients have in common.
+// TestClientRuntime checks the part that all clients share, under more than TypeScript's
+// strict mode.
 func TestClientRuntime(t *testing.T) {
 	t.Parallel()
 	program.Modules(t, typescriptDir, "the runtime of clients is not checked")
@@ -87,8 +87,8 @@ func TestClientRuntime(t *testing.T) {
 	node(t, "../server/client/runtime", nil, filepath.Join(modules, "typescript/bin/tsc"), "-p", ".")
 }
 
-// typescriptFolder is a folder with clients of the example apps and some of the programs
-// that use them, where TypeScript is at hand.
+// typescriptFolder is a folder with TypeScript, clients of the example apps and some of
+// the programs that use them.
 func typescriptFolder(t *testing.T, programs ...string) string {
 	t.Helper()
 	work := t.TempDir()
@@ -145,8 +145,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// TestClientPage runs the examples of the page about the client, as they are there one after
-// the other, with a client that the command on the page prints.
+// TestClientPage runs the examples of the page about the client, in their order, with a
+// client that the command on the page prints.
 func TestClientPage(t *testing.T) {
 	t.Parallel()
 	program.Modules(t, typescriptDir, "the examples of the page about the client are neither compiled nor run")

@@ -10,7 +10,7 @@ import (
 )
 
 // TestManyClients lets many clients work at once: each must see its own records as it
-// left them, and together they must not break a unique constraint.
+// left them, and together they must not violate a unique constraint.
 func TestManyClients(t *testing.T) {
 	t.Parallel()
 	db := installApp(t, appDir("workshop"))
@@ -30,7 +30,7 @@ func TestManyClients(t *testing.T) {
 		}
 	}
 
-	// In every round all clients wanted the same e-mail address, and one got it.
+	// In every round all clients wanted the same e-mail address, and one of them got it.
 	_, got := a.send(t, "POST", "/api/json/listCustomers", nil, `{"where":{"email":{"notEquals":null}},"first":1,"totalCount":true}`)
 	if want := fmt.Sprintf(`"totalCount":%d}`, rounds); !strings.Contains(got, want) {
 		t.Errorf("customers with an address: got %s, want %s", got, want)
@@ -42,7 +42,7 @@ func TestManyClients(t *testing.T) {
 }
 
 // work is one client: in each round it makes a customer, changes it, reads it, and
-// tries to take an address that only one may have.
+// tries to take an address that only one customer may have.
 func work(ctx context.Context, a *app, client, rounds int) error {
 	call := func(action, body string) (int, string, error) {
 		response, text, err := a.try(ctx, "POST", "/api/json/"+action, nil, body)

@@ -16,21 +16,21 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 )
 
-// TestCases runs the cases in testdata. Each is an application and what is said to
-// it, in sections:
+// TestCases runs the cases in testdata. Each is an application and its requests, in
+// sections:
 //
 //	app            the name of an example app; or else
 //	schema.stern   and other files of a project
 //	rows.sql       rows to begin with
-//	ids <path>     requests to a list and the ids that come, see list
+//	ids <path>     requests to a list and the ids that it answers, see list
 //	anything else  is the title of an exchange, see exchange
 func TestCases(t *testing.T) {
 	t.Parallel()
 	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) { runCase(t, c.Archive) })
 }
 
-// runCase says in order what a case says. A later section may use what an earlier
-// one has done.
+// runCase runs the sections of a case in order. A later section may use the results of
+// an earlier one.
 func runCase(t *testing.T, archive *txtar.Archive) {
 	files, dir, rows := map[string]string{}, "", ""
 	for _, f := range archive.Files {
@@ -89,8 +89,8 @@ func isProjectFile(name string) bool {
 	return slices.Contains([]string{".stern", ".yaml", ".sql"}, filepath.Ext(name)) && !strings.Contains(name, " ")
 }
 
-// exchange says what a section says and compares the response. It returns the
-// section with the body that came, for an update.
+// exchange sends the request of a section and compares the response. It returns the
+// section with the received body, for an update.
 func (a *app) exchange(t *testing.T, known variables, title, text string) string {
 	t.Helper()
 	e, err := parseExchange(text)
@@ -140,12 +140,12 @@ func (a *app) exchange(t *testing.T, known variables, title, text string) string
 	return text
 }
 
-// list sends requests to a list, one a line, and compares the ids that come:
+// list sends requests to a list, one a line, and compares the ids of the answers:
 //
 //	{"first":2,"after":"{end}"} => < c d >
 //
-// A < says that there are records before the page, a > that there are some behind
-// it. {start} and {end} are the cursors of the page before.
+// A < says that there are records before the page, a > that there are some after it.
+// {start} and {end} are the cursors of the page before.
 func (a *app) list(t *testing.T, known variables, path, text string) {
 	t.Helper()
 	for line := range strings.Lines(text) {

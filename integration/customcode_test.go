@@ -75,8 +75,8 @@ model Note {
 	a.await(t, "bump", `{"by":2}`, fmt.Sprint(2*versions))
 }
 
-// leaving is a project whose code hides what it sets from the compiler: names put together
-// when it runs.
+// leaving is a project whose code hides its settings from the compiler: it builds their
+// names at run time.
 var leaving = map[string]string{
 	"schema.stern": `
 model Note {
@@ -138,14 +138,14 @@ $$;
 `,
 }
 
-// TestCodeLeavesNothing holds that a call of custom code leaves nothing to the next one on
-// its connection: no plan that was made for another action, and no setting.
+// TestCodeLeavesNothing tests that a call of custom code leaves nothing to the next one on
+// its connection: no plan for another action, and no setting.
 func TestCodeLeavesNothing(t *testing.T) {
 	t.Parallel()
 	leavesNothing(t, func(databaseURL string) string { return databaseURL })
 }
 
-// leavesNothing is that test, on the way to the database that it is given.
+// leavesNothing is that test, with a given route to the database.
 func leavesNothing(t *testing.T, through func(databaseURL string) string) {
 	dir := writeProject(t, leaving)
 	db := installApp(t, dir)
@@ -154,7 +154,7 @@ func leavesNothing(t *testing.T, through func(databaseURL string) string) {
 		insert into app.note (text, owner_id) values ('one', 'ann'), ('two', 'ann')`); err != nil {
 		t.Fatal(err)
 	}
-	// One connection, which no call shares.
+	// One connection, which the calls use in turn.
 	a := serveWith(t, db, dir, through(db.ServerURL()), serving{env: []string{"STERNPOST_DATABASE_POOL_SIZE=1"}})
 	ask := func(action, body string) string {
 		t.Helper()

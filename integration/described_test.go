@@ -17,13 +17,13 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// described counts the responses that were compared with the description of their
-// API, of all tests.
+// described counts the responses, in all tests, that were compared with the description
+// of their API.
 var described atomic.Int64
 
-// describedTransport compares every response of an action with what the description
-// of its API says: the status is declared, and the body fits its schema. A response
-// that does not fit becomes an error, which ends the request.
+// describedTransport compares every response of an action with the description of its
+// API: the status is declared, and the body fits its schema. A response that does not fit
+// becomes an error, which ends the request.
 type describedTransport struct {
 	inner http.RoundTripper
 	base  string // the address of the service
@@ -36,7 +36,7 @@ func newDescribedTransport(inner http.RoundTripper, base string) *describedTrans
 	return &describedTransport{inner: inner, base: base, documents: map[string][]*apiDocument{}}
 }
 
-// CloseIdleConnections closes those of the transport inside.
+// CloseIdleConnections closes those of the inner transport.
 func (d *describedTransport) CloseIdleConnections() {
 	if c, ok := d.inner.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -68,11 +68,11 @@ func (d *describedTransport) RoundTrip(request *http.Request) (*http.Response, e
 	return response, nil
 }
 
-// errUndescribed is of a response whose request is none that a document describes.
+// errUndescribed is for the response to a request that no document describes.
 var errUndescribed = errors.New("not described")
 
-// check compares a response with the newest document, and since a release may have
-// been replaced meanwhile, with those before.
+// check compares a response with the newest document, and, since a release may have
+// replaced it meanwhile, with the earlier ones.
 func (d *describedTransport) check(request *http.Request, api string, response *http.Response, body []byte) error {
 	documents, err := d.refresh(request, api)
 	if err != nil {
@@ -95,7 +95,7 @@ func (d *describedTransport) check(request *http.Request, api string, response *
 	return first
 }
 
-// describedPath is the path of a request as a document has it.
+// describedPath is the path of a request as a document writes it.
 func describedPath(path string) string {
 	for _, endpoint := range []string{"/auth/authorize/", "/auth/callback/"} {
 		if strings.HasPrefix(path, endpoint) {
@@ -105,8 +105,8 @@ func describedPath(path string) string {
 	return path
 }
 
-// refresh asks for the document of an API unless it is known, and returns all that
-// there have been.
+// refresh asks for the document of an API unless it is known, and returns all documents
+// so far.
 func (d *describedTransport) refresh(cause *http.Request, api string) ([]*apiDocument, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -133,7 +133,7 @@ func (d *describedTransport) refresh(cause *http.Request, api string) ([]*apiDoc
 	return d.documents[api], nil
 }
 
-// apiDocument is an OpenAPI document whose schemas can be compared with.
+// apiDocument is an OpenAPI document with schemas to compare with.
 type apiDocument struct {
 	etag     string
 	tree     map[string]any
@@ -162,7 +162,7 @@ func readDocument(text io.Reader, etag string) (*apiDocument, error) {
 	return &apiDocument{etag: etag, tree: object, compiler: compiler, schemas: map[string]*jsonschema.Schema{}}, nil
 }
 
-// assertFiles makes a format of what is known of file inputs beyond their schema: text
+// assertFiles turns the rule of file inputs beyond their schema into a format: a text
 // that begins as a data URL must be one.
 func assertFiles(value any) {
 	switch v := value.(type) {
@@ -217,7 +217,7 @@ func pointer(names ...string) string {
 	return b.String()
 }
 
-// check compares a response with what is declared for its path.
+// check compares a response with the declaration of its path.
 func (d *apiDocument) check(path string, response *http.Response, body []byte) error {
 	if d.at("paths", path) == nil {
 		return errUndescribed
@@ -272,7 +272,7 @@ func (d *apiDocument) check(path string, response *http.Response, body []byte) e
 	return schema.Validate(value)
 }
 
-// TestResponsesAreCompared gives the comparison responses that are not as described.
+// TestResponsesAreCompared gives the comparison responses that do not fit.
 func TestResponsesAreCompared(t *testing.T) {
 	t.Parallel()
 	document, err := readDocument(strings.NewReader(`{"paths":{"/api/json/getNote":{"post":{"responses":{

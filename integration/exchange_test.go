@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// exchange is a request and the response that it gets, as a section of a case:
+// exchange is a request and its response, as a section of a case:
 //
 //	POST /api/json/createCustomer
 //	Authorization: Bearer {token ada}
@@ -21,9 +21,9 @@ import (
 //
 //	{"id":"{id ada}","name":"Ada",…}
 //
-// The body of the response is compared byte for byte, but it may be broken into
-// lines, of which the indentation does not count. Headers that matter, and that the
-// section does not name, must be absent.
+// The body of the response is compared byte for byte, but it may be broken into lines,
+// whose indentation does not count. Headers that matter must be absent unless the
+// section names them.
 type exchange struct {
 	method, path string
 	header       http.Header
@@ -76,7 +76,7 @@ func parseMessage(text string) (first string, header http.Header, body string, e
 	return lines[0], header, strings.TrimRight(body, "\n"), nil
 }
 
-// unbroken puts a body together that is broken into lines.
+// unbroken joins the lines of a body.
 func unbroken(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
@@ -85,12 +85,11 @@ func unbroken(text string) string {
 	return strings.Join(lines, "")
 }
 
-// variables are the values that placeholders stand for.
+// variables are the values of placeholders.
 type variables map[string]string
 
-// placeholder is {name}, which stands for a value that is known; or {kind} or
-// {kind name}, which in a response stands for any value of a kind and, with a name,
-// makes it known.
+// placeholder is {name}, which means a known value; or {kind} or {kind name}, which in
+// a response means any value of a kind and, with a name, defines it.
 var placeholder = regexp.MustCompile(`\{[a-z][a-z0-9]*( [a-z0-9]+)?\}`)
 
 // kinds are the kinds of values that differ from run to run.
@@ -102,7 +101,7 @@ func kinds() map[string]*regexp.Regexp {
 	}
 }
 
-// fill puts values in the place of the placeholders of a request.
+// fill replaces the placeholders of a request with values.
 func (v variables) fill(text string) (string, error) {
 	var unknown string
 	filled := placeholder.ReplaceAllStringFunc(text, func(p string) string {
@@ -118,7 +117,7 @@ func (v variables) fill(text string) (string, error) {
 	return filled, nil
 }
 
-// match compares what came with what is wanted, and learns values from it.
+// match compares a received text with the wanted one, and learns values from it.
 func (v variables) match(want, got string) bool {
 	for want != "" {
 		at := placeholder.FindStringIndex(want)
@@ -154,8 +153,8 @@ func (v variables) match(want, got string) bool {
 	return got == ""
 }
 
-// generalize puts placeholders in the place of what differs from run to run, for a
-// body to be kept. Names that the body before gave to values are given again.
+// generalize replaces values that differ from run to run with placeholders, for a body
+// to be kept. It reuses the names that the body before gave to values.
 func (v variables) generalize(before, body string) string {
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		if value := v[name]; len(value) >= 20 { // no text that could be there by chance
@@ -195,8 +194,8 @@ func notableHeaders() []string {
 	}
 }
 
-// checkHeader compares a header with what a section names and with what every
-// response has.
+// checkHeader compares a header with the headers of a section and those of every
+// response.
 func checkHeader(got, want http.Header, body string) []string {
 	var problems []string
 	expect := func(name string, want []string) {

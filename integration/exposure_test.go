@@ -10,7 +10,7 @@ import (
 )
 
 // TestExposure asks for every action and upload route of each example app in each of
-// its APIs: it is there exactly where the description of the API has it.
+// its APIs: it exists exactly where the description of the API has it.
 func TestExposure(t *testing.T) {
 	t.Parallel()
 	apps, err := os.ReadDir("apps")
@@ -34,7 +34,7 @@ func TestExposure(t *testing.T) {
 			hidden := 0
 			for _, api := range slices.Sorted(maps.Keys(exposed)) {
 				for _, route := range slices.Sorted(maps.Keys(routes)) {
-					// No action takes an array, so one that is there says so and does nothing.
+					// No action takes an array, so an existing one says so and does nothing.
 					want := http.StatusBadRequest
 					if !slices.Contains(exposed[api], route) {
 						want = http.StatusNotFound
@@ -79,8 +79,7 @@ func (a *app) describedRoutes(t *testing.T, api string) []string {
 	return routes
 }
 
-// TestExposureOfLedger compares what the APIs of the ledger have with what its schema
-// says.
+// TestExposureOfLedger compares the actions of the ledger's APIs with its schema.
 func TestExposureOfLedger(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("ledger"))

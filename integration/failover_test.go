@@ -24,8 +24,8 @@ type pair struct {
 	dir              string
 }
 
-// newPair makes a pair. Where it is synchronous, the primary says that nothing is committed
-// that the standby does not have.
+// newPair makes a pair. In a synchronous pair the primary confirms a commit only if the
+// standby has it.
 func newPair(t *testing.T, isSynchronous bool) *pair {
 	t.Helper()
 	p := &pair{primary: pgtest.NewNode(t), dir: writeProject(t, map[string]string{"schema.stern": notes})}
@@ -38,7 +38,7 @@ func newPair(t *testing.T, isSynchronous bool) *pair {
 	return p
 }
 
-// outcomes is what clients were told of their writes, by the text that they wrote.
+// outcomes are the answers that clients got to their writes, by the text that they wrote.
 type outcomes struct {
 	mu      sync.Mutex
 	told    map[string]string // acknowledged, unknown or refused
@@ -123,8 +123,8 @@ func (o *outcomes) awaitMore(t *testing.T, more int) time.Duration {
 	return 0
 }
 
-// compare compares what clients were told with what is stored. It returns how many writes
-// were acknowledged and are lost; any other difference fails the test.
+// compare compares the answers to clients with the stored rows. It returns how many
+// acknowledged writes are lost; any other difference fails the test.
 func (o *outcomes) compare(t *testing.T, db *pgtest.DB) (lost int) {
 	t.Helper()
 	rows, err := db.Superuser(t).Query(t.Context(), "select text, count(*) from app.note group by text")
@@ -160,7 +160,7 @@ func (o *outcomes) compare(t *testing.T, db *pgtest.DB) (lost int) {
 }
 
 // TestFailover kills a primary under load and promotes its standby. Servers that know both
-// write again by themselves, and what they said holds.
+// write again by themselves, and their answers stay true.
 func TestFailover(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -193,7 +193,7 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// TestCommandsFindThePrimary gives commands several hosts, of which the first only reads.
+// TestCommandsFindThePrimary gives commands several hosts. The first one only reads.
 func TestCommandsFindThePrimary(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
@@ -224,7 +224,7 @@ func TestCommandsFindThePrimary(t *testing.T) {
 	if applied, err := migrate.Up(t.Context(), folder, options); err != nil || applied == 0 {
 		t.Errorf("migrate up: applied %d, error %v", applied, err)
 	}
-	// A URL that says which host it means is taken at its word.
+	// A URL that names its kind of host is obeyed.
 	conn, err := postgres.Connect(t.Context(), several+"&target_session_attrs=standby")
 	if err != nil {
 		t.Fatal(err)
@@ -269,7 +269,7 @@ func TestServerOnReplica(t *testing.T) {
 }
 
 // TestNameThatMoves lets the name of the database lead elsewhere, as those of providers do
-// after a failover, while the connections that are open stay where they are.
+// after a failover, while open connections stay.
 func TestNameThatMoves(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, false)
@@ -280,7 +280,7 @@ func TestNameThatMoves(t *testing.T) {
 	}
 	name.lead(t, p.db.LoginURL())
 	a.await(t, "createNote", `{"text":"one"}`, `"text":"one"`)
-	// Every connection leads to the primary then: none refuses.
+	// Every connection then leads to the primary: none refuses.
 	for range 20 {
 		if response, got := a.send(t, "POST", "/api/json/createNote", nil, `{"text":"one more"}`); response.StatusCode != 200 {
 			t.Errorf("a write on the primary: got %d %s", response.StatusCode, got)
@@ -288,8 +288,8 @@ func TestNameThatMoves(t *testing.T) {
 	}
 }
 
-// TestCommitWithoutStandby ends a write that waits for a standby which does not answer. It
-// is in the primary and may be lost with it, so it must not be acknowledged.
+// TestCommitWithoutStandby ends a write that waits for a standby that does not answer. The
+// primary has it and may lose it, so it must not be acknowledged.
 func TestCommitWithoutStandby(t *testing.T) {
 	t.Parallel()
 	p := newPair(t, true)

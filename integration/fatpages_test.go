@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// fatSchema has lists of every form, of rows of which some are fat in one way or another.
+// fatSchema has lists of every form. Some of their rows are fat in one way or another.
 const fatSchema = `
 model Author {
   fields { name Text  bio Markdown?  posts Post[]  agent Agent? }
@@ -49,7 +49,7 @@ union Thing {
 `
 
 // fatRows fills it: most rows are thin, and some have a member of up to 30,000 bytes,
-// with characters that JSON writes as several.
+// with characters that take several in JSON.
 const fatRows = `
 insert into app.agent (id, name) select 'g' || n, repeat('g', case n % 3 when 0 then 4000 else 10 end) from generate_series(1, 5) as n;
 insert into app.author (id, name, bio, agent_id)
@@ -108,8 +108,8 @@ func (p *fatPage) bytes() int {
 	return n
 }
 
-// A page ends early where its records would have more bytes than allowed, whatever makes
-// them fat, and paging on shows every row once: forward, backward and by offset.
+// A page ends early if its records have more bytes than allowed, from any cause. Paging on
+// shows every row once: forward, backward and by offset.
 func TestFatPages(t *testing.T) {
 	t.Parallel()
 	const limit = 20_000
@@ -195,7 +195,7 @@ func TestFatPages(t *testing.T) {
 				}
 				if more {
 					early++
-					// It does not end earlier than it must.
+					// It does not end too early.
 					if p.bytes()+size[next] < limit*9/10 {
 						t.Errorf("a page ended with %d bytes before a record of %d", p.bytes(), size[next])
 					}
@@ -267,8 +267,8 @@ func TestFatPages(t *testing.T) {
 	}
 }
 
-// What is shown of a record does not depend on whether its page ends early: a page of
-// one byte has one record, as it is.
+// A record is shown the same whether or not its page ends early: a page of one byte has
+// one record, complete.
 func TestFatRecordsAreWhole(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": fatSchema, "functions/codePosts.sql": fatCode})

@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// Files of messages, which custom code reads and answers, and of a union.
+// Files of a union and of messages, which custom code reads and answers.
 const albumSchema = `
 model Photo {
   fields {
@@ -161,14 +161,14 @@ func TestFilesOfCustomCodeAndUnions(t *testing.T) {
 			t.Errorf("POST %s: got %d %s, want 404", route, status, text)
 		}
 	}
-	// An input of a create with custom code has one, with what the field takes.
+	// An input of a create with custom code has one, with the limits of the field.
 	a.refuses(t, "importPhoto/upload/image", "", `{"filename":"a","contentType":"text/html","size":3}`, "contentType", "content type text/html is not accepted")
 	imported := read[added](t, a.ok(t, "importPhoto", "", `{"title":"b","image":"`+a.sent(t, "importPhoto/upload/image", "", "image/png", "sent")+`"}`))
 	if imported.Image == nil || string(storagetest.Fetch(t, imported.Image.URL)) != "sent" {
 		t.Errorf("importPhoto: got %+v", imported.Image)
 	}
 
-	// One that is sent and answered is so at every depth.
+	// A message that is sent and answered has it at every depth.
 	kept := read[struct {
 		Image file
 		Notes []struct{ Scan *file }

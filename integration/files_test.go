@@ -18,8 +18,8 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// filesSchema has files of every kind: one and several, on the way to another row,
-// stored by @set, with rules that need a row, a caller, or nothing.
+// filesSchema has files of every kind: single and several, in a related row, stored by
+// @set, with rules that need a row, a caller, or nothing.
 const filesSchema = `
 model Author {
   fields {
@@ -78,7 +78,7 @@ func serveFiles(t *testing.T, how serving) *filesApp {
 	return &filesApp{app: serveWith(t, db, dir, db.ServerURL(), how), store: how.store, isInline: how.store == nil && !slices.Contains(how.env, diskType)}
 }
 
-// onBucket is how it is served on a bucket of its own.
+// onBucket serves it on a bucket of its own.
 func onBucket(t *testing.T) serving {
 	t.Helper()
 	g := storagetest.SharedGateway(t)
@@ -91,7 +91,7 @@ func onBucket(t *testing.T) serving {
 
 const diskType = "STERNPOST_STORAGE_TYPE=disk"
 
-// onDisk is how it is served with files on the disk of the server, as in production.
+// onDisk serves it with files on the disk of the server, as in production.
 func onDisk() serving {
 	return serving{env: []string{diskType, "STERNPOST_STORAGE_RESERVE=0"}}
 }
@@ -119,7 +119,7 @@ func (a *filesApp) post(t *testing.T, path, identity, body string) (int, string)
 	return response.StatusCode, text
 }
 
-// ok is post for what must succeed.
+// ok is post for calls that must succeed.
 func (a *filesApp) ok(t *testing.T, path, identity, body string) string {
 	t.Helper()
 	status, text := a.post(t, path, identity, body)
@@ -149,7 +149,7 @@ func (a *filesApp) mint(t *testing.T, route, identity, filename, contentType str
 	return m
 }
 
-// put sends what was announced.
+// put sends the announced upload.
 func put(t *testing.T, m minted, contents string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), "PUT", m.URL, strings.NewReader(contents))
@@ -274,7 +274,7 @@ func TestFileByUpload(t *testing.T) {
 		if got.Cover.Key != created.Cover.Key {
 			t.Errorf("the key changed from %s to %s", created.Cover.Key, got.Cover.Key)
 		}
-		// A key is used once, and the key of the response is none.
+		// A key is used once, and the key of the response cannot be used.
 		for _, key := range []string{m.Key, created.Cover.Key} {
 			a.refuses(t, "createArticle", "", `{"title":"b","cover":"`+key+`"}`, "cover", "is not an upload key for this input")
 		}
@@ -295,7 +295,7 @@ func (a *filesApp) refuses(t *testing.T, action, identity, body, field, problem 
 func TestInlineFiles(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, a *filesApp) {
-		// Neither type nor size is checked of an inline file.
+		// An inline file is not checked for type or size.
 		long := strings.Repeat("x", 6000)
 		created := read[article](t, a.ok(t, "createArticle", "", `{"title":"a","cover":"`+dataURL("text/csv;charset=utf-8", "%C3%BC%20a.csv", long)+`"}`))
 		c := created.Cover
@@ -331,7 +331,7 @@ func TestInlineFiles(t *testing.T) {
 	})
 }
 
-// Files are wherever a record does.
+// Files are in every shown record.
 func TestFilesInResults(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, serving{})
@@ -399,8 +399,8 @@ func TestInlineFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// Anyone who is refused before the row leaves nothing behind; what was stored for a
-// call that fails later is queued for deletion, and its upload can be used again.
+// A caller who is refused before the row leaves nothing behind. A file stored for a call
+// that fails later is queued for deletion, and its upload can be used again.
 func TestFilesOfRefusedCalls(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, onBucket(t))
@@ -424,7 +424,7 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 		t.Errorf("refused callers left %s: %v", o.Key, err)
 	}
 
-	// A row that is missing, a title that is taken, and a row that is somebody else's.
+	// A missing row, a taken title, and another's row.
 	key := a.sent(t, "createArticle/upload/cover", "", "image/png", "uploaded")
 	a.ok(t, "createArticle", "", `{"title":"taken"}`)
 	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // so that a row might admit her
@@ -444,7 +444,7 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 		t.Errorf("calls that failed left %s: %v", o.Key, err)
 	}
 
-	// Only what was really stored counts: of the second, since the row decided the others.
+	// Only stored files count: only the second call's, since the row decided the others.
 	var failed string
 	a.query(t, `select string_agg(split_part(caller, ' ', 1) || ' ' || bytes, ', ') from platform.file_failure`, &failed)
 	if failed != "address 8" {
@@ -459,8 +459,8 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 	}
 }
 
-// A caller who had too much stored for calls that failed stores nothing more within the hour, and
-// nobody else is kept from it.
+// A caller with too much stored for failed calls stores nothing more within the hour. Other callers
+// are not affected.
 func TestFilesOfFailedCallsAreBounded(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, serving{})
@@ -492,13 +492,13 @@ func TestFilesOfFailedCallsAreBounded(t *testing.T) {
 			} else if response.StatusCode != http.StatusOK {
 				t.Errorf("%s, %s: got %d %s", c.set, name, response.StatusCode, got)
 			}
-			// What has no file is not concerned.
+			// Rows without file are not affected.
 			if status, got := a.post(t, "createArticle", who, fmt.Sprintf(`{"title":"%d%s without"}`, time.Now().UnixNano(), name)); status != http.StatusOK {
 				t.Errorf("%s, %s, without file: got %d %s", c.set, name, status, got)
 			}
 		}
 	}
-	// Whose hour has ended begins anew.
+	// After the hour the count begins anew.
 	if status, _ := a.post(t, "createArticle", "", taken); status != http.StatusBadRequest {
 		t.Fatalf("a title that is taken: got %d", status)
 	}
@@ -509,9 +509,9 @@ func TestFilesOfFailedCallsAreBounded(t *testing.T) {
 	}
 }
 
-// What a browser would run is never shown by it, however it came and whatever the
-// contents begin with. A folder's files are data URLs, which browsers do not open
-// as pages; the service itself hands out none.
+// Active content is never shown by a browser, regardless of its way in and its first bytes.
+// A folder's files are data URLs, which browsers do not open as pages; the service itself
+// hands out none.
 func TestFilesAreNotRun(t *testing.T) {
 	t.Parallel()
 	const script = "<script>alert(1)</script>"
@@ -533,7 +533,7 @@ func TestFilesAreNotRun(t *testing.T) {
 			{"application/x-shockwave-flash", "FWS", "attachment"},
 			{"text/csv", script, "attachment"},
 
-			// Shown, as what their type says, which is sent with them.
+			// Shown, as their type says, which is sent with them.
 			{"image/gif", "GIF89a/*" + script + "*/", "inline"},
 			{"image/png", script, "inline"},
 			{"application/pdf", "%PDF-1.7 " + script, "inline"},
@@ -563,7 +563,7 @@ func TestFilesAreNotRun(t *testing.T) {
 	})
 }
 
-// checkDownload gets a file and looks at what a browser is told of it.
+// checkDownload gets a file and checks the headers for the browser.
 func checkDownload(t *testing.T, url, contentType, disposition, contents string) {
 	t.Helper()
 	response, err := http.Get(url)
@@ -586,7 +586,7 @@ func checkDownload(t *testing.T, url, contentType, disposition, contents string)
 	}
 }
 
-// handsOutNothing holds that a folder's contents are at no address of the service.
+// handsOutNothing tests that a folder's contents are at no address of the service.
 func (a *filesApp) handsOutNothing(t *testing.T, m minted, key string) {
 	t.Helper()
 	for path, want := range map[string]int{
@@ -601,7 +601,7 @@ func (a *filesApp) handsOutNothing(t *testing.T, m minted, key string) {
 	}
 }
 
-// What a field accepts binds inline files where the server checks them, and only there.
+// The limits of a field bind inline files only where the server checks them.
 func TestInlineFilesAreChecked(t *testing.T) {
 	t.Parallel()
 	checked := serveFiles(t, serving{env: []string{"STERNPOST_UPLOADS_INLINE=checked"}})
@@ -635,7 +635,7 @@ func TestInlineFilesAreChecked(t *testing.T) {
 	}
 }
 
-// TestFilesInAny holds that Any is any JSON: the object of a file gets no url there, and a data
+// TestFilesInAny tests that Any is any JSON: a file object gets no url there, and a data
 // URL stays a text.
 func TestFilesInAny(t *testing.T) {
 	t.Parallel()

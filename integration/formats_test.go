@@ -14,9 +14,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// newSchemaCompiler returns a general JSON Schema validator (2020-12), as a client
-// would use one, which asserts our formats. They are written here once more, by other
-// means than the server's.
+// newSchemaCompiler returns a general JSON Schema validator (2020-12), as a client would
+// use one, which asserts our formats. Their code here is independent of the server's.
 func newSchemaCompiler() *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
@@ -141,8 +140,7 @@ func isDataURL(s string) bool {
 	return err == nil && names == 1 && !strings.ContainsAny(data, "\r\n")
 }
 
-// isDecimal accepts up to 38 digits, 18 of them behind the point, however they are
-// written.
+// isDecimal accepts up to 38 digits, 18 of them behind the point, in every notation.
 func isDecimal(s string) bool {
 	r, ok := new(big.Rat).SetString(s)
 	if !ok {

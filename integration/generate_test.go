@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// requestGenerator makes requests from published schemas: such that fit, mostly, and
-// such that are spoilt in one place or more.
+// requestGenerator makes requests from published schemas: mostly fitting ones, and ones
+// that are spoilt in one or more places.
 type requestGenerator struct {
 	*rand.Rand
 	schemas map[string]any // components by name
@@ -36,8 +36,8 @@ func (g requestGenerator) resolve(schema any) map[string]any {
 	return s
 }
 
-// maxGeneratedDepth is where optional members end, so that schemas that contain
-// themselves do.
+// maxGeneratedDepth is the depth without optional members, so that recursive schemas
+// end.
 const maxGeneratedDepth = 6
 
 // value makes a value that fits a schema.
@@ -90,8 +90,8 @@ func kindsOf(s map[string]any) []string {
 	return nil
 }
 
-// object makes an object with its required members and some of the others. Members
-// that exclude each other, as those that page do, are left out.
+// object makes an object with its required members and some of the others. It leaves out
+// members that exclude each other, such as those for paging.
 func (g requestGenerator) object(s map[string]any, depth int) any {
 	properties, _ := s["properties"].(map[string]any)
 	names := slices.Sorted(maps.Keys(properties))
@@ -125,8 +125,8 @@ func (g requestGenerator) object(s map[string]any, depth int) any {
 	return o
 }
 
-// excluded tells whether a member must not be beside those that there are, or
-// needs another.
+// excluded tells whether a member must not be beside the existing ones, or needs
+// another.
 func excluded(dependent map[string]any, o map[string]any, name string) bool {
 	forbids := func(holder, member string) bool {
 		rule, _ := dependent[holder].(map[string]any)

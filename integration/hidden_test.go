@@ -88,7 +88,7 @@ func parcelFiles() map[string]string {
 var cursors = regexp.MustCompile(`"(?:start|end)Cursor":"([^"]*)"`)
 
 // TestHidden calls every sort of action as several callers, also in ways that fail: no
-// response and no log shows what a hidden field holds, and callers get what they may all the same.
+// response and no log shows a hidden value, and callers still get the rest.
 func TestHidden(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, parcelFiles())
@@ -141,7 +141,7 @@ func TestHidden(t *testing.T) {
 		{"sendJudged", `{"number":"N4","token":"canary-refused","owner":{"id":"a"}}`, 403, 403, 403, ``},
 		{"sendCoded", `{"number":"N5","token":"canary-n5","owner":{"id":"a"}}`, 0, 0, 200, `"number":"N5"`},
 
-		// What is taken, too long, not valid, of another type, or points nowhere.
+		// A value that is taken, too long, not valid, of another type, or points nowhere.
 		{"send", `{"number":"N6","token":"canary-p","owner":{"id":"a"},"items":[]}`, 400, 400, 400, ``},
 		{"change", `{"where":{"id":"p"},"values":{"token":"canary-q"}}`, 400, 400, 400, ``},
 		{"change", `{"where":{"id":"p"},"values":{"token":"canary-bad"}}`, 409, 409, 409, ``},
@@ -189,8 +189,8 @@ func TestHidden(t *testing.T) {
 	}
 }
 
-// TestHiddenInDescription looks for hidden fields in what the API is described by: they are
-// inputs of what writes them, and members of nothing.
+// TestHiddenInDescription looks for hidden fields in the description of the API: they are
+// inputs of the actions that write them, and members of nothing.
 func TestHiddenInDescription(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, parcelFiles()))

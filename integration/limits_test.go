@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A text that no entry of an index holds is the caller's mistake, and the answer
+// A text that is too long for an index entry is the caller's mistake, and the answer
 // names it: on a unique field, on one that a list is ordered by, on an update.
 func TestTextsTooLongForAnIndex(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
-// Package integration tests the whole product as a user meets it: a schema is
-// compiled and installed into a database of its own, the real server serves it,
-// and requests go over a socket. Most of it is in testdata, as literal requests
-// and responses.
+// Package integration tests the whole product as a user does: it compiles a schema and
+// installs it into a database of its own, the real server serves it, and requests go
+// over a socket. Most tests are in testdata, as literal requests and responses.
 package integration
 
 import (

@@ -69,8 +69,8 @@ func liveSchema(fields, rest string) string {
 		"  @permission(expression: true, actions: [create, get, list, update])\n}\n" + rest
 }
 
-// load sends requests to servers until it is stopped, each of which must be answered as
-// if nothing happened meanwhile.
+// load sends requests to servers until it is stopped. Each must be answered as if nothing
+// happened meanwhile.
 type load struct {
 	apps  []*app
 	stop  atomic.Bool
@@ -81,8 +81,8 @@ type load struct {
 	faults []string
 }
 
-// newLoad makes a load that looks at the answers itself: for the moment that a server
-// takes to go over, an answer may be that of the next release.
+// newLoad makes a load that checks the answers itself: while a server switches over, an
+// answer may be that of the next release.
 func newLoad(apps ...*app) *load {
 	for _, a := range apps {
 		a.client.Transport = watch.Transport(&http.Transport{MaxIdleConnsPerHost: 100})
@@ -182,8 +182,8 @@ func TestMigrateUnderLoad(t *testing.T) {
 	}{
 		{liveSchema("    label Text?\n    count Number @default(1)\n    colour Text? @index\n    size Number @default(3) @index\n    tag Tag?", tag), nil},
 		{liveSchema("    title Text? @renamed(from: label)\n    count Number @default(1)\n    colour Text? @index\n    size Number @default(3) @index\n    tag Tag?", tag), nil},
-		// A number becomes a text in two steps: the table would be rewritten in one, and be
-		// empty to those who have waited for it.
+		// A number becomes a text in two steps: one step would rewrite the table, and it would be
+		// empty for transactions that waited for it.
 		{liveSchema("    title Text?\n    count Number @default(1)\n    amount Text @default(\"1\")\n    colour Text? @index\n    size Number @default(3)\n    tag Tag?", tag), nil},
 		{liveSchema("    amount Text @default(\"1\")", ""), []string{"drop:note.title", "drop:note.count", "drop:note.colour", "drop:note.size", "drop:note.tag_id", "drop:tag"}},
 	} {
@@ -202,9 +202,8 @@ func TestMigrateUnderLoad(t *testing.T) {
 	}
 }
 
-// TestMigrateBehindALongTransaction has a migration wait for a transaction that stays
-// open. The requests that come after it go on all the same, and the migration is
-// applied once it can be.
+// TestMigrateBehindALongTransaction lets a migration wait for a transaction that stays
+// open. Later requests still go on, and the migration is applied as soon as possible.
 func TestMigrateBehindALongTransaction(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": liveSchema("    label Text?", "")})

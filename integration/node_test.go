@@ -10,13 +10,13 @@ import (
 )
 
 // node runs a script with Node.js, with more variables in its environment, and returns
-// what it printed.
+// its output.
 func node(t *testing.T, dir string, env []string, args ...string) string {
 	t.Helper()
 	return run(t, dir, env, "node", args...)
 }
 
-// run does so with another program.
+// run is node for another program.
 func run(t *testing.T, dir string, env []string, program string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -26,9 +26,9 @@ model Locker {
 // keyed is a header with an Idempotency-Key.
 func keyed(key string) http.Header { return http.Header{"Idempotency-Key": {key}} }
 
-// TestKeyWithFilesAndSecrets repeats calls whose inputs are prepared: files are stored, and
-// passwords hashed, before the database is asked. Each time the digest of the input tells a
-// repetition from another request, and nothing is left of what a repetition brought.
+// TestKeyWithFilesAndSecrets repeats calls with prepared inputs: files are stored, and
+// passwords hashed, before the call to the database. Each time the digest of the input tells
+// a repetition from another request, and a repetition leaves nothing behind.
 func TestKeyWithFilesAndSecrets(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": lockers})
@@ -55,7 +55,7 @@ func TestKeyWithFilesAndSecrets(t *testing.T) {
 		}
 	}
 
-	// At once: all get the answer of the one that was carried out.
+	// At once: all get the answer of the one call that was carried out.
 	var all sync.WaitGroup
 	var mu sync.Mutex
 	answers := map[string]bool{}

@@ -32,9 +32,9 @@ model Crew {
 }
 `
 
-// TestWritersOfOneRow lets many callers update one row at once. Of those whose
-// condition or rule only the first can satisfy, exactly one succeeds, whose value is
-// stored; and who writes one field does not undo what another wrote to another field.
+// TestWritersOfOneRow lets many callers update one row at once. If only the first update
+// can satisfy a condition or rule, exactly one succeeds, and its value is stored. A write
+// of one field does not undo another caller's write of another field.
 func TestWritersOfOneRow(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": jobs}))

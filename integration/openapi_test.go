@@ -22,8 +22,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// projects returns the folders of all projects here, by name: the example apps, those
-// of the cases that have one of their own, and those that the compiler's tests compile.
+// projects returns the folders of all projects here, by name: the example apps, the
+// cases' own projects, and those that the compiler's tests compile.
 func projects(t *testing.T) map[string]string {
 	t.Helper()
 	dirs := map[string]string{}
@@ -56,7 +56,7 @@ func projects(t *testing.T) map[string]string {
 	return dirs
 }
 
-// projectFiles are the files of a project that a case has, without its rows.
+// projectFiles are the files of the project in a case, without its rows.
 func projectFiles(archive *txtar.Archive) map[string]string {
 	files := map[string]string{}
 	for _, f := range archive.Files {
@@ -67,7 +67,7 @@ func projectFiles(archive *txtar.Archive) map[string]string {
 	return files
 }
 
-// manifestOf compiles a project and reads what a server would.
+// manifestOf compiles a project and reads its manifest as a server does.
 func manifestOf(t *testing.T, dir string) *release.Manifest {
 	t.Helper()
 	compiled, err := compile(dir)
@@ -77,7 +77,7 @@ func manifestOf(t *testing.T, dir string) *release.Manifest {
 	return compiled.Manifest
 }
 
-// TestDescriptions describes every API of every project and lets others read it.
+// TestDescriptions describes every API of every project and lets other readers read it.
 func TestDescriptions(t *testing.T) {
 	t.Parallel()
 	for name, dir := range projects(t) {
@@ -141,8 +141,8 @@ func checkDescription(t *testing.T, api *release.API, text []byte) {
 	}
 }
 
-// TestKeptDescriptions compares documents with kept ones, so that what changes for
-// clients is seen in review.
+// TestKeptDescriptions compares documents with kept ones, so that reviews see changes
+// for clients.
 func TestKeptDescriptions(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []struct{ app, api, path string }{
@@ -179,7 +179,7 @@ func TestKeptDescriptions(t *testing.T) {
 	}
 }
 
-// fuzzTime is how long the tests with generated requests go on; without the variable
+// fuzzTime is the duration of the tests with generated requests; without the variable
 // they make a fixed number of requests.
 func fuzzTime(t *testing.T) time.Duration {
 	t.Helper()
@@ -195,7 +195,7 @@ func fuzzTime(t *testing.T) time.Duration {
 }
 
 // TestVerdictsAgree generates requests from the schemas of every action and compares
-// what the server says of them with what a JSON Schema validator says.
+// the verdict of the server with that of a JSON Schema validator.
 func TestVerdictsAgree(t *testing.T) {
 	t.Parallel()
 	for name, dir := range projects(t) {
@@ -263,8 +263,8 @@ func compareVerdicts(t *testing.T, document *apiDocument, m *release.Manifest, a
 	}
 }
 
-// TestListsTakeAnything sends generated requests to lists: whatever is sent, the
-// answer is a page or says which input is wrong.
+// TestListsTakeAnything sends generated requests to lists: every answer is a page or
+// says which input is wrong.
 func TestListsTakeAnything(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"filters", "filters_array", "filters_related", "orders", "relations", "paging", "workshop"} {
@@ -344,7 +344,7 @@ func listsOf(document *apiDocument) map[string]any {
 	return lists
 }
 
-// sendGenerated sends a generated request to a list and tells whether a page came.
+// sendGenerated sends a generated request to a list and tells whether it answers a page.
 func (a *app) sendGenerated(t *testing.T, path string, body []byte) bool {
 	t.Helper()
 	response, answer := a.send(t, "POST", path, nil, string(body))

@@ -13,7 +13,7 @@ import (
 )
 
 // TestDatabaseAway takes the database away from a server and gives it back. The
-// server says what is the matter, stays alive, and comes back by itself.
+// server says what is wrong, stays alive, and recovers by itself.
 func TestDatabaseAway(t *testing.T) {
 	t.Parallel()
 	dir := appDir("workshop")
@@ -35,13 +35,13 @@ func TestDatabaseAway(t *testing.T) {
 	if _, got := a.send(t, "GET", "/healthz", nil, ""); got != `{"status":"ok"}` {
 		t.Errorf("/healthz without database: got %s", got)
 	}
-	// A person gets a page, and later the one that was asked for.
+	// A browser gets a page, and later the requested one.
 	response, got = a.send(t, "GET", "/", nil, "")
 	if response.StatusCode != 503 || !strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") ||
 		!strings.Contains(got, "database does not answer") || !strings.Contains(got, `src="./docs/problem.js"`) {
 		t.Errorf("the page without database: got %d %s %s", response.StatusCode, response.Header.Get("Content-Type"), got)
 	}
-	// What does not take a database is answered all the same.
+	// Requests that need no database are still answered.
 	if _, got := a.send(t, "POST", "/api/json/createCustomer", nil, `{}`); !strings.Contains(got, "name is required") {
 		t.Errorf("an invalid input without database: got %s", got)
 	}
@@ -53,7 +53,7 @@ func TestDatabaseAway(t *testing.T) {
 		t.Errorf("the page with a database again: got %d %s", response.StatusCode, got)
 	}
 
-	// Connections that only broke need no time at all.
+	// Connections that only broke take no time at all.
 	if _, err := db.Superuser(t).Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
 		where datname = current_database() and pid <> pg_backend_pid()`); err != nil {
 		t.Fatal(err)
@@ -62,7 +62,7 @@ func TestDatabaseAway(t *testing.T) {
 	a.awaitReady(t, `{"status":"ok"}`)
 }
 
-// line is a line to a database that can be cut.
+// line is a connection to a database that can be cut.
 type line struct {
 	url      string
 	listener net.Listener

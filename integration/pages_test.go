@@ -7,7 +7,7 @@ import (
 )
 
 // TestPages walks through the pages for developers with Chromium: it tries actions,
-// reads SQL, signs in and uses the reference, all without a word from elsewhere.
+// reads SQL, logs in and uses the reference, all without requests to elsewhere.
 func TestPages(t *testing.T) {
 	const consequence = "no browser looks at the pages"
 	t.Parallel()
@@ -77,7 +77,7 @@ func TestLookOfPages(t *testing.T) {
 	}
 }
 
-// TestPageWaits looks at the page while there is no database, and sees it come by itself.
+// TestPageWaits opens the page without a database, and sees it load by itself later.
 func TestPageWaits(t *testing.T) {
 	const consequence = "no browser looks at the pages"
 	t.Parallel()

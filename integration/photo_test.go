@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// photoPage is a page of an application elsewhere, whose users add photos.
+// photoPage is a page of an application on another origin, whose users add photos.
 const photoPage = `<!doctype html>
 <title>Photos</title>
 <input type="file">

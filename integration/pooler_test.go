@@ -49,9 +49,9 @@ model Note {
 	"functions/enterAnother.sql": leaving["functions/enterAnother.sql"],
 }
 
-// TestPooler has many callers at three servers, behind a pooler that has three connections
-// for all of them. Each gets what is its own; nothing of a call meets another, nor a
-// stranger who has the connection next.
+// TestPooler lets many callers call three servers behind a pooler that has three connections
+// for all of them. Each caller gets only its own rows. A call leaves nothing to another, or
+// to a stranger who has the connection next.
 func TestPooler(t *testing.T) {
 	t.Parallel()
 	behindPoolers(t, func(t *testing.T, prepared bool) {
@@ -89,7 +89,7 @@ func TestPooler(t *testing.T) {
 			t.Errorf("got %d connections, %d of them listening (%v), want at most 3 and none", connections, listening, err)
 		}
 
-		// A newer release is found without notifications.
+		// A newer release is found without notifications, too.
 		edit(t, dir, "list listNotes()", "list listNotes()\n    list laterNotes()")
 		reinstall(t, db, dir)
 		for i, a := range servers {
@@ -162,8 +162,8 @@ func (c *crowdCaller) live(t *testing.T, calls int) {
 	}
 }
 
-// lookForTraces looks, on a connection that a pooler gives to strangers, for anything that
-// calls have left.
+// lookForTraces looks for traces of calls, on a connection that a pooler gives to
+// strangers.
 func lookForTraces(t *testing.T, url string, ended *atomic.Bool) {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {

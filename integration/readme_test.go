@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// fence is a block of code in Markdown: its language with what is behind it, and
-// its text.
+// fence is a block of code in Markdown: its language with the rest of that line, and its
+// text.
 var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: ([0-9]+))?\n(.*?)^```\n")
 
-// step is a block of commands in a README, and the response that is below it.
+// step is a block of commands in a README, and the response below it.
 type step struct {
 	commands string
 	status   string
@@ -62,7 +62,7 @@ func TestReadme(t *testing.T) {
 	}
 }
 
-// mark is between what the steps write.
+// mark separates the output of the steps.
 const mark = "=== next step ==="
 
 func runReadme(t *testing.T, name string) {
@@ -72,7 +72,7 @@ func runReadme(t *testing.T, name string) {
 	}
 	a := serveApp(t, filepath.Dir(name))
 
-	// A function in place of curl says the status, so that the commands stay as they are.
+	// A function in place of curl prints the status, so that the commands stay unchanged.
 	script := `curl() { command curl --silent --show-error --write-out '%{stderr}%{http_code}\n' "$@"; }` + "\n"
 	for _, s := range steps {
 		script += strings.ReplaceAll(s.commands, "http://localhost:8080", a.url)
@@ -105,13 +105,13 @@ func runReadme(t *testing.T, name string) {
 	}
 }
 
-// tokenMember is a member of a token response that nobody could have known before.
+// tokenMember is an unpredictable member of a token response.
 var tokenMember = regexp.MustCompile(`"(access_token|refresh_token)":"[A-Za-z0-9_.-]{43,}"`)
 
 // fileMember is the key of a file, likewise.
 var fileMember = regexp.MustCompile(`"key":"[A-Za-z0-9_-]{22}"`)
 
-// shape is a body without what differs from run to run.
+// shape is a body without the values that differ from run to run.
 func shape(body string) string {
 	body = fileMember.ReplaceAllString(body, `"key":"{key}"`)
 	return tokenMember.ReplaceAllString(variables{}.generalize("", body), `"$1":"{token}"`)

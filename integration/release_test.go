@@ -57,7 +57,7 @@ func (a *app) await(t *testing.T, action, body, want string) {
 }
 
 // TestReleaseSwap installs newer releases below a server that answers requests. It
-// goes over to them without a restart, and no request fails meanwhile.
+// switches to them without a restart, and no request fails meanwhile.
 func TestReleaseSwap(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": notes})
@@ -108,7 +108,7 @@ func TestReleaseSwap(t *testing.T) {
 		t.Error(err)
 	}
 
-	// What would lose data is refused, and what was served is served on.
+	// A loss of data is refused, and the old release stays.
 	edit(t, dir, "colour Text?", "")
 	edit(t, dir, ", colour?)", ")")
 	edit(t, dir, "(colour?)", "()")
@@ -164,7 +164,7 @@ func TestInstallUnderWrites(t *testing.T) {
 }
 
 // TestReleaseChangesType gives a field another type while the statements that read it stay
-// the same: no matter who has prepared them, callers get the new type.
+// the same: callers get the new type, regardless of who prepared the statements.
 func TestReleaseChangesType(t *testing.T) {
 	t.Parallel()
 	swap := func(t *testing.T, through func(string) string) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// diary is an app whose callers see what they may, so that reads walk a rule.
+// diary is an app whose callers see only some rows, so that reads evaluate a rule.
 const diary = `
 model Page {
   fields { text Text  owner Identity }
@@ -27,7 +27,7 @@ model Page {
 }
 `
 
-// copies is a primary with replicas and an app, and what watches where reads go.
+// copies is a primary with replicas and an app, and the watch over the target of reads.
 type copies struct {
 	*pair
 	a, b *app // two servers of it
@@ -44,14 +44,14 @@ func newCopies(t *testing.T) *copies {
 	return c
 }
 
-// What a server logs when a replica comes and goes.
+// The log messages of a server when a replica comes and goes.
 const (
 	isUsed    = `msg="reads go to the replica"`
 	isLeftOut = `msg="no reads go to the replica"`
 )
 
-// serve serves the app by one more server, which reads of replicas that are so many seconds
-// behind at most.
+// serve serves the app by one more server. It reads from replicas with at most so many
+// seconds of lag.
 func (c *copies) serve(t *testing.T, url, readURL, lag string) *app {
 	t.Helper()
 	a := serveWith(t, c.db, c.dir, url, serving{env: []string{"DATABASE_READ_URL=" + readURL, "STERNPOST_DATABASE_READ_LAG=" + lag}})
@@ -59,8 +59,8 @@ func (c *copies) serve(t *testing.T, url, readURL, lag string) *app {
 	return a
 }
 
-// awaitLog waits until a server has said something after a place in its log, and returns
-// where that ends.
+// awaitLog waits until a server has logged a text after a place in its log, and returns
+// the end of that text.
 func (c *copies) awaitLog(t *testing.T, a *app, after int, said string) int {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -73,7 +73,7 @@ func (c *copies) awaitLog(t *testing.T, a *app, after int, said string) int {
 	return 0
 }
 
-// until waits until something is so.
+// until waits until a condition holds.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
@@ -154,9 +154,9 @@ func (a *app) answeredBy(t *testing.T, database string) int {
 	return count
 }
 
-// TestReadYourWrites pauses the replay of a replica. Who has written reads it on each
-// server, with or without the header; who has not may read what was before, until the
-// replica is too far behind.
+// TestReadYourWrites pauses the replay of a replica. A writer reads its writes on each
+// server, with or without the header. Other callers may read older rows, until the replica
+// is too far behind.
 func TestReadYourWrites(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)
@@ -191,14 +191,14 @@ func TestReadYourWrites(t *testing.T) {
 		t.Errorf("a position that is none: got %d %s", response.StatusCode, got)
 	}
 
-	// Nobody reads of a replica that is too far behind.
+	// No caller reads from a replica that is too far behind.
 	near.awaitSee(t, c, "bob", "second")
 	if c.sees(t, c.a, c.a.as(t, "bob"), "second") {
 		t.Error("the replay was not paused all the time")
 	}
 	c.pause(t, false)
 	c.a.awaitSee(t, c, "bob", "second")
-	// Then the replica answers again: who has not written, and who has.
+	// Then the replica answers again: first the other caller, then the writer.
 	for _, identity := range []string{"bob", "ada"} {
 		until(t, "the replica answers "+identity, func() bool {
 			before := c.a.answeredBy(t, "replica")
@@ -208,13 +208,13 @@ func TestReadYourWrites(t *testing.T) {
 	}
 }
 
-// awaitSee waits until somebody sees a page.
+// awaitSee waits until a caller sees a page.
 func (a *app) awaitSee(t *testing.T, c *copies, identity, text string) {
 	t.Helper()
 	until(t, identity+" sees it", func() bool { return c.sees(t, a, a.as(t, identity), text) })
 }
 
-// TestNewIdentity lets somebody read who is too new for the replica.
+// TestNewIdentity lets a caller read who is too new for the replica.
 func TestNewIdentity(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)
@@ -224,8 +224,8 @@ func TestNewIdentity(t *testing.T) {
 	}
 }
 
-// TestReplicaAway freezes a replica and kills it. Reads go to the primary, and back when it
-// is there again.
+// TestReplicaAway freezes a replica and kills it. Reads go to the primary, and back to the
+// replica after its return.
 func TestReplicaAway(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)
@@ -254,8 +254,8 @@ func TestReplicaAway(t *testing.T) {
 	}
 }
 
-// TestPromotionOfReplica names both servers in both URLs, so that whichever is a replica is
-// read from. The replica is promoted; the old primary comes back as its replica.
+// TestPromotionOfReplica names both servers in both URLs, so that reads go to the one that
+// is a replica. The replica is promoted; the old primary comes back as its replica.
 func TestPromotionOfReplica(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)
@@ -264,7 +264,7 @@ func TestPromotionOfReplica(t *testing.T) {
 	position := c.write(t, a, "ada", "first")
 	c.standby.AwaitReplay(t, c.primary)
 	c.primary.Kill(t)
-	// Without a primary, what is known to be there can still be read.
+	// Without a primary, known identities can still read.
 	header := a.issued(t, "ada", "Sternpost-Position", position)
 	response, got := a.send(t, "POST", "/api/json/listPages", header, `{}`)
 	for try := 0; try < 500 && response.StatusCode == 503; try++ { // how far the replica is, the server asks now and then
@@ -287,7 +287,7 @@ func TestPromotionOfReplica(t *testing.T) {
 	}
 }
 
-// issued is as for an identity that exists.
+// issued is as for an existing identity.
 func (a *app) issued(t *testing.T, identity string, more ...string) http.Header {
 	t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + issue(t, a.signer, identity)}}
@@ -334,8 +334,8 @@ func TestReleaseBeforeReplica(t *testing.T) {
 	}
 }
 
-// TestOneWayToOneReplica lets the name of a replica lead to another server than the one
-// that is watched, as that of a balancer does: nobody reads what was before.
+// TestOneWayToOneReplica lets the name of a replica lead to another server than the watched
+// one, as that of a load balancer does: no caller reads older rows.
 func TestOneWayToOneReplica(t *testing.T) {
 	t.Parallel()
 	c := newCopies(t)

@@ -82,7 +82,7 @@ complaints: none
 	browse(t, browser, want, "rows.mjs", base, schema)
 }
 
-// commandDir is where the command is once it is built, which TestMain removes.
+// commandDir is the folder of the built command, which TestMain removes.
 var commandDir string
 
 // buildCommand returns the path of the command, which is built once for all tests.

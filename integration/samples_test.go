@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// TestSamples reads what the pages for developers propose as the server does, and sends that
-// of lists: none of it is refused as an input.
+// TestSamples reads the proposals of the pages for developers as the server does, and sends
+// those of lists: none is refused as an input.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"workshop", "ledger"} {

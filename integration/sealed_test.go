@@ -52,8 +52,8 @@ model Account {
 `
 
 // TestSealedTexts sets passwords and secrets to texts of every kind: inputs, headers,
-// values of the environment and literals. The server makes of them what is stored, and
-// a text that only it reads does not even reach the database.
+// values of the environment and literals. The server computes the stored values, and a
+// text that only it reads does not even reach the database.
 func TestSealedTexts(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{
@@ -63,7 +63,7 @@ func TestSealedTexts(t *testing.T) {
 	db := installApp(t, dir)
 	owner := db.Superuser(t)
 	a := serveWith(t, db, dir, db.ServerURL(), serving{env: []string{"REGION=canary-region", "PEPPER=canary-pepper"}, debug: true})
-	// A function that is watched fails if it is called with a text that is to be sealed.
+	// A watched function fails if it is called with a text to seal.
 	watch := func(function string) {
 		t.Helper()
 		var result string

@@ -8,7 +8,7 @@ import (
 )
 
 // studio has relations to one and to many, to models with rules of their own that refuse
-// most callers and to models without.
+// most callers and to models without rules.
 const studio = `
 model Session {
   fields {
@@ -50,9 +50,9 @@ model Take {
 model Note { fields { session Session  text Text  player Player? } }
 `
 
-// TestSelect asks as several callers for records that select what others embed: who may call
-// the action sees the same of related rows, whatever their models' own rules say, and who
-// may not see the row sees nothing of them.
+// TestSelect asks as several callers for records that select related rows. A caller who may
+// call the action sees the same of related rows, regardless of their models' own rules. A
+// caller who may not see the row sees nothing of them.
 func TestSelect(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": studio}))
@@ -139,7 +139,7 @@ func TestSelect(t *testing.T) {
 		}
 	}
 
-	// Rules of the related model refuse who does not ask by the action.
+	// Rules of the related model refuse callers who do not use the action.
 	if status, got := send("ada", "getPlayer", `{"id":"b"}`); status != http.StatusForbidden {
 		t.Errorf("another player: got %d %s", status, got)
 	}
@@ -154,7 +154,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestSelectPages walks through a list that is ordered by what its records do not show, one
+// TestSelectPages walks through a list that is ordered by fields its records do not show, one
 // record at a time in both directions.
 func TestSelectPages(t *testing.T) {
 	t.Parallel()
@@ -197,7 +197,7 @@ func TestSelectPages(t *testing.T) {
 }
 
 // TestSelectOfWrites writes rows and selects from them: own files and those of related rows
-// have their addresses, what is computed is right, and rules judge the writes as without.
+// have their addresses, computed fields are right, and rules judge the writes as without.
 func TestSelectOfWrites(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": studio}))

@@ -52,7 +52,7 @@ func fail(err error) {
 	os.Exit(1)
 }
 
-// newTokens makes what issues and verifies the tokens of callers, the same for both
+// newTokens makes the issuer and verifier of the callers' tokens, the same for both
 // servers.
 func newTokens(key []byte) (*auth.Tokens, error) {
 	return auth.NewTokens(auth.TokenOptions{SigningKey: key, BaseURL: "https://bench.example", Lifetime: time.Hour, CacheSize: 10_000})
@@ -78,7 +78,7 @@ func serveSternpost(url, host, port, pool string) error {
 	return s.Run(context.Background())
 }
 
-// stage is what the benchmark runs on.
+// stage is the environment of the benchmark.
 type stage struct {
 	database  *postgres.Server
 	backends  int // process id of the postmaster
@@ -133,7 +133,7 @@ func (s *stage) start(b *testing.B, databaseURL string, pool int) *process {
 	return startSelf(b, "sternpost", databaseURL, s.key, pool, firstCall)
 }
 
-// BenchmarkSternpost writes all that is measured.
+// BenchmarkSternpost writes all measurements.
 func BenchmarkSternpost(b *testing.B) {
 	s := newStage(b)
 	time.Sleep(time.Second)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// comparison is one row of the table: requests to Sternpost, and what they are
-// compared with.
+// comparison is one row of the table: requests to Sternpost, and those to compare
+// with.
 type comparison struct {
 	name    string
 	goal    float64 // for the ratio; 0 means none
@@ -20,7 +20,7 @@ type comparison struct {
 	answers string // what every answer holds
 }
 
-// peer is what Sternpost is compared with.
+// peer is a server that Sternpost is compared with.
 type peer int
 
 const (
@@ -29,7 +29,7 @@ const (
 	postGraphile
 )
 
-// comparisons lists what is measured.
+// comparisons lists the measured requests.
 func comparisons(d *data, tokens []string, deepCursor string) []comparison {
 	same := func(name string, goal float64, answers string, request func(n int64) call) comparison {
 		return comparison{name: name, goal: goal, clients: usualClients, ours: request, theirs: request, answers: answers}
@@ -88,8 +88,8 @@ func comparisons(d *data, tokens []string, deepCursor string) []comparison {
 	}
 }
 
-// statusOf spreads what is created over the values as the rows that were there, so
-// that the lists keep their plans.
+// statusOf spreads the values of created rows like those of the rows before, so that
+// the lists keep their plans.
 func statusOf(n int64) string {
 	if n%10 == 0 {
 		return "Live"
@@ -97,8 +97,8 @@ func statusOf(n int64) string {
 	return "Draft"
 }
 
-// measure takes the cost of each comparison in shuffled rounds and writes the table. Where one of the servers is missing its
-// rows are left out.
+// measure takes the cost of each comparison in shuffled rounds and writes the table. It leaves out the rows of a
+// missing server.
 func (s *stage) measure(b *testing.B, title string, all []comparison, rounds int) {
 	b.Helper()
 	ours, theirs := make([][]cost, len(all)), make([][]cost, len(all))
@@ -137,7 +137,7 @@ func (s *stage) measure(b *testing.B, title string, all []comparison, rounds int
 	}
 }
 
-// cost is what one request costs.
+// cost is the cost of one request.
 type cost struct {
 	server, database float64 // microseconds of CPU
 	instructions     float64 // thousands, of both

@@ -17,7 +17,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// invoices is two models of invoices with lines. Of one of them something is computed.
+// invoices is two models of invoices with lines. One of them has computed fields.
 func invoices() string {
 	model := func(invoice, computed, line string) string {
 		return strings.NewReplacer("Invoice", invoice, "invoice", strings.ToLower(invoice), "Line", line, "line", strings.ToLower(line)).Replace(`
@@ -55,8 +55,8 @@ const (
 	manyLines     = 1_000
 )
 
-// BenchmarkComputed compares what a write costs whose rows something is computed from with the same write without: beside few
-// rows and beside many, and of many rows at once.
+// BenchmarkComputed compares the cost of a write whose rows feed computed fields with the same write without them:
+// beside few rows and beside many, and of many rows at once.
 func BenchmarkComputed(b *testing.B) {
 	longInvoice, rounds := 1_000_000, 3
 	if *quick {

@@ -19,7 +19,7 @@ const (
 	entries = 2_000_000
 )
 
-// data is what requests are made from.
+// data is the material for requests.
 type data struct {
 	identities, authors []string // by author
 	posts               []string // that at place n is by author n % authors
@@ -27,7 +27,7 @@ type data struct {
 	handURL             string   // of the database for the server written by hand
 }
 
-// position is where a page ends.
+// position is the end of a page.
 type position struct {
 	At, ID string
 }

@@ -36,7 +36,7 @@ func (s *stage) measurePools(b *testing.B) {
 	}
 }
 
-// measureGrowth shows what becomes of costs when an application and its data grow.
+// measureGrowth shows how costs change when an application and its data grow.
 func (s *stage) measureGrowth(b *testing.B) {
 	b.Helper()
 	s.printf("\nMore actions on one table, a third of them under a rule that walks a relation: CPU µs of a get without rule.\n%-42s %8s\n", "actions", "get")

@@ -58,8 +58,8 @@ from app.author
 where post.id = $1 and author.id = post.author_id and author.identity_id = $5` + returningPost
 )
 
-// A page is cut by its first and its last row, which the client sends back to have
-// the next one.
+// The first and the last row delimit a page. The client sends them back to get the
+// next one.
 const (
 	handPage = `select string_agg(row_to_json(record)::text, ','), count(*), (array_agg(record.id))[count(*)] from (`
 
@@ -120,7 +120,7 @@ func serveByHand(databaseURL, address, poolSize string, tokens *auth.Tokens) err
 	return app.Listen(address)
 }
 
-// identify returns who calls; nobody may call anonymously what asks.
+// identify returns the caller. It refuses anonymous callers.
 func (s *byHand) identify(c *fiber.Ctx) (string, error) {
 	who, err := s.tokens.Identify(c.Context(), []string{c.Get("Authorization")})
 	if err != nil || who.ID == "" {
@@ -224,7 +224,7 @@ func (s *byHand) createDiscussion(c *fiber.Ctx) error {
 	return s.row(c, handCreateDiscussion, *in.Title, *in.Body, in.Status, *in.Author.ID, texts, stars)
 }
 
-// update is what a request to change a post says.
+// update is the body of a request to change a post.
 type update struct {
 	Where  struct{ ID *string }
 	Values struct{ Title, Body, Status *string }

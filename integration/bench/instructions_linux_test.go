@@ -16,8 +16,8 @@ type instructions struct {
 	counters []int // file descriptors
 }
 
-// countInstructions begins to count for processes, each with its threads of now and
-// later ones. It fails where the kernel or the machine does not count (perf_event_open(2),
+// countInstructions begins to count for processes, each with its current and later
+// threads. It fails if the kernel or the machine does not count (perf_event_open(2),
 // /proc/sys/kernel/perf_event_paranoid).
 func countInstructions(pids []int) (*instructions, error) {
 	var c instructions
@@ -47,7 +47,7 @@ func countInstructions(pids []int) (*instructions, error) {
 	return &c, nil
 }
 
-// count returns how many there were so far.
+// count returns the number of instructions so far.
 func (c *instructions) count() (sum int64) {
 	for _, fd := range c.counters {
 		var b [8]byte

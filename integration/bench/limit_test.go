@@ -19,8 +19,8 @@ const (
 	limitClients = 4
 )
 
-// measureLimit runs the statements written by hand with pgbench: what Postgres alone needs for them, without any server. No
-// server can need less.
+// measureLimit runs the statements written by hand with pgbench: their cost in Postgres alone, without any server. No
+// server can cost less.
 func (s *stage) measureLimit(b *testing.B) {
 	b.Helper()
 	program, err := exec.LookPath("pgbench")
@@ -76,7 +76,7 @@ func (s *stage) limit(b *testing.B, program, sql, argument string) float64 {
 	return (endedChildrenCPU(b, s.backends) - before).Seconds() * 1e6 / limitCalls
 }
 
-// endedChildrenCPU is what the children of a process have spent that have ended (proc(5), cutime and cstime of /proc/PID/stat,
+// endedChildrenCPU is the CPU time of the ended children of a process (proc(5), cutime and cstime of /proc/PID/stat,
 // in hundredths of a second).
 func endedChildrenCPU(b *testing.B, pid int) time.Duration {
 	b.Helper()

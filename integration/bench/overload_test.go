@@ -24,8 +24,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// An action that holds a connection for 20 ms and takes next to no CPU, so that what can be
-// done does not depend on what else the machine does.
+// An action that holds a connection for 20 ms and takes almost no CPU, so that the capacity
+// does not depend on other load of the machine.
 var (
 	overloadSchema = "model Thing {\n  fields {\n    name Text\n  }\n  actions {\n    read work() returns (Any)\n  }\n  @permission(expression: true, actions: [read])\n}\n"
 	overloadCode   = "create function functions.work() returns jsonb\nlanguage plpgsql\nstable\nas $$\nbegin\n  perform pg_sleep(0.02);\n  return '\"done\"';\nend;\n$$;\n"
@@ -36,9 +36,9 @@ const (
 	overloadMost  = 2 * time.Second // of what is served, 99 in a hundred take no longer
 )
 
-// BenchmarkOverload sends as much as can be done, twice and ten times as much, from clients
-// that give up after 300 ms and from patient ones, and prints what became of it. It fails
-// if less is done for those who wait than nine tenths of what can be done.
+// BenchmarkOverload sends the capacity, twice and ten times as much, from clients that give
+// up after 300 ms and from patient ones, and prints the outcome. It fails if the patient
+// clients get less than nine tenths of the capacity.
 func BenchmarkOverload(b *testing.B) {
 	server := startOverloaded(b)
 	capacity := server.capacity()
@@ -116,7 +116,7 @@ func (o *overloaded) send(patience time.Duration) (status int, body string, err 
 	return response.StatusCode, string(text), err
 }
 
-// capacity is how much is done in a second for a few clients who wait.
+// capacity is the number of calls done in a second for a few waiting clients.
 func (o *overloaded) capacity() float64 {
 	var done atomic.Int64
 	until := time.Now().Add(overloadRound)
@@ -134,7 +134,7 @@ func (o *overloaded) capacity() float64 {
 	return float64(done.Load()) / overloadRound.Seconds()
 }
 
-// offered is what became of a load.
+// offered is the outcome of a load.
 type offered struct {
 	mu                        sync.Mutex
 	sent, good, refused, left int
@@ -152,7 +152,7 @@ func (r *offered) quantile(q float64) float64 {
 	return float64(r.took[int(q*float64(len(r.took)-1))].Milliseconds())
 }
 
-// offer sends so many calls a second, whatever becomes of them.
+// offer sends so many calls a second, regardless of their outcome.
 func (o *overloaded) offer(rate float64, patience time.Duration) *offered {
 	r := &offered{}
 	var all sync.WaitGroup

@@ -48,7 +48,7 @@ func startByHand(b *testing.B, databaseURL, key string, pool int) *process {
 	return startSelf(b, "hand", databaseURL, key, pool, firstCall)
 }
 
-// run starts a server, which finds its address in HOST and PORT, and waits until it answers a first request.
+// run starts a server, which finds its address in HOST and PORT, and waits for its first answer.
 func run(b *testing.B, name string, command *exec.Cmd, path string, first call) *process {
 	b.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,14 +110,14 @@ type call struct {
 	action, token, body string
 }
 
-// load sends requests from several clients and returns what each cost. Answers are
-// checked by what they hold at least.
+// load sends requests from several clients and returns the cost of each. It checks that
+// answers hold at least an expected text.
 func (p *process) load(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
 	b.Helper()
 	return p.loadWith(b, postmaster, clients, requests, request, answers)
 }
 
-// loadWith is load with so many requests, a tenth of which are sent before.
+// loadWith is load with so many requests. It sends a tenth of them before.
 func (p *process) loadWith(b *testing.B, postmaster, clients, requests int, request func(int64) call, answers string) cost {
 	b.Helper()
 	send := func(n int64) error {
@@ -151,8 +151,8 @@ func (p *process) loadWith(b *testing.B, postmaster, clients, requests int, requ
 	}
 
 	sendAll(requests / 10)
-	// A process of Postgres that ends takes with it what it has spent, as does an autovacuum worker: then what was counted is
-	// not what the requests cost, and they are sent again.
+	// The CPU time of a Postgres process, such as an autovacuum worker, is lost when it ends. The count is then not the
+	// cost of the requests, and they are sent again.
 	for range 5 {
 		count, err := countInstructions(append(children(b, postmaster), p.pid))
 		if err != nil {
@@ -187,7 +187,7 @@ func warnOnce(text string) {
 	}
 }
 
-// cpu is what the threads of a process have spent, in nanoseconds
+// cpu is the CPU time of the threads of a process, in nanoseconds
 // (/proc/PID/task/TID/schedstat).
 func cpu(b *testing.B, pid int) time.Duration {
 	b.Helper()
@@ -206,11 +206,11 @@ func cpu(b *testing.B, pid int) time.Duration {
 	return sum
 }
 
-// spending is what processes have spent, by their ids.
+// spending is the CPU time of processes, by their ids.
 type spending map[int]time.Duration
 
-// since is what the processes have spent since an earlier reading, those that began in
-// between included. It is not whole if one has ended.
+// since is the CPU time of the processes since an earlier reading, with those that began
+// in between. It is not whole if one has ended.
 func (s spending) since(earlier spending) (spent time.Duration, isWhole bool) {
 	for pid := range earlier {
 		if _, lives := s[pid]; !lives {
@@ -223,7 +223,7 @@ func (s spending) since(earlier spending) (spent time.Duration, isWhole bool) {
 	return spent, true
 }
 
-// childrenCPU is what the children of a process have spent that are alive.
+// childrenCPU is the CPU time of the living children of a process.
 func childrenCPU(b *testing.B, parent int) spending {
 	b.Helper()
 	all := spending{}
@@ -269,7 +269,7 @@ func postmaster(b *testing.B) int {
 	return 0
 }
 
-// resident is how much of a process is in memory, in MiB.
+// resident is the memory of a process, in MiB.
 type resident struct {
 	all, own float64 // own is what no file holds: other processes of the program share the rest
 }

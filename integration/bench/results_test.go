@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// write writes the report to a file, with what it was measured on.
+// write writes the report to a file, with its machine and versions.
 func (s *stage) write(b *testing.B, path string) {
 	b.Helper()
 	processor := "unknown processor"

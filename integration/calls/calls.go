@@ -1,5 +1,5 @@
-// Package calls calls the functions of a release as a server does, for tests that have no
-// server: what a function answers is rows, what callers are answered is JSON.
+// Package calls calls the functions of a release as a server does, for tests without a
+// server: a function answers rows, and callers get JSON.
 package calls
 
 import (
@@ -18,8 +18,8 @@ import (
 )
 
 // JSON calls a function of the newest release in a database, with an input and a context,
-// and returns what a caller is answered. A form of a list is called as Form names it.
-// Beside those of actions it calls functions that answer one value. The error is that of
+// and returns the answer to the caller. Form names the form of a list. JSON can also call
+// functions other than those of actions, if they answer one value. The error is that of
 // the database.
 func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext string) (string, error) {
 	var manifest string
@@ -30,7 +30,7 @@ func JSON(ctx context.Context, conn *pgx.Conn, function, input, callContext stri
 	return Of(ctx, conn, manifest, function, input, callContext)
 }
 
-// Of is JSON for a release whose manifest is at hand: it runs the call and nothing else.
+// Of is JSON for a release with a known manifest: it runs only the call.
 func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callContext string) (string, error) {
 	plan, err := planOf(manifest, function)
 	if err != nil {
@@ -80,8 +80,8 @@ func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.A
 	return result.Err
 }
 
-// Form names the form of a list to which a request may go: of this operator set, for a
-// plain page, behind a cursor or not.
+// Form names the form of a list that a request may use: of this operator set, for a plain
+// page, behind a cursor or not.
 func Form(a *release.Action, operators string, isPlain, hasCursor bool) (name string, ok bool) {
 	if a.Foreseen == nil || !isPlain || hasCursor && !a.Foreseen.Seeks || !slices.Contains(a.Foreseen.Forms, operators) {
 		return "", false
@@ -89,10 +89,10 @@ func Form(a *release.Action, operators string, isPlain, hasCursor bool) (name st
 	return formName(a, operators), true
 }
 
-// formName is a form as list_posts(state.equals).
+// formName writes a form as list_posts(state.equals).
 func formName(a *release.Action, operators string) string { return a.Function + "(" + operators + ")" }
 
-// generalOf is the function to ask where a form is unsure.
+// generalOf is the function to call if the form is unsure.
 func generalOf(form string) string {
 	function, _, _ := strings.Cut(form, "(")
 	return function

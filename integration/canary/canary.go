@@ -1,6 +1,6 @@
-// Package canary looks for passwords and secrets in all that comes out of a package's
-// tests: responses and logs. What tests send as a password or secret has the word
-// canary in it, so that it is known wherever it turns up.
+// Package canary looks for passwords and secrets in all output of a package's tests:
+// responses and logs. Passwords and secrets of tests have the word canary in them, so
+// that they are recognised everywhere.
 package canary
 
 import (
@@ -13,17 +13,17 @@ import (
 	"sync"
 )
 
-// leak is how passwords and secrets look: as tests send them, and as they are stored.
+// leak matches passwords and secrets, as tests send them and as they are stored.
 var leak = regexp.MustCompile(`(?i)canary|\$argon2id\$|\bx1:[0-9a-f]{16}:`)
 
-// Watch gathers what it finds. Its zero value is ready; it may be used concurrently.
+// Watch collects its findings. Its zero value is ready; it may be used concurrently.
 type Watch struct {
 	mu     sync.Mutex
 	seen   int // texts that were looked at
 	faults []string
 }
 
-// Look looks at a text that came out. Where says what it is.
+// Look looks at a text of the output. Where says what it is.
 func (w *Watch) Look(where, text string) {
 	at := leak.FindStringIndex(text)
 	w.mu.Lock()
@@ -40,14 +40,14 @@ func (w *Watch) fault(format string, args ...any) {
 	}
 }
 
-// Faults returns what was found, the first of it if it is much.
+// Faults returns the findings, or the first of many.
 func (w *Watch) Faults() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.faults
 }
 
-// Exit is for the end of TestMain: it says what was found and returns the exit code.
+// Exit is for the end of TestMain: it prints the findings and returns the exit code.
 func (w *Watch) Exit(out io.Writer, code int) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,7 +62,7 @@ func (w *Watch) Exit(out io.Writer, code int) int {
 }
 
 // Transport returns a transport that looks at each response, its header and its body.
-// It holds requests for tokens to the rule that their password has the word in it.
+// It requires the word in the password of token requests.
 func (w *Watch) Transport(inner http.RoundTripper) http.RoundTripper {
 	return &transport{inner, w}
 }
@@ -72,7 +72,7 @@ type transport struct {
 	watch *Watch
 }
 
-// CloseIdleConnections closes those of the transport inside.
+// CloseIdleConnections closes those of the inner transport.
 func (t *transport) CloseIdleConnections() {
 	if c, ok := t.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		c.CloseIdleConnections()
@@ -98,7 +98,7 @@ func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// passwordOf returns the password that a form asks a token with.
+// passwordOf returns the password of a token request.
 func passwordOf(request *http.Request) string {
 	if request.GetBody == nil || !strings.HasSuffix(request.URL.Path, "/auth/token") {
 		return ""
@@ -119,7 +119,7 @@ func passwordOf(request *http.Request) string {
 	return form.Get("password")
 }
 
-// body looks at what is read of a body, once it is closed.
+// body looks at the text read from a body, once it is closed.
 type body struct {
 	io.ReadCloser
 	watch *Watch

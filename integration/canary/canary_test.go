@@ -11,8 +11,7 @@ import (
 	"github.com/sternpost/sternpost/integration/canary"
 )
 
-// TestWatch holds that what must not show is found wherever it stands, and nothing
-// else is.
+// TestWatch tests that leaks are found in every place, and nothing else is.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

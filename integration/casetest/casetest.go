@@ -1,7 +1,7 @@
 // Package casetest runs the cases of tests that are kept as txtar archives: the files
-// of a project, and sections that show what is to come of it.
+// of a project, and sections with the expected results.
 //
-// With the flag -update a test takes what has come as what is wanted, and rewrites its
+// With the flag -update a test takes its results as the expected ones, and rewrites its
 // archives; they are reviewed like code.
 package casetest
 
@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite what the cases of testdata want; review them like code")
 
-// Updating tells whether what has come is to be taken as what is wanted.
+// Updating tells whether the results become the expected ones.
 func Updating() bool { return *update }
 
 // Case is one archive.
@@ -26,7 +26,7 @@ type Case struct {
 	Path string
 }
 
-// Read reads the cases whose paths match a pattern, of which there must be some.
+// Read reads the cases whose paths match a pattern. There must be at least one.
 func Read(t testing.TB, pattern string) []*Case {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -60,10 +60,10 @@ func Run(t *testing.T, pattern string, run func(*testing.T, *Case)) {
 	}
 }
 
-// Name is the name of the case: that of its file without what it ends in.
+// Name is the name of the case: that of its file without the extension.
 func (c *Case) Name() string { return strings.TrimSuffix(filepath.Base(c.Path), ".txtar") }
 
-// Want compares what has come with the section of that number.
+// Want compares a result with the section of that number.
 func (c *Case) Want(t testing.TB, section int, got string) {
 	t.Helper()
 	wanted := &c.Files[section]
@@ -94,8 +94,8 @@ func (c *Case) Content(name string) string {
 	return ""
 }
 
-// File compares a whole file, such as a page of the guide that is written from what the
-// program says of itself. Under -update it writes the file.
+// File compares a whole file, such as a page of the guide that is generated from the
+// program. Under -update it writes the file.
 func File(t testing.TB, path, want string) {
 	t.Helper()
 	if *update {

@@ -1,4 +1,4 @@
-// Package compiletest compiles what tests need compiled.
+// Package compiletest compiles projects and schemas for tests.
 package compiletest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Project compiles a project that must be good.
+// Project compiles a project without errors.
 func Project(t testing.TB, p *sqlgen.Project) *sqlgen.Compiled {
 	t.Helper()
 	compiled, errs := sqlgen.Compile(p)
@@ -20,8 +20,8 @@ func Project(t testing.TB, p *sqlgen.Project) *sqlgen.Compiled {
 	return compiled
 }
 
-// Schema compiles a schema that must be good, with files of custom code by name and text,
-// and returns what is installed of it.
+// Schema compiles a schema without errors, with files of custom code by name and text,
+// and returns the release to install.
 func Schema(t testing.TB, schema string, functions ...[2]string) *emit.Release {
 	t.Helper()
 	p := &sqlgen.Project{Files: []*syntax.Source{{Name: "schema.stern", Text: []byte(schema)}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What a client is told of a write.
+// The possible answers to a write.
 type told int
 
 const (
@@ -22,7 +22,7 @@ const (
 	refused           // it was not carried out
 )
 
-// clients write orders of two lines each, and remember what they were told.
+// clients write orders of two lines each, and remember the answers.
 type clients struct {
 	urls func() []string
 	http *http.Client
@@ -35,11 +35,11 @@ type clients struct {
 	strange []string // answers that nobody foresaw
 }
 
-// ack is when a write was sent that was acknowledged, and when its answer came.
+// ack is the time at which an acknowledged write was sent, and that of its answer.
 type ack struct{ sent, answered time.Time }
 
-// writers is how many clients write. Every other one sends an Idempotency-Key, and sends a
-// write again, to another server, until it is acknowledged.
+// writers is the number of writing clients. Every other one sends an Idempotency-Key, and
+// sends a write again, to another server, until it is acknowledged.
 const writers = 8
 
 // newClients begins to write.
@@ -101,7 +101,7 @@ func (c *clients) write(writer int, number string, hasKey bool) {
 	}
 }
 
-// send sends one order to one server. What is none of the foreseen answers is strange.
+// send sends one order to one server. An unforeseen answer is strange.
 func (c *clients) send(url, body, number string, hasKey bool) (got told, strange string) {
 	request, err := http.NewRequest("POST", url+"/api/json/place", strings.NewReader(body))
 	if err != nil {
@@ -134,8 +134,8 @@ func (c *clients) send(url, body, number string, hasKey bool) (got told, strange
 	return unknown, fmt.Sprintf("%d %s", response.StatusCode, text)
 }
 
-// acknowledgedAfter tells whether a write was acknowledged that was sent after a moment, and how long
-// after it the answer came.
+// acknowledgedAfter tells whether a write that was sent after a moment was acknowledged, and how
+// long after it the answer came.
 func (c *clients) acknowledgedAfter(moment time.Time) (after time.Duration, is bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *clients) slowest() (longest time.Duration) {
 	return longest
 }
 
-// waited counts the acknowledged writes that took longer than they do by themselves.
+// waited counts the acknowledged writes that took longer than an undisturbed one.
 func (c *clients) waited() (count int) {
 	for _, a := range c.acks {
 		if a.answered.Sub(a.sent) > long {
@@ -165,10 +165,10 @@ func (c *clients) waited() (count int) {
 	return count
 }
 
-// long is how long a write takes that has waited for something.
+// long is the time of a write that has waited for something.
 const long = 250 * time.Millisecond
 
-// silence is the longest time in which nothing was acknowledged.
+// silence is the longest time without an acknowledged write.
 func (c *clients) silence() (longest time.Duration) {
 	for i := 1; i < len(c.acks); i++ {
 		longest = max(longest, c.acks[i].answered.Sub(c.acks[i-1].answered))
@@ -176,7 +176,7 @@ func (c *clients) silence() (longest time.Duration) {
 	return longest
 }
 
-// compare compares what clients were told with what is stored.
+// compare compares the answers to clients with the stored rows.
 func (c *clients) compare(b *testing.B, r *result, conn *pgx.Conn) {
 	b.Helper()
 	rows, err := conn.Query(b.Context(), `select number, (select count(*) from app.line where line.order_id = "order".id) 

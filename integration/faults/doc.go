@@ -1,4 +1,4 @@
-// Package faults does to servers and databases what befalls them, while clients write, and
-// compares what the clients were told with what is stored. `make faults` runs it and prints
-// a table; RESULTS=FILE writes that down.
+// Package faults causes faults of servers and databases while clients write, and compares
+// the answers to the clients with the stored rows. `make faults` runs it and prints a
+// table; RESULTS=FILE writes it to a file.
 package faults

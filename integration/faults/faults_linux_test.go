@@ -25,7 +25,7 @@ import (
 
 var resultsFile = flag.String("results", "", "write the table to this file")
 
-// schema is what is written: two rows below one, so that half of it can be told.
+// schema has two rows below one, so that a half write can be detected.
 const schema = `model Order {
   fields { number Text  lines Line[] }
   actions { create place() with (number, lines.item) }
@@ -34,7 +34,7 @@ const schema = `model Order {
 model Line { fields { order Order  item Text } }
 `
 
-// field is where a fault happens: a database, perhaps with a standby, and servers of it.
+// field is the place of a fault: a database, perhaps with a standby, and its servers.
 type field struct {
 	*testing.B
 	primary, standby *pgtest.Node
@@ -46,8 +46,8 @@ type field struct {
 	project          string // the folder of the project whose migrations the database is under; empty if it is under none
 }
 
-// fault is one thing that befalls a field while clients write. It returns what was broken
-// as mended, or at least to be overcome.
+// fault is one fault of a field while clients write. When befall returns, the damage is
+// mended, or can at least be overcome.
 type fault struct {
 	name         string
 	servers      int
@@ -60,7 +60,7 @@ type fault struct {
 	befall       func(*field)
 }
 
-// standby is which standby there is.
+// standby is the kind of standby.
 type standby int
 
 const (
@@ -87,7 +87,7 @@ var faults = []fault{
 	{name: "migrate up beside a transaction that is open for 3 s, three servers", servers: 3, isMigrated: true, failsNothing: true, befall: migrateUp},
 }
 
-// BenchmarkFaults lets everything befall a field of its own, and fails if a write was
+// BenchmarkFaults causes each fault in a field of its own, and fails if a write was
 // acknowledged and lost, doubled, half done, or carried out although it was refused.
 func BenchmarkFaults(b *testing.B) {
 	began := time.Now()
@@ -114,7 +114,7 @@ func BenchmarkFaults(b *testing.B) {
 	}
 }
 
-// run lets a fault happen while clients write. why tells that it cannot here.
+// run causes a fault while clients write. why says why it cannot do so here.
 func (f *fault) run(b *testing.B) (r result, why string) {
 	field, why := newField(b, f)
 	if why != "" {
@@ -215,7 +215,7 @@ func (f *field) migrate(b *testing.B) {
 	}
 }
 
-// Rows that were there before clients wrote.
+// Rows from before the clients.
 const (
 	earlier     = "earlier "
 	earlierRows = 200_000
@@ -248,7 +248,7 @@ func (f *field) up(name, schema string) {
 	}
 }
 
-// smallDisk makes a disk of 300 MB, on which a database can be.
+// smallDisk makes a disk of 300 MB for a database.
 func smallDisk(b *testing.B) (dir, why string) {
 	b.Helper()
 	dir, err := os.MkdirTemp("", "sternpost-disk-")
@@ -274,8 +274,8 @@ func (f *field) urls() []string {
 	return urls
 }
 
-// awaitWrites waits until a write was acknowledged that was sent after a moment, and returns how
-// long after it.
+// awaitWrites waits for the acknowledgement of a write that was sent after a moment, and returns
+// how long after it.
 func (f *field) awaitWrites(moment time.Time) time.Duration {
 	f.Helper()
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
@@ -427,8 +427,8 @@ func installRelease(f *field) {
 	}
 }
 
-// migrateUp adds a column, an index and a check to a table of many rows, which somebody
-// else has been reading in a transaction for some time.
+// migrateUp adds a column, an index and a check to a table of many rows, while another
+// session has been reading it in a transaction for some time.
 func migrateUp(f *field) {
 	reader := f.superuser()
 	if _, err := reader.Exec(f.Context(), `begin; select from app."order" limit 1`); err != nil {
@@ -447,7 +447,7 @@ func migrateUp(f *field) {
 	}
 }
 
-// replace replaces a part of a text, which has to be there.
+// replace replaces a part of a text, which must exist.
 func replace(f *field, text, old, new string) string {
 	changed := strings.Replace(text, old, new, 1)
 	if changed == text {

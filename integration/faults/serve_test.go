@@ -18,10 +18,10 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// serveVariable names the database that this program serves, when it is started as a server.
+// serveVariable names the database to serve, if this program is started as a server.
 const serveVariable = "FAULTS_SERVE"
 
-// TestMain serves when it is started as a server, and otherwise runs the faults.
+// TestMain serves if it is started as a server, and otherwise runs the faults.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(serveVariable); url != "" {
 		if err := serve(url); err != nil {
@@ -33,7 +33,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// serve serves a database until it is told to stop.
+// serve serves a database until it gets a signal.
 func serve(url string) error {
 	settings, err := config.Load(config.Source{Env: []string{
 		"STERNPOST_MODE=development", "DATABASE_URL=" + url, "HOST=" + os.Getenv("HOST"), "PORT=" + os.Getenv("PORT"),
@@ -51,7 +51,7 @@ func serve(url string) error {
 	return s.Run(ctx)
 }
 
-// instance is a server in a process of its own, at an address that it keeps.
+// instance is a server in a process of its own, at a fixed address.
 type instance struct {
 	host, port string
 	env        []string
@@ -86,7 +86,7 @@ func newInstance(b *testing.B, databaseURL, key string) *instance {
 
 func (i *instance) url() string { return "http://" + net.JoinHostPort(i.host, i.port) }
 
-// start starts it, again after its end, and waits until it is ready.
+// start starts it, also after its end, and waits until it is ready.
 func (i *instance) start(b *testing.B) {
 	b.Helper()
 	i.command = exec.Command(os.Args[0])

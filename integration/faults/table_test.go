@@ -22,7 +22,7 @@ type result struct {
 	strange                   []string
 }
 
-// judge fails if what clients were told does not hold.
+// judge fails if an answer to a client was not true.
 func (r *result) judge(b *testing.B) {
 	if r.lost > 0 && !r.mayLose || r.doubled > 0 || r.halfDone > 0 || r.refusedStored > 0 {
 		b.Errorf("%s: lost %d, doubled %d, half done %d, refused and stored %d", r.name, r.lost, r.doubled, r.halfDone, r.refusedStored)
@@ -49,7 +49,7 @@ func table(results []result, skipped []string) string {
 	return t.String()
 }
 
-// write writes the table to a file, with what it was made on.
+// write writes the table to a file, with its machine and version.
 func write(b *testing.B, path, table string, took time.Duration) {
 	b.Helper()
 	text := fmt.Sprintf(`# Faults

@@ -30,7 +30,7 @@ func blocks(t *testing.T, page, language string) []string {
 }
 
 // TestHostSettings gives Sternpost the environment that each page of a host gives to a server:
-// it has all that a server in production needs, and nothing that is not a setting.
+// it has all settings that a production server needs, and no unknown ones.
 func TestHostSettings(t *testing.T) {
 	t.Parallel()
 	key, err := auth.GenerateKey()
@@ -82,7 +82,7 @@ func ofFile(t *testing.T, page string) map[string]string {
 	return env
 }
 
-// decode reads YAML, and refuses what is in it twice.
+// decode reads YAML, and refuses duplicates.
 func decode(t *testing.T, page, text string, into any) {
 	t.Helper()
 	if err := yaml.Unmarshal([]byte(text), into); err != nil {
@@ -115,7 +115,7 @@ func ofCompose(t *testing.T, page string) map[string]string {
 	return file.Services["server"].Environment
 }
 
-// containerfile is what the image of a server is made by.
+// containerfile makes the image of a server.
 const containerfile = "cmd/Containerfile"
 
 func ofDeployment(t *testing.T, page string) map[string]string {
@@ -199,7 +199,7 @@ func ofRender(t *testing.T, page string) map[string]string {
 	return env
 }
 
-// TestHostsSayWhatWasTried holds that each page of a host begins with what was tried of it.
+// TestHostsSayWhatWasTried tests that each page of a host begins with the tried parts.
 func TestHostsSayWhatWasTried(t *testing.T) {
 	t.Parallel()
 	names, err := filepath.Glob(filepath.Join(root, hosts, "*.md"))

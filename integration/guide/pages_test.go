@@ -13,10 +13,10 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 )
 
-// root is the top of the repository.
+// root is the root of the repository.
 const root = "../.."
 
-// pages returns all pages of the repository, by their paths from its top.
+// pages returns all pages of the repository, by their paths from its root.
 func pages(t *testing.T) []string {
 	t.Helper()
 	var names []string
@@ -75,7 +75,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestIndex holds that the index leads to each page of the guide.
+// TestIndex tests that the index leads to each page of the guide.
 func TestIndex(t *testing.T) {
 	t.Parallel()
 	const index = "integration/guide/README.md"
@@ -87,7 +87,7 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestWidth holds that the lines of the pages for users wrap at 120 characters. Tables, blocks of
+// TestWidth tests that the lines of the pages for users wrap at 120 characters. Tables, blocks of
 // code and addresses do not wrap.
 func TestWidth(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestWidth(t *testing.T) {
 	}
 }
 
-// TestTargets holds that make has what the pages for users call.
+// TestTargets tests that make has the targets in the pages for users.
 func TestTargets(t *testing.T) {
 	t.Parallel()
 	makefile := read(t, "Makefile")
@@ -141,7 +141,7 @@ func anchors(text string) []string {
 	return list
 }
 
-// TestFigures holds that the figures of the README are those of the last benchmark.
+// TestFigures tests that the figures of the README are those of the last benchmark.
 func TestFigures(t *testing.T) {
 	t.Parallel()
 	results := read(t, "integration/bench/RESULTS.md")

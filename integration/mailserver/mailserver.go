@@ -1,5 +1,5 @@
 // Package mailserver is a mail server for tests: a real one, that speaks SMTP, and keeps
-// what it takes.
+// the mails it accepts.
 package mailserver
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
-// Server is a real SMTP server that keeps what it takes.
+// Server is a real SMTP server that keeps the mails it accepts.
 type Server struct {
 	Host    string
 	Port    int
@@ -34,7 +34,7 @@ type Server struct {
 	data   error
 }
 
-// Mail is one that it took.
+// Mail is an accepted mail.
 type Mail struct {
 	From, To string
 	IsTLS    bool
@@ -42,29 +42,29 @@ type Mail struct {
 	Body     []byte // as it came
 }
 
-// Taken returns what it took, in order.
+// Taken returns the accepted mails, in order.
 func (s *Server) Taken() []Mail {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return append([]Mail(nil), s.taken...)
 }
 
-// Logins returns how often somebody logged in.
+// Logins returns the number of logins.
 func (s *Server) Logins() int {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	return s.logins
 }
 
-// Refuse sets what it answers to recipients and to texts; nil takes them.
+// Refuse sets the answers to recipients and to texts; nil accepts them.
 func (s *Server) Refuse(recipient, text error) {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	s.rcpt, s.data = recipient, text
 }
 
-// New starts a server that listens with TLS from the first byte on, or lets
-// clients begin it unless withTLS is false. It asks for the login ada, secret.
+// New starts a server that listens with TLS from the first byte on, or offers STARTTLS
+// unless withTLS is false. It asks for the login ada, secret.
 func New(t *testing.T, isImplicit, withTLS bool) *Server {
 	t.Helper()
 	certificate, pool := newCertificate(t)
@@ -109,7 +109,7 @@ func newCertificate(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// session is what go-smtp asks for.
+// session is the session that go-smtp needs.
 type session struct {
 	server   *Server
 	conn     *smtp.Conn

@@ -20,10 +20,10 @@ import (
 	"github.com/sternpost/sternpost/sql"
 )
 
-// Roles and names of databases belong to the server, which other processes may use
-// at the same time. So all that a process makes bears the process's token:
-// sternpost_test_<token>_…. As long as it lives it holds an advisory lock of that
-// number, by which others know what is left of processes that are gone.
+// Roles and names of databases belong to the server, which other processes may use at
+// the same time. So all names of a process contain its token: sternpost_test_<token>_….
+// While the process lives it holds an advisory lock of that number, so that others can
+// tell the remains of dead processes.
 const (
 	prefix = "sternpost_test_"
 
@@ -48,8 +48,8 @@ type cluster struct {
 	templates map[string]func() (string, error) // by Template.Name: the database, once it is built
 }
 
-// process is the cluster of this process, started when the first test asks for it.
-// Sharing it is what this package is for, hence a variable of the package.
+// process is the cluster of this process, started for the first test that needs it. It
+// is a variable of the package, since sharing it is the purpose of the package.
 var process struct {
 	mu      sync.Mutex
 	cluster *cluster
@@ -57,8 +57,8 @@ var process struct {
 	ended   bool
 }
 
-// running returns the cluster of this process and starts it if it is not running.
-// An error stays: what kept it from starting would for the next test as well.
+// running returns the cluster of this process and starts it if it is not running. It
+// keeps an error, since the next test would get it too.
 func running() (*cluster, error) {
 	process.mu.Lock()
 	defer process.mu.Unlock()
@@ -93,7 +93,7 @@ func startCluster(ctx context.Context) (*cluster, error) {
 	return setUp(ctx, srv)
 }
 
-// setUp makes a server one to make databases on. It ends the server if it cannot.
+// setUp prepares a server for databases. It ends the server on an error.
 func setUp(ctx context.Context, srv *server) (_ *cluster, err error) {
 	c := &cluster{server: srv, templates: map[string]func() (string, error){}}
 	defer func() {
@@ -143,7 +143,7 @@ func setUp(ctx context.Context, srv *server) (_ *cluster, err error) {
 	return c, err
 }
 
-// stop removes what this process has made and ends the server if it is ours.
+// stop removes all that this process made and ends the server if it is ours.
 func (c *cluster) stop() error {
 	var errs []error
 	if c.pooler != nil {
@@ -164,9 +164,9 @@ func (c *cluster) stop() error {
 	return errors.Join(errs...)
 }
 
-// makeRoles makes the roles of this process. Those of the platform, which all
-// databases of a server share, it makes before any migration could, since up from
-// PostgreSQL 16 only their maker may hand them out.
+// makeRoles makes the roles of this process. It makes those of the platform, which all
+// databases of a server share, before any migration can, since from PostgreSQL 16 on
+// only their maker may grant them.
 func (c *cluster) makeRoles(ctx context.Context) error {
 	err := pgx.BeginFunc(ctx, c.admin, func(tx pgx.Tx) error {
 		// One process at a time.
@@ -212,8 +212,8 @@ func (c *cluster) url(database string, user *url.Userinfo) string {
 	return u.String()
 }
 
-// template returns the name of a database to copy, and builds it if it is the first
-// to ask. Others who ask meanwhile wait.
+// template returns the name of a database to copy, and builds it for the first caller.
+// Other callers wait meanwhile.
 func (c *cluster) template(ctx context.Context, t Template) (string, error) {
 	c.mu.Lock()
 	build, ok := c.templates[t.Name]
@@ -245,7 +245,7 @@ func (c *cluster) build(ctx context.Context, t Template) (name string, err error
 	if err != nil {
 		return "", fmt.Errorf("connect to template %q: %w", t.Name, err)
 	}
-	// Nobody may be connected to what is copied.
+	// The copied database must have no connections.
 	defer func() { err = errors.Join(err, conn.Close(context.WithoutCancel(ctx))) }()
 	if err := fill(ctx, conn); err != nil {
 		return "", fmt.Errorf("build template %q: %w", t.Name, err)
@@ -253,15 +253,15 @@ func (c *cluster) build(ctx context.Context, t Template) (name string, err error
 	return name, nil
 }
 
-// create makes a database, as a copy of another or an empty one for "". The rights
-// on a database are not part of the copy.
+// create makes a database, as a copy of another or an empty one for "". The copy does
+// not include the rights on a database.
 func (c *cluster) create(ctx context.Context, template string) (string, error) {
 	name := fmt.Sprintf("%s%s_%d", prefix, c.token, c.count.Add(1))
 	source := template
 	if source == "" {
 		source = "template0"
 	}
-	// To copy the files takes a quarter less of the processor, but it reaches the disk of a server that has to keep its data.
+	// Copying the files saves a quarter of the processor, but reaches the disk of a server that has to keep its data.
 	strategy := "file_copy"
 	if c.server.isShared {
 		strategy = "wal_log"
@@ -288,7 +288,7 @@ func (c *cluster) drop(name string) error {
 	return nil
 }
 
-// sweep removes what processes have left that are gone.
+// sweep removes the remains of dead processes.
 func (c *cluster) sweep(ctx context.Context) error {
 	rows, err := c.admin.Query(ctx, `
 		select distinct substring(name from '^sternpost_test_([0-9a-f]{8})_')

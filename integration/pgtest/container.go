@@ -17,8 +17,8 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// engineAnswers tells whether there is a container engine, without waiting for one
-// that hangs.
+// engineAnswers tells whether a container engine answers, without waiting for a hanging
+// one.
 func engineAnswers(ctx context.Context) bool {
 	answer := make(chan bool, 1)
 	go func() {
@@ -38,7 +38,7 @@ func engineAnswers(ctx context.Context) bool {
 	}
 }
 
-// containerData is where the data is in a container.
+// containerData is the data directory in a container.
 const containerData = "/var/lib/postgresql/data"
 
 // startContainer runs the image. Its password is not a secret: it is published on the
@@ -68,11 +68,11 @@ func startContainer(ctx context.Context) (*server, error) {
 			"POSTGRES_INITDB_ARGS": "--encoding=UTF8 --locale=C.UTF-8 --no-sync",
 		}),
 		testcontainers.WithExposedPorts("5432/tcp"),
-		// The data is in memory. An image runs Postgres as this user, or gives the folder to the one that it runs it as.
+		// The data is in memory. An image runs Postgres as this user, or gives the folder to its own user.
 		testcontainers.WithTmpfs(map[string]string{containerData: "rw,uid=999,gid=999,mode=0700"}),
 		testcontainers.WithCmd(command...),
 		testcontainers.WithWaitStrategyAndDeadline(2*time.Minute,
-			// Once for the server that sets the data up, once for the one to use.
+			// Once for the server that initialises the data, once for the one to use.
 			wait.ForLog("database system is ready to accept connections").WithOccurrence(2),
 			wait.ForListeningPort("5432/tcp"),
 		),
@@ -111,8 +111,8 @@ func ownLabels() (map[string]string, error) {
 	return map[string]string{hostLabel: host, pidLabel: strconv.Itoa(os.Getpid())}, nil
 }
 
-// sweepContainers removes the containers of processes of this machine that are
-// gone. Testcontainers' reaper does that sooner, but not every engine lets it run.
+// sweepContainers removes the containers of dead processes of this machine.
+// Testcontainers' reaper does that sooner, but not every engine lets it run.
 func sweepContainers(ctx context.Context) error {
 	own, err := ownLabels()
 	if err != nil {
@@ -135,7 +135,7 @@ func sweepContainers(ctx context.Context) error {
 		if err != nil || isRunning(pid) {
 			continue
 		}
-		// Another process may be at it as well, so a failure does not matter.
+		// Another process may do so as well, so a failure does not matter.
 		_, _ = engine.ContainerRemove(ctx, container.ID, client.ContainerRemoveOptions{Force: true, RemoveVolumes: true})
 	}
 	return nil

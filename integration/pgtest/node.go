@@ -21,9 +21,9 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// Node is a Postgres of one test, to do to it what befalls servers. It is made of the
-// binaries of this machine, keeps what it has said is committed when it is killed, and goes
-// when the test ends.
+// Node is a Postgres of one test, for tests of faults. It runs the binaries of this
+// machine, keeps its confirmed commits when it is killed, and is removed when the test
+// ends.
 type Node struct {
 	dir      string
 	settings []string
@@ -31,14 +31,14 @@ type Node struct {
 	cluster  *cluster
 }
 
-// NewNode starts a Postgres, with further settings, each "name=value". A test on a machine
-// without the binaries of Postgres is skipped.
+// NewNode starts a Postgres, with further settings, each "name=value". It skips the test
+// on a machine without the binaries of Postgres.
 func NewNode(t testing.TB, settings ...string) *Node {
 	t.Helper()
 	return NewNodeIn(t, nodeDir(t), settings...)
 }
 
-// NewNodeIn is NewNode with the data in a directory, which is made.
+// NewNodeIn is NewNode with the data in a new directory.
 func NewNodeIn(t testing.TB, dir string, settings ...string) *Node {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o711); err != nil {
@@ -60,8 +60,8 @@ func NewNodeIn(t testing.TB, dir string, settings ...string) *Node {
 	return n
 }
 
-// nodeDir makes a directory that the account of the server can reach. Its name and its lock
-// are those of temporary servers, so that the next of these removes what a killed test leaves.
+// nodeDir makes a directory that the account of the server can reach. It has the name and
+// lock of temporary servers, so that the next of these removes the remains of a killed test.
 func nodeDir(t testing.TB) string {
 	t.Helper()
 	base := os.TempDir()
@@ -95,11 +95,11 @@ func (n *Node) New(t testing.TB, opts Options) *DB {
 	return n.cluster.newDB(t, opts)
 }
 
-// At is the same database as it is found on another node, which is a replica of its own.
+// At is the same database on another node, which is its replica.
 func (db *DB) At(n *Node) *DB { return &DB{name: db.name, cluster: n.cluster} }
 
-// Together is the URL of several places, tried in this order, of the URLs of one database on
-// several nodes.
+// Together joins the URLs of one database on several nodes into one URL, in the order of
+// attempts.
 func Together(urls ...string) string {
 	var hosts, ports []string
 	var together *url.URL
@@ -116,7 +116,7 @@ func Together(urls ...string) string {
 	return together.String()
 }
 
-// Start starts a node, again after it was killed or stopped.
+// Start starts a node, also after it was killed or stopped.
 func (n *Node) Start(t testing.TB) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
@@ -124,7 +124,7 @@ func (n *Node) Start(t testing.TB) {
 	if n.server != nil {
 		_ = n.server.Stop() // it has ended; this gives up its data
 	}
-	// A process that is killed loses nothing that it has written, so that nothing has to reach the disk.
+	// A killed process loses nothing that it has written, so nothing has to reach the disk.
 	settings := append([]string{"fsync=off", "wal_level=replica", "hot_standby=on", "max_connections=100", "shared_buffers=16MB", "wal_keep_size=256MB"}, n.settings...)
 	started, err := postgres.Start(ctx, postgres.Options{Dir: n.dir, Settings: settings})
 	var missing *postgres.NotFoundError
@@ -142,7 +142,7 @@ func (n *Node) Start(t testing.TB) {
 }
 
 // Replica makes a node that follows another by streaming, from a pg_basebackup of it.
-// application is the name under which synchronous_standby_names knows it.
+// application is its name in synchronous_standby_names.
 func (n *Node) Replica(t testing.TB, application string, settings ...string) *Node {
 	t.Helper()
 	own, err := url.Parse(n.server.URL())
@@ -187,7 +187,7 @@ func (n *Node) program(t testing.TB, name string) string {
 	return path
 }
 
-// chownLike gives all in a directory to the owner of another.
+// chownLike gives all files in a directory to the owner of another.
 func chownLike(t testing.TB, dir, like string) {
 	t.Helper()
 	info, err := os.Stat(like)
@@ -230,7 +230,7 @@ func (n *Node) Exec(t testing.TB, statement string) {
 	}
 }
 
-// Kill ends a node as a power cut does: at once, and with all that it was doing.
+// Kill ends a node like a power cut: at once, in the middle of its work.
 func (n *Node) Kill(t testing.TB) {
 	t.Helper()
 	n.signal(t, syscall.SIGKILL)
@@ -241,7 +241,7 @@ func (n *Node) Kill(t testing.TB) {
 	}
 }
 
-// Stop ends a node in good order: it disconnects everybody and writes everything.
+// Stop ends a node in good order: it disconnects all clients and writes everything.
 func (n *Node) Stop(t testing.TB) {
 	t.Helper()
 	if err := n.server.Stop(); err != nil {
@@ -249,7 +249,7 @@ func (n *Node) Stop(t testing.TB) {
 	}
 }
 
-// StartIfEnded starts a node again, if it has ended by itself.
+// StartIfEnded starts a node again if it ended by itself.
 func (n *Node) StartIfEnded(t testing.TB) {
 	t.Helper()
 	select {
@@ -259,13 +259,13 @@ func (n *Node) StartIfEnded(t testing.TB) {
 	}
 }
 
-// Promote makes a replica a primary, and returns when it takes writes.
+// Promote makes a replica a primary, and returns when it accepts writes.
 func (n *Node) Promote(t testing.TB) {
 	t.Helper()
 	n.Exec(t, "select pg_promote(true, 60)")
 }
 
-// AwaitReplay waits until a replica has all that a primary has written by now.
+// AwaitReplay waits until a replica has all current writes of a primary.
 func (n *Node) AwaitReplay(t testing.TB, primary *Node) {
 	t.Helper()
 	var written string
@@ -283,15 +283,15 @@ func (n *Node) AwaitReplay(t testing.TB, primary *Node) {
 	}
 }
 
-// Freeze stops all processes of a node where they are: connections stay open, and nothing
-// answers. Thaw lets them go on.
+// Freeze stops all processes of a node: connections stay open, and nothing answers. Thaw
+// resumes them.
 func (n *Node) Freeze(t testing.TB) { t.Helper(); n.signal(t, syscall.SIGSTOP) }
 
-// Thaw lets a frozen node go on.
+// Thaw resumes a frozen node.
 func (n *Node) Thaw(t testing.TB) { t.Helper(); n.signal(t, syscall.SIGCONT) }
 
-// signal sends a signal to the processes of a node, if it runs. Killed are the children
-// too, of which each would otherwise end what it is at.
+// signal sends a signal to the processes of a node, if it runs. It includes the
+// children, since a killed node's children would otherwise finish their work.
 func (n *Node) signal(t testing.TB, signal syscall.Signal) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(n.server.DataDir(), "postmaster.pid"))
@@ -315,7 +315,7 @@ func (n *Node) signal(t testing.TB, signal syscall.Signal) {
 	}
 }
 
-// children are the processes that a server has started.
+// children returns the processes that a server has started.
 func children(t testing.TB, pid int) []int {
 	t.Helper()
 	out, err := exec.Command("ps", "-e", "-o", "pid=,ppid=").Output()

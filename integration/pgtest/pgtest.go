@@ -1,11 +1,11 @@
 // Package pgtest gives each test a Postgres database of its own.
 //
 // Databases are copies of a template, so that one costs some tens of milliseconds
-// however much is installed in it, and all are on one server per process: the one
-// that STERNPOST_TEST_DATABASE_URL names; else a container, if an engine answers
-// (image STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the Postgres that
-// is installed on this machine. Which it is, is printed once. Tests may run in
-// parallel, and so may processes, also on one given server.
+// regardless of its content, and all are on one server per process: the one that
+// STERNPOST_TEST_DATABASE_URL names; else a container, if an engine answers (image
+// STERNPOST_TEST_POSTGRES_IMAGE, default postgres:17); else the Postgres installed on
+// this machine. The choice is printed once. Tests may run in parallel, and so may
+// processes, also on one given server.
 //
 //	func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 //
@@ -16,9 +16,9 @@
 //		…
 //	}
 //
-// Main ends the server and removes what it held. A process that ends otherwise
-// leaves a container to testcontainers' reaper, and anything else to the next process
-// that uses this package.
+// Main ends the server and removes its content. A process that ends otherwise leaves a
+// container to testcontainers' reaper, and anything else to the next process that uses
+// this package.
 package pgtest
 
 import (
@@ -32,19 +32,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Options say what is in a database before the test begins.
+// Options say what a database holds before the test begins.
 type Options struct {
 	// Empty makes a database without the platform.
 	Empty bool
 
-	// Template is what is installed besides the platform. It is built once per process.
+	// Template is installed besides the platform. It is built once per process.
 	Template Template
 }
 
 // Template is a database to copy. The zero value is the platform alone.
 type Template struct {
-	// Name tells templates apart within a process. Two of the same name are taken to be
-	// equal.
+	// Name tells templates apart within a process. Templates of one name count as equal.
 	Name string
 
 	// Build fills a database in which the platform is installed. The connection is the
@@ -52,8 +51,8 @@ type Template struct {
 	Build func(ctx context.Context, owner *pgx.Conn) error
 }
 
-// DB is the database of one test. It goes when the test ends, and so do the
-// connections that were made by its methods.
+// DB is the database of one test. It is removed when the test ends, and its methods'
+// connections are closed.
 type DB struct {
 	name    string
 	cluster *cluster
@@ -111,15 +110,15 @@ func Main(m *testing.M) int {
 // Name is the database's name.
 func (db *DB) Name() string { return db.name }
 
-// OwnerURL connects as the role that owns the database and what is installed in it.
-// It may create roles and is not a superuser.
+// OwnerURL connects as the role that owns the database and its content. The role may
+// create roles and is not a superuser.
 func (db *DB) OwnerURL() string {
 	return db.cluster.url(db.name, url.UserPassword(db.cluster.owner(), db.cluster.password))
 }
 
-// ServerURL connects as a Sternpost server does: as a role with no right but to be a
-// member of sternpost_server and to connect to this database. It takes the platform.
-// It leads through a pooler if STERNPOST_TEST_POOLER asks for one.
+// ServerURL connects as a Sternpost server does: as a role whose only rights are to be a
+// member of sternpost_server and to connect to this database. It needs the platform. It
+// leads through a pooler if STERNPOST_TEST_POOLER asks for one.
 func (db *DB) ServerURL() string {
 	if db.cluster.pooler != nil {
 		return db.cluster.pooler.Of(db.LoginURL())
@@ -132,7 +131,7 @@ func (db *DB) LoginURL() string {
 	return db.cluster.url(db.name, url.UserPassword(db.cluster.login(), db.cluster.password))
 }
 
-// SuperuserURL connects as a superuser, whom no row security binds.
+// SuperuserURL connects as a superuser, who bypasses row security.
 func (db *DB) SuperuserURL() string {
 	return db.cluster.url(db.name, db.cluster.super.User)
 }
@@ -155,7 +154,7 @@ func (db *DB) Superuser(t testing.TB) *pgx.Conn {
 	return connect(t, db.SuperuserURL())
 }
 
-// TakeAdvisoryLocks takes the functions of advisory locks away from everybody but superusers.
+// TakeAdvisoryLocks revokes the functions of advisory locks from all roles but superusers.
 func (db *DB) TakeAdvisoryLocks(t testing.TB) {
 	t.Helper()
 	_, err := db.Superuser(t).Exec(t.Context(), `

@@ -138,7 +138,7 @@ func TestDatabaseGoesWithItsTest(t *testing.T) {
 	}
 }
 
-// What a process of TestProcessesShareAServer does.
+// The mode of a process of TestProcessesShareAServer.
 const sharingMode = "STERNPOST_PGTEST_SHARING"
 
 func TestSharing(t *testing.T) {
@@ -161,8 +161,8 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// Several processes use one given server at once, and nothing is left but what one
-// leaves that ends without Main; the next one removes that.
+// Several processes use one given server at once. Nothing is left, except by one that
+// ends without Main; the next process removes that.
 func TestProcessesShareAServer(t *testing.T) {
 	t.Parallel()
 	server, err := postgres.Start(t.Context(), postgres.Options{Temporary: true})

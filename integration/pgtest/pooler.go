@@ -25,26 +25,26 @@ type PoolerOptions struct {
 	// Prepared lets it keep prepared statements, which PgBouncer does from 1.21 on.
 	Prepared bool
 
-	// Size is how many connections to the database there are; 0 means 10.
+	// Size is the number of connections to the database; 0 means 10.
 	Size int
 
 	// Settings are further lines of its configuration.
 	Settings []string
 }
 
-// poolerVariable lets servers under test connect through a pooler: on says one that keeps prepared statements, off one
+// poolerVariable lets servers under test connect through a pooler: on means one that keeps prepared statements, off one
 // that does not.
 const poolerVariable = "STERNPOST_TEST_POOLER"
 
-// Pooler is a PgBouncer before the databases of the tests, that hands out connections by
-// transaction. It takes everybody for who they say they are.
+// Pooler is a PgBouncer before the databases of the tests, with transaction pooling. It
+// does not authenticate clients.
 type Pooler struct {
 	address string
 	dir     string
 	stop    func()
 }
 
-// NewPooler starts a PgBouncer, until the test ends. The test is skipped where there is none.
+// NewPooler starts a PgBouncer until the test ends. It skips the test without PgBouncer.
 func NewPooler(t testing.TB, options PoolerOptions) *Pooler {
 	t.Helper()
 	if findPooler(options.Prepared) == "" {
@@ -62,7 +62,7 @@ func NewPooler(t testing.TB, options PoolerOptions) *Pooler {
 	return p
 }
 
-// program is what is needed.
+// program names the needed program.
 func (o PoolerOptions) program() string {
 	if o.Prepared {
 		return "PgBouncer from 1.21 on"
@@ -181,9 +181,9 @@ func unprivileged() (string, error) {
 	return "", errors.New("there is neither a user postgres nor a user nobody")
 }
 
-// start starts a PgBouncer that ends with this process at the latest, however that ends: a
-// shell waits for the end of its input. It starts one that has ended by itself again, as
-// anyone who manages services does: versions 1.18 to 1.20 may crash when a statement is
+// start starts a PgBouncer that ends with this process at the latest, even after a crash: a
+// shell waits for the end of its input. It restarts a PgBouncer that ended by itself, as
+// every service manager does: versions 1.18 to 1.20 may crash when a statement is
 // cancelled.
 func (p *Pooler) start(program, file string) error {
 	const bound = `(
@@ -216,9 +216,9 @@ func (p *Pooler) start(program, file string) error {
 	return fmt.Errorf("it does not answer: %s", output.String())
 }
 
-// findPooler returns the path of a PgBouncer; empty means that there is none. What the
-// machine has comes first unless it must keep prepared statements: that is often an older
-// one, which shows more.
+// findPooler returns the path of a PgBouncer, or empty. It prefers the one of the machine
+// unless it must keep prepared statements: that is often an older version, which shows
+// more.
 func findPooler(prepared bool) string {
 	for _, p := range poolers() {
 		if !prepared || p.keeps {
@@ -233,7 +233,7 @@ type poolerProgram struct {
 	keeps bool // prepared statements
 }
 
-// poolers are the programs that are there: what the machine has, then what make pooler has built.
+// poolers are the available programs: first the machine's, then those built by make pooler.
 var poolers = sync.OnceValue(func() []poolerProgram {
 	var found []poolerProgram
 	for _, path := range []string{"pgbouncer", "/usr/sbin/pgbouncer", "/usr/local/sbin/pgbouncer", filepath.Join(top(), ".sternpost", "pgbouncer", "pgbouncer")} {
@@ -253,7 +253,7 @@ var poolers = sync.OnceValue(func() []poolerProgram {
 	return found
 })
 
-// top is the folder of the module, above the one that a test runs in.
+// top is the folder of the module, above the folder of the test.
 func top() string {
 	dir, err := os.Getwd()
 	if err != nil {

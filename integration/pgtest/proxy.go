@@ -15,7 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// Fate is what becomes of a statement on its way through a Proxy.
+// Fate is the fate of a statement on its way through a Proxy.
 type Fate int
 
 // Fates of a statement.
@@ -26,8 +26,8 @@ const (
 	CutAnswered               // the answer arrives, and the connection breaks after it
 )
 
-// Proxy is between a test and its database. It refuses statements as a database does
-// that lacks a feature, and breaks connections at the moments that count.
+// Proxy is between a test and its database. It refuses statements like a database without
+// a feature, and breaks connections at the critical moments.
 type Proxy struct {
 	url      string
 	target   *pgconn.Config
@@ -61,14 +61,14 @@ func NewProxy(t testing.TB, databaseURL string) *Proxy {
 // URL connects to the database through the proxy.
 func (p *Proxy) URL() string { return p.url }
 
-// Refuse has all statements fail whose text matches, as not supported.
+// Refuse makes all statements fail whose text matches, as not supported.
 func (p *Proxy) Refuse(pattern string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.refused = regexp.MustCompile(pattern)
 }
 
-// Decide asks for the fate of each statement. nil lets all pass.
+// Decide sets what decides the fate of each statement. nil lets all pass.
 func (p *Proxy) Decide(decide func(statement string) Fate) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -139,7 +139,7 @@ func (p *Proxy) serve(client net.Conn) {
 		_ = w.toClient()
 	}()
 	_ = w.toServer()
-	// What the server still says to one who is gone is not waited for.
+	// It does not wait for the server's last words to a client that is gone.
 }
 
 // wire is a connection on its way through the proxy.
@@ -186,8 +186,8 @@ func (w *wire) toServer() error {
 	}
 }
 
-// start passes on the message that a connection begins with, which has no type. Encryption
-// is declined.
+// start passes on the first message of a connection, which has no type. It declines
+// encryption.
 func (w *wire) start(in *bufio.Reader) error {
 	const encrypted, encryptedGSS = 80877103, 80877104
 	for {
@@ -210,7 +210,7 @@ func (w *wire) start(in *bufio.Reader) error {
 	}
 }
 
-// sends decides what becomes of a statement that is about to be sent.
+// sends decides the fate of a statement before it is sent.
 func (w *wire) sends(statement string) error {
 	w.proxy.mu.Lock()
 	decide := w.proxy.decide
@@ -230,7 +230,7 @@ func (w *wire) sends(statement string) error {
 	return nil
 }
 
-// toClient reads what the server answers.
+// toClient reads the server's answers.
 func (w *wire) toClient() error {
 	in := bufio.NewReader(w.server)
 	for {
@@ -252,8 +252,8 @@ func (w *wire) toClient() error {
 	}
 }
 
-// refuse puts a statement that fails in the place of one that is refused, whose text
-// begins in the body at a position.
+// refuse replaces a refused statement with one that fails. The text begins in the body at
+// a position.
 func (p *Proxy) refuse(body []byte, at int) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()

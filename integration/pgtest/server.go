@@ -14,7 +14,7 @@ const (
 	defaultImage  = "postgres:17"
 )
 
-// server is where the databases of this process stand.
+// server is the server of this process's databases.
 type server struct {
 	url      string // as superuser
 	describe string
@@ -22,7 +22,7 @@ type server struct {
 	stop     func() error
 }
 
-// settings suit data that nobody needs after a crash, and many tests at once.
+// settings suit data that is not needed after a crash, and many tests at once.
 func settings() []string {
 	return []string{
 		"fsync=off",

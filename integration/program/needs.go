@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Chromium is the path of a browser. Where there is none, the test is skipped, with what that means.
+// Chromium is the path of a browser. It skips the test without one, and says the consequence.
 func Chromium(t testing.TB, consequence string) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -34,7 +34,7 @@ func FindPostgres(name string) string {
 	return paths[len(paths)-1]
 }
 
-// Postgres is the path of a client program of Postgres. Where there is none, the test is skipped, with what that means.
+// Postgres is the path of a client program of Postgres. It skips the test without one, and says the consequence.
 func Postgres(t testing.TB, name, consequence string) string {
 	t.Helper()
 	path := FindPostgres(name)
@@ -44,12 +44,12 @@ func Postgres(t testing.TB, name, consequence string) string {
 	return path
 }
 
-// installing is held by the test that installs modules: several tests share a folder, and the first of them installs
-// for all.
+// installing is held by the test that installs modules: several tests share a folder, and the first one installs for
+// all.
 var installing sync.Mutex
 
-// Modules installs what the lock of a folder names, unless that is there. Where Node.js or npm is missing, the test is
-// skipped, with what that means.
+// Modules installs the modules in the lock of a folder, unless they are there. It skips the test without Node.js or
+// npm, and says the consequence.
 func Modules(t testing.TB, dir, consequence string) {
 	t.Helper()
 	for _, tool := range []string{"node", "npm"} {

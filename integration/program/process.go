@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// Process is a program that goes on until it is told to end.
+// Process is a program that runs until it is stopped.
 type Process struct {
 	Command *exec.Cmd
 	Out     *Output       // what it writes, on both of its outputs
@@ -18,8 +18,8 @@ type Process struct {
 	Err     error         // how it ended, once it has
 }
 
-// Start starts a program in a process group of its own, so that an interrupt is meant for it alone. It is interrupted
-// when the test ends, and what it wrote is shown if the test has failed.
+// Start starts a program in a process group of its own, so that an interrupt reaches only it. The end of the test
+// interrupts it, and shows its output if the test has failed.
 func Start(t testing.TB, command *exec.Cmd) *Process {
 	t.Helper()
 	p := &Process{Command: command, Out: &Output{}, Ended: make(chan struct{})}
@@ -28,7 +28,7 @@ func Start(t testing.TB, command *exec.Cmd) *Process {
 	return p
 }
 
-// start starts it, and calls a function between its end and saying so.
+// start starts it, and calls last between its end and the report of the end.
 func (p *Process) start(t testing.TB, last func()) {
 	t.Helper()
 	if p.Command.SysProcAttr == nil {

@@ -1,5 +1,5 @@
-// Package program runs programs for tests: those of others that a test needs, which it finds or skips the test,
-// and processes that go on until the test ends.
+// Package program runs programs for tests: programs of others, or it skips a test that needs a missing one, and
+// processes that run until the test ends.
 package program
 
 import (
@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// FreePort returns a port of this machine that nothing listens on.
+// FreePort returns a port of this machine without a listener.
 func FreePort(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

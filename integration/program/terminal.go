@@ -9,7 +9,7 @@ import (
 	"github.com/creack/pty"
 )
 
-// StartOnTerminal starts a program as Start does, but at a terminal, and returns where a person types there.
+// StartOnTerminal starts a program as Start does, but at a terminal, and returns a function that types there.
 func StartOnTerminal(t testing.TB, command *exec.Cmd) (p *Process, enter func(line string)) {
 	t.Helper()
 	terminal, tty, err := pty.Open()
