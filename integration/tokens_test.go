@@ -20,7 +20,7 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// parts is a token that is being forged.
+// parts are the parts of a forged token.
 type parts struct {
 	header, claims map[string]any
 	sign           func(input []byte) []byte
@@ -54,7 +54,7 @@ func signES256(t *testing.T, key *ecdsa.PrivateKey) func([]byte) []byte {
 	}
 }
 
-// signHS256 signs with a secret, as if the key that everybody knows were one.
+// signHS256 signs with a secret, as if the public key were one.
 func signHS256(secret []byte) func([]byte) []byte {
 	return func(input []byte) []byte {
 		mac := hmac.New(crypto.SHA256.New, secret)
@@ -63,9 +63,9 @@ func signHS256(secret []byte) func([]byte) []byte {
 	}
 }
 
-// TestForgedTokens calls an action that everybody may call, and one that only who has
-// signed in may, with every header that somebody may make up. Nothing happens behind
-// a token that does not hold.
+// TestForgedTokens calls an action that every caller may call, and one that requires a
+// login, with every header that an attacker may make up. An invalid token has no
+// effect.
 func TestForgedTokens(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("workshop"))
@@ -195,7 +195,7 @@ func TestForgedTokens(t *testing.T) {
 	}
 }
 
-// answer sends a request and returns what the answer says about the caller.
+// answer sends a request and returns what the response says about the caller.
 func (a *app) answer(t *testing.T, request *http.Request) (status int, message, challenge string) {
 	t.Helper()
 	response, err := a.client.Do(request)
@@ -212,7 +212,7 @@ func (a *app) answer(t *testing.T, request *http.Request) (status int, message, 
 	return response.StatusCode, body.Message, response.Header.Get("WWW-Authenticate")
 }
 
-// TestOAuthClient signs in with the OAuth library of Go, which knows nothing of us.
+// TestOAuthClient logs in with the OAuth library of Go, which knows nothing of us.
 func TestOAuthClient(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, appDir("workshop"))

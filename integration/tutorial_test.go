@@ -24,10 +24,10 @@ const tutorialPage = "guide/tutorial.md"
 
 // lesson is a block of the tutorial.
 //
-//	```sh            commands for the shell; they print nothing unless the next block says what
-//	```sh server     a command that goes on, in a terminal of its own
-//	```text, ```json what the commands before it print
-//	```text server   what the last server prints next; the line … stands for any lines
+//	```sh            commands for the shell; they print nothing unless the next block has it
+//	```sh server     a command that keeps running, in a terminal of its own
+//	```text, ```json the output of the commands before it
+//	```text server   the next output of the last server; the line … means any lines
 //	```diff PATH     a change of a file
 //	```LANGUAGE PATH a whole file
 type lesson struct {
@@ -47,9 +47,9 @@ func readLessons(page string) []lesson {
 	return lessons
 }
 
-// TestTutorial does what the tutorial says, in its order: it writes the files, runs the commands, and compares what
-// they print. In the end a browser uses the product. Times, tokens and durations may differ. Ids may differ too, but the
-// page has one for each id of the run, in the same places.
+// TestTutorial follows the tutorial in its order: it writes the files, runs the commands, and compares their output.
+// In the end a browser uses the product. Times, tokens and durations may differ. Ids may differ too, but the page has
+// one for each id of the run, in the same places.
 func TestTutorial(t *testing.T) {
 	t.Parallel()
 	const consequence = "nobody follows the tutorial"
@@ -131,7 +131,7 @@ func newReader(t *testing.T) *reader {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Nothing is fetched that an earlier test has fetched already.
+	// Files that an earlier test has fetched are not fetched again.
 	r.env = append(r.env, "HOME="+home, "GOCACHE="+values[0], "GOMODCACHE="+values[1], "GOPROXY="+values[2], "GOFLAGS="+values[3],
 		"npm_config_cache="+strings.TrimSpace(string(npmCache)), "npm_config_prefer_offline=true", "npm_config_audit=false",
 		"npm_config_update_notifier=false", "STERNPOST_ADMIN_PORT=0", "PORT="+r.ports["8080"])
@@ -148,7 +148,7 @@ func (r *reader) here(text string) string {
 	return text
 }
 
-// there is what a command printed here, as the tutorial says it.
+// there is the output of a command here, as the tutorial writes it.
 func (r *reader) there(text string) string {
 	for usual, port := range r.ports {
 		text = strings.ReplaceAll(text, "localhost:"+port, "localhost:"+usual)
@@ -185,7 +185,7 @@ func (r *reader) follow(t *testing.T, l, next lesson) {
 	}
 }
 
-// compare compares what a block says with what the commands printed.
+// compare compares the text of a block with the output of the commands.
 func (r *reader) compare(t *testing.T, l lesson, said, got string) {
 	t.Helper()
 	r.changes = append(r.changes, change{l, r.printed})
@@ -195,7 +195,7 @@ func (r *reader) compare(t *testing.T, l lesson, said, got string) {
 	}
 }
 
-// rewrite writes all that the commands printed into the tutorial, so that the page shows one run.
+// rewrite writes the output of all commands into the tutorial, so that the page shows one run.
 func (r *reader) rewrite(t *testing.T, page string) {
 	t.Helper()
 	for _, c := range slices.Backward(r.changes) {
@@ -210,7 +210,7 @@ func (r *reader) rewrite(t *testing.T, page string) {
 	}
 }
 
-// wrapped is compact JSON in lines for a page, without what nobody wants to read.
+// wrapped is compact JSON in lines for a page, without parts that readers do not need.
 func wrapped(text string) string {
 	text = regexp.MustCompile(`("(?:access_token|refresh_token|startCursor|endCursor|url)":"[^"]{4})[^"]*"`).ReplaceAllString(text, `$1…"`)
 	text = regexp.MustCompile(`(":|,)(["{\[]|true|false|null|\d+)`).ReplaceAllString(text, "$1 $2")
@@ -227,8 +227,8 @@ func wrapped(text string) string {
 	return strings.Join(append(lines, line), "\n")
 }
 
-// change applies a change to a file: the lines that stay and go are found there once, and those that stay and come take
-// their place. Several changes of one file are divided by a line @@.
+// change applies a change to a file. It finds the lines that stay and go there once, and replaces them with those that
+// stay and come. A line @@ divides several changes of one file.
 func (r *reader) change(t *testing.T, l lesson) {
 	t.Helper()
 	name := filepath.Join(r.home, "giveaway", l.info)
@@ -256,7 +256,7 @@ func (r *reader) change(t *testing.T, l lesson) {
 	replaceText(t, name, text)
 }
 
-// replaceText writes a file as editors do: another one takes its place.
+// replaceText writes a file as editors do: a new file replaces it.
 func replaceText(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name+"~", []byte(text), 0o644); err != nil {
@@ -267,7 +267,7 @@ func replaceText(t *testing.T, name, text string) {
 	}
 }
 
-// varying is what nobody could have known before.
+// varying matches unpredictable values.
 var varying = []struct {
 	pattern *regexp.Regexp
 	mask    string
@@ -281,10 +281,10 @@ var varying = []struct {
 
 var idPattern = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`)
 
-// ids has a number for each id, in the order in which they first appear.
+// ids has a number for each id, in the order of their first appearance.
 type ids map[string]int
 
-// numbered is a text with the numbers of its ids in their places.
+// numbered is a text with the numbers in place of its ids.
 func (known ids) numbered(text string) string {
 	return idPattern.ReplaceAllStringFunc(text, func(id string) string {
 		if known[id] == 0 {
@@ -301,7 +301,7 @@ func masked(text string) string {
 	return strings.TrimRight(text, "\n")
 }
 
-// compacted is JSON without white space. What is no JSON differs from all that is.
+// compacted is JSON without white space. Invalid JSON differs from all valid JSON.
 func compacted(text string) string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, []byte(text)); err != nil {
@@ -345,7 +345,7 @@ func startShell(t *testing.T, env []string) *shell {
 	return s
 }
 
-// run runs commands and returns what they print, on both of their outputs.
+// run runs commands and returns their output, standard output and error.
 func (s *shell) run(t *testing.T, commands string) string {
 	t.Helper()
 	const end = "=== printed ==="
@@ -368,7 +368,7 @@ func (s *shell) run(t *testing.T, commands string) string {
 func (s *shell) dir(t *testing.T) string  { return strings.TrimSpace(s.run(t, "pwd")) }
 func (s *shell) path(t *testing.T) string { return strings.TrimSpace(s.run(t, `echo "$PATH"`)) }
 
-// background is a command of the tutorial that goes on in a terminal of its own.
+// background is a command of the tutorial that keeps running in a terminal of its own.
 type background struct {
 	*program.Process
 	seen int // bytes that were awaited already
@@ -381,8 +381,8 @@ func startServer(t *testing.T, dir, path string, env []string, text string) *bac
 	return &background{Process: program.Start(t, command)}
 }
 
-// await waits until the server prints lines, in their order, after those that were awaited before. It returns the text
-// with the lines as they were printed.
+// await waits until the server prints lines, in their order, after those of the last await. It returns the text with
+// the printed lines.
 func (s *background) await(t *testing.T, r *reader, text string) string {
 	t.Helper()
 	var printed strings.Builder
@@ -396,7 +396,7 @@ func (s *background) await(t *testing.T, r *reader, text string) string {
 	return printed.String()
 }
 
-// find looks for a line in what was printed since the last one that was found, and takes it as it was printed.
+// find looks for a line in the output after the last line found, and sets it to the printed one.
 func (s *background) find(r *reader, line *string) bool {
 	text := s.Out.String()
 	for at := s.seen; ; {

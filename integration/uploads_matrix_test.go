@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// What the field takes: @accepts(["image/*", "application/pdf"]) @maxSize("5 KB").
+// The limits of the field: @accepts(["image/*", "application/pdf"]) @maxSize("5 KB").
 const (
 	refusedType = `{"field":"%s","error":"content type text/html is not accepted"}`
 	refusedSize = `{"field":"%s","error":"must be at most 5000 bytes"}`
@@ -19,9 +19,9 @@ const (
 	notThere    = `{"field":"%s","error":"nothing has been uploaded for this key"}`
 )
 
-// TestUploadMatrix goes through what can be declared of a file, what is then sent or
-// otherwise comes to lie in storage, and who refuses it: the upload route, the
-// storage itself, or the call that attaches it.
+// TestUploadMatrix goes through declarations of a file, the content then sent or otherwise
+// stored, and the place that refuses it: the upload route, the storage itself, or the call
+// that attaches it.
 func TestUploadMatrix(t *testing.T) {
 	t.Parallel()
 	type contents struct {
@@ -72,8 +72,8 @@ func TestUploadMatrix(t *testing.T) {
 				// Not sent at all.
 				{declared: png4, call: fmt.Sprintf(notThere, "cover")},
 
-				// Stored otherwise, by anyone who has access to the storage: what is there counts, and
-				// not what was declared.
+				// Stored otherwise, with access to the storage: the stored file counts, not the
+				// declaration.
 				{declared: png4, stored: contents{"text/html", 4}, call: fmt.Sprintf(refusedType, "cover")},
 				{declared: png4, stored: contents{"image/png", 5001}, call: fmt.Sprintf(refusedSize, "cover")},
 				{declared: png4, stored: contents{"text/html", 5001}, call: fmt.Sprintf(refusedType, "cover") + "," + fmt.Sprintf(refusedSize, "cover")},

@@ -141,7 +141,7 @@ func TestUploadsOutstanding(t *testing.T) {
 	}
 }
 
-// Uploads of strangers are counted by client address, of IPv6 by its network.
+// Uploads of anonymous callers are counted by client address, for IPv6 by its network.
 func TestUploadsOutstandingByAddress(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, serving{env: []string{"STERNPOST_UPLOADS_MAX_OUTSTANDING_ANONYMOUS=2", "STERNPOST_SERVER_TRUSTED_PROXIES=127.0.0.0/8"}})
@@ -191,7 +191,7 @@ func TestAttachRefused(t *testing.T) {
 	if want := `[{"field":"cover","error":"nothing has been uploaded for this key"},{"field":"papers.0","error":"is not an upload key for this input"}]`; status != 400 || !strings.Contains(got, want) {
 		t.Errorf("several problems: got %d %s, want %s", status, got, want)
 	}
-	// None of that used anything up.
+	// None of these used up a key.
 	for i, c := range []struct{ identity, body string }{
 		{"ada", `"cover":"` + ofAda + `"`},
 		{"bob", `"cover":"` + ofNobody + `"`}, // anyone who holds it
@@ -203,7 +203,7 @@ func TestAttachRefused(t *testing.T) {
 		t.Errorf("files: %s, want %s", got, want)
 	}
 
-	// An update attaches like a create, and a key is of its action, whatever the API.
+	// An update attaches like a create. A key belongs to its action, in any API.
 	a.ok(t, "updateArticle", "", `{"where":{"title":"0"},"values":{"cover":"`+other+`"}}`)
 	a.refuses(t, "updateArticle", "", `{"where":{"title":"0"},"values":{"cover":"`+other+`"}}`, "values.cover", notKey)
 	_, text := a.send(t, "POST", "/small/json/sendArticle/upload/picture", a.as(t, "ada"), anUpload)
@@ -217,8 +217,7 @@ func TestAttachRefused(t *testing.T) {
 	}
 }
 
-// replacing is a store in which an upload is replaced between the look at it and
-// its copy.
+// replacing is a store that replaces an upload between the look at it and its copy.
 type replacing struct{ *s3.Store }
 
 func (r replacing) Head(ctx context.Context, key string) (storage.Object, error) {
@@ -243,7 +242,7 @@ func TestUploadChangesDuringAttach(t *testing.T) {
 }
 
 // TestUploadUsedDuringAttach lets another call use a key after a call was found to be able to: before the
-// look at what was sent, and between that and the copy.
+// look at the upload, and between the look and the copy.
 func TestUploadUsedDuringAttach(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -330,8 +329,8 @@ func (s *interrupted) Head(ctx context.Context, key string) (storage.Object, err
 	return o, err
 }
 
-// hanging is a store that never answers. It does not wait for the limit to pass: it says
-// what it would be.
+// hanging is a store that never answers. It does not wait for the limit to pass, but
+// reports the limit.
 type hanging struct {
 	*s3.Store
 	hangs atomic.Bool
@@ -389,7 +388,7 @@ func TestStorageHangs(t *testing.T) {
 	a.ok(t, "createArticle", "", `{"title":"a","cover":"`+key+`"}`)
 }
 
-// Without storage, only what needs it fails; once it is back, all is as before.
+// Without storage, only calls that need it fail; once it is back, all works as before.
 func TestStorageAway(t *testing.T) {
 	t.Parallel()
 	g := storagetest.StartGateway(t)
@@ -429,7 +428,7 @@ func TestStorageAway(t *testing.T) {
 		t.Errorf("the log holds an upload key:\n%s", a.log)
 	}
 
-	// What was sent before can be attached, and what was announced meanwhile be sent.
+	// Earlier uploads can be attached, and uploads announced meanwhile can be sent.
 	g.Restart(t)
 	attached := read[article](t, a.ok(t, "createArticle", "", withKey))
 	if got := string(storagetest.Fetch(t, attached.Cover.URL)); got != "contents" {
@@ -447,7 +446,7 @@ func TestStorageAway(t *testing.T) {
 	}
 }
 
-// Neither contents nor what a signature opens is in the log, whatever is logged.
+// The log holds neither contents nor usable signatures, at any log level.
 func TestFilesAreNotLogged(t *testing.T) {
 	t.Parallel()
 	for _, how := range []serving{onBucket(t), {}} {
@@ -471,7 +470,7 @@ func TestFilesAreNotLogged(t *testing.T) {
 	}
 }
 
-// Pages of other origins may upload to local storage, and to nothing beside it.
+// Pages of other origins may upload to local storage, and may use nothing else there.
 func TestLocalUploadAcrossOrigins(t *testing.T) {
 	t.Parallel()
 	a := serveFiles(t, serving{})
@@ -485,7 +484,7 @@ func TestLocalUploadAcrossOrigins(t *testing.T) {
 	if response, _ := a.send(t, "GET", path, nil, ""); response.StatusCode != 405 || response.Header.Get("Allow") != "PUT" {
 		t.Errorf("GET: got %d %s", response.StatusCode, response.Header.Get("Allow"))
 	}
-	// More than was announced, even more than any body may have.
+	// More than announced, even more than any body may have.
 	for _, size := range []int{4, 7_000_000} {
 		header := http.Header{"Content-Type": {"image/png"}}
 		response, _, err := a.try(t.Context(), "PUT", path, header, strings.Repeat("x", size))

@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// TestVSCode packages the extension for VS Code, lets it talk to the server with a stub in the place of the editor,
-// and tries its grammar as editors read it.
+// TestVSCode packages the extension for VS Code, lets it talk to the server with a stub of the editor, and tries its
+// grammar as editors read it.
 func TestVSCode(t *testing.T) {
 	t.Parallel()
 	const dir = "../sqlgen/lsp/vscode"

@@ -39,8 +39,8 @@ model Account {
 `
 
 // TestWriteOnly writes passwords and secrets in every way, also in calls that fail,
-// and looks for them in everything that comes out: responses, headers, the log with
-// each request in it, the description of the API, and the database itself.
+// and looks for them in all output: responses, headers, the log with each request in
+// it, the description of the API, and the database itself.
 func TestWriteOnly(t *testing.T) {
 	t.Parallel()
 	const password, secret = "canary-Pässword-1", `canary-secret \"-2`

@@ -27,8 +27,8 @@ model Drawer { fields { cabinet Cabinet  key Text @unique } }
 `
 
 // TestManyWriters lets many callers write few rows at once: the same unique values
-// in different orders, and rows that refer to what others delete. Each call is answered by what
-// it did, never by an internal error, and what was answered 200 is stored, whole.
+// in different orders, and references to rows that others delete. Each call is answered by its
+// effect, never by an internal error, and each write answered 200 is stored, whole.
 func TestManyWriters(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": drawers})
@@ -133,9 +133,9 @@ func TestManyWriters(t *testing.T) {
 	t.Logf("answers by status: %v", answers)
 }
 
-// TestWritersInCircles lets calls write the same unique values in opposite orders,
-// so that each waits for the other. The database ends one of them, which is called
-// again and then finds the values taken: exactly one call of each round succeeds.
+// TestWritersInCircles lets calls write the same unique values in opposite orders, so
+// that each waits for the other. The database aborts one of them, which is retried and
+// then finds the values taken: exactly one call of each round succeeds.
 func TestWritersInCircles(t *testing.T) {
 	t.Parallel()
 	dir := writeProject(t, map[string]string{"schema.stern": drawers})

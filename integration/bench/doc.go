@@ -11,7 +11,8 @@
 // The servers run as processes of their own against one Postgres, in rounds whose order changes, under the same bounded
 // load from this process. The benchmark compares the number of instructions and the CPU per request, of the server and
 // of Postgres together. Instructions repeat to one or two in a hundred even on a busy machine, but do not count
-// wake-ups and cold caches; CPU does, and varies by ten. The column is empty if the processor does not count for this machine.
+// wake-ups and cold caches; CPU does, and varies by ten. The column is empty if the processor does not count for this
+// machine.
 //
 // `make bench` prints the tables, each row with the project's goal, and takes a quarter of an hour. `make bench QUICK=1` makes
 // one round, without pools and growth. `make bench RESULTS=integration/bench/RESULTS.md` writes the tables to a file as well.

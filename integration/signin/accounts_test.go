@@ -25,7 +25,7 @@ import (
 	"github.com/sternpost/sternpost/integration/mailserver"
 )
 
-// withMail is a service that sends by a mail server of its own.
+// withMail is a service with a mail server of its own.
 func withMail(t *testing.T, o options) (*service, *mailserver.Server) {
 	t.Helper()
 	mails := mailserver.New(t, false, false)
@@ -34,12 +34,12 @@ func withMail(t *testing.T, o options) (*service, *mailserver.Server) {
 	return serve(t, o), mails
 }
 
-// inProduction is a service that is not being developed.
+// inProduction is a service in production.
 func inProduction(env ...string) options {
 	return options{env: append([]string{"STERNPOST_MODE=production", "STERNPOST_STORAGE_TYPE=s3"}, env...), baseURL: "https://notes.example"}
 }
 
-// answered is what an action answered.
+// answered is the answer of an action.
 type answered struct {
 	status int
 	body   string
@@ -147,7 +147,7 @@ func read(t *testing.T, m mailserver.Mail) (subject, text, html string) {
 	}
 }
 
-// await waits for the mail after so many, and returns it with the token of its link.
+// await waits for the mail after so many, and returns it with the token in its link.
 func await(t *testing.T, mails *mailserver.Server, before int) (mailserver.Mail, string) {
 	t.Helper()
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
@@ -216,7 +216,7 @@ func TestResetPassword(t *testing.T) {
 	}
 }
 
-// TestResetTellsNothing asks for new passwords of addresses that somebody has and that nobody has.
+// TestResetTellsNothing asks for new passwords of known and unknown addresses.
 func TestResetTellsNothing(t *testing.T) {
 	t.Parallel()
 	s, mails := withMail(t, options{})
@@ -257,7 +257,7 @@ func TestResetTellsNothing(t *testing.T) {
 	}
 }
 
-// TestVerificationRequired signs up where the address has to be proven first, on the service's own page.
+// TestVerificationRequired signs up where the address must first be proven, on the service's own page.
 func TestVerificationRequired(t *testing.T) {
 	t.Parallel()
 	s, mails := withMail(t, options{settings: "  password:\n    verification: required\n"})
@@ -309,7 +309,7 @@ func TestVerificationRequired(t *testing.T) {
 	}
 }
 
-// TestVerificationSent signs up where a mail is sent and nothing more is asked, in the language of the browser.
+// TestVerificationSent signs up where a mail is sent and no more is required, in the language of the browser.
 func TestVerificationSent(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -335,7 +335,7 @@ func TestVerificationSent(t *testing.T) {
 	}
 }
 
-// TestChangeEmail changes an address: the new one has to be proven, the old one is told.
+// TestChangeEmail changes an address: the new one must be proven, the old one is notified.
 func TestChangeEmail(t *testing.T) {
 	t.Parallel()
 	s, mails := withMail(t, options{})
@@ -365,13 +365,13 @@ func TestChangeEmail(t *testing.T) {
 		t.Errorf("the sign-in ended: %+v", got)
 	}
 
-	// Whether an address is somebody's shows to nobody but who reads its mails.
+	// Only a reader of its mails learns whether an address is in use.
 	s.must(t, signedIn.AccessToken, "changeEmail", map[string]string{"email": "bob@example.com", "password": "correct-canary"})
 	_, token = await(t, mails, 2)
 	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 409, "the e-mail address belongs to another identity")
 }
 
-// TestChangePassword changes a password and ends sign-ins, all but the one that asked.
+// TestChangePassword changes a password and ends all sign-ins but the caller's.
 func TestChangePassword(t *testing.T) {
 	t.Parallel()
 	s, _ := withMail(t, options{})
@@ -399,7 +399,7 @@ func TestChangePassword(t *testing.T) {
 	s.refused(t, third.AccessToken, "changePassword", map[string]string{"oldPassword": "battery-canary", "password": "another-canary"}, 429, "ERR_RATE_LIMITED")
 }
 
-// machineKey makes a key of an identity, as the command does.
+// machineKey makes a key of an identity like the command.
 func (s *service) machineKey(t *testing.T, identity string) string {
 	t.Helper()
 	key, hash := auth.NewMachineKey()
@@ -492,7 +492,7 @@ func TestMachineKeys(t *testing.T) {
 	}
 }
 
-// TestAccountsOffered looks which actions there are, with and without mail and passwords.
+// TestAccountsOffered looks which actions exist, with and without mail and passwords.
 func TestAccountsOffered(t *testing.T) {
 	t.Parallel()
 	all := []string{"changeEmail", "changePassword", "requestEmailVerification", "requestPasswordReset", "resetPassword", "signOutEverywhere", "verifyEmail"}
@@ -537,8 +537,8 @@ func TestAccountsOffered(t *testing.T) {
 	}
 }
 
-// TestMailServerHangs sends to a mail server that takes a connection and says nothing. Nothing waits for it: no
-// transaction, and nobody who signs in.
+// TestMailServerHangs sends to a mail server that accepts a connection and sends nothing. Nothing waits for it: no
+// transaction, and no log-in.
 func TestMailServerHangs(t *testing.T) {
 	t.Parallel()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
@@ -614,7 +614,7 @@ func TestMailServerRefuses(t *testing.T) {
 	}
 }
 
-// TestMailPage looks at the mails of a service that is being developed and has no mail server.
+// TestMailPage looks at the mails of a service in development without a mail server.
 func TestMailPage(t *testing.T) {
 	t.Parallel()
 	s := serve(t, options{settings: "  password: {verification: send}\n"})

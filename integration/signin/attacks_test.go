@@ -15,8 +15,8 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// attacks lists what somebody may try who wants to sign in as somebody else, to learn
-// what is secret, or to make this service talk to whom it should not.
+// attacks lists attempts to log in as somebody else, to learn a secret, or to make this
+// service call a host that it should not call.
 var attacks = []struct {
 	name string
 	try  func(t *testing.T)
@@ -75,7 +75,7 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// A usual sign-in: where it ends, and the proof that it is the client's.
+// A usual sign-in: where it ends, and the client's proof key.
 const verifier = "a-verifier-of-the-client-canary-0123456789-0123456789"
 
 func usual() url.Values {
@@ -105,7 +105,7 @@ func expectGrant(t *testing.T, got tokens, want string) {
 	}
 }
 
-// expectRefused holds that a browser is sent nowhere.
+// expectRefused tests that a browser is not redirected.
 func expectRefused(t *testing.T, p page) {
 	t.Helper()
 	if p.StatusCode != http.StatusBadRequest || p.Header.Get("Location") != "" || !strings.Contains(p.body, `"error":"invalid_request"`) {
@@ -113,7 +113,7 @@ func expectRefused(t *testing.T, p page) {
 	}
 }
 
-// expectError holds that a browser is sent to its client with an error and no code.
+// expectError tests that a browser is sent to its client with an error and no code.
 func expectError(t *testing.T, end *url.URL, want string) {
 	t.Helper()
 	q := end.Query()
@@ -196,7 +196,7 @@ func challengeAsVerifier(t *testing.T) {
 	s, _ := start(t, "")
 	expectGrant(t, s.redeem(t, usualCode(t, s), "code_verifier", oauth2.S256ChallengeFromVerifier(verifier), "redirect_uri", target), "invalid_grant")
 
-	// With plain it is right, and the hash of it is not.
+	// With plain the verifier is right, and its hash is wrong.
 	plain := usual()
 	plain.Set("code_challenge", verifier)
 	plain.Del("code_challenge_method") // plain is what it means to name none
@@ -299,7 +299,7 @@ func redirectBesideProviders(t *testing.T) {
 		if end := s.signIn(t, newBrowser(t), name, parameters); !strings.HasPrefix(end.String(), want) {
 			t.Errorf("%s: the sign-in ends at %s, want %s", name, end, want)
 		}
-		// Which address it is does not matter, but that there are two of one parameter does.
+		// Any of the addresses is allowed, but a parameter must not come twice.
 		parameters["redirect_uri"] = []string{target, target}
 		end := newBrowser(t).get(t, s.authorizeURL(name, parameters)).location(t)
 		if q := end.Query(); q.Get("error") != "invalid_request" || q.Get("code") != "" || !strings.HasPrefix(end.String(), strings.TrimSuffix(want, "code=")) {
@@ -329,7 +329,7 @@ func otherBrowser(t *testing.T) {
 	comeBack(t, s, victim)
 	expectRefused(t, victim.get(t, back)) // which has another
 
-	// Nor with the attacker's cookies under the names of the victim's, cut, or changed.
+	// Nor with the attacker's cookies under the victim's names, cut, or changed.
 	own, foreign := cookiesOf(t, s, victim), cookiesOf(t, s, attacker)
 	back = comeBack(t, s, newBrowser(t))
 	for _, value := range []string{own[0].Value, foreign[0].Value, foreign[0].Value[1:], foreign[0].Value + "A", "A" + foreign[0].Value[1:], ""} {
@@ -350,7 +350,7 @@ func otherBrowser(t *testing.T) {
 	}
 }
 
-// cookiesOf returns what a browser keeps of its sign-ins.
+// cookiesOf returns the cookies of a browser's sign-ins.
 func cookiesOf(t *testing.T, s *service, b *browser) []*http.Cookie {
 	t.Helper()
 	origin, err := url.Parse(s.url)
@@ -410,7 +410,7 @@ func secondUse(t *testing.T) {
 	}
 	expectRefused(t, b.get(t, back))
 
-	// One that does not forget its cookies is refused, too.
+	// A browser that keeps its cookies is refused, too.
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -474,7 +474,7 @@ func lateReturn(t *testing.T) {
 	}
 }
 
-// rowsOfPlatform counts what is kept of sign-ins.
+// rowsOfPlatform counts the stored rows of sign-ins.
 const rowsOfPlatform = `select (select count(*) from platform.auth_return) + (select count(*) from platform.auth_code)
 	+ (select count(*) from platform.auth_family) + (select count(*) from platform.auth_failure)`
 
@@ -688,7 +688,7 @@ func spoofedHost(t *testing.T) {
 	}
 }
 
-// spoof lets a request say in every way there is that it went to another host.
+// spoof makes a request claim, in every possible way, that it went to another host.
 func spoof(request *http.Request) {
 	request.Host = "evil.example"
 	for _, name := range []string{"X-Forwarded-Host", "X-Forwarded-Server", "X-Original-Host", "X-Host"} {
@@ -701,7 +701,7 @@ func spoof(request *http.Request) {
 	request.Header.Set("Referer", "https://evil.example/")
 }
 
-// canary is a server that must not be asked.
+// canary is a server that must not be called.
 func canary(t *testing.T) *httptest.Server {
 	t.Helper()
 	var asked atomic.Int64

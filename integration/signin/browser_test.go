@@ -12,10 +12,10 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// TestBrowser signs in with Chromium: from the page that the workshop has for its staff,
-// which another origin serves, by way of a certified provider, back to the page, and to
-// a call that only those may make who have signed in. What is special about browsers
-// (cookies, CORS, redirects between sites) is as it is there.
+// TestBrowser logs in with Chromium: from the staff page of the workshop, which another
+// origin serves, through a certified provider, back to the page, and to a call that
+// requires a login. It tests what is special about browsers: cookies, CORS, redirects
+// between sites.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "no browser signs in")

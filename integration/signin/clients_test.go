@@ -17,8 +17,8 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// TestOAuth2Client signs in with golang.org/x/oauth2, and has go-oidc verify the access
-// token by the keys that the service publishes.
+// TestOAuth2Client logs in with golang.org/x/oauth2, and lets go-oidc verify the access
+// token with the keys that the service publishes.
 func TestOAuth2Client(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, "")
@@ -63,8 +63,8 @@ func TestOAuth2Client(t *testing.T) {
 	}
 }
 
-// TestJavaScriptClients signs in with clients for JavaScript that hold a service to the
-// letter of the RFCs.
+// TestJavaScriptClients logs in with clients for JavaScript that require a service to
+// follow the RFCs to the letter.
 func TestJavaScriptClients(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "the JavaScript clients do not sign in")
@@ -80,7 +80,7 @@ func TestJavaScriptClients(t *testing.T) {
 	}
 }
 
-// TestStrictProvider signs somebody in at a certified provider, by query and by form.
+// TestStrictProvider logs in at a certified provider, by query and by form.
 func TestStrictProvider(t *testing.T) {
 	t.Parallel()
 	modules := nodeModules(t, "nobody signs in at oidc-provider")
@@ -134,8 +134,8 @@ var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]*)" value="([^"
 
 const clientsDir = "../clients/signin"
 
-// nodeModules installs what the programs in clients/signin need, or skips the test
-// where there is no Node.js.
+// nodeModules installs the modules of the programs in clients/signin, or skips the test
+// without Node.js.
 func nodeModules(t *testing.T, consequence string) string {
 	t.Helper()
 	program.Modules(t, clientsDir, consequence)
@@ -152,7 +152,7 @@ func node(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 	return command
 }
 
-// startNode starts a program that serves until the test ends, and waits until it says
+// startNode starts a program that serves until the test ends, and waits for its message
 // that it listens.
 func startNode(t *testing.T, command *exec.Cmd) {
 	t.Helper()

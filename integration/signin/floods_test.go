@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// startProxied serves an application whose clients name their address themselves,
-// with these limits.
+// startProxied serves an application whose clients choose the address that they come
+// from, with these limits.
 func startProxied(t *testing.T, throttle string) (*service, *issuer) {
 	t.Helper()
 	p := newIssuer(t)
@@ -18,7 +18,7 @@ func startProxied(t *testing.T, throttle string) (*service, *issuer) {
 	}), p
 }
 
-// grantFrom asks the token endpoint from an address.
+// grantFrom calls the token endpoint from an address.
 func (s *service) grantFrom(t *testing.T, address string, parameters url.Values) tokens {
 	t.Helper()
 	got, err := s.tryGrantFrom(address, parameters)
@@ -41,7 +41,7 @@ func expectStatus(t *testing.T, what string, got tokens, want int) {
 	}
 }
 
-// manySuccesses: one account keeps signing in from one address.
+// manySuccesses: one account keeps logging in from one address.
 func manySuccesses(t *testing.T) {
 	s, _ := startProxied(t, "triesPerAccountAndAddress: 20")
 	expectStatus(t, "another", s.grantFrom(t, "10.0.0.2", byPassword("ada", right)), http.StatusOK)
@@ -81,7 +81,7 @@ func lockOut(t *testing.T) {
 	expectStatus(t, "the owner after thirty days", s.grantFrom(t, "2001:db8::1", byPassword("ada", right)), http.StatusTooManyRequests)
 }
 
-// junkTokens: refused tokens keep nobody out, at the same address either.
+// junkTokens: refused tokens block no caller, not even at the same address.
 func junkTokens(t *testing.T) {
 	s, p := startProxied(t, "perAddress: 10")
 	const here = "10.0.0.1"
@@ -114,7 +114,7 @@ func junkTokens(t *testing.T) {
 	everybody("after junk")
 	expectStatus(t, "a password after junk", s.grantFrom(t, here, byPassword("ada", right)), http.StatusOK)
 
-	// Nor do guesses of passwords, which are counted with new identities.
+	// Nor do guessed passwords, which are counted with new identities.
 	for i := range 12 {
 		s.grantFrom(t, here, byPassword(fmt.Sprint("nobody", i), "canary0")) // too short, so that nobody is created
 	}
@@ -123,7 +123,7 @@ func junkTokens(t *testing.T) {
 	everybody("after guesses")
 }
 
-// later lets some time pass for tokens that were superseded.
+// later lets some time pass for superseded tokens.
 func (s *service) later(t *testing.T) {
 	t.Helper()
 	s.exec(t, "update platform.auth_refresh_token set superseded_at = superseded_at - interval '61 seconds'")

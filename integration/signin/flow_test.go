@@ -26,7 +26,7 @@ func start(t *testing.T, more string, env ...string) (*service, *issuer) {
 	return s, p
 }
 
-// TestMockOIDC signs somebody in at a provider of other people's making.
+// TestMockOIDC logs in at a third-party provider.
 func TestMockOIDC(t *testing.T) {
 	t.Parallel()
 	m, err := mockoidc.Run()
@@ -67,8 +67,8 @@ func TestMockOIDC(t *testing.T) {
 	}
 }
 
-// TestFormPost signs somebody in whose provider hands its answer to the browser as a
-// form to be posted.
+// TestFormPost logs in at a provider that hands its answer to the browser as a form to
+// post.
 func TestFormPost(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -94,7 +94,7 @@ func TestFormPost(t *testing.T) {
 	expectRefused(t, b.post(t, s.url+"/auth/callback/Main", url.Values{"state": {answer.Get("state"), "x"}}))
 }
 
-// TestCookie holds the form of the cookie, and that sign-ins run side by side.
+// TestCookie tests the form of the cookie, and that sign-ins run side by side.
 func TestCookie(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -129,8 +129,8 @@ func TestCookie(t *testing.T) {
 	}
 }
 
-// TestLongestDeparture holds that the longest that a client may ask for arrives, of
-// characters that do not get shorter in any form.
+// TestLongestDeparture tests that the longest allowed request of a client arrives, of
+// characters that no encoding shortens.
 func TestLongestDeparture(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, "")
@@ -151,7 +151,7 @@ func TestLongestDeparture(t *testing.T) {
 	}
 	expectGrant(t, s.redeem(t, end.Query().Get("code"), "code_verifier", parameters.Get("code_challenge"), "redirect_uri", parameters.Get("redirect_uri")), "")
 
-	// With one of the two cookies it is not known whose browser this is.
+	// With one of the two cookies the browser is not known.
 	back = comeBackFrom(t, s, b, parameters)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, back, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func TestLongestDeparture(t *testing.T) {
 	expectRefused(t, newBrowser(t).do(t, request))
 }
 
-// TestAuthorizeRequest holds what the provider is asked.
+// TestAuthorizeRequest tests the request to the provider.
 func TestAuthorizeRequest(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -194,7 +194,7 @@ func TestAuthorizeRequest(t *testing.T) {
 	}
 }
 
-// TestAuthorizeErrors holds what a client is told that asks for what there is not.
+// TestAuthorizeErrors tests the errors for invalid requests of a client.
 func TestAuthorizeErrors(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
@@ -239,7 +239,7 @@ func TestAuthorizeErrors(t *testing.T) {
 	}
 }
 
-// TestCallbackErrors holds what a client is told whose provider does not go along.
+// TestCallbackErrors tests the errors for a client whose provider refuses.
 func TestCallbackErrors(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
@@ -274,7 +274,7 @@ func TestCallbackErrors(t *testing.T) {
 	}
 }
 
-// TestCallbackFailures holds what a client is told when it is this service that fails.
+// TestCallbackFailures tests the errors for a client when this service fails.
 func TestCallbackFailures(t *testing.T) {
 	t.Parallel()
 	s, _ := start(t, "")
@@ -284,7 +284,7 @@ func TestCallbackFailures(t *testing.T) {
 	expectError(t, b.get(t, back).location(t), "server_error")
 	s.exec(t, "alter table platform.auth_code drop constraint broken")
 
-	// As long as it is not known whose browser this is, it is not sent on with an error either.
+	// While the browser is not known, it is not sent on with an error either.
 	back = comeBack(t, s, b)
 	s.exec(t, "alter table platform.auth_return rename to hidden")
 	if p := b.get(t, back); p.StatusCode != http.StatusInternalServerError || p.Header.Get("Location") != "" ||
@@ -297,7 +297,7 @@ func TestCallbackFailures(t *testing.T) {
 	}
 }
 
-// TestInternalProvider holds that a provider which is not offered to users signs people in.
+// TestInternalProvider tests that a provider that is not offered to users works.
 func TestInternalProvider(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -316,7 +316,7 @@ func TestInternalProvider(t *testing.T) {
 	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
 }
 
-// TestClaims holds what is kept of an ID token.
+// TestClaims tests what is stored of an ID token.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
@@ -340,7 +340,7 @@ func TestClaims(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 
-	// What the provider says next counts, also what it no longer says.
+	// The provider's next token counts, also for claims that are missing in it.
 	p.with(func(p *issuer) {
 		p.user = map[string]any{"sub": "user-1", "name": strings.Repeat("n", 2048), "seat": 7}
 	})
@@ -353,7 +353,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestTokenExchange holds the forms of the grant.
+// TestTokenExchange tests the forms of the grant.
 func TestTokenExchange(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
@@ -393,12 +393,12 @@ func TestTokenExchange(t *testing.T) {
 	expectGrant(t, ask("requested_token_type", "urn:ietf:params:oauth:token-type:refresh_token"), "unsupported_token_type")
 	expectGrant(t, ask("subject_token", ""), "invalid_request")
 
-	// Once its keys are known, a provider that is away is not missed.
+	// With known keys, a provider may be away.
 	p.Close()
 	expectGrant(t, ask(), "")
 }
 
-// TestProviderAway holds what a client is told when nothing is known of a provider.
+// TestProviderAway tests the error for a client when nothing is known of a provider.
 func TestProviderAway(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")
@@ -411,8 +411,8 @@ func TestProviderAway(t *testing.T) {
 	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "temporarily_unavailable")
 }
 
-// TestWithoutSecret holds that a provider without secret has its ID tokens accepted,
-// and nobody sent to it.
+// TestWithoutSecret tests that a provider without secret has its ID tokens accepted, and
+// no browser is sent to it.
 func TestWithoutSecret(t *testing.T) {
 	t.Parallel()
 	p := newIssuer(t)
@@ -426,7 +426,7 @@ func TestWithoutSecret(t *testing.T) {
 	expectRefused(t, newBrowser(t).get(t, s.url+"/auth/callback/Main?state=x&code=y"))
 }
 
-// TestThrottledSignUp holds that identities which providers vouch for count, too.
+// TestThrottledSignUp tests that identities from providers count, too.
 func TestThrottledSignUp(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "  throttle: {perAddress: 1}\n")

@@ -17,8 +17,8 @@ import (
 
 type forgery struct{ name, token string }
 
-// forgeries are ID tokens that must not be accepted. Those that point somewhere point
-// to the address given.
+// forgeries are ID tokens that must not be accepted. Those with an address have the given
+// one.
 func forgeries(t *testing.T, p *issuer, elsewhere string) []forgery {
 	t.Helper()
 	foreign, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,6 +1,5 @@
-// Package signin tests signing in through providers: the real server, a real
-// database, providers that follow OpenID Connect and some that do not, and clients
-// that other people have written.
+// Package signin tests logging in through providers: the real server, a real database,
+// providers that follow OpenID Connect and some that do not, and third-party clients.
 package signin
 
 import (

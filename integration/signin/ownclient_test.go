@@ -77,7 +77,7 @@ func TestOwnClientInBrowser(t *testing.T) {
 	}
 }
 
-// compiledClient is the client of a project as a browser takes it.
+// compiledClient is the client of a project, compiled for a browser.
 func compiledClient(t *testing.T, modules, dir string) string {
 	t.Helper()
 	project, err := sqlgen.ReadProject(dir)

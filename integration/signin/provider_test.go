@@ -27,8 +27,8 @@ const (
 	clientSecret = "provider-secret-canary"
 )
 
-// issuer is a provider that does what a test wants. As it is made it does what the
-// standard says, and signs its one user in without asking.
+// issuer is a provider that does what a test wants. By default it follows the standard,
+// and logs its one user in without asking.
 type issuer struct {
 	*httptest.Server
 	asked atomic.Int64 // requests of any kind
@@ -98,7 +98,7 @@ func (p *issuer) keys(w http.ResponseWriter, _ *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"keys": []any{key}})
 }
 
-// authorize sends the browser back at once, with a code.
+// authorize redirects the browser at once, with a code.
 func (p *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -112,8 +112,8 @@ func (p *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, query.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
 
-// token trades a code for an ID token. It is strict: the client says who it is as
-// announced, the redirect URI is the one of before, and the verifier fits.
+// token trades a code for an ID token. It is strict: the client authenticates as
+// announced, the redirect URI is the earlier one, and the verifier fits.
 func (p *issuer) token(w http.ResponseWriter, r *http.Request) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
@@ -131,7 +131,7 @@ func (p *issuer) token(w http.ResponseWriter, r *http.Request) {
 		return
 	case !isKnown || request.Get("redirect_uri") != r.PostFormValue("redirect_uri"),
 		request.Get("code_challenge") != base64.RawURLEncoding.EncodeToString(hash[:]):
-		// As some providers do, it repeats what it was sent.
+		// As some providers do, it repeats the text that it was sent.
 		answer(w, http.StatusBadRequest, map[string]any{"error": "invalid_grant", "error_description": "not good: " + code})
 		return
 	}
@@ -182,7 +182,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// settings are those of a service that takes sign-ins of these providers, by name.
+// settings are those of a service with these providers, by name.
 func settings(more string, providers ...string) string {
 	text := more + "  providers:\n"
 	for _, p := range providers {

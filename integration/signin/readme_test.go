@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// TestReadme reads the settings that the page about signing in shows: a sign-in may end where its
+// TestReadme reads the settings on the page about logging in: a sign-in may end where its
 // examples do.
 func TestReadme(t *testing.T) {
 	t.Parallel()

@@ -2,15 +2,15 @@ package signin
 
 import "strings"
 
-// redirects are addresses that a client may ask to be sent to: whether that is done if
-// none is configured, and with the entries https://app.example.com/done,
-// http://localhost/native and com.example.app:/done.
+// redirects are redirect URIs of clients: whether each is allowed if none is configured,
+// and with the entries https://app.example.com/done, http://localhost/native and
+// com.example.app:/done.
 var redirects = []struct {
 	uri        string
 	isLoopback bool
 	isListed   bool
 }{
-	// What is meant.
+	// The intended ones.
 	{"http://localhost", true, false},
 	{"http://localhost/", true, false},
 	{"http://localhost:3000/done", true, false},
@@ -56,7 +56,7 @@ var redirects = []struct {
 	{"http://[::1].evil.example/", false, false},
 	{"http://[::1%25eth0]/", false, false},
 
-	// The right host in a form that is not taken.
+	// The right host in a refused form.
 	{"https://localhost/", false, false},
 	{"HTTP://localhost/", false, false},
 	{"http://LOCALHOST/", false, false},

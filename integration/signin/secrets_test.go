@@ -12,7 +12,7 @@ func secretsInLog(t *testing.T) {
 	b := newBrowser(t)
 	secrets := map[string]string{"client secret": clientSecret, "verifier": verifier, "provider's access token": "provider-access-canary"}
 
-	// One of each, good and bad, at a log level that leaves nothing out.
+	// One of each, good and bad, at the most verbose log level.
 	atProvider := b.get(t, s.authorizeURL("Main", usual())).location(t)
 	cookie := cookiesOf(t, s, b)[0].Value
 	back := b.get(t, atProvider.String()).location(t)

@@ -28,7 +28,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// schema is an application in which those who have signed in write notes of their own.
+// schema is an application in which logged-in callers write notes of their own.
 const schema = `
 model Note {
   fields { text Text  author Identity }
@@ -40,7 +40,7 @@ model Note {
 }
 `
 
-// claims are those that the application keeps beyond the usual ones.
+// claims are the further claims that the application stores.
 const claims = `
 auth:
   claims:
@@ -57,7 +57,7 @@ type service struct {
 	log *program.Output
 }
 
-// options say how a service differs from the usual one.
+// options are the differences of a service from the usual one.
 type options struct {
 	app      string   // the folder of its project; empty means the schema above
 	settings string   // further lines of auth in its sternpost.yaml
@@ -163,7 +163,7 @@ func (s *service) awaitReady(t *testing.T) {
 	t.Fatalf("the service does not become ready; its log:\n%s", s.log)
 }
 
-// value asks the database, as a superuser.
+// value runs a query as a superuser.
 func value[T any](t *testing.T, s *service, statement string, arguments ...any) T {
 	t.Helper()
 	var got T
@@ -194,7 +194,7 @@ type tokens struct {
 	status int
 }
 
-// grant asks the token endpoint.
+// grant calls the token endpoint.
 func (s *service) grant(t *testing.T, parameters url.Values) tokens {
 	t.Helper()
 	got, err := s.tryGrant(parameters)
@@ -242,7 +242,7 @@ func (s *service) refresh(t *testing.T, token string) tokens {
 	return s.grant(t, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {token}})
 }
 
-// isSignedIn tells whether an access token lets its holder act.
+// isSignedIn tells whether an access token is accepted.
 func (s *service) isSignedIn(t *testing.T, accessToken string) bool {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/json/createNote", strings.NewReader(`{"text":"hello"}`))
@@ -277,7 +277,7 @@ func newBrowser(t *testing.T) *browser {
 	}}
 }
 
-// page is what a browser got.
+// page is a response to a browser.
 type page struct {
 	*http.Response
 	body string
@@ -316,7 +316,7 @@ func (b *browser) do(t *testing.T, request *http.Request) page {
 	return page{response, string(body)}
 }
 
-// location returns where a page sends the browser.
+// location returns the target of a redirect.
 func (p page) location(t *testing.T) *url.URL {
 	t.Helper()
 	if p.StatusCode != http.StatusFound && p.StatusCode != http.StatusSeeOther {
@@ -329,13 +329,13 @@ func (p page) location(t *testing.T) *url.URL {
 	return to
 }
 
-// authorizeURL is where a client sends the browser.
+// authorizeURL is the address to which a client sends the browser.
 func (s *service) authorizeURL(provider string, parameters url.Values) string {
 	return s.url + "/auth/authorize/" + provider + "?" + parameters.Encode()
 }
 
-// signIn lets a browser sign in, by way of a provider that asks nothing, and returns
-// where it ends.
+// signIn lets a browser sign in, through a provider that asks nothing, and returns where
+// it ends.
 func (s *service) signIn(t *testing.T, b *browser, provider string, parameters url.Values) *url.URL {
 	t.Helper()
 	atProvider := b.get(t, s.authorizeURL(provider, parameters)).location(t)
