@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Arithmetic is a value made of two others. Op is +, -, * or /. If one of them is null,
-// so is the value, and that of a division by zero.
+// Arithmetic is a value computed from two others. Op is +, -, * or /. The value is null if
+// one of them is null, or on a division by zero.
 type Arithmetic struct {
 	Op          syntax.Operator
 	Left, Right Node
@@ -22,7 +22,7 @@ type Negative struct {
 	base
 }
 
-// signature says what an operator makes of two classes of operands.
+// signature is the result of an operator for two classes of operands.
 type signature struct {
 	left   Class
 	ops    string
@@ -30,8 +30,8 @@ type signature struct {
 	result Kind // 0 is the wider of both
 }
 
-// signatures is the table of arithmetic. A text literal counts as of each class that it is
-// the spelling of, beside what has a type.
+// signatures is the table of arithmetic. Beside a typed operand, a text literal counts as of
+// each class that it is the spelling of.
 var signatures = []signature{
 	{ClassNumeric, "+-*", ClassNumeric, 0},
 	{ClassNumeric, "/", ClassNumeric, Decimal},
@@ -91,8 +91,8 @@ func couldBe(c, wanted Class) bool {
 	return c == wanted || c == ClassTextLiteral && wanted != ClassNumeric
 }
 
-// spelledAs gives a literal a type of the class that is asked for. It is false if it is the
-// spelling of none, which is reported if nothing else is left to try.
+// spelledAs gives a literal a type of the wanted class. It returns false if the literal is
+// not a spelling of one, and reports it if no other class is left to try.
 func (c *checker) spelledAs(n, other Node, class Class, isLast bool) (Node, bool) {
 	l, ok := n.(*Literal)
 	if !ok {
@@ -114,7 +114,7 @@ func (c *checker) spelledAs(n, other Node, class Class, isLast bool) (Node, bool
 	return nil, false
 }
 
-// reader returns what checks the spelling of a literal of the kind, nil if it takes any.
+// reader returns the check of the spelling of a literal of the kind, nil if it takes any.
 func (k Kind) reader() func(string) (string, bool) { return kinds[k].read }
 
 func isSpelling(read func(string) (string, bool), l *Literal) bool {

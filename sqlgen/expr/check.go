@@ -14,8 +14,8 @@ func Check(e syntax.Expr, scope Scope, errs *syntax.Errors) Node {
 	return c.boolean(e)
 }
 
-// checker checks one expression. Its methods return nil for what is in error,
-// after reporting it; a caller that gets nil adds nothing.
+// checker checks one expression. Its methods report errors and return nil for them; a
+// caller that gets nil adds nothing.
 type checker struct {
 	scope Scope
 	errs  *syntax.Errors
@@ -24,7 +24,7 @@ type checker struct {
 	inAggregate bool    // whether it checks the condition of an aggregate
 }
 
-// boolean checks what must be Boolean: the whole, or an operand of !, && or ||.
+// boolean checks a Boolean expression: the whole, or an operand of !, && or ||.
 func (c *checker) boolean(e syntax.Expr) Node {
 	switch e := syntax.Unparen(e).(type) {
 	case *syntax.Not:
@@ -50,7 +50,7 @@ func (c *checker) boolean(e syntax.Expr) Node {
 	}
 }
 
-// isBoolean checks that a path or literal which stands by itself is Boolean.
+// isBoolean checks that a path or literal by itself is Boolean.
 func (c *checker) isBoolean(n Node) Node {
 	switch {
 	case n == nil:
@@ -134,7 +134,7 @@ func (c *checker) nestedOperands(e *syntax.Binary) {
 // isLogical tells whether an operator joins conditions.
 func isLogical(e *syntax.Binary) bool { return e.Op == syntax.And || e.Op == syntax.Or }
 
-// canBeCompared checks what only a test for null may have as an operand.
+// canBeCompared checks for operands that only a test for null may have.
 func (c *checker) canBeCompared(left, right Node) bool {
 	ok := true
 	for _, n := range []Node{left, right} {
@@ -181,8 +181,8 @@ func (c *checker) settleSide(n Node, other, elements Type) Node {
 	return n
 }
 
-// membership checks x in a list, in an array, or in what a path through a
-// to-many leads to.
+// membership checks x in a list, in an array, or in the values of a path through a
+// to-many.
 func (c *checker) membership(e *syntax.Binary, x, right Node) (Node, Node, bool) {
 	refuse := func() (Node, Node, bool) {
 		c.add(e.Span(), OperandTypes, operandTypes(e.Op, x, right))
@@ -206,7 +206,7 @@ func (c *checker) membership(e *syntax.Binary, x, right Node) (Node, Node, bool)
 }
 
 // membershipOfList checks x in a list. If x is a literal, its type is that of the
-// first element that has one of its own.
+// first element with a type of its own.
 func (c *checker) membershipOfList(e *syntax.Binary, x Node, list *List) (Node, Node, bool) {
 	if c.isSource(x) {
 		_, newList, ok := c.pairSource(e, x, list)
@@ -229,7 +229,7 @@ func (c *checker) membershipOfList(e *syntax.Binary, x Node, list *List) (Node, 
 }
 
 // settleList checks the elements of a list against the type of the other side's
-// elements, of which the list becomes an array.
+// elements. The list becomes an array of it.
 func (c *checker) settleList(list *List, elements Type) Node {
 	settled := &List{base: list.base}
 	if len(list.Elements) == 0 {
@@ -266,8 +266,8 @@ func (c *checker) settleList(list *List, elements Type) Node {
 	return settled
 }
 
-// settle gives a literal the type of the other side, which it can be compared
-// with, and checks its spelling.
+// settle gives a literal the type of the other side, if they can be compared, and
+// checks its spelling.
 func (c *checker) settle(l *Literal, other Type) Node {
 	settled := *l
 	settled.untyped = false
@@ -334,8 +334,8 @@ func (c *checker) pairSource(e *syntax.Binary, left, right Node) (Node, Node, bo
 	}
 }
 
-// sourceOperand checks what sourceModel or sourceArm is compared with. It is
-// false if that is nothing the operator takes, and nil if a name was reported.
+// sourceOperand checks the operand beside sourceModel or sourceArm. It returns false
+// if the operator does not take the operand, and nil if a name was reported.
 func (c *checker) sourceOperand(op syntax.Operator, source, other Node, names []string) (Node, bool) {
 	switch other := other.(type) {
 	case *Literal:
@@ -394,8 +394,8 @@ func (c *checker) sourceName(source Node, l *Literal, names []string) Node {
 	return &settled
 }
 
-// operand checks an operand by itself: that its names are known. Its literals
-// take the type of the other side later.
+// operand checks that the names of an operand are known. Its literals take the type
+// of the other side later.
 func (c *checker) operand(e syntax.Expr) Node {
 	switch e := syntax.Unparen(e).(type) {
 	case *syntax.Path:
@@ -476,7 +476,7 @@ func booleanAt(span syntax.Span) base { return base{typ: Type{Kind: Boolean}, sp
 // isNull tells whether a node is the literal null.
 func isNull(n Node) bool { return n.Type().Kind == NullKind }
 
-// isWriteOnly tells whether a node is a path to what can never be read.
+// isWriteOnly tells whether a node is a path to a value that can never be read.
 func isWriteOnly(n Node) bool {
 	p, ok := n.(*Path)
 	return ok && p.isWriteOnly()

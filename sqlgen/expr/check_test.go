@@ -342,7 +342,7 @@ func TestCheckValueReports(t *testing.T) {
 	}
 }
 
-// What did not parse has been reported and is not spoken of again.
+// Syntax errors have been reported and are not reported again.
 func TestCheckIsSilentOnWhatDidNotParse(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()

@@ -10,8 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Every code's doc comment carries an example that is in error for that reason
-// alone.
+// Every code's doc comment carries an example with that error alone.
 func TestExamplesOfCodes(t *testing.T) {
 	t.Parallel()
 	file, err := parser.ParseFile(token.NewFileSet(), "codes.go", nil, parser.ParseComments)
@@ -42,8 +41,8 @@ func TestExamplesOfCodes(t *testing.T) {
 	}
 }
 
-// checkAttribute checks the expression of an attribute as if it stood where the
-// code belongs.
+// checkAttribute checks the expression of an attribute as if it were where the code
+// belongs.
 func checkAttribute(t *testing.T, code syntax.Code, text string) syntax.Errors {
 	t.Helper()
 	var errs syntax.Errors

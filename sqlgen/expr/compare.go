@@ -35,7 +35,7 @@ func canonical(t Type, v any) any {
 	return v
 }
 
-// must returns the parsed value. One that does not parse is a bug of the caller that made
+// must returns the parsed value. A failure to parse is a bug of the caller that made
 // the row or the call.
 func must(parsed any, ok bool, t Type, v any) any {
 	if !ok {

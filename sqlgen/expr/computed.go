@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Aggregate is one value made of all that a path through to-manys leads to.
+// Aggregate is one value computed from all values of a path through to-manys.
 type Aggregate struct {
 	Function  string // SUM, COUNT, AVG, MEDIAN, MIN or MAX
 	Path      *Path
@@ -39,7 +39,7 @@ func CheckComputed(e syntax.Expr, target Target, scope Scope, errs *syntax.Error
 	return n
 }
 
-// computedValue checks the value of a computed field by the type that it is to have.
+// computedValue checks the value of a computed field by the field's type.
 func (c *checker) computedValue(e syntax.Expr, target Target) Node {
 	if target.Type.Kind == Boolean {
 		return c.boolean(e)
@@ -193,8 +193,8 @@ func outerPaths(n Node) []*Path {
 	return paths
 }
 
-// Evaluate returns the value that an expression has as a field of a type stores it, in the
-// form in which a Literal of the type holds it.
+// Evaluate returns the value of an expression as a field of a type stores it, in the form
+// of a Literal of the type.
 func Evaluate(call Call, n Node, t Type) any {
 	e := evaluator{call: call, logic: InWhere}
 	if t.Kind == Boolean {
@@ -223,7 +223,7 @@ func stored(value any, t Type) any {
 	return value
 }
 
-// held returns a canonical value in the form in which a Literal holds it.
+// held returns a canonical value in the form of a Literal.
 func held(value any, t Type) any {
 	switch v := value.(type) {
 	case *big.Rat:
@@ -240,8 +240,7 @@ func held(value any, t Type) any {
 	return value
 }
 
-// Same tells whether two values of a type are the same, each in the form in which a Literal
-// holds it.
+// Same tells whether two values of a type are the same, each in the form of a Literal.
 func Same(t Type, a, b any) bool { return equal(canonical(t, a), canonical(t, b)) }
 
 // aggregateOf evaluates an aggregate.
@@ -277,7 +276,7 @@ func (e *evaluator) each(prefixes []Prefix, visit func()) {
 	delete(e.chosen, prefixes[0].Key())
 }
 
-// of makes one value of all.
+// of computes one value from all.
 func (a *Aggregate) of(values []any) any {
 	count := new(big.Rat).SetInt64(int64(len(values)))
 	if a.Function == "COUNT" {

@@ -16,8 +16,7 @@ type Row interface {
 	// Literal of its kind holds it, nil for null; of an array field, a []any.
 	Value(field string) any
 
-	// Related returns the rows that a relation leads to: of a to-one, one or
-	// none.
+	// Related returns the rows of a relation: for a to-one, one or none.
 	Related(field string) []Row
 }
 
@@ -46,8 +45,8 @@ func Holds(call Call, wheres ...Node) bool {
 	return e.choose(conjuncts) == True
 }
 
-// mentionsAbsent tells whether an expression mentions an input that the request
-// leaves out.
+// mentionsAbsent tells whether an expression mentions an input that is absent in
+// the request.
 func mentionsAbsent(call Call, n Node) bool {
 	for _, input := range Mentions(n).Inputs {
 		if _, given := call.Inputs[input.InputName()]; !given {
@@ -69,10 +68,10 @@ func Validate(call Call, rule Node) Truth {
 	return e.choose([]Node{rule})
 }
 
-// NullSemantics is what null means where an expression is.
+// NullSemantics is the meaning of null where an expression is.
 type NullSemantics int
 
-// What null means in a @where, a @permission and a @validate.
+// The meaning of null in a @where, a @permission and a @validate.
 const (
 	InWhere    NullSemantics = iota // two-valued; null is a value to == and !=
 	InRule                          // moreover, a comparison with an absent or null input is false
@@ -89,9 +88,9 @@ type evaluator struct {
 	pinned    map[string]Row // children that are chosen for all that is evaluated
 }
 
-// choose evaluates conjuncts as one expression: they hold if one can choose a
-// child for each to-many prefix so that they do. What the outer expression chose
-// does not count.
+// choose evaluates conjuncts as one expression: they hold if some choice of a child
+// for each to-many prefix makes them hold. It ignores the choices of the outer
+// expression.
 func (e *evaluator) choose(conjuncts []Node) Truth {
 	own := *e
 	own.chosen = map[string]Row{}
@@ -130,8 +129,7 @@ func (e *evaluator) chooseFrom(prefixes []Prefix, conjuncts []Node) Truth {
 	return result
 }
 
-// children returns the rows that a prefix leads to, given what is chosen for the
-// shorter ones.
+// children returns the rows of a prefix, given the choices for the shorter ones.
 func (e *evaluator) children(p Prefix) []Row {
 	last := len(p.Steps) - 1
 	row, _ := e.walk(p.Root, p.Steps[:last])
@@ -141,8 +139,8 @@ func (e *evaluator) children(p Prefix) []Row {
 	return row.Related(p.Steps[last].StepName())
 }
 
-// walk follows relations from the row or the identity and returns the row that it
-// comes to, nil for null. It is false if it passes a prefix without choice.
+// walk follows relations from the row or the identity and returns the final row, nil
+// for null. It returns false if it passes a prefix without choice.
 func (e *evaluator) walk(root Root, steps []Step) (Row, bool) {
 	row := e.call.Row
 	if root == RootIdentity {
@@ -190,7 +188,7 @@ func (e *evaluator) truth(n Node) Truth {
 	panic(fmt.Sprintf("expr: %T is not a Boolean expression", n))
 }
 
-// isTrue returns what a Boolean path by itself means.
+// isTrue returns the meaning of a Boolean path by itself.
 func isTrue(p *Path) *Compare {
 	literal := &Literal{Value: true, base: base{typ: Type{Kind: Boolean}, span: p.span}}
 	return &Compare{Op: syntax.Equal, Left: p, Right: literal, base: base{typ: literal.typ, span: p.span}}
@@ -356,7 +354,7 @@ func (e *evaluator) wholeOperand(n Node) evaluated {
 	return evaluated{value: true}
 }
 
-// single evaluates a literal, a path or arithmetic, whatever its null would mean.
+// single evaluates a literal, a path or arithmetic, without a meaning for null.
 func (e *evaluator) single(n Node) evaluated {
 	switch n := n.(type) {
 	case *List:
@@ -380,7 +378,7 @@ func (e *evaluator) single(n Node) evaluated {
 	panic(fmt.Sprintf("expr: %T is not an operand", n))
 }
 
-// knows returns what is known of a path's value.
+// knows returns the knowledge of a path's value.
 func (e *evaluator) knows(p *Path) Knowledge {
 	if e.known == nil {
 		return Fixed
@@ -421,8 +419,8 @@ func (e *evaluator) path(p *Path) evaluated {
 	return evaluated{value: canonical(p.typ, row.Value(field.StepName()))}
 }
 
-// member evaluates x in a list or array, or x in what a to-many yields for the
-// child that was chosen.
+// member evaluates x in a list or array, or x in the value of a to-many for the
+// chosen child.
 func (e *evaluator) member(x, in any) Truth {
 	unset := False
 	if e.logic == InValidate {

@@ -22,8 +22,8 @@ func (r *testRow) Value(field string) any {
 
 func (r *testRow) Related(field string) []Row { return r.related[field] }
 
-// row makes a row. Values are given as name, value pairs; a []Row is what a
-// relation leads to.
+// row makes a row. Values are given as name, value pairs; a []Row holds the rows of
+// a relation.
 func row(id string, pairs ...any) *testRow {
 	r := &testRow{id: id, values: map[string]any{}, related: map[string][]Row{}}
 	for i := 0; i < len(pairs); i += 2 {
@@ -91,7 +91,7 @@ func TestToManyChoices(t *testing.T) {
 	}
 }
 
-// Several @wheres are conjuncts of one expression, so they speak of the same child.
+// Several @wheres are conjuncts of one expression, so they are about the same child.
 func TestWheresShareTheirChoices(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()
@@ -114,7 +114,7 @@ func TestWheresShareTheirChoices(t *testing.T) {
 	}
 }
 
-// A longer prefix chooses among the children of what the shorter one chose.
+// A longer prefix chooses among the children of the row that the shorter one chose.
 func TestNestedChoices(t *testing.T) {
 	t.Parallel()
 	bolt, screw := row("p1", "name", "bolt", "weight", "2"), row("p2", "name", "screw", "weight", "7")
@@ -259,7 +259,7 @@ func TestTruthAndNull(t *testing.T) {
 	}
 }
 
-// With nobody calling, or a null path from the caller, a comparison is false,
+// Without a caller, or with a null path from the caller, a comparison is false,
 // unless it is with the literal null.
 func TestNoCallerNoMatch(t *testing.T) {
 	t.Parallel()

@@ -8,7 +8,7 @@ type Filter struct {
 	Nullable bool // whether the operand is nullable where the field is
 }
 
-// FilterOperand is what an operator takes.
+// FilterOperand is the kind of an operator's operand.
 type FilterOperand int
 
 // The operands of filters.
@@ -42,7 +42,7 @@ func (k Kind) Filters() []Filter { return kinds[k].filters }
 func ArrayFilters() []Filter { return equalsFilters }
 
 // ElementFilters returns the operators inside any and all, by which lists filter by an
-// element of an array: those of the kind, of which oneOf is left out and none is nullable.
+// element of an array: those of the kind without oneOf, and none is nullable.
 func (k Kind) ElementFilters() []Filter {
 	var list []Filter
 	for _, f := range k.Filters() {

@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// FuzzCheck checks whatever parses, at every place and against every type of
-// target, and evaluates what is accepted.
+// FuzzCheck checks every expression that parses, at every place and against every type
+// of target, and evaluates accepted ones.
 func FuzzCheck(f *testing.F) {
 	for _, text := range []string{
 		`order.number == "x" && !(order.items.price > 5) || order.rush`,
@@ -68,7 +68,7 @@ func choices(n Node) int {
 }
 
 // evaluate evaluates an expression in every way, with nothing known and with
-// rows that have nothing but themselves.
+// rows without fields.
 func evaluate(n Node) {
 	empty := row("r")
 	child := row("t")

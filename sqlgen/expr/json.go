@@ -10,7 +10,7 @@ const (
 	maxSingle   = "340282346638528859811704183484516925440" // what an element of a vector can hold
 )
 
-// JSON is how a value is written as JSON: a schema of JSON Schema.
+// JSON is the form of a value in JSON: a schema of JSON Schema.
 type JSON struct {
 	Type     string // "" means that a value of the kind has no schema of its own
 	Keywords []Keyword
@@ -22,7 +22,7 @@ type Keyword struct {
 	Value any
 }
 
-// JSON returns how one value of the kind is written as JSON.
+// JSON returns the form of one value of the kind in JSON.
 func (k Kind) JSON() JSON { return kinds[k].json }
 
 // Format returns the format that a schema names, "" if it names none.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Kind is the kind of a type, whatever its arity.
+// Kind is the kind of a type, regardless of its arity.
 type Kind int
 
 // The kinds of types. Those up to Secret are the scalar types. NullKind is the type of
@@ -33,12 +33,12 @@ const (
 	AnyList
 )
 
-// facts are what the language says of a kind.
+// facts are the properties of a kind in the language.
 type facts struct {
 	name  string // as the schema language writes it; as messages do if it has no word
 	class Class  // what its values compare with: see Pairs
 
-	// For a scalar type: what help says of it.
+	// For a scalar type: its help.
 	doc     string // a sentence or two
 	example string // a field of the type
 
@@ -59,10 +59,10 @@ type facts struct {
 	compared func(text string) (any, bool)    // reads it for the interpreter; nil leaves it as it is
 }
 
-// Facet is what a list tells of the values that a field has in all its rows.
+// Facet is what a list reports of a field's values in all its rows.
 type Facet int
 
-// What lists tell.
+// The kinds of facets.
 const (
 	NoFacet     Facet = iota
 	FacetValues       // each value, with the number of rows that have it
@@ -70,7 +70,7 @@ const (
 	FacetMean         // these, and the mean
 )
 
-// kinds is the one table of kinds: what is said of a type is said in its row.
+// kinds is the one table of kinds: each row holds everything about its kind.
 var kinds = [...]facts{
 	ID: {
 		name: "ID", class: ClassID, isText: true, takes: []Kind{Text},
@@ -180,7 +180,7 @@ var kinds = [...]facts{
 	AnyList:  {name: "[]", class: ClassOpaque},
 }
 
-// Scalars returns the scalar types, in the order in which they are told.
+// Scalars returns the scalar types, in the order of the documentation.
 func Scalars() []Kind {
 	var list []Kind
 	for k := ID; k <= Secret; k++ {
@@ -202,10 +202,10 @@ func ScalarNamed(name string) (Kind, bool) {
 // String returns the kind as the schema language writes it.
 func (k Kind) String() string { return kinds[k].name }
 
-// Class returns the class that the operators treat values of the kind as.
+// Class returns the class of values of the kind for the operators.
 func (k Kind) Class() Class { return kinds[k].class }
 
-// Doc returns what a scalar type is, in a sentence or two.
+// Doc describes a scalar type in a sentence or two.
 func (k Kind) Doc() string { return kinds[k].doc }
 
 // Example returns a field of a scalar type.
@@ -214,17 +214,17 @@ func (k Kind) Example() string { return kinds[k].example }
 // IsScalar tells whether the kind is that of a scalar type.
 func (k Kind) IsScalar() bool { return k >= ID && k <= Secret }
 
-// IsOpaque tells whether the kind is a scalar type whose values nothing compares: they
-// are neither looked for nor ordered by nor indexed, and only their arrays have defaults.
+// IsOpaque tells whether the kind is a scalar type whose values are not compared: they
+// cannot be looked up, ordered by or indexed, and only their arrays have defaults.
 func (k Kind) IsOpaque() bool { return k.IsScalar() && kinds[k].class == ClassOpaque }
 
-// Facet returns what a list tells of the values of a field of the kind.
+// Facet returns the facet of a field of the kind.
 func (k Kind) Facet() Facet { return kinds[k].facet }
 
 // IsWriteOnly tells whether values of the kind can never be read.
 func (k Kind) IsWriteOnly() bool { return kinds[k].isWriteOnly }
 
-// IsPrepared tells whether the server makes what is stored of what a request brings:
+// IsPrepared tells whether the server converts values of a request before they are stored:
 // it stores files, hashes passwords and encrypts secrets.
 func (k Kind) IsPrepared() bool { return kinds[k].isPrepared }
 
@@ -234,7 +234,7 @@ func (k Kind) HasArrays() bool { return !kinds[k].hasNoArrays }
 // isWider tells whether a kind holds all values of another, and more.
 func isWider(kind, other Kind) bool { return kinds[other].wider == kind }
 
-// Holds tells whether values of another type are values of this one as they are. A
+// Holds tells whether values of another type are values of this one without conversion. A
 // Number is a Decimal; a Date becomes a Timestamp first.
 func (t Type) Holds(other Type) bool {
 	return t.Array == other.Array && t.Kind.Class() == ClassNumeric && isWider(t.Kind, other.Kind)

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Every kind has its row, and every scalar type all that a schema's reader is told of it.
+// Every kind has its row, and every scalar type all of its documentation.
 func TestEveryKindHasARow(t *testing.T) {
 	if len(kinds) != int(AnyList)+1 {
 		t.Fatalf("%d rows, want one for each of %d kinds", len(kinds)-1, AnyList)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// timestampLayout is how a Timestamp is written: in UTC, to the millisecond.
+// timestampLayout is the form of a Timestamp: in UTC, to the millisecond.
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
 // parseDate reads YYYY-MM-DD in the years 0001 to 9999.
@@ -49,8 +49,8 @@ func parseTimestamp(text string) (string, bool) {
 	return t.UTC().Format(timestampLayout), true
 }
 
-// hasShape tells whether text has a digit wherever shape has a 0, and the same
-// character everywhere else.
+// hasShape tells whether text has a digit for each 0 of shape, and the same character
+// everywhere else.
 func hasShape(text, shape string) bool {
 	if len(text) != len(shape) {
 		return false
@@ -81,9 +81,9 @@ func parseDuration(text string) (string, bool) {
 	return d.String(), true
 }
 
-// readDuration reads a duration. Each n has up to eight digits and may be negative; the
-// last may have up to six decimals, of years those that give whole months, and of months
-// none; at least one part is needed.
+// readDuration reads a duration. Each n has up to eight digits and may be negative. The
+// last may have up to six decimals; decimals of years must give whole months, and months
+// have none. At least one part is needed.
 func readDuration(text string) (duration, bool) {
 	var d duration
 	rest, ok := strings.CutPrefix(text, "P")
@@ -207,8 +207,8 @@ const (
 	maxDecimalScale  = 18
 )
 
-// maxSpelling bounds the spelling of a numeric literal and its exponent. Without
-// it, any number of zeros could say nothing.
+// maxSpelling bounds the spelling of a numeric literal and its exponent. Without it,
+// a number could have any number of meaningless zeros.
 const maxSpelling = 1000
 
 // isNumber tells whether an integer literal is within the range of Number.

@@ -256,7 +256,7 @@ func didYouMean(name string, candidates []string) string {
 	return ""
 }
 
-// described returns what a node is, with an article.
+// described names a node, with an article.
 func described(n Node) string {
 	o := operandOf(n)
 	switch o.class {
@@ -287,7 +287,7 @@ func isSingle(c Class) bool {
 	return c != ClassToMany && c != ClassArray && c != ClassList
 }
 
-// lastStep returns the name of the field that a path ends in.
+// lastStep returns the name of a path's last field.
 func lastStep(n Node) string {
 	p := n.(*Path)
 	return p.Steps[len(p.Steps)-1].StepName()
@@ -302,7 +302,7 @@ func pathText(variable string, p *Path) string {
 	return text
 }
 
-// ctxParts returns what ctx has.
+// ctxParts returns the parts of ctx.
 func ctxParts() []string {
 	return []string{"identity", "isAuthenticated", "now", "headers", "env", "secrets"}
 }

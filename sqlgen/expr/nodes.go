@@ -30,7 +30,7 @@ type Node interface {
 }
 
 // Literal is a constant. A text literal beside a Date, Timestamp or Duration has
-// that type, so Value is always what Kind asks for:
+// that type, so Value always has the form for its Kind:
 //
 //	text kinds          string
 //	Number, Decimal     string, the digits as written, sign included
@@ -54,7 +54,7 @@ type List struct {
 	base
 }
 
-// Root is what a path starts at.
+// Root is the start of a path.
 type Root int
 
 // The roots of paths.
@@ -89,8 +89,8 @@ type Input interface {
 	InputNullable() bool // whether it may be null
 }
 
-// Path is a chain of names. Without steps and rooted at the row or the identity
-// it means that row as a whole and has the type of its model.
+// Path is a chain of names. Without steps and rooted at the row or the identity it
+// means that whole row and has the type of its model.
 type Path struct {
 	Root  Root
 	Name  string // RootHeader (snake form), RootEnv, RootSecret
@@ -99,8 +99,8 @@ type Path struct {
 	base
 }
 
-// RowPath returns the path from the row of a model, or union, through steps. It
-// serves what is meant without being written; span is the place to blame.
+// RowPath returns the path from the row of a model, or union, through steps. It is for
+// implied paths; span is the place to blame.
 func RowPath(model string, steps []Step, span syntax.Span) *Path {
 	return newPath(Path{Root: RootRow, Steps: steps}, Type{Kind: Model, Name: model}, span)
 }
@@ -137,7 +137,7 @@ func (p *Path) MayBeNull() bool {
 	return false
 }
 
-// isWriteOnly tells whether the path ends in what can never be read.
+// isWriteOnly tells whether the path ends in a field that can never be read.
 func (p *Path) isWriteOnly() bool { return p.typ.Kind.IsWriteOnly() }
 
 // isToMany tells whether a step leads to any number of rows.
@@ -158,8 +158,8 @@ type Logic struct {
 	base
 }
 
-// Not is a negation. Its operand is an expression of its own: of a path through a
-// to-many it chooses a child of its own, whatever is chosen outside.
+// Not is a negation. Its operand is an expression of its own: for a path through a
+// to-many it chooses its own child, regardless of choices outside.
 type Not struct {
 	Operand Node
 	base

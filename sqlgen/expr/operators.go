@@ -114,7 +114,7 @@ func paired(left, right Class, ops Comparisons) bool {
 	return false
 }
 
-// operand is what the table needs to know of an operand.
+// operand holds the properties of an operand for the table.
 type operand struct {
 	class Class
 	name  string // of an enum or model
@@ -122,7 +122,7 @@ type operand struct {
 }
 
 // canCompare tells whether two operands can be compared by one of the operators.
-// Elements of lists are not looked at: they have an error of their own.
+// It ignores elements of lists: they have an error of their own.
 func canCompare(a, b operand, ops Comparisons) bool {
 	if !paired(a.class, b.class, ops) {
 		return false
@@ -140,8 +140,8 @@ func canCompare(a, b operand, ops Comparisons) bool {
 // the other side counts as of that type.
 func ClassOf(n Node) Class { return operandOf(n).class }
 
-// ElementClass returns the class of what x is compared with in "x in right": the
-// elements of an array, or what a path through a to-many leads to. It is false
+// ElementClass returns the class that x is compared with in "x in right": that of the
+// elements of an array, or of the values of a path through a to-many. It returns false
 // if right is neither, and for a list, whose elements each have their own.
 func ElementClass(right Node) (Class, bool) {
 	o, ok := elementOf(right)

@@ -97,8 +97,8 @@ var orderingGroups = []string{
 	"Duration",
 }
 
-// What in takes: on the left of the colon the elements, on the right the
-// containers.
+// The operands of in: the elements on the left of the colon, the containers on the
+// right.
 var membership = []string{
 	"Text Markdown ID text null : Text[] Markdown[] items.tags [text]",
 	"Number Decimal integer decimal items.price null : Number[] Decimal[] [integer] items.price",
@@ -159,8 +159,8 @@ func groupPairs(groups []string) map[[2]string]bool {
 	return pairs
 }
 
-// checkCell checks one cell of the table. Whether a text literal is well written
-// for the type it meets is another matter.
+// checkCell checks one cell of the table, without the spelling of text literals for the
+// type beside them.
 func checkCell(t *testing.T, schema *testSchema, left, op, right string, want bool) {
 	t.Helper()
 	text := left + " " + op + " " + right
@@ -200,8 +200,8 @@ func TestLogicalOperators(t *testing.T) {
 	}
 }
 
-// The table is what others read it for: classes of checked operands that the
-// checker accepts are in it.
+// The table is complete for its readers: it has the classes of all checked operands
+// that the checker accepts.
 func TestPairsIsTheTable(t *testing.T) {
 	t.Parallel()
 	schema := newTestSchema()

@@ -29,8 +29,8 @@ func (c *checker) path(p *syntax.Path) Node {
 	return nil
 }
 
-// unknownName returns the message for a path that begins with nothing nameable,
-// which often is a field that lacks the variable before it.
+// unknownName returns the message for a path with an unknown first name, which often
+// is a field without the variable before it.
 func (c *checker) unknownName(name string) string {
 	if variable, model, nameable := c.scope.Row(); nameable {
 		if _, isField := c.scope.Field(model, name); isField {
@@ -46,13 +46,13 @@ func (c *checker) unknownName(name string) string {
 	return unknownName(name, c.nameable())
 }
 
-// What other languages call the row, and the caller.
+// The names of the row, and of the caller, in other languages.
 var (
 	rowMeant    = map[string]bool{"this": true, "self": true, "row": true, "it": true, "record": true, "new": true, "old": true}
 	callerMeant = map[string]bool{"user": true, "me": true, "auth": true, "currentUser": true, "caller": true, "session": true, "identity": true}
 )
 
-// nameable returns what a path can begin with here.
+// nameable returns the possible first names of a path here.
 func (c *checker) nameable() []string {
 	var names []string
 	if variable, _, nameable := c.scope.Row(); nameable {
@@ -98,8 +98,8 @@ func (c *checker) rowPath(p *syntax.Path, model string, nameable bool) Node {
 	return path
 }
 
-// isOwnStored tells whether a path names one stored field of the row. A to-one
-// counts; that it is only tested for null is seen where it is compared.
+// isOwnStored tells whether a path names one stored field of the row. A to-one counts;
+// the comparison checks that it is only tested for null.
 func isOwnStored(p *Path) bool {
 	return len(p.Steps) == 1 && p.Steps[0].StepStored() && !isToMany(p.Steps[0])
 }

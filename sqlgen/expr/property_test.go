@@ -114,7 +114,7 @@ func (g generator) call(withAbsent bool) Call {
 	return call
 }
 
-// order returns a random order that has to do with the customers.
+// order returns a random order that is related to the customers.
 func (g generator) order(customers []Row) Row {
 	anyone := func() []Row {
 		if i := g.IntN(3); i < 2 {

@@ -9,7 +9,7 @@ import (
 )
 
 // The schema of these tests, one field a line as the language writes it. A field
-// that has no column is marked virtual.
+// without column is marked virtual.
 var testModels = map[string]string{
 	"Order": `
 		id ID
@@ -310,7 +310,7 @@ func check(t testing.TB, scope Scope, text string) Node {
 	return n
 }
 
-// reported returns what was reported, in source order, each as its code and the
+// reported returns the reported errors, in source order, each as its code and the
 // text that it points to.
 func reported(errs syntax.Errors) []string {
 	all := []string{}

@@ -1,7 +1,7 @@
 package expr
 
-// Place is where an expression is. It decides what may be named and under
-// which code a mistake is reported.
+// Place is the place of an expression. It decides which names are allowed and the code
+// of a mistake.
 type Place int
 
 // The places of expressions.
@@ -26,30 +26,29 @@ type Scope interface {
 	// Place returns where the expression is.
 	Place() Place
 
-	// Row returns the variable, the model or union whose row it stands for, and
-	// whether it may be named. It may not in a rule that covers read or write
-	// (RowInRule), nor in the places that have no row at all (the variable is
-	// then unknown there). In an arm it is the row of the source model.
+	// Row returns the variable, the model or union of its row, and whether it may be
+	// named. It may not in a rule that covers read or write (RowInRule), nor in the
+	// places without a row (the variable is then unknown there). In an arm it is the
+	// row of the source model.
 	Row() (variable, model string, nameable bool)
 
-	// Field returns the field of a model or union, false if there is none. It is
-	// asked for Identity too.
+	// Field returns the field of a model or union, false if there is none. Identity is
+	// a model here, too.
 	Field(model, name string) (Step, bool)
 
 	// FieldNames returns the names of all fields of a model or union.
 	FieldNames(model string) []string
 
-	// Input returns the input that a name means at this place, and whether it
-	// can be named; the Input counts only if the use is InputNameable. A name
-	// that is both a read and a write input means the read input in @where and
-	// @permission, the write input elsewhere. Where the language lets no inputs
-	// be named, there is none.
+	// Input returns the input that a name means at this place, and whether it can be
+	// named; the Input counts only if the use is InputNameable. A name that is both a
+	// read and a write input means the read input in @where and @permission, the write
+	// input elsewhere. Input finds none where the language does not allow inputs.
 	Input(name string) (Input, InputUse)
 
 	// InputNames returns the names of the inputs that can be named.
 	InputNames() []string
 
-	// EnumValues returns the values of an enum, false if there is no such enum.
+	// EnumValues returns the values of an enum, false for an unknown enum.
 	EnumValues(enum string) ([]string, bool)
 
 	// EnumNames returns the names of all enums.
@@ -79,8 +78,8 @@ const (
 	InputBelowToMany                 // it is an input of a create below a to-many step (ManyInput)
 )
 
-// Target is what a value is assigned to: a stored field or a to-one in @set, the
-// field that bears @default, a field of a union in an arm.
+// Target is the target of a value: a stored field or a to-one in @set, the field
+// that bears @default, a field of a union in an arm.
 type Target struct {
 	Type     Type
 	Optional bool   // whether it takes null

@@ -43,14 +43,14 @@ func Substitute(n Node, value func(*Path) Node) Node {
 	return n
 }
 
-// TextLiteral returns a text literal that nobody has written. span is the place to
+// TextLiteral returns a text literal that is not in the source. span is the place to
 // blame.
 func TextLiteral(text string, span syntax.Span) *Literal {
 	return &Literal{Value: text, base: base{typ: Type{Kind: Text}, span: span}}
 }
 
-// As returns the list as one of a type that takes its elements, which a list without
-// any has not of itself.
+// As returns the list with a type that takes its elements. A list without elements has
+// no such type by itself.
 func (l *List) As(t Type) *List {
 	typed := *l
 	typed.typ = t
@@ -58,12 +58,12 @@ func (l *List) As(t Type) *List {
 }
 
 // Unset returns the value of a field that never has one. It is not a literal null: a
-// comparison with it is one of values, and no test for null.
+// comparison with it compares values and does not test for null.
 func Unset(t Type, span syntax.Span) *Literal {
 	return &Literal{base: base{typ: t, span: span}}
 }
 
-// Negation returns the negation of what holds if all of some expressions do.
+// Negation returns the negation of the conjunction of some expressions.
 func Negation(all []Node, span syntax.Span) Node {
 	boolean := base{typ: Type{Kind: Boolean}, span: span}
 	if len(all) == 0 {

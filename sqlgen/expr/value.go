@@ -11,9 +11,9 @@ import (
 // says. It reports every independent error to errs and returns nil if there is
 // any. The result is a *Literal, *List, *Path, *Arithmetic or *Negative.
 //
-// What a path may pass is checked here (SetManyValues, for arms ArmField, for
-// @default DefaultNotConstant). Whether the value reads a row that does not exist
-// yet (SetReadsNewRow) is left to the caller, who sees it from the Path.
+// CheckValue checks the steps of a path (SetManyValues, for arms ArmField, for
+// @default DefaultNotConstant). The caller checks whether the value reads a row that
+// does not exist yet (SetReadsNewRow), which the Path shows.
 func CheckValue(e syntax.Expr, target Target, scope Scope, errs *syntax.Errors) Node {
 	c := &checker{scope: scope, errs: errs}
 	return c.value(e, target)
@@ -45,7 +45,7 @@ func (c *checker) value(e syntax.Expr, target Target) Node {
 	}
 }
 
-// noOperators reports a value that is made by an operator.
+// noOperators reports a value with an operator.
 func (c *checker) noOperators(e syntax.Expr) {
 	switch c.scope.Place() {
 	case Default:
@@ -85,7 +85,7 @@ func (c *checker) arithmeticValue(e syntax.Expr, target Target) Node {
 	return n
 }
 
-// codeForMany is the code under which a value is reported that passes a to-many.
+// codeForMany is the code for a value that passes a to-many.
 func (c *checker) codeForMany() syntax.Code {
 	if c.scope.Place() == ArmValue {
 		return ArmField
@@ -117,8 +117,8 @@ func (c *checker) literalValue(l *Literal, target Target) Node {
 	return c.settle(l, target.Type)
 }
 
-// takesLiteral tells whether a target that is not an array takes a literal, whatever
-// its spelling.
+// takesLiteral tells whether a target that is not an array takes a literal, with any
+// spelling.
 func takesLiteral(target Type, l *Literal) bool {
 	if l.untyped {
 		return kinds[target.Kind].isText

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Inspect calls visit for a node and, while visit returns true, for what it is
-// made of, in the order written.
+// Inspect calls visit for a node and, while visit returns true, for its parts, in the
+// order written.
 func Inspect(n Node, visit func(Node) bool) {
 	if !visit(n) {
 		return
@@ -51,7 +51,7 @@ func Paths(nodes ...Node) []*Path {
 	return paths
 }
 
-// Mentioned is what expressions mention, each thing once, in the order of its
+// Mentioned holds the things that expressions mention, each once, in the order of
 // first mention.
 type Mentioned struct {
 	Row             bool // the row, or a path from it
@@ -64,7 +64,7 @@ type Mentioned struct {
 	Secrets         []string
 }
 
-// Mentions returns what the expressions mention.
+// Mentions returns the things that the expressions mention.
 func Mentions(nodes ...Node) Mentioned {
 	var m Mentioned
 	for _, p := range Paths(nodes...) {
@@ -114,11 +114,11 @@ func (p Prefix) Key() string {
 	return key
 }
 
-// Prefixes returns the to-many prefixes for which the expressions, joined by
-// &&, choose a child, each once, a shorter one before those that it begins. What
-// is under ! is an expression of its own and chooses for itself. A path that
-// ends in a to-many and is compared with null asks for all children: its end is
-// no choice.
+// Prefixes returns the to-many prefixes for which the expressions, joined by &&,
+// choose a child, each once, a shorter one before those that it begins. The operand
+// of ! is an expression of its own and chooses for itself. A path that ends in a
+// to-many and is compared with null is about all children: its end is not a
+// choice.
 func Prefixes(nodes ...Node) []Prefix {
 	var prefixes []Prefix
 	seen := map[string]bool{}
@@ -141,8 +141,8 @@ func Prefixes(nodes ...Node) []Prefix {
 	return prefixes
 }
 
-// addPrefixes adds the prefixes of a path that are new. Whether a to-many that
-// the path ends in is a choice, the caller knows.
+// addPrefixes adds the new prefixes of a path. The caller knows whether a to-many at
+// the end of the path is a choice.
 func addPrefixes(prefixes []Prefix, seen map[string]bool, p *Path, withEnd bool) []Prefix {
 	for i, s := range p.Steps {
 		if !isToMany(s) || i == len(p.Steps)-1 && !withEnd {
@@ -162,8 +162,8 @@ func isNullTest(c *Compare) bool {
 	return operators(c.Op) == Equality && (isNull(c.Left) || isNull(c.Right))
 }
 
-// NullTested returns the side that a comparison tests for null, nil if it is no
-// such test.
+// NullTested returns the side that a comparison tests for null, nil if it is not a
+// test for null.
 func NullTested(c *Compare) Node {
 	switch {
 	case !isNullTest(c):

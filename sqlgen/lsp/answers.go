@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// view is what an answer is made from: a document and the project around it.
+// view is the basis of an answer: a document and the project around it.
 type view struct {
 	project *project
 	sources *sqlgen.Project
@@ -18,7 +18,7 @@ type view struct {
 	lines   *lines // of the document
 }
 
-// view returns the document with a URI as it is now, nil if it is not open or no
+// view returns the document with a URI as it is now, nil if it is not open or not a
 // schema file.
 func (s *server) view(uri string) *view {
 	s.mu.Lock()
@@ -42,8 +42,8 @@ func (s *server) view(uri string) *view {
 	return &view{project: p, sources: sources, index: x, file: file, lines: newLines(file.Source.Text, units)}
 }
 
-// symbolAt returns the place at a position and what the word there stands for,
-// nil if that is not known.
+// symbolAt returns the place at a position and the meaning of the word there, nil if
+// that is not known.
 func (v *view) symbolAt(p position) (*spot, *symbol) {
 	at := spotAt(v.file, v.lines.offset(p))
 	return at, v.index.resolve(at)
@@ -94,8 +94,8 @@ func (s *server) definition(_ context.Context, p positionParams) (*location, err
 	return &l, nil
 }
 
-// completion answers with all that can be named; the editor keeps what begins
-// like the word.
+// completion answers with all names that are possible; the editor keeps those that
+// begin like the word.
 func (s *server) completion(_ context.Context, p positionParams) ([]completionItem, error) {
 	items := []completionItem{}
 	v := s.view(p.TextDocument.URI)

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// bearer is what has a declared name: the declaration, or the part of it that is not nil.
+// bearer is the part with a declared name: the declaration, or the part of it that is not nil.
 type bearer struct {
 	name   *syntax.Ident
 	decl   syntax.Decl // nil if the name is not part of a declaration's own, such as a label
@@ -22,7 +22,7 @@ type bearer struct {
 	action *syntax.Action
 }
 
-// bearer finds what has a declared name.
+// bearer finds the bearer of a declared name.
 func (x *index) bearer(name *syntax.Ident) bearer {
 	if name == nil {
 		return bearer{}
@@ -66,8 +66,8 @@ func (x *index) bearer(name *syntax.Ident) bearer {
 	return bearer{name: name}
 }
 
-// keepArms says by @set what the arms of unions take from a field, or give to one, by
-// its name alone: they do not find it by another.
+// keepArms adds a @set for the values that arms of unions take from a field, or give to
+// one, by its name alone: they do not find it by another.
 func (x *index) keepArms(r *rewriting, b bearer, to string) {
 	if b.field == nil {
 		return
@@ -109,8 +109,8 @@ func setsField(arm *syntax.Arm, name string) bool {
 	})
 }
 
-// addAttribute writes an attribute, with a space before it, behind the last name or mark of
-// what it belongs to: inside of the braces if the others are in such.
+// addAttribute writes an attribute, with a space before it, behind the last name or mark
+// of its bearer, or inside of the braces around the other attributes.
 func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, text string) {
 	if text == "" {
 		return
@@ -128,8 +128,8 @@ func (r *rewriting) addAttribute(behind syntax.Span, attrs []*syntax.Attribute, 
 	r.insert(behind.File, at, text)
 }
 
-// keepRows writes the marker by which a migration renames a table, column or value instead
-// of dropping it and adding another, where a database may have it already.
+// keepRows writes the marker that makes a migration rename a table, column or value, not
+// drop it and add another, where a database may have it already.
 func (v *view) keepRows(r *rewriting, b bearer, to string) {
 	var attrs []*syntax.Attribute
 	var behind syntax.Span
@@ -185,7 +185,7 @@ func (r *rewriting) remove(span syntax.Span) {
 	r.edits[span.File] = append(r.edits[span.File], edit{start, span.End.Offset, ""})
 }
 
-// fieldHead returns what a field is without its attributes.
+// fieldHead returns a field without its attributes.
 func fieldHead(f *syntax.Field) syntax.Span {
 	span := f.Type.Span()
 	if f.Array != nil {
@@ -216,14 +216,14 @@ func modelMarker(d *syntax.Model, brace syntax.Span, text string) string {
 	return text
 }
 
-// isStored tells whether a field of a model has a column, or its key has.
+// isStored tells whether a field of a model, or its key, has a column.
 func (x *index) isStored(model string, f *syntax.Field) bool {
 	return slices.ContainsFunc(x.fields(model), func(has *field) bool { return has.column != "" && has.spelling.has(f.Name) })
 }
 
-// installed returns what tells whether a database may have the table, column or value of
-// a bearer by a name: as the snapshot of the migrations has it, or, of a project that has
-// been served in development, as it is.
+// installed returns a function that tells whether a database may have the table, column or
+// value of a bearer by a name: from the snapshot of the migrations, or, for a project that
+// has been served in development, from the current schema.
 func (v *view) installed(b bearer) func(name string) bool {
 	if v.project.dir == "" {
 		return func(string) bool { return false }
@@ -264,8 +264,8 @@ func hasValue(db *pg.Database, value string) bool {
 	return false
 }
 
-// lookBeside notes the files of custom code and seeds in which the old name is a word: what
-// stands there is not the compiler's to read.
+// lookBeside notes the files of custom code and seeds that have the old name as a word: the
+// compiler does not read them.
 func (v *view) lookBeside(r *rewriting, b bearer) {
 	name := b.name.Name
 	forms := []string{name}

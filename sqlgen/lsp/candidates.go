@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// resolve returns what the word at a place stands for, or nil.
+// resolve returns the meaning of the word at a place, or nil.
 func (x *index) resolve(s *spot) *symbol {
 	switch {
 	case s.word == "":
@@ -22,7 +22,7 @@ func (x *index) resolve(s *spot) *symbol {
 	return named(x.candidates(s), s.word)
 }
 
-// candidates returns what can be named at a place.
+// candidates returns the possible names at a place.
 func (x *index) candidates(s *spot) []*symbol {
 	symbols := x.roots(s)
 	for _, step := range s.path {
@@ -35,7 +35,7 @@ func (x *index) candidates(s *spot) []*symbol {
 	return symbols
 }
 
-// roots returns what a path at a place can begin with.
+// roots returns the possible beginnings of a path at a place.
 func (x *index) roots(s *spot) []*symbol {
 	isUnion := s.keyword == "union"
 	switch s.slot {
@@ -78,7 +78,7 @@ func kinds(inUnion bool) []*symbol {
 	return wordSymbols(kindWords, classKeyword)
 }
 
-// clauses returns what may follow the inputs of an action of its kind.
+// clauses returns the clauses that may follow the inputs of an action of its kind.
 func clauses(s *spot) []*symbol {
 	switch s.name(0) {
 	case "create", "update":
@@ -89,8 +89,8 @@ func clauses(s *spot) []*symbol {
 	return nil
 }
 
-// attributes returns the attributes that can be at a place, with the @ that
-// is not there yet.
+// attributes returns the possible attributes at a place, with the @ that is not
+// written yet.
 func (x *index) attributes(s *spot) []*symbol {
 	bearers := x.bearersOf(s)
 	var allowed words
@@ -102,7 +102,7 @@ func (x *index) attributes(s *spot) []*symbol {
 	return attributeSymbols(allowed, s.afterAt)
 }
 
-// bearersOf returns what an attribute at a place would be on, in the words of
+// bearersOf returns the possible bearers of an attribute at a place, in the words of
 // the attributes' table.
 func (x *index) bearersOf(s *spot) []string {
 	switch {
@@ -198,7 +198,7 @@ func (x *index) models(withUnions bool) []*symbol {
 	return symbols
 }
 
-// inputRoots returns what an input can begin with: a field of the action's
+// inputRoots returns the possible beginnings of an input: a field of the action's
 // model, or as the only one of a read or write, and in returns, a message.
 func (x *index) inputRoots(s *spot) []*symbol {
 	symbols := x.fieldSymbols(ownerName(s))
@@ -220,7 +220,7 @@ func ownerName(s *spot) string {
 	return s.owner.Text
 }
 
-// actions returns the actions of the model that an api lists them of.
+// actions returns the actions of the model that an api lists at a place.
 func (x *index) actions(s *spot) []*symbol {
 	model := apiModelAt(s)
 	var symbols []*symbol
@@ -232,7 +232,7 @@ func (x *index) actions(s *spot) []*symbol {
 	return symbols
 }
 
-// apiModelAt returns the model of an api in whose braces a place is.
+// apiModelAt returns the model of an api around a place.
 func apiModelAt(s *spot) string {
 	for _, d := range s.file.Decls {
 		api, ok := d.(*syntax.API)
@@ -248,7 +248,7 @@ func apiModelAt(s *spot) string {
 	return ""
 }
 
-// arguments returns what can be named in the arguments of an attribute.
+// arguments returns the possible names in the arguments of an attribute.
 func (x *index) arguments(s *spot) []*symbol {
 	own := func() []*symbol { return x.fieldSymbols(ownerName(s)) }
 	labels := func(names ...string) []*symbol {
@@ -310,7 +310,7 @@ func (x *index) relationFields(s *spot) []*symbol {
 	})
 }
 
-// seen keeps the fields that records can show, and of what follows them.
+// seen keeps the fields that records can show, or that lead to such fields.
 func seen(symbols []*symbol) []*symbol {
 	var kept []*symbol
 	for _, y := range symbols {
@@ -337,7 +337,7 @@ func relations(symbols []*symbol) []*symbol {
 	return kept
 }
 
-// defaults returns what a @default can take.
+// defaults returns the possible values of a @default.
 func (x *index) defaults(s *spot) []*symbol {
 	symbols := wordSymbols(literalWords, classValue)
 	if _, isEnum := x.declaration(s.name(1)).(*syntax.Enum); isEnum {
@@ -348,7 +348,7 @@ func (x *index) defaults(s *spot) []*symbol {
 	return append(symbols, ctx)
 }
 
-// expressionRoots returns what a path in an expression can begin with: the row,
+// expressionRoots returns the possible beginnings of a path in an expression: the row,
 // the inputs, ctx and enums, as far as they can be named there.
 func (x *index) expressionRoots(s *spot) []*symbol {
 	row, withContext := ownerName(s), true
@@ -381,8 +381,8 @@ func (x *index) expressionRoots(s *spot) []*symbol {
 	return append(symbols, wordSymbols(literalWords, classValue)...)
 }
 
-// inputSymbols returns the inputs of the action that a place is in, by the names
-// that expressions call them.
+// inputSymbols returns the inputs of the action around a place, by their names in
+// expressions.
 func (x *index) inputSymbols(s *spot) []*symbol {
 	if s.block != "actions" || len(s.item) < 2 {
 		return nil
@@ -431,8 +431,8 @@ func (x *index) walkPath(owner string, steps []string) *field {
 	return nil
 }
 
-// fieldPath returns the fields that a path from a model names, nil if there is one that
-// is not there.
+// fieldPath returns the fields that a path from a model names, nil if one is
+// missing.
 func (x *index) fieldPath(owner string, steps []string) []*field {
 	var path []*field
 	for _, step := range steps {
@@ -470,7 +470,7 @@ func (x *index) declared(s *spot) *symbol {
 	default:
 		symbols = x.fieldSymbols(ownerName(s))
 	}
-	// The one that is here, of two declarations of one name.
+	// The one here, if two declarations have one name.
 	if i := slices.IndexFunc(symbols, func(y *symbol) bool { return y.name == s.word && y.span.Start.Offset == s.start }); i >= 0 {
 		return symbols[i]
 	}

@@ -42,7 +42,7 @@ type rpcError struct {
 	Message string `json:"message"`
 }
 
-// patience is how long a test waits for what must come.
+// patience is the time that a test waits for a message.
 const patience = 30 * time.Second
 
 // connect starts a server and does not initialize it.
@@ -66,7 +66,7 @@ func connect(t *testing.T) *client {
 	return c
 }
 
-// testLog fails a test when the server says that something went wrong within it.
+// testLog fails a test when the server logs an internal error.
 type testLog struct{ t *testing.T }
 
 func (l testLog) Write(text []byte) (int, error) {
@@ -196,7 +196,7 @@ func (c *client) call(method string, params, result any) {
 	}
 }
 
-// end ends the session as it should be ended, and returns what Serve returned.
+// end ends the session in good order, and returns the result of Serve.
 func (c *client) end() error {
 	c.t.Helper()
 	var result any
@@ -236,7 +236,7 @@ func (c *client) close(uri string) {
 	c.notify("textDocument/didClose", documentParams{documentID{uri}})
 }
 
-// diagnostics returns what the server says of a file next.
+// diagnostics returns the next diagnostics of a file.
 func (c *client) diagnostics(uri string) publishParams {
 	c.t.Helper()
 	var p publishParams

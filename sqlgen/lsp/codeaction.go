@@ -10,14 +10,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// remedy is a change that answers a diagnostic.
+// remedy is a change that fixes a diagnostic.
 type remedy struct {
 	title     string
 	preferred bool
 	change    *rewriting
 }
 
-// codeActions answers with what can be done about the diagnostics in a range.
+// codeActions answers with the remedies for the diagnostics in a range.
 func (s *server) codeActions(_ context.Context, p codeActionParams) ([]codeAction, error) {
 	actions := []codeAction{}
 	v := s.view(p.TextDocument.URI)
@@ -47,7 +47,7 @@ func (s *server) codeActions(_ context.Context, p codeActionParams) ([]codeActio
 	return actions, nil
 }
 
-// remedies returns what can be done about a diagnostic.
+// remedies returns the remedies for a diagnostic.
 func (v *view) remedies(d *syntax.Diagnostic) []remedy {
 	var list []remedy
 	if r, found := v.suggested(d); found {
@@ -69,7 +69,7 @@ func (v *view) rewriting() *rewriting {
 	return &rewriting{project: v.sources, edits: map[*syntax.Source][]edit{}, moved: map[*syntax.Source]string{}}
 }
 
-// suggested writes what was meant in the place of what is written, if that mends it.
+// suggested replaces the written name with the meant one, if that fixes the error.
 func (v *view) suggested(d *syntax.Diagnostic) (remedy, bool) {
 	meant := d.Meant()
 	at := d.Span.Start.Offset
@@ -88,7 +88,7 @@ func (v *view) suggested(d *syntax.Diagnostic) (remedy, bool) {
 	return remedy{"Write " + meant, true, r}, !still
 }
 
-// actionOf returns the action that a place in the file belongs to, with its declaration.
+// actionOf returns the action around a place in the file, with its declaration.
 func (v *view) actionOf(offset int) (*syntax.Action, syntax.Decl) {
 	for _, d := range v.file.Decls {
 		for _, a := range syntax.ActionsOf(members(d)) {
@@ -120,7 +120,7 @@ func (v *view) missingRule(d *syntax.Diagnostic) []remedy {
 	return list
 }
 
-// actionHead returns what an action is without its attributes.
+// actionHead returns an action without its attributes.
 func actionHead(a *syntax.Action) syntax.Span {
 	span := a.Reads.Span()
 	for _, in := range []*syntax.Inputs{a.With, a.Returns} {
@@ -158,7 +158,7 @@ func (v *view) missingFile(d *syntax.Diagnostic) []remedy {
 	return nil
 }
 
-// allowed says by @allow that a warning about an action is meant.
+// allowed adds an @allow for a warning about an action.
 func (v *view) allowed(d *syntax.Diagnostic) []remedy {
 	a, _ := v.actionOf(d.Span.Start.Offset)
 	if a == nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// rawAction is a code action, with its edit as it came.
+// rawAction is a code action, with its raw edit.
 type rawAction struct {
 	Title       string
 	Kind        string
@@ -19,7 +19,7 @@ type rawAction struct {
 	Edit        json.RawMessage
 }
 
-// actionsAt returns what is offered at a mark in schema.stern, and the folder.
+// actionsAt returns the offered actions at a mark in schema.stern, and the folder.
 func actionsAt(t *testing.T, files map[string]string) (dir string, list []rawAction) {
 	t.Helper()
 	marked := strings.TrimLeft(files["schema.stern"], "\n")
@@ -34,7 +34,7 @@ func actionsAt(t *testing.T, files map[string]string) (dir string, list []rawAct
 	return dir, list
 }
 
-// Each name that a message suggests can be taken, and what it says is mended then.
+// Each name that a message suggests can be applied, which fixes the error.
 func TestSuggestedNames(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, title string }{
@@ -80,7 +80,7 @@ func TestSuggestedNames(t *testing.T) {
 	}
 }
 
-// Whatever names a message suggests, the editor reads them in it.
+// The editor reads the suggested names from the message.
 func TestMeant(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ message, want string }{
@@ -185,7 +185,7 @@ func TestMissingFile(t *testing.T) {
 		t.Errorf("it does not compile: %s", errs[0].Message)
 	}
 
-	// An editor that makes no files is not told to.
+	// An editor that cannot make files does not get that action.
 	c := start(t)
 	uri, _ := c.openFile(dir, "schema.stern")
 	var none []codeAction

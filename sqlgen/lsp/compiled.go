@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// compilation is what the compiler said of a project last.
+// compilation is the last result of the compiler for a project.
 type compilation struct {
 	digest [sha256.Size]byte // of the files
 	errs   syntax.Errors
@@ -16,7 +16,7 @@ type compilation struct {
 	isNow  bool             // whether that is this version
 }
 
-// compile compiles a project as it is, unless that is what was compiled last.
+// compile compiles the current project, unless it was compiled last.
 func (s *server) compile(key string, p *sqlgen.Project) *compilation {
 	digest := digestOf(p)
 	s.mu.Lock()

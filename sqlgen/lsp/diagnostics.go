@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// checkChanges checks the projects that changed, once nothing has changed for a
-// while, until ctx ends.
+// checkChanges checks the changed projects, after a while without changes, until ctx
+// ends.
 func (s *server) checkChanges(ctx context.Context) {
 	settle := time.NewTimer(time.Hour)
 	settle.Stop()
@@ -28,8 +28,7 @@ func (s *server) checkChanges(ctx context.Context) {
 	}
 }
 
-// takeDirty returns the projects that changed, and forgets those without open
-// documents.
+// takeDirty returns the changed projects, and forgets those without open documents.
 func (s *server) takeDirty() []*project {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,8 +48,8 @@ func (s *server) takeDirty() []*project {
 	return dirty
 }
 
-// check compiles a project and shows what is wrong with it; what was shown
-// before and is mended disappears. A bug of the compiler costs one check.
+// check compiles a project and shows its diagnostics; earlier ones that are fixed
+// disappear. A bug of the compiler costs one check.
 func (s *server) check(ctx context.Context, k *project) {
 	defer func() {
 		if bug := recover(); bug != nil {
@@ -89,7 +88,7 @@ func (s *server) check(ctx context.Context, k *project) {
 	}
 }
 
-// report is what a check has to say, file by file.
+// report is the result of a check, file by file.
 type report struct {
 	project     *project
 	units       encoding

@@ -1,16 +1,16 @@
-// Package lsp is the language server: it tells editors over standard input and
-// output what is wrong with a project while it is being written, what the names
-// in it mean, and what can be written next.
+// Package lsp is the language server: over standard input and output it tells editors
+// the errors of a project while it is being written, the meaning of its names, and
+// the possible next words.
 //
-// In come messages of the Language Server Protocol 3.17; out go answers, and the
-// diagnostics of the compiler for each project that has an open file. What is
-// open in the editor goes before what is on disk.
+// Its input is messages of the Language Server Protocol 3.17; its output is answers,
+// and the diagnostics of the compiler for each project with an open file. An open
+// document takes precedence over the file on disk.
 //
-// The package checks nothing itself: diagnostics are what sqlgen.Compile says.
-// Names are resolved on the syntax trees of the parts that parse (index.go), at a
-// place that is told by the tokens before it (spot.go), so that the line being
-// written need not parse. One function (candidates.go) says what can be named at
-// a place: hover and definition look a name up in it, and completion lists what the
-// compiler does not refuse there (offer.go). Of which declared names a name is made is told
-// by its spelling, from which references and renames follow (mention.go, rename.go).
+// The package checks nothing itself: diagnostics are those of sqlgen.Compile. Names are
+// resolved on the syntax trees of the parts that parse (index.go), at a place that the
+// tokens before it determine (spot.go), so that the current line need not parse. One
+// function (candidates.go) lists the possible names at a place: hover and definition look
+// a name up in it, and completion lists those that the compiler does not refuse there
+// (offer.go). The spelling of a name tells which declared names it is made of. References
+// and renames follow from that (mention.go, rename.go).
 package lsp

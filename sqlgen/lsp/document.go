@@ -30,9 +30,9 @@ type project struct {
 	published []string // where diagnostics are shown; only check touches it
 }
 
-// place returns the folder of the project that a document belongs to and its
-// name there; ok is false if the language has no such files. A document that is
-// no file is a project by itself, with its URI as key.
+// place returns the folder of a document's project and its name there; ok is false if
+// the language has no such files. A document that is not a file is a project by itself,
+// with its URI as key.
 func place(uri string) (key, dir, name string, ok bool) {
 	file, isFile := pathOf(uri)
 	if !isFile {
@@ -71,8 +71,8 @@ func uriOf(path string) string {
 	return (&url.URL{Scheme: "file", Path: path}).String()
 }
 
-// uri returns the URI of one of the project's files: for a document the one by
-// which the editor knows it.
+// uri returns the URI of one of the project's files: for a document, the editor's own
+// URI.
 func (p *project) uri(name string) string {
 	if d := p.document(name); d != nil {
 		return d.uri
@@ -94,8 +94,8 @@ func (p *project) snapshot() *project {
 	return &project{key: p.key, dir: p.dir, documents: slices.Clone(p.documents)}
 }
 
-// sources reads the project: what is open goes before what is on disk. Of a folder
-// that cannot be read, what is open is all there is.
+// sources reads the project: open documents go before files on disk. If a folder cannot
+// be read, the open documents are all there is.
 func (p *project) sources() (*sqlgen.Project, error) {
 	read, err := &sqlgen.Project{}, error(nil)
 	if p.dir != "" {

@@ -16,11 +16,11 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// generatedScheme is that of the documents which the server makes: the SQL of one model
+// generatedScheme is that of the documents that the server makes: the SQL of one model
 // or action, sternpost:/folder/of/the/project/getPost.sql.
 const generatedScheme = "sternpost"
 
-// generatedURI returns the URI of the SQL that a model, union's action or action becomes.
+// generatedURI returns the URI of the SQL of a model, union's action or action.
 func (p *project) generatedURI(name string) string {
 	file := filepath.ToSlash(p.dir)
 	if !strings.HasPrefix(file, "/") {
@@ -75,8 +75,8 @@ func (s *server) compiledIn(key string) (*compilation, error) {
 	return c, nil
 }
 
-// partOf returns what of a database is there for a model or an action, nil if it has none
-// of that name.
+// partOf returns the part of a database for a model or an action, nil if there is none of
+// that name.
 func partOf(c *sqlgen.Compiled, name string) *pg.Database {
 	part := &pg.Database{Source: c.Database.Source}
 	for _, m := range c.Schema.Models {
@@ -139,7 +139,7 @@ func (s *server) implementation(_ context.Context, p positionParams) ([]location
 	return found, nil
 }
 
-// searched returns what to look for in the generated SQL of something.
+// searched returns the pattern of something in the generated SQL.
 func searched(c *sqlgen.Compiled, b bearer) *regexp.Regexp {
 	if b.action != nil {
 		return regexp.MustCompile(`(?m)^create function api\.(\S*?)\(`)

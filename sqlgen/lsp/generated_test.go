@@ -92,7 +92,7 @@ func built(t *testing.T, app string) (*sqlgen.Compiled, string) {
 	return compiled, install.Script(compiled.Release())
 }
 
-// What is shown as generated is what build prints.
+// The server shows as generated the same as build prints.
 func TestGenerated(t *testing.T) {
 	t.Parallel()
 	for _, app := range apps {
@@ -146,7 +146,7 @@ func TestGeneratedRefuses(t *testing.T) {
 	if strings.Contains(d.Text, "has errors") || !strings.Contains(d.Text, "create table app.note (") {
 		t.Errorf("got %s", d.Text)
 	}
-	// What compiled last stays in view while the schema is in error, and says so.
+	// The last compilation stays in view while the schema is in error, and says so.
 	c.change(uri, contentChange{Text: strings.Replace(text, "Text", "Txet", 1)})
 	c.call("sternpost/generated", documentID{p.generatedURI("Note")}, &d)
 	if !strings.HasPrefix(d.Text, "-- The project has errors") || !strings.Contains(d.Text, "create table app.note (") {

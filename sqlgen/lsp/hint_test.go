@@ -53,7 +53,7 @@ func TestInlayHints(t *testing.T) {
 	}
 }
 
-// While the schema is in error, the fields that there were keep their hints.
+// While the schema is in error, the earlier fields keep their hints.
 func TestInlayHintsInError(t *testing.T) {
 	t.Parallel()
 	const sound = "model A {\n  fields {\n    price Decimal?\n    bs B[]\n  }\n}\nmodel B { fields { a A } }\n"

@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// index is what the files of a project declare, as far as they parse. Of things
-// declared twice, the first counts.
+// index holds the declarations in the files of a project, as far as they parse. The
+// first of several with one name counts.
 type index struct {
 	project  *sqlgen.Project
 	files    []*syntax.File
@@ -40,7 +40,7 @@ type field struct {
 	tree     *syntax.Field // nil if it is not declared
 }
 
-// typeText returns the field's type as it would be written.
+// typeText returns the field's type as a schema writes it.
 func (f *field) typeText() string { return typeText(f.typeName, f.array, f.optional) }
 
 func typeText(name string, array, optional bool) string {
@@ -81,7 +81,7 @@ func (x *index) file(name string) *syntax.File {
 	return x.files[i]
 }
 
-// declaration returns what declares a type, or nil.
+// declaration returns the declaration of a type, or nil.
 func (x *index) declaration(name string) syntax.Decl {
 	i := slices.IndexFunc(x.types, func(d syntax.Decl) bool { return declaredName(d).Name == name })
 	if i < 0 {
@@ -109,7 +109,7 @@ func declaredName(d syntax.Decl) *syntax.Ident {
 	return nil
 }
 
-// members returns what is in a model or union.
+// members returns the members of a model or union.
 func members(d syntax.Decl) []syntax.Member {
 	switch d := d.(type) {
 	case *syntax.Model:
@@ -243,8 +243,8 @@ func relationIdent(f *syntax.Field) *syntax.Ident {
 	return nil
 }
 
-// identityFields returns the fields of Identity: what the compiler gives it in a
-// schema without models, and the backlinks of this schema's.
+// identityFields returns the fields of Identity: those in a schema without models, and
+// the backlinks of this schema's models.
 func (x *index) identityFields() []*field {
 	var errs syntax.Errors
 	bare := syntax.Parse(&syntax.Source{Text: []byte("enum Bare { Value }")}, &errs)

@@ -12,7 +12,7 @@ type mention struct {
 	spelling spelling
 }
 
-// declares tells whether the mention is where the name is declared.
+// declares tells whether the mention is the declaration of the name.
 func (m mention) declares() bool {
 	return m.spelling.isPlain() && m.spelling.of[0].Span() == m.span
 }
@@ -52,8 +52,8 @@ func spanOf(file *syntax.Source, start, end int) syntax.Span {
 	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(end)}
 }
 
-// sourceMentions returns the texts in a file that name models and arms: those that
-// sourceModel and sourceArm of a union are compared with.
+// sourceMentions returns the texts in a file that name models and arms: those compared
+// with sourceModel and sourceArm of a union.
 func (x *index) sourceMentions(file *syntax.File) []mention {
 	var found []mention
 	for _, d := range file.Decls {
@@ -134,7 +134,7 @@ func (x *index) comparedSources(u *syntax.Union, field, texts syntax.Expr) []men
 }
 
 // nameAt returns the declared name that a place mentions and the mention, nil if there
-// is none. Of a name that is made of several the last one is meant: of authorEmail, email.
+// is none. The last part of a compound name is meant: email in authorEmail.
 func (v *view) nameAt(p position) (*syntax.Ident, *mention) {
 	offset := v.lines.offset(p)
 	if at := spotAt(v.file, offset); at.word != "" {

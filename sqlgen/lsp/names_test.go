@@ -13,8 +13,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// library is the project around the texts of the tests below: what they do not
-// declare is declared here.
+// library is the project around the texts of the tests below: it declares the names
+// that they do not declare.
 const library = `
 /// Who writes.
 model Person {
@@ -253,7 +253,7 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// What is completed replaces the word up to the cursor, no more.
+// A completion replaces the word up to the cursor, no more.
 func TestCompletionEdits(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ text, label, want string }{
@@ -467,8 +467,8 @@ func sampleFile(text string) (*index, *syntax.File) {
 	return x, x.file("sample.stern")
 }
 
-// Each name in a sound schema stands for something, and is offered where it
-// is unless it is a new one.
+// Each name in a sound schema has a meaning, and is offered where it is unless it is a
+// new one.
 func TestEveryName(t *testing.T) {
 	t.Parallel()
 	x, file := sampleFile(sample)
@@ -493,8 +493,8 @@ func TestEveryName(t *testing.T) {
 	}
 }
 
-// Whatever is written so far, and wherever the cursor stands, the word there is found,
-// nothing is offered twice, and what is explained is that word.
+// In every unfinished text and at every cursor, the word there is found, nothing is
+// offered twice, and the explanation is of that word.
 func TestHalfWritten(t *testing.T) {
 	t.Parallel()
 	for end := 0; end <= len(sample); end += 3 {
@@ -518,8 +518,8 @@ func TestHalfWritten(t *testing.T) {
 	}
 }
 
-// Each word that is offered in the whole file is offered too where it is the next to be
-// written, unless it is declared behind that place only.
+// Each word that is offered in the whole file is also offered where it is written next,
+// unless it is declared only after that place.
 func TestHalfWrittenWords(t *testing.T) {
 	t.Parallel()
 	declaredBehind := strings.Fields("Phase Received Item what items getOrder listOrders")
@@ -544,7 +544,7 @@ func TestHalfWrittenWords(t *testing.T) {
 	}
 }
 
-// What follows each whole line that is written so far can be completed.
+// The next word after each whole line so far can be completed.
 func TestHalfWrittenPaths(t *testing.T) {
 	t.Parallel()
 	_, file := sampleFile(sample)
@@ -607,7 +607,7 @@ func TestDocumentSymbols(t *testing.T) {
 	check(symbols, textRange{position{0, 0}, position{999, 0}})
 }
 
-// The examples shown on hover are what the compiler takes.
+// The examples shown on hover compile.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	const before = "enum State { Draft Published }\nmodel Person { fields { name Text  approved Post[]  written Post[] } }\n"
@@ -623,7 +623,7 @@ func TestExamples(t *testing.T) {
 		}
 		_, errs := sqlgen.Check(p)
 		for _, e := range errs {
-			// What an example does not show is not missing.
+			// The rest of an example's declarations is not missing.
 			if !e.Warning && e.Code != schema.UncoveredField && e.Code != schema.MissingToOne && e.Code != schema.UnusedInput {
 				t.Errorf("example of %s: %s\n%s", name, e.Message, text)
 			}
@@ -659,7 +659,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// The warnings that are offered to an @allow are those that the compiler takes.
+// The warnings that are offered to an @allow are those that the compiler accepts.
 func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
 	t.Parallel()
 	message := func(name string) string {

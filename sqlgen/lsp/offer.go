@@ -38,7 +38,7 @@ func (x *index) offers(s *spot) []*symbol {
 	return symbols
 }
 
-// item is the part of a declaration that a place is in.
+// item is the part of a declaration around a place.
 type item struct {
 	field  *syntax.Field
 	action *syntax.Action
@@ -136,8 +136,8 @@ func (x *index) takesAttribute(s *spot, around item, name string) bool {
 		!((name == "set" || name == "where") && around.isCustom(s))
 }
 
-// inputName is an input as requests have it: the key of a to-one and the id of the row that
-// it leads to are one.
+// inputName is the name of an input in requests: the key of a to-one and the id of its row
+// are one.
 func (x *index) inputName(owner string, steps []string) string {
 	if n := len(steps); n > 1 && steps[n-1] == "id" {
 		if path := x.fieldPath(owner, steps); path != nil && !path[n-2].array {
@@ -147,8 +147,8 @@ func (x *index) inputName(owner string, steps []string) string {
 	return schema.FlatName(steps)
 }
 
-// otherInputs returns the names of the inputs in the parentheses at a place, and their
-// paths, but for the one that is there.
+// otherInputs returns the names of the other inputs in the parentheses at a place, and
+// their paths.
 func (x *index) otherInputs(s *spot, around item) []string {
 	if around.action == nil {
 		return nil
@@ -175,7 +175,7 @@ func (x *index) otherInputs(s *spot, around item) []string {
 	return names
 }
 
-// takesInput tells whether an input can go on with a symbol.
+// takesInput tells whether an input can continue with a symbol.
 func (x *index) takesInput(s *spot, others []string, y *symbol) bool {
 	kind := s.name(0)
 	if y.field == nil { // a message, or Any
@@ -184,7 +184,7 @@ func (x *index) takesInput(s *spot, others []string, y *symbol) bool {
 	if s.clause == "returns" {
 		return false
 	}
-	// What follows behind a dot stays.
+	// The rest behind a dot stays.
 	whole := slices.Concat(s.path, []string{y.name}, s.rest)
 	if slices.Contains(others, x.inputName(ownerName(s), whole)) {
 		return false
@@ -202,7 +202,7 @@ func (x *index) takesInput(s *spot, others []string, y *symbol) bool {
 		return isRead || !isScalar || !scalar.IsOpaque()
 	}
 	if of, isKey := strings.CutSuffix(last.name, "Id"); isKey && last.tree == nil {
-		// Not beside what makes a new row there.
+		// Not beside an input that makes a new row there.
 		level := strings.Join(append(slices.Clone(whole[:len(whole)-1]), of), ".") + "."
 		if slices.ContainsFunc(others, func(other string) bool { return strings.HasPrefix(other, level) }) {
 			return false
@@ -403,7 +403,7 @@ func namesIn(a *syntax.Attribute) []*syntax.Ident {
 	return names
 }
 
-// takesDefault tells whether the @default of a field can be something.
+// takesDefault tells whether the @default of a field can be a symbol.
 func takesDefault(x *index, s *spot, around item, y *symbol) bool {
 	if around.field == nil {
 		return true
@@ -420,8 +420,8 @@ func takesDefault(x *index, s *spot, around item, y *symbol) bool {
 	return true
 }
 
-// allows tells whether a warning is given for an action without its @allow, so that there is
-// something to allow. Of a project in error nobody knows.
+// allows tells whether a warning is given for an action without its @allow, so that the
+// @allow is useful. For a project in error that is not known.
 func (x *index) allows(s *spot, around item, name string) bool {
 	at := around.at(s)
 	if at == nil {
@@ -470,7 +470,7 @@ func (x *index) warningsWithout(file *syntax.Source, span syntax.Span, a *syntax
 	return given
 }
 
-// takesTarget tells whether a @set can assign to something.
+// takesTarget tells whether a @set can assign to a symbol.
 func (x *index) takesTarget(s *spot, around item, y *symbol) bool {
 	if y.field == nil {
 		return true
@@ -572,7 +572,7 @@ func (x *index) aggregateTakes(name string, f *field) bool {
 	return !f.array && (kind == expr.Number || kind == expr.Decimal)
 }
 
-// takesName tells whether an expression can name something.
+// takesName tells whether an expression can name a symbol.
 func (x *index) takesName(s *spot, around item, y *symbol) bool {
 	switch {
 	case y.input != nil:

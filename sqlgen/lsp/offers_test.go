@@ -14,8 +14,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// unfinished are the codes by which the compiler asks for what is to be written behind an
-// item: none refuses the item.
+// unfinished are the codes for parts that are still to be written behind an item: none
+// refuses the item.
 var unfinished = []syntax.Code{
 	syntax.Syntax,             // brackets and names that follow
 	schema.AttributeArguments, // those of an attribute
@@ -87,7 +87,7 @@ func withFile(p *sqlgen.Project, text string) *sqlgen.Project {
 	return other
 }
 
-// refusal returns what the compiler has against an item where it is offered, nil if nothing.
+// refusal returns the compiler's error for an item where it is offered, or nil.
 func (o offered) refusal(p *sqlgen.Project) *syntax.Diagnostic {
 	_, errs := sqlgen.Check(withFile(p, o.text))
 	for _, e := range errs {
@@ -106,8 +106,8 @@ func (o offered) refusal(p *sqlgen.Project) *syntax.Diagnostic {
 	return nil
 }
 
-// What completion offers, the compiler does not refuse there. Here are a thousand of all
-// items at all places of the example apps; make fuzz tries more.
+// The compiler does not refuse the offers of completion. This tries a thousand of all items
+// at all places of the example apps; make fuzz tries more.
 func TestOffersAreTaken(t *testing.T) {
 	t.Parallel()
 	for n, p := range appProjects() {
@@ -119,7 +119,7 @@ func TestOffersAreTaken(t *testing.T) {
 	}
 }
 
-// appProjects are the example apps, appOffers what is offered in each.
+// appProjects are the example apps, appOffers the offers in each.
 var (
 	appProjects = sync.OnceValue(func() (projects []*sqlgen.Project) {
 		for _, app := range apps {

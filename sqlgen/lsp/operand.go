@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// valueType is the type of what a symbol names; the zero valueType is not known.
+// valueType is the type of a symbol's value; the zero valueType is not known.
 type valueType struct {
 	name  string // of a scalar, enum or model
 	array bool
@@ -17,14 +17,14 @@ type valueType struct {
 // comparisons are the operators whose operands have to agree.
 var comparisons = []string{"==", "!=", "<", "<=", ">", ">="}
 
-// beforeOperand are the tokens behind which an operand begins that no arithmetic is part of.
+// beforeOperand are the tokens before an operand without arithmetic.
 var beforeOperand = []string{"(", ",", ":", "&&", "||", "!", "{"}
 
-// behindOperand are the tokens before which such an operand ends.
+// behindOperand are the tokens behind such an operand.
 var behindOperand = []string{")", ",", "&&", "||", "}"}
 
-// readOperands notes what the place is compared with, or assigned to: the path on the other
-// side of an operator, if a path is all that is there.
+// readOperands notes the path that the place is compared with or assigned to: the other
+// side of an operator, if it is only a path.
 func (w *walk) readOperands(s *spot) {
 	begin := w.at - 2*len(s.path) // of the path that the place is in
 	end := w.at + 2*len(s.rest)
@@ -57,8 +57,8 @@ func (w *walk) readOperands(s *spot) {
 	}
 }
 
-// agrees tells whether what a symbol names can be on one side of an operator, given the path
-// on the other. What leads on behind a dot can, and so can what is not known.
+// agrees tells whether a symbol can be on one side of an operator, given the path on the
+// other. A symbol that leads on behind a dot can, and so can an unknown one.
 func (x *index) agrees(s *spot, y *symbol) bool {
 	if len(s.against) == 0 || y.next != nil {
 		return true
@@ -99,8 +99,8 @@ func isSource(y *symbol) bool {
 	return y.field != nil && y.field.typeName == "Text" && y.field.tree == nil && (y.name == "sourceModel" || y.name == "sourceArm")
 }
 
-// pair tells whether an operator takes values of two types, or what arithmetic can make of
-// the second.
+// pair tells whether an operator takes values of two types, or the possible results of
+// arithmetic with the second.
 func (x *index) pair(a, b valueType, operator string) bool {
 	kindA, _ := expr.ScalarNamed(a.name)
 	kindB, _ := expr.ScalarNamed(b.name)

@@ -14,8 +14,8 @@ const (
 	utf32Units encoding = "utf-32"
 )
 
-// chooseEncoding returns the first encoding that the client offers and this
-// server has.
+// chooseEncoding returns the first encoding that the client offers and this server
+// supports.
 func chooseEncoding(offered []encoding) encoding {
 	for _, e := range offered {
 		if e == utf8Units || e == utf16Units || e == utf32Units {
@@ -25,7 +25,7 @@ func chooseEncoding(offered []encoding) encoding {
 	return utf16Units
 }
 
-// width returns in how many units a character counts.
+// width returns the number of units of a character.
 func (e encoding) width(r rune, size int) int {
 	switch {
 	case e == utf8Units:
@@ -54,7 +54,7 @@ func newLines(text []byte, units encoding) *lines {
 	return l
 }
 
-// end returns where the text of a line ends, its line end excluded.
+// end returns the end of a line's text, without its line end.
 func (l *lines) end(line int) int {
 	if line+1 == len(l.starts) {
 		return len(l.text)
@@ -66,8 +66,8 @@ func (l *lines) end(line int) int {
 	return end
 }
 
-// offset returns the place of a position. One behind the end of its line or of
-// the text is taken for that end, one within a character for its beginning.
+// offset returns the place of a position. A position behind the end of its line or of
+// the text counts as that end, one within a character as its beginning.
 func (l *lines) offset(p position) int {
 	if p.Line < 0 {
 		return 0

@@ -279,15 +279,15 @@ type renameParams struct {
 	NewName string `json:"newName"`
 }
 
-// renamedRange is what a rename begins with: the word in the document, and the name that
-// the editor offers to change.
+// renamedRange is the start of a rename: the word in the document, and the name that the
+// editor offers to change.
 type renamedRange struct {
 	Range textRange `json:"range"`
 	Name  string    `json:"placeholder"`
 }
 
-// workspaceEdit is a change of several files. Either of its two forms is used, as the
-// client has it.
+// workspaceEdit is a change of several files. It uses one of its two forms, which the client
+// supports.
 type workspaceEdit struct {
 	Changes         map[string][]textEdit `json:"changes,omitempty"`
 	DocumentChanges []any                 `json:"documentChanges,omitempty"` // *documentEdit, *fileRename, *fileCreation

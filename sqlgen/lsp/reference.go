@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// word is a word of the language, explained for anyone who points at it.
+// word is a word of the language, with its explanation.
 type word struct {
 	name    string
 	text    string // a sentence or two

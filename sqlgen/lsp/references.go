@@ -3,7 +3,7 @@ package lsp
 import "context"
 
 // references answers with every place in the project that names the thing at a
-// position, those included where it is part of another name, such as a key.
+// position, also as part of another name, such as a key.
 func (s *server) references(_ context.Context, p referenceParams) ([]location, error) {
 	v, mentions := s.mentionsAt(p.positionParams)
 	if v == nil {
@@ -34,7 +34,7 @@ func (s *server) highlights(_ context.Context, p positionParams) ([]highlight, e
 }
 
 // mentionsAt returns the document and every mention of the thing at a position, no
-// document if there is none or nothing is named there.
+// document if it is not open or the position names nothing.
 func (s *server) mentionsAt(p positionParams) (*view, []mention) {
 	v := s.view(p.TextDocument.URI)
 	if v == nil {

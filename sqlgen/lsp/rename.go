@@ -17,14 +17,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// codeRequestFailed is the protocol's code for a sound request that cannot be met.
+// codeRequestFailed is the protocol's code for a valid request that cannot be fulfilled.
 const codeRequestFailed jrpc2.Code = -32803
 
 func refused(format string, args ...any) error {
 	return jrpc2.Errorf(codeRequestFailed, format, args...)
 }
 
-// renamable returns the declared name at a place and the mention that is there, or says
+// renamable returns the declared name at a place and its mention there, or the reason
 // why it cannot be renamed there.
 func (v *view) renamable(p position) (*syntax.Ident, *mention, error) {
 	name, m := v.nameAt(p)
@@ -53,9 +53,8 @@ func (s *server) prepareRename(_ context.Context, p positionParams) (*renamedRan
 	return &renamedRange{v.lines.textRange(m.span.Start.Offset, m.span.End.Offset), name.Name}, nil
 }
 
-// rename answers with the edits by which a thing is called otherwise in the whole
-// project. The project after it must compile, and each other name must mean what it
-// meant before.
+// rename answers with the edits that rename a thing in the whole project. The project
+// must compile after them, and each other name must keep its meaning.
 func (s *server) rename(_ context.Context, p renameParams) (*workspaceEdit, error) {
 	v := s.view(p.TextDocument.URI)
 	if v == nil {
@@ -105,7 +104,7 @@ type edit struct {
 	text       string
 }
 
-// rewriting is what a change does to the files of a project.
+// rewriting is the effect of a change on the files of a project.
 type rewriting struct {
 	project *sqlgen.Project
 	edits   map[*syntax.Source][]edit
@@ -127,7 +126,7 @@ func (r *rewriting) sorted(file *syntax.Source) []edit {
 	return slices.SortedStableFunc(slices.Values(r.edits[file]), func(a, b edit) int { return a.start - b.start })
 }
 
-// after returns the file as it is then.
+// after returns the file after the change.
 func (r *rewriting) after(file *syntax.Source) *syntax.Source {
 	var b bytes.Buffer
 	at := 0
@@ -144,7 +143,7 @@ func (r *rewriting) after(file *syntax.Source) *syntax.Source {
 	return &syntax.Source{Name: name, Text: b.Bytes()}
 }
 
-// projectAfter returns the project as it is then.
+// projectAfter returns the project after the change.
 func (r *rewriting) projectAfter() *sqlgen.Project {
 	p := &sqlgen.Project{Config: r.project.Config}
 	for _, f := range r.project.Files {
@@ -156,7 +155,7 @@ func (r *rewriting) projectAfter() *sqlgen.Project {
 	return p
 }
 
-// renaming returns what it takes to give a declared name another spelling.
+// renaming returns the changes that give a declared name another spelling.
 func (v *view) renaming(name *syntax.Ident, to string) *rewriting {
 	r := v.rewriting()
 	for _, m := range v.index.mentionsOf(name) {
@@ -198,8 +197,8 @@ func (r *rewriting) renameFunction(from, to string) {
 	}
 }
 
-// check compiles the project as it is after a renaming, and looks whether each name
-// still means what it meant.
+// check compiles the project after a renaming, and checks that each name keeps its
+// meaning.
 func (r *rewriting) check(before *index) error {
 	project := r.projectAfter()
 	if err := firstError(project); err != nil {
@@ -228,7 +227,7 @@ func (r *rewriting) check(before *index) error {
 	return nil
 }
 
-// shift returns where a place in a file is afterwards.
+// shift returns the new place of a place in a file.
 func (r *rewriting) shift(file *syntax.Source, offset int) int {
 	by := 0
 	for _, e := range r.edits[file] {

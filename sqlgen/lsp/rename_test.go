@@ -29,7 +29,7 @@ func appDir(app string) string {
 	return dir
 }
 
-// Each name in a schema that compiles stands for something, so that references miss none.
+// Each name in a schema that compiles has a meaning, so that references miss none.
 func TestEveryNameOfSoundSchemas(t *testing.T) {
 	t.Parallel()
 	var projects []*sqlgen.Project
@@ -51,7 +51,7 @@ func TestEveryNameOfSoundSchemas(t *testing.T) {
 		}
 		projects = append(projects, projectOf(filepath.Base(golden), archive))
 	}
-	// What a name in an expression is that is not a declared one.
+	// The names in an expression that are not declared.
 	skipped := []string{"true", "false", "null", "in"}
 	for _, p := range projects {
 		if _, errs := sqlgen.Check(p); errs.HasErrors() {
@@ -146,8 +146,8 @@ func changed(t *testing.T, dir string, text json.RawMessage) *sqlgen.Project {
 	return p
 }
 
-// compiledText is all that a project becomes, without white space and in any order: longer
-// names break lines elsewhere, and come elsewhere in the order of names.
+// compiledText is the whole result for a project, without white space and in any order:
+// longer names change line breaks and the order of names.
 func compiledText(t *testing.T, p *sqlgen.Project) []string {
 	t.Helper()
 	compiled, errs := sqlgen.Compile(p)
@@ -205,9 +205,9 @@ var (
 	alias  = regexp.MustCompile(`\.(\w+)\s+as\s+(\w+)`)
 )
 
-// withoutSuffix returns a text of what a project becomes as it is without the ends of new
-// names: without the digests that tell apart long names, without white space, and with no
-// alias that a column needs since it has another name.
+// withoutSuffix returns a result text without the ends of new names: without the digests
+// that tell apart long names, without white space, and without the alias that a column
+// needs for its other name.
 func withoutSuffix(text string) string {
 	text = digest.ReplaceAllString(suffix.ReplaceAllString(text, ""), "")
 	text = alias.ReplaceAllStringFunc(text, func(found string) string {
@@ -219,7 +219,7 @@ func withoutSuffix(text string) string {
 	return strings.Join(strings.Fields(text), "")
 }
 
-// leaves passes on the values of a JSON document, each with the way to it.
+// leaves passes on the values of a JSON document, each with its path.
 func leaves(v any, way string, add func(...string)) {
 	switch v := v.(type) {
 	case map[string]any:
@@ -298,8 +298,8 @@ func firstDifference(got, want []string) string {
 	return ""
 }
 
-// renameIn renames what the mark in schema.stern is at, and returns the project's files
-// afterwards, or why it is refused.
+// renameIn renames the name at the mark in schema.stern, and returns the project's files
+// afterwards, or the reason of a refusal.
 func renameIn(t *testing.T, files map[string]string, to string) (map[string]string, string) {
 	t.Helper()
 	marked := files["schema.stern"]
@@ -381,7 +381,7 @@ func bookFiles(marked string) map[string]string {
 	}
 }
 
-// A rename changes all that is made of the name, and no more.
+// A rename changes all names made of the name, and no more.
 func TestRename(t *testing.T) {
 	t.Parallel()
 	tests := []struct {
@@ -521,7 +521,7 @@ func TestRenameWithoutFiles(t *testing.T) {
 	}
 }
 
-// Where a database has the table, column or value, the rename says so to the migration.
+// If a database has the table, column or value, the rename marks it for the migration.
 func TestRenameMarks(t *testing.T) {
 	t.Parallel()
 	const schema = `model Book {

@@ -14,7 +14,7 @@ import (
 	"github.com/creachadair/jrpc2/channel"
 )
 
-// Options are what a server runs with.
+// Options are the settings of a server.
 type Options struct {
 	Version string        // of the program, for the editor to show
 	Log     io.Writer     // what goes wrong within the server
@@ -24,13 +24,13 @@ type Options struct {
 // ErrAbandoned says that the client left without asking for a shutdown.
 var ErrAbandoned = errors.New("the editor left without saying so")
 
-// codeNotInitialized is the protocol's own error code for what comes too early.
+// codeNotInitialized is the protocol's own error code for a request that comes too early.
 const codeNotInitialized jrpc2.Code = -32002
 
-// Serve serves one client until it leaves or ctx ends. A message that is no
-// JSON-RPC is answered with an error; one without proper frame ends the server,
-// since nobody could tell where the next one begins. Serve may return while in
-// is still being read; neither in nor out is closed.
+// Serve serves one client until it leaves or ctx ends. It answers a message that is not
+// JSON-RPC with an error. A message without proper frame ends the server, since the next
+// one cannot be found. Serve may return while in is still being read; it closes neither
+// in nor out.
 func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	ctx, cancel := context.WithCancel(ctx)
 	s := &server{options: o, ctx: ctx, changed: make(chan struct{}, 1), exited: make(chan struct{}),
@@ -67,12 +67,12 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
 	return nil
 }
 
-// openWriter leaves closing to anyone who opened it.
+// openWriter leaves closing to its opener.
 type openWriter struct{ io.Writer }
 
 func (openWriter) Close() error { return nil }
 
-// phase is how far a session has come.
+// phase is the phase of a session.
 type phase int
 
 const (
@@ -100,8 +100,8 @@ type server struct {
 	compilations map[string]*compilation // the last one of each project, by its key
 }
 
-// methods returns what the server can be asked. Answers take milliseconds, so a
-// request that is cancelled is answered like any other, which the protocol allows.
+// methods returns the methods of the server. Answers take milliseconds, so a cancelled
+// request is answered like any other, which the protocol allows.
 func (s *server) methods() map[string]jrpc2.Handler {
 	return map[string]jrpc2.Handler{
 		"initialize":                      handler(s.initialize),
@@ -134,7 +134,7 @@ func (s *server) methods() map[string]jrpc2.Handler {
 	}
 }
 
-// none stands for parameters or a result that there are none of.
+// none is for absent parameters or an absent result.
 type none struct{}
 
 // handler makes a handler of a function with parameters of its own type.
@@ -155,8 +155,8 @@ func handler[P, R any](f func(context.Context, P) (R, error)) jrpc2.Handler {
 	}
 }
 
-// Assign returns what answers a method. Whether it is the time for it is
-// decided when it is its turn. A bug in the server costs one answer.
+// Assign returns the handler of a method. The handler decides whether it is the time
+// for it. A bug in the server costs one answer.
 func (s *server) Assign(context.Context, string) jrpc2.Handler {
 	return func(ctx context.Context, r *jrpc2.Request) (result any, err error) {
 		defer func() {
@@ -221,7 +221,7 @@ func (s *server) initialize(_ context.Context, p initializeParams) (initializeRe
 	}, nil
 }
 
-// initialized asks the client to tell of files that change on disk, if it can.
+// initialized asks the client to report files that change on disk, if it can.
 func (s *server) initialized(context.Context, none) (none, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -322,8 +322,8 @@ func (s *server) find(uri string) (*project, *document) {
 	return nil, nil
 }
 
-// replace puts a document in the place of the one with that URI, or takes it
-// away if there is none to put.
+// replace replaces the document with that URI, or removes it if there is no new
+// one.
 func (s *server) replace(k *project, uri string, with *document) {
 	i := slices.IndexFunc(k.documents, func(d *document) bool { return d.uri == uri })
 	switch {

@@ -128,7 +128,7 @@ func TestDiagnosticsOfProject(t *testing.T) {
 	if p := c.diagnostics(config); shown(p.Diagnostics) != "0:15-0:20 BadConfig 1\n" {
 		t.Errorf("sternpost.yaml on disk: got %q", shown(p.Diagnostics))
 	}
-	// What is open goes before what is on disk.
+	// An open document takes precedence over the file on disk.
 	c.open(customer, "model Customer { fields { name Text } }\n")
 	if got := shown(c.current(customer)); got != "" {
 		t.Errorf("customer.stern as opened: got %q, want nothing", got)
@@ -137,7 +137,7 @@ func TestDiagnosticsOfProject(t *testing.T) {
 	if got := shown(c.current(config)); got != "" {
 		t.Errorf("sternpost.yaml as opened: got %q, want nothing", got)
 	}
-	// Closing it brings back what is on disk.
+	// Closing it brings back the file on disk.
 	c.waiting = nil
 	c.close(customer)
 	if p := c.diagnostics(customer); shown(p.Diagnostics) != "0:31-0:35 UnknownType 1\n" {
@@ -279,7 +279,7 @@ func TestMistakesOfClients(t *testing.T) {
 	c.sendText(`{"id": 98, "method": "textDocument/hover"}`)
 	code(c.answer("98"), -32600, "no JSON-RPC 2.0")
 
-	// A position outside the text is taken for its end.
+	// A position outside the text counts as its end.
 	c.open("untitled:a", "model A { fields { x Text } }")
 	for _, p := range []position{{99, 0}, {0, 999}, {-1, -1}} {
 		if m := c.request("textDocument/completion", at("untitled:a", p)); m.Error != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // signatureForms are the forms of the parentheses of actions, by the kind of the action.
-// The first argument is what is in the first parentheses.
+// The first argument is the content of the first parentheses.
 var signatureForms = map[string]string{
 	"get":    "get name(inputs that pin a row)",
 	"list":   "list name(filters)",
@@ -21,7 +21,7 @@ var signatureForms = map[string]string{
 	"write":  "write name(inputs) returns (message)",
 }
 
-// signatureHelp answers with what may be written in the parentheses around a place: the
+// signatureHelp answers with the possible content of the parentheses around a place: the
 // arguments of an attribute or aggregate, or the inputs of an action.
 func (s *server) signatureHelp(_ context.Context, p positionParams) (*signatureHelp, error) {
 	v := s.view(p.TextDocument.URI)
@@ -40,7 +40,7 @@ func (s *server) signatureHelp(_ context.Context, p positionParams) (*signatureH
 	return nil, nil
 }
 
-// attributeHelp shows the forms that an attribute has, as the compiler's messages have them.
+// attributeHelp shows the forms of an attribute, like the compiler's messages.
 func attributeHelp(at *spot) *signatureHelp {
 	all := schema.Attributes()
 	i := slices.IndexFunc(all, func(a schema.Attribute) bool { return a.Name == at.attribute })

@@ -5,7 +5,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// spelling says of which declared names a name is made: author itself, the key
+// spelling tells the declared names that a name is made of: author itself, the key
 // authorId, the variable post of model Post, the flat name authorEmail of an input.
 type spelling struct {
 	of   []*syntax.Ident             // none of what is built in
@@ -44,7 +44,7 @@ func flat(steps []string, path []*field) spelling {
 	return s
 }
 
-// with returns the name that is made of these names.
+// with returns the name made of these names.
 func (s spelling) with(names []string) string {
 	if s.form == nil {
 		return names[0]
@@ -52,10 +52,10 @@ func (s spelling) with(names []string) string {
 	return s.form(names)
 }
 
-// isPlain tells whether the name is a declared one as it is.
+// isPlain tells whether the name is a declared name, unchanged.
 func (s spelling) isPlain() bool { return len(s.of) == 1 && s.form == nil }
 
-// name returns the declared name that the name is, nil if it is not one as it is.
+// name returns the declared name if the name is one unchanged, else nil.
 func (s spelling) name() *syntax.Ident {
 	if !s.isPlain() {
 		return nil
@@ -73,7 +73,7 @@ func (s spelling) has(name *syntax.Ident) bool {
 	return false
 }
 
-// renamed returns the name as it is when a declared one is called otherwise.
+// renamed returns the name after a declared one is renamed.
 func (s spelling) renamed(name *syntax.Ident, to string) string {
 	names := make([]string, len(s.of))
 	for i, part := range s.of {

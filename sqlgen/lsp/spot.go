@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// slot is what the language has at a place.
+// slot is the kind of a place in the language.
 type slot int
 
 const (
@@ -26,8 +26,8 @@ const (
 	slotArgument                // an argument of an attribute
 )
 
-// spot is a place in a schema file, told by the tokens before it: what is behind
-// it need not be written yet.
+// spot is a place in a schema file, determined by the tokens before it: the rest need
+// not be written yet.
 type spot struct {
 	file       *syntax.File
 	start, end int    // of the word at the place; if there is none, both are the place
@@ -61,8 +61,8 @@ func (s *spot) name(n int) string {
 	return ""
 }
 
-// spotAt returns what is, or could be, at a place. A word reaches to the
-// place behind its last letter.
+// spotAt returns the actual or possible content at a place. A word reaches to the place
+// behind its last letter.
 func spotAt(file *syntax.File, offset int) *spot {
 	s := &spot{file: file, start: offset, end: offset}
 	at := 0 // the first token that does not end before the place
@@ -104,7 +104,7 @@ func spotsOf(file *syntax.File) []*spot {
 	return spots
 }
 
-// look says what the place is that the walk has come to, of which the word is known.
+// look describes the current place of the walk, whose word is known.
 func (w *walk) look(s *spot) {
 	at := w.at
 	for i := at; i >= 2 && w.tokens[i-1].Text == "." && w.tokens[i-2].Kind == syntax.TokenName; i -= 2 {
@@ -136,9 +136,9 @@ func inComment(t *syntax.Token, offset int) bool {
 	return false
 }
 
-// walk follows the brackets of a file token by token. It is the grammar without
-// its details: whatever the mistakes, it goes on, and a declaration at the
-// beginning of a line brings it back to the top.
+// walk follows the brackets of a file token by token. It is the grammar without its
+// details: it goes on after every mistake, and a declaration at the beginning of a line
+// brings it back to the top.
 type walk struct {
 	tokens []syntax.Token
 	at     int
@@ -149,7 +149,7 @@ func newWalk(file *syntax.File) *walk {
 	return &walk{tokens: file.Tokens, stack: []*frame{{kind: "file"}}}
 }
 
-// frame is an open bracket and the item that is in it last.
+// frame is an open bracket and the last item in it.
 type frame struct {
 	kind      string          // the block's keyword, or: file, attributes, inputs, arguments, group, skipped
 	opening   string          // the bracket
@@ -214,8 +214,8 @@ func (w *walk) step() {
 	w.at++
 }
 
-// atDeclaration tells whether a declaration begins here. A field or enum value
-// whose name is a keyword is told by the attribute behind its brace.
+// atDeclaration tells whether a declaration begins here. The attribute behind its brace
+// shows that a keyword is the name of a field or enum value.
 func (w *walk) atDeclaration() bool {
 	next := func(n int) *syntax.Token { return &w.tokens[min(w.at+n, len(w.tokens)-1)] }
 	return declarationWords.has(w.tokens[w.at].Text) && next(1).Kind == syntax.TokenName &&
@@ -256,14 +256,14 @@ func (w *walk) isClause(f *frame, t *syntax.Token) bool {
 	return len(f.item) == 2 && (t.Text == "with" || t.Text == "returns") && w.tokens[min(w.at+2, len(w.tokens)-1)].Text != "("
 }
 
-// isComplete tells whether the item has all its names, so that a further one
-// begins the next item.
+// isComplete tells whether the item has all its names, so that another name begins the
+// next item.
 func (f *frame) isComplete(next *syntax.Token) bool {
 	switch f.kind {
 	case "file", "actions":
 		return len(f.item) == 2
 	case "fields", "message", "arms":
-		// No type begins with a small letter, so a line that does is the next field.
+		// Types do not begin with a small letter, so a line that does is the next field.
 		return len(f.item) == 2 || len(f.item) == 1 && next != nil && startsLine(next) && !isCapital(next.Text)
 	}
 	return true
@@ -319,7 +319,7 @@ func (w *walk) bracket(opening string) {
 	}
 }
 
-// describe says what the place is that the walk has come to.
+// describe describes the current place of the walk.
 func (w *walk) describe(s *spot) {
 	f := w.top()
 	if names := w.stack[0].item; len(w.stack) > 1 && len(names) == 2 {

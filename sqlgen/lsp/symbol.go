@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// symbol is something that can be named at a place.
+// symbol is a possible name at a place.
 type symbol struct {
 	name   string
 	class  class
@@ -199,7 +199,7 @@ func paragraphs(texts ...string) string {
 	return strings.Join(slices.DeleteFunc(texts, func(t string) bool { return t == "" }), "\n\n")
 }
 
-// declarationSymbols returns what is declared in a file.
+// declarationSymbols returns the declarations in a file.
 func (x *index) declarationSymbols(file *syntax.File) []*symbol {
 	var symbols []*symbol
 	for _, d := range file.Decls {

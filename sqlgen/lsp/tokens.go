@@ -12,7 +12,7 @@ import (
 var tokenTypes = []string{"keyword", "class", "struct", "enum", "enumMember", "type", "property", "method", "variable",
 	"parameter", "decorator", "namespace", "string", "number", "operator", "comment"}
 
-// tokenModifiers are what a token may be besides; the n-th is bit n.
+// tokenModifiers are the further properties of a token; the n-th is bit n.
 var tokenModifiers = []string{"declaration", "defaultLibrary"}
 
 const (
@@ -29,7 +29,7 @@ func (c class) tokenType() string {
 	}[c]
 }
 
-// semanticToken is a stretch of a line that is something.
+// semanticToken is a stretch of a line with a type.
 type semanticToken struct {
 	start, end int
 	typ        string
@@ -52,8 +52,8 @@ func (s *server) semanticTokensRange(_ context.Context, p rangeParams) (*semanti
 	return v.encoded(v.tokens(v.lines.offset(p.Range.Start), v.lines.offset(p.Range.End))), nil
 }
 
-// tokens returns what is in a stretch of the file, in order. Brackets and what names
-// nothing are left out.
+// tokens returns the tokens in a stretch of the file, in order. It leaves out brackets and
+// tokens that name nothing.
 func (v *view) tokens(start, end int) []semanticToken {
 	var list []semanticToken
 	add := func(from, to int, typ string, modifiers int) {
@@ -92,7 +92,7 @@ func (v *view) tokens(start, end int) []semanticToken {
 	return list
 }
 
-// typeOf says what a name is, "" if it has no meaning.
+// typeOf returns the type of a name, "" if it has no meaning.
 func (v *view) typeOf(s *spot) (typ string, modifiers int) {
 	y := v.index.resolve(s)
 	switch {
@@ -129,8 +129,8 @@ func (v *view) eachLine(start, end int, f func(start, end int)) {
 	}
 }
 
-// encoded writes tokens as the protocol has them: five numbers each, the place counted
-// from the token before.
+// encoded writes tokens in the form of the protocol: five numbers each, the place relative
+// to the token before.
 func (v *view) encoded(list []semanticToken) *semanticTokens {
 	numbers := make(map[string]int, len(tokenTypes))
 	for i, name := range tokenTypes {

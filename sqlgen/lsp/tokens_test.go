@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// decoded returns semantic tokens in a line each: what is written there, and what it is.
+// decoded returns semantic tokens, one a line: its text and its type.
 func decoded(text string, data []int) []string {
 	var list []string
 	at := position{}
@@ -70,14 +70,14 @@ role keyword|Staff type declaration|domains keyword|"a.example" string`
 			}
 		}
 	}
-	// A range has those of its lines.
+	// A range answers the tokens of its lines.
 	c.call("textDocument/semanticTokens/range", rangeParams{documentID{"untitled:a"}, textRange{position{3, 0}, position{4, 0}}}, &tokens)
 	if got := strings.Join(decoded(text, tokens.Data), "|"); got != "title property declaration|Text type defaultLibrary|unique decorator defaultLibrary" {
 		t.Errorf("range: got %s", got)
 	}
 }
 
-// Whatever is in a file, its tokens come in order and do not overlap.
+// In every file the tokens come in order and do not overlap.
 func TestSemanticTokensOfHalfWritten(t *testing.T) {
 	t.Parallel()
 	for end := 0; end <= len(sample); end += 7 {

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
-// workspaceSymbols answers with what the projects of open files declare, as far as a
-// query fits: its letters in their order, in any case.
+// workspaceSymbols answers with the declarations in projects of open files that match a
+// query: its letters in their order, in any case.
 func (s *server) workspaceSymbols(_ context.Context, p struct {
 	Query string `json:"query"`
 }) ([]symbolInformation, error) {
@@ -30,7 +30,7 @@ func (s *server) workspaceSymbols(_ context.Context, p struct {
 			add(of.symbols(), "")
 		}
 	}
-	// What is called so comes before what is only like it.
+	// Equal names come before similar ones.
 	slices.SortStableFunc(found, func(a, b symbolInformation) int { return distance(a.Name, p.Query) - distance(b.Name, p.Query) })
 	return found, nil
 }
@@ -48,7 +48,7 @@ func fits(name, query string) bool {
 	return true
 }
 
-// distance says how far a name that fits a query is from it.
+// distance returns the distance between a query and a name that fits it.
 func distance(name, query string) int {
 	name, query = strings.ToLower(name), strings.ToLower(query)
 	switch {
