@@ -22,8 +22,7 @@ import (
 // binary is the command, built by TestMain.
 var binary string
 
-// watch looks at every response and all that the command writes for passwords and
-// secrets.
+// watch looks for passwords and secrets in every response and all output of the command.
 var watch canary.Watch
 
 func TestMain(m *testing.M) {
@@ -61,7 +60,7 @@ type command struct {
 	user *syscall.Credential // nil means the current user
 }
 
-// prepare makes a process that sees nothing of this process's settings.
+// prepare makes a process without this process's settings.
 func (c command) prepare(ctx context.Context) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, binary, c.args...)
 	cmd.Dir = c.dir
@@ -97,8 +96,8 @@ func (c command) run(t *testing.T) (stdout, stderr string, code int) {
 	return out.String(), diagnostics.String(), cmd.ProcessState.ExitCode()
 }
 
-// expect runs the command, compares its exit code, and looks for a text in what it
-// writes to standard error; empty means that it writes nothing there.
+// expect runs the command, compares its exit code, and looks for a text in its standard
+// error; empty means that standard error is empty.
 func (c command) expect(t *testing.T, code int, diagnostic string) (stdout string) {
 	t.Helper()
 	stdout, stderr, got := c.run(t)
@@ -109,7 +108,7 @@ func (c command) expect(t *testing.T, code int, diagnostic string) (stdout strin
 	return stdout
 }
 
-// start starts the command. It is ended when the test is.
+// start starts the command. The end of the test ends it.
 func (c command) start(t *testing.T) *program.Process {
 	t.Helper()
 	var p *program.Process
@@ -122,9 +121,9 @@ func (c command) start(t *testing.T) *program.Process {
 	return p
 }
 
-// openDir makes a folder that all users may enter, unlike those of TempDir: when the
-// tests run as root, Postgres runs as somebody else, and keeps its data elsewhere if
-// it cannot reach the project.
+// openDir makes a folder that all users may enter, unlike those of TempDir: when the tests
+// run as root, Postgres runs as another user, and keeps its data elsewhere if it cannot
+// reach the project.
 func openDir(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sternpost-test-")
@@ -165,7 +164,7 @@ func readFile(t *testing.T, name string) string {
 	return string(text)
 }
 
-// replaceFile writes a file as editors do: another one takes its place.
+// replaceFile writes a file as editors do: a new file replaces it.
 func replaceFile(t *testing.T, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(name+"~", []byte(text), 0o644); err != nil {

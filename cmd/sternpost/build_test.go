@@ -53,7 +53,7 @@ func TestBuild(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			script := command{args: []string{"build", test.dir}}.expect(t, 0, "")
-			// Where it runs, and how the folder is called, does not matter.
+			// The folder and its name do not matter.
 			if again := (command{args: []string{"build"}, dir: test.dir}).expect(t, 0, ""); again != script {
 				t.Error("built twice, the scripts differ")
 			}
@@ -70,8 +70,8 @@ func TestBuild(t *testing.T) {
 	}
 }
 
-// runScript runs a script in one transaction as the owner of a database: by psql
-// where there is one, as the user is told to, otherwise as psql -1 would.
+// runScript runs a script in one transaction as the owner of a database: with psql, as
+// users are told to, or without it as psql -1 would.
 func runScript(t *testing.T, db *pgtest.DB, script string) {
 	t.Helper()
 	if psql := program.FindPostgres("psql"); psql != "" {
@@ -99,8 +99,8 @@ func TestBuildRefuses(t *testing.T) {
 	command{args: []string{"build", filepath.Join(empty, "none")}}.expect(t, exitEnvironment, "none")
 }
 
-// TestScriptIsForOnce runs a script against a database that it has been run against.
-// It must not take the platform that is there for its own.
+// TestScriptIsForOnce runs a script again against the same database. It must not take the
+// existing platform for its own.
 func TestScriptIsForOnce(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})

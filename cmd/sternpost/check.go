@@ -18,7 +18,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// maxDiagnostics is how many errors and warnings are shown at a time.
+// maxDiagnostics is the number of errors and warnings shown at a time.
 const maxDiagnostics = 50
 
 func newCheck() *cobra.Command {
@@ -48,7 +48,7 @@ each change, until Ctrl-C. With --format json each result is a line of its own.`
 	return c
 }
 
-// checkReport is where and how check says what it found.
+// checkReport says where and how check reports.
 type checkReport struct {
 	out         io.Writer
 	diagnostics io.Writer // of diagnostics as text
@@ -80,13 +80,13 @@ func check(r *checkReport, dir string) error {
 	return nil
 }
 
-// mailFolder is the folder of a project that has the templates of its mails.
+// mailFolder is the folder of a project's mail templates.
 const mailFolder = "mail"
 
-// badTemplate is the code of what is wrong with the template of a mail.
+// badTemplate is the code of an error in a mail template.
 const badTemplate syntax.Code = "BadTemplate"
 
-// checkMails tries the templates of a project's mails as a server does when it starts.
+// checkMails tries a project's mail templates as a server does when it starts.
 func checkMails(dir string) (errs syntax.Errors, err error) {
 	_, err = mail.ReadTemplates(os.DirFS(filepath.Join(dir, mailFolder)))
 	all, isSeveral := err.(interface{ Unwrap() []error })
@@ -117,8 +117,8 @@ func lineOf(file *syntax.Source, number int) syntax.Span {
 	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(start + len(bytes.TrimRight(line, "\r")))}
 }
 
-// checkAndWatch checks the project in a folder now and after each change, until
-// ctx ends. What cannot be read is said, and may be mended by the next change.
+// checkAndWatch checks the project in a folder now and after each change, until ctx
+// ends. It reports unreadable files, which the next change may fix.
 func checkAndWatch(ctx context.Context, r *checkReport, dir string) error {
 	changes, err := watch.Project(ctx, dir, mailFolder)
 	if err != nil {
@@ -179,7 +179,7 @@ func render(w io.Writer, errs syntax.Errors) error {
 	return nil
 }
 
-// isTerminal tells whether what is written is read by a person.
+// isTerminal tells whether a person reads the output.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok || os.Getenv("NO_COLOR") != "" {

@@ -104,8 +104,8 @@ func testWatchJSON(t *testing.T, binary string) {
 	}
 }
 
-// testLSP talks to the language server as an editor does that leaves its input
-// open; the messages themselves are tested where they are made.
+// testLSP talks to the language server like an editor that leaves its input open; tests
+// of the messages themselves are in their package.
 func testLSP(t *testing.T, binary string) {
 	const shutdown = `{"jsonrpc":"2.0","id":2,"method":"shutdown"}`
 	tests := []struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 )
 
-// TestCommandsPage holds that the page about the commands is what their help says.
+// TestCommandsPage tests that the page about the commands is the text of their help.
 func TestCommandsPage(t *testing.T) {
 	t.Parallel()
 	var table, sections strings.Builder

@@ -84,7 +84,7 @@ and it is empty or dev has installed it.`,
 	return c
 }
 
-// isTyping tells whether a stream is a terminal, at which somebody can be asked.
+// isTyping tells whether a stream is a terminal, with a person to ask.
 func isTyping(stream any) bool {
 	f, ok := stream.(*os.File)
 	return ok && isatty.IsTerminal(f.Fd())

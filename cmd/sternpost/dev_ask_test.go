@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// startOnTerminal starts the command as a person does, at a terminal, and returns where
-// that person types.
+// startOnTerminal starts the command at a terminal, as a person does, and returns a
+// function that types there.
 func (c command) startOnTerminal(t *testing.T) (*program.Process, func(line string)) {
 	t.Helper()
 	return program.StartOnTerminal(t, c.prepare(context.Background()))
@@ -50,7 +50,7 @@ func TestDevAsks(t *testing.T) {
 		replaceFile(t, schema, strings.NewReplacer(pairs...).Replace(askedSchema))
 	}
 
-	// The files are put back while the question is open: nobody has to answer it.
+	// The files are put back while the question is open: it needs no answer.
 	save("    prio Number @default(1)\n", "")
 	at = p.Await(t, at, "[d] drop it")
 	at = p.Await(t, at, "[k] keep the old release for now")
@@ -61,7 +61,7 @@ func TestDevAsks(t *testing.T) {
 		t.Errorf("prio adds up to %s, want 2", got)
 	}
 
-	// What is left undecided is asked again.
+	// An undecided question is asked again.
 	save("    prio Number @default(1)\n", "")
 	at = p.Await(t, at, "[k] keep the old release for now")
 	types("what?")
@@ -139,8 +139,8 @@ func TestDevAllow(t *testing.T) {
 	dev.expect(t, exitUsage, "write it as TABLE.COLUMN = EXPRESSION")
 }
 
-// TestDevDrift changes the database by hand and then the schema: dev says what was
-// changed, where the schema speaks of it, and what puts it back.
+// TestDevDrift changes the database by hand and then the schema: dev reports the manual
+// changes, where the schema mentions them, and how to undo them.
 func TestDevDrift(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": askedSchema})

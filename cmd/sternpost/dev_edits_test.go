@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// editedSchema is what the edits below are made in.
+// editedSchema is the schema of the edits below.
 const editedSchema = `model Task {
   fields {
     title Text
@@ -50,7 +50,7 @@ insert into app.task (id, title, prio, price, code, remark, state, pin) values
   ('b', 'one', 2, 2, '8', 'much', 'Open', null);
 insert into app.label (name) values ('red'), ('blue')`
 
-// edit is a change of the schema, and what dev says to it without a terminal.
+// edit is a change of the schema, with dev's output without a terminal.
 type edit struct {
 	name     string
 	old, new string   // replaced in pairs of lines, separated by |
@@ -192,7 +192,7 @@ var edits = []edit{
 	},
 }
 
-// TestDevEdits makes edits that once ended in a corner, and puts the files back after
+// TestDevEdits makes edits that once could not be undone, and puts the files back after
 // each: that always works, and loses nothing.
 func TestDevEdits(t *testing.T) {
 	t.Parallel()

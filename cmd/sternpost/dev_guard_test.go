@@ -48,7 +48,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 			before := askOne(t, conn, schemas)
 			dev := command{args: []string{"dev", "--port", program.FreePort(t), dir}, env: []string{"DATABASE_URL=" + db.OwnerURL()}}
 
-			// Nobody can be asked.
+			// Without a person to ask.
 			dev.expect(t, exitEnvironment, c.says)
 			dev.expect(t, exitEnvironment, "would make the schemas platform, app, related, functions and api its own")
 			dev.expect(t, exitEnvironment, "give --yes")
@@ -56,7 +56,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 				t.Errorf("the database holds %s, before it held %s", after, before)
 			}
 
-			// Somebody says no.
+			// The person says no.
 			p, types := dev.startOnTerminal(t)
 			p.Await(t, 0, "Use it? [y/N]")
 			types("")
@@ -66,7 +66,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 				t.Errorf("after a no: %v; the database holds %s, before it held %s", p.Err, after, before)
 			}
 
-			// Somebody says yes, on the command line.
+			// Yes, on the command line.
 			dev.args = append(dev.args, "--yes")
 			p = dev.start(t)
 			p.Await(t, 0, "Ctrl-C stops everything")

@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/integration/program"
 )
 
-// TestDevSeeds fills an empty database: with nothing of a seed that is wrong, with the whole of the mended one, once,
-// and again after a reset.
+// TestDevSeeds fills an empty database: with nothing of a wrong seed, with all of the fixed one, once, and again after
+// a reset.
 func TestDevSeeds(t *testing.T) {
 	t.Parallel()
 	const schema = `model Note {
@@ -67,7 +67,7 @@ func TestDevSeeds(t *testing.T) {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 
-	// What has rows is left alone.
+	// A database with rows is left alone.
 	p = dev.start(t)
 	p.Await(t, 0, "seed/ was left alone: it is for an empty database of development")
 	awaitAnswer(t, "GET", list, "", `"count":3`)
@@ -75,7 +75,7 @@ func TestDevSeeds(t *testing.T) {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
 	}
 
-	// After a reset it is filled again; a call that is refused leaves what came before it, and says so.
+	// After a reset it is filled again; a refused call leaves the writes before it, and says so.
 	if out := (command{args: []string{"reset", "--yes", dir}}).expect(t, 0, ""); out != "dropped; sternpost dev starts with what is in seed/\n" {
 		t.Errorf("reset says %q", out)
 	}

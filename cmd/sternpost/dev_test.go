@@ -41,7 +41,7 @@ func postgresOf(t *testing.T, project string) postgres {
 	return postgres{pid: pid, socket: filepath.Join(lines[4], ".s.PGSQL."+lines[3])}
 }
 
-// kill ends it as the system does that is short of memory.
+// kill ends it like a system that is short of memory.
 func (p postgres) kill(t *testing.T) {
 	t.Helper()
 	if err := syscall.Kill(p.pid, syscall.SIGKILL); err != nil {
@@ -49,7 +49,7 @@ func (p postgres) kill(t *testing.T) {
 	}
 }
 
-// answers tells whether somebody listens on the socket.
+// answers tells whether a server listens on the socket.
 func (p postgres) answers() bool {
 	conn, err := net.Dial("unix", p.socket)
 	if err != nil {
@@ -81,8 +81,8 @@ func anyLock(project string) (string, error) {
 	return names[0], nil
 }
 
-// TestDev lives with a project from its first day: makes it, serves it, edits it,
-// stops it and starts it again.
+// TestDev goes through the life of a project: it makes it, serves it, edits it, stops it
+// and starts it again.
 func TestDev(t *testing.T) {
 	t.Parallel()
 	t.Run("as the current user", func(t *testing.T) {
@@ -143,13 +143,13 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 		replaceFile(t, schema, strings.Replace(text, old, new, 1))
 	}
 
-	// What is added is served without a restart.
+	// An addition is served without a restart.
 	edit("dueOn Date?", "dueOn Date?\n    place Text?")
 	edit("(title?, state?, dueOn?)", "(title?, state?, dueOn?, place?)")
 	at = p.Await(t, at, "release 2 installed")
 	awaitAnswer(t, "POST", api+"createTask", `{"title":"tar the hull"}`, `"place":null`)
 
-	// An error is shown where it is, and what was served is served on.
+	// An error is shown at its place, and the earlier release is still served.
 	good := readFile(t, schema)
 	edit("place Text?", "place Txet?")
 	at = p.Await(t, at, "schema.stern:7:11: ")
@@ -159,7 +159,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 	replaceFile(t, schema, good)
 
-	// What would lose data is refused and explained, and what was served is served on.
+	// A loss of data is refused and explained, and the earlier release is still served.
 	lost := strings.Replace(good, "title Text\n", "", 1)
 	lost = strings.Replace(lost, "with (title, dueOn?)", "with (dueOn?)", 1)
 	replaceFile(t, schema, strings.Replace(lost, "(title?, state?", "(state?", 1))
@@ -167,19 +167,19 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	at = p.Await(t, at, "still served")
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"place":null`)
 
-	// Mended, it goes on.
+	// After the fix, it goes on.
 	replaceFile(t, schema, strings.Replace(good, "place Text?", "place Text?\n    done Boolean @default", 1))
 	p.Await(t, at, "release 3 installed")
 	awaitAnswer(t, "POST", state, "{}", `{"release":3,"trouble":""}`)
 	awaitAnswer(t, "GET", api+"listTasks?limit=1", "", `"done":false`)
 
-	// A field that holds nothing may go again.
+	// A field without values may be removed.
 	edit("place Text?\n", "")
 	edit(", place?)", ")")
 	p.Await(t, at, "release 4 installed")
 
-	// An action whose code is missing gets a first version of it, which can be written
-	// and mended while it is served.
+	// An action without code gets a first version of it, which can be written and fixed
+	// while it is served.
 	edit("read countTasks() returns (TaskCounts)", "read countTasks() returns (TaskCounts)\n    read tidyUp() returns (Any)")
 	at = p.Await(t, at, "tidyUp.sql: its function is yours to write")
 	at = p.Await(t, at, "release 5 installed")
@@ -220,7 +220,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	p.Await(t, 0, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", api+"listTasks", "", "caulk the deck")
 
-	// A second one for the same project is told what is the matter.
+	// A second one for the same project gets an error.
 	second := dev
 	second.args = []string{"dev", "--port", program.FreePort(t), dir}
 	second.expect(t, exitEnvironment, "in use")
@@ -240,10 +240,10 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	}
 }
 
-// printedRequest is a request that dev prints to be tried.
+// printedRequest is a request that dev prints for trying.
 var printedRequest = regexp.MustCompile(`(?m)^  # (.*)\n  (curl .*)$`)
 
-// tryPrintedRequests runs the requests that dev has printed, as they are there.
+// tryPrintedRequests runs the requests that dev has printed, unchanged.
 func tryPrintedRequests(t *testing.T, printed string) {
 	t.Helper()
 	requests := printedRequest.FindAllStringSubmatch(printed, -1)
@@ -260,7 +260,7 @@ func tryPrintedRequests(t *testing.T, printed string) {
 		if !strings.HasPrefix(title, want.title) {
 			t.Errorf("request %d: got the title %q, want %q", i+1, title, want.title)
 		}
-		// A function in place of curl, so that the printed line stays as it is.
+		// A function in place of curl, so that the printed line stays unchanged.
 		script := `curl() { command curl --silent --show-error --write-out '\n%{http_code}' "$@"; }; ` + shell
 		out, err := exec.Command("sh", "-c", script).CombinedOutput()
 		body, status, _ := strings.Cut(string(out), "\n")
@@ -283,8 +283,8 @@ func TestDevWorkshop(t *testing.T) {
 	assertNoPostgres(t, dir)
 }
 
-// TestDevBeginsBroken starts with a schema that has errors: they are shown, nothing
-// is served, and when they are mended everything goes on.
+// TestDevBeginsBroken starts with a schema that has errors: they are shown, nothing is
+// served, and after the fix everything goes on.
 func TestDevBeginsBroken(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": strings.Replace(noteSchema, "Text", "Txet", 1)})
@@ -317,7 +317,7 @@ func TestDevBeginsBroken(t *testing.T) {
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/api/json/listNotes", "", `"count":0`)
 }
 
-// TestDevOnGivenDatabase uses the database that is given, and starts none.
+// TestDevOnGivenDatabase uses a given database, and starts none.
 func TestDevOnGivenDatabase(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
@@ -334,7 +334,7 @@ func TestDevOnGivenDatabase(t *testing.T) {
 	}
 }
 
-// TestDevWithoutProject names a folder that there is not.
+// TestDevWithoutProject names a missing folder.
 func TestDevWithoutProject(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing")

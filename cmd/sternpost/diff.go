@@ -105,8 +105,8 @@ func releaseAt(w io.Writer, path string) (*contract.Release, error) {
 	return contract.NewRelease(compiled.Schema, compiled.Warnings, compiled.Manifest), nil
 }
 
-// verdictOf returns the error for changes that are not allowed. What is allowed
-// and does not occur is said, since it may be misspelt.
+// verdictOf returns the error for changes that are not allowed. It reports an allowance
+// without a change, since it may be misspelt.
 func verdictOf(w io.Writer, changes []contract.Change, allowed []string) error {
 	for _, name := range allowed {
 		isClass := name == string(contract.Breaking) || name == string(contract.Widening)

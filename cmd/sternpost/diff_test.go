@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestDiff runs the command; what is found is tested where it is found.
+// TestDiff runs the command; package contract tests its findings.
 func TestDiff(t *testing.T) {
 	t.Parallel()
 	old := files(t, map[string]string{"schema.stern": noteSchema})

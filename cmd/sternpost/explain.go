@@ -99,7 +99,7 @@ func (f *explainFlags) explain(ctx context.Context, out, diagnostics io.Writer, 
 	return f.explainInstalled(ctx, out, diagnostics, address, settings.Uploads.MaxOutstanding, compiled, request)
 }
 
-// meant asks whether another action was meant; it is empty if none has such a name.
+// meant suggests another action, or is empty if none has a similar name.
 func meant(name string, actions []*schema.Action) string {
 	var names []string
 	for _, a := range actions {
@@ -111,7 +111,7 @@ func meant(name string, actions []*schema.Action) string {
 	return ""
 }
 
-// request reads what is to be explained.
+// request reads the request to explain.
 func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request, error) {
 	i := slices.IndexFunc(r.Schema.Actions, func(a *schema.Action) bool { return a.Name == name })
 	if i < 0 {
@@ -144,8 +144,8 @@ func (f *explainFlags) request(r *sqlgen.Compiled, name string) (explain.Request
 	return request, err
 }
 
-// fromEnvironment returns the values of names that an action mentions, which have to
-// be there, as for the server.
+// fromEnvironment returns the values of names that an action mentions, which must exist,
+// as for the server.
 func fromEnvironment(names []string) (map[string]string, error) {
 	values := map[string]string{}
 	for _, name := range names {
@@ -180,7 +180,7 @@ func readInput(m *release.Manifest, action, body string) ([]byte, error) {
 	return in.JSON, nil
 }
 
-// database returns the database to read, the settings, and what ends the database if it was started here.
+// database returns the database to read, the settings, and a function that ends a database started here.
 func (f *explainFlags) database(ctx context.Context, dir string) (address string, settings config.Config, stop func(), err error) {
 	env := append([]string{"STERNPOST_MODE=development"}, os.Environ()...)
 	if f.databaseURL != "" {
@@ -204,7 +204,7 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	if !exists(home) {
 		return "", settings, nil, environmentError(fmt.Errorf("there is no database: sternpost dev has not run in %s, and neither --database-url nor DATABASE_URL names one", dir))
 	}
-	// Where dev is not running, its database is started for as long as this takes.
+	// If dev is not running, its database is started for this time.
 	started, err := postgres.Start(ctx, postgres.Options{Dir: home})
 	var inUse *postgres.InUseError
 	if errors.As(err, &inUse) {
@@ -220,8 +220,8 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 	return started.URL(), settings, func() { started.Stop() }, nil
 }
 
-// runningAt returns how to connect to the server that runs on a data directory. It
-// notes its port and the directory of its socket in a file there.
+// runningAt returns the URL of the server that runs on a data directory. The server notes
+// its port and the directory of its socket in a file there.
 func runningAt(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "postmaster.pid"))
 	if err != nil {

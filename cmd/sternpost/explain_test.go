@@ -28,8 +28,8 @@ const ownedSchema = `model Note {
 }
 `
 
-// TestExplain runs the command against a database that is given; what it explains
-// is tested where it is explained.
+// TestExplain runs the command against a given database; package explain tests the
+// explanations.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	content := map[string]string{"schema.stern": ownedSchema, sqlgen.ConfigName: "secrets:\n  - name: NOTE_KEY\n"}
@@ -80,7 +80,7 @@ func TestExplain(t *testing.T) {
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+db.ServerURL())}.expect(t, exitEnvironment, "connect as the owner of the database")
 	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "there is no database: sternpost dev has not run")
 
-	// Only what the action itself reads has to be in the environment.
+	// Only the variables that the action itself reads must be in the environment.
 	command{args: byRow, dir: dir, env: given[1:]}.expect(t, 0, "")
 	byRow[1] = "editNote"
 	command{args: byRow, dir: dir, env: given[1:]}.expect(t, exitInput, "the environment has no value for NOTE_KEY")
@@ -114,7 +114,7 @@ func insert(t *testing.T, conn *pgx.Conn) {
 	}
 }
 
-// TestExplainBesideDev finds the database that dev keeps, while dev runs and after.
+// TestExplainBesideDev finds dev's database, while dev runs and after.
 func TestExplainBesideDev(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})
@@ -145,7 +145,7 @@ const attachedSchema = `model Note {
 }
 `
 
-// A caller whose files are refused for the time being learns of it, and until when.
+// A caller whose files are refused for some time gets to know it, and until when.
 func TestExplainThrottled(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": attachedSchema})

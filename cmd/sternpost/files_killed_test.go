@@ -20,7 +20,7 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// wiretap is a proxy before a database that looks at what passes.
+// wiretap is a proxy before a database that looks at the traffic.
 type wiretap struct {
 	url string
 	mu  sync.Mutex
@@ -74,7 +74,7 @@ func newWiretap(t *testing.T, databaseURL string) *wiretap {
 	return w
 }
 
-// pass copies what one side sends, after somebody had a look at it.
+// pass copies one side's bytes, after a look at them.
 func (w *wiretap) pass(to io.Writer, from io.Reader, fromServer bool) {
 	buffer := make([]byte, 64<<10)
 	for {
@@ -102,12 +102,12 @@ func (w *wiretap) watch(see func(fromServer bool, seen []byte)) {
 	w.see = see
 }
 
-// isIdle ends what a database says when the transaction of a call has ended: it is
-// ready for the next.
+// isIdle ends the database's message at the end of a call's transaction: it is ready for
+// the next.
 var isIdle = []byte("Z\x00\x00\x00\x05I")
 
 // TestKilledAfterCommit kills the server when the database has committed a call and
-// before the caller hears of it: the file is there and the key is used.
+// before the caller gets the answer: the file is there and the key is used.
 func TestKilledAfterCommit(t *testing.T) {
 	t.Parallel()
 	p := newPhotos(t)
@@ -146,8 +146,8 @@ func TestKilledAfterCommit(t *testing.T) {
 	p.verify(t, "the same call again")
 }
 
-// TestKilledBeforeDiscard kills the server when a call has failed and the files that
-// were stored for it are about to be deleted: they go a day later.
+// TestKilledBeforeDiscard kills the server when a call has failed and its stored files are
+// about to be deleted: they are deleted a day later.
 func TestKilledBeforeDiscard(t *testing.T) {
 	t.Parallel()
 	p := newPhotos(t)
@@ -178,8 +178,8 @@ func TestKilledBeforeDiscard(t *testing.T) {
 	}
 }
 
-// TestKilledSweeper kills the server before and while it works off what is to be
-// deleted. Nothing of it is forgotten, and nothing that is needed goes.
+// TestKilledSweeper kills the server before and while it works off the queue of deletions.
+// Nothing in it is forgotten, and nothing needed is deleted.
 func TestKilledSweeper(t *testing.T) {
 	t.Parallel()
 	p := newPhotos(t)
@@ -197,7 +197,7 @@ func TestKilledSweeper(t *testing.T) {
 	s.End(t, syscall.SIGKILL)
 	p.verify(t, "before anything was deleted")
 	p.exec(t, `update platform.file set released_at = now() - interval '2 hours' where holders = 0`)
-	// As if nothing that was sent had been deleted yet.
+	// As if no upload had been deleted yet.
 	p.exec(t, `update platform.file_upload set cleared_at = null`)
 
 	for _, prefix := range []string{storage.Files, storage.Uploads} {

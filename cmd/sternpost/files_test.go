@@ -125,7 +125,7 @@ func newProxy(t *testing.T, endpoint string) *proxy {
 	}}
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.look(r, false)
-		// What has been sent goes on although the sender is gone.
+		// The sent request goes on although the sender is gone.
 		recorder := httptest.NewRecorder()
 		forward.ServeHTTP(recorder, r.WithContext(t.Context()))
 		p.look(r, true)
@@ -162,9 +162,9 @@ func isPut(r *http.Request) bool {
 }
 func isHead(r *http.Request) bool { return r.Method == "HEAD" }
 
-// TestKilledServer kills the server at each step of a call with files. Whatever the
-// moment, each row has its contents, and all contents have a row, by which they are
-// found again. Nothing the caller sent is used up unless the call succeeded.
+// TestKilledServer kills the server at each step of a call with files. At every moment,
+// each row has its contents, and all contents have a row, by which they can be found
+// again. The caller's uploads are used up only if the call succeeded.
 func TestKilledServer(t *testing.T) {
 	t.Parallel()
 	p := newPhotos(t)
@@ -222,7 +222,7 @@ func TestKilledServer(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// Nobody told the database that the client is gone: the statement goes on.
+	// The database does not know that the client is gone: the statement goes on.
 	p.awaitRow(t, `select count(*) = 0 from pg_stat_activity where datname = current_database() and query like '%create_photo%' and state = 'active' and pid <> pg_backend_pid()`)
 	p.verify(t, "during the transaction")
 	p.start(t)
@@ -261,7 +261,7 @@ func (p *photos) awaitRow(t *testing.T, query string) {
 	}
 }
 
-// verify compares all there is, however young.
+// verify compares all files, however new.
 func (p *photos) verify(t *testing.T, step string) {
 	t.Helper()
 	settings := config.Config{DatabaseURL: p.db.ServerURL(), PoolSize: 1, PoolWait: 10 * time.Second, StatementTimeout: 10 * time.Second, LockTimeout: 10 * time.Second}
@@ -291,7 +291,7 @@ func TestFilesVerify(t *testing.T) {
 	if out, want := verify.expect(t, exitInput, ""), "object files/"+key+" is missing, which the database refers to\n"; out != want {
 		t.Errorf("verify\n got %q\nwant %q", out, want)
 	}
-	// Rows that no trigger saw go are counted out when that is asked for.
+	// Rows that were removed without a trigger are found on request.
 	if _, err := p.db.Superuser(t).Exec(t.Context(), `truncate app.photo`); err != nil {
 		t.Fatal(err)
 	}

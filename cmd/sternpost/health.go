@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// healthTimeout is how long a server may take to say how it is.
+// healthTimeout is the longest time for a server's answer.
 const healthTimeout = 5 * time.Second
 
 func newHealth() *cobra.Command {
@@ -49,7 +49,7 @@ can take requests now.`,
 	return c
 }
 
-// askHealth returns what a health path answers, if that is 200. No proxy is asked,
+// askHealth returns the answer of a health path, if its status is 200. It uses no proxy,
 // since the server is on this machine. A host such as 0.0.0.0 is this machine too.
 func askHealth(ctx context.Context, url string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)

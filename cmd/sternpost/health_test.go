@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestHealth asks a server that serves and should get no requests. TestServe asks
-// one that serves, and one that has ended.
+// TestHealth asks a server that serves and should get no requests. TestServe asks a
+// serving server, and an ended one.
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()

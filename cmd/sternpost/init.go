@@ -15,7 +15,7 @@ import (
 //go:embed project
 var newProject embed.FS
 
-// newFiles are the files of a new project: where they come from and go to.
+// newFiles are the files of a new project: their sources and their targets.
 var newFiles = [...]struct{ from, to string }{
 	{"project/schema.stern", "schema.stern"},
 	{"project/sternpost.yaml", sqlgen.ConfigName},

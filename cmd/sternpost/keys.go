@@ -68,7 +68,7 @@ revoked, and with its identity.`,
 
 var isDays = regexp.MustCompile(`^([1-9][0-9]{0,4})d$`)
 
-// parseExpiry reads when a key ends: after days, or with a day of UTC.
+// parseExpiry reads when a key expires: after days, or with a day of UTC.
 func parseExpiry(text string, now time.Time) (time.Time, error) {
 	if match := isDays.FindStringSubmatch(text); match != nil {
 		days, _ := strconv.Atoi(match[1])

@@ -1,7 +1,7 @@
 // Command sternpost compiles schemas, serves them and helps to write them.
 //
-// It holds one file per command, with flags, wiring and exit codes; what the
-// commands do is in the packages they call.
+// It holds one file per command, with flags, wiring and exit codes; the commands' work is
+// in the packages they call.
 package main
 
 import (
@@ -22,7 +22,7 @@ const (
 	exitEnvironment = 3 // what the command needs failed: a database, a file, a port
 )
 
-// exitError is an error with an exit code. Without cause all has been said.
+// exitError is an error with an exit code. Without cause it has been reported.
 type exitError struct {
 	code  int
 	cause error
@@ -81,7 +81,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// projectDir is the folder that a command is about: its argument, or this one.
+// projectDir is the folder of a command: its argument, or this one.
 func projectDir(args []string) string {
 	if len(args) == 0 {
 		return "."

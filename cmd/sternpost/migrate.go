@@ -81,7 +81,7 @@ func (f *planFlags) options() (migrate.PlanOptions, error) {
 	return o, nil
 }
 
-// migrateError says whether an error is about what was given or about the environment.
+// migrateError says whether an error is about the arguments or about the environment.
 func migrateError(err error) error {
 	var unreachable *pgconn.ConnectError
 	var name *migrate.NameError
@@ -187,7 +187,7 @@ was changed by hand. Plan changes nothing.`,
 	return c
 }
 
-// verdict prints what is in the way of migrations.
+// verdict prints the obstacles to migrations.
 func verdict(w io.Writer, status *migrate.Status) error {
 	for _, d := range status.Drift {
 		fmt.Fprintf(w, "by hand: %s %s\n", d.Object, d.Change)

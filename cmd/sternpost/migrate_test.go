@@ -45,7 +45,7 @@ func writeFile(t *testing.T, name, text string) {
 	}
 }
 
-// facts returns what is installed, a line per object, and how far the migrations are.
+// facts returns the installed objects, one a line, and the state of the migrations.
 func facts(t *testing.T, db *pgtest.DB) []string {
 	t.Helper()
 	rows, err := db.Owner(t).Query(t.Context(), `
@@ -121,8 +121,8 @@ func TestMigrateCommands(t *testing.T) {
 	contains(run(0, "", "up", dir, "--database-url", built.OwnerURL()), "nothing to do")
 }
 
-// TestMigrateKilled kills migrators at any moment, and has another one go on: in the end
-// all is as if nobody had been killed.
+// TestMigrateKilled kills migrators at any moment, and lets another one go on: the result
+// is the same as without a kill.
 func TestMigrateKilled(t *testing.T) {
 	t.Parallel()
 	dir := migrations(t,
@@ -223,7 +223,7 @@ func TestMigrateStoppedBetweenStatements(t *testing.T) {
 		}
 	}
 
-	// An index that was left invalid is made anew.
+	// An invalid index is made anew.
 	db := pgtest.New(t, pgtest.Options{Empty: true})
 	up(db, "2")
 	conn := db.Owner(t)
@@ -262,7 +262,7 @@ func statementsOf(paragraph string) []string {
 	return list
 }
 
-// difference returns what only the first list has.
+// difference returns the entries that only the first list has.
 func difference(a, b []string) string {
 	there := map[string]bool{}
 	for _, line := range b {

@@ -82,7 +82,7 @@ func chooseAPI(m *release.Manifest, name string) (*release.API, error) {
 	return nil, fmt.Errorf("there is no API %s, only %s", name, strings.Join(names, ", "))
 }
 
-// configuration is what a server of the project would have in development.
+// configuration is the configuration of the project's server in development.
 func configuration(dir string) (config.Config, error) {
 	file := filepath.Join(dir, sqlgen.ConfigName)
 	if !exists(file) {

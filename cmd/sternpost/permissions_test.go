@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestPermissions runs the command; what the matrix holds is tested where it is made.
+// TestPermissions runs the command; package access tests the matrix.
 func TestPermissions(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": noteSchema})

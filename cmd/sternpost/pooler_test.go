@@ -10,8 +10,8 @@ import (
 )
 
 // TestCommandsBehindPooler runs, each twice, the commands that read and write a database
-// through a pooler by transaction. Over one connection the second one meets what the first
-// one left there; over several, one command changes between them.
+// through a pooler by transaction. Over one connection the second run meets the leftovers of
+// the first; over several, one command changes between them.
 func TestCommandsBehindPooler(t *testing.T) {
 	t.Parallel()
 	dir := files(t, map[string]string{"schema.stern": strings.Replace(noteSchema, "fields {", "fields {\n    key Secret?", 1)})

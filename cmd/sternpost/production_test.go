@@ -54,8 +54,8 @@ func TestUnit(t *testing.T) {
 	}
 }
 
-// TestContainerfile runs the commands that the image runs, and compares what the file
-// says with the rest of the project. No image is built, for that takes a network.
+// TestContainerfile runs the commands that the image runs, and compares the file with the
+// rest of the project. It builds no image, since that needs a network.
 func TestContainerfile(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, "../Containerfile")
@@ -91,7 +91,7 @@ func TestContainerfile(t *testing.T) {
 }
 
 // TestHostPages runs the commands that the pages about hosts name, and those that they give to
-// containers, to be told what they are.
+// containers, to get their help.
 func TestHostPages(t *testing.T) {
 	t.Parallel()
 	pages, err := filepath.Glob("../../integration/guide/how-to/hosts/*.md")

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// platforms are those that a release has binaries for.
+// platforms are the platforms of a release's binaries.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 
-// fakeGo stands for go: it writes what it is told into the file that it should build.
+// fakeGo replaces go: it writes its arguments into the file that it should build.
 const fakeGo = `#!/bin/sh
 told="$GOOS/$GOARCH CGO_ENABLED=$CGO_ENABLED"
 while [ "$1" != -o ]; do told="$told $1"; shift; done
 echo "$told $3" >"$2"
 `
 
-// TestRelease makes a release with another program in place of go, since to compile
+// TestRelease makes a release with another program in place of go, since compiling
 // everything for each platform takes minutes.
 func TestRelease(t *testing.T) {
 	t.Parallel()
@@ -50,7 +50,7 @@ func TestRelease(t *testing.T) {
 	}
 }
 
-// makeRelease runs make as a user does, no matter who runs this test.
+// makeRelease runs make as a user does, regardless of who runs this test.
 func makeRelease(t *testing.T, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "make", append([]string{"--silent", "-C", "../.."}, args...)...)
@@ -68,7 +68,7 @@ func makeRelease(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// TestReleaseIsStatic looks whether each package can be compiled without C, on each
+// TestReleaseIsStatic tests that each package can be compiled without C, on each
 // platform.
 func TestReleaseIsStatic(t *testing.T) {
 	t.Parallel()

@@ -66,7 +66,7 @@ serve the database.`,
 	return c
 }
 
-// rolesError adds what to do to an error that lacks it.
+// rolesError adds advice to an error that lacks it.
 func rolesError(err error) error {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) && raised.Code == "42501" {

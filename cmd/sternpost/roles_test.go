@@ -64,7 +64,7 @@ func (c *cluster) exec(t *testing.T, statement string) {
 	}
 }
 
-// as returns how a role connects to the database.
+// as returns the URL of the database for a role.
 func (c *cluster) as(role, password string) string {
 	u, err := neturl.Parse(c.url)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *cluster) as(role, password string) string {
 func (c *cluster) ownerURL() string  { return c.as(c.owner, "o") }
 func (c *cluster) serverURL() string { return c.as(c.login, "l") }
 
-// toolless is what it means that there are no client programs of Postgres.
+// toolless is the consequence of missing client programs of Postgres.
 const toolless = "no database is backed up and restored"
 
 func runTool(t *testing.T, name string, args ...string) {
@@ -87,7 +87,7 @@ func runTool(t *testing.T, name string, args ...string) {
 	}
 }
 
-// signIn signs in by password and returns the access token.
+// signIn logs in by password and returns the access token.
 func signIn(t *testing.T, url string) string {
 	t.Helper()
 	response, err := http.PostForm(url+"/auth/token", neturl.Values{"grant_type": {"password"}, "username": {"ada@example.com"}, "password": {"canary-horse"}})
@@ -105,7 +105,7 @@ func signIn(t *testing.T, url string) string {
 	return fmt.Sprint(tokens.IsNew)
 }
 
-// TestRestore goes by the page on backups: it dumps an application as its owner, restores
+// TestRestore follows the page on backups: it dumps an application as its owner, restores
 // it in another cluster as a user who is not a superuser either, and serves it there.
 func TestRestore(t *testing.T) {
 	t.Parallel()
@@ -134,8 +134,8 @@ func TestRestore(t *testing.T) {
 	}
 	runTool(t, "pg_restore", "--no-owner", "--exit-on-error", "--single-transaction", "--dbname="+c.ownerURL(), dump)
 
-	// Without the second call the functions would run as the owner, whom row security does
-	// not bind.
+	// Without the second call the functions would run as the owner, who bypasses row
+	// security.
 	env := append(production(t, c.serverURL(), program.FreePort(t)), p.env[5:]...)
 	refused := command{args: []string{"serve"}, dir: t.TempDir(), env: env}.start(t)
 	refused.Await(t, 0, "belongs to")
@@ -170,8 +170,8 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestRolesAreThoseOfTheMigrations lets an owner who may make no role install an
-// application: the command has made them all. In a second cluster the migrations make them.
+// TestRolesAreThoseOfTheMigrations lets an owner without the right to create roles install
+// an application: the command has made them all. In a second cluster the migrations do so.
 func TestRolesAreThoseOfTheMigrations(t *testing.T) {
 	t.Parallel()
 	program.Postgres(t, "psql", toolless)

@@ -24,8 +24,8 @@ const safeSchema = `model Safe {
 model Note { fields { text Text  key Secret? } }
 `
 
-// TestSecretsRotate encrypts anew what a previous key encrypted, more than one
-// transaction holds, and leaves all else as it is.
+// TestSecretsRotate encrypts the values of a previous key again, more than one transaction
+// holds, and leaves all others unchanged.
 func TestSecretsRotate(t *testing.T) {
 	t.Parallel()
 	db := built(t, files(t, map[string]string{"schema.stern": safeSchema}))

@@ -29,8 +29,8 @@ database login must be a member of the role sternpost_server and nothing else.`,
 		if err != nil {
 			return err
 		}
-		// What a container may use is what Go should keep to, unless GOMEMLIMIT says
-		// something else. Outside of a container there is nothing to be found.
+		// Go should keep to the container's memory limit, unless GOMEMLIMIT says otherwise.
+		// Outside of a container there is none.
 		_, _ = memlimit.Set()
 		s, err := server.New(settings, server.Options{})
 		if err != nil {
@@ -44,8 +44,8 @@ database login must be a member of the role sternpost_server and nothing else.`,
 	return c
 }
 
-// serverFlags are the flags of the commands that serve. They win over the
-// environment, which wins over the file.
+// serverFlags are the flags of the commands that serve. They take precedence over the
+// environment, which takes precedence over the file.
 type serverFlags struct {
 	port        int
 	databaseURL string
@@ -57,7 +57,7 @@ func (f *serverFlags) add(c *cobra.Command) {
 	f.addDatabase(c)
 }
 
-// addDatabase adds the flags of commands that work on what a server uses.
+// addDatabase adds the flags of commands that work on a server's database.
 func (f *serverFlags) addDatabase(c *cobra.Command) {
 	c.Flags().StringVar(&f.databaseURL, "database-url", "", "database to use (default $DATABASE_URL)")
 	c.Flags().StringVar(&f.config, "config", "", "configuration file (default sternpost.yaml)")
@@ -72,7 +72,7 @@ func (f *serverFlags) load() (config.Config, error) {
 	return settings, nil
 }
 
-// environment returns the flags that were given in the form of os.Environ.
+// environment returns the given flags in the form of os.Environ.
 func (f *serverFlags) environment() []string {
 	var env []string
 	if f.port != 0 {
@@ -84,8 +84,8 @@ func (f *serverFlags) environment() []string {
 	return env
 }
 
-// file returns the configuration file: the one named, or else sternpost.yaml
-// here if there is one.
+// file returns the configuration file: the named one, or else sternpost.yaml here if it
+// exists.
 func (f *serverFlags) file() string {
 	if f.config != "" {
 		return f.config

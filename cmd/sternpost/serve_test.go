@@ -24,8 +24,7 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// request sends a request and returns status and body; status 0 means that nobody
-// answers.
+// request sends a request and returns status and body; status 0 means no answer.
 func request(t *testing.T, method, url, body string) (int, string) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
@@ -90,8 +89,8 @@ func built(t *testing.T, dir string) *pgtest.DB {
 	return db
 }
 
-// TestServe serves a database that was made by build and psql, as a login that is a
-// member of sternpost_server and nothing else.
+// TestServe serves a database that was made by build and psql, as a login that is only a
+// member of sternpost_server.
 func TestServe(t *testing.T) {
 	t.Parallel()
 	db := built(t, workshop(t))
@@ -190,7 +189,7 @@ func TestServeWithoutRelease(t *testing.T) {
 	}
 }
 
-// TestPortInUse starts servers on a port that is taken.
+// TestPortInUse starts servers on a port in use.
 func TestPortInUse(t *testing.T) {
 	t.Parallel()
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -209,8 +208,8 @@ func TestPortInUse(t *testing.T) {
 	c.expect(t, exitEnvironment, want)
 	assertNoPostgres(t, dir)
 
-	// The other port of a server may be taken as well: that ends it in production,
-	// where metrics are waited for, and dev goes on without.
+	// The other port of a server may be in use as well: that ends it in production, which
+	// needs the metrics, and dev goes on without.
 	env := append(production(t, db.ServerURL(), program.FreePort(t)), "STERNPOST_ADMIN_PORT="+port)
 	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin): listen tcp 127.0.0.1:"+port+": bind: address already in use (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)")
 
@@ -226,8 +225,8 @@ func TestPortInUse(t *testing.T) {
 	assertNoPostgres(t, dir)
 }
 
-// TestServeWithoutDatabase starts a server whose database cannot be reached: it waits
-// for it, and ends when it is told to.
+// TestServeWithoutDatabase starts a server whose database cannot be reached: it waits for
+// it, and ends on a signal.
 func TestServeWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	port := program.FreePort(t)
@@ -242,7 +241,7 @@ func TestServeWithoutDatabase(t *testing.T) {
 	}
 }
 
-// TestServeAdvises starts servers that wait for what somebody else must do, and looks that each says what that is.
+// TestServeAdvises starts servers that wait for another person's action, and checks that each names it.
 func TestServeAdvises(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -272,7 +271,7 @@ func TestServeAdvises(t *testing.T) {
 	}
 }
 
-// TestServeKeys refuses keys that nobody should sign with, before anything is served.
+// TestServeKeys refuses unsafe signing keys, before anything is served.
 func TestServeKeys(t *testing.T) {
 	t.Parallel()
 	weak, err := rsa.GenerateKey(rand.Reader, 1024)
@@ -297,7 +296,7 @@ func TestServeKeys(t *testing.T) {
 	}
 }
 
-// withLogin is the address of a database for another login, whose name has {} for that of the database.
+// withLogin is the address of a database for another login. Its name has {} for that of the database.
 func withLogin(name string) func(*pgtest.DB) string {
 	return func(db *pgtest.DB) string {
 		url, err := neturl.Parse(db.ServerURL())

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// takes lets a command have so many arguments.
+// takes lets a command have that many arguments.
 func takes(least, most int) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		switch {
@@ -28,7 +28,7 @@ func takes(least, most int) cobra.PositionalArgs {
 	}
 }
 
-// badFlag says what a flag takes whose value cannot be read.
+// badFlag says which values a flag takes, for an unreadable one.
 func badFlag(_ *cobra.Command, err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
@@ -41,7 +41,7 @@ func badFlag(_ *cobra.Command, err error) error {
 	return fmt.Errorf("--%s takes %s, not %q", invalid.GetFlag().Name, what, invalid.GetValue())
 }
 
-// stat looks at a file or folder that an argument names.
+// stat looks at the file or folder of an argument.
 func stat(path string) (fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {

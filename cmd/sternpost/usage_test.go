@@ -64,7 +64,7 @@ func TestHelpAndVersion(t *testing.T) {
 	}
 }
 
-// TestConfiguration gives the commands that serve configurations that cannot be used.
+// TestConfiguration gives the commands that serve unusable configurations.
 func TestConfiguration(t *testing.T) {
 	t.Parallel()
 	tests := []struct {

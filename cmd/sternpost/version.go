@@ -23,7 +23,7 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// currentVersion is the version that was set, or else that of the module.
+// currentVersion is the set version, or else that of the module.
 func currentVersion() string {
 	if version != "" {
 		return version

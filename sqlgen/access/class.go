@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// Class is a class of callers, of whom no more is known than the class says.
+// Class is a class of callers. Only the properties of the class are known of them.
 type Class struct {
 	Name            string // anonymous, authenticated, or that of the role
 	IsAuthenticated bool
@@ -16,9 +16,9 @@ type Class struct {
 	Roles           []*schema.Role // those that every member has: Role, and each that has all of its members
 }
 
-// Classes returns the classes of callers of a schema: anonymous, authenticated
-// without any role, and the members of each role who have no role beside those
-// that it brings along.
+// Classes returns the classes of callers of a schema: anonymous, authenticated without
+// any role, and the members of each role without other roles, except those that the role
+// implies.
 func Classes(s *schema.Schema) []*Class {
 	classes := []*Class{Anonymous(), {Name: "authenticated", IsAuthenticated: true}}
 	for _, role := range s.Roles {
@@ -57,7 +57,7 @@ func isWithin(role, other *schema.Role) bool {
 	return role.HasMembers() || len(role.Expressions) > 0
 }
 
-// knows returns what is known of the value of a path for all callers of the class.
+// knows returns the knowledge of a path's value for all callers of the class.
 func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	switch p.Root {
 	case expr.RootRow:
@@ -75,8 +75,8 @@ func (c *Class) knows(p *expr.Path) expr.Knowledge {
 	return expr.Present // the time, headers and settings are never null
 }
 
-// knowsOfIdentity returns what is known of a path from the caller's identity. Who has a
-// role without expression has a verified e-mail.
+// knowsOfIdentity returns the knowledge of a path from the caller's identity. A caller with
+// a role without expression has a verified e-mail.
 func (c *Class) knowsOfIdentity(p *expr.Path) expr.Knowledge {
 	if !c.IsAuthenticated {
 		return expr.Fixed // null, for want of a caller
@@ -95,7 +95,7 @@ func (c *Class) knowsOfIdentity(p *expr.Path) expr.Knowledge {
 	return expr.Present
 }
 
-// call returns a call by a caller of the class, for comparisons of what is fixed.
+// call returns a call by a caller of the class, for comparisons of fixed values.
 func (c *Class) call() expr.Call {
 	if !c.IsAuthenticated {
 		return expr.Call{}
@@ -103,8 +103,7 @@ func (c *Class) call() expr.Call {
 	return expr.Call{Identity: member{}}
 }
 
-// member is the identity of any caller with a role. Only what is fixed is asked
-// of it.
+// member is the identity of any caller with a role. Only fixed values are read from it.
 type member struct{}
 
 func (member) ID() string { panic("access: the id of a class of callers is not fixed") }

@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// Verdict is what rules say to a class of callers.
+// Verdict is the decision of rules for a class of callers.
 type Verdict string
 
 // The verdicts.
@@ -43,7 +43,7 @@ const (
 	OnTime        Subject = "time"
 )
 
-// Decide returns what rules, joined by or, say to a class of callers.
+// Decide returns the decision of rules, joined by or, for a class of callers.
 func Decide(rules []*schema.Rule, c *Class) Decision {
 	d := Decision{Verdict: Never}
 	on := map[Subject]bool{}
@@ -89,10 +89,10 @@ func (e *evaluator) rule(r *schema.Rule) expr.Truth {
 	return result
 }
 
-// byExpression evaluates a rule that asks for a role which the caller has by an expression.
-// For those of a class with the role it holds, or their e-mail is why they have it, and then
-// another rule admits them. Others who have signed in do not have the role, unless it
-// is every caller's; of anonymous callers nothing is known but what the expression says.
+// byExpression evaluates a rule for a role that the caller has by an expression. For a class
+// with the role, the expression holds, or the callers have the role by their e-mail, and then
+// another rule admits them. Other authenticated callers do not have the role, unless every
+// caller has it. For anonymous callers, only the expression itself tells.
 func (e *evaluator) byExpression(r *schema.Rule) expr.Truth {
 	result := expr.True
 	if r.Rest != nil {
@@ -116,7 +116,7 @@ func (e *evaluator) truth(n expr.Node) expr.Truth {
 	return expr.Foresee(e.class.call(), n, e.class.knows, e.unknown)
 }
 
-// unknown notes what a comparison looks at that is not known.
+// unknown notes the unknown subjects of a comparison.
 func (e *evaluator) unknown(c *expr.Compare) {
 	m := expr.Mentions(c)
 	for subject, is := range map[Subject]bool{

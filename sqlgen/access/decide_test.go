@@ -181,7 +181,7 @@ func randomCall(random *rand.Rand, c *access.Class) expr.Call {
 	return call
 }
 
-// TestClasses holds which roles the members of a role have.
+// TestClasses tests which roles the members of a role have.
 func TestClasses(t *testing.T) {
 	t.Parallel()
 	checked, _ := check(t, &txtar.Archive{Files: []txtar.File{{Name: "schema.stern", Data: []byte(`

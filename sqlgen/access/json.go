@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// The JSON form of a matrix, for scripts. Members may be added, none goes.
+// The JSON form of a matrix, for scripts. Members may be added, but not removed.
 type (
 	jsonMatrix struct {
 		Callers  []string      `json:"callers"` // anonymous, authenticated, then roles

@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// Matrix tells of each action what each class of callers may do.
+// Matrix says for each action what each class of callers may do.
 type Matrix struct {
 	Classes []*Class
 	Rows    []Row // in the order of the schema

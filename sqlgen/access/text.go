@@ -60,8 +60,8 @@ func writeWarning(b *strings.Builder, w Warning) {
 	fmt.Fprintf(b, "  %s:%d:%d: %s\n", w.Span.File.Name, w.Span.Start.Line, w.Span.Start.Column, w.Message)
 }
 
-// names returns the actions of which there is a warning of a code, and that have
-// this verdict for anonymous callers.
+// names returns the actions with a warning of a code and with this verdict for anonymous
+// callers.
 func (m *Matrix) names(warnings []Warning, code syntax.Code, v Verdict) []string {
 	var names []string
 	for _, w := range warnings {
@@ -73,11 +73,11 @@ func (m *Matrix) names(warnings []Warning, code syntax.Code, v Verdict) []string
 	return names
 }
 
-// lineWidth is how wide a list of names may become.
+// lineWidth is the greatest width of a list of names.
 const lineWidth = 100
 
-// writeNames writes a list of names that a text announces, over several lines if it
-// is long, and nothing if there are none.
+// writeNames writes a text and a list of names, over several lines if it is long, and
+// nothing without names.
 func writeNames(b *strings.Builder, text string, names []string) {
 	if len(names) == 0 {
 		return
@@ -136,8 +136,8 @@ func writeLine(b *strings.Builder, cells []string, widths []int) {
 	b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
 }
 
-// conditions words what the entries of a row depend on: the classes that depend on
-// the same rules together, and without their names if these are all that depend.
+// conditions words the rules on which the entries of a row depend. Classes with the same
+// rules are together, and without their names if no others depend.
 func (m *Matrix) conditions(row Row) []string {
 	var conditions []string
 	var done []int

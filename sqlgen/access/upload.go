@@ -9,8 +9,8 @@ import (
 )
 
 // AdmitsUploads tells whether rules, joined by or, can admit an anonymous caller who
-// sends a file ahead of the call. Rows and inputs are not known then, and what looks at
-// them admits nobody; but a header, a setting of the server or the time may.
+// sends a file ahead of the call. Rows and inputs are not known then, and a rule about them
+// admits no caller; but a header, a setting of the server or the time may.
 func AdmitsUploads(rules []*schema.Rule) bool {
 	e := evaluator{class: Anonymous(), on: map[Subject]bool{}}
 	return slices.ContainsFunc(rules, func(r *schema.Rule) bool {
@@ -18,8 +18,8 @@ func AdmitsUploads(rules []*schema.Rule) bool {
 	})
 }
 
-// outcomes are the decided values that an expression can have at an upload. One that
-// looks at the row or an input may have neither.
+// outcomes are the decided values that an expression can have at an upload. An expression
+// about the row or an input may have neither.
 type outcomes struct {
 	mayHold, mayFail bool
 }
@@ -37,7 +37,7 @@ func (e *evaluator) atUpload(n expr.Node) outcomes {
 		operand := e.atUpload(n.Operand)
 		return outcomes{operand.mayFail, operand.mayHold}
 	case *expr.Compare:
-		// That an input must be there does not decide before it is.
+		// A test for an input does not decide before the input is known.
 		if expr.NullTested(n) != nil && looksAtCall(n) {
 			return outcomes{}
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// TestAdmitsUploads compares what is said of anonymous callers who upload with what is
-// expected, and with the decision for many such callers.
+// TestAdmitsUploads compares the decisions for anonymous uploads with the expected ones,
+// and with the decision for many such callers.
 func TestAdmitsUploads(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

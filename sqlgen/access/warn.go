@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// The codes of warnings that are this package's own. Others are the compiler's.
+// The codes of this package's own warnings. Others are the compiler's.
 const (
 	// ReachedAnonymously: an exposed action can be called without signing in.
 	ReachedAnonymously syntax.Code = "ReachedAnonymously"
@@ -18,7 +18,7 @@ const (
 	ClosedForAll syntax.Code = "ClosedForAll"
 )
 
-// Warning is something about an action that should be meant.
+// Warning is a property of an action that should be intended.
 type Warning struct {
 	Code    syntax.Code
 	Action  *schema.Action
@@ -28,10 +28,10 @@ type Warning struct {
 	Allowed bool     // whether an @allow of the action says that it is meant
 }
 
-// Warnings returns what should be meant about a matrix: which exposed actions
-// anonymous callers reach, which actions are closed for everyone, and of each
-// warning of the compiler that an action widens access, for whom it does. Those that
-// an action allows come last.
+// Warnings returns the properties of a matrix that should be intended: exposed actions that
+// anonymous callers reach, actions that are closed for all callers, and for each warning of
+// the compiler that an action widens access, the callers that it admits. Those that an
+// action allows come last.
 func Warnings(s *schema.Schema, m *Matrix, errs syntax.Errors) []Warning {
 	var warnings []Warning
 	for _, row := range m.Rows {
@@ -98,8 +98,8 @@ func alternatives(rules []*schema.Rule) string {
 	return strings.Join(texts, ", or ")
 }
 
-// widened returns the kinds whose own rules an action of this warning goes past;
-// none if the warning is about something else.
+// widened returns the kinds whose own rules an action of this warning bypasses; none for
+// other warnings.
 func widened(code syntax.Code) []schema.Kind {
 	switch code {
 	case schema.EmbedWidens, schema.FilterWidens, schema.LinkWidens, schema.UnionWidens:
@@ -120,9 +120,9 @@ func ownerOfRule(s *schema.Schema, at syntax.Span) *schema.Model {
 	panic(fmt.Sprintf("access: no model has a rule at %v", at))
 }
 
-// widening returns the actions that a warning is about: those of a union of which
-// it blames an arm, but for those that allow it, else the one in which it stands, which
-// is the last before it.
+// widening returns the actions of a warning: those of the union whose arm it blames, except
+// those that allow it, or else the action that contains it, the last one before its
+// place.
 func widening(m *Matrix, d *syntax.Diagnostic) []Row {
 	var rows []Row
 	var last *Row
@@ -149,8 +149,8 @@ func allows(a *schema.Action, d *syntax.Diagnostic) bool {
 	return slices.ContainsFunc(a.Allowed, func(w *syntax.Diagnostic) bool { return w.Code == d.Code && w.Span == d.Span })
 }
 
-// widens says for whom an action goes past the rules of a model, which the notes of the
-// warning point to.
+// widens returns the callers for whom an action bypasses the rules of a model. The notes of
+// the warning point to these rules.
 func (m *Matrix) widens(s *schema.Schema, d *syntax.Diagnostic, row Row, kinds []schema.Kind) Warning {
 	model := ownerOfRule(s, d.Notes[0].Span)
 	var rules []*schema.Rule

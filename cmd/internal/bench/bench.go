@@ -18,7 +18,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// timeLimit is how long a question may take.
+// timeLimit is the longest time for a question.
 const timeLimit = 10 * time.Second
 
 // Session sets a session up in which values are read and written as texts.
@@ -34,26 +34,26 @@ type Bench struct {
 	trouble  string
 }
 
-// New makes a bench for a database, to which the URL leads as its owner. The actions that
-// it explains read the variables of env.
+// New makes a bench for a database, with its owner's URL. The actions that it explains read
+// the variables of env.
 func New(url string, env []string) *Bench { return &Bench{url: url, env: env} }
 
-// Installed takes note of what is served now, and that nothing is the matter.
+// Installed notes the release that is served now, and that there is no trouble.
 func (b *Bench) Installed(c *sqlgen.Compiled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.compiled, b.trouble = c, ""
 }
 
-// Behind takes note of why the files as they are could not be installed, in words for
-// people. What was installed before is still served.
+// Behind notes why the current files could not be installed, in words for people. The
+// earlier release is still served.
 func (b *Bench) Behind(why string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.trouble = strings.TrimSpace(why)
 }
 
-// served returns what is served, or an error that says that nothing is.
+// served returns the served release, or an error that nothing is served.
 func (b *Bench) served() (*sqlgen.Compiled, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -63,7 +63,7 @@ func (b *Bench) served() (*sqlgen.Compiled, error) {
 	return b.compiled, nil
 }
 
-// Trouble returns why what is served is not what the project's files say; empty if it is.
+// Trouble returns why the served release differs from the project's files; empty if it does not.
 func (b *Bench) Trouble() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -75,7 +75,7 @@ func wrong(format string, args ...any) error {
 }
 
 // Ask answers a question. Its error is an *docs.WrongError if the question is wrong, or if the
-// database refuses what it asks for.
+// database refuses it.
 func (b *Bench) Ask(ctx context.Context, question string, input []byte) ([]byte, error) {
 	answer := map[string]func(context.Context, *asked) (any, error){
 		"models":  models,
@@ -117,7 +117,7 @@ func (b *Bench) Ask(ctx context.Context, question string, input []byte) ([]byte,
 	return text.Bytes(), nil
 }
 
-// asked is a question with what answers it.
+// asked is a question with its context.
 type asked struct {
 	*sqlgen.Compiled
 	conn  *pgx.Conn
@@ -125,7 +125,7 @@ type asked struct {
 	env   []string
 }
 
-// read reads the input of a question, which has no members but those of into.
+// read reads the input of a question, which has only the members of into.
 func (a *asked) read(into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(a.input))
 	decoder.DisallowUnknownFields()
@@ -146,7 +146,7 @@ func (a *asked) model(name string) (*schema.Model, error) {
 	return nil, wrong("there is no model %s", name)
 }
 
-// refuse says what the database refuses as what is wrong with the question.
+// refuse turns the database's refusal into an error of the question.
 func (a *asked) refuse(err error) error {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) {

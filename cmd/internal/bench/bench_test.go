@@ -48,7 +48,7 @@ func newBench(t *testing.T) *testBench {
 	return b
 }
 
-// ask asks what is not refused.
+// ask asks a question that must not be refused.
 func (b *testBench) ask(t *testing.T, question, input string) string {
 	t.Helper()
 	found, err := b.Ask(t.Context(), question, []byte(input))
@@ -58,7 +58,7 @@ func (b *testBench) ask(t *testing.T, question, input string) string {
 	return strings.TrimSpace(string(found))
 }
 
-// refused asks what is refused, and returns what for.
+// refused asks a question that must be refused, and returns the reason.
 func (b *testBench) refused(t *testing.T, question, input string) string {
 	t.Helper()
 	found, err := b.Ask(t.Context(), question, []byte(input))
@@ -161,7 +161,7 @@ func TestChanges(t *testing.T) {
 	}
 }
 
-// TestRows pages through rows in every order that there is, and filters them.
+// TestRows pages through rows in every order, and filters them.
 func TestRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -270,7 +270,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestExplained explains a call with its input, and says what is wrong with one.
+// TestExplained explains a call with its input, and reports errors in one.
 func TestExplained(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -297,7 +297,7 @@ func TestExplained(t *testing.T) {
 	}
 }
 
-// TestTrouble tells what is the matter until something is installed.
+// TestTrouble reports the trouble until something is installed.
 func TestTrouble(t *testing.T) {
 	t.Parallel()
 	b := bench.New("postgres://nowhere", nil)

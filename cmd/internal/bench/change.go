@@ -39,7 +39,7 @@ func insert(ctx context.Context, a *asked) (any, error) {
 }
 
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
-// name its id, its times and its number of a sequence too. Its error is an *docs.WrongError if the values are wrong, or if
+// also name its id, its times and its number of a sequence. Its error is an *docs.WrongError if the values are wrong, or if
 // the database refuses them.
 func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model string, values map[string]any) error {
 	a := &asked{Compiled: compiled}
@@ -123,7 +123,7 @@ func (a *asked) change() (in changeInput, m *schema.Model, err error) {
 	return in, m, mayChange(m, in.Values, func(f *schema.Field) bool { return fieldOf(f).Editable })
 }
 
-// mayChange finds the first of the values that is of no field, or of one that is not changed
+// mayChange finds the first value of an unknown field, or of one that cannot be changed
 // directly.
 func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.Field) bool) error {
 	names := make([]string, 0, len(values))

@@ -1,8 +1,8 @@
-// Package bench is what the pages for developers can do in development, and nowhere else:
-// read and change the rows of the database as its owner, explain calls, and tell what is
-// the matter with the project's files.
+// Package bench serves the pages for developers in development only: it reads and changes
+// the rows of the database as its owner, explains calls, and reports the trouble with the
+// project's files.
 //
-// In come questions of the pages, as JSON, and what the loop of sternpost dev has compiled
-// last; out come answers as JSON. Who may ask is not decided here: package server/docs lets
-// nobody through but the pages themselves, on the developer's machine.
+// Its input is questions of the pages, as JSON, and the last compilation of sternpost dev;
+// its output is answers as JSON. It does not check who asks: package server/docs admits
+// only the pages themselves, on the developer's machine.
 package bench

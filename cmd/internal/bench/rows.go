@@ -44,8 +44,8 @@ type cursor struct {
 	ID    string  `json:"id"`
 }
 
-// page is some rows, each a value for each field; a number is a text, so that none of it
-// is lost on the way.
+// page is some rows, each a value for each field; a number is a text, so that it keeps all
+// its digits.
 type page struct {
 	Rows   []map[string]any  `json:"rows"`
 	Labels map[string]string `json:"labels"` // of the rows that fields lead to, by id
@@ -126,7 +126,7 @@ type rowInput struct {
 	ID    string `json:"id"`
 }
 
-// oneRow is a row with what leads to it.
+// oneRow is a row with the relations that lead to it.
 type oneRow struct {
 	Values  map[string]any    `json:"values"`
 	Labels  map[string]string `json:"labels"`
@@ -174,7 +174,7 @@ func row(ctx context.Context, a *asked) (any, error) {
 	return one, err
 }
 
-// column returns the field of that name that is a column whose values are read.
+// column returns the field of that name, if it is a column with readable values.
 func column(m *schema.Model, name string) (*schema.Field, error) {
 	f := m.Field(name)
 	if f == nil || !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
@@ -185,10 +185,10 @@ func column(m *schema.Model, name string) (*schema.Field, error) {
 
 func table(m *schema.Model) string { return pg.Qualified("app", m.Table) }
 
-// key is what rows are compared by that are ordered by a field.
+// key is the expression that orders rows by a field.
 func key(f *schema.Field) string { return "t." + pg.Ident(f.Column) }
 
-// selected lists what is read of a row: of what is write-only, whether there is something.
+// selected lists the read columns of a row: for write-only ones, whether there is a value.
 func selected(m *schema.Model) string {
 	var list []string
 	for _, f := range m.Fields {
@@ -212,7 +212,7 @@ func selected(m *schema.Model) string {
 	return strings.Join(list, ", ")
 }
 
-// collect reads rows whose last column is what they are ordered by.
+// collect reads rows whose last column is the key of their order.
 func collect(ctx context.Context, tx pgx.Tx, m *schema.Model, statement string, arguments []any) (found []map[string]any, keys []*string, err error) {
 	result, err := tx.Query(ctx, statement, arguments...)
 	if err != nil {
@@ -280,8 +280,8 @@ func (q *query) filter(m *schema.Model, f filter) (string, error) {
 	return "", wrong("%s has no filter %s", f.Field, f.Operator)
 }
 
-// behind writes that a row comes after a place in the order. Rows without a value are the
-// last ones.
+// behind writes the condition that a row comes after a place in the order. Rows without a
+// value come last.
 func (q *query) behind(by *schema.Field, isDescending bool, after *cursor) string {
 	sign := ">"
 	if isDescending {
@@ -305,7 +305,7 @@ func where(conditions []string) string {
 	return " where " + strings.Join(conditions, " and ")
 }
 
-// labels looks up by what people know the rows to which fields lead.
+// labels looks up the labels of the rows to which fields lead.
 func labels(ctx context.Context, tx pgx.Tx, m *schema.Model, found []map[string]any, into map[string]string) error {
 	for _, f := range m.Fields {
 		if f.FKOf == nil {

@@ -99,8 +99,8 @@ func fieldOf(f *schema.Field) field {
 }
 
 // label chooses the field by which people know a row: one that is called so, or else the
-// first text that is unique, or else the first text. The label is shown wherever a row is named,
-// so it is not hidden.
+// first text that is unique, or else the first text. The label is shown wherever a row is
+// named, so it is not hidden.
 func label(m *schema.Model) string {
 	isText := func(f *schema.Field) bool {
 		return f.IsShown() && f.Type.Kind == expr.Text && !f.Type.Array
@@ -118,7 +118,7 @@ func label(m *schema.Model) string {
 	return "id"
 }
 
-// idPath is where the id of a row is in the input of an action that takes one.
+// idPath is the place of a row's id in the input of an action.
 func idPath(a *schema.Action) string {
 	for _, in := range a.Reads {
 		if in.Explicit || len(in.Path) != 1 || in.Path[0].Name != "id" {
@@ -134,7 +134,7 @@ func idPath(a *schema.Action) string {
 	return ""
 }
 
-// ids says to rows of which models the implicit inputs of an action lead.
+// ids returns the models to whose rows the implicit inputs of an action lead.
 func ids(a *schema.Action) map[string]string {
 	found := map[string]string{}
 	add := func(inputs []*schema.Input, prefix string) {

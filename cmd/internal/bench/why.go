@@ -82,8 +82,8 @@ func (a *asked) readInput(action string, body []byte) ([]byte, error) {
 	return ReadInput(a.Compiled, action, body)
 }
 
-// ReadInput checks the body of a request for an action that there is as the server does, and
-// returns what its function would get. Its error is an *docs.WrongError if it is refused.
+// ReadInput checks the body of a request for an existing action as the server does, and
+// returns the input of its function. Its error is an *docs.WrongError if it is refused.
 func ReadInput(compiled *sqlgen.Compiled, action string, body []byte) ([]byte, error) {
 	reader, err := input.Compile(compiled.Manifest.Schemas, compiled.Manifest.Action(action).Input)
 	if err != nil {

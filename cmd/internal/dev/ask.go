@@ -16,8 +16,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// readLines hands on what a person types, line by line. It returns nil if there is
-// nobody to read from.
+// readLines passes on the lines that a person types. It returns nil without a person to
+// read from.
 func readLines(ctx context.Context, in io.Reader) <-chan string {
 	if in == nil {
 		return nil
@@ -37,7 +37,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 	return lines
 }
 
-// question asks about the changes of one turn that would lose something, one by one.
+// question asks about the changes of one turn that would lose data, one by one.
 type question struct {
 	refused   []*diff.Refusal
 	at        int // which of them is asked about
@@ -46,7 +46,7 @@ type question struct {
 	renames   []diff.Rename
 }
 
-// refused says what would be lost, and asks about it or says how to go on.
+// refused reports the possible loss, and asks about it or says how to go on.
 func (l *loop) refused(e *install.RefusedError) {
 	l.say("%v\nnothing was changed, and what was served before is still served.", e)
 	decidable := !slices.ContainsFunc(e.Refused, func(r *diff.Refusal) bool { return len(choices(r)) == 0 })
@@ -61,7 +61,7 @@ func (l *loop) refused(e *install.RefusedError) {
 	}
 }
 
-// command is how to run dev again so that changes may be made.
+// command is the command that runs dev again and allows changes.
 func (l *loop) command(refused []*diff.Refusal) string {
 	text := "sternpost dev"
 	for _, r := range refused {
@@ -99,14 +99,14 @@ func (q *question) isSettled(r *diff.Refusal) bool {
 	})
 }
 
-// choice is an answer that a question takes.
+// choice is a possible answer to a question.
 type choice struct {
 	key  string
 	text string
 	take func(q *question)
 }
 
-// choices are what can be done about a refused change, but for leaving it.
+// choices are the ways to treat a refused change, except leaving it.
 func choices(r *diff.Refusal) []choice {
 	var list []choice
 	if r.Allow != "" {
@@ -128,7 +128,7 @@ func choices(r *diff.Refusal) []choice {
 	return list
 }
 
-// dropText says what it means to allow a change.
+// dropText says the effect of allowing a change.
 func dropText(r *diff.Refusal) string {
 	switch kind, _, _ := strings.Cut(r.Allow, ":"); kind {
 	case "type":
@@ -141,7 +141,7 @@ func dropText(r *diff.Refusal) string {
 	return "drop it"
 }
 
-// ask asks about the change at hand.
+// ask asks about the current change.
 func (l *loop) ask() {
 	r := l.question.refused[l.question.at]
 	l.say("\n%s %s", r.Object, r.Change)
@@ -152,7 +152,7 @@ func (l *loop) ask() {
 	fmt.Fprint(l.options.Out, "> ")
 }
 
-// answer takes a line that a person has typed, and goes on when all is answered.
+// answer takes a typed line, and goes on when all is answered.
 func (l *loop) answer(ctx context.Context, line string) *turnOutcome {
 	q := l.question
 	if q == nil {
@@ -201,8 +201,8 @@ func (l *loop) answer(ctx context.Context, line string) *turnOutcome {
 	return outcome
 }
 
-// forget gives up what was allowed once it has been used, so that it is asked about
-// again the next time.
+// forget drops an allowance once it has been used, so that the next such change is
+// asked about again.
 func (l *loop) forget(plan *diff.Plan) {
 	l.options.Allow = slices.DeleteFunc(slices.Clone(l.options.Allow), func(name string) bool {
 		return !slices.Contains(plan.Unused, name)
@@ -212,7 +212,7 @@ func (l *loop) forget(plan *diff.Plan) {
 	})
 }
 
-// tellLost says what went with a change, so that nothing goes unseen.
+// tellLost reports the data that a change removed.
 func (l *loop) tellLost(plan *diff.Plan) {
 	for _, s := range plan.Steps {
 		switch c := s.Change.(type) {
@@ -250,7 +250,7 @@ func lost(s *diff.Step, what string) string {
 	return fmt.Sprintf(", with %d %ss", s.Rows, what)
 }
 
-// tellDrift says what was changed by hand in the database, once.
+// tellDrift reports manual changes in the database, once.
 func (l *loop) tellDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database) {
 	drift, err := install.ReadDrift(ctx, conn, db)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package dev runs a project for the one who writes it: a Postgres of its own,
-// a server, and a loop that compiles and installs again after each change.
+// Package dev runs a project for its developer: a Postgres of its own, a server, and a
+// loop that compiles and installs again after each change.
 package dev
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Options say what to run, and how to talk about it.
+// Options say what to run, and how to report it.
 type Options struct {
 	Dir    string        // the project's folder
 	Config config.Config // of the server, in development mode
@@ -48,9 +48,9 @@ type Options struct {
 	Yes       bool            // whether a database that others may use is used without asking
 }
 
-// Run serves the project until ctx ends and then stops everything it started. A
-// schema with errors does not end it: the errors are shown, and what was served
-// before goes on being served.
+// Run serves the project until ctx ends and then stops everything it started. A schema
+// with errors does not end it: the errors are shown, and the earlier release is still
+// served.
 func Run(ctx context.Context, o Options) error {
 	if _, err := sqlgen.ReadProject(o.Dir); err != nil {
 		return err
@@ -88,8 +88,8 @@ func Run(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	// The first installation comes before the server asks for a release, so that
-	// nobody meets a server without one; errors in it are shown like any other.
+	// The first installation comes before the server asks for a release, so that no client
+	// meets a server without one; errors in it are shown like any other.
 	installed := l.turn(ctx)
 	if installed == nil {
 		l.migrate(ctx)
@@ -129,7 +129,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 }
 
-// withKeys completes settings by the keys of a home that they lack.
+// withKeys adds the missing keys of a home to settings.
 func withKeys(settings config.Config, home string) (config.Config, error) {
 	var err error
 	if settings.SigningKey == "" {
@@ -154,8 +154,8 @@ func (l *loop) installed(ctx context.Context, settings config.Config, outcome *t
 	}
 }
 
-// waitReady waits until the server is ready, but not for long: what keeps it from
-// that is in its log.
+// waitReady waits a short time until the server is ready: the reason of a delay is in its
+// log.
 func waitReady(ctx context.Context, url string) {
 	for range 30 {
 		if response, err := http.Get(url); err == nil {
@@ -188,7 +188,7 @@ type loop struct {
 	seeding  seeding
 }
 
-// warning is what a warning says, wherever the lines around it have moved it to.
+// warning is the text of a warning, regardless of its line.
 type warning struct {
 	code    syntax.Code
 	message string
@@ -215,8 +215,8 @@ func (l *loop) unseen(errs syntax.Errors) (fresh syntax.Errors, known int) {
 	return fresh, known
 }
 
-// adminListener takes the address of the metrics. Nobody who writes a schema waits
-// for those: where the port is in use, as by a second project, there are none.
+// adminListener takes the address of the metrics. A developer does not wait for those: if
+// the port is in use, as by a second project, there are none.
 func (l *loop) adminListener(settings *config.Config) net.Listener {
 	if settings.AdminPort == 0 {
 		return nil
@@ -230,8 +230,8 @@ func (l *loop) adminListener(settings *config.Config) net.Listener {
 	return listener
 }
 
-// turn compiles and installs once and says what came of it, in the terminal and on the
-// pages. It returns nil when nothing could be installed.
+// turn compiles and installs once and reports the outcome, in the terminal and on the
+// pages. It returns nil if nothing could be installed.
 func (l *loop) turn(ctx context.Context) *turnOutcome {
 	l.said.Reset()
 	outcome := l.build(ctx)
@@ -244,8 +244,8 @@ func (l *loop) turn(ctx context.Context) *turnOutcome {
 	return outcome
 }
 
-// show shows diagnostics: those that are fresh in the terminal, and the errors of all on the
-// pages, which keep showing them.
+// show shows diagnostics: the fresh ones in the terminal, and all errors on the pages,
+// which keep showing them.
 func (l *loop) show(all, fresh syntax.Errors) {
 	syntax.Render(l.options.Out, fresh, syntax.Options{Color: l.options.Color, Max: l.options.Max})
 	var errs syntax.Errors
@@ -257,7 +257,7 @@ func (l *loop) show(all, fresh syntax.Errors) {
 	syntax.Render(&l.said, errs, syntax.Options{Max: l.options.Max})
 }
 
-// build compiles and installs once and says what came of it.
+// build compiles and installs once and reports the outcome.
 func (l *loop) build(ctx context.Context) *turnOutcome {
 	began := time.Now()
 	project, err := l.readProject()
@@ -334,8 +334,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 	return &turnOutcome{compiled}
 }
 
-// readProject reads the project, and first writes the files of custom code that it
-// lacks.
+// readProject reads the project, after writing its missing files of custom code.
 func (l *loop) readProject() (*sqlgen.Project, error) {
 	project, err := sqlgen.ReadProject(l.options.Dir)
 	if err != nil {
@@ -355,7 +354,7 @@ func (l *loop) readProject() (*sqlgen.Project, error) {
 	return sqlgen.ReadProject(l.options.Dir)
 }
 
-// wayOut says what can be done about rows that do not fit the schema.
+// wayOut says how to treat rows that do not fit the schema.
 func wayOut(misfit *install.RowsError) string {
 	if misfit.Cause.Code == "23502" { // not null
 		return "Give a new required field a @default or make it optional,\nor change the rows"
@@ -363,7 +362,7 @@ func wayOut(misfit *install.RowsError) string {
 	return "Put it back, or change the rows"
 }
 
-// startOver says how to come to an empty database, if it is ours to say.
+// startOver says how to empty the database, if it is ours.
 func (l *loop) startOver() string {
 	if l.database.DataDir() == "" {
 		return ""
@@ -371,7 +370,7 @@ func (l *loop) startOver() string {
 	return ",\nor stop and start over with an empty database" + l.resetCommand()
 }
 
-// resetCommand is what empties the database, behind a colon, if it is ours.
+// resetCommand is the command that empties the database, behind a colon, if it is ours.
 func (l *loop) resetCommand() string {
 	if l.database.DataDir() == "" {
 		return ""
@@ -379,13 +378,13 @@ func (l *loop) resetCommand() string {
 	return ": sternpost reset" + l.dirArgument()
 }
 
-// turnOutcome is what a turn leaves when it succeeds.
+// turnOutcome is the result of a successful turn.
 type turnOutcome struct {
 	compiled *sqlgen.Compiled
 }
 
-// migrate brings the platform up to date where no release did, since the server needs
-// it to wait for one. A database that is away the turn before has told already.
+// migrate updates the platform if no release did, since the server needs it to wait for
+// one. If the database is away, the turn before has reported it.
 func (l *loop) migrate(ctx context.Context) {
 	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
@@ -411,7 +410,7 @@ func (l *loop) say(format string, args ...any) {
 	fmt.Fprintf(io.MultiWriter(l.options.Out, &l.said), format+"\n", args...)
 }
 
-// greet says where things are and what to try.
+// greet says the addresses and the requests to try.
 func (l *loop) greet(settings config.Config, database *postgres.Server, installed *turnOutcome) {
 	if installed == nil {
 		l.say("waiting for a change in %s that can be installed", l.options.Dir)
@@ -441,7 +440,7 @@ func (l *loop) greet(settings config.Config, database *postgres.Server, installe
 	l.say("")
 }
 
-// homeName is where a project keeps what development needs: data, files, keys.
+// homeName is the folder for the data, files and keys of development.
 const homeName = ".sternpost"
 
 // makeHome makes that folder and keeps it out of version control.

@@ -11,12 +11,12 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// errNotOurs is returned for a database that others may use, when nobody can be asked.
+// errNotOurs is returned for a database that others may use, without a person to ask.
 var errNotOurs = errors.New("sternpost dev does not use this database without being asked to: give --yes if it may, " +
 	"or name another one, or none and dev starts its own")
 
-// mayUse looks at a database that was given, and asks before it uses one that others
-// may use too.
+// mayUse looks at a given database, and asks before it uses one that others may use
+// too.
 func (l *loop) mayUse(ctx context.Context) (bool, error) {
 	concerns, err := l.concerns(ctx)
 	if err != nil || len(concerns) == 0 {
@@ -45,8 +45,8 @@ func (l *loop) mayUse(ctx context.Context) (bool, error) {
 }
 
 // concerns says why others may use the database: a server serves it, its release was
-// not installed by dev, or it holds what Sternpost has not made. The last counts only
-// before the first release: anyone who let dev install one has been asked.
+// not installed by dev, or it holds objects of others. The last counts only before the
+// first release: a person who let dev install one has been asked.
 func (l *loop) concerns(ctx context.Context) ([]string, error) {
 	conn, err := postgres.Connect(ctx, l.database.URL())
 	if err != nil {
@@ -105,11 +105,11 @@ func (l *loop) concerns(ctx context.Context) ([]string, error) {
 	return list, nil
 }
 
-// maxOthers is how many objects are named that Sternpost has not made.
+// maxOthers is the number of named objects that Sternpost has not made.
 const maxOthers = 5
 
-// serversSQL counts the sessions of logins that may serve. A superuser, and anyone who runs
-// dev, may do so without being a server.
+// serversSQL counts the sessions of logins that may serve. A superuser, and a developer who
+// runs dev, may do so without being a server.
 const serversSQL = `
 select count(*)
 from pg_stat_activity
@@ -119,7 +119,7 @@ where pg_stat_activity.datname = current_database()
   and not pg_roles.rolsuper
   and exists (select from pg_roles as server where server.rolname = 'sternpost_server' and pg_has_role(pg_roles.oid, server.oid, 'member'))`
 
-// othersSQL names what is not Sternpost's, nor Postgres', nor an extension's.
+// othersSQL names the objects that are not Sternpost's, Postgres' or an extension's.
 const othersSQL = `
 with others as (
   select 'pg_class'::regclass as catalog, pg_class.oid, pg_class.relnamespace as namespace

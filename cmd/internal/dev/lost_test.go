@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestTellLost tells what a change does to rows: computed fields of a renamed model are not lost, and columns that
-// serve computed fields are none of the user's.
+// TestTellLost reports the effect of a change on rows: computed fields of a renamed model are not lost, and columns
+// that serve computed fields are not the user's.
 func TestTellLost(t *testing.T) {
 	t.Parallel()
 	const old = `

@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/diff"
 )
 
-// writeRename writes a @renamed into the schema, behind the declaration that it is about.
+// writeRename writes a @renamed into the schema, behind its declaration.
 func writeRename(dir string, r diff.Rename) error {
 	file, line, column, err := parsePlace(r.Place)
 	if err != nil {
@@ -49,7 +49,7 @@ func writeRename(dir string, r diff.Rename) error {
 	return nil
 }
 
-// declarationPattern matches a declaration however it is spaced: title Text[]?.
+// declarationPattern matches a declaration with any spacing: title Text[]?.
 func declarationPattern(declaration string) string {
 	field, typ, _ := strings.Cut(declaration, " ")
 	pattern := `\A` + regexp.QuoteMeta(field) + `\s+`

@@ -14,9 +14,9 @@ type request struct {
 	command string
 }
 
-// sample returns up to three requests that work as printed: a create that needs
-// no other record, a list that needs no filter, and a request that is refused, to
-// see what an error looks like. Anyone who tries them has not signed in.
+// sample returns up to three requests that work as printed: a create that needs no other
+// record, a list that needs no filter, and a request that is refused, to see what an
+// error looks like. They are made without a login.
 func sample(m *release.Manifest, baseURL string) []request {
 	if len(m.APIs) == 0 {
 		return nil
@@ -73,8 +73,8 @@ func exampleOf(schemas release.Schemas, component string) (string, bool) {
 	return example(schemas, s, "")
 }
 
-// example makes a value that satisfies a published schema, leaving out what may
-// be left out. It cannot when the id of another record is asked for.
+// example makes a value that satisfies a published schema, without optional parts. It
+// cannot make one that needs the id of another record.
 func example(schemas release.Schemas, s *release.JSONSchema, name string) (string, bool) {
 	s, _, err := schemas.Resolve(s)
 	if err != nil {

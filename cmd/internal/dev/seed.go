@@ -16,8 +16,8 @@ type seeding struct {
 	isDone   bool   // or cannot be done any more
 }
 
-// seed fills the database, if it is empty and the project has seeds. What is wrong with them
-// is told, and may be mended by the next change.
+// seed fills the database, if it is empty and the project has seeds. It reports errors in
+// them, which the next change may fix.
 func (l *loop) seed(ctx context.Context, installed *turnOutcome) {
 	if l.seeding.isDone {
 		return
@@ -62,7 +62,7 @@ func (l *loop) seed(ctx context.Context, installed *turnOutcome) {
 	}
 }
 
-// seedFailed says why seeds were not written, and what of them was.
+// seedFailed says why seeds were not written, and which part of them was.
 func (l *loop) seedFailed(err error, result seed.Result) {
 	l.say("%v", err)
 	if result.IsKept {

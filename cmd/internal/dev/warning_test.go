@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestUnseen compiles again and again: a warning is shown when it comes, and once more
-// when it comes back.
+// TestUnseen compiles again and again: a warning is shown when it appears, and again
+// when it reappears.
 func TestUnseen(t *testing.T) {
 	t.Parallel()
 	l := &loop{}

@@ -1,4 +1,4 @@
-// Package newfile writes files of a project that must not be there yet.
+// Package newfile writes files of a project that must not exist yet.
 package newfile
 
 import (
@@ -7,8 +7,7 @@ import (
 	"path/filepath"
 )
 
-// Write writes a file, and the folders it lies in. It fails with os.ErrExist if there
-// is one of that name.
+// Write writes a file and its folders. It fails with os.ErrExist if the file exists.
 func Write(name string, text []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
 		return err

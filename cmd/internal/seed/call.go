@@ -15,7 +15,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
-// client makes calls. None takes longer than a server lets it.
+// client makes calls, with the longest time that a server allows.
 var client = &http.Client{Timeout: time.Minute}
 
 // pathOf returns the path of an action in the first API that exposes it; empty if none does.
@@ -35,7 +35,7 @@ func (c Call) body() []byte {
 	return c.Input
 }
 
-// make makes the call as an identity; as nobody, if that is empty.
+// make makes the call as an identity; anonymously, if that is empty.
 func (c Call) make(ctx context.Context, to Target, identity string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, to.Address+pathOf(to.Compiled, c.Action), bytes.NewReader(c.body()))
 	if err != nil {

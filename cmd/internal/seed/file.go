@@ -30,7 +30,7 @@ type File struct {
 	Calls      []Call     `json:"calls"`
 }
 
-// Identity can sign in with its password.
+// Identity can log in with its password.
 type Identity struct {
 	ID       string `json:"id"` // empty means that it gets one
 	Email    string `json:"email"`
@@ -44,13 +44,13 @@ type Call struct {
 	Input  json.RawMessage `json:"input"` // nil means {}
 }
 
-// table is the rows of a model.
+// table holds the rows of a model.
 type table struct {
 	model string
 	rows  []map[string]any
 }
 
-// tables are rows by their models, in the order in which the file has them.
+// tables are rows by their models, in the order of the file.
 type tables []table
 
 // UnmarshalJSON reads an object of lists.
@@ -74,7 +74,7 @@ func (t *tables) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// fileError is what is wrong with a file, and where.
+// fileError is an error in a file, with its place.
 type fileError struct{ file, place, message string }
 
 func (e *fileError) Error() string {
@@ -122,7 +122,7 @@ func Read(dir string) ([]File, error) {
 	return files, nil
 }
 
-// parse reads a file in JSON, which has no members but those of File.
+// parse reads a file in JSON, which has only the members of File.
 func (f *File) parse(text []byte) error {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -145,7 +145,7 @@ func (f *File) parse(text []byte) error {
 	return nil
 }
 
-// position says where a character of a text is, as line:column.
+// position returns the place of a character in a text, as line:column.
 func position(text string, at int) string {
 	before := []rune(text)
 	before = before[:min(max(at, 0), len(before))]
@@ -159,7 +159,7 @@ func position(text string, at int) string {
 	return fmt.Sprintf("%d:%d", line, column)
 }
 
-// check finds what is wrong before anything is written.
+// check finds errors before anything is written.
 func (f *File) check(compiled *sqlgen.Compiled) error {
 	for i, identity := range f.Identities {
 		place := fmt.Sprintf("identities[%d]", i)

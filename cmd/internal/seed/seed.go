@@ -1,8 +1,8 @@
-// Package seed fills an empty database of development with what the files in a project's
-// folder seed say: identities that can sign in, rows, and calls of actions; or SQL.
+// Package seed fills an empty database of development from the files in a project's folder
+// seed: identities that can log in, rows, and calls of actions; or SQL.
 //
-// What all files write as the owner is one transaction: it is there as a whole or not at all.
-// Then the calls are made, one after the other, as clients make them.
+// All that files write as the owner is one transaction: it is written completely or not at
+// all. Then the calls are made, one after the other, as clients make them.
 package seed
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// Target is what is filled.
+// Target is the database and server to fill.
 type Target struct {
 	DatabaseURL string // for its owner
 	Compiled    *sqlgen.Compiled
@@ -31,14 +31,14 @@ type Target struct {
 	Tokens      *auth.Tokens
 }
 
-// Result is what became of seeds.
+// Result is the outcome of seeds.
 type Result struct {
 	Identities, Rows, Calls, Scripts int
 	IsFull                           bool // the database had rows, or is not one of development: nothing was done
 	IsKept                           bool // what is counted here is in the database, whether there is an error or not
 }
 
-// String lists what was written.
+// String lists the written seeds.
 func (r Result) String() string {
 	var parts []string
 	count := func(n int, one, many string) {
@@ -59,9 +59,8 @@ func (r Result) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Apply writes what files say into a database without rows. An error in a file is found
-// before anything is written, or undoes what was written; only a call that is refused leaves
-// what came before it.
+// Apply writes seeds into a database without rows. It finds an error in a file before it
+// writes, or undoes what it wrote; only a refused call leaves the writes before it.
 func Apply(ctx context.Context, files []File, to Target) (Result, error) {
 	for _, f := range files {
 		if err := f.check(to.Compiled); err != nil {
@@ -108,8 +107,8 @@ func Apply(ctx context.Context, files []File, to Target) (Result, error) {
 	return r, nil
 }
 
-// isFull tells whether a database has rows, or is not one of development: what something
-// else than sternpost dev has installed a release in is not.
+// isFull tells whether a database has rows, or is not one of development: one with a release
+// that sternpost dev has not installed.
 func isFull(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled) (bool, error) {
 	conditions := []string{"exists (select from platform.release where not release.by_dev)"}
 	for _, m := range compiled.Schema.Models {
@@ -122,7 +121,7 @@ func isFull(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled) (bool, er
 	return is, nil
 }
 
-// deferred says what is found at the end of the transaction only.
+// deferred says which error is found only at the end of the transaction.
 func deferred(err error) error {
 	var raised *pgconn.PgError
 	var told *fileError
@@ -171,7 +170,7 @@ func (w *writer) write(ctx context.Context, f File) error {
 	return nil
 }
 
-// order says what to do about a row that names one which is not there.
+// order says how to treat a row that names a missing one.
 func (w *writer) order(err error) string {
 	if strings.Contains(err.Error(), "violates foreign key constraint") {
 		return "; a row comes after those that it names"
@@ -179,7 +178,7 @@ func (w *writer) order(err error) string {
 	return ""
 }
 
-// identity makes an identity that signs in with its password, and whose address is proven.
+// identity makes an identity that logs in with its password, with a proven address.
 func (w *writer) identity(ctx context.Context, identity Identity) error {
 	email, _ := auth.ParseEmail(identity.Email)
 	hash, err := w.passwords.Hash(ctx, identity.Password)
@@ -221,7 +220,7 @@ func (w *writer) run(ctx context.Context, f File) error {
 	return nil
 }
 
-// findCallers finds the ids of those whom calls name by an e-mail address or an id.
+// findCallers finds the ids of the callers that calls name by an e-mail address or an id.
 func findCallers(ctx context.Context, tx pgx.Tx, files []File, into map[string]string) error {
 	for _, f := range files {
 		for i, c := range f.Calls {

@@ -103,8 +103,8 @@ func count(t *testing.T, db *pgtest.DB) string {
 	return found
 }
 
-// TestRefused tells of each wrong seed what is wrong and where, and writes nothing of it, nor of the right
-// one that is written before it.
+// TestRefused reports the error of each wrong seed with its place, and writes nothing of it, nor of the right
+// one before it.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	to, db := newTarget(t)
@@ -163,7 +163,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestApply writes files in the order of their names, and makes calls as those whom they name.
+// TestApply writes files in the order of their names, and makes calls as the named callers.
 func TestApply(t *testing.T) {
 	t.Parallel()
 	to, db := newTarget(t)
@@ -226,7 +226,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestNotDevelopment leaves an empty database alone in which something else than dev has installed a release.
+// TestNotDevelopment leaves an empty database alone if dev has not installed its release.
 func TestNotDevelopment(t *testing.T) {
 	t.Parallel()
 	to, db := newTarget(t)

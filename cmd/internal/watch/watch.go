@@ -15,13 +15,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
-// quiet is how long files must have stayed as they are before they are read:
-// editors write a file in several steps.
+// quiet is how long files must stay unchanged before they are read: editors write a
+// file in several steps.
 const quiet = 100 * time.Millisecond
 
-// Project reports changes of the files of the project in a folder, and of all files in the
-// folders of it that also names, until ctx ends. Several changes within a short time are
-// reported once.
+// Project reports changes of the files of the project in a folder, and of all files in its
+// folders that also names, until ctx ends. It reports several changes within a short time
+// once.
 func Project(ctx context.Context, dir string, also ...string) (<-chan struct{}, error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
