@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Check reports what is wrong with files of custom code: what Postgres' grammar does not
-// take, what does more than make functions, and what sets what belongs to the platform.
+// Check reports errors in files of custom code: text that Postgres' grammar refuses,
+// statements that do not make functions, and settings of the platform.
 func Check(files []*syntax.Source, errs *syntax.Errors) {
 	for _, f := range files {
 		if isKnown(f.Text) {
@@ -55,7 +55,7 @@ func (c *checker) check() {
 	c.settings(whole(text), tokens)
 }
 
-// isEncoded reports what is not a text: the grammar would read it up to there.
+// isEncoded reports bytes that are not text: the grammar would read up to them.
 func (c *checker) isEncoded() bool {
 	text := c.file.Text
 	for at := 0; at < len(text); {
@@ -73,7 +73,7 @@ func (c *checker) isEncoded() bool {
 	return true
 }
 
-// refuse reports what the grammar says of the file.
+// refuse reports the grammar's error about the file.
 func (c *checker) refuse(r *refusal, text string) {
 	at := r.offset(text)
 	end := WordEnd([]byte(text), at)
@@ -84,8 +84,8 @@ func (c *checker) refuse(r *refusal, text string) {
 	c.errs.Add(syntax.Syntax, c.span(at, end), r.message)
 }
 
-// variables reports what psql would replace by the value of a variable of its own, when
-// it runs the script that the compiler prints.
+// variables reports words that psql would replace by its own variables when it runs the
+// script that the compiler prints.
 func (c *checker) variables(tokens []token) {
 	for i, t := range tokens[:max(0, len(tokens)-1)] {
 		next := tokens[i+1]
@@ -96,7 +96,7 @@ func (c *checker) variables(tokens []token) {
 	}
 }
 
-// body checks the syntax of a body in SQL. One in another language is for the database.
+// body checks the syntax of a body in SQL. The database checks other languages.
 func (c *checker) body(s statement, text string) {
 	if s.make == nil || s.make.language() != "sql" {
 		return
@@ -116,7 +116,7 @@ func (c *checker) span(start, end int) syntax.Span {
 	return syntax.Span{File: c.file, Start: c.file.Place(start), End: c.file.Place(end)}
 }
 
-// WordEnd returns where the word ends that begins at a place of a text.
+// WordEnd returns the end of the word that begins at a place of a text.
 func WordEnd(text []byte, at int) int {
 	end := at
 	for end < len(text) && isPartOfWord(text[end]) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// found returns what is wrong with a file, one line each.
+// found returns the errors in a file, one a line.
 func found(text string) []string {
 	var errs syntax.Errors
 	file := &syntax.Source{Name: "functions/a.sql", Text: []byte(text)}
@@ -23,10 +23,10 @@ func found(text string) []string {
 	return lines
 }
 
-// head begins a function whose body follows.
+// head begins a function. Its body follows.
 const head = "create function functions.a() returns int\nlanguage "
 
-// TestCodeThatIsTaken holds that functions are taken, however they are written.
+// TestCodeThatIsTaken tests that functions are accepted in every spelling.
 func TestCodeThatIsTaken(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -99,8 +99,8 @@ func TestCodeThatIsRefused(t *testing.T) {
 	}
 }
 
-// TestSettings holds that code which sets what belongs to the platform is found, however
-// it is written, and that nothing else is.
+// TestSettings tests that code that sets the platform's settings is found in every
+// spelling, and that nothing else is.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	body := func(language, text string) string { return head + language + " as $f$\n" + text + "\n$f$;" }
@@ -151,8 +151,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestUnguardedCode holds that code is warned of where it names what row security does not
-// bind, and where it enters another call.
+// TestUnguardedCode tests the warnings for code that names objects that row security does
+// not bind, and for code that enters another call.
 func TestUnguardedCode(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -186,7 +186,7 @@ func TestUnguardedCode(t *testing.T) {
 	}
 }
 
-// TestPlaces holds that what is found in quotes within quotes is told at its place.
+// TestPlaces tests that errors in quotes within quotes are reported at their places.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	text := head + "plpgsql as '\nbegin\n  execute ''select ''''é'''', set_config(''''sternpost.action'''', ''''x'''', true)''; end';"

@@ -11,17 +11,17 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// one lets one text at a time be read. The parser makes a machine for each that is read
-// meanwhile, of 250 MiB while it is made, and keeps them all.
+// one makes texts be read one at a time. The parser makes a machine of 250 MiB for each
+// concurrent text, and keeps them all.
 var one sync.Mutex
 
-// refusal is what the grammar says of a text that it does not take.
+// refusal is the grammar's error about a text.
 type refusal struct {
 	message string
 	at      int // the place, counted in characters from 1; 0 means unknown
 }
 
-// offset returns the byte of a text at which it is refused.
+// offset returns the byte of a text at which the error is.
 func (r *refusal) offset(text string) int {
 	at := 0
 	for range r.at - 1 {
@@ -64,10 +64,10 @@ func parse(text string) ([]tree, *refusal) {
 	return read.Statements, nil
 }
 
-// kind is what a token is. Marks of one character have the number of that.
+// kind is the kind of a token. Marks of one character have their code as number.
 type kind int
 
-// The kinds that are told apart here, as Postgres numbers them.
+// The kinds that matter here, as Postgres numbers them.
 const (
 	identifier    kind = 258
 	constant      kind = 261 // a text, in any quotes

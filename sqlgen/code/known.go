@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// The parser needs more than a second to start, in every process. So files in which
-// nothing was found are remembered in the user's cache directory: an empty file each, named
-// for the text and for the program that read it. What cannot be remembered is read again.
+// The parser needs more than a second to start, in every process. So files without errors
+// are remembered in the user's cache directory: an empty file each, named for the text and
+// for the program that read it. A file that cannot be remembered is read again.
 
-// rememberedFor is how long a file is remembered that nobody asks about.
+// rememberedFor is how long an unused entry is kept.
 const rememberedFor = 30 * 24 * time.Hour
 
-// memory is where files are remembered; it is empty where there is no place for them.
+// memory is the directory of the entries; it is empty without a place for them.
 var memory = sync.OnceValue(func() string {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -31,7 +31,7 @@ var memory = sync.OnceValue(func() string {
 	return directory
 })
 
-// program tells this program from any other build of it.
+// program tells this build of the program from any other.
 var program = sync.OnceValue(func() string {
 	path, err := os.Executable()
 	if err != nil {
@@ -44,7 +44,7 @@ var program = sync.OnceValue(func() string {
 	return fmt.Sprint(info.Size(), " ", info.ModTime().UnixNano())
 })
 
-// mark is the file that says that nothing was found in a text, or empty.
+// mark is the entry for a text without errors, or empty.
 func mark(text []byte) string {
 	if memory() == "" || program() == "" {
 		return ""
@@ -55,7 +55,7 @@ func mark(text []byte) string {
 	return filepath.Join(memory(), hex.EncodeToString(sum.Sum(nil)))
 }
 
-// isKnown tells whether nothing was found in a text before.
+// isKnown tells whether a text was found to have no errors before.
 func isKnown(text []byte) bool {
 	path := mark(text)
 	if path == "" {
@@ -65,14 +65,14 @@ func isKnown(text []byte) bool {
 	return os.Chtimes(path, now, now) == nil
 }
 
-// remember notes that nothing was found in a text.
+// remember notes that a text has no errors.
 func remember(text []byte) {
 	if path := mark(text); path != "" {
 		_ = os.WriteFile(path, nil, 0o600)
 	}
 }
 
-// forget removes what nobody has asked about for long.
+// forget removes entries that have not been used for long.
 func forget(directory string) {
 	entries, err := os.ReadDir(directory)
 	if err != nil {

@@ -11,7 +11,7 @@ type quoted struct {
 // whole is the text of a file itself.
 func whole(text string) quoted { return quoted{text: text} }
 
-// place returns where a byte of the text is in the file.
+// place returns the place in the file of a byte of the text.
 func (q quoted) place(at int) int {
 	if q.places == nil {
 		return at
@@ -28,8 +28,8 @@ func (q quoted) within(t token) quoted {
 	return inner
 }
 
-// unquote takes the quotes off a constant. What an escape stands for is not told: the
-// character behind the backslash is.
+// unquote removes the quotes of a constant. It does not decode escapes: it keeps the
+// character behind the backslash.
 func unquote(text string, t token) quoted {
 	start, end := t.start, t.end
 	doubles, escapes := false, false

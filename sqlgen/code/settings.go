@@ -15,14 +15,14 @@ const prefix = "sternpost."
 // entering are the functions of the platform that set those.
 var entering = []string{"enter", "enter_caller", "enter_request"}
 
-// suspicious matches a text in quotes that is worth to be read as code.
+// suspicious matches a text in quotes that may be code.
 var suspicious = regexp.MustCompile(`(?i)sternpost|set_config|pg_settings|platform|related|api|\breset\b`)
 
-// settings reports where code sets what belongs to the platform, and warns where it names
-// what row security does not bind: in the text itself, and in the texts in quotes within
-// it, such as bodies, and statements that are executed. It goes by words, which are the
-// same in each language that is made like SQL. What is put together when the code runs,
-// it cannot see.
+// settings reports where code sets the platform's settings, and warns where it names objects
+// that row security does not bind: in the text itself, and in the texts in quotes within it,
+// such as bodies, and statements that are executed. It goes by words, which are the same in
+// each language that is made like SQL. It cannot see names that code builds at run
+// time.
 func (c *checker) settings(q quoted, tokens []token) {
 	w := words{q.text, tokens}
 	span := func(first, last int) syntax.Span {
@@ -75,8 +75,8 @@ func (w words) isConstant(i int) bool { return i < len(w.tokens) && w.tokens[i].
 // constant returns the text in the quotes of a token.
 func (w words) constant(i int) string { return unquote(w.text, w.tokens[i]).text }
 
-// sets tells whether what begins at a token sets something of the platform's, and the
-// tokens from the first to the last by which it does.
+// sets tells whether the tokens from one on set something of the platform's, and returns
+// the first and the last token that do so.
 func (w words) sets(i int) (first, last int, message string) {
 	switch word := w.at(i); {
 	case word == "set_config" && w.at(i+1) == "(":
@@ -101,8 +101,8 @@ func (w words) sets(i int) (first, last int, message string) {
 	return 0, 0, ""
 }
 
-// isNamed tells whether a text is the name of a setting in a call of set_config, of which
-// the call itself tells.
+// isNamed tells whether a text is the name of a setting in a call of set_config. The call
+// itself is reported.
 func (w words) isNamed(i int) bool {
 	if w.at(i-2) == "setting_name" {
 		i -= 2
@@ -115,7 +115,7 @@ func isOurs(name string) bool {
 	return strings.HasPrefix(name, prefix) && len(strings.Fields(name)) == 1
 }
 
-// setsByFunction looks at a call of set_config, whose name is a text or cannot be known.
+// setsByFunction checks a call of set_config, whose name is a text or cannot be known.
 func (w words) setsByFunction(i int) (first, last int, message string) {
 	name := i + 2
 	if w.at(name) == "setting_name" {
@@ -130,7 +130,7 @@ func (w words) setsByFunction(i int) (first, last int, message string) {
 	return 0, 0, ""
 }
 
-// setsByStatement looks at set and reset, as statements or as clauses.
+// setsByStatement checks set and reset, as statements or as clauses.
 func (w words) setsByStatement(i int) (first, last int, message string) {
 	name := i + 1
 	if w.at(name) == "local" || w.at(name) == "session" {

@@ -15,7 +15,7 @@ type Statement struct {
 	Body     *Body  // nil if it is not in quotes
 }
 
-// Statements returns the statements of a file; none if the grammar does not take it.
+// Statements returns the statements of a file; none if the grammar refuses it.
 func Statements(file []byte) []Statement {
 	text := string(file)
 	if strings.ContainsRune(text, 0) {
@@ -49,8 +49,8 @@ func Statements(file []byte) []Statement {
 	return list
 }
 
-// Split returns the texts of the statements of a file; the whole text if the grammar does not
-// take it.
+// Split returns the texts of the statements of a file; the whole text if the grammar
+// refuses it.
 func Split(text string) []string {
 	var list []string
 	statements := Statements([]byte(text))
@@ -128,7 +128,7 @@ func (m *making) language() string {
 	return "sql"
 }
 
-// statementsOf puts what the grammar and the scanner say of a text together.
+// statementsOf joins the results of the grammar and the scanner for a text.
 func statementsOf(text string, trees []tree, tokens []token) []statement {
 	list := make([]statement, len(trees))
 	for i, tree := range trees {

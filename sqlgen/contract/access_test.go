@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// bare is a manifest that says nothing of requests and answers.
+// bare is a manifest without requests and answers.
 func bare(s *schema.Schema) *release.Manifest {
 	m := &release.Manifest{Schemas: release.Schemas{{Name: "Anything", JSON: json.RawMessage("{}")}}}
 	for _, a := range s.Actions {
@@ -18,7 +18,7 @@ func bare(s *schema.Schema) *release.Manifest {
 	return m
 }
 
-// ruledSchema is what the cases about rules and rows edit.
+// ruledSchema is the schema that the cases about rules and rows edit.
 const ruledSchema = `
 model Order {
   fields {

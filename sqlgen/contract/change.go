@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Class is what a change means to those who depend on the contract.
+// Class is the effect of a change on users of the contract.
 type Class string
 
 // The classes of changes.
@@ -15,7 +15,7 @@ const (
 	Compatible Class = "compatible" // clients and callers notice nothing, or only more of what they may ignore
 )
 
-// Area is what a change is about.
+// Area is the subject area of a change.
 type Area string
 
 // The areas, in the order of the list.
@@ -39,15 +39,15 @@ type Change struct {
 	Reason  string   // why it is of its class
 }
 
-// added is the text of a change by which something is there that was not.
+// added is the text of a change that adds something.
 const added = "added"
 
-// isLike tells whether a change says the same as another, of other actions.
+// isLike tells whether a change equals another, of other actions.
 func (c Change) isLike(other Change) bool {
 	return c.Class == other.Class && c.Area == other.Area && c.Subject == other.Subject && c.Text == other.Text && c.Reason == other.Reason
 }
 
-// changes collects changes and joins those that say the same.
+// changes collects changes and joins equal ones.
 type changes struct {
 	list []Change
 }
@@ -68,7 +68,7 @@ func (cs *changes) add(c Change) {
 	cs.list = append(cs.list, c)
 }
 
-// dropAdded takes back that a member is added to the result of an action, under any of its subjects.
+// dropAdded removes the change that adds a member to the result of an action, under any of its subjects.
 func (cs *changes) dropAdded(action string, subjects ...string) {
 	for i := range cs.list {
 		if c := &cs.list[i]; c.Area == OfResult && c.Text == added && slices.Contains(subjects, c.Subject) {
@@ -78,7 +78,7 @@ func (cs *changes) dropAdded(action string, subjects ...string) {
 	cs.list = slices.DeleteFunc(cs.list, func(c Change) bool { return c.Area == OfResult && len(c.Actions) == 0 })
 }
 
-// Where returns what a change is about in words: its actions and its subject.
+// Where returns the place of a change in words: its actions and its subject.
 func (c Change) Where() string {
 	var parts []string
 	if len(c.Actions) > 0 {

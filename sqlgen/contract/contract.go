@@ -18,14 +18,14 @@ type Release struct {
 	Manifest *release.Manifest // what is published
 }
 
-// NewRelease returns the release of a checked schema and of the manifest that was
-// compiled from it.
+// NewRelease returns the release of a checked schema and of the manifest compiled from
+// it.
 func NewRelease(s *schema.Schema, warnings syntax.Errors, manifest *release.Manifest) *Release {
 	return &Release{Schema: s, Warnings: warnings, Manifest: manifest}
 }
 
-// Compare returns what changes from one release to another, by area, and within
-// an area in the order of the schemas.
+// Compare returns the changes from one release to another, by area, and within an area
+// in the order of the schemas.
 func Compare(old, new *Release) []Change {
 	c := &comparison{old: newSide(old), new: newSide(new), renames: renamesOf(new.Schema)}
 	c.apis()        // paths, and which actions they expose
@@ -52,7 +52,7 @@ type comparison struct {
 	found    changes
 }
 
-// side is one of the two releases, with what is looked up in it.
+// side is one of the two releases, with its indexes.
 type side struct {
 	*Release
 	published map[string]*release.Action
@@ -90,7 +90,7 @@ type pair struct {
 	old, new *schema.Action
 }
 
-// pairs returns what can be compared in detail, in the order of the new release.
+// pairs returns the actions to compare in detail, in the order of the new release.
 func (c *comparison) pairs() []pair {
 	var pairs []pair
 	for _, a := range c.new.Schema.Actions {
@@ -145,7 +145,7 @@ func exposes(api *schema.API, name string) bool {
 	return api != nil && slices.ContainsFunc(api.Actions, func(a *schema.Action) bool { return a.Name == name })
 }
 
-// actions compares which actions there are. What no api exposes is not there.
+// actions compares the existing actions. An action that no api exposes does not exist.
 func (c *comparison) actions() {
 	for _, a := range c.old.Schema.Actions {
 		after := c.new.checked[a.Name]
@@ -170,8 +170,8 @@ func (c *comparison) actions() {
 	}
 }
 
-// renames holds what the new schema says to be renamed: the new name by the old
-// one, as members of requests and answers or values of enums are called.
+// renames holds the renames of the new schema: the new name by the old one, in the
+// spelling of members of requests and answers or values of enums.
 type renames map[string][]string
 
 func renamesOf(s *schema.Schema) renames {
@@ -197,8 +197,7 @@ func renamesOf(s *schema.Schema) renames {
 	return r
 }
 
-// to returns the one of the names that come which a name that goes is renamed to;
-// empty means none.
+// to returns the new name to which an old one is renamed; empty means none.
 func (r renames) to(goes string, come []string) string {
 	for _, name := range r[goes] {
 		if slices.Contains(come, name) {

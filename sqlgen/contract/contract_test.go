@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// baseSchema is what the cases edit.
+// baseSchema is the schema that the cases edit.
 const baseSchema = `
 model Order {
   fields {
@@ -75,8 +75,8 @@ union Entry {
 }
 enum State`
 
-// TestSchemas edits a schema and compares it with what it was. A case wants all
-// lines that are there, written class | where | what.
+// TestSchemas edits a schema and compares it with the original. A case lists all lines
+// of the result, written class | where | what.
 func TestSchemas(t *testing.T) {
 	t.Parallel()
 	base := fix(baseSchema, "placed Date", "placed Date @default", "tags Text[]", "tags Text[] @default")
@@ -375,7 +375,7 @@ func inverted(union string) string {
 	return before + "    any Order {" + last + "    }\n    big Order {" + big + after
 }
 
-// fix replaces parts of a text, each of which is there.
+// fix replaces parts of a text, which must all exist.
 func fix(text string, edits ...string) string {
 	for i := 0; i < len(edits); i += 2 {
 		if !strings.Contains(text, edits[i]) {
@@ -386,8 +386,8 @@ func fix(text string, edits ...string) string {
 	return text
 }
 
-// compareLines compares changes with the lines that are wanted. A line may leave out
-// what follows a colon in the text.
+// compareLines compares changes with the wanted lines. A line may leave out the text
+// behind a colon.
 func compareLines(t *testing.T, changes []contract.Change, want string) {
 	t.Helper()
 	var got, wanted []string
@@ -409,8 +409,8 @@ func compareLines(t *testing.T, changes []contract.Change, want string) {
 	}
 }
 
-// releaseOf compiles a schema. What is published is left out if it is not asked
-// for, so that it may hold what cannot be compiled.
+// releaseOf compiles a schema. Without published it leaves out the published part, so
+// that the schema may hold parts that cannot be compiled.
 func releaseOf(t *testing.T, text string, published bool) *contract.Release {
 	t.Helper()
 	dir := t.TempDir()

@@ -9,9 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// errors compares what is refused on account of values: by the @validate of actions
-// and models, by unique fields, by rows that are still pointed to, by the limits of
-// files.
+// errors compares the refusals of values: by the @validate of actions and models, by
+// unique fields, by rows that are still referenced, by the limits of files.
 func (c *comparison) errors() {
 	for _, p := range c.pairs() {
 		switch isBuiltIn := p.new.Kind != schema.Read && p.new.Kind != schema.Write; {
@@ -37,7 +36,7 @@ func (c *comparison) errors() {
 }
 
 // rules compares the @validates of a model: those over its own fields for the actions that
-// write its rows, and one over what is computed from other rows also for those that write or
+// write its rows, and one over fields computed from other rows also for those that write or
 // delete these.
 func (c *comparison) rules(before, m *schema.Model) {
 	for _, ofOwn := range []bool{true, false} {
@@ -81,7 +80,7 @@ func (c *comparison) deleting(model string) []string {
 	return names
 }
 
-// modelNamed returns what a model was before, nil if there was nothing.
+// modelNamed returns the old version of a model, nil if there was none.
 func modelNamed(s *schema.Schema, m *schema.Model) *schema.Model {
 	for _, name := range []string{m.Name, m.RenamedFrom} {
 		for _, other := range s.Models {
@@ -103,7 +102,7 @@ func (c *comparison) writing(model string) []string {
 		writes := p.new.Model.Name == model
 		for _, in := range p.new.Writes {
 			for i, f := range in.Path {
-				// Naming nothing but its id links a row and writes none.
+				// An input of only the id links a row and writes none.
 				writes = writes || f.IsRelation() && f.Target.Name == model && in.Path[i+1].Name != "id"
 			}
 		}
@@ -114,7 +113,7 @@ func (c *comparison) writing(model string) []string {
 	return names
 }
 
-// validations compares @validates; status is what they answer with.
+// validations compares @validates; status is the status of their errors.
 func (c *comparison) validations(subject string, actions []string, old, new []*schema.Validation, status string) {
 	find := func(list []*schema.Validation, text string) *schema.Validation {
 		for _, v := range list {
@@ -140,7 +139,7 @@ func (c *comparison) validations(subject string, actions []string, old, new []*s
 	}
 }
 
-// uniques compares which values of a model can occur once only.
+// uniques compares which values of a model must be unique.
 func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 	old, new := uniquesOf(before, m), uniquesOf(m, m)
 	for _, key := range missing(old, new) {
@@ -151,8 +150,8 @@ func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 	}
 }
 
-// uniquesOf returns the keys of a model, with the names that its fields have in what
-// it becomes.
+// uniquesOf returns the keys of a model, with the names of its fields in its new
+// version.
 func uniquesOf(m, becomes *schema.Model) []string {
 	name := func(f *schema.Field) string {
 		for _, after := range becomes.Fields {
@@ -181,7 +180,7 @@ func uniquesOf(m, becomes *schema.Model) []string {
 	return keys
 }
 
-// restrictions compares whether a row that is still pointed to can be deleted.
+// restrictions compares whether a row that is still referenced can be deleted.
 func (c *comparison) restrictions(before, m *schema.Model) {
 	for _, f := range m.Fields {
 		old := fieldBefore(before, f)
@@ -206,7 +205,7 @@ func (c *comparison) restrictions(before, m *schema.Model) {
 	}
 }
 
-// fieldBefore returns what a field was before, nil if there was nothing.
+// fieldBefore returns the old version of a field, nil if there was none.
 func fieldBefore(before *schema.Model, f *schema.Field) *schema.Field {
 	if old := before.Field(f.Name); old != nil {
 		return old
@@ -214,7 +213,7 @@ func fieldBefore(before *schema.Model, f *schema.Field) *schema.Field {
 	return before.Field(f.RenamedFrom)
 }
 
-// files compares which files a model takes.
+// files compares which files a model accepts.
 func (c *comparison) files(actions []string, before, m *schema.Model) {
 	for _, f := range m.Fields {
 		old := fieldBefore(before, f)
@@ -247,7 +246,7 @@ func patterns(f *schema.Field) string {
 	return strings.Join(f.Accepts, ", ")
 }
 
-// acceptsAll tells whether a field takes every type that it took.
+// acceptsAll tells whether a field accepts every type that it accepted before.
 func acceptsAll(f, old *schema.Field) bool {
 	if len(f.Accepts) == 0 {
 		return true

@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// permissions compares who may call what: the matrices of the releases, who is
-// in a role, and where an action goes past the rules of other models.
+// permissions compares the permissions: the matrices of the releases, the members of
+// roles, and where an action bypasses the rules of other models.
 func (c *comparison) permissions() {
 	c.roles()
 	for _, a := range c.new.Schema.Actions {
@@ -56,7 +56,7 @@ func (c *comparison) roles() {
 	}
 }
 
-// membersOf lists who has a role: addresses, domains, and expressions in braces.
+// membersOf lists the members of a role: addresses, domains, and expressions in braces.
 func membersOf(r *schema.Role) []string {
 	members := append(slices.Clone(r.Emails), r.Domains...)
 	for _, e := range r.Expressions {
@@ -65,15 +65,15 @@ func membersOf(r *schema.Role) []string {
 	return members
 }
 
-// difference is how the decision for a class of callers changes.
+// difference is the change of the decision for a class of callers.
 type difference struct {
 	class  Class
 	text   string
 	reason string
 }
 
-// verdicts compares what the rules of an action say to each class of callers, and
-// says the same difference of several classes once.
+// verdicts compares the decisions of an action's rules for each class of callers, and
+// reports the same difference of several classes once.
 func (c *comparison) verdicts(a *schema.Action) {
 	var order []difference
 	callers := map[difference][]string{}
@@ -103,8 +103,8 @@ func (c *comparison) classes() []string {
 	return names
 }
 
-// decide returns the decision for a class of callers. Anyone who has a role in the
-// other release only is authenticated in this one.
+// decide returns the decision for a class of callers. A caller with a role of the other
+// release only is authenticated in this one.
 func (s *side) decide(action, class string) access.Decision {
 	if !s.exposed[action] {
 		return access.Decision{Verdict: access.Never}
@@ -117,9 +117,9 @@ func (s *side) decide(action, class string) access.Decision {
 	return s.matrix.Rows[row].Decisions[column]
 }
 
-// differences compares two decisions. Of two that depend on different rules it
-// cannot tell which admits more: each rule that comes may admit what was refused,
-// each that goes may have admitted what is refused now.
+// differences compares two decisions. If they depend on different rules, it cannot tell
+// which admits more: each new rule may admit what was refused, and each removed one may
+// have admitted what is refused now.
 func differences(old, new access.Decision) []difference {
 	text := string(new.Verdict) + ", was " + string(old.Verdict)
 	switch {
@@ -152,8 +152,8 @@ func textsOf(rules []*schema.Rule) []string {
 	return texts
 }
 
-// widenings compares where actions go past the rules of other models, be it allowed
-// there or not: that it is meant does not tell that it was so before.
+// widenings compares where actions bypass the rules of other models, even if an @allow
+// says that it is intended: it may not have been so before.
 func (c *comparison) widenings() {
 	old := map[string]bool{}
 	for _, w := range access.Warnings(c.old.Schema, c.old.matrix, c.old.Warnings) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Text returns changes for people, the worst first, and a line that counts them.
-// What is allowed says so.
+// Text returns changes for people, the worst first, and a line that counts them. It marks
+// allowed ones.
 func Text(list []Change, allowed []string) string {
 	if len(list) == 0 {
 		return "nothing changes for clients and callers\n"
@@ -38,7 +38,7 @@ func Text(list []Change, allowed []string) string {
 	return b.String() + strings.Join(counts, ", ") + "\n"
 }
 
-// The JSON form of changes, for scripts. Members may be added, none goes.
+// The JSON form of changes, for scripts. Members may be added, but not removed.
 type (
 	jsonDiff struct {
 		Changes []jsonChange  `json:"changes"`

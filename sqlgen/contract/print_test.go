@@ -98,8 +98,8 @@ func TestIsAllowed(t *testing.T) {
 	}
 }
 
-// TestSame compares an application that uses most of what can be compiled with
-// itself, and with nothing.
+// TestSame compares an application that uses most of the language with itself, and with
+// nothing.
 func TestSame(t *testing.T) {
 	t.Parallel()
 	workshop, err := sqlgen.ReadProject(filepath.Join("..", "..", "integration", "apps", "workshop"))

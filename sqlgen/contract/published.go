@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// inputs compares what requests may hold and must.
+// inputs compares the allowed and required members of requests.
 func (c *comparison) inputs() {
 	for _, p := range c.pairs() {
 		old, new := c.old.published[p.name], c.new.published[p.name]
@@ -14,8 +14,8 @@ func (c *comparison) inputs() {
 	}
 }
 
-// results compares what answers hold. Nothing is published of one that may be any JSON,
-// nor of that of a delete, which is an id.
+// results compares the members of answers. A result of any JSON has no published schema,
+// nor has that of a delete, which is an id.
 func (c *comparison) results() {
 	for _, p := range c.pairs() {
 		c.walk(p.name, OfResult, c.old.published[p.name].Result, c.new.published[p.name].Result)
@@ -40,9 +40,9 @@ func (c *comparison) walk(action string, area Area, old, new string) {
 	}
 }
 
-// walk is the comparison of two components and all that they refer to. A request
-// must go on being accepted: the new shape takes all that the old one did. An
-// answer must go on being understood: it holds what clients rely on.
+// walk is the comparison of two components and all that they refer to. An old request
+// must still be accepted: the new shape takes all that the old one did. An answer must
+// still be understood: it holds what clients rely on.
 type walk struct {
 	*comparison
 	area  Area
@@ -61,8 +61,8 @@ func (w *walk) add(class Class, at, text, reason string) {
 	w.found.add(Change{Class: class, Subject: at, Text: text, Reason: reason})
 }
 
-// narrows notes that fewer values are possible, which a request may not be ready
-// for; widens, that more are, which the reader of an answer may not be.
+// narrows notes that fewer values are possible, which can break requests; widens, that
+// more are, which can break readers of answers.
 func (w *walk) narrows(at, text, request, answer string) {
 	if w.isInput() {
 		w.add(Breaking, at, text, request)
@@ -79,8 +79,8 @@ func (w *walk) widens(at, text, request, answer string) {
 	w.add(Breaking, at, text, answer)
 }
 
-// compare compares two shapes at a path, which begins at the nearest component
-// that both releases call alike, if it is not the action's own.
+// compare compares two shapes at a path, which begins at the nearest component with the
+// same name in both releases, if it is not the action's own.
 func (w *walk) compare(at string, old, new *shape) {
 	if old.ref != "" || new.ref != "" {
 		w.enter(at, old, new)
@@ -112,7 +112,7 @@ func (w *walk) compare(at string, old, new *shape) {
 	w.compareUnexamined(at, old, new)
 }
 
-// enter compares what components refer to. Components may refer to themselves.
+// enter compares the references of components. Components may refer to themselves.
 func (w *walk) enter(at string, old, new *shape) {
 	names := [2]string{old.ref, new.ref}
 	if slices.Contains(w.below, names) {
@@ -131,7 +131,7 @@ func (w *walk) enter(at string, old, new *shape) {
 	w.compare(at, w.resolve(w.old, old), w.resolve(w.new, new))
 }
 
-// resolve returns what a shape refers to.
+// resolve returns the target of a shape's reference.
 func (w *walk) resolve(s *side, of *shape) *shape {
 	if of.ref == "" {
 		return of
@@ -146,8 +146,7 @@ func (w *walk) resolve(s *side, of *shape) *shape {
 // isNullable tells whether null is a possible value.
 func isNullable(s *shape) bool { return s.nullable || s.isAny() }
 
-// single returns the one alternative of a shape, if there is no more than one
-// beside null.
+// single returns the one alternative of a shape, if there is only one beside null.
 func single(s *shape) *shape {
 	if len(s.oneOf) == 1 {
 		return s.oneOf[0]
@@ -164,7 +163,7 @@ func (w *walk) compareNull(at string, new *shape) {
 	w.narrows(at, "takes no null any more", "requests that hold null are refused", "it always has a value")
 }
 
-// kindOf returns which values a shape has, in the terms of JSON.
+// kindOf returns the kind of a shape's values, in the terms of JSON.
 func kindOf(s *shape) string {
 	switch {
 	case s.isAny():
@@ -230,8 +229,8 @@ func (w *walk) compareObjects(at string, old, new *shape) {
 	w.compareBounds(at, old, new)
 }
 
-// compareSets compares the sets of members of which a request has to hold one. What
-// satisfied an old one has to satisfy a new one.
+// compareSets compares the sets of members of which a request must hold one. A request
+// that satisfied an old set has to satisfy a new one.
 func (w *walk) compareSets(at string, old, new *shape) {
 	var lost, gained []string
 	for _, set := range old.sets {
@@ -265,8 +264,8 @@ func requiresAny(s *shape, names []string) bool {
 	return slices.ContainsFunc(s.members, func(m member) bool { return m.required && slices.Contains(names, m.name) })
 }
 
-// satisfies tells whether a request with some members, and with those that are
-// required, holds what an object demands.
+// satisfies tells whether a request with some members, and with the required ones, holds
+// all members that an object demands.
 func satisfies(s *shape, members []string) bool {
 	return len(s.sets) == 0 || slices.ContainsFunc(s.sets, func(set []string) bool {
 		return !slices.ContainsFunc(set, func(name string) bool {
@@ -302,7 +301,7 @@ func (w *walk) comes(at string, m member) {
 	}
 }
 
-// compareRequired compares whether a member must be there.
+// compareRequired compares whether a member is required.
 func (w *walk) compareRequired(at string, old, new member) {
 	switch {
 	case !old.required && new.required:
@@ -354,7 +353,7 @@ func (w *walk) retyped(at string, old, new *shape) {
 	w.add(Breaking, at, wasIs(old, new), "clients meet values of another type")
 }
 
-// isPlain tells whether a text has no form of its own: Text, ID, Markdown.
+// isPlain tells whether a text has no special format: Text, ID, Markdown.
 func isPlain(s *shape) bool {
 	return kindOf(s) == "string" && (s.format == "" || s.format == "markdown")
 }
@@ -411,7 +410,7 @@ func (w *walk) compareAlternatives(at string, old, new *shape) {
 	}
 }
 
-// matching returns the alternative that goes on from an old one.
+// matching returns the alternative that continues an old one.
 func matching(old *shape, list []*shape, at int) *shape {
 	for _, s := range list {
 		if s.ref != "" && s.ref == old.ref {
@@ -424,8 +423,7 @@ func matching(old *shape, list []*shape, at int) *shape {
 	return nil
 }
 
-// compareBounds compares how small, large or long values may be, which matters to
-// requests only.
+// compareBounds compares the bounds of values, which matter only to requests.
 func (w *walk) compareBounds(at string, old, new *shape) {
 	if !w.isInput() {
 		return
@@ -456,7 +454,7 @@ func isStricter(old, new *shape) bool {
 	})
 }
 
-// tighter tells whether a bound leaves out values that another allows.
+// tighter tells whether a bound excludes values that another allows.
 func tighter(old, new bound) bool {
 	from, err := old.value.Float64()
 	to, err2 := new.value.Float64()
@@ -469,8 +467,8 @@ func tighter(old, new bound) bool {
 	return to < from
 }
 
-// compareUnexamined compares keywords that nothing else looks at, and takes any
-// change of them for the worst.
+// compareUnexamined compares the remaining keywords, and reports any change of them as
+// the worst.
 func (w *walk) compareUnexamined(at string, old, new *shape) {
 	if slices.Equal(old.unexamined, new.unexamined) {
 		return
@@ -497,8 +495,8 @@ const querySuffix = "QueryInput"
 // one member at least.
 func isFilter(s *shape) bool { return s.bound("minProperties") != nil }
 
-// compareFilters compares the conditions that a list takes for a field of another
-// type. They are one change, however many operators they have.
+// compareFilters compares the conditions that a list takes for a field of another type.
+// They are one change, regardless of their number of operators.
 func (w *walk) compareFilters(at string, old, new *shape) {
 	inner := &walk{comparison: w.comparison, area: w.area, own: w.own, below: w.below}
 	inner.compare("", w.resolve(w.old, old), w.resolve(w.new, new))

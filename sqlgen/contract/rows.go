@@ -33,7 +33,7 @@ func (c *comparison) rows() {
 	}
 }
 
-// wheres compares conditions that rows have to fulfil.
+// wheres compares the conditions that rows must fulfil.
 func (c *comparison) wheres(actions []string, subject string, old, new []string) {
 	for _, text := range missing(old, new) {
 		c.found.add(Change{Widening, OfRows, subject, actions, "without the condition " + text, "rows that it left out are reached"})
@@ -51,7 +51,7 @@ func wheresOf(list []*schema.Where) []string {
 	return texts
 }
 
-// missing returns what one list has and another has not.
+// missing returns the entries of one list that another lacks.
 func missing(of, in []string) []string {
 	var list []string
 	for _, text := range of {
@@ -89,8 +89,8 @@ func unionNamed(s *schema.Schema, name string) *schema.Union {
 	return nil
 }
 
-// arms compares from which rows a union is made. For whom a new arm widens access
-// is said with the permissions.
+// arms compares the rows of which a union is made. The permissions report for whom a new
+// arm widens access.
 func (c *comparison) arms(old, new *schema.Union) {
 	var actions []string
 	for _, p := range c.pairs() {
@@ -122,8 +122,8 @@ func (c *comparison) arms(old, new *schema.Union) {
 	c.precedence(actions, old, new)
 }
 
-// mapping compares what an arm gives to the fields of its union. Rules of the union
-// look at these fields, so another value there is another decision.
+// mapping compares the values that an arm gives to the fields of its union. Rules of the
+// union read these fields, so another value there is another decision.
 func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *schema.Arm) {
 	for _, v := range arm.Values {
 		i := slices.IndexFunc(before.Values, func(old *schema.ArmValue) bool { return old.Field.Name == v.Field.Name })
@@ -138,7 +138,7 @@ func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *sch
 	}
 }
 
-// isRuled tells whether a rule that counts for an action of a union looks at a field.
+// isRuled tells whether a rule that applies to an action of a union reads a field.
 func isRuled(u *schema.Union, f *schema.UnionField) bool {
 	for _, a := range u.Actions {
 		for _, r := range a.Rules {
@@ -155,8 +155,8 @@ func isRuled(u *schema.Union, f *schema.UnionField) bool {
 	return false
 }
 
-// isSameValue tells whether two arms give the same to a field, but for fields that are
-// renamed.
+// isSameValue tells whether two arms give the same value to a field, apart from renamed
+// fields.
 func isSameValue(old, new expr.Node) bool {
 	from, isPath := old.(*expr.Path)
 	to, isPath2 := new.(*expr.Path)
@@ -172,7 +172,7 @@ func isSameValue(old, new expr.Node) bool {
 	return true
 }
 
-// valueText words what an arm gives to a field.
+// valueText words the value that an arm gives to a field.
 func valueText(n expr.Node) string {
 	switch n := n.(type) {
 	case *expr.Path:

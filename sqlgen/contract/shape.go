@@ -42,8 +42,8 @@ type bound struct {
 // isLower tells whether a bound is one from below.
 func (b bound) isLower() bool { return strings.HasPrefix(b.keyword, "min") }
 
-// parseShape reads a JSON Schema of a manifest. One that is not as the compiler
-// writes them is a bug.
+// parseShape reads a JSON Schema of a manifest. A schema in another form than the
+// compiler's is a bug.
 func parseShape(text json.RawMessage) *shape {
 	schema, err := release.ReadJSONSchema(text)
 	if err != nil {
@@ -52,7 +52,7 @@ func parseShape(text json.RawMessage) *shape {
 	return shapeOf(schema)
 }
 
-// shapeOf makes of a schema what can be compared.
+// shapeOf returns the comparable form of a schema.
 func shapeOf(schema *release.JSONSchema) *shape {
 	s := &shape{ref: schema.Component(), nullable: schema.IsNullable(), format: schema.Format + schema.OwnFormat, isClosed: schema.IsClosed()}
 	if schema.IsNever {
@@ -86,7 +86,7 @@ func shapeOf(schema *release.JSONSchema) *shape {
 	return s
 }
 
-// addAlternative adds an alternative, of which null is kept apart.
+// addAlternative adds an alternative. It keeps null apart.
 func (s *shape) addAlternative(schema *release.JSONSchema) {
 	if set := schema.RequiredOnly(); set != nil {
 		s.sets = append(s.sets, set)
@@ -100,7 +100,7 @@ func (s *shape) addAlternative(schema *release.JSONSchema) {
 	s.oneOf = append(s.oneOf, alternative)
 }
 
-// addKeyword adds a keyword that limits a value, or that is not looked into.
+// addKeyword adds a keyword that limits a value, or that is not examined.
 func (s *shape) addKeyword(k release.Keyword) {
 	switch k.Name {
 	case "minLength", "maxLength", "minimum", "maximum", "minItems", "maxItems", "minProperties", "maxProperties":

@@ -6,9 +6,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// shown compares what records show of rows. What is added to a record is nothing new to
+// shown compares the fields that records show. An addition to a record is nothing new to
 // clients, but a field that was stored before, and not shown, has values that callers did
-// not see. Which rows relations add is said with the permissions.
+// not see. The permissions report which rows relations add.
 func (c *comparison) shown() {
 	for _, p := range c.pairs() {
 		if showsRows(p.old) && showsRows(p.new) && p.old.Model.Name == p.new.Model.Name {
@@ -23,7 +23,7 @@ func showsRows(a *schema.Action) bool {
 	return a.Model != nil && isKind
 }
 
-// uncovered notes the fields that a record shows and did not, though they were there. It says so instead of that they
+// uncovered notes the fields that a record newly shows, though they existed before. This replaces the note that they
 // are added to the result, whose subject begins at the record or at its component.
 func (c *comparison) uncovered(action, at string, old, new schema.Shape) {
 	for _, m := range new {

@@ -204,7 +204,7 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// inputsOf are requests for every row, and for one that is not there.
+// inputsOf are requests for every row, and for a missing one.
 func inputsOf(t *testing.T, a *schema.Action) []string {
 	t.Helper()
 	var inputs []string
@@ -250,8 +250,8 @@ func shown(e *explain.Explanation) []string {
 	return ids
 }
 
-// answer makes a call as the server does, takes back what it wrote, and returns the
-// status of the answer.
+// answer makes a call as the server does, rolls its writes back, and returns the status of
+// the answer.
 func answer(t *testing.T, conn *pgx.Conn, r explain.Request) string {
 	t.Helper()
 	callContext := map[string]any{"headers": r.Headers, "secrets": r.Secrets}

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Rule is what one rule says to the call.
+// Rule is the decision of one rule for the call.
 type Rule struct {
 	Rule    *schema.Rule
 	Value   expr.Truth
@@ -29,8 +29,8 @@ type Clause struct {
 	Operands []Operand // of a comparison or path: what is in it
 }
 
-// Operand is a path of an expression with what it leads to. Through a to-many that
-// is any number of values.
+// Operand is a path of an expression with its values. Through a to-many it can have any
+// number of them.
 type Operand struct {
 	Text   string
 	Values []any // as literals have them; nil is null
@@ -71,7 +71,7 @@ func (c *call) judge(r *schema.Rule, of expr.Row) Rule {
 }
 
 // judgeBy is judge for a rule that asks for a role which the caller has by an expression:
-// what the rule itself asks comes first.
+// the rule's own expression comes first.
 func (c *call) judgeBy(r *schema.Rule, of expr.Row) Rule {
 	j := Rule{Rule: r, Value: expr.True, Roles: []string{r.Role.Name}}
 	var needs []string
@@ -124,7 +124,7 @@ func (c *call) clauses(list *[]Clause, n expr.Node, of expr.Row, depth int) {
 	}
 }
 
-// operands returns what the paths of an expression lead to, each path once.
+// operands returns the values of an expression's paths, each path once.
 func (c *call) operands(n expr.Node, of expr.Row) []Operand {
 	var list []Operand
 	for _, p := range expr.Paths(n) {
@@ -144,12 +144,12 @@ func parts(n expr.Node, op syntax.Operator) []expr.Node {
 	return []expr.Node{n}
 }
 
-// source returns an expression as the schema has it, in one line.
+// source returns an expression as the schema writes it, in one line.
 func source(n expr.Node) string {
 	return syntax.SourceOf(n.Span())
 }
 
-// operand returns what a path leads to.
+// operand returns the values of a path.
 func (c *call) operand(p *expr.Path, of expr.Row) Operand {
 	o := Operand{Text: source(p), Known: p.Root != expr.RootRow || of != nil, Kind: p.Type().Kind}
 	o.Hidden = o.Kind.IsOpaque() || p.Root == expr.RootSecret
@@ -159,7 +159,7 @@ func (c *call) operand(p *expr.Path, of expr.Row) Operand {
 	return o
 }
 
-// values returns what a path leads to: one value, or through a to-many any number.
+// values returns the values of a path: one, or through a to-many any number.
 func (c *call) values(p *expr.Path, of expr.Row) []any {
 	switch p.Root {
 	case expr.RootInput:
@@ -218,8 +218,8 @@ func valuesFrom(p *expr.Path, from expr.Row) []any {
 	return ids
 }
 
-// needs words what would have to change for an expression to have a value that it
-// has not. within tells whether it is within other words.
+// needs words the changes that would give an expression a value that it does not have.
+// within tells whether the text is within other words.
 func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
 	switch n := n.(type) {
 	case *expr.Not:

@@ -1,11 +1,11 @@
 // Package explain tells why a call is admitted or refused.
 //
-// In come a checked schema, a database in which it is installed, and a call: the
-// action, the caller, the inputs. Out comes what each rule says, clause by clause,
-// of the row that the call is about, and what would have to hold for the rule to
-// admit it. The rules are evaluated by the interpreter of package expr, over rows
-// that are read as they are needed; nothing is written.
+// Its input is a checked schema, a database in which it is installed, and a call: the
+// action, the caller, the inputs. Its output is the decision of each rule, clause by
+// clause, for the row of the call, and the changes that would make the rule admit it.
+// The rules are evaluated by the interpreter of package expr, over rows that are read
+// when needed; nothing is written.
 //
-// What is not looked at: the write itself, with the constraints that may refuse it,
-// and what custom code does. The filters of a list are not applied.
+// The package ignores the write itself, with the constraints that may refuse it, the
+// effects of custom code, and the filters of a list.
 package explain

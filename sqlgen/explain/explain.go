@@ -25,7 +25,7 @@ type Request struct {
 	Row     string // the id of a row to explain instead of the one that the inputs find; empty means none
 }
 
-// Mentions returns what is mentioned by whatever decides on the calls of an action.
+// Mentions returns the mentions of all expressions that decide on the calls of an action.
 func Mentions(a *schema.Action) expr.Mentioned {
 	var nodes []expr.Node
 	for _, w := range a.Wheres {
@@ -42,7 +42,7 @@ func Mentions(a *schema.Action) expr.Mentioned {
 	return expr.Mentions(nodes...)
 }
 
-// Explanation is why a call is admitted or refused.
+// Explanation says why a call is admitted or refused.
 type Explanation struct {
 	Action      *schema.Action
 	Caller      Caller
@@ -55,7 +55,7 @@ type Explanation struct {
 	Notes       []string // what was not looked at
 }
 
-// Caller is who calls.
+// Caller is the caller.
 type Caller struct {
 	ID    string // empty means anonymous
 	Email string
@@ -68,7 +68,7 @@ type Validation struct {
 	Value      expr.Truth
 }
 
-// Row is one row with what the rules say of it.
+// Row is one row with the decisions of the rules for it.
 type Row struct {
 	ID       string
 	Arm      string // of a union; empty otherwise
@@ -78,10 +78,10 @@ type Row struct {
 	Rules    []Rule
 }
 
-// maxRows is how many rows of a list are shown.
+// maxRows is the number of rows of a list that are shown.
 const maxRows = 5
 
-// call is a request with what it is evaluated against.
+// call is a request with the data to evaluate it.
 type call struct {
 	request Request
 	action  *schema.Action
@@ -110,7 +110,7 @@ func Explain(ctx context.Context, tx pgx.Tx, s *schema.Schema, r Request) (*Expl
 	return e, nil
 }
 
-// prepare finds out what is known before any row is read.
+// prepare finds the facts that are known before any row is read.
 func (c *call) prepare(e *Explanation) error {
 	// Dates are read as text.
 	if _, err := c.store.tx.Exec(c.store.ctx, "set local datestyle = 'ISO'"); err != nil {
@@ -163,13 +163,13 @@ func (c *call) identity() (*row, error) {
 	return found[0], nil
 }
 
-// CallerError is returned for a caller who is not there, or is several.
+// CallerError is returned for a missing or ambiguous caller.
 type CallerError struct {
 	Caller  string
 	problem string
 }
 
-// Error says which caller it is and what is wrong.
+// Error names the caller and the problem.
 func (e *CallerError) Error() string { return fmt.Sprintf(e.problem, e.Caller) }
 
 // addRolesByExpression adds the roles that the caller has by an expression.
@@ -182,7 +182,7 @@ func (c *call) addRolesByExpression() {
 	}
 }
 
-// rolesOf returns the roles of anyone who has an e-mail.
+// rolesOf returns the roles of a caller with an e-mail.
 func rolesOf(s *schema.Schema, email string, verified bool) []string {
 	if email == "" || !verified {
 		return nil
@@ -249,7 +249,7 @@ func (c *call) decide(e *Explanation) {
 	}
 }
 
-// create explains a create, whose row is not there before it is written.
+// create explains a create, whose row does not exist before it is written.
 func (c *call) create(e *Explanation) {
 	if c.request.Row != "" {
 		c.explainRow(e, c.request.Row)
@@ -304,7 +304,7 @@ func (c *call) fromSources(sources func(*schema.Model) []*row) []expr.Row {
 	return rows
 }
 
-// row explains what the conditions and rules of the action say of a row.
+// row explains the decisions of the action's conditions and rules for a row.
 func (c *call) row(r expr.Row) Row {
 	x := Row{ID: r.ID()}
 	if of, ok := r.(unionRow); ok {
@@ -372,7 +372,7 @@ func (c *call) pin(e *Explanation) {
 	c.refuseLinks(e)
 }
 
-// leftOut returns the row that the inputs by themselves find, which a @where leaves out.
+// leftOut returns the row that the inputs alone find, if a @where leaves it out.
 func (c *call) leftOut() []expr.Row {
 	conditions := c.looked()
 	if len(conditions) == 0 || c.action.Union != nil {
@@ -388,8 +388,8 @@ func (c *call) leftOut() []expr.Row {
 	return rows
 }
 
-// refuseLinks says which of the records that a write is to refer to are not there. The write
-// of a call that is refused for nothing else fails by that, before the rules judge its row.
+// refuseLinks says which of the records that a write refers to are missing. A call that is
+// not refused otherwise fails on that, before the rules judge its row.
 func (c *call) refuseLinks(e *Explanation) {
 	for _, in := range c.action.Writes {
 		value, given := c.inputs[in.Name]
@@ -429,8 +429,8 @@ func (c *call) selected(conditions []condition) []expr.Row {
 	return slices.DeleteFunc(rows, func(r expr.Row) bool { return !c.isSelected(r) || !c.hasUnionInputs(r) })
 }
 
-// unionID returns the condition on the source rows of a union that a look-up by id
-// is; without such an input, none.
+// unionID returns the condition on the source rows of a union for a look-up by id; none
+// without such an input.
 func (c *call) unionID(m *schema.Model) []condition {
 	if value, given := c.inputs["id"]; given {
 		return []condition{{[]*schema.Field{m.Field("id")}, value}}
@@ -464,7 +464,7 @@ func sameValue(t expr.Type, a, b any) bool {
 	return a == b
 }
 
-// concludeRow says what comes of a get, update or delete by the row that it found.
+// concludeRow gives the outcome of a get, update or delete for the row that it found.
 func (c *call) concludeRow(e *Explanation) {
 	isGet := c.action.Kind == schema.Get
 	missing := ""

@@ -144,7 +144,7 @@ func run(t *testing.T, conn *pgx.Conn, s *schema.Schema, r explain.Request) (*ex
 	return explain.Explain(t.Context(), tx, s, r)
 }
 
-// TestCallers names callers who are not there, or not alone.
+// TestCallers names missing or ambiguous callers.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	archive := &txtar.Archive{Files: []txtar.File{{Name: "schema.stern", Data: []byte(

@@ -11,13 +11,13 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// maxCandidates is how many rows are looked at to find the one that a call pins.
-// The conditions that can be put into the query mostly leave one.
+// maxCandidates is the number of rows read to find the one that a call pins. The
+// conditions that can be put into the query mostly leave one.
 const maxCandidates = 1000
 
-// condition is an equality that a row must satisfy: the value that a path from it
-// leads to. A path that ends in a to-one compares the id of its row, and one
-// without steps the id of the row itself.
+// condition is an equality that a row must satisfy: the value of a path from it. A path
+// that ends in a to-one compares the id of its row, and one without steps the id of the
+// row itself.
 type condition struct {
 	path  []*schema.Field
 	value any // as a literal has it; nil means null
@@ -48,7 +48,7 @@ type query struct {
 	aliases int
 }
 
-// where writes the conditions on a row, to which depth steps of their paths lead.
+// where writes the conditions on the row that depth steps of their paths lead to.
 func (q *query) where(alias string, conditions []condition, depth int) string {
 	var parts []string
 	var relations []*schema.Field
@@ -74,8 +74,8 @@ func (q *query) where(alias string, conditions []condition, depth int) string {
 	return strings.Join(parts, " and ")
 }
 
-// related writes the conditions on a row to which a relation leads. Without such a
-// row, what it leads to is null.
+// related writes the conditions on a row to which a relation leads. Without such a row,
+// its values are null.
 func (q *query) related(alias string, f *schema.Field, conditions []condition, depth int) string {
 	q.aliases++
 	to := fmt.Sprint("t", q.aliases)
@@ -114,10 +114,10 @@ func (q *query) equal(column string, t expr.Type, value any) string {
 	return fmt.Sprintf("%s = $%d::text%s::%s%s", column, len(q.args), array, lower.CastType(t.Kind), array)
 }
 
-// pinned returns the conditions that every row must satisfy which a call of get,
-// update or delete means: its implicit read inputs and those conjuncts of its
-// @wheres that are equalities with what is known before a row is read. It is false
-// if the request gives no set of them that pins a row.
+// pinned returns the conditions that the row of a get, update or delete must satisfy: its
+// implicit read inputs and those conjuncts of its @wheres that are equalities with values
+// known before a row is read. It returns false if the request gives no set of them that
+// pins a row.
 func (c *call) pinned() ([]condition, bool) {
 	conditions := c.looked()
 	for _, w := range c.action.Wheres {
@@ -133,7 +133,7 @@ func (c *call) pinned() ([]condition, bool) {
 	return conditions, len(c.action.Pins) == 0
 }
 
-// looked returns the conditions that the implicit read inputs are.
+// looked returns the conditions of the implicit read inputs.
 func (c *call) looked() []condition {
 	var conditions []condition
 	for _, in := range c.action.Reads {
@@ -188,9 +188,8 @@ func (c *call) equalities(n expr.Node) []condition {
 	return nil
 }
 
-// equality returns the condition that a path of the row has a value that is known.
-// A path through a to-many is left to the interpreter, for what else is said of the
-// same child counts.
+// equality returns the condition that a path of the row has a known value. The interpreter
+// handles paths through a to-many, since the other conditions on the same child count.
 func (c *call) equality(row, other expr.Node) (condition, bool) {
 	path, ok := row.(*expr.Path)
 	if !ok || path.Root != expr.RootRow || path.ThroughToMany() || path.Type().Array || expr.Mentions(other).Row {

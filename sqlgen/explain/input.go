@@ -9,10 +9,10 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// readInputs returns the inputs that expressions can name by their flat names, as
-// literals have them. The request has been checked against the published schema,
-// and its values are in the one form in which the server passes them on. A name
-// that both lists of an update have means the read input, as rules take it.
+// readInputs returns the inputs that expressions can name by their flat names, in the form
+// of literals. The request has been checked against the published schema, and its values
+// are in the one form in which the server passes them on. A name that both lists of an
+// update have means the read input, as in rules.
 func readInputs(a *schema.Action, request json.RawMessage) (map[string]any, error) {
 	var body map[string]any
 	if len(request) > 0 {
@@ -75,8 +75,8 @@ func at(body map[string]any, path string) (value any, given bool) {
 	return at(inner, rest)
 }
 
-// literal returns a value of a request as a literal of its type has it. Of a
-// Password, Secret or File no more is kept than that there is one.
+// literal returns a value of a request in the form of a literal of its type. For a
+// Password, Secret or File it only keeps that there is one.
 func literal(t expr.Type, value any) any {
 	switch value := value.(type) {
 	case nil:

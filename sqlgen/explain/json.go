@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// The JSON form of an explanation, for scripts. Members may be added, none goes.
+// The JSON form of an explanation, for scripts. Members may be added, but not removed.
 type (
 	jsonExplanation struct {
 		Action      string           `json:"action"`

@@ -15,14 +15,14 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// ErrNotInstalled is returned for a database in which nothing is installed.
+// ErrNotInstalled is returned for a database without a release.
 var ErrNotInstalled = errors.New("the database holds no release: install one with sternpost dev or sternpost migrate up")
 
-// ErrNotOwner is returned for a login that may not read what is installed.
+// ErrNotOwner is returned for a login that may not read the release.
 var ErrNotOwner = errors.New("this login may not read what is installed: connect as the owner of the database, not as a server does")
 
-// Installed returns the number of the release that a database holds, and whether
-// it is what this compilation becomes.
+// Installed returns the number of the release in a database, and whether it equals the
+// result of this compilation.
 func Installed(ctx context.Context, tx pgx.Tx, r *emit.Release) (number int64, isSame bool, err error) {
 	var manifest, description []byte
 	err = tx.QueryRow(ctx,

@@ -14,8 +14,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
 
-// store reads rows when they are asked for, each once. The interpreter takes no
-// errors from rows: the first one is kept, and what is read after it is null.
+// store reads rows on demand, each once. The interpreter takes no errors from rows: the
+// first one is kept, and later reads are null.
 type store struct {
 	ctx    context.Context
 	tx     pgx.Tx
@@ -45,7 +45,7 @@ func (s *store) fail(what string, err error) {
 	}
 }
 
-// row returns the row of a model that has an id, which it takes on trust.
+// row returns the row of a model with an id, without a check that it exists.
 func (s *store) row(m *schema.Model, id string) *row {
 	key := rowKey{m, id}
 	if s.rows[key] == nil {
@@ -63,7 +63,7 @@ func (s *store) existing(m *schema.Model, id string) *row {
 	return r
 }
 
-// ids returns what a query for ids finds.
+// ids returns the result of a query for ids.
 func (s *store) ids(query string, args ...any) []string {
 	if s.err != nil {
 		return nil
@@ -91,8 +91,8 @@ type row struct {
 // ID returns the row's id.
 func (r *row) ID() string { return r.id }
 
-// Value returns the value of a field. Of a Password, Secret, File or Vector it is
-// true if there is one: no more is ever read.
+// Value returns the value of a field. For a Password, Secret, File or Vector it is true
+// if there is one: no more is ever read.
 func (r *row) Value(field string) any {
 	r.load()
 	return r.values[field]
@@ -134,7 +134,7 @@ func (r *row) load() {
 // view is the view through which rows of a model are read.
 func view(m *schema.Model) string { return pg.Qualified("related", m.Table) }
 
-// readable is the value of a field's column, of a row t, as a literal has it.
+// readable is the value of a field's column, of a row t, in the form of a literal.
 func readable(f *schema.Field) string {
 	column := "t." + pg.Ident(f.Column)
 	if f.Type.Kind.IsOpaque() {

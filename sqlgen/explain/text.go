@@ -9,8 +9,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// Text returns an explanation for people: the answer, then the rules with their
-// clauses, of each row or, if no row matters, as they are before one is read.
+// Text returns an explanation for people: the answer, then the rules with their clauses,
+// for each row or, if no row matters, before one is read.
 func Text(e *Explanation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s of %s) called by %s\n", e.Action.Name, e.Action.Kind, owner(e), e.Caller.show())

@@ -15,7 +15,7 @@ type unionRow struct {
 // ID returns the id of the source row.
 func (r unionRow) ID() string { return r.source.id }
 
-// Value returns what the arm maps to a field.
+// Value returns the value that the arm maps to a field.
 func (r unionRow) Value(field string) any {
 	switch field {
 	case "id":
@@ -50,7 +50,7 @@ func (r unionRow) Value(field string) any {
 	return nil
 }
 
-// Related is never asked: a union has no relations.
+// Related is never called: a union has no relations.
 func (r unionRow) Related(field string) []expr.Row {
 	panic("explain: a union has no relation " + field)
 }
