@@ -39,8 +39,8 @@ func insert(ctx context.Context, a *asked) (any, error) {
 }
 
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
-// also name its id, its times and its number of a sequence. Its error is an *docs.WrongError if the values are wrong,
-// or if the database refuses them.
+// also name its id, its times and its number of a sequence. Its error is an *docs.WrongError if the values are wrong, or
+// if the database refuses them.
 func Insert(ctx context.Context, tx pgx.Tx, compiled *sqlgen.Compiled, model string, values map[string]any) error {
 	a := &asked{Compiled: compiled}
 	m, err := a.model(model)
