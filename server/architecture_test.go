@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// The page about the path of a request names every room, and every file of the path but the
-// smallest.
+// The page about the path of a request names every package, and all but the smallest files
+// of the path.
 func TestRoomsAreDescribed(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("ARCHITECTURE.md")

@@ -2,9 +2,9 @@ package server
 
 import "testing"
 
-// TestAttacks is the table of what was found to take the service down, to keep others
-// from it, or to reach it through the browser of somebody else, scaled down. The attacks run one after the other and alone, since
-// some of them look at what the process holds.
+// TestAttacks is the table of known attacks, scaled down: those that take the service down, keep others from it, or
+// reach it through another user's browser. They run one after the other and alone, since some check the memory of the
+// process.
 func TestAttacks(t *testing.T) {
 	for _, test := range []struct {
 		attack string

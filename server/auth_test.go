@@ -120,8 +120,8 @@ func TestPasswordGrant(t *testing.T) {
 	}
 }
 
-// Whatever an attempt tells by its answer and by the work behind it. The work is
-// counted in hashes, since times differ anyway.
+// An attempt must not reveal anything by its answer and by the work behind it. The work
+// is counted in hashes, since times vary.
 func TestPasswordAnswers(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.Throttle.PerAddress, c.Throttle.PerAccountAndAddress = 1000, 1000 })
@@ -172,7 +172,7 @@ func TestPasswordAnswers(t *testing.T) {
 		}
 	}
 
-	// The headers tell no more than the body.
+	// The headers reveal no more than the body.
 	header := func(email string) http.Header {
 		resp, _ := s.form(t, "/auth/token", "grant_type", "password", "username", email, "password", "canary-wrong-horse", "create_if_not_exists", "false")
 		resp.Header.Del("Date")
@@ -233,7 +233,7 @@ func TestImportedHash(t *testing.T) {
 	}
 }
 
-// TestTokenErrors lists what the endpoints cannot read or do not take.
+// TestTokenErrors lists the requests that the endpoints refuse.
 func TestTokenErrors(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -345,7 +345,7 @@ func TestTokenErrors(t *testing.T) {
 	})
 }
 
-// Bodies of these endpoints are small, however long those of actions may be.
+// Bodies of these endpoints are limited, independent of the limit for actions.
 func TestAuthBodyLimit(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -371,7 +371,7 @@ func TestAuthBodyLimit(t *testing.T) {
 	}
 }
 
-// TestRefreshGrant is the table of refresh tokens, as clients see it.
+// TestRefreshGrant is the table of refresh tokens, from the view of clients.
 func TestRefreshGrant(t *testing.T) {
 	t.Parallel()
 	const refused = `{"error":"invalid_grant","error_description":"the refresh token is not valid"}`
@@ -461,7 +461,7 @@ func TestRefreshGrant(t *testing.T) {
 	refuse(gone)
 }
 
-// A family ends when its sign-in says, however often it is refreshed.
+// A family ends as its sign-in determined, even if it is refreshed often.
 func TestRefreshKeepsTheEnd(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.RefreshTokenExpiry = 48 * time.Hour })
@@ -484,7 +484,7 @@ func TestRefreshKeepsTheEnd(t *testing.T) {
 	}
 }
 
-// The tabs of a browser that all refresh at once agree afterwards.
+// Browser tabs that all refresh at once agree afterwards.
 func TestRefreshGrantTogether(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.PoolWait = 30 * time.Second })
@@ -506,7 +506,7 @@ func TestRefreshGrantTogether(t *testing.T) {
 	}
 }
 
-// No log, at whatever level, holds what lets somebody in.
+// The log contains no credentials, at any level.
 func TestSignInSecretsAreNotLogged(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -546,7 +546,7 @@ func TestSignInSecretsAreNotLogged(t *testing.T) {
 	}
 }
 
-// allPlatformText is all that the database keeps of sign-ins, as text.
+// allPlatformText returns all stored data of sign-ins, as text.
 func (d *testDatabase) allPlatformText(t *testing.T) (text string) {
 	t.Helper()
 	err := d.Superuser(t).QueryRow(t.Context(), `select concat(
@@ -582,7 +582,7 @@ func TestGrantMetrics(t *testing.T) {
 	}
 }
 
-// A sweep goes on until nothing expired is left.
+// A sweep continues until no expired row is left.
 func TestSweepSignIns(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -597,8 +597,8 @@ func TestSweepSignIns(t *testing.T) {
 	}
 }
 
-// Without a release there is nobody to sign in, and nobody can while the database is
-// away.
+// Without a release there are no identities to sign in, and no sign-in succeeds while the
+// database is away.
 func TestSignInWithoutDatabase(t *testing.T) {
 	t.Parallel()
 	const away = `{"error":"temporarily_unavailable","error_description":"the service is temporarily unavailable"}`

@@ -15,8 +15,8 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// TestKeyRotation exchanges the key that signs, as it is configured: anyone who signed in
-// before stays signed in until the old key is dropped.
+// TestKeyRotation rotates the signing key in the configuration: earlier sign-ins stay
+// valid until the old key is dropped.
 func TestKeyRotation(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)

@@ -54,7 +54,7 @@ func TestAuthDocuments(t *testing.T) {
 				"/auth/providers":                         test.providing,
 				"/.well-known/jwks.json":                  string(s.signIn.Tokens.JWKS()),
 			} {
-				// What the request calls the server makes no difference.
+				// The host in the request makes no difference.
 				resp, body := s.do(t, "GET", path, "", map[string]string{"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "https", "Forwarded": "host=evil.example"})
 				if resp.StatusCode != 200 || body != want {
 					t.Errorf("%s\n got %d %s\nwant 200 %s", path, resp.StatusCode, body, want)

@@ -139,7 +139,7 @@ func TestSignInThrottle(t *testing.T) {
 	}
 }
 
-// Passwords of clients that have left are not looked at.
+// Passwords of clients that have left are not checked.
 func TestPasswordOfClientThatLeft(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -175,7 +175,7 @@ func TestPasswordOfClientThatLeft(t *testing.T) {
 	}
 }
 
-// The log tells once of a proxy that is not named.
+// The log warns once of a proxy that is not trusted.
 func TestUntrustedProxy(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -194,7 +194,7 @@ func TestUntrustedProxy(t *testing.T) {
 	}
 }
 
-// Guesses that are sent at once pass the limit no more than guesses one by one.
+// Concurrent guesses pass the limit no more than sequential ones.
 func TestSignInThrottleTogether(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.Throttle.PerAccountAndAddress = 5; c.PoolWait = 30 * time.Second })
@@ -211,7 +211,7 @@ func TestSignInThrottleTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	// A machine that is too busy to compute a hash in time says so, which is not a guess.
+	// A machine that is too busy to compute a hash in time returns an error, which does not count as a guess.
 	if statuses[400] > 5 || statuses[400]+statuses[503] < 5 || statuses[400]+statuses[429]+statuses[503] != 16 {
 		t.Errorf("got %v, want 5 times 400 and 11 times 429", statuses)
 	}

@@ -30,8 +30,7 @@ var benchPaths = []string{
 	"/docs/bench/insert", "/docs/bench/update", "/docs/bench/delete", "/docs/bench/explain",
 }
 
-// Rows are for the pages of a service that is being developed, and for no other page,
-// machine or mode.
+// Rows are for the pages in development, and for no other page, machine or mode.
 func attackOnRows(t *testing.T) {
 	development := func(c *config.Config) {
 		c.Docs, c.Mode, c.BaseURL, c.CORSOrigins = true, config.Development, "http://books.test:8080", []string{"*"}
@@ -54,11 +53,11 @@ func attackOnRows(t *testing.T) {
 		{own, "POST", "localhost:8080", json + "Origin: http://localhost:8080\nSec-Fetch-Site: same-origin\n", 200},
 		{own, "POST", "books.test:8080", json + "Origin: http://books.test:8080\n", 200},
 
-		// A name that leads here, as after DNS rebinding.
+		// Another name for this address, as after DNS rebinding.
 		{own, "POST", "evil.example:8080", json, 403},
 		{own, "POST", "evil.example:8080", json + "Origin: http://evil.example:8080\nSec-Fetch-Site: same-origin\n", 403},
 		{own, "POST", "localhost.evil.example", json, 403},
-		// A page of another origin, of another port of this machine too, whatever cors.origins says.
+		// A page of another origin, even another port of this machine, and even one in cors.origins.
 		{own, "POST", "localhost:8080", json + "Origin: https://evil.example\n", 403},
 		{own, "POST", "localhost:8080", json + "Origin: null\n", 403},
 		{own, "POST", "localhost:8080", json + "Origin: http://localhost:3000\n", 403},
@@ -66,7 +65,7 @@ func attackOnRows(t *testing.T) {
 		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: same-site\n", 403},
 		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: cross-site\n", 403},
 		{own, "POST", "localhost:8080", json + "Sec-Fetch-Site: none\n", 403},
-		// What a browser sends for a form or without asking.
+		// Requests that a browser sends for a form or without a preflight.
 		{own, "POST", "localhost:8080", "", 415},
 		{own, "POST", "localhost:8080", "Content-Type: text/plain\n", 415},
 		{own, "POST", "localhost:8080", "Content-Type: application/x-www-form-urlencoded\n", 415},
@@ -105,7 +104,7 @@ func attackOnRows(t *testing.T) {
 	}
 }
 
-// TestBench asks what the pages ask.
+// TestBench sends the requests of the pages.
 func TestBench(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.Docs, c.Mode, c.BaseURL = true, config.Development, "http://localhost:8080" })
@@ -133,7 +132,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 
-	// The token is one that the service itself takes.
+	// The service itself accepts the token.
 	var made struct {
 		Token   string
 		Expires int64

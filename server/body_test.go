@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// heap is how many bytes are alive.
+// heap returns the bytes of live objects.
 func heap() int64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -20,7 +20,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// until waits for something that happens elsewhere.
+// until waits for a concurrent event.
 func until(t *testing.T, what string, happened func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(longEnough); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
@@ -31,8 +31,7 @@ func until(t *testing.T, what string, happened func() bool) {
 	t.Fatalf("it never happened that %s", what)
 }
 
-// Connections that announce bodies and send next to nothing of them cost next to
-// nothing.
+// Connections that announce bodies and send almost none of them cost almost nothing.
 func attackByAnnouncing(t *testing.T) {
 	const connections, length = 200, 1 << 20 // 200 MiB in all
 	s, _ := startReady(t, nil)
@@ -61,8 +60,8 @@ func attackByAnnouncing(t *testing.T) {
 	}
 }
 
-// What path, method, token or length refuse is refused before the body has come, and
-// the connection ends, since what comes on it is that body.
+// A refusal by path, method, token or length comes before the body. Then the connection
+// ends, since its next bytes are that body.
 func attackWithRefusedBodies(t *testing.T) {
 	s, _ := startReady(t, nil)
 	const body = "Content-Length: 1000000\r\n\r\n"
@@ -97,7 +96,7 @@ func attackWithRefusedBodies(t *testing.T) {
 	}
 }
 
-// The rest of a short body that nobody wanted is skipped, however it comes.
+// The rest of a short unwanted body is skipped.
 func TestUnwantedBodyIsSkipped(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -117,7 +116,7 @@ func TestUnwantedBodyIsSkipped(t *testing.T) {
 	}
 }
 
-// A body that does not come to its end is refused for what it is.
+// An incomplete body is refused with its cause.
 func TestBodyEndsEarly(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -137,7 +136,7 @@ func TestBodyEndsEarly(t *testing.T) {
 	}
 }
 
-// All bodies together have a bound, one client has half of it, and short ones pass.
+// All bodies together are limited, one client has half of the limit, and short ones pass.
 func attackWithManyBodies(t *testing.T) {
 	const overloadedBody = `{"code":"ERR_UNAVAILABLE","message":"the service is overloaded"}`
 	s, _ := startReady(t, func(c *config.Config) { c.BodyLimit, c.BodiesLimit = 128<<10, 256<<10 })
@@ -166,7 +165,7 @@ func attackWithManyBodies(t *testing.T) {
 	until(t, "all is given back", func() bool { return held() == 0 })
 }
 
-// deadlines is a connection that notes until when is waited for what it brings.
+// deadlines is a connection that notes its read deadlines.
 type deadlines struct {
 	net.Conn
 	pieces []string

@@ -10,9 +10,8 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// attackWithAnswers has clients that ask for large answers and do not read them:
-// beyond what answers may take together, the next one is told to come back, and small ones
-// are answered as ever.
+// attackWithAnswers has clients that request large answers and do not read them. Beyond
+// the limit for all answers, the next large one is refused, and small ones still succeed.
 func attackWithAnswers(t *testing.T) {
 	s, d := startReady(t, func(c *config.Config) { c.AnswersLimit = 40 << 20 })
 	d.exec(t, `create or replace function api.get_note(input jsonb, context jsonb) returns text

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// The benchmarks measure calls from one socket to the other, with the database. Of their
-// allocations none are the client's.
+// The benchmarks measure calls from one socket to the other, with the database. Their
+// allocations do not include the client's.
 
 // A get shares its connection to the database with others.
 func BenchmarkGet(b *testing.B) {

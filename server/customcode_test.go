@@ -10,8 +10,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// TestRefusalsOfCustomCode holds what custom code may tell callers: some refusals, in
-// words of its own, and nothing beside them.
+// TestRefusalsOfCustomCode checks what custom code may tell callers: some refusals, with
+// its own message, and nothing else.
 func TestRefusalsOfCustomCode(t *testing.T) {
 	t.Parallel()
 	const inCode = "PL/pgSQL function functions.work(text) line 3 at RAISE\nPL/pgSQL function api.work(jsonb,jsonb) line 5 at assignment"

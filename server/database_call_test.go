@@ -28,7 +28,7 @@ func TestReadingActionsDoNotWrite(t *testing.T) {
 	if err := d.Owner(t).QueryRow(t.Context(), "select count(*) from app.author where id = 'sneaked'").Scan(&sneaked); err != nil || sneaked != 0 {
 		t.Errorf("sneaked rows: got %d (%v), want 0", sneaked, err)
 	}
-	// On the same connection writing works right after.
+	// Writing works on the same connection right after.
 	if status, body := s.post(t, "createNote", `{"title":"written"}`); status != 200 {
 		t.Errorf("createNote: got %d %s", status, body)
 	}
@@ -141,7 +141,7 @@ func TestClientThatLeaves(t *testing.T) {
 			leave(c)
 			d.waitSleeping(t, 0)
 			s.waitLog(t, `"status":499`)
-			// The connection that was cancelled is not used again; a new one is.
+			// The cancelled connection is not used again; a new one is.
 			if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 				t.Errorf("afterwards: got %d %s", status, body)
 			}
@@ -152,7 +152,7 @@ func TestClientThatLeaves(t *testing.T) {
 		t.Parallel()
 		s, _ := startReady(t, nil)
 		c := s.dial(t)
-		// A next request that waits to be read is not a sign of leaving, and stays.
+		// A pending next request does not count as leaving, and stays.
 		c.write(t, "POST /api/json/nap HTTP/1.1\r\nHost: x\r\nContent-Length: 15\r\n\r\n{\"seconds\":0.4}GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
 		if _, body := c.response(t, "POST"); body != `"rested"` {
 			t.Errorf("nap: got %s", body)
@@ -163,7 +163,7 @@ func TestClientThatLeaves(t *testing.T) {
 	})
 }
 
-// A call whose client leaves while it waits for a connection is never sent.
+// A call is never sent if its client leaves while it waits for a connection.
 func attackByLeaving(t *testing.T) {
 	s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait, c.StatementTimeout = 1, time.Minute, time.Minute })
 	slow := s.dial(t)

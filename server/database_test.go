@@ -19,7 +19,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// watch looks at every response and log for passwords and secrets.
+// watch checks every response and log for passwords and secrets.
 var watch canary.Watch
 
 func TestMain(m *testing.M) {
@@ -67,13 +67,13 @@ func (d *testDatabase) install(t testing.TB, m *release.Manifest) {
 	}
 }
 
-// waitSleeping waits until so many statements sleep in the database.
+// waitSleeping waits until the given number of statements sleep in the database.
 func (d *testDatabase) waitSleeping(t *testing.T, want int) {
 	t.Helper()
 	d.waitSessions(t, "wait_event = 'PgSleep'", want)
 }
 
-// waitSessions waits until so many sessions of the database meet a condition.
+// waitSessions waits until the given number of sessions of the database meet a condition.
 func (d *testDatabase) waitSessions(t *testing.T, condition string, want int) {
 	t.Helper()
 	conn := d.Superuser(t)
@@ -86,7 +86,7 @@ func (d *testDatabase) waitSessions(t *testing.T, condition string, want int) {
 	})
 }
 
-// letWake has a function that sleeps answer as usual once it is woken, so that a test decides for how long it sleeps.
+// letWake makes a sleeping function answer as usual once it is woken, so that a test controls how long it sleeps.
 func (d *testDatabase) letWake(t *testing.T, function, volatility string) {
 	t.Helper()
 	d.exec(t, `create or replace function api.`+function+`(input jsonb, context jsonb) returns text
@@ -102,7 +102,7 @@ func (d *testDatabase) letWake(t *testing.T, function, volatility string) {
 		$$`)
 }
 
-// wake ends the sleep of all statements that sleep in the database. It is an error for those that nobody has let wake.
+// wake ends the sleep of all sleeping statements in the database. Those without letWake end with an error.
 func (d *testDatabase) wake(t *testing.T) {
 	t.Helper()
 	_, err := d.Superuser(t).Exec(t.Context(), "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'PgSleep'")
@@ -111,7 +111,7 @@ func (d *testDatabase) wake(t *testing.T) {
 	}
 }
 
-// address returns where the database listens.
+// address returns the address of the database.
 func (d *testDatabase) address(t *testing.T) (network, address string) {
 	t.Helper()
 	config, err := pgconn.ParseConfig(d.ServerURL())
@@ -121,7 +121,7 @@ func (d *testDatabase) address(t *testing.T) (network, address string) {
 	return pgconn.NetworkAddress(config.Host, config.Port)
 }
 
-// through returns the URL of the database by way of another address.
+// through returns the URL of the database with another address.
 func (d *testDatabase) through(t *testing.T, address string) string {
 	t.Helper()
 	config, err := pgconn.ParseConfig(d.ServerURL())

@@ -69,7 +69,7 @@ func TestDocs(t *testing.T) {
 		}
 	}
 
-	// Whatever is inline would be blocked.
+	// Inline code and styles would be blocked.
 	for _, path := range []string{"/", "/docs", "/docs/action/getNote", "/docs/model/Note", "/docs/access"} {
 		_, body := s.do(t, "GET", path, "", nil)
 		for _, inline := range []string{"<script>", "style=", "onclick=", "<style", "javascript:", "http:", "//"} {
@@ -80,7 +80,7 @@ func TestDocs(t *testing.T) {
 	}
 }
 
-// TestDocsAssets asks for a file again, and for one that is kept compressed.
+// TestDocsAssets requests a file again, and one that is stored compressed.
 func TestDocsAssets(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.Docs = true })

@@ -18,7 +18,7 @@ func invalid(message, field, problem string) string {
 	return `{"code":"ERR_INVALID_INPUT","message":"` + message + `","data":{"errors":[{"field":"` + field + `","error":"` + problem + `"}]}}`
 }
 
-// What the database raises, and how it is answered.
+// Errors of the database, and the answers to them.
 func TestRaisedErrors(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -79,7 +79,7 @@ func TestRaisedErrors(t *testing.T) {
 		}
 	}
 
-	// The composite one is broken by the second of two.
+	// The second of two inputs breaks the composite one.
 	for i, want := range []string{"", invalid("the values for the unique composite fields (shelf, place) must be unique", "shelf", "(shelf, place) must be unique")} {
 		if _, got := s.post(t, "createNote", `{"title":"a","place":1,"shelf":"s"}`); i == 1 && got != want {
 			t.Errorf("composite\n got %s\nwant %s", got, want)
@@ -100,9 +100,9 @@ func TestRaisedErrors(t *testing.T) {
 	})
 }
 
-// TestMissingRightIsLogged: the caller learns no more than that they are refused, so the
-// log has what the code lacks. A row that a policy does not admit, and an exception that
-// the code raised, are ordinary refusals, of which the log says nothing.
+// TestMissingRightIsLogged checks that the log names the missing right of the code, since
+// callers only learn that they are refused. A row that a policy does not admit, and an
+// exception that the code raised, are ordinary refusals, and not in the log.
 func TestMissingRightIsLogged(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -147,8 +147,8 @@ func TestIdentityThatDoesNotExist(t *testing.T) {
 	}
 }
 
-// An unforeseen error is logged in full under the id that the client has; what was
-// sent is in no log.
+// An unforeseen error is logged in full under the id that the client has. The log never
+// contains the input.
 func TestLogOfFailures(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// A test of storage keeps its objects in a folder.
+// Tests of storage keep objects in a folder.
 func localStore(t *testing.T) *local.Store {
 	t.Helper()
 	store, err := local.Open(local.Options{Directory: t.TempDir(), BaseURL: "http://localhost", Secret: []byte("secret")})
@@ -49,8 +49,8 @@ type broken struct{ *local.Store }
 
 func (broken) Delete(context.Context, string) error { return errors.New("storage is away") }
 
-// sweeper is a server with files and uploads in all states, of which those named due
-// are to go.
+// sweeper is a server with files and uploads in all states; those named due are to be
+// deleted.
 func sweeper(t *testing.T) (*testServer, *testDatabase, *local.Store) {
 	t.Helper()
 	d := newDatabase(t)
@@ -96,7 +96,7 @@ func TestSweep(t *testing.T) {
 	t.Parallel()
 	s, d, store := sweeper(t)
 
-	// While storage is away nothing is forgotten.
+	// While storage is away, no key is forgotten.
 	s.files.Store = broken{store}
 	if err := s.files.SweepOnce(t.Context()); err == nil || !strings.Contains(err.Error(), "storage is away") {
 		t.Errorf("sweep without storage: got %v", err)
@@ -168,7 +168,7 @@ func TestVerifyFiles(t *testing.T) {
 	if got := verify(time.Nanosecond); got != want {
 		t.Errorf("verify\n got %s\nwant %s", got, want)
 	}
-	// What is young may be on its way.
+	// A young object may be an upload in progress.
 	if got, want := verify(0), "object files/held is missing, which the database refers to"; got != want {
 		t.Errorf("verify what is older than a day\n got %s\nwant %s", got, want)
 	}
@@ -180,8 +180,8 @@ func TestVerifyFiles(t *testing.T) {
 	}
 }
 
-// What nobody counted, as the rows of a table that was dropped, is counted anew when
-// that is asked for. Then the files go like all that nobody holds.
+// Files with a wrong count, as after a dropped table, are counted again on request. Then
+// unused ones are deleted.
 func TestVerifyRecounts(t *testing.T) {
 	t.Parallel()
 	s, d, store := sweeper(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/sternpost/sternpost/storage/storagetest"
 )
 
-// diskServer is a server without a database, whose files are on a disk.
+// diskServer is a server without a database, with files on a disk.
 type diskServer struct {
 	*testServer
 	store *disk.Store
@@ -79,7 +79,7 @@ func (d *diskServer) keep(t *testing.T, key, contents string, as storage.Downloa
 
 var plainText = storage.Download{Filename: "a.txt", ContentType: "text/plain"}
 
-// begins sends a request and reads the header of its answer, and no more.
+// begins sends a request and reads only the header of its answer.
 func (d *diskServer) begins(t *testing.T, url string) (*rawConn, int) {
 	t.Helper()
 	c := d.dial(t)
@@ -94,8 +94,8 @@ func (d *diskServer) begins(t *testing.T, url string) (*rawConn, int) {
 	return c, response.StatusCode
 }
 
-// Storage on a disk is held to what all storage is held to, through the server that takes
-// uploads and gives files out.
+// Storage on a disk passes the common tests of storage, through the server that takes
+// uploads and serves files.
 func TestDiskStorage(t *testing.T) {
 	t.Parallel()
 	d := startDisk(t, disk.Options{}, nil)
@@ -110,7 +110,7 @@ func TestDiskStorage(t *testing.T) {
 	storagetest.Run(t, storagetest.Backend{Store: d.store, Broken: broken})
 }
 
-// A browser runs nothing of a file, wherever it is told to show it, and shows a PDF.
+// A browser runs no scripts of a file, in any context, and shows a PDF.
 func TestDiskHeaders(t *testing.T) {
 	t.Parallel()
 	d := startDisk(t, disk.Options{}, nil)
@@ -145,7 +145,7 @@ func TestDiskHeaders(t *testing.T) {
 	}
 }
 
-// Addresses end, and one for one method, key or way is none for another.
+// Addresses expire, and one is valid only for its method, key and way.
 func TestDiskAddresses(t *testing.T) {
 	t.Parallel()
 	d := startDisk(t, disk.Options{}, nil)
@@ -207,7 +207,7 @@ func TestDiskAddresses(t *testing.T) {
 	}
 }
 
-// Many ranges at once are answered like none, so that they cost no more than the file.
+// Several ranges at once are ignored, so that they cost no more than the file.
 func TestDiskRanges(t *testing.T) {
 	t.Parallel()
 	d := startDisk(t, disk.Options{}, nil)
@@ -248,7 +248,7 @@ func TestDiskRanges(t *testing.T) {
 	until(t, "each answer has given its place back", func() bool { return d.files.Transfers.InUse() == 0 })
 }
 
-// What clients take slowly is not held in memory, and one client has half of the places.
+// Slow downloads are not held in memory, and one client has half of the places.
 func attackWithDownloads(t *testing.T) {
 	d := startDisk(t, disk.Options{}, func(c *config.Config) { c.TransfersLimit = 16 })
 	const size = 16 << 20
@@ -295,8 +295,8 @@ func TestDiskDownloadOutlivesStop(t *testing.T) {
 	}
 }
 
-// A full disk is a 503 and leaves nothing, be it that the reserve is reached or that there is
-// nothing left.
+// A full disk is a 503 and leaves nothing, for an exhausted reserve and for a disk without
+// space.
 func TestDiskFull(t *testing.T) {
 	t.Parallel()
 	t.Run("reserve", func(t *testing.T) {
@@ -394,7 +394,7 @@ func TestDiskIsClaimed(t *testing.T) {
 	if got := keysOf(t, store, storage.Files); got != "held" {
 		t.Errorf("files: got %s", got)
 	}
-	// A Postgres that does not say which one it is turns the check off, and not the sweep.
+	// A Postgres without an identity disables the check, and not the sweep.
 	if err := os.WriteFile(owner, []byte("database 5 of cluster 1\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}

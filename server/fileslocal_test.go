@@ -15,8 +15,8 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// An upload to local storage goes to the disk as it comes, however long it is, and one
-// that does not come to its end leaves nothing.
+// An upload to local storage is written to the disk as it arrives, at any length. An
+// incomplete one leaves nothing.
 func attackWithUploads(t *testing.T) {
 	directory := t.TempDir()
 	store, err := local.Open(local.Options{Directory: directory, BaseURL: "http://localhost", Secret: []byte("secret")})

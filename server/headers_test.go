@@ -85,7 +85,7 @@ func TestRequestID(t *testing.T) {
 		seen[got] = true
 	}
 
-	// It is the one that the function sees.
+	// The function sees the same one.
 	_, body := s.do(t, "GET", "/api/json/whoAmI", "", map[string]string{"X-Request-Id": "mine"})
 	if !strings.Contains(body, `"requestId":"mine"`) {
 		t.Errorf("whoAmI: got %s", body)
@@ -194,7 +194,7 @@ func TestTimeZone(t *testing.T) {
 	}
 	for _, test := range tests {
 		resp, body := s.raw(t, "GET /api/json/whoAmI HTTP/1.1\nHost: x\n"+test.header+"\n")
-		// What is not told is UTC.
+		// The default is UTC.
 		want, status := `{"requestId":"`+resp.Header.Get("X-Request-Id")+`"}`, 200
 		if test.zone != "UTC" {
 			want = `{"timeZone":"` + test.zone + `",` + want[1:]
@@ -208,8 +208,7 @@ func TestTimeZone(t *testing.T) {
 	}
 }
 
-// What a function is told of its caller, and of the headers and the environment
-// that the schema reads.
+// A function gets its caller, and the headers and the environment that the schema reads.
 func TestContext(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
@@ -240,8 +239,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// The list of zones is the one that Go has, and no name is served that the database
-// does not know.
+// The list of zones is Go's, and names that the database does not know are not served.
 func TestZones(t *testing.T) {
 	t.Parallel()
 	all := knownZones()

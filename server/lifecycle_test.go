@@ -19,7 +19,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// While a server stops, what is in flight ends, what is new is turned away.
+// While a server stops, requests in flight end, and new ones are refused.
 func TestGracefulStop(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.ShutdownGrace, c.StatementTimeout = 5*longEnough, 5*longEnough })
@@ -66,7 +66,7 @@ func TestGracefulStop(t *testing.T) {
 	}
 }
 
-// What outlasts the grace is cancelled.
+// Requests that exceed the grace are cancelled.
 func TestStopAfterGrace(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.ShutdownGrace, c.StatementTimeout = 100*time.Millisecond, time.Minute })
@@ -84,7 +84,7 @@ func TestStopAfterGrace(t *testing.T) {
 	d.waitSleeping(t, 0)
 }
 
-// A panic costs its own request only.
+// A panic affects only its own request.
 func TestPanic(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
@@ -107,8 +107,8 @@ func (panics) Restart()            {}
 func (panics) Again() bool         { return false }
 func (p panics) Row([][]byte) bool { p.before(); panic("halfway") }
 
-// A panic in the middle of a call leaves no connection behind with an answer of
-// somebody else on it.
+// A panic in the middle of a call leaves no connection behind with the answer of another
+// call.
 func TestPanicDuringCall(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.PoolSize = 1 })
@@ -141,7 +141,7 @@ func TestPanicDuringCall(t *testing.T) {
 	})
 }
 
-// TestFirstRead finds a connection open that the first read can use, before there is one.
+// TestFirstRead finds an open connection that the first read can use.
 func TestFirstRead(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, func(c *config.Config) { c.PoolSize = 8 })
@@ -220,7 +220,7 @@ func TestTraces(t *testing.T) {
 	}
 }
 
-// The standard variables switch the export on, and what cannot be given is refused.
+// The standard variables enable the export, and an invalid value is refused.
 func TestTraceExport(t *testing.T) {
 	var mu sync.Mutex
 	var paths []string

@@ -30,7 +30,7 @@ func (l *starving) Accept() (net.Conn, error) {
 	return l.Listener.Accept()
 }
 
-// Where no connection can be taken, the server waits until one can, and says so once.
+// If no connection can be accepted, the server waits until one can, and logs that once.
 func attackOnDescriptors(t *testing.T) {
 	l := &starving{Listener: listenLocal(t), errors: []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED,
@@ -71,7 +71,7 @@ func (s *testServer) dialFrom(t *testing.T, address string) *rawConn {
 	return newRawConn(t, c)
 }
 
-// connections returns how many are open, and how many of one address.
+// connections returns the number of open connections, in total and of one address.
 func (s *testServer) connections(address string) (all, theirs int) {
 	all, theirs, _ = s.public.Count(address)
 	return all, theirs
@@ -87,8 +87,8 @@ func (s *testServer) busy(t *testing.T, address string) *rawConn {
 	return c
 }
 
-// Idle connections without number leave room for anyone who has something to ask, and busy
-// ones of one address for those of another.
+// Any number of idle connections leaves room for a new request, and busy ones of one
+// address leave room for those of another.
 func attackWithConnections(t *testing.T) {
 	s, _ := startReady(t, func(c *config.Config) { c.MaxConnections = 16 })
 	const health = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -141,7 +141,7 @@ func attackWithConnections(t *testing.T) {
 	}
 }
 
-// isShut waits for the server to end the connection, in whatever way.
+// isShut waits for the server to end the connection in any way.
 func (c *rawConn) isShut() bool {
 	_, err := c.in.ReadByte()
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
@@ -170,8 +170,8 @@ func (c *silent) LocalAddr() net.Addr              { return &net.TCPAddr{} }
 func (c *silent) RemoteAddr() net.Addr             { return &net.TCPAddr{} }
 func (c *silent) Close() error                     { c.closed = true; return nil }
 
-// A connection on which no header comes is given up after ten seconds, and one that was
-// kept after a bit more than a minute.
+// A connection without a header is closed after ten seconds, and one that was kept alive
+// after a bit more than a minute.
 func attackBySilence(t *testing.T) {
 	s, err := New(testConfig("postgres://127.0.0.1:1/none", nil), Options{Identifier: tokens{}, Log: discardLog(), Listener: listenLocal(t)})
 	if err != nil {

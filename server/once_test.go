@@ -126,7 +126,7 @@ func TestUnknownOutcome(t *testing.T) {
 		}
 	}
 
-	// What only reads is the same, whenever it breaks.
+	// A read has the same outcome whenever the connection breaks.
 	cutOnce(proxy, "get_note", pgtest.CutUnanswered)
 	if status, body := s.post(t, "echo", `{}`); status != 200 {
 		t.Errorf("a read whose connection is not cut: got %d %s", status, body)
@@ -156,7 +156,7 @@ func TestTerminatedCall(t *testing.T) {
 	}
 }
 
-// TestIdempotencyKey is a matrix of who repeats what under which key.
+// TestIdempotencyKey is a matrix of callers, calls and keys.
 func TestIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -176,7 +176,7 @@ func TestIdempotencyKey(t *testing.T) {
 		{"createNote", "", "a", `{"title":"one"}`, 200, replayed},
 		{"fail", "ada", "a", `{"code":"SP404"}`, 404, `ERR_RECORD_NOT_FOUND`}, // another action
 
-		// What was refused or invalid leaves the key free.
+		// A refused or invalid call leaves the key free.
 		{"createNote", "ada", "b", `{"title":"forbidden"}`, 409, "ERR_CONFLICT"},
 		{"createNote", "ada", "b", `{"titel":"three"}`, 400, "ERR_INVALID_INPUT"},
 		{"createNote", "ada", "b", `{"title":"three","author":{"id":"nobody"}}`, 400, "ERR_INVALID_INPUT"},
@@ -186,7 +186,7 @@ func TestIdempotencyKey(t *testing.T) {
 		{"deleteAuthor", "ada", "d", `{"id":"a2"}`, 200, `"a2"`},
 		{"deleteAuthor", "ada", "d", `{"id":"a2"}`, 200, replayed},
 
-		// What reads takes no notice.
+		// Reads ignore the key.
 		{"getNote", "ada", "a", `{"id":"n1"}`, 200, `"id":"n1"`},
 		{"getNote", "ada", "a", `{"id":"none"}`, 200, `null`},
 		{"getNote", "ada", strings.Repeat("k", 300), `{"id":"n1"}`, 200, `"id":"n1"`},
@@ -252,8 +252,8 @@ func TestRacingKeys(t *testing.T) {
 	}
 }
 
-// TestKeyInProgress repeats a call that is still running: it is waited for, but not for
-// longer than for a lock.
+// TestKeyInProgress repeats a running call: it waits for the first, but not longer than
+// for a lock.
 func TestKeyInProgress(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.LockTimeout, c.StatementTimeout = 100*time.Millisecond, 5*longEnough })

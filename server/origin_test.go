@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// Pages of others do not read what is shown to developers, under whatever name they let
-// browsers reach us.
+// Foreign pages cannot read pages for developers, under any name that leads to this
+// server.
 func attackByName(t *testing.T) {
 	own, _ := startReady(t, func(c *config.Config) {
 		c.Docs, c.BaseURL, c.CORSOrigins = true, "http://books.test:8080", []string{"*"}
@@ -53,7 +53,7 @@ func attackByName(t *testing.T) {
 	}
 }
 
-// A browser asks nobody before it sends a body without type for a foreign page.
+// A browser sends a body without type for a foreign page without a preflight.
 func attackByForeignBody(t *testing.T) {
 	listed := []string{"https://app.example"}
 	s, _ := startReady(t, func(c *config.Config) { c.BaseURL, c.CORSOrigins = "https://books.test", listed })

@@ -108,7 +108,7 @@ func start(t *testing.T, databaseURL string, change func(*config.Config)) *testS
 	return ts
 }
 
-// longEnough is how long a test waits for what must happen. Nothing takes that long, on the busiest machine either.
+// longEnough is how long a test waits for an expected event. It is far more than needed, even on the busiest machine.
 const longEnough = 2 * time.Minute
 
 // startReady is start with an installed application, and waits for it to be served.

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// Requests that cannot be read may hold tokens like all others: nothing of them is
-// logged, at whatever level.
+// Unreadable requests may contain tokens like all others: no part of them is logged, at
+// any level.
 func TestUnreadableIsNotLogged(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)

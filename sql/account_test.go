@@ -62,7 +62,7 @@ const (
 	proofs   = `select count(*)::text from platform.auth_proof`
 )
 
-// TestAccounts walks through what becomes of accounts, and of those who attack them.
+// TestAccounts runs through the life of accounts, and through attacks on them.
 func TestAccounts(t *testing.T) {
 	t.Parallel()
 	begin := do("two sign-ins", `select platform.auth_start('ada', sha256('a'), repeat('a', 32)::bytea, '1 day'),
@@ -239,7 +239,7 @@ func TestAccounts(t *testing.T) {
 }
 
 // TestAskingTellsNothing counts the rows that a request for a new password reads and writes: as many for an
-// address that nobody has.
+// unknown address.
 func TestAskingTellsNothing(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)

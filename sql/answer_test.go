@@ -68,7 +68,7 @@ func TestAnswerSweep(t *testing.T) {
 	}
 }
 
-// Nobody but the owner reads or writes answers past the functions, and only servers call
+// Only the owner reads or writes answers without the functions, and only servers call
 // these.
 func TestAnswerRights(t *testing.T) {
 	t.Parallel()

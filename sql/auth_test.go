@@ -55,7 +55,7 @@ func newAuthDatabase(t *testing.T) *pgtest.DB {
 // key is a family's key in tests.
 var key = strings.Repeat("k", 32)
 
-// hash stands for that of a token, a code or whatever else is known by a hash only.
+// hash returns the hash of a token, a code or another secret.
 func hash(name string) []byte {
 	h := sha256.Sum256([]byte(name))
 	return h[:]
@@ -87,7 +87,7 @@ func markOf(token string) []byte {
 	return hash("mark of " + family)
 }
 
-// refreshStep is a statement of a server, or one of anyone who changes the world around it.
+// refreshStep is a statement of a server, or a change to its world.
 type refreshStep struct {
 	does string // a note
 	sql  string // run by the owner; empty means that a token is presented
@@ -231,8 +231,8 @@ func TestRefresh(t *testing.T) {
 	}
 }
 
-// Anyone who supersedes one token after the other keeps a bounded number of rows, and is
-// served all the same.
+// A client that replaces one token after the other keeps a bounded number of rows, and is
+// still served.
 func TestRefreshFlood(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)
@@ -501,7 +501,7 @@ func TestPasswordLookUp(t *testing.T) {
 		}
 	}
 
-	// A caller who has to wait learns nothing.
+	// A caller that must wait learns nothing.
 	for range 3 {
 		value[int](t, conn, `select platform.auth_fail('ada@example.com', '10.0.0.1', `+limits+`)`)
 	}
@@ -668,7 +668,7 @@ func TestIdentity(t *testing.T) {
 		{"https://p", "1", `{"email":"bo@p.example","name":null,"email_verified":false,"department":"hulls"}`, true, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{"email":"bo@p.example"}`, false, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{}`, false, "found", "bo@p.example,,f,hulls,"},
-		// What is not a column, or none of a claim, is left alone.
+		// Names that are not a column, or not of a claim, are ignored.
 		{"https://p", "1", `{"no_such":"x","id":"x","password":"x","issuer":"x","external_id":"x","created_at":"x","ctid":"x"}`, false, "found", "bo@p.example,,f,hulls,"},
 		{"https://p", "1", `{"name":"'; drop table app.identity; --"}`, false, "found", "bo@p.example,'; drop table app.identity; --,f,hulls,"},
 		{"https://q", "1", `{"email":"bo@p.example","email_verified":false}`, true, "created", "bo@p.example,,f,,"}, // not linked by e-mail

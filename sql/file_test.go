@@ -40,7 +40,7 @@ func stored(key string) string {
 	return fmt.Sprintf(`{"key":%q,"filename":"a","contentType":"image/png","size":1}`, key)
 }
 
-// state shows all files: key, holders, and * where nobody holds one any longer.
+// state shows all files: key, holders, and * for files without holders.
 func state(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
 	return strings.Join(values[string](t, conn, `
@@ -140,7 +140,7 @@ func TestFilesDue(t *testing.T) {
 	if got, want := state(t, owner), "a1 c0 d0 e0* f0*"; got != want {
 		t.Errorf("what is left: got %s, want %s", got, want)
 	}
-	// What is held is never forgotten or discarded.
+	// Held files are never forgotten or discarded.
 	exec(t, owner, `select platform.file_forget('{a}'); select platform.file_discard('{a,c}')`)
 	if got, want := state(t, owner), "a1 c0* d0 e0* f0*"; got != want {
 		t.Errorf("after discarding: got %s, want %s", got, want)
@@ -230,7 +230,7 @@ func TestMintLimit(t *testing.T) {
 			t.Errorf("mint %s: %v", step.key, err)
 		}
 	}
-	// What is attached or has expired is not outstanding.
+	// Attached or expired uploads are not outstanding.
 	exec(t, owner, `update platform.file_upload set attached_at = now() where key = 'a'`)
 	if err := one("h", byAda); err != nil {
 		t.Errorf("mint after one was attached: %v", err)
@@ -365,7 +365,7 @@ func TestUploadsDue(t *testing.T) {
 	}
 }
 
-// Nobody reaches the tables but through the functions.
+// Only the functions can reach the tables.
 func TestFileRights(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)

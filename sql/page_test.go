@@ -63,7 +63,7 @@ func makeSortable(t *testing.T, conn *pgx.Conn) {
 	`)
 }
 
-// Pages of seven, forwards and backwards, are the list, whatever its order.
+// Pages of seven, forwards and backwards, are the list, in any order.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -39,7 +39,7 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// Nobody but the owner reads or writes positions past the functions, and only servers call
+// Only the owner reads or writes positions without the functions, and only servers call
 // these.
 func TestPositionRights(t *testing.T) {
 	t.Parallel()

@@ -180,7 +180,7 @@ func TestServingFaults(t *testing.T) {
 		{"grant update on related.post to $caller", []string{"role $caller may update related.post"}},
 		{"grant $other to $caller", []string{"role $other (of which $caller is a member) adds rights to actions that no schema gives"}},
 
-		// What is served.
+		// The served objects.
 		{"alter table app.post disable row level security", []string{"table app.post has no row security"}},
 		{"alter table app.post disable row level security, force row level security", []string{"table app.post has no row security"}},
 		{"create table app.draft (id text)", []string{"table app.draft has no row security"}},
@@ -197,7 +197,7 @@ func TestServingFaults(t *testing.T) {
 		{"grant execute on function api.list_posts(jsonb, jsonb) to $other", []string{"function api.list_posts(jsonb,jsonb) may be executed by $other"}},
 		{"grant execute on function api.list_posts(jsonb, jsonb) to public", []string{"function api.list_posts(jsonb,jsonb) may be executed by everybody"}},
 
-		// What is open to everybody.
+		// Rights of everybody.
 		{"grant usage on schema api to public", []string{"schema api is granted to everybody (usage)"}},
 		{"grant execute on function functions.count_posts() to public", []string{
 			"function functions.count_posts() is granted to everybody (execute)",

@@ -148,7 +148,7 @@ func TestMigrateDatabaseInUse(t *testing.T) {
 	}
 }
 
-// A schema of ours that somebody else has made is not taken over.
+// A schema of our name by another owner is not taken over.
 func TestMigrateWithForeignSchema(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{Empty: true}).Owner(t)

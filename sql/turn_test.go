@@ -21,8 +21,7 @@ func takingTurns(t *testing.T, test func(t *testing.T, lacks func(*pgtest.DB))) 
 	})
 }
 
-// A turn lasts until its transaction ends, and keeps nobody out who takes one of another
-// kind.
+// A turn lasts until its transaction ends, and does not keep out turns of another kind.
 func TestTurnsOfRows(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -42,7 +41,7 @@ func TestTurnsOfRows(t *testing.T) {
 	}
 }
 
-// Where there are no notifications a release is installed all the same.
+// Without notifications a release is still installed.
 func TestInstallReleaseUnheard(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})

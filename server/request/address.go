@@ -43,7 +43,7 @@ func nearest(peer netip.Addr, hops []string, trusted []netip.Prefix) netip.Addr 
 		}
 		before, ok := parseHop(hop)
 		if !ok {
-			break // this proxy vouches for it, whoever is named that way
+			break // this proxy vouches for any address
 		}
 		at = before
 	}

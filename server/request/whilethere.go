@@ -9,7 +9,7 @@ import (
 	"github.com/sternpost/sternpost/server/listener"
 )
 
-// thereInterval is how often it is looked whether a client that waits is still there.
+// thereInterval is how often the server checks whether a waiting client is still there.
 const thereInterval = 100 * time.Millisecond
 
 // WhileThere returns a context that ends, because of errClientLeft, when a client has
@@ -39,6 +39,6 @@ func WhileThere(ctx context.Context, client net.Conn) (_ context.Context, stop f
 	}
 }
 
-// ErrClientLeft is why a statement was cancelled, or not sent, for whose answer nobody
-// waits.
+// ErrClientLeft is the cause if a statement was cancelled, or not sent, because its
+// client has left.
 var ErrClientLeft = errors.New("the client has left")
