@@ -145,7 +145,7 @@ func TestPasswordOfClientThatLeft(t *testing.T) {
 	s, d := startReady(t, nil)
 	s.signUp(t, "ada@example.com")
 	before := s.signIn.Passwords.Computed()
-	leave, err := s.signIn.Passwords.Enter(t.Context(), "127.0.0.1") // somebody is at work
+	leave, err := s.signIn.Passwords.Enter(t.Context(), "127.0.0.1") // another sign-in is in progress
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -167,7 +167,7 @@ func TestDiskAddresses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	overwriting := upload(d.store, "files/a") // nobody signs such a one
+	overwriting := upload(d.store, "files/a") // no server signs such an address
 	for _, c := range []struct {
 		name, method, url string
 		status            int

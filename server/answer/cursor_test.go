@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// cursorKeys are a key of each type that lists are ordered by, in the order of the list.
+// cursorKeys are a key of each sortable type, in the order of the list.
 var cursorKeys = []struct {
 	name, cast, value string
 	member            release.MemberType
@@ -27,7 +27,7 @@ var cursorKeys = []struct {
 
 const cursorMark = `[1,"listThings+number-decimal+text+isOn+day+at+duration+id",`
 
-// cursorPlan is the plan of a list that is ordered by all of cursorKeys.
+// cursorPlan is the plan of a list in the order of all cursorKeys.
 func cursorPlan() *answer.Plan {
 	a := &release.Action{Name: "listThings", Kind: release.List, Record: "Thing"}
 	m := &release.Manifest{Records: map[string][]release.Member{}, Actions: []*release.Action{a}}
@@ -54,7 +54,7 @@ func positionWith(name, value string) string {
 	return strings.Join(parts, ",") + "]"
 }
 
-// What is read of a cursor is what it holds, and Postgres takes each value for the type of
+// Reading a cursor returns its content, and Postgres accepts each value for the type of
 // its column.
 func TestPosition(t *testing.T) {
 	t.Parallel()
@@ -88,7 +88,7 @@ func TestPosition(t *testing.T) {
 	}
 }
 
-// The cursor of a row is read in the order in which it was made, and in no other.
+// The cursor of a row is read only in the order in which it was made.
 func TestCursorOfRow(t *testing.T) {
 	t.Parallel()
 	plan := cursorPlan()

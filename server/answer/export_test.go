@@ -1,7 +1,7 @@
 package answer
 
-// What the tests of this package look at.
+// These are internals for the tests of this package.
 var FormatsOf = formatsOf
 
-// Types is how many types of members there are.
+// Types is the number of member types.
 func Types() int { return len(writers) }

@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// What an answer holds of a fat page is about the limit, however many rows come; and once
-// a page was too large, the statement is used that leaves out what has no room.
+// The memory of an answer to a fat page is about the limit, for any number of rows. After
+// a page that was too large, the statement without the excess rows is used.
 func TestFatPageIsBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 10_000

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
 
-// kinds say for every type of a member its type in Postgres, how the database itself
+// kinds lists for every type of a member its type in Postgres, how the database itself
 // makes its wire form, and values of it.
 var kinds = []struct {
 	member release.MemberType
@@ -136,7 +136,7 @@ func TestEveryTypeAsPostgresWritesIt(t *testing.T) {
 	}
 }
 
-// TestTypesHaveWriters compiles a record of every type, of which none may be forgotten.
+// TestTypesHaveWriters compiles a record of every type, to find missing writers.
 func TestTypesHaveWriters(t *testing.T) {
 	if got, want := len(kinds), answer.Types(); got != want {
 		t.Errorf("the test knows %d types, there are %d", got, want)

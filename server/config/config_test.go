@@ -229,8 +229,8 @@ func TestConfigProblems(t *testing.T) {
 	}
 }
 
-// Every setting can be given in the file and in the environment, and every default
-// is one that would be accepted.
+// Every setting can be set in the file and in the environment, and every default is
+// valid.
 func TestSettings(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -253,8 +253,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// Every setting has a place of its own in a Config: what it is given is there, and
-// nothing else changes.
+// Every setting has its own place in a Config: its value is stored there, and nothing
+// else changes.
 func TestSettingsHaveTheirPlaces(t *testing.T) {
 	t.Parallel()
 	texts := map[string]string{"mode": "development", "openapi": "off", "auth.pkce": "S256", "storage.type": "local", "pagination.totalCount": "always",
@@ -314,7 +314,7 @@ func leaves(path string, v reflect.Value) map[string]reflect.Value {
 	return all
 }
 
-// What the files for production name as a setting is one.
+// Every setting in the files for production exists.
 func TestProductionNamesSettings(t *testing.T) {
 	t.Parallel()
 	variables, keys, rooms := map[string]bool{}, map[string]bool{}, map[string]bool{}
@@ -372,7 +372,7 @@ func TestUnitWaits(t *testing.T) {
 	}
 }
 
-// A project without a name has that of its folder, wherever the service is started.
+// A project without a name has that of its folder, independent of the working directory.
 func TestName(t *testing.T) {
 	t.Parallel()
 	named := writeFile(t, "sternpost.yaml", "name: Ada & Co\n")

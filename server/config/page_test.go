@@ -12,9 +12,9 @@ import (
 
 const page = "../../integration/guide/reference/configuration.md"
 
-// TestConfigurationPage holds that the page about the configuration lists the settings as the
-// table of settings has them: keys, variables and defaults. What a setting is for is written
-// in the page, and so is a default that is computed.
+// TestConfigurationPage checks that the page about the configuration lists the keys,
+// variables and defaults of the table of settings. The purpose of a setting, and a computed
+// default, are written only in the page.
 func TestConfigurationPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -69,7 +69,7 @@ func (s *setting[C]) variableCell() string {
 	return "`" + s.knownVariable() + "`"
 }
 
-// defaultCell is the default of a setting, or what the page says of one that is computed.
+// defaultCell returns the default of a setting, or the page's text for a computed one.
 func (s *setting[C]) defaultCell(written string) string {
 	production, development := s.defaultText(Production), s.defaultText(Development)
 	switch {

@@ -12,9 +12,9 @@ import (
 	"github.com/sternpost/sternpost/server/input"
 )
 
-// published compiles a component with a general JSON Schema library, as a client
-// would. Formats are those of this package, read through it. A password's is left
-// out: its length is in bytes, which a general library does not know.
+// published compiles a component with a general JSON Schema library, as a client would.
+// Formats are those of this package, read through it. The format of a password is left
+// out: its length is in bytes, which a general library does not support.
 func published(t testing.TB, schemas, name string) *jsonschema.Schema {
 	t.Helper()
 	document, err := jsonschema.UnmarshalJSON(strings.NewReader(`{"components":{"schemas":` + schemas + `}}`))
@@ -65,8 +65,7 @@ func published(t testing.TB, schemas, name string) *jsonschema.Schema {
 	return schema
 }
 
-// generator makes schemas of the keywords that are published, and inputs near
-// them.
+// generator makes schemas of the published keywords, and inputs that nearly fit them.
 type generator struct{ *rand.Rand }
 
 func (g generator) pick(options ...string) string {
@@ -136,7 +135,7 @@ func (g generator) object(depth int, typ string) string {
 		g.maybe(`,"additionalProperties":`+g.pick("true", "false", "false")) + g.maybe(`,"minProperties":1`) + g.maybe(`,"maxProperties":3`) + `}`
 }
 
-// value makes a value that fits a schema, often.
+// value makes a value that often fits a schema.
 func (g generator) value(components map[string]any, schema any, depth int) string {
 	s, ok := schema.(map[string]any)
 	if !ok || g.IntN(12) == 0 {
@@ -221,8 +220,8 @@ func (g generator) text() string {
 	}
 }
 
-// TestVerdictsAgreeWithThePublishedSchema holds what is accepted against what a
-// general library says about the same schema.
+// TestVerdictsAgreeWithThePublishedSchema compares the accepted inputs with those of a
+// general library for the same schema.
 func TestVerdictsAgreeWithThePublishedSchema(t *testing.T) {
 	t.Parallel()
 	g := generator{rand.New(rand.NewPCG(2026, 3))}
@@ -263,7 +262,7 @@ func TestVerdictsAgreeWithThePublishedSchema(t *testing.T) {
 	}
 }
 
-// checkAgain reads what was written once more: nothing may change.
+// checkAgain reads the output again: nothing may change.
 func checkAgain(t *testing.T, r *input.Reader, in input.Input) {
 	t.Helper()
 	again, err := r.Read(in.JSON)

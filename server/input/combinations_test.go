@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestEveryPagingCombination asks for pages by every combination of the inputs that say
-// which one. Those of the first table are pages; of any other, the first exclusion that
-// applies is named.
+// TestEveryPagingCombination requests pages by every combination of the paging inputs.
+// Those of the first table are pages; for any other, the error names the first exclusion
+// that applies.
 func TestEveryPagingCombination(t *testing.T) {
 	t.Parallel()
 	r := compile(t, listSchemas, "ListArticlesInput")

@@ -33,7 +33,7 @@ func readValue(t *testing.T, r *input.Reader, value string) string {
 	return invalid.Problems[0].Error
 }
 
-// Schemas as they are published for the types of the schema language.
+// These are the published schemas for the types of the schema language.
 const (
 	schemaID        = `{"type":"string","minLength":1,"maxLength":255}`
 	schemaText      = `{"type":"string"}`
@@ -162,8 +162,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// textFormat is a format of text with what it accepts, and as what, and what it
-// refuses.
+// textFormat is a format of text with accepted values, their form, and refused values.
 type textFormat struct {
 	schema   string
 	accepted [][2]string

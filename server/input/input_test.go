@@ -46,7 +46,7 @@ func TestPlaces(t *testing.T) {
 		t.Errorf("the input itself changed: got %s", in.JSON)
 	}
 
-	// Without what inline files hold, all other places are where they were.
+	// Without the contents of inline files, all other places are unchanged.
 	got = nil
 	small := in.WithoutContents()
 	for _, p := range small.Places() {
@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestFind finds texts by their paths, and nothing that is not a text, nor in an array.
+// TestFind finds texts by their paths, but neither other values nor texts in an array.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	r := compile(t, `{"X":{"type":"object","properties":{
@@ -116,7 +116,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The name of an inline file, however its URL writes it.
+// The name of an inline file, in every form of its URL.
 func TestInlineNames(t *testing.T) {
 	t.Parallel()
 	r := compile(t, `{"X":{"type":"object","properties":{"f":{"type":"string","format":"data-url"}}}}`, "X")

@@ -116,7 +116,7 @@ func TestMalformed(t *testing.T) {
 		{"1e99999999999999999999", "number out of range"},
 		{"-1e-99999999999999999999", "number out of range"},
 
-		// The first reason counts, wherever problems with the schema may lie.
+		// The first reason counts, before any problems with the schema.
 		{`{"a":1e999,"a":1}`, "number out of range"},
 		{`{"a":1,"a":1e999}`, "duplicate name"},
 	} {
@@ -181,8 +181,8 @@ func TestReadKeepsNothingOfTheBody(t *testing.T) {
 	}
 }
 
-// FuzzReadAny compares what is accepted with another strict reader, and checks
-// that reading what was written changes nothing more.
+// FuzzReadAny compares the accepted inputs with another strict reader, and checks that
+// reading the output changes nothing more.
 func FuzzReadAny(f *testing.F) {
 	for _, seed := range []string{
 		``, `{}`, `[1,-0.5e3,"a\n\ud83d\ude00",true,null]`, `{"a":{"b":[{}]}}`, `{"a":1,"\u0061":1}`, "\"\xff\"", `"\u0000"`,

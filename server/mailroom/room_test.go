@@ -14,14 +14,14 @@ import (
 	"github.com/sternpost/sternpost/auth/mail"
 )
 
-// TestResults tells what became of a mail to the database and to the metrics, once each.
+// TestResults checks the results of mails in the database and in the metrics, once each.
 func TestResults(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name      string
 		sender    Sender
 		isLate    bool
-		isSealed  bool // by a key that nobody has any more
+		isSealed  bool // by a lost key
 		result    string
 		statement string
 	}{
@@ -62,7 +62,7 @@ type outcome struct{ err error }
 
 func (o outcome) Send(context.Context, string, string, mail.Content) error { return o.err }
 
-// oneMail is a database with one mail that is due.
+// oneMail returns a database with one due mail.
 type oneMail struct {
 	isLate, isTaken bool
 	noted           string // the statement that says what became of it

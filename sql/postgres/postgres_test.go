@@ -22,8 +22,8 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// childDir makes the test binary a process that starts a server in the directory it
-// names, or a temporary one for "temporary", prints its URL and then waits.
+// childDir makes the test binary a process that starts a server in the given directory,
+// or a temporary one for "temporary", prints its URL and then waits.
 const childDir = "STERNPOST_POSTGRES_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -354,8 +354,8 @@ func TestDiesWithItsParent(t *testing.T) {
 	}
 }
 
-// isThere tells whether a process runs. One that has ended but was not waited for,
-// as in a container without init, does not.
+// isThere tells whether a process runs. A zombie, as in a container without init, does
+// not.
 func isThere(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return false
@@ -364,7 +364,7 @@ func isThere(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// As root the server runs as somebody else, who may not get into root's directories.
+// As root the server runs as another user, which may have no access to root's directories.
 func TestRootWithClosedDirectory(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
@@ -391,7 +391,7 @@ func TestRootWithClosedDirectory(t *testing.T) {
 	}
 }
 
-// The same tests as somebody else than root.
+// These are the same tests as a user other than root.
 func TestWithoutRoot(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// watchedPID makes the test binary a process that binds the end of another to its
-// own, says so, and waits.
+// watchedPID makes the test binary a process that binds the end of another to its own,
+// reports that, and waits.
 const watchedPID = "STERNPOST_POSTGRES_TEST_WATCHED"
 
 // TestWatchChild is the process of TestWatch that is killed.
