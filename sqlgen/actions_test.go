@@ -198,7 +198,7 @@ func TestAnswers(t *testing.T) {
 // restricted stands for the SQLSTATE of a delete that a restrict reference holds.
 const restricted = "restricted"
 
-// restrictCode is that SQLSTATE, which has a code of its own from PostgreSQL 18 on.
+// restrictCode is that SQLSTATE, which is a separate code from PostgreSQL 18 on.
 func (a *app) restrictCode(t testing.TB) string {
 	t.Helper()
 	var version int
@@ -211,8 +211,8 @@ func (a *app) restrictCode(t testing.TB) string {
 	return "23503"
 }
 
-// answers tells whether an answer is as wanted: of objects, the members that are
-// wanted. "*" stands for any text.
+// answers tells whether an answer is as wanted: in objects, only the wanted members
+// count. "*" means any text.
 func answers(t *testing.T, got, want string) bool {
 	t.Helper()
 	if !strings.HasPrefix(want, "{") {
@@ -243,8 +243,7 @@ func answers(t *testing.T, got, want string) bool {
 	return match(object(t, got), object(t, want))
 }
 
-// TestRecord holds the order of a record's members, and that no white space is
-// sent.
+// TestRecord tests the order of a record's members, and that no white space is sent.
 func TestRecord(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)
@@ -288,7 +287,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// TestUpdatedAt holds when updatedAt changes: with the row, not with a request.
+// TestUpdatedAt tests when updatedAt changes: with the row, not with a request.
 func TestUpdatedAt(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)

@@ -34,7 +34,7 @@ func newApp(t testing.TB, name, schema string) *app {
 	return installApp(t, name, compile(t, schema))
 }
 
-// installApp installs what was compiled in a database of its own.
+// installApp installs a compiled release in a database of its own.
 func installApp(t testing.TB, name string, compiled *emit.Release) *app {
 	t.Helper()
 	a := &app{manifest: manifestOf(t, compiled), readers: map[string]*input.Reader{}}
@@ -77,8 +77,8 @@ func (a *app) action(t testing.TB, name string) *release.Action {
 	return nil
 }
 
-// call calls an action with a request body. It returns the answer, or in its place
-// the SQLSTATE of an error, with the constraint that failed.
+// call calls an action with a request body. It returns the answer, or the SQLSTATE of an
+// error, with the constraint that failed.
 func (a *app) call(t testing.TB, name, body, caller string) string {
 	t.Helper()
 	in, err := a.readers[name].Read([]byte(body))
@@ -107,7 +107,7 @@ func (a *app) callFunction(t testing.TB, function, body, caller string) string {
 	return ""
 }
 
-// callContext is the second argument of every function; nobody is "".
+// callContext is the second argument of every function; "" is anonymous.
 func callContext(caller string) string {
 	if caller == "" {
 		return "{}"

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestArchitecture holds that ARCHITECTURE.md names every package of the compiler, and
-// no file that there is not.
+// TestArchitecture tests that ARCHITECTURE.md names every package of the compiler, and
+// no missing file.
 func TestArchitecture(t *testing.T) {
 	t.Parallel()
 	text := readFile(t, "ARCHITECTURE.md")

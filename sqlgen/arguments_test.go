@@ -149,9 +149,9 @@ model Owner { fields { name Text } }
 enum Kind { Good Bad }
 `
 
-// TestArgumentsOfWrites sends the same inputs, each of which may be there, null or absent, to
-// actions whose functions take them one by one and to others, which take an array besides and
-// so the body: both write the same.
+// TestArgumentsOfWrites sends the same inputs, each of which may be present, null or absent,
+// to actions whose functions take them one by one and to others, which also take an array and
+// therefore the body: both write the same.
 func TestArgumentsOfWrites(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "papers", papers)
@@ -211,7 +211,7 @@ func TestArgumentsOfWrites(t *testing.T) {
 	}
 }
 
-// TestParameters holds what a call is given for the arguments of its function.
+// TestParameters tests the arguments of a call's function.
 func TestParameters(t *testing.T) {
 	t.Parallel()
 	m := &release.Manifest{}

@@ -69,10 +69,10 @@ create function functions.count_letters() returns jsonb language sql stable as '
 create function functions.stamp_letters() returns jsonb language sql volatile as 'select to_jsonb(count(*)) from app.letter';
 `
 
-// TestCallers calls every kind of action as a caller whose identity was deleted while a
-// token of it lives, as nobody, as a stranger and as who wrote the letters. The first
-// answers 401, whatever it finds, refuses or complains of. What an earlier call of the
-// same transaction has left counts for nothing.
+// TestCallers calls every kind of action as a caller whose identity was deleted while its
+// token is valid, anonymously, as a stranger and as the writer of the letters. The first
+// gets 401, regardless of rows, refusals or errors. Leftovers of an earlier call of the same
+// transaction have no effect.
 func TestCallers(t *testing.T) {
 	t.Parallel()
 	a := installApp(t, "letters", compileProject(t, projectFrom(letters)))
@@ -149,8 +149,8 @@ func TestCallers(t *testing.T) {
 	}
 }
 
-// outcomeAfter calls a function in a transaction in which an earlier call has left all that
-// calls leave. It says what kind of answer comes, and takes back what was written.
+// outcomeAfter calls a function in a transaction with the leftovers of an earlier call. It
+// returns the kind of the answer, and rolls the writes back.
 func (a *app) outcomeAfter(t *testing.T, earlier, function, body, caller string) string {
 	t.Helper()
 	tx, err := a.server.Begin(t.Context())

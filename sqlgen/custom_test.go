@@ -66,8 +66,8 @@ model Customer { fields { name Text  orders Order[]  nameInFullWithAllTitlesThat
 message Answer { order Order }
 `
 
-// TestScaffold writes the code that a project lacks, installs it, and calls it: each
-// function fits its action, and says that it is not written yet.
+// TestScaffold writes a project's missing code, installs it, and calls it: each function
+// fits its action, and says that it is not written yet.
 func TestScaffold(t *testing.T) {
 	t.Parallel()
 	p := projectFrom(oddSchema)
@@ -146,8 +146,8 @@ $$;
 	}
 }
 
-// TestScaffoldOfABrokenSchema holds that nothing is written while it is not known what
-// would fit.
+// TestScaffoldOfABrokenSchema tests that nothing is written while the fitting code is not
+// known.
 func TestScaffoldOfABrokenSchema(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

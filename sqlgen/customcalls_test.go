@@ -13,8 +13,8 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 )
 
-// clinics is an application of two clinics, whose custom code is bound by the rules
-// of its models, or, where it is security definer, only by those of its actions.
+// clinics is an application of two clinics. The rules of its models bind its custom code,
+// or, if that is security definer, only those of its actions.
 const clinics = `
 model Clinic {
   fields { name Text @unique  members Member[]  visits Visit[] }
@@ -224,8 +224,7 @@ func newClinics(t *testing.T, name, more string) *app {
 	return installApp(t, name, compileProject(t, projectFrom(clinics+more)))
 }
 
-// tell calls an action. It returns the answer, or in its place the code and text of
-// any error.
+// tell calls an action. It returns the answer, or the code and text of an error.
 func (a *app) tell(t *testing.T, name, body, caller string) string {
 	t.Helper()
 	in, err := a.readers[name].Read([]byte(body))
@@ -244,7 +243,7 @@ func (a *app) tell(t *testing.T, name, body, caller string) string {
 }
 
 // TestCustomCodeIsBound calls each kind of action with custom code as several callers:
-// what may be done, and what may not.
+// allowed calls and refused ones.
 func TestCustomCodeIsBound(t *testing.T) {
 	t.Parallel()
 	a := newClinics(t, "clinics", "")
@@ -269,7 +268,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		{"identities", `{}`, "doc", `["doc"]`},
 		{"identities", `{}`, "office", `["office"]`},
 		{"members", `{}`, "doc", `42501 permission denied for table member`},
-		// What code beyond row security returns is judged.
+		// The row that code beyond row security returns is judged.
 		{"anyVisit", `{"id":"v1"}`, "doc", `id=v1 notes=2`},
 		{"anyVisit", `{"id":"w1"}`, "doc", refused},
 		{"anyVisit", `{"id":"w1"}`, "other", `id=w1 notes=1`},
@@ -300,7 +299,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		{"closeVisit", `{"where":{"id":"v2","total":7.50}}`, "office", refused},
 		{"closeVisit", `{"where":{"id":"v1","total":-1}}`, "doc", `SP400 one or more validation rules failed`},
 		{"closeVisit", `{"where":{"id":"v1","total":-1}}`, "", refused},
-		// Where no input pins the row, on the row that comes back.
+		// If no input pins the row, on the returned row.
 		{"closeLast", `{"values":{"cost":1}}`, "other", `id=w1 state=Done`},
 		{"closeLast", `{"values":{"cost":1}}`, "doc", refused},
 		{"renumber", `{"where":{"id":"v1"},"values":{"id":"x"}}`, "doc", `id=v1>x`},
@@ -312,7 +311,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		{"dropVisit", `{"id":"v9"}`, "doc", missing},
 		{"dropVisit", `{"id":"v1"}`, "", refused},
 		{"dropNothing", `{"id":"v1"}`, "", missing},
-		// Reading kinds write nothing, whatever their code says and no matter who owns it.
+		// Reading kinds write nothing, regardless of their code and its owner.
 		{"writes", `{}`, "doc", `25006 cannot execute DELETE in a read-only transaction`},
 		{"getWrites", `{"id":"v1"}`, "doc", `25006 cannot execute DELETE in a read-only transaction`},
 		{"listWrites", `{}`, "doc", `25001 transaction read-write mode must be set before any query`},
@@ -336,7 +335,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 	}
 }
 
-// allRows is all that the clinics hold.
+// allRows is the whole content of the clinics.
 func (a *app) allRows(t *testing.T) string {
 	t.Helper()
 	var rows string
@@ -349,7 +348,7 @@ func (a *app) allRows(t *testing.T) string {
 	return rows
 }
 
-// shortened tells of an answer what the cases are about.
+// shortened returns the part of an answer that the cases are about.
 func shortened(t *testing.T, answer string) string {
 	t.Helper()
 	if !strings.HasPrefix(answer, "{") {
@@ -377,8 +376,8 @@ func shortened(t *testing.T, answer string) string {
 	return text
 }
 
-// TestCustomCodeHidesRefusedRows holds that refused rows are as if not there where the
-// configuration says so.
+// TestCustomCodeHidesRefusedRows tests that refused rows seem missing if the configuration
+// says so.
 func TestCustomCodeHidesRefusedRows(t *testing.T) {
 	t.Parallel()
 	a := newClinics(t, "clinics that hide", "-- sternpost.yaml --\nhideRefusedRows: true\n")
@@ -430,8 +429,8 @@ func TestRecordsOfCustomCode(t *testing.T) {
 	}
 }
 
-// TestListsByCode holds that what code returns is filtered, ordered, paged and counted
-// as a built-in list is.
+// TestListsByCode tests that the rows that code returns are filtered, ordered, paged and
+// counted like those of a built-in list.
 func TestListsByCode(t *testing.T) {
 	t.Parallel()
 	a := newClinics(t, "clinics", "")
@@ -452,8 +451,8 @@ func TestListsByCode(t *testing.T) {
 	}
 }
 
-// comparePages reads pages of the built-in list and the one by code, one after the
-// other, and compares what is on them.
+// comparePages reads pages of the built-in list and the one by code, one after the other,
+// and compares their rows.
 func (a *app) comparePages(t *testing.T, request string, backwards bool) {
 	t.Helper()
 	cursors := map[string]string{}
@@ -495,8 +494,8 @@ func jsonText(t *testing.T, value any) string {
 	return string(b)
 }
 
-// TestCustomCodeLeavesNothingBehind holds that settings which code leaves in its
-// session tell nothing to the next call there.
+// TestCustomCodeLeavesNothingBehind tests that settings that code leaves in its session
+// reveal nothing to the next call there.
 func TestCustomCodeLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	a := newClinics(t, "clinics", "")

@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 )
 
-// deep are lists in orders of every kind: by keys whose values are many or few, that are
-// null in a third of the rows, and of which several go different ways.
+// deep are lists in orders of every kind: by keys with many or few values, by keys that are
+// null in a third of the rows, and by several keys in different directions.
 const deep = `
 model Item {
   fields {

@@ -12,9 +12,9 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// TestDescriptionIsWhole keeps each case as a release does, reads it back and
-// compares it with a new compilation: nothing may seem to have changed. From
-// nothing, the plan must make all that is there.
+// TestDescriptionIsWhole keeps each case as a release does, reads it back and compares it
+// with a new compilation: nothing may seem to have changed. From an empty database, the
+// plan must make everything.
 func TestDescriptionIsWhole(t *testing.T) {
 	t.Parallel()
 	for _, path := range cases(t) {

@@ -31,9 +31,9 @@ model Summary { fields { thread Thread @unique  text Text  key Secret? } }
 
 var timesOf = regexp.MustCompile(`"createdAt":"[^"]*","updatedAt":"[^"]*"`)
 
-// TestEmbeds compares whole answers: what is embedded takes the place of its
-// foreign key, to-manys come by id, deeper ones nest, an Identity shows who
-// somebody is and no more, and nothing write-only is ever shown.
+// TestEmbeds compares whole answers: an embedded relation replaces its foreign key, to-manys
+// come by id, deeper ones nest, an Identity shows only who the person is, and no write-only
+// value is ever shown.
 func TestEmbeds(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "threads", threads)
@@ -106,8 +106,8 @@ model Note { fields { input Text  context Text  found Boolean  vId Text  next No
 	}
 }
 
-// TestFieldsNamedLikeAliases gives fields the names by which the functions call
-// whole rows, in the action's own model, an embedded one and the one around it.
+// TestFieldsNamedLikeAliases gives fields the names of whole rows in the functions, in the
+// action's own model, an embedded one and the one around it.
 func TestFieldsNamedLikeAliases(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "aliases", `

@@ -14,8 +14,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// TestEntering holds that each function sets what is read in its call, and no more: what
-// it did not set, an earlier call of the same transaction could have.
+// TestEntering tests that each function sets exactly the settings read in its call: an
+// earlier call of the same transaction could have set the others.
 func TestEntering(t *testing.T) {
 	t.Parallel()
 	projects := map[string]*sqlgen.Project{}
@@ -64,8 +64,8 @@ var (
 	stored  = regexp.MustCompile(`\bapp\.["\w]`)
 	picked  = regexp.MustCompile(`' from app\.["\w]`) // a statement that begins in a declaration
 
-	// readers are the functions that read settings, and what they read; $1 is the name that
-	// they are given.
+	// readers are the functions that read settings, with those settings; $1 is the name that
+	// they get.
 	readers = []struct {
 		call  *regexp.Regexp
 		reads string
@@ -79,8 +79,8 @@ var (
 	}
 )
 
-// settingsSet are the settings of the call that a function sets, but for what it leaves
-// of a page for the server.
+// settingsSet are the settings of the call that a function sets, except those of a page that
+// it leaves to the server.
 func settingsSet(text string) []string {
 	var names []string
 	for _, m := range setting.FindAllStringSubmatch(text, -1) {

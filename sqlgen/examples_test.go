@@ -7,7 +7,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen"
 )
 
-// The example apps are free of warnings: each is avoided by a rule, or said to be meant.
+// The example apps are free of warnings: a rule avoids each, or an @allow accepts it.
 func TestExampleAppsHaveNoWarnings(t *testing.T) {
 	t.Parallel()
 	dirs, err := filepath.Glob("../integration/apps/*")

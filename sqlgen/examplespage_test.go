@@ -15,8 +15,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestExamplesPage holds that the page with an example of each code has those that the
-// tests of the packages compile, with the message where the example is a whole schema.
+// TestExamplesPage tests that the page with an example of each code has those that the
+// tests of the packages compile, with the message if the example is a whole schema.
 func TestExamplesPage(t *testing.T) {
 	t.Parallel()
 	var entries []string

@@ -52,7 +52,7 @@ insert into app.play (id, title, nick, genre, is_open, house_id, seats, price, l
   ('p4', 'Dream',  null, null,     null,  null, null, null, null,    null,         null,                        '{b}');
 `
 
-// resultInfo is what a list tells of all its rows, of one of its fields if a name is given.
+// resultInfo is a list's report on all its rows, or on one field if a name is given.
 func resultInfo(t testing.TB, answer, name string) string {
 	t.Helper()
 	var page struct {
@@ -71,8 +71,8 @@ func resultInfo(t testing.TB, answer, name string) string {
 	return string(facets[name])
 }
 
-// TestFacets asks a list for its facets, of which each holds what is asked of the other
-// fields, and not what is asked of its own.
+// TestFacets asks a list for its facets. Each applies the filters of the other fields, and
+// not those of its own.
 func TestFacets(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets", facetKinds)
@@ -160,8 +160,8 @@ func TestFacetsOfPages(t *testing.T) {
 	}
 }
 
-// TestFacetsAreBounded tells of a field with more values, and with longer ones, than an
-// answer has room for.
+// TestFacetsAreBounded reports on a field with more and longer values than an answer has
+// room for.
 func TestFacetsAreBounded(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets", facetKinds)
@@ -188,8 +188,8 @@ func TestFacetsAreBounded(t *testing.T) {
 	}
 }
 
-// TestFacetsOfFatPages asks for more than a page has room for: the call is made again by the
-// statement that leaves out what does not fit, and tells of all rows either time.
+// TestFacetsOfFatPages asks for more than a page has room for: the call is repeated with the
+// statement that leaves out the surplus, and reports on all rows both times.
 func TestFacetsOfFatPages(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets", facetKinds)
@@ -227,7 +227,7 @@ func TestFacetsOfFatPages(t *testing.T) {
 	}
 }
 
-// TestFacetsOfDurations has rows of which the sum is not a Duration that Postgres can hold.
+// TestFacetsOfDurations has rows whose sum is not a Duration that Postgres can hold.
 func TestFacetsOfDurations(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets", facetKinds)
@@ -294,8 +294,8 @@ func date(now time.Time, hours int) string {
 	return now.UTC().Truncate(time.Hour).Add(time.Duration(hours) * time.Hour).Format(time.DateOnly)
 }
 
-// TestFacetsUnderRowSecurity takes the rows of a list away by row security alone: then no
-// facet tells of them, whatever the query picked.
+// TestFacetsUnderRowSecurity removes the rows of a list by row security alone: then no facet
+// counts them, regardless of the rows that the query picked.
 func TestFacetsUnderRowSecurity(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "facets under row security", `

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// value is a value of a field, or an operand: as JSON, and what it is compared by.
+// value is a value of a field, or an operand: as JSON, and its key for comparisons.
 type value struct {
 	json string
 	key  any // string, float64 or bool; nil means unset
@@ -126,7 +126,7 @@ func compareKeys(a, b any) int {
 	panic("no key")
 }
 
-// holds is what an operator means for one value, which may be unset.
+// holds is the meaning of an operator for one value, which may be unset.
 func holds(operator string, v value, operands []value) bool {
 	o := operands[0]
 	isEqual := v.key == nil && o.key == nil || v.key != nil && o.key != nil && compareKeys(v.key, o.key) == 0
@@ -170,8 +170,7 @@ type condition struct {
 	holds    func(row thing) bool
 }
 
-// conditionsOf returns what can be asked of a field: each operator with each
-// operand.
+// conditionsOf returns the possible conditions on a field: each operator with each operand.
 func conditionsOf(f filterField, random *rand.Rand) []condition {
 	var all []condition
 	if !f.array {
@@ -261,7 +260,7 @@ func someOf(random *rand.Rand, values []value) ([]value, string) {
 	return list, "[" + strings.Join(texts, ",") + "]"
 }
 
-// TestFilters compares what each operator finds with what it should, alone and
+// TestFilters compares the rows that each operator finds with the right ones, alone and
 // together with others.
 func TestFilters(t *testing.T) {
 	t.Parallel()

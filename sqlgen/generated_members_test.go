@@ -111,7 +111,7 @@ func (f *fieldText) kind() string {
 	return f.typ
 }
 
-// expression is a random condition, of which many are of fitting types.
+// expression is a random condition, often of fitting types.
 func (s *schemaText) expression(m *modelText, inputs []inputText, depth int, own bool) string {
 	if depth > 0 && s.chance(50) {
 		a, b := s.expression(m, inputs, depth-1, own), s.expression(m, inputs, depth-1, own)
@@ -196,8 +196,8 @@ func (s *schemaText) inputs(m *modelText, count, depth int, explicit bool) (stri
 	return strings.Join(texts, ", "), named
 }
 
-// covering are the inputs of a create: all that a level asks for, and some that it
-// does not.
+// covering are the inputs of a create: all required ones of a level, and some optional
+// ones.
 func (s *schemaText) covering(m *modelText, prefix string, depth int, except *fieldText, loose bool) []string {
 	var list []string
 	if s.chance(20) {
@@ -349,7 +349,7 @@ func (s *schemaText) action(m *modelText) {
 	} else if !isCustom && kind != "delete" && len(m.name+name)%2 == 0 {
 		attributes = append(attributes, "@select("+selection(m)+")")
 	}
-	// Each explicit input has to be mentioned.
+	// Each explicit input must be mentioned.
 	if !isCustom {
 		for _, list := range []string{reads, writes} {
 			for _, in := range strings.Split(list, ", ") {

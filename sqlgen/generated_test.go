@@ -25,10 +25,9 @@ var (
 	generatedSeed = flag.Uint64("generated-seed", 0, "the seed of the first random schema")
 )
 
-// TestGeneratedSchemas compiles random schemas that use everything the language
-// has, under names that mean something elsewhere. What the checker accepts must
-// compile, install, serve and answer: nothing in the SQL may be news to Postgres.
-// With the flag -generated it goes on for that long.
+// TestGeneratedSchemas compiles random schemas that use the whole language, under names that
+// mean something elsewhere. A schema that the checker accepts must compile, install, serve
+// and answer: Postgres must accept all of its SQL. The flag -generated sets its duration.
 func TestGeneratedSchemas(t *testing.T) {
 	t.Parallel()
 	schemas := uint64(6)

@@ -114,18 +114,18 @@ func projectOf(archive *txtar.Archive) *sqlgen.Project {
 	return p
 }
 
-// compile compiles a schema that must be good.
+// compile compiles a schema without errors.
 func compile(t testing.TB, schema string) *emit.Release { return compiletest.Schema(t, schema) }
 
-// compileProject compiles a project that must be good.
+// compileProject compiles a project without errors.
 func compileProject(t testing.TB, p *sqlgen.Project) *emit.Release {
 	return compiletest.Project(t, p).Release()
 }
 
 func rendered(t testing.TB, errs syntax.Errors) string { return compiletest.Rendered(t, errs) }
 
-// part returns the sections of a script whose titles begin so, without what is
-// about Identity unless that is asked for.
+// part returns the sections of a script whose titles begin so, without the parts about
+// Identity unless withIdentity is set.
 func part(script string, withIdentity bool, titles ...string) string {
 	var kept []string
 	inside, skipping := false, false
@@ -199,8 +199,8 @@ func withoutIdentityIndex(paragraph string) string {
 	return strings.Join(lines, "\n")
 }
 
-// runScript runs a script in an empty database and asks as a server whether the
-// outcome may be served.
+// runScript runs a script in an empty database and checks as a server whether the result
+// may be served.
 func runScript(t *testing.T, script string) *pgtest.DB {
 	t.Helper()
 	db := pgtest.New(t, pgtest.Options{Empty: true})

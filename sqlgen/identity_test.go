@@ -2,7 +2,7 @@ package sqlgen_test
 
 import "testing"
 
-// TestDeletedIdentityIsSignedOut deletes an identity, and makes another one of its id.
+// TestDeletedIdentityIsSignedOut deletes an identity, and makes another one with its id.
 func TestDeletedIdentityIsSignedOut(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "signed out", "model Note { fields { text Text } }")

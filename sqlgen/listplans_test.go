@@ -95,8 +95,8 @@ const postRows = `
 	reset session_replication_role;
 `
 
-// throughTable are the operators that look through a table when the rules let a caller
-// see all of it: what a text contains or ends with, and fields without an index.
+// throughTable are the operators that scan a table if the rules let a caller see all of it:
+// the text contains or ends with something, and fields without an index.
 var throughTable = []string{
 	`"title":{"endsWith":" 49999"}`, `"title":{"contains":"e 49999"}`, `"isPinned":{"equals":true}`,
 	`"createdAt":{"before":"2020-01-01T00:10:00Z"}`,
@@ -237,9 +237,9 @@ func rowsReadBy(t *testing.T, conn *pgx.Conn, function, body, caller string) (ro
 	return count() - before, answer
 }
 
-// TestOpenListReadsRowsOnce holds that a list whose rules ask for no row reads the rows of a page
-// from the front once, whatever it is filtered by; a page elsewhere is picked before, and so is
-// one by a Decimal that has an index.
+// TestOpenListReadsRowsOnce tests that a list whose rules need no row reads the rows of a page
+// from the front once, with every filter; a page elsewhere is picked before, and so is one by
+// a Decimal that has an index.
 func TestOpenListReadsRowsOnce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "open", `

@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// wayRules are rules that admit rows by what they have in common with the caller.
+// wayRules are rules that admit rows by a value that they share with the caller.
 var wayRules = []struct{ name, rule string }{
 	{"Owned", `@permission(expression: task.owner == ctx.identity)`},
 	{"OwnedOpen", `@permission(expression: task.owner == ctx.identity && task.isOpen)`},
@@ -145,7 +145,7 @@ const wayRows = `
 	reset session_replication_role;
 `
 
-// mostRows is how many rows a page of 20 may touch, no matter who asks.
+// mostRows is the number of rows that a page of 20 may touch, for every caller.
 const mostRows = 200
 
 // crewRows is how many rows a page of 20 may touch for a caller in so many crews of 20 rows or

@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// checkManifest compares what a server is told with what the catalog holds: every
-// constraint and function is in both.
+// checkManifest compares a server's manifest with the catalog: every constraint and function
+// is in both.
 func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 	t.Helper()
 
@@ -116,7 +116,7 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 	}
 }
 
-// resultOf is the type of what the functions of an action answer.
+// resultOf is the type of the answers of an action's functions.
 func resultOf(m *release.Manifest, a *release.Action) string {
 	if a.Record == "" {
 		return "text"

@@ -81,8 +81,8 @@ func TestEveryOwnerIsBound(t *testing.T) {
 
 var updatedAt = regexp.MustCompile(`"updatedAt":"[^"]*"`)
 
-// TestOwnersAreNotMixedUp calls actions of all owners in random order: whatever ran
-// before on a connection, each answers each caller as on a fresh one.
+// TestOwnersAreNotMixedUp calls actions of all owners in random order: after any earlier
+// calls on a connection, each answers each caller as on a fresh one.
 func TestOwnersAreNotMixedUp(t *testing.T) {
 	t.Parallel()
 	a := newCrowd(t)
@@ -124,8 +124,8 @@ func TestOwnersAreNotMixedUp(t *testing.T) {
 	}
 }
 
-// TestOwnersOfFewRelations holds that a schema whose rules walk few relations needs few
-// roles, and that actions beyond what all roles take are spread evenly.
+// TestOwnersOfFewRelations tests that a schema whose rules walk few relations needs few
+// roles, and that actions beyond the capacity of all roles are spread evenly.
 func TestOwnersOfFewRelations(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ shares, roles, most int }{

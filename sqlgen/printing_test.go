@@ -40,7 +40,7 @@ func generated(t *testing.T) map[string]string {
 // sqlToken is one word, sign or literal of SQL as far as its length matters.
 var sqlToken = regexp.MustCompile(`[eE]?'(?:[^'\\]|''|\\.)*'|"(?:[^"]|"")*"|[\pL\pN_$.]+|::|\S`)
 
-// TestLineWidth holds lines below 120 characters. A line may be longer for the
+// TestLineWidth tests that lines are below 120 characters. A line may be longer for the
 // sake of one token that has no room: a comment, a text that is not broken.
 func TestLineWidth(t *testing.T) {
 	t.Parallel()

@@ -15,14 +15,14 @@ import (
 // ConfigName is the name of a project's configuration file.
 const ConfigName = "sternpost.yaml"
 
-// Project is what a compilation reads.
+// Project is the input of a compilation.
 type Project struct {
 	Files     []*syntax.Source // schema files, by name
 	Config    *syntax.Source   // nil means the project has none
 	Functions []*syntax.Source // files of custom code, by name, which is the order in which they run
 }
 
-// CheckDir returns an error unless there is a folder of that name.
+// CheckDir returns an error unless the folder exists.
 func CheckDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {

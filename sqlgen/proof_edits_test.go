@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// renamedNames is what the edits of one step have renamed: new name → old name.
+// renamedNames holds the renames of one step's edits: new name → old name.
 type renamedNames struct {
 	models map[string]string
 	fields map[[2]string]string         // by the new names of model and field
@@ -18,7 +18,7 @@ func newRenamedNames() renamedNames {
 	return renamedNames{map[string]string{}, map[[2]string]string{}, map[string]map[string]string{}}
 }
 
-// block is where a model or union is among the lines of a schema.
+// block is the place of a model or union among the lines of a schema.
 type block struct {
 	kind, name   string
 	begin, end   int   // its first line, and the one of the closing brace
@@ -101,7 +101,7 @@ func (s *schemaText) insert(at int, lines ...schemaLine) {
 	s.lines = slices.Insert(s.lines, at, lines...)
 }
 
-// remove takes a line out, with the description above it.
+// remove removes a line, with the description above it.
 func (s *schemaText) remove(at int) {
 	begin := at
 	if begin > 0 && strings.HasPrefix(strings.TrimSpace(s.lines[begin-1].text), "///") {
@@ -110,7 +110,7 @@ func (s *schemaText) remove(at int) {
 	s.lines = slices.Delete(s.lines, begin, at+1)
 }
 
-// aField picks a field of a model that suits, or returns -1.
+// aField picks a suitable field of a model, or returns -1.
 func (s *schemaText) aField(suits func(match []string) bool) (block, int) {
 	var list [][2]int
 	blocks := s.modelBlocks()
@@ -154,8 +154,8 @@ func (s *schemaText) isStored(match []string) bool {
 	return slices.Contains(scalarNames(), match[2]) || slices.Contains(s.enums, match[2])
 }
 
-// edit is a change that a person may make to a schema. It returns false where the schema
-// has nothing that it fits.
+// edit is a change that a person may make to a schema. It returns false if the schema has
+// nothing that it fits.
 type edit struct {
 	name  string
 	apply func(s *schemaText, r renamedNames) bool
