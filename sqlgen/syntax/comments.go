@@ -6,7 +6,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/layout"
 )
 
-// between is what is before a token, seen as a reader sees it.
+// between is the text before a token, as a reader sees it.
 type between struct {
 	trailing []Trivia      // comments at the end of the line of the token before
 	lines    []commentLine // comments on lines of their own
@@ -54,7 +54,7 @@ func (f *formatter) between(i int) between {
 	return b
 }
 
-// separation is how an item is set off from what is before it.
+// separation is the separation of an item from the text before it.
 type separation struct {
 	kind    layout.Layout // a Space, Gap or LineEnd
 	blank   bool          // whether blank lines are kept

@@ -69,7 +69,7 @@ func (errs Errors) Sorted() Errors {
 }
 
 // fileName returns the name of the span's file, "" for the zero Span.
-// SourceOf returns what a span covers, on one line.
+// SourceOf returns the text of a span, on one line.
 func SourceOf(s Span) string {
 	return strings.Join(strings.Fields(string(s.File.Text[s.Start.Offset:s.End.Offset])), " ")
 }

@@ -20,12 +20,12 @@ func flexibleBlock[T any](f *formatter, items []T, item func(T) layout.Layout) l
 	})
 }
 
-// tokenBlock is block for items that are told by their tokens.
+// tokenBlock is block for items that their tokens identify.
 func (f *formatter) tokenBlock(item func() layout.Layout) layout.Layout {
 	return f.braces(layout.LineEnd(), func() bool { return !f.is("}") }, item)
 }
 
-// flexibleTokenBlock is flexibleBlock for items that are told by their tokens.
+// flexibleTokenBlock is flexibleBlock for items that their tokens identify.
 func (f *formatter) flexibleTokenBlock(item func() layout.Layout) layout.Layout {
 	return f.braces(f.asWritten(f.at+1), func() bool { return !f.is("}") }, item)
 }

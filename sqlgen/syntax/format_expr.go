@@ -87,7 +87,7 @@ func (f *formatter) comparison(e *Binary) layout.Layout {
 	return layout.Concat(l...)
 }
 
-// operands returns what the binary operators of one precedence join, from left
+// operands returns the operands of the binary operators of one precedence, from left
 // to right.
 func (e *Binary) operands(joins func(Operator) bool) []Expr {
 	var reversed []Expr

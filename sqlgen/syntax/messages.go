@@ -386,7 +386,7 @@ func describe(t *Token) string {
 	return strconv.Quote(shorten(t.Text))
 }
 
-// shorten cuts what is too long to be repeated in a message.
+// shorten cuts text that is too long to repeat in a message.
 func shorten(text string) string {
 	const most = 40
 	r := []rune(text)

@@ -15,7 +15,7 @@ var (
 )
 
 // newName reads a name where something is declared, and checks its form. The
-// kind is that of what is declared, in the words of the language.
+// kind is the kind of a declaration, in the words of the language.
 func (p *parser) newName(kind string) *Ident {
 	name := p.ident()
 	form := formOf(kind)

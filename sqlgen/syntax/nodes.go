@@ -58,8 +58,8 @@ func (n *node) Span() Span { return n.span }
 // nothing should be said about its absence.
 func (n *node) Incomplete() bool { return n.incomplete }
 
-// File is a parsed schema file. Whatever its errors, what is in the tree is
-// whole: only what is marked "nil means" is ever nil.
+// File is a parsed schema file. The nodes in the tree are whole, despite any errors:
+// only members marked "nil means" are ever nil.
 //
 //	{ Decl }
 type File struct {
@@ -394,8 +394,8 @@ type Binary struct {
 	node
 }
 
-// Both returns what holds if both of two expressions do, as if it were written where the
-// left one is. Of a path through a to-many each chooses a child of its own.
+// Both returns the conjunction of two expressions, as if it were written where the left
+// one is. For a path through a to-many each chooses its own child.
 func Both(left, right Expr) Expr {
 	n := node{span: left.Span()}
 	apart := &Not{Operand: &Paren{Inner: &Not{Operand: &Paren{Inner: right, node: n}, node: n}, node: n}, node: n}
@@ -475,8 +475,8 @@ type Paren struct {
 	node
 }
 
-// BadExpr is where an expression did not parse or uses what the language
-// does not have. The error has been reported, so checks stay silent about it.
+// BadExpr is in place of an expression that did not parse or is not part of the
+// language. The error has been reported, so checks do not report it again.
 type BadExpr struct {
 	node
 }

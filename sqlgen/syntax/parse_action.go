@@ -69,8 +69,8 @@ func (p *parser) action(actions *[]*Action) {
 	*actions = append(*actions, a)
 }
 
-// atClause reports whether a with or returns clause is next. An action whose
-// kind is written with or returns is told by the name and bracket that follow.
+// atClause reports whether a with or returns clause is next. The name and bracket that
+// follow show that with or returns was written as the kind of an action.
 func (p *parser) atClause() bool {
 	t := p.token()
 	return (t.isName("with") || t.isName("returns")) && !(p.peek(1).Kind == TokenName && p.peek(2).is("("))

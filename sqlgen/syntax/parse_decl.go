@@ -77,8 +77,8 @@ func (p *parser) roleExpression() *RoleBlock {
 	return b
 }
 
-// skipToString passes over what is not a member of a role: up to one, to the next
-// line or to the end of the block.
+// skipToString skips to the next member of a role, to the next line or to the end of
+// the block.
 func (p *parser) skipToString() {
 	p.skip()
 	for t := p.token(); t.Kind != TokenString && t.Kind != TokenEOF && !t.startsLine() && !t.is("}"); t = p.token() {

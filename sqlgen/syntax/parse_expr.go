@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// expr parses an expression; what is none becomes a *BadExpr.
+// expr parses an expression; anything else becomes a *BadExpr.
 //
 //	Expr = And { "||" And } ;
 func (p *parser) expr() Expr {
@@ -25,8 +25,8 @@ func (p *parser) and() Expr {
 	return p.chain(p.mark(), p.comparison, And)
 }
 
-// comparison also accepts a chain of comparisons, which means nothing: what is
-// wrong with it is best said by who knows its operands.
+// comparison also accepts a chain of comparisons, which has no meaning: the checker
+// knows its operands and reports it best.
 //
 //	Cmp = Unary [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" ) Unary ] ;
 func (p *parser) comparison() Expr {
@@ -229,7 +229,7 @@ func (p *parser) suffix(m mark, e Expr) Expr {
 	}
 }
 
-// aggregate parses what follows the name of an aggregate.
+// aggregate parses the text behind the name of an aggregate.
 func (p *parser) aggregate(m mark, name *Ident) Expr {
 	call := &Call{Name: name}
 	p.list(brackets{closing: ")"}, func() { call.Args = append(call.Args, p.expr()) })
@@ -258,7 +258,7 @@ func Aggregates() []string {
 	return names
 }
 
-// skipSteps passes over the steps of a path behind what is not a path.
+// skipSteps skips the steps of a path behind something else than a path.
 func (p *parser) skipSteps() {
 	for p.token().is(".") && p.peek(1).Kind == TokenName {
 		p.skip()

@@ -90,8 +90,8 @@ func (p *parser) memberBlock(members []Member, keyword, declaration string) []Me
 	}
 }
 
-// strayItems parses fields, or actions, that are directly in a model or
-// union: one error for all that follow each other, and none of them is lost.
+// strayItems parses fields, or actions, that are directly in a model or union. It
+// reports one error for all in a row, and loses none of them.
 func (p *parser) strayItems() Member {
 	m := p.mark()
 	if p.peek(2).is("(") {

@@ -50,7 +50,7 @@ func Parse(src *Source, errs *Errors) *File {
 // keywords are the words that begin a declaration.
 var keywords = [...]string{"model", "union", "enum", "message", "role", "api", "job", "flow", "task", "routes"}
 
-// declOrNil parses one declaration, or passes over what is none.
+// declOrNil parses one declaration, or skips anything else.
 //
 //	Decl = Model | Union | Enum | Message | Role | Api | Later ;
 func (p *parser) declOrNil() Decl {
@@ -81,8 +81,8 @@ func (p *parser) declOrNil() Decl {
 	return nil
 }
 
-// declOfKind parses a declaration that begins with a keyword, or with what was
-// meant to be it.
+// declOfKind parses a declaration that begins with a keyword, or with a word meant
+// as one.
 func (p *parser) declOfKind(keyword string) Decl {
 	m, doc := p.mark(), p.docOrNil()
 	if isLater(keyword) {
@@ -175,7 +175,7 @@ func (p *parser) peek(n int) *Token {
 	return &p.tokens[min(p.at+n, len(p.tokens)-1)]
 }
 
-// next reads one token, and reports what is wrong with it.
+// next reads one token, and reports errors in it.
 func (p *parser) next() *Token {
 	t := p.token()
 	p.reportFaults()

@@ -3,14 +3,13 @@ package syntax
 import "strings"
 
 // fail reports that the grammar asks for something else than the next token.
-// Only the first error at a token is reported; what is wrong with the token
-// itself goes before.
+// Only the first error at a token is reported; errors in the token itself go before.
 func (p *parser) fail(message string, notes ...Note) {
 	p.failAt(p.token().Span, Syntax, message, notes...)
 }
 
-// failAfter is fail for what is missing behind the last token read: if the next
-// one is on another line, the error is shown where the missing thing should be.
+// failAfter is fail for a missing part behind the last token read: if the next token
+// is on another line, the error is shown where the missing part should be.
 func (p *parser) failAfter(message string, notes ...Note) {
 	span := p.token().Span
 	if p.at > 0 && (p.token().startsLine() || p.token().Kind == TokenEOF) {
@@ -34,7 +33,7 @@ func (p *parser) failAt(span Span, code Code, message string, notes ...Note) {
 	p.reportedAt = p.at
 }
 
-// reportFaults reports, once, what is wrong with the next token itself.
+// reportFaults reports, once, the errors in the next token itself.
 func (p *parser) reportFaults() {
 	t := p.token()
 	for _, f := range t.faults {
@@ -89,8 +88,8 @@ func (p *parser) declBrace() int {
 	return 0
 }
 
-// skipToDecl passes over what is not a declaration, at least one token: up to the
-// next declaration, or to what looks like one at the very beginning of a line.
+// skipToDecl skips at least one token: up to the next declaration, or to text that looks
+// like one at the very beginning of a line.
 func (p *parser) skipToDecl() {
 	for first := true; p.token().Kind != TokenEOF; first = false {
 		t := p.token()
@@ -123,8 +122,8 @@ func (p *parser) skipToItem() {
 	}
 }
 
-// skipToName passes over what is not a value of an enum, or no name in an api: up
-// to one, or to the end of the block.
+// skipToName skips to the next value of an enum, or name in an api, or to the end of
+// the block.
 func (p *parser) skipToName() {
 	for t := p.token(); t.Kind != TokenName && t.Kind != TokenEOF && !t.is("}"); t = p.token() {
 		if isOpening(t) {
@@ -232,7 +231,7 @@ func (p *parser) atInnerBlock() bool {
 	return false
 }
 
-// items parses what is between the brace at index open and its other half.
+// items parses the text between the brace at index open and its other half.
 func (p *parser) items(open int, owner string, item func() bool) {
 	separated := false
 	for !p.abandoned {
@@ -264,7 +263,7 @@ func (p *parser) items(open int, owner string, item func() bool) {
 	}
 }
 
-// brackets is what a list is in.
+// brackets are the brackets of a list.
 type brackets struct {
 	closing  string
 	ofInputs bool // whether inputs are in it, whose last may be followed by a comma

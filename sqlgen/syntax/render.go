@@ -116,8 +116,8 @@ func (r *renderer) excerpt(s Span, color string) {
 	r.out.WriteString("\n")
 }
 
-// lineAround returns the line on which a span begins: what is before the
-// span, what of it is on this line, and what follows.
+// lineAround returns the line on which a span begins: the text before the span, its
+// part on this line, and the rest.
 func lineAround(s Span) (before, marked, after string) {
 	text := s.File.Text
 	start := bytes.LastIndexAny(text[:s.Start.Offset], "\r\n") + 1
@@ -136,7 +136,7 @@ func lineAround(s Span) (before, marked, after string) {
 	return strings.TrimPrefix(before, "\uFEFF"), marked, after
 }
 
-// cut shortens a line that is too long to be shown, around what is marked.
+// cut shortens a line that is too long to be shown, around the marked part.
 func cut(before, marked, after string) (string, string, string) {
 	b, m, a := []rune(before), []rune(marked), []rune(after)
 	if len(b)+len(m)+len(a) <= maxExcerpt {

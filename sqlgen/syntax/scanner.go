@@ -33,7 +33,7 @@ func scan(src *Source, errs *Errors) (tokens []Token, sound bool) {
 	}
 }
 
-// token scans one token with what is before it.
+// token scans one token with the text before it.
 func (s *scanner) token() Token {
 	leading, open := s.trivia()
 	t := Token{Leading: leading}
@@ -151,7 +151,7 @@ func (s *scanner) blockComment() bool {
 	return false
 }
 
-// number scans a number, and what is stuck to it.
+// number scans a number, and text stuck to it.
 func (s *scanner) number(t *Token) {
 	start := s.pos
 	s.skipWhile(isDigit)
@@ -249,8 +249,8 @@ func (s *scanner) escape(t *Token, value *strings.Builder) {
 	}
 }
 
-// foreignString scans what other languages would read as a string, so that one
-// error says it all. Without a closing quote on its line it is the quote alone.
+// foreignString scans a string of other languages, so that one error covers it. Without
+// a closing quote on its line it is the quote alone.
 func (s *scanner) foreignString(t *Token, quote rune) {
 	start := s.pos
 	s.advance()

@@ -35,8 +35,8 @@ func Suggest(name string, candidates []string) string {
 
 var meant = regexp.MustCompile(`\(did you mean ("(?:[^"\\]|\\.)*")\?\)`)
 
-// Meant returns what the message says was probably meant in the place of what the span
-// covers, "" if it says nothing of the kind.
+// Meant returns the text that the message suggests in place of the span, "" without a
+// suggestion.
 func (d *Diagnostic) Meant() string {
 	found := meant.FindStringSubmatch(d.Message)
 	if found == nil {

@@ -1,6 +1,6 @@
 package syntax
 
-// TokenKind says what a token is.
+// TokenKind is the kind of a token.
 type TokenKind int
 
 // The kinds of tokens.
@@ -14,7 +14,7 @@ const (
 )
 
 // Token is one name, literal, bracket, separator or operator. The tokens of a
-// file and their trivia are the whole file, but for white space.
+// file and their trivia are the whole file, except white space.
 type Token struct {
 	Kind    TokenKind
 	Text    string // as written
@@ -33,7 +33,7 @@ type fault struct {
 	message string
 }
 
-// TriviaKind says what a piece of trivia is.
+// TriviaKind is the kind of a piece of trivia.
 type TriviaKind int
 
 // The kinds of trivia.
@@ -43,8 +43,8 @@ const (
 	BlockComment                   // /* … */
 )
 
-// Trivia is what is between two tokens and matters to readers only: line
-// ends and comments.
+// Trivia is text between two tokens that matters only to readers: line ends and
+// comments.
 type Trivia struct {
 	Kind TriviaKind
 	Text string // of a comment, as written; "" for a line end
