@@ -1,28 +1,17 @@
 package server
 
 import (
-	"bytes"
 	"log/slog"
-	"sync"
+
+	"github.com/sternpost/sternpost/integration/program"
 )
 
-// logBuffer keeps a log that is written concurrently.
-type logBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
+// logBuffer keeps a log that is written concurrently. What is written is searched for secrets.
+type logBuffer struct{ program.Output }
 
 func (l *logBuffer) Write(p []byte) (int, error) {
 	watch.Look("the log", string(p))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	return l.Output.Write(p)
 }
 
 func discardLog() *slog.Logger {

@@ -201,7 +201,7 @@ func propertyDoc(s *release.JSONSchema) string {
 	return strings.TrimSpace(s.Description + "\n@format " + format)
 }
 
-// requiredSets returns the sets of properties of which one must be given; nil without a choice.
+// requiredSets returns the alternative sets of properties. A value must have one of them; nil means that there is no choice.
 func requiredSets(s *release.JSONSchema) [][]string {
 	var sets [][]string
 	for _, one := range s.AnyOf {

@@ -81,8 +81,8 @@ func inlineInputAt(inputs []release.FileInput, path string) *release.FileInput {
 	return &inputs[i]
 }
 
-// Value returns the file in the form of the database. Before it is stored, that form is a
-// placeholder: name, type and size of an upload are still unknown.
+// Value returns the file in the form of the database. Until it is stored, the name, type and
+// size of an upload are unknown, and empty in that form.
 func (f *Sent) Value() []byte {
 	return f.stored.append(nil, "")
 }

@@ -16,7 +16,7 @@ import (
 func ownOrigin(baseURL string) string {
 	u, err := url.Parse(baseURL)
 	if err != nil {
-		return "" // the configuration has been checked; without base URL there are no pages
+		return "" // the configuration has been checked; pages need a base URL
 	}
 	return u.Scheme + "://" + strings.ToLower(u.Host)
 }

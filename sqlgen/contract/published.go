@@ -229,7 +229,7 @@ func (w *walk) compareObjects(at string, old, new *shape) {
 	w.compareBounds(at, old, new)
 }
 
-// compareSets compares the sets of members of which a request must hold one. A request
+// compareSets compares the alternative sets of members. A request must hold one of them. A request
 // that satisfied an old set has to satisfy a new one.
 func (w *walk) compareSets(at string, old, new *shape) {
 	var lost, gained []string

@@ -89,7 +89,7 @@ func unionNamed(s *schema.Schema, name string) *schema.Union {
 	return nil
 }
 
-// arms compares the rows of which a union is made. The permissions report for whom a new
+// arms compares the rows that make up a union. The permissions report for whom a new
 // arm widens access.
 func (c *comparison) arms(old, new *schema.Union) {
 	var actions []string

@@ -13,7 +13,7 @@ type Layout struct {
 	parts []Layout
 
 	width int32 // on one line, in characters
-	lead  lead  // in a group of which nothing is known
+	lead  lead  // in a group that nothing is known about
 	open  lead  // in a broken group
 	kind  kind
 	hard  bool // whether it holds a line end that must be, so that no group around it can be on one line
