@@ -29,8 +29,8 @@ list by a filter: Ada
 nested: {"number":"number","complaint":"complaint","bicycle":{"owner":{"name":"name"},"brand":"brand","frameNumber":"frameNumber","kind":"City"},"items":[{"what":"achain","price":12.50}]}
 nested, sent: 200
 accepts: image/* image/* · at most 5 MB
-a text: a.txt is text/plain, and image/* is accepted
-too large: big.png has 5,000,001 bytes, and at most 5,000,000 are accepted
+a text: a.txt has the type text/plain; this input accepts image/*
+too large: big.png has 5,000,001 bytes; this input accepts at most 5,000,000
 photos: 200 a.png 3, large.png 4000000
 matrix: hireMechanic	never	always
 anonymous: 403
@@ -38,7 +38,7 @@ signed in: 200
 on another page: 200
 found: registerBicycle listBicycles updateBicycle
 found in SQL: hireMechanic
-found: Nothing is like that.
+found: No matches.
 gone to: Mechanic · workshop
 operations: all
 padlocks: cancelOrder hireMechanic updateMechanic requestEmailVerification changePassword changeEmail signOutEverywhere

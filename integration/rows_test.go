@@ -74,7 +74,7 @@ anonymous: 403: not authorized to access. Explain why
 as ada@example.com a hammer listThings as ada@example.com
 renamed: Ada L.
 deleted: Ada L. Grace
-trouble: The files as they are cannot be installed. Release 1 is still served.
+trouble: The project’s files cannot be installed. The server still serves release 1.
 release 2: id ownerId title size photo createdAt updatedAt
 outside: nothing
 complaints: none

@@ -27,7 +27,7 @@ func TestDocs(t *testing.T) {
 		{"GET", "/docs/action/get_note", 404, html, "This page does not exist"},
 		{"GET", "/docs/model/Note", 200, html, `<h2>Note`},
 		{"GET", "/docs/model/None", 404, html, "This page does not exist"},
-		{"GET", "/docs/access", 200, html, "Who may do what"},
+		{"GET", "/docs/access", 200, html, "Permissions"},
 		{"POST", "/docs/access", 405, problem, methodNotAllowedBody},
 		{"GET", "/docs/rows/Note", 200, html, `<div id="data" data-model="Note">`},
 		{"GET", "/docs/rows/None", 404, html, "This page does not exist"},

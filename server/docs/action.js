@@ -1,4 +1,4 @@
-// The form to try an action: a field for each input, or the input as JSON.
+// The form that tries an action: a field for each input, or the whole input as JSON.
 "use strict";
 
 const tryForm = document.getElementById("try");
@@ -19,7 +19,7 @@ async function tryAction(form) {
   box.append(part.element);
   let asJSON = false;
 
-  /** input returns what was typed, as JSON. */
+  /** input returns the typed input as JSON. */
   const input = async () => {
     if (asJSON) {
       return body.value;
@@ -82,7 +82,7 @@ async function tryAction(form) {
       if (!answer.ok) {
         refused(JSON.parse(answer.text), answer.status);
       } else if (kind === "get" && answer.text === "null") {
-        offer("The answer is null. ");
+        offer("The response is null. ");
       }
     } catch (e) {
       outcome.textContent = "not sent";
@@ -98,7 +98,7 @@ async function tryAction(form) {
       offer(answer.message + ". ");
     }
   };
-  /** offer leads from what came out to why. */
+  /** offer shows a text with a link to the explanation. */
   const offer = (text) => {
     say(text);
     if (form.querySelector("#explain")) {
@@ -125,7 +125,7 @@ async function tryAction(form) {
   form.querySelector("#explain")?.addEventListener("click", explain);
   document.addEventListener("caller", () => (form.querySelector(".explanation").hidden = true));
 
-  // A row that the page is asked for.
+  // The row whose id is in the address.
   const id = new URLSearchParams(location.search).get("id");
   if (id && own?.idPath) {
     try {
@@ -136,7 +136,7 @@ async function tryAction(form) {
   }
 }
 
-/** inputOf makes an input of a row: its id, and for an update the values that it has. */
+/** inputOf makes an input from a row: its id and, for an update, its values. */
 async function inputOf(root, action, model, id) {
   const made = {};
   put(made, action.idPath, id);
@@ -157,7 +157,7 @@ function put(object, path, value) {
   object[last] = value;
 }
 
-/** valuesOf takes from a row what the members of an input are called. */
+/** valuesOf returns the values of a row that have the names of an input's members. */
 function valuesOf(node, row) {
   const values = {};
   for (const m of node.members ?? []) {
@@ -170,7 +170,7 @@ function valuesOf(node, row) {
   return values;
 }
 
-/** asInput makes of a value of a row, whose numbers are texts, one of an input. */
+/** asInput converts a value of a row, whose numbers are texts, to a value of an input. */
 function asInput(node, value) {
   if (Array.isArray(value)) {
     return value.map((v) => asInput(node.item ?? node, v));

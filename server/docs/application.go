@@ -154,7 +154,7 @@ func (s *Pages) applicationPage(c *fiber.Ctx) error {
 	}{f, tables})
 }
 
-// accessPage shows the access of callers to actions.
+// accessPage shows the permissions of callers.
 func (s *Pages) accessPage(c *fiber.Ctx) error {
 	f, _, err := s.served("", 1)
 	if err != nil {
@@ -282,7 +282,7 @@ func (s *Pages) index(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	list := []found{{Kind: "page", Name: "Overview", Path: ""}, {Kind: "page", Name: "Who may do what", Path: "docs/access"}}
+	list := []found{{Kind: "page", Name: "Overview", Path: ""}, {Kind: "page", Name: "Permissions", Path: "docs/access"}}
 	if f.HasMails {
 		list = append(list, found{Kind: "page", Name: "Mails", Path: "mail"})
 	}

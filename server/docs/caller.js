@@ -1,11 +1,11 @@
-// The caller: nobody, an identity, or the identity of an access token. It is kept until
-// the tab is closed.
+// The caller: anonymous, an identity, or the identity of an access token. The browser keeps
+// it until the tab is closed.
 "use strict";
 
 const root = document.querySelector("header").dataset.root;
 const hasBench = "bench" in document.querySelector("header").dataset;
 
-/** ask asks what is there in development only, and throws what is refused. */
+/** ask asks a question that is answered in development only. It throws a refusal. */
 async function ask(question, input = {}) {
   const response = await fetch(`${root}docs/bench/${question}`, {
     method: "POST",
@@ -29,7 +29,7 @@ const caller = {
     sessionStorage.setItem(this.key, JSON.stringify(value));
     document.dispatchEvent(new Event("caller"));
   },
-  /** be makes the caller an identity, as in development anybody may be any. */
+  /** be makes an identity the caller: in development, without its password. */
   async be(identity, label) {
     const made = await ask("token", { identity });
     this.set({ id: identity, label, token: made.token, until: made.expires });
@@ -43,24 +43,24 @@ const caller = {
     }
     return known ? { Authorization: "Bearer " + known.token } : {};
   },
-  /** label says who it is. */
+  /** label returns the name of the caller. */
   label() {
     const known = this.get();
     return known ? known.label : "anonymous";
   },
-  /** useToken makes the caller whom a token names, which is not checked here. */
+  /** useToken makes the identity of a token the caller. The token is not checked here. */
   useToken(token) {
     let id = "";
     try {
       id = JSON.parse(atob(token.split(".")[1].replace(/-/g, "+").replace(/_/g, "/"))).sub;
     } catch {
-      // a key of a machine, say
+      // for example an API key
     }
-    this.set({ id, label: id ? "identity " + id : "the holder of a token", token });
+    this.set({ id, label: id ? "identity " + id : "an access token", token });
   },
 };
 
-/** call calls an action as the caller, and returns the response with its text. */
+/** call calls an action as the caller and returns the response with its text. */
 async function call(path, body) {
   const began = performance.now();
   const response = await fetch(root + path, {

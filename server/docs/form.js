@@ -1,13 +1,13 @@
-// A form with a field for each input of an action. It is made of what the server says of
-// the input; each part reads what was typed as JSON, and can be filled with a value.
+// A form with a field for each input of an action, made from the server's description of
+// the input. Each part returns its typed value as JSON, and can be filled with a value.
 "use strict";
 
 /**
- * A part of a form: its element; read, which returns JSON or undefined for nothing; and fill.
+ * A part of a form: its element; read, which returns JSON, or undefined if it is empty; and fill.
  * @typedef {{element: HTMLElement, read: () => string | undefined, fill: (value: any) => void}} Part
  */
 
-/** sizeText writes a number of bytes for people. */
+/** sizeText writes a number of bytes with its unit. */
 function sizeText(bytes) {
   const units = ["B", "KB", "MB", "GB"];
   let unit = 0;
@@ -17,16 +17,16 @@ function sizeText(bytes) {
   return `${Math.round(bytes * 10) / 10} ${units[unit]}`;
 }
 
-/** partOf makes the part of a node. context has what knows the rows that ids are of. */
+/** partOf makes the part of a node. context tells the models of ids. */
 function partOf(node, path, context) {
   const make = { object: objectPart, filter: filterPart, order: orderPart, list: listPart, file: filePart, json: jsonPart, boolean: choicePart, enum: choicePart }[node.kind] ?? textPart;
   return make(node, path, context);
 }
 
-/** The kinds whose fields say by themselves what they take. */
+/** The kinds whose fields need no text about their type. */
 const saysEnough = new Set(["object", "filter", "enum", "boolean", "text", "lines", "date", "file", "id"]);
 
-/** labelled puts a part under the name of its node. */
+/** labelled makes a part with the name of its node as its label. */
 function labelled(node, path, part, required = node.required) {
   if (part.only) {
     const { node: inner, part: innerPart } = part.only;
@@ -64,7 +64,7 @@ function objectPart(node, path, context) {
   }
   return {
     element: box,
-    only: parts.length === 1 && !nothing && path !== "" ? parts[0] : undefined, // it is shown without a frame
+    only: parts.length === 1 && !nothing && path !== "" ? parts[0] : undefined, // shown without a frame
     read() {
       if (nothing?.isNull()) {
         return "null";
@@ -87,7 +87,7 @@ function objectPart(node, path, context) {
   };
 }
 
-/** nullBox lets a value be null, where it may be. */
+/** nullBox makes the checkbox for null; null if the value cannot be null. */
 function nullBox(node) {
   if (!node.nullable) {
     return null;
@@ -101,7 +101,7 @@ function nullBox(node) {
   };
 }
 
-/** withNull puts a box for null beside a control, which has no value while it is ticked. */
+/** withNull puts the checkbox for null beside a control. A ticked one disables the control. */
 function withNull(node, control, part) {
   const nothing = nullBox(node);
   if (!nothing) {
@@ -120,7 +120,7 @@ function withNull(node, control, part) {
   };
 }
 
-let lists = 0; // of proposals, to name them
+let lists = 0; // the number of lists of proposals, for their ids
 
 function textPart(node, path, context) {
   const types = { date: "date", password: "password", number: "text", integer: "text" };
@@ -154,7 +154,7 @@ function textPart(node, path, context) {
   });
 }
 
-/** proposals lists rows of a model by what people know them by, while an id is typed. */
+/** proposals lists rows of a model by their labels while an id is typed. */
 function proposals(control, model) {
   const list = element("datalist", { id: "rows-" + ++lists });
   control.setAttribute("list", list.id);
@@ -171,7 +171,7 @@ function proposals(control, model) {
         list.replaceChildren(...page.rows.map((row) => element("option", { value: row.id, textContent: row[shape.label] ?? row.id })));
       }
     } catch {
-      // nothing is proposed
+      // no proposals
     }
   };
   control.addEventListener("focus", propose);
@@ -179,9 +179,9 @@ function proposals(control, model) {
   return list;
 }
 
-let shapes = null; // of the models, asked for once
+let shapes = null; // of the models, requested once
 
-/** shapeOf returns what is known of a model. */
+/** shapeOf returns the description of a model. */
 async function shapeOf(model) {
   shapes ??= ask("models");
   return (await shapes).find((m) => m.name === model);
@@ -204,7 +204,7 @@ function jsonPart(node) {
       if (control.value.trim() === "") {
         return undefined;
       }
-      parsed(control.value); // throws where it cannot be read
+      parsed(control.value); // throws if it is not JSON
       return control.value;
     },
     fill: (value) => (control.value = value === undefined ? "" : indented(written(value))),
@@ -217,7 +217,7 @@ function filterPart(node, path, context) {
   const add = (operator) => {
     const choice = element("select", { ":aria-label": "operator of " + node.name }, ...node.members.map((m) => element("option", { value: m.name, textContent: m.name })));
     const place = element("span", {});
-    const remove = element("button", { type: "button", textContent: "×", ":aria-label": "without this operator" });
+    const remove = element("button", { type: "button", textContent: "×", ":aria-label": "remove this operator" });
     const row = { element: element("div", { className: "operator" }, choice, place, remove), part: null, operator: choice };
     const show = () => {
       const member = node.members.find((m) => m.name === choice.value);
@@ -281,7 +281,7 @@ function listPart(node, path, context) {
   const more = element("button", { type: "button", className: "add", textContent: "+ entry" });
   const add = () => {
     const part = partOf({ ...node.item, name: node.name, required: true }, path + "." + rows.length, context);
-    const remove = element("button", { type: "button", textContent: "×", ":aria-label": "without this entry" });
+    const remove = element("button", { type: "button", textContent: "×", ":aria-label": "remove this entry" });
     const row = { part, element: element("div", { className: "entry" }, part.element, remove) };
     remove.addEventListener("click", () => {
       rows.splice(rows.indexOf(row), 1);
@@ -317,12 +317,12 @@ function listPart(node, path, context) {
   };
 }
 
-/** accepts tells whether a type is one of those that are accepted. */
+/** accepts tells whether a pattern accepts a type. No patterns accept all types. */
 function accepts(patterns, type) {
   return !patterns?.length || patterns.some((p) => p === type || p === "*/*" || (p.endsWith("/*") && type.startsWith(p.slice(0, -1))));
 }
 
-/** inlineLimit is how long a file may be that travels within the request. */
+/** inlineLimit is the size, in bytes, of the largest file that is sent within the request. */
 const inlineLimit = 3_000_000;
 
 function filePart(node, path, context) {
@@ -340,10 +340,10 @@ function filePart(node, path, context) {
     values = [];
     for (const file of files) {
       if (!accepts(node.accepts, file.type)) {
-        throw new Error(`${file.name} is ${file.type || "of no known type"}, and ${node.accepts.join(" or ")} is accepted`);
+        throw new Error(`${file.name} has ${file.type ? "the type " + file.type : "an unknown type"}; this input accepts ${node.accepts.join(" or ")}`);
       }
       if (node.maxSize && file.size > node.maxSize) {
-        throw new Error(`${file.name} has ${file.size.toLocaleString("en")} bytes, and at most ${node.maxSize.toLocaleString("en")} are accepted`);
+        throw new Error(`${file.name} has ${file.size.toLocaleString("en")} bytes; this input accepts at most ${node.maxSize.toLocaleString("en")}`);
       }
       values.push(file.size > inlineLimit && node.upload ? await upload(file, node.upload, context) : await dataURL(file));
     }
@@ -374,12 +374,12 @@ function filePart(node, path, context) {
       control.value = "";
       const texts = (Array.isArray(value) ? value : [value]).filter((v) => v !== undefined && v !== null);
       values = texts.map((v) => (typeof v === "string" ? v : v.key)).filter(Boolean);
-      show(texts.map((v) => v.filename ?? "a file of JSON").join(", "), false);
+      show(texts.map((v) => v.filename ?? "a file from the JSON").join(", "), false);
     },
   };
 }
 
-/** dataURL writes a file as a data URL that says its name. */
+/** dataURL writes a file as a data URL with its name. */
 function dataURL(file) {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
@@ -389,22 +389,22 @@ function dataURL(file) {
   });
 }
 
-/** upload sends a file ahead of the call, and returns its key. */
+/** upload sends a file before the call and returns its key. */
 async function upload(file, field, context) {
   const minted = await call(`${context.path}/upload/${field}`, JSON.stringify({ filename: file.name, contentType: file.type || "application/octet-stream", size: file.size }));
   const answer = JSON.parse(minted.text);
   if (!minted.ok) {
-    throw new Error(`the upload of ${file.name} is refused: ${answer.message}`);
+    throw new Error(`the server refused the upload of ${file.name}: ${answer.message}`);
   }
-  const { "Content-Length": _, ...headers } = answer.headers; // which browsers send by themselves
+  const { "Content-Length": _, ...headers } = answer.headers; // browsers send it themselves
   const put = await fetch(answer.url, { method: "PUT", headers, body: file });
   if (!put.ok) {
-    throw new Error(`the upload of ${file.name} ends in ${put.status}`);
+    throw new Error(`the storage refused ${file.name} with status ${put.status}`);
   }
   return answer.key;
 }
 
-/** showErrors shows what the service says of each field beside it, and returns the rest. */
+/** showErrors shows each error beside its field, and returns the errors without a field here. */
 function showErrors(box, errors) {
   clearErrors(box);
   const rest = [];

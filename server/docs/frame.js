@@ -1,10 +1,10 @@
-// What moves around every page of the application: who is calling, what is the matter with
-// the project's files, and which release is served.
+// The parts that all pages of the application share: the caller, errors in the project's
+// files, and the served release.
 "use strict";
 
 const byID = (id) => document.getElementById(id);
 
-// In a narrow window the contents would be all there is to see.
+// In a narrow window, the contents would fill the screen.
 if (matchMedia("(max-width: 50rem)").matches) {
   byID("contents").open = false;
 }
@@ -65,7 +65,7 @@ byID("sign-in")?.addEventListener("submit", async (event) => {
   }
 });
 
-// Identities, as they are found.
+// A search for identities.
 byID("pick-identity")?.addEventListener("submit", (event) => event.preventDefault());
 byID("pick-identity")?.addEventListener("input", showIdentities);
 byID("caller").addEventListener("toggle", () => hasBench && byID("caller").open && showIdentities());
@@ -80,7 +80,7 @@ async function showIdentities() {
       text ? ask("rows", { model: "Identity", filters: filters("id", "equals") }) : { rows: [] },
     ]);
     if (text !== byID("pick-identity").elements.text.value.trim()) {
-      return; // more has been typed
+      return; // the text has changed
     }
     const rows = [...byExactID.rows, ...byEmail.rows];
     list.replaceChildren(
@@ -99,14 +99,14 @@ async function showIdentities() {
       }),
     );
     if (rows.length === 0) {
-      list.replaceChildren(element("li", { className: "quiet", textContent: text ? "no identity is like that" : "there is no identity yet" }));
+      list.replaceChildren(element("li", { className: "quiet", textContent: text ? "no matching identity" : "no identities yet" }));
     }
   } catch (e) {
     byID("caller-problem").textContent = e.message;
   }
 }
 
-// What became of the files: asked while somebody looks.
+// The state of the project's files, requested while the page is visible.
 const shownRelease = document.querySelector("header").dataset.release;
 
 async function showState() {
@@ -123,7 +123,7 @@ async function showState() {
     }
     byID("newer").hidden = String(state.release) === shownRelease;
   } catch {
-    // the service is starting again
+    // the server restarts
   }
 }
 

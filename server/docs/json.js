@@ -1,7 +1,7 @@
-// JSON as it came: numbers keep their digits.
+// JSON whose numbers keep their digits.
 "use strict";
 
-/** indented spreads JSON over lines. Numbers are as they came. */
+/** indented breaks JSON into indented lines. Numbers keep their digits. */
 function indented(text) {
   let out = "";
   let depth = 0;
@@ -47,7 +47,7 @@ function indented(text) {
   return out;
 }
 
-/** Digits is a number as it is written. */
+/** Digits is a number with the digits of its JSON. */
 class Digits {
   constructor(text) {
     this.text = text;
@@ -57,12 +57,12 @@ class Digits {
   }
 }
 
-/** parsed reads JSON with numbers as Digits, in browsers that tell how they were written. */
+/** parsed reads JSON with numbers as Digits. Older browsers do not give the digits of the source. */
 function parsed(text) {
   return JSON.parse(text, (_, value, context) => (typeof value === "number" ? new Digits(context?.source ?? String(value)) : value));
 }
 
-/** written writes what parsed has read. */
+/** written writes a value of parsed as JSON. */
 function written(value) {
   if (value instanceof Digits) {
     return value.text;

@@ -53,12 +53,12 @@ func (s *Pages) mailPage(c *fiber.Ctx) error {
 	}
 	views := []mailView{}
 	for _, m := range kept {
-		v := mailView{Name: m.Name, Recipient: m.Recipient, AskedAt: m.AskedAt.Format(time.DateTime), Failure: m.Failure, State: "waits"}
+		v := mailView{Name: m.Name, Recipient: m.Recipient, AskedAt: m.AskedAt.Format(time.DateTime), Failure: m.Failure, State: "waiting"}
 		switch {
 		case m.IsSent && s.Config.Mail.Host != "":
 			v.State = "sent"
 		case m.IsSent:
-			v.State = "kept, since no mail server is configured"
+			v.State = "not sent: no mail server is configured"
 		case m.Failure != "":
 			v.State = "not sent"
 		}

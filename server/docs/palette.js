@@ -1,5 +1,4 @@
-// The palette: finds models, actions, rows and pages by their names, by what is said of them
-// and by their SQL.
+// The palette finds models, actions, rows and pages by their names, descriptions and SQL.
 "use strict";
 
 const palette = element(
@@ -10,7 +9,7 @@ const palette = element(
 );
 document.body.append(palette);
 
-let found = null; // what there is to find
+let found = null; // all entries
 let functions = null; // the SQL of the actions, by their names
 
 async function openPalette() {
@@ -25,7 +24,7 @@ async function openPalette() {
   showFound();
 }
 
-/** rank says how well something fits the words: the less the better; none does not fit. */
+/** rank returns how well an entry matches the words; smaller is better, null is no match. */
 function rank(entry, words) {
   const name = entry.name.toLowerCase();
   const about = `${entry.kind} ${entry.about ?? ""}`.toLowerCase();
@@ -60,7 +59,7 @@ function showFound() {
     ),
   );
   if (fitting.length === 0 && found) {
-    palette.querySelector("ul").replaceChildren(element("li", { className: "quiet", textContent: "Nothing is like that." }));
+    palette.querySelector("ul").replaceChildren(element("li", { className: "quiet", textContent: "No matches." }));
   }
 }
 

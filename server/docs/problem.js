@@ -1,5 +1,5 @@
-// Shows the page that was asked for as soon as the service is ready. Asking whether it is
-// leaves no line in its log, which says what is the matter.
+// Loads the requested page as soon as the server is ready. The server does not log these
+// questions, so its log keeps to the problem.
 "use strict";
 
 const root = document.currentScript.dataset.root;

@@ -1,11 +1,11 @@
-// Shows the description of an API with Swagger UI. The requests that it sends go to
-// where the page came from, and at first as the caller of the pages of the application.
+// Shows the description of an API with Swagger UI. Its requests go to the server of this
+// page, at first as the caller of the other pages.
 "use strict";
 
 const place = document.getElementById("reference");
 const problem = document.getElementById("problem");
 
-/** forPage changes a description for this page: its server, inputs that are accepted as they are, and where a sign-in is needed. */
+/** forPage adapts a description to this page: its server, examples that the server accepts, and padlocks. */
 async function forPage(description) {
   description.servers = [{ url: new URL(".", location.href).href.replace(/\/$/, "") }];
   const samples = await (await fetch("docs/samples")).json();
@@ -15,7 +15,7 @@ async function forPage(description) {
       if (body && operation.operationId in samples) {
         body.example = samples[operation.operationId];
       }
-      // Where an anonymous caller may do, no sign-in is asked for; the token is sent all the same.
+      // An operation for anonymous callers shows no padlock. The token is sent anyway.
       if (operation.security?.some((requirement) => Object.keys(requirement).length === 0)) {
         operation.security = [];
       }
@@ -55,7 +55,7 @@ async function show() {
   });
 }
 
-/** padlocks shows a closed one until there is a token, and then an open one. */
+/** padlocks shows a closed padlock, and an open one once there is a token. */
 function padlocks(system) {
   const icon = (path) => (properties) =>
     system.React.createElement("svg", { viewBox: "0 0 16 16", width: 20, height: 20, "aria-hidden": true, ...properties }, system.React.createElement("path", { d: path }));

@@ -1,5 +1,5 @@
-// The rows of a model: all of them, as the owner of the database sees them, or those that a
-// list answers to the caller. What is looked at is in the address.
+// The rows of a model: all of them, as the owner of the database sees them, or the rows that
+// a list returns to the caller. The address has the state of the view.
 "use strict";
 
 const place = document.getElementById("data");
@@ -7,11 +7,11 @@ const model = place.dataset.model;
 const problem = document.getElementById("rows-problem");
 const pageOf = (name, query = {}) => `${root}docs/rows/${name}?${new URLSearchParams(query)}`;
 let shape; // of the model
-let next = null; // where the next page begins
-let listForm = null; // of the list that is shown
-let looks = 0; // how often something was looked at, so that a late answer is not shown
+let next = null; // the start of the next page
+let listForm = null; // of the shown list
+let looks = 0; // the number of views so far, to drop late responses
 
-/** view is what is looked at, as the address says. */
+/** view reads the state of the view from the address. */
 function view() {
   const query = new URLSearchParams(location.search);
   return {
@@ -24,12 +24,12 @@ function view() {
   };
 }
 
-/** ownList is the list of the model by which a caller sees rows; empty if there is none. */
+/** ownList is the first list of the model; empty if it has none. */
 function ownList() {
   return place.querySelector('[data-source]:not([data-source=""])')?.dataset.source ?? "";
 }
 
-/** go looks at something else, so that the browser can go back. */
+/** go changes the view. The browser can go back. */
 function go(change) {
   const changed = { ...view(), ...change };
   const query = new URLSearchParams();
@@ -71,13 +71,13 @@ const operators = (field) => {
 
 const inWords = { equals: "is", notEquals: "is not", contains: "contains", lessThan: "<", atMost: "≤", atLeast: "≥", moreThan: ">", isNull: "is null", isNotNull: "is not null" };
 
-/** showFilters shows the filters of the table, each with a way to drop it, and one to add. */
+/** showFilters shows the filters of the table, each with a button to remove it, and a form for another. */
 function showFilters() {
   const { source, filters } = view();
   const form = document.getElementById("filters");
   form.hidden = source !== "";
   const chips = filters.map((f, i) => {
-    const drop = element("button", { type: "button", textContent: "×", ":aria-label": `without the filter on ${f.field}` });
+    const drop = element("button", { type: "button", textContent: "×", ":aria-label": `remove the filter on ${f.field}` });
     drop.addEventListener("click", () => go({ filters: filters.filter((_, j) => j !== i), after: null }));
     return element("span", { className: "chip" }, `${f.field} ${inWords[f.operator] ?? f.operator} ${/Null$/.test(f.operator) ? "" : f.value} `, drop);
   });
@@ -109,7 +109,7 @@ function showFilters() {
   };
 }
 
-/** show shows what the address says. */
+/** show shows the view of the address. */
 async function show() {
   const v = view();
   const own = ++looks;
@@ -134,7 +134,7 @@ async function show() {
     }
   }
   if (own !== looks) {
-    return; // something else is looked at by now
+    return; // the view has changed
   }
   document.getElementById("next-page").disabled = !next;
   if (v.id) {
@@ -142,7 +142,7 @@ async function show() {
   }
 }
 
-/** showTable shows rows as they are. */
+/** showTable shows rows of the table. */
 async function showTable({ filters, order, after }) {
   const own = looks;
   next = null;
@@ -178,7 +178,7 @@ function showListInput({ source, input }) {
   };
 }
 
-/** showList shows what a list answers to the caller. */
+/** showList shows the rows that a list returns to the caller. */
 async function showList({ source, input, after }) {
   next = null;
   const path = place.querySelector(`[data-source="${source}"]`).dataset.path;
@@ -220,9 +220,9 @@ async function explainList(source, input) {
   pre.hidden = false;
 }
 
-/** hiddenMark tells that clients never see a field. */
+/** hiddenMark marks a field that clients never see. */
 function hiddenMark(f) {
-  return f.hidden ? [" ", element("small", { textContent: "hidden", title: "No record shows it, and no list takes it." })] : [];
+  return f.hidden ? [" ", element("small", { textContent: "hidden", title: "Records do not show this field, and lists cannot filter by it." })] : [];
 }
 
 /** showRows fills the table. */
@@ -247,7 +247,7 @@ function showRows(fields, rows, labels = {}, order = "") {
   }
 }
 
-/** shortID is an id without its middle, which says the least. */
+/** shortID is an id without its middle. */
 function shortID(id) {
   const text = String(id);
   return text.length > 20 ? text.slice(0, 8) + "…" + text.slice(-6) : text;
@@ -288,7 +288,7 @@ function fileOf(file) {
   const lead = async () => {
     const { url } = file.url ? file : await ask("file", { key: file.key, filename: file.filename, contentType: file.contentType });
     link.href = url;
-    const isInline = url.startsWith("data:"); // to which browsers do not go
+    const isInline = url.startsWith("data:"); // browsers do not open it
     link.download = isInline ? file.filename : "";
     if (!isInline) {
       link.removeAttribute("download");
@@ -301,7 +301,7 @@ function fileOf(file) {
   return link;
 }
 
-/** showRow shows one row: its values to be changed, what it leads to, and its actions. */
+/** showRow shows one row: a form for its values, its related rows, and its actions. */
 async function showRow(id) {
   const dialog = document.getElementById("row");
   const own = looks;
@@ -320,7 +320,7 @@ async function showRow(id) {
     about.append(element("p", {}, element("span", { className: "quiet", textContent: f.name.replace(/Id$/, "") + ": " }), cell(f, one.values[f.name], one.labels)));
   }
   for (const r of shape.relations) {
-    about.append(element("p", {}, element("span", { className: "quiet", textContent: r.name + ": " }), element("a", { href: pageOf(r.model, { filters: JSON.stringify([{ field: r.field, operator: "equals", value: id }]) }), textContent: `${one.related[r.name]} of ${r.model}` })));
+    about.append(element("p", {}, element("span", { className: "quiet", textContent: r.name + ": " }), element("a", { href: pageOf(r.model, { filters: JSON.stringify([{ field: r.field, operator: "equals", value: id }]) }), textContent: `${one.related[r.name]} ${one.related[r.name] === 1 ? "row" : "rows"} of ${r.model}` })));
   }
   const actions = element("p", { className: "buttons" }, ...shape.actions.filter((a) => a.idPath).map((a) => element("a", { className: "button", href: `${root}docs/action/${a.name}?${new URLSearchParams({ id })}`, textContent: a.name })));
   editor(dialog, one.values[shape.label] ?? id, one.values, [about, actions], {
@@ -375,12 +375,12 @@ function editor(dialog, title, row, more, does) {
   const buttons = element("p", { className: "buttons" }, element("button", { className: "main", textContent: isNew ? "Insert" : "Save" }));
   if (does.remove) {
     const remove = element("button", { type: "button", textContent: "Delete" });
-    remove.addEventListener("click", () => confirm(`Delete this row of ${model}? No rule is asked.`) && doing(does.remove));
+    remove.addEventListener("click", () => confirm(`Delete this row of ${model}? Permission rules do not apply.`) && doing(does.remove));
     buttons.append(remove);
   }
   const close = element("button", { type: "button", textContent: "Close" });
   close.addEventListener("click", () => go({ id: null }));
-  buttons.append(close, element("span", { className: "quiet", textContent: "directly in the table: no rule is asked" }));
+  buttons.append(close, element("span", { className: "quiet", textContent: "changes the table directly: permission rules do not apply" }));
   form.append(buttons);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
@@ -396,7 +396,7 @@ function editor(dialog, title, row, more, does) {
   }
 }
 
-/** plain makes texts of numbers, as questions have them. */
+/** plain converts numbers to texts, as the server expects them. */
 function plain(value) {
   if (value instanceof Digits) {
     return value.text;
@@ -404,7 +404,7 @@ function plain(value) {
   return Array.isArray(value) ? value.map(plain) : value;
 }
 
-/** nodeOf describes a column as a form does an input. */
+/** nodeOf describes a column as a form describes an input. */
 function nodeOf(f, isNew) {
   const kinds = { Boolean: "boolean", Number: "integer", Decimal: "number", Date: "date", Timestamp: "date-time", Duration: "duration", Markdown: "lines", Vector: "number" };
   const type = f.type.replace("[]", "");
@@ -427,9 +427,9 @@ for (const tab of place.querySelectorAll("[data-source]")) {
 }
 document.addEventListener("caller", () => {
   if (!shape) {
-    return; // what is shown first is of this caller
+    return; // the first view uses this caller
   }
-  // Anyone who chooses a caller looks at what that one sees.
+  // A new caller sees the rows that a list returns to them.
   go({ source: view().source || ownList(), after: null, id: null });
 });
 addEventListener("popstate", () => shape && show());

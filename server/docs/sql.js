@@ -1,21 +1,21 @@
-// SQL, which is asked for when it is first looked at.
+// SQL, which is requested when its section is first opened.
 "use strict";
 
-/** What is told apart in SQL, by the name of its colour. */
+/** The highlighted parts of SQL, by the names of their colours. */
 const sqlParts = {
   "sql-comment": /--[^\n]*/y,
   "sql-text": /'(?:[^']|'')*'/y,
   "sql-word": /\b(?:all|and|any|array|as|asc|before|begin|between|by|case|check|coalesce|collate|comment|commit|constraint|create|cross|declare|default|definer|delete|desc|distinct|each|else|elsif|enable|end|exception|execute|exists|false|following|for|foreign|from|function|if|immutable|in|index|insert|into|invoker|is|join|key|language|lateral|left|level|like|limit|loop|not|null|offset|on|or|order|over|partition|perform|policy|primary|raise|references|replace|return|returning|returns|row|search_path|security|select|set|stable|strict|table|then|to|trigger|true|union|unique|update|using|values|volatile|when|where|with)\b/iy,
 };
 
-/** paint gives the parts of SQL their colours, in browsers that can. */
+/** paint colours the parts of SQL, in browsers with highlights. */
 function paint(pre) {
   if (!CSS.highlights || pre.dataset.painted || !pre.firstChild) {
     return;
   }
   pre.dataset.painted = "yes";
   const node = pre.firstChild;
-  const next = /--|'|\b[a-z]/gi; // where a part can begin
+  const next = /--|'|\b[a-z]/gi; // the possible beginning of a part
   for (let at = next.exec(node.data); at; at = next.exec(node.data)) {
     for (const [name, part] of Object.entries(sqlParts)) {
       part.lastIndex = at.index;

@@ -68,7 +68,7 @@ await say("list by a filter:", (await sent(page)).answer.results.map((r) => r.na
 
 // A nested input, with an entry of a list, and a number whose digits stay.
 await see("takeIn");
-await page.getByRole("button", { name: "What is required" }).click();
+await page.getByRole("button", { name: "Required inputs" }).click();
 await page.getByRole("button", { name: "+ entry" }).click();
 await page.locator('[data-path="items.0.what"] input').fill("a chain");
 await page.locator('[data-path="items.0.price"] input').fill("12.50");
@@ -92,7 +92,7 @@ await page.waitForFunction(() => document.querySelector(".file output").textCont
 const photographed = await sent(page);
 await say("photos:", photographed.status, photographed.answer.photos.map((p) => `${p.filename} ${p.size}`).join(", "));
 
-// Who may do what; anonymous, then signed in.
+// Permissions, as an anonymous caller and then signed in.
 await page.goto(base + "/docs/access");
 await say("matrix:", () => page.locator('tr[data-action="hireMechanic"]').innerText());
 await picture("access", page);
@@ -146,7 +146,7 @@ await say("operations of Tablet:", async () => (await page.locator(".opblock").c
 
 await page.getByRole("link", { name: "workshop" }).click();
 await page.locator("#caller > summary").click();
-await page.getByRole("button", { name: "Be anonymous" }).click();
+await page.getByRole("button", { name: "Become anonymous" }).click();
 await say("caller:", () => page.locator("#who").textContent());
 await say("outside:", [...outside].join(" ") || "nothing");
 await say("complaints:", complaints.join(" | ") || "none");

@@ -53,7 +53,7 @@ await page.locator("#rows a", { hasText: "Grace" }).click();
 await dialog.waitFor();
 await say("to one:", () => dialog.locator("h3").textContent());
 await picture("row", page);
-await dialog.getByRole("link", { name: "1 of Thing" }).click();
+await dialog.getByRole("link", { name: "1 row of Thing" }).click();
 await page.waitForURL("**/docs/rows/Thing?**");
 await counted("1 row");
 await say("to many:", async () => (await page.locator(".chip").textContent()).replace(/[0-9a-f-]{36}/, "…"));
@@ -89,7 +89,7 @@ await page.locator(".explanation", { hasText: "an anonymous caller" }).waitFor()
 await say("explained:", async () => (await page.locator(".explanation").textContent()).split("\n").slice(0, 2).join(" / "));
 await picture("explained", page);
 
-// See as an identity, without its password.
+// Calls as an identity, without its password.
 await table("Identity");
 await page.getByRole("button", { name: "New row" }).click();
 await inRow("email").fill("ada@example.com");
@@ -119,7 +119,7 @@ await dialog.getByRole("button", { name: "Delete" }).click();
 await counted("2 rows");
 await say("deleted:", () => cells(2));
 
-// Errors in the schema are shown, and go when they are mended.
+// The pages show errors in the schema until they are corrected.
 const text = await readFile(schema, "utf8");
 await writeFile(schema, text.replace("title Text", "title Txet"));
 await page.locator("#trouble", { hasText: "Txet" }).waitFor();
