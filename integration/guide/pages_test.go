@@ -87,6 +87,30 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestGlossary tests that the entries of the glossary are in order, say a sentence or two, and lead to another page.
+func TestGlossary(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(read(t, "integration/guide/reference/glossary.md"), "\n### ")
+	before := ""
+	entries := strings.Split(text, "\n### ")
+	for _, entry := range entries {
+		term, meaning, _ := strings.Cut(entry, "\n")
+		if strings.ToLower(term) <= strings.ToLower(before) {
+			t.Errorf("%q comes after %q", term, before)
+		}
+		before = term
+		if n := strings.Count(strings.Join(strings.Fields(meaning), " ")+" ", ". "); n < 2 || n > 4 {
+			t.Errorf("%q has %d sentences, want 1 to 3 and the link", term, n)
+		}
+		if !regexp.MustCompile(`(?s)See\s\[[^\]]+\]\([^)#]+\.md[^)]*\)`).MatchString(meaning) {
+			t.Errorf("%q leads to no other page:%s", term, meaning)
+		}
+	}
+	if len(entries) < 20 || len(entries) > 45 {
+		t.Errorf("the glossary has %d entries", len(entries))
+	}
+}
+
 // TestWidth tests that the lines of the pages for users wrap at 120 characters. Tables, blocks of
 // code and addresses do not wrap.
 func TestWidth(t *testing.T) {
