@@ -104,7 +104,7 @@ func (g *Grants) Token(ctx context.Context, parameters map[string]string, client
 	case text == "false":
 		mayCreate = false
 	case isGiven && text != "true":
-		return nil, InvalidRequest("create_if_not_exists is neither true nor false")
+		return nil, InvalidRequest("create_if_not_exists must be true or false")
 	}
 
 	switch grant := parameters["grant_type"]; {

@@ -141,9 +141,9 @@ func (s *SignIns) Begin(ctx context.Context, name, query string, brought []Cooki
 	provider := s.options.Providers.Find(name)
 	switch {
 	case provider == nil:
-		return Departure{}, InvalidRequest("there is no such provider")
+		return Departure{}, InvalidRequest("unknown provider")
 	case !provider.signsIn():
-		return Departure{}, InvalidRequest("the provider is configured without a secret, so that only its ID tokens are taken")
+		return Departure{}, InvalidRequest("this provider is configured without a secret, and accepts only ID tokens")
 	}
 	parameters, err := url.ParseQuery(query)
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *SignIns) failedAt(ctx context.Context, t *Transaction, provider *Provid
 func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values, brought []Cookie, address string) (Return, error) {
 	provider := s.options.Providers.Find(name)
 	if provider == nil || !provider.signsIn() {
-		return Return{}, InvalidRequest("there is no such provider")
+		return Return{}, InvalidRequest("unknown provider")
 	}
 	for _, name := range []string{"state", "code", "error", "iss"} {
 		if len(parameters[name]) > 1 {
@@ -312,7 +312,7 @@ func (s *SignIns) Finish(ctx context.Context, name string, parameters url.Values
 	return over, nil
 }
 
-var errUnknownSignIn = InvalidRequest("the sign-in is unknown, was completed already, or began in another browser or too long ago")
+var errUnknownSignIn = InvalidRequest("the sign-in is unknown, expired, already completed, or began in another browser")
 
 // hear reads the provider's answer. It returns the token, or without one the address for
 // the browser.
@@ -330,7 +330,7 @@ func (s *SignIns) hear(ctx context.Context, provider *Provider, t *Transaction, 
 		return nil, s.failedAt(ctx, t, provider, "ask the provider who has signed in", err)
 	case err != nil:
 		s.options.Log.WarnContext(ctx, "sign-in failed", "provider", t.Provider, "doing", "ask the provider who has signed in", "error", err)
-		return nil, s.failed(t, errAccessDenied, "the provider's answer was refused")
+		return nil, s.failed(t, errAccessDenied, "the provider's answer is not valid")
 	}
 	return token, ""
 }

@@ -25,7 +25,7 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	case Found, Created:
 		return Subject{IdentityID: identityID, IsNew: outcome == Created}, nil
 	case Missing:
-		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("there is no such identity"))
+		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("the identity does not exist"))
 	case Conflict:
 		return Subject{}, InvalidGrant(refusedIDToken).because(errors.New("another identity has a value that must be unique"))
 	case Throttled:
@@ -45,7 +45,7 @@ func (s *SignIns) RedeemCode(ctx context.Context, code, verifier, redirectURI st
 		return Subject{IdentityID: redeemed.IdentityID, IsNew: redeemed.IsNew}, nil
 	case RedeemReplayed:
 		s.options.Log.WarnContext(ctx, "a code was presented again; what was issued for it is revoked", "identity", redeemed.IdentityID)
-		return Subject{}, InvalidGrant(refusedCode).because(errors.New("it was presented before"))
+		return Subject{}, InvalidGrant(refusedCode).because(errors.New("the code was used before"))
 	case RedeemRefused:
 		return Subject{}, InvalidGrant(refusedCode)
 	}

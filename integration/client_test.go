@@ -58,7 +58,7 @@ func TestKeptClients(t *testing.T) {
 			if clientsOf(t, kept.name, kept.dir)[kept.file] != text {
 				t.Error("written twice, the clients differ")
 			}
-			got, _, found := strings.Cut(text, "\n// What follows is the same for every schema.\n")
+			got, _, found := strings.Cut(text, "\n// The rest of this file is the same for every schema.\n")
 			if !found {
 				t.Fatalf("the client does not say where its runtime begins:\n%s", text)
 			}

@@ -237,7 +237,7 @@ func TestCommandsFindThePrimary(t *testing.T) {
 }
 
 const (
-	readOnlyBody = `{"code":"ERR_UNAVAILABLE","message":"the database takes no writes now"}`
+	readOnlyBody = `{"code":"ERR_UNAVAILABLE","message":"the database does not accept writes now"}`
 	unknownBody  = `{"code":"ERR_OUTCOME_UNKNOWN","message":"it is not known whether the action was carried out"}`
 )
 

@@ -53,7 +53,7 @@ func TestRaisedErrors(t *testing.T) {
 		{"fail", fail("23505", "no constraint of ours", ""), 500, internalBody},
 		{"fail", fail("53100", "disk full", ""), 503, unavailableJSON},
 		{"fail", fail("08006", "connection failure", ""), 503, unavailableJSON},
-		{"fail", fail("25006", "read-only", ""), 503, `{"code":"ERR_UNAVAILABLE","message":"the database takes no writes now"}`},
+		{"fail", fail("25006", "read-only", ""), 503, `{"code":"ERR_UNAVAILABLE","message":"the database does not accept writes now"}`},
 		{"failReading", fail("25006", "read-only", ""), 500, internalBody},
 		{"fail", fail("57P01", "going down", ""), 503, unavailableJSON},
 		{"fail", fail("57014", "cancelled", ""), 504, timeoutBody},

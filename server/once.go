@@ -97,7 +97,7 @@ func readKey(values [][]byte) ([]byte, error) {
 		isValid = isValid && ' ' <= b && b <= '~'
 	}
 	if !isValid {
-		return nil, refusal.InputMalformed.Saying("invalid Idempotency-Key header: it must be one text of 1 to %d printable ASCII characters", maxKey)
+		return nil, refusal.InputMalformed.Saying("invalid Idempotency-Key header: it must be one string of 1 to %d printable ASCII characters", maxKey)
 	}
 	return key, nil
 }

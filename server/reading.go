@@ -167,7 +167,7 @@ func seenBy(c *fiber.Ctx, who *caller) (replica.Seen, error) {
 	if text := c.Request().Header.Peek(positionHeader); len(text) > 0 {
 		var err error
 		if seen.Position, err = replica.ParsePosition(string(text)); err != nil {
-			return seen, refusal.InputMalformed.Saying("invalid %s header: it must be what an earlier answer had there", positionHeader)
+			return seen, refusal.InputMalformed.Saying("invalid %s header: it must be the value from an earlier response", positionHeader)
 		}
 	}
 	return seen, nil

@@ -298,7 +298,7 @@ func TestVerificationRequired(t *testing.T) {
 	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 200 || !strings.Contains(page.body, "is confirmed") {
 		t.Fatalf("got the page %d\n%s", page.StatusCode, page.body)
 	}
-	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 400 || !strings.Contains(page.body, "does not hold any more") {
+	if page := b.post(t, s.url+"/auth/verify", url.Values{"token": {again}}); page.StatusCode != 400 || !strings.Contains(page.body, "has expired or was already used") {
 		t.Errorf("for a replay got the page %d\n%s", page.StatusCode, page.body)
 	}
 	if page := b.get(t, s.url+`/auth/verify?token=%22%3E%3Cscript%3E`); strings.Contains(page.body, "<script>") {

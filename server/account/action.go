@@ -41,8 +41,8 @@ var (
 var actions = []action{
 	{
 		name: "requestPasswordReset", needsMail: true, needsPassword: true,
-		doc: "Sends a link to an e-mail address that leads to redirectUrl, with a token for resetPassword as its parameter token. " +
-			"The answer does not tell whether there is such an account.",
+		doc: "Sends a mail with a link to redirectUrl. Its parameter token is the token for resetPassword. " +
+			"The response is the same for an unknown address.",
 		input: []property{{"email", textSchema}, {"redirectUrl", textSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
 			return a.RequestPasswordReset(ctx, in["email"], in["redirectUrl"], caller.Client)
@@ -50,7 +50,7 @@ var actions = []action{
 	},
 	{
 		name: "resetPassword", needsMail: true, needsPassword: true,
-		doc:   "Sets a new password by a token that was sent for it, within the hour and once. It proves the e-mail address and ends all sign-ins.",
+		doc:   "Sets a new password with a token from requestPasswordReset, which is valid once, for an hour. Proves the e-mail address, and ends all sign-ins.",
 		input: []property{{"token", textSchema}, {"password", passwordSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
 			return a.ResetPassword(ctx, in["token"], in["password"], caller.Client)
@@ -58,14 +58,14 @@ var actions = []action{
 	},
 	{
 		name: "requestEmailVerification", needsCaller: true, needsMail: true, needsPassword: true,
-		doc: "Sends a link to the caller's e-mail address that proves it. Nothing is sent if it is proven.",
+		doc: "Sends a link that proves the caller's e-mail address. Sends nothing if it is already proven.",
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) error {
 			return a.RequestVerification(ctx, caller)
 		},
 	},
 	{
 		name: "verifyEmail", needsMail: true, needsPassword: true,
-		doc:   "Proves an e-mail address by a token that was sent to it, within a day and once.",
+		doc:   "Proves an e-mail address with a token from its mail, which is valid once, for a day.",
 		input: []property{{"token", textSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
 			return a.VerifyEmail(ctx, in["token"], caller.Client)
@@ -73,7 +73,7 @@ var actions = []action{
 	},
 	{
 		name: "changePassword", needsCaller: true, needsPassword: true,
-		doc:   "Sets a new password for a caller who knows the old one, and ends all other sign-ins.",
+		doc:   "Sets a new password for a caller who gives the old one, and ends all other sign-ins.",
 		input: []property{{"oldPassword", passwordSchema}, {"password", passwordSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
 			return a.ChangePassword(ctx, in["oldPassword"], in["password"], caller)
@@ -81,8 +81,8 @@ var actions = []action{
 	},
 	{
 		name: "changeEmail", needsCaller: true, needsMail: true, needsPassword: true,
-		doc: "Sends a link to a new e-mail address of a caller who knows the password. The address changes when it is proven by verifyEmail; " +
-			"the old one is told then.",
+		doc: "Sends a link to the new e-mail address of a caller who gives the password. The address changes once verifyEmail proves it; " +
+			"the old address then gets a mail.",
 		input: []property{{"email", textSchema}, {"password", passwordSchema}},
 		run: func(ctx context.Context, a *auth.Accounts, in values, caller auth.Caller) error {
 			return a.ChangeEmail(ctx, in["email"], in["password"], caller)
@@ -90,7 +90,7 @@ var actions = []action{
 	},
 	{
 		name: "signOutEverywhere", needsCaller: true,
-		doc: "Ends all sign-ins of the caller. An access token that was issued before holds until it expires.",
+		doc: "Ends all sign-ins of the caller. Access tokens that were issued before are valid until they expire.",
 		run: func(ctx context.Context, a *auth.Accounts, _ values, caller auth.Caller) error {
 			return a.SignOut(ctx, caller)
 		},

@@ -68,14 +68,14 @@ func (p *Page) Show(c *fiber.Ctx) error {
 // refuse shows the failure.
 func (p *Page) refuse(c *fiber.Ctx, err error) error {
 	refused := refusal.Of(err)
-	problem := "The service is away. Try again in a moment."
+	problem := "The service is temporarily unavailable. Try again in a moment."
 	switch refused.Status {
 	case http.StatusBadRequest:
-		problem = "This link does not hold any more. Ask for another one."
+		problem = "This link has expired or was already used. Request a new one."
 	case http.StatusConflict:
 		problem = "The e-mail address belongs to another account."
 	case http.StatusTooManyRequests:
-		problem = "There were too many attempts. Try again in a while."
+		problem = "Too many attempts. Try again later."
 	}
 	p.Policy.Answer(c.Context(), request.Of(c), refused)
 	return p.send(c, refused.Status, view{Problem: problem})

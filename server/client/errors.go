@@ -17,19 +17,19 @@ type errorCode struct {
 
 // codeTexts describe codes in more detail than their messages, which cover one case.
 var codeTexts = map[string]string{
-	refusal.AuthenticationFailed.Code: "the token does not hold, or the sign-in has ended",
+	refusal.AuthenticationFailed.Code: "the token is not valid, or the sign-in has ended",
 	refusal.RateLimited.Code:          "too many uploads are outstanding, or too many attempts failed",
 	refusal.BodyTooLarge.Code:         "the request is too large",
-	refusal.InputInvalid.Code:         "inputs do not fit: data.errors says which, and why",
-	refusal.Conflict.Code:             "the record would break a rule of its model",
+	refusal.InputInvalid.Code:         "inputs are not valid: data.errors lists each with the reason",
+	refusal.Conflict.Code:             "the record would violate a validation rule of its model",
 }
 
 // ownCodes are the errors that the runtime raises itself.
 var ownCodes = []errorCode{
-	{"ERR_NO_ANSWER", "the service could not be reached, or broke off; a call that writes may have been carried out", []int{0}},
-	{"ERR_UNEXPECTED_ANSWER", "something else than the service has answered, such as a proxy in between", nil},
-	{"ERR_UPLOAD_REFUSED", "storage did not take a file", nil},
-	{"ERR_SIGN_IN_NOT_BEGUN", "a sign-in through a provider ends that did not begin here, or too long ago", []int{0}},
+	{"ERR_NO_ANSWER", "the server could not be reached, or the connection broke; a call that writes may have been carried out", []int{0}},
+	{"ERR_UNEXPECTED_ANSWER", "the response is not from the server, but for example from a proxy", nil},
+	{"ERR_UPLOAD_REFUSED", "storage refused a file", nil},
+	{"ERR_SIGN_IN_NOT_BEGUN", "a sign-in through a provider ended that did not begin here, or began too long ago", []int{0}},
 }
 
 // errorCodes lists all of them: those of actions, those of sign-ins, and the runtime's own.
@@ -58,7 +58,7 @@ func errorCodes() []errorCode {
 // writeErrors writes the union of all errors.
 func writeErrors(p *printer) {
 	p.line(0, "")
-	p.comment(0, "What a call fails with, told apart by its code: if (error instanceof ApiError) switch (error.code) { … }")
+	p.comment(0, "The error of a failed call. Its code tells the case: if (error instanceof ApiError) switch (error.code) { … }")
 	p.line(0, "export type %s =", errorType)
 	all := errorCodes()
 	for i, c := range all {

@@ -80,7 +80,7 @@ func (s *Pages) token(c *fiber.Ctx, body []byte) error {
 		Identity string `json:"identity"`
 	}
 	if err := json.Unmarshal(body, &in); err != nil || in.Identity == "" {
-		return refusal.InputMalformed.Saying("the body names no identity")
+		return refusal.InputMalformed.Saying("the body must have an identity")
 	}
 	token, expires, err := s.IssueToken(in.Identity)
 	if err != nil {
@@ -96,7 +96,7 @@ func (s *Pages) token(c *fiber.Ctx, body []byte) error {
 func (s *Pages) file(c *fiber.Ctx, body []byte) error {
 	var in struct{ Key, Filename, ContentType string }
 	if err := json.Unmarshal(body, &in); err != nil {
-		return refusal.InputMalformed.Saying("the body names no file")
+		return refusal.InputMalformed.Saying("the body must be a file")
 	}
 	url, err := s.FileURL(in.Key, in.Filename, in.ContentType)
 	if err != nil {

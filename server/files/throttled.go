@@ -23,12 +23,12 @@ func Throttled(ctx context.Context, tx pgx.Tx, identity string, mostOutstanding 
 		{
 			`select bytes, since + interval '1 hour' from platform.file_failure
 			where caller = $1 and bytes >= $2 and since > now() - interval '1 hour'`, name.most,
-			"a call with files is refused with 429 until %s: %d bytes were stored within the hour for calls that failed",
+			"calls with files get 429 until %s: failed calls stored %d bytes within the last hour",
 		},
 		{
 			`select count(*), min(expires_at) from platform.file_upload
 			where minter = $1 and attached_at is null and expires_at > now() having count(*) >= $2`, int64(mostOutstanding),
-			"a new upload is refused with 429 until %s, or until a file is attached: %d uploads are outstanding",
+			"new uploads get 429 until %s, or until a file is attached: %d uploads are outstanding",
 		},
 	} {
 		var count int64

@@ -19,41 +19,41 @@ const authTag = "auth"
 func (d *describer) auth(paths *members[pathItem]) {
 	d.tags = append(d.tags, tag{Name: authTag, Description: "Signing in and out."})
 	token := d.authOperation("requestToken", "Sign in, or refresh a sign-in",
-		"Trades a credential for an access token and a refresh token. Which grants there are is in /.well-known/oauth-authorization-server.")
+		"Exchanges a credential for an access token and a refresh token. /.well-known/oauth-authorization-server lists the grants.")
 	token.RequestBody = &requestBody{Required: true, Content: formOrJSON(tokenRequest)}
 	token.Responses = oauthOutcomes(response{Description: "The tokens.", Content: jsonContent(tokenAnswer)}, "200", 400, 405, 413, 429, 431, 500, 503)
 	paths.add("/auth/token", pathItem{Post: token})
 
 	revoke := d.authOperation("revokeToken", "Sign out",
-		"Ends the sign-in that a refresh token belongs to. The answer is the same whether or not there was one.")
+		"Ends the sign-in of a refresh token. The response is the same for an unknown token.")
 	revoke.RequestBody = &requestBody{Required: true, Content: formOrJSON(texts([]string{"token"}, "token_type_hint"))}
-	revoke.Responses = oauthOutcomes(response{Description: "There is no such sign-in any more.", Content: jsonContent(release.Typed("object"))},
+	revoke.Responses = oauthOutcomes(response{Description: "The sign-in has ended.", Content: jsonContent(release.Typed("object"))},
 		"200", 400, 405, 413, 431, 500, 503)
 	paths.add("/auth/revoke", pathItem{Post: revoke})
 
-	providers := d.authOperation("listProviders", "The providers to sign in through", "Lists the providers through which people can sign in.")
+	providers := d.authOperation("listProviders", "The sign-in providers", "Lists the providers through which users can sign in.")
 	providers.Responses = d.outcomes("The providers.", nil, release.ArrayOf(provider), []int{405, 431, 500, 503})
 	paths.add("/auth/providers", pathItem{Get: providers})
 
 	authorize := d.authOperation("authorize", "Begin a sign-in through a provider",
-		"Where an application sends a browser, which ends at redirect_uri with code, state and iss, or with error, error_description, state and iss.")
+		"An application redirects the browser here. The sign-in ends at redirect_uri with code, state and iss, or with error, error_description, state and iss.")
 	authorize.Parameters = []any{providerName,
-		query("redirect_uri", "Where the sign-in ends: one of auth.redirectUris, unless the service has a fixed address."),
-		query("state", "A text that comes back."),
-		query("code_challenge", "The challenge of PKCE (RFC 7636)."),
-		parameter{Name: "code_challenge_method", In: "query", Description: "How the challenge is made of the verifier.", Schema: oneOf("S256", "plain")},
-		parameter{Name: "response_type", In: "query", Description: "What the sign-in ends with.", Schema: oneOf("code")},
+		query("redirect_uri", "The address at which the sign-in ends: one of auth.redirectUris. A service with a fixed address ignores it."),
+		query("state", "An opaque value, returned unchanged."),
+		query("code_challenge", "The PKCE challenge (RFC 7636)."),
+		parameter{Name: "code_challenge_method", In: "query", Description: "The method that derives the challenge from the verifier.", Schema: oneOf("S256", "plain")},
+		parameter{Name: "response_type", In: "query", Description: "The result of the sign-in: an authorization code.", Schema: oneOf("code")},
 	}
 	authorize.Responses = oauthOutcomes(toProvider, "302", 400, 405, 431, 500, 503)
 	paths.add("/auth/authorize/{name}", pathItem{Get: authorize})
 
-	finish := d.authOperation("finishAuthorization", "End a sign-in through a provider", "Where a provider sends a browser back to, which ends at the application.")
+	finish := d.authOperation("finishAuthorization", "End a sign-in through a provider", "The provider redirects the browser here, and the server redirects it to the application.")
 	finish.Parameters = []any{providerName}
 	for _, name := range callbackParameters {
-		finish.Parameters = append(finish.Parameters, query(name, "As the provider sends it."))
+		finish.Parameters = append(finish.Parameters, query(name, "Set by the provider."))
 	}
 	finish.Responses = oauthOutcomes(toApplication, "302", 400, 405, 429, 431, 500, 503)
-	posted := d.authOperation("finishAuthorizationByForm", "End a sign-in through a provider that sends a form", "The same for providers that let the browser send a form.")
+	posted := d.authOperation("finishAuthorizationByForm", "End a sign-in through a provider that sends a form", "The same for providers with the response mode form_post.")
 	posted.Parameters = []any{providerName}
 	posted.RequestBody = &requestBody{Required: true, Content: members[mediaType]{{signin.FormBody, mediaType{texts(nil, callbackParameters...)}}}}
 	posted.Responses = oauthOutcomes(toApplication, "303", 400, 405, 413, 429, 431, 500, 503)
@@ -69,9 +69,9 @@ func (d *describer) authOperation(name, summary, description string) *operation 
 }
 
 var (
-	toProvider    = response{Description: "To the provider, or back to redirect_uri with an error.", Headers: location}
-	toApplication = response{Description: "Back to the application.", Headers: location}
-	location      = members[header]{{"Location", header{"Where the browser goes.", true, release.Typed("string")}}}
+	toProvider    = response{Description: "A redirect to the provider, or to redirect_uri with an error.", Headers: location}
+	toApplication = response{Description: "A redirect to the application.", Headers: location}
+	location      = members[header]{{"Location", header{"The target of the redirect.", true, release.Typed("string")}}}
 	providerName  = parameter{Name: "name", In: "path", Required: true, Description: "The name of the provider.", Schema: release.Typed("string")}
 )
 
@@ -113,8 +113,8 @@ var tokenRequest = release.OneOf(
 	grant([]string{"refresh_token"}, release.Properties{}.With("refresh_token", release.Typed("string")), 1),
 	grant([]string{"authorization_code"}, release.Properties{}.
 		With("code", release.Typed("string")).
-		With("code_verifier", release.Typed("string").Described("Of PKCE, if the sign-in began with a challenge.")).
-		With("redirect_uri", release.Typed("string").Described("As the sign-in began with it, unless the service has a fixed address.")), 1),
+		With("code_verifier", release.Typed("string").Described("The PKCE verifier, if the sign-in began with a challenge.")).
+		With("redirect_uri", release.Typed("string").Described("The redirect_uri with which the sign-in began. A service with a fixed address ignores it.")), 1),
 	grant([]string{"token_exchange", auth.ExchangeGrant}, release.Properties{}.
 		With("subject_token", release.Typed("string").Described("An ID token of a provider.")).
 		With("subject_token_type", release.Typed("string")).
@@ -122,7 +122,7 @@ var tokenRequest = release.OneOf(
 )
 
 var mayCreate = release.Property{Name: "create_if_not_exists", Schema: release.Anything().With("enum", []any{true, false, "true", "false"}).
-	Described("Whether somebody unknown becomes an identity.").With("default", true)}
+	Described("Whether to create an identity for an unknown user.").With("default", true)}
 
 // grant returns the schema of a credential. The first properties are required.
 func grant(names []string, properties release.Properties, required int, more ...release.Property) *release.JSONSchema {
@@ -136,19 +136,19 @@ func grant(names []string, properties release.Properties, required int, more ...
 
 // tokenAnswer is the answer of /auth/token.
 var tokenAnswer = release.ObjectOf(release.Properties{}.
-	With("access_token", release.Typed("string").Described("What the header Authorization takes.")).
+	With("access_token", release.Typed("string").Described("The token for the header Authorization: Bearer.")).
 	With("token_type", oneOf("Bearer")).
-	With("expires_in", release.Typed("integer").Described("For how many seconds the access token holds.")).
-	With("refresh_token", release.Typed("string").Described("What gives the next tokens, once.")).
-	With("identity_created", release.Typed("boolean").Described("Whether the identity is new.")).
-	With("issued_token_type", release.Typed("string").Described("Of the grant by the name that RFC 8693 has for it."))).
+	With("expires_in", release.Typed("integer").Described("The lifetime of the access token in seconds.")).
+	With("refresh_token", release.Typed("string").Described("The token for the next refresh, valid once.")).
+	With("identity_created", release.Typed("boolean").Described("Whether this request created the identity.")).
+	With("issued_token_type", release.Typed("string").Described("The type of the token (RFC 8693), for the grant of that RFC."))).
 	Requiring("access_token", "token_type", "expires_in", "refresh_token", "identity_created")
 
 var provider = release.ObjectOf(release.Properties{}.
 	With("name", release.Typed("string")).
 	With("type", release.Typed("string")).
-	With("authorizeUrl", release.Typed("string").Described("Where an application sends a browser.")).
-	With("callbackUrl", release.Typed("string").Described("Where the provider sends it back to."))).
+	With("authorizeUrl", release.Typed("string").Described("The address to which an application redirects the browser.")).
+	With("callbackUrl", release.Typed("string").Described("The redirect URI to register with the provider."))).
 	Requiring("name", "type", "authorizeUrl", "callbackUrl")
 
 // oauthOutcomes lists the possible answers of one of these endpoints.
@@ -177,7 +177,7 @@ func oauthResponses() members[response] {
 		}
 		schema := release.ObjectOf(release.Properties{}.
 			With("error", oneOf(codes...)).
-			With("error_description", release.Typed("string").Described("The same for people."))).
+			With("error_description", release.Typed("string").Described("A description for people."))).
 			Requiring("error", "error_description")
 		all.add(oauthName(status), response{Description: oauthTexts[status], Headers: responseHeaders(status), Content: jsonContent(schema)})
 	}
@@ -185,11 +185,11 @@ func oauthResponses() members[response] {
 }
 
 var oauthTexts = map[int]string{
-	400: "The request is malformed, or the credential is refused.",
+	400: "The request is malformed, or the credential is not valid.",
 	405: responseTexts[405],
 	413: responseTexts[413],
 	429: "Too many attempts failed.",
 	431: responseTexts[431],
 	500: responseTexts[500],
-	503: "The service or the provider is away for a moment, or overloaded.",
+	503: "The service or the provider is temporarily unavailable or overloaded.",
 }

@@ -153,7 +153,7 @@ func (d *describer) action(a *release.Action) *operation {
 func (d *describer) result(a *release.Action) *release.JSONSchema {
 	switch {
 	case a.Kind == release.Delete:
-		return release.Typed("string").Described("The id of what was deleted.")
+		return release.Typed("string").Described("The id of the deleted record.")
 	case a.Result == "":
 		return release.Anything()
 	}

@@ -134,7 +134,7 @@ func TestDescribeOperations(t *testing.T) {
 		{"listBread", "Bread", false, always, `{"$ref":"#/components/schemas/ListResult"}`, false},
 		{"bake", "Bread", true, always + " 422", `{"$ref":"#/components/schemas/Bread"}`, false},
 		{"change", "Bread", true, always + " 404 422", `{"$ref":"#/components/schemas/Bread"}`, false},
-		{"eat", "Bread", true, always + " 404 422", `{"type":"string","description":"The id of what was deleted."}`, false},
+		{"eat", "Bread", true, always + " 404 422", `{"type":"string","description":"The id of the deleted record."}`, false},
 		{"count", "Bread", false, always + " 404", `{}`, false},
 		{"sell", "Bread", false, always + " 404 422", `{"$ref":"#/components/schemas/Receipt"}`, false},
 	}

@@ -24,32 +24,32 @@ var bearer = securityScheme{Type: "http", Scheme: "bearer", BearerFormat: "JWT"}
 var timeZone = parameter{
 	Name:        "Time-Zone",
 	In:          "header",
-	Description: "The IANA name of the zone in which relative dates are meant, such as Europe/Berlin.",
+	Description: "The IANA time zone for relative dates, such as Europe/Berlin.",
 	Schema:      release.Typed("string").With("default", "UTC"),
 }
 
 var idempotencyKey = parameter{
 	Name: "Idempotency-Key",
 	In:   "header",
-	Description: "A text that names this call, such as a UUID. Within 24 hours a repetition with the same key and body is not carried out again, " +
-		"and gets the answer that the first one got.",
+	Description: "A unique key of this call, such as a UUID. A repetition with the same key and body within 24 hours is not carried out again; " +
+		"it gets the first response.",
 	Schema: release.Typed("string").With("minLength", 1).With("maxLength", 255),
 }
 
 // replayedHeader comes with the answer of a call that takes a key.
-var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "Whether this is the answer that a call under the same key got before.", Schema: release.Typed("boolean")}}}
+var replayedHeader = members[header]{{"Idempotent-Replayed", header{Description: "true if this is the response to an earlier call with the same key.", Schema: release.Typed("boolean")}}}
 
 var position = parameter{
 	Name: positionName,
 	In:   "header",
-	Description: "What the answer to a write had in this header: the answer shows that write, and all before it, although it may come from a " +
-		"replica of the database.",
+	Description: "The value of this header in the response to a write. The response to this request includes that write and all before it, " +
+		"even if it comes from a replica of the database.",
 	Schema: positionSchema,
 }
 
 // positionHeader comes with the answer of a write.
 var positionHeader = members[header]{{positionName, header{
-	Description: "How far the log of the database had come, for the requests that are to show this write. It is there where replicas are read from.",
+	Description: "The position of this write in the database's log, for later requests that must see it. Present if the service reads from replicas.",
 	Schema:      positionSchema,
 }}}
 
@@ -67,15 +67,15 @@ var ownSchemas = release.Schemas{
 	{Name: uploadResponseName, JSON: uploadResponse.Text()},
 }
 
-var errorAnswer = release.Typed("object").Described("What every answer but 200 holds.").With("properties", release.Properties{}.
-	With("code", release.Typed("string").Described("What went wrong; it stays the same from release to release.")).
-	With("message", release.Typed("string").Described("The same for people.")).
+var errorAnswer = release.Typed("object").Described("The body of every error response.").With("properties", release.Properties{}.
+	With("code", release.Typed("string").Described("The error code, which is the same in all releases.")).
+	With("message", release.Typed("string").Described("A description for people.")).
 	With("data", release.ObjectOf(release.Properties{}.
 		With("errors", release.Typed("array").With("minItems", 1).With("items", errorEntry))).Requiring("errors"))).
 	Requiring("code", "message")
 
 var errorEntry = release.ObjectOf(release.Properties{}.
-	With("field", release.Typed("string").Described("The dotted path of the input that is meant.")).
+	With("field", release.Typed("string").Described("The dotted path of the input.")).
 	With("error", release.Typed("string"))).
 	Requiring("error")
 
@@ -100,19 +100,19 @@ func (d *describer) responses() members[response] {
 var errorStatuses = []int{400, 401, 403, 404, 405, 409, 413, 415, 422, 429, 431, 500, 503, 504}
 
 var responseTexts = map[int]string{
-	400: "The request cannot be read, or an input does not fit.",
-	401: "The token does not hold.",
-	403: "The rules refuse the caller.",
-	404: "There is no such record, or no longer such an action.",
-	405: "The method is not one of those that Allow lists.",
-	409: "The record would break a validation rule.",
+	400: "The request cannot be read, or an input is not valid.",
+	401: "The access token is missing or not valid.",
+	403: "The permission rules refuse the caller.",
+	404: "The record or the action does not exist.",
+	405: "The method is not allowed; the header Allow lists the allowed ones.",
+	409: "The record would violate a validation rule.",
 	413: "The body is too large.",
-	415: "The body is not said to be JSON.",
+	415: "The content type of the body is not JSON.",
 	422: "The idempotency key was used for another request.",
 	429: "Too many uploads are outstanding, too much was sent with calls that failed, or too many attempts failed.",
 	431: "The request line and headers are too large.",
-	500: "A mistake of the service.",
-	503: "The service is away for a moment, or overloaded; or it broke off, and it is not known whether the action was carried out.",
+	500: "An internal error occurred.",
+	503: "The service is temporarily unavailable or overloaded, or it is not known whether the action was carried out.",
 	504: "The action took too long.",
 }
 
@@ -134,13 +134,13 @@ func responseHeaders(status int) members[header] {
 	}
 	switch status {
 	case 401:
-		return one("WWW-Authenticate", "What is wrong with the token (RFC 6750).", "string")
+		return one("WWW-Authenticate", "The error of the token (RFC 6750).", "string")
 	case 405:
-		return one("Allow", "The methods that are allowed.", "string")
+		return one("Allow", "The allowed methods.", "string")
 	case 429:
-		return one("Retry-After", "When to come back, in seconds.", "integer")
+		return one("Retry-After", "The number of seconds after which to try again.", "integer")
 	case 503:
-		after := one("Retry-After", "When to come back, in seconds. It is not there where the outcome is unknown.", "integer")
+		after := one("Retry-After", "The number of seconds after which to try again. Absent if the outcome is unknown.", "integer")
 		after[0].value.Required = false
 		return after
 	}

@@ -17,11 +17,11 @@ const (
 )
 
 var uploadResponse = release.ObjectOf(release.Properties{}.
-	With("key", release.Typed("string").Described("What the action takes in the file's place.")).
-	With("url", release.Typed("string").Described("Where the bytes go, by PUT.")).
-	With("headers", release.Typed("object").With("additionalProperties", release.Typed("string")).Described("The headers of the PUT, exactly.")).
-	With("expiresAt", moment("Until when the action takes the key.")).
-	With("urlExpiresAt", moment("Until when the URL takes the bytes."))).
+	With("key", release.Typed("string").Described("The value for the action's input.")).
+	With("url", release.Typed("string").Described("The address for the PUT of the bytes.")).
+	With("headers", release.Typed("object").With("additionalProperties", release.Typed("string")).Described("The required headers of the PUT.")).
+	With("expiresAt", moment("The time at which the key expires.")).
+	With("urlExpiresAt", moment("The time at which the URL expires."))).
 	Requiring("key", "url", "headers", "expiresAt", "urlExpiresAt")
 
 func moment(description string) *release.JSONSchema {
@@ -38,7 +38,7 @@ func (d *describer) upload(a *release.Action, f *release.FileInput) *operation {
 		Summary:     "Announce a file for " + a.Name,
 		Description: uploadText(a, f),
 		RequestBody: &requestBody{Required: true, Content: jsonContent(release.RefTo(files.UploadRequestName))},
-		Responses:   d.outcomes("Where the file goes.", nil, release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
+		Responses:   d.outcomes("The key and the address of the upload.", nil, release.RefTo(uploadResponseName), append(slices.Clone(everyStatus), 404, 429)),
 		Security:    security(a.AnonymousUploads),
 	}
 }
@@ -52,17 +52,16 @@ func (d *describer) uploadName(a *release.Action, f *release.FileInput) string {
 
 // put describes where the bytes of a file go. Its address is known when it is announced.
 func (d *describer) put() (string, pathItem) {
-	d.tags = append(d.tags, tag{Name: filesTag, Description: "Files that are sent ahead of the calls that take them."})
+	d.tags = append(d.tags, tag{Name: filesTag, Description: "Uploads of files, before the calls that take them."})
 	var responses members[any]
-	responses.add("200", response{Description: "Storage has the file. The key may be handed to the action now."})
-	responses.add("default", response{Description: "Storage refuses the file: its type or length is not the one announced, or the address has expired."})
+	responses.add("200", response{Description: "Storage has the file. The action accepts the key now."})
+	responses.add("default", response{Description: "Storage refuses the file: its type or length differs from the announced one, or the address has expired."})
 	return "/{url}", pathItem{Put: &operation{
 		OperationID: d.operationName("putUpload"),
 		Tags:        []string{filesTag},
 		Summary:     "Send the bytes of a file",
-		Description: "Sends the bytes of a file that an upload route has announced, with exactly the headers that it answered. " +
-			"The address is the url that it answered, as a whole: it stands in the place of server and path, is not encoded again, " +
-			"and mostly leads to another host.",
+		Description: "Sends the bytes of a file to the url of an UploadResponse, with exactly its headers. " +
+			"The url is the complete address, usually on another host: it replaces server and path, and must not be encoded again.",
 		Parameters:  []any{parameter{Name: "url", In: "path", Required: true, Description: "The url of an UploadResponse.", Schema: release.Typed("string")}},
 		RequestBody: &requestBody{Required: true, Content: members[mediaType]{{"*/*", mediaType{release.Anything()}}}},
 		Responses:   responses,

@@ -61,9 +61,9 @@ type OAuthCode struct {
 func OAuthCatalogue() []OAuthCode {
 	return []OAuthCode{
 		{http.StatusBadRequest, "invalid_request", "the request is malformed"},
-		{http.StatusBadRequest, "invalid_grant", "the credential is refused"},
-		{http.StatusBadRequest, "unsupported_grant_type", "there is no such grant here"},
-		{http.StatusBadRequest, "unsupported_token_type", "there is no such type of tokens here"},
+		{http.StatusBadRequest, "invalid_grant", "the credential is not valid"},
+		{http.StatusBadRequest, "unsupported_grant_type", "the grant is unknown or disabled"},
+		{http.StatusBadRequest, "unsupported_token_type", "the token type is not supported"},
 		{http.StatusMethodNotAllowed, "invalid_request", "the method is not allowed"},
 		{http.StatusRequestEntityTooLarge, "invalid_request", "the body is too large"},
 		{http.StatusTooManyRequests, "temporarily_unavailable", "try again later"},
@@ -77,9 +77,9 @@ func OAuthCatalogue() []OAuthCode {
 func RedirectCatalogue() []OAuthCode {
 	return []OAuthCode{
 		{0, "invalid_request", "the request is malformed"},
-		{0, "unsupported_response_type", "response_type is not code"},
-		{0, "access_denied", "the provider refused, or the user did"},
-		{0, "temporarily_unavailable", "the provider is out of reach"},
+		{0, "unsupported_response_type", "response_type must be code"},
+		{0, "access_denied", "the user or the provider refused the sign-in"},
+		{0, "temporarily_unavailable", "the provider cannot be reached"},
 		{0, "server_error", "an internal error occurred"},
 	}
 }

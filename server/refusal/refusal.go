@@ -72,7 +72,7 @@ var (
 	Unavailable          = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is temporarily unavailable"}
 	OutcomeUnknown       = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_OUTCOME_UNKNOWN", Message: "it is not known whether the action was carried out", IsUnknown: true}
 	Overloaded           = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the service is overloaded"}
-	ReadOnly             = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the database takes no writes now"}
+	ReadOnly             = Refusal{Status: http.StatusServiceUnavailable, Code: "ERR_UNAVAILABLE", Message: "the database does not accept writes now"}
 	Timeout              = Refusal{Status: http.StatusGatewayTimeout, Code: "ERR_TIMEOUT", Message: "the action took too long"}
 )
 

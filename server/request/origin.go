@@ -62,9 +62,9 @@ func (p *Policy) ForDevelopers(show fiber.Handler) fiber.Handler {
 		host, origin := string(c.Request().Host()), c.Get("Origin")
 		switch {
 		case !isOwn("http://" + host):
-			return refusal.PermissionDenied.Saying("this page is for developers, and is not shown under the host %q: use localhost or the host of baseUrl", refusal.Cut(host, 64))
+			return refusal.PermissionDenied.Saying("this page is for developers and is not available at the host %q: use localhost or the host of baseUrl", refusal.Cut(host, 64))
 		case origin != "" && !isOwn(origin):
-			return refusal.PermissionDenied.Saying("this page is for developers, and is not shown to pages of %q", refusal.Cut(origin, 64))
+			return refusal.PermissionDenied.Saying("this page is for developers and is not available to pages of %q", refusal.Cut(origin, 64))
 		}
 		return show(c)
 	}
@@ -82,16 +82,16 @@ func (p *Policy) ForOwnPages(do func(c *fiber.Ctx, body []byte) error) fiber.Han
 		}
 		peer, _ := netip.AddrFromSlice(c.Context().RemoteIP())
 		if !peer.Unmap().IsLoopback() || len(header.Peek("X-Forwarded-For"))+len(header.Peek("Forwarded")) > 0 {
-			return refusal.PermissionDenied.Saying("rows are shown on the machine only that the service runs on")
+			return refusal.PermissionDenied.Saying("rows are available only on the machine that runs the server")
 		}
 		if origin := c.Get("Origin"); origin != "" {
 			u, err := url.Parse(origin)
 			if err != nil || !strings.EqualFold(u.Host, string(header.Host())) {
-				return refusal.PermissionDenied.Saying("rows are not shown to pages of %q", refusal.Cut(origin, 64))
+				return refusal.PermissionDenied.Saying("rows are not available to pages of %q", refusal.Cut(origin, 64))
 			}
 		}
 		if site := c.Get("Sec-Fetch-Site"); site != "" && site != "same-origin" {
-			return refusal.PermissionDenied.Saying("rows are shown to the pages of the service itself only")
+			return refusal.PermissionDenied.Saying("rows are available only to pages of this server")
 		}
 		if len(header.ContentType()) == 0 || !IsJSON(header) {
 			return &refusal.UnsupportedMediaType

@@ -183,7 +183,7 @@ await step("send files", async () => {
   equal(await (await fetch(some(photos[1]).url)).text(), "Zürich");
   const text = await failure(workshop.upload("photographBicycle", "photos", new Blob(["x"], { type: "text/plain" }), { filename: "x.txt" }));
   equal(text.data?.errors, [{ field: "contentType", error: "content type text/plain is not accepted" }]);
-  equal(await workshop.upload("photographBicycle", "photos", new Blob(["x"])).catch(String), "Error: the file has no name: give it one by the option filename");
+  equal(await workshop.upload("photographBicycle", "photos", new Blob(["x"])).catch(String), "Error: the file has no name: set the option filename");
   let puts = 0;
   const shaky = through(async (send, path) => {
     if (path.startsWith("/storage/") && puts++ === 0) throw new TypeError("the line broke");

@@ -44,7 +44,7 @@ await step("call where there is little", async () => {
   await client.signIn({ username: "phone@example.com", password: "correct horse canary" });
   equal((await client.hireMechanic({ name: "Mia" })).name, "Mia");
   equal(await client.signInWith("company", { redirectUri: "x:/", open: () => {} }).catch(String),
-    "Error: there is no crypto.getRandomValues here: add one, in React Native by react-native-get-random-values");
+    "Error: crypto.getRandomValues is missing: add it, in React Native with react-native-get-random-values");
   await client.signOut();
 });
 

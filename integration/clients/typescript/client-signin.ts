@@ -144,5 +144,5 @@ await step("begin and end a sign-in through a provider", async () => {
   await client.signInWith("company", { redirectUri: "x:/", open: (url) => (opened = url) });
   const code = await failure(client.finishSignIn(`x:/?state=${new URL(opened).searchParams.get("state")}&code=none&iss=${encodeURIComponent(baseUrl)}`));
   equal(code.code, "invalid_grant");
-  equal(await client.signInWith("company").catch(String), "Error: outside of a browser, a sign-in needs redirectUri and open");
+  equal(await client.signInWith("company").catch(String), "Error: outside a browser, set redirectUri and open");
 });

@@ -7,7 +7,7 @@ import { unlessAborted, uniqueName } from "./surroundings.js";
 
 type Call<Input, Result> = (input?: Input, options?: CallOptions) => Promise<Result>;
 
-/** A page of a list, whatever it lists. */
+/** A page of any list. */
 interface AnyPage {
   results: unknown[];
   pageInfo: { endCursor: string; hasNextPage: boolean };
@@ -15,7 +15,7 @@ interface AnyPage {
 
 type RowOf<Page extends AnyPage> = Awaited<Page["results"][number]>;
 
-/** The input of a list from some place to its end: first is the size of the pages on the way. */
+/** The input of a list that is read to its end: first is the size of each page. */
 export type WholeList<Input> = Omit<Input, "first" | "after" | "last" | "before" | "limit" | "offset"> & {
   first?: number;
   after?: string;
@@ -27,7 +27,7 @@ interface ListCall<Input, Page extends AnyPage> {
   all(input?: WholeList<Input>, options?: CallOptions): AsyncGenerator<RowOf<Page>, void, undefined>;
 }
 
-/** An object with one of several members. */
+/** An object with exactly one of several members. */
 type ExactlyOne<T> = { [K in keyof T]-?: { [P in K]-?: T[P] } & { [P in Exclude<keyof T, K>]?: never } }[keyof T];
 
 /** One API of a service. */
@@ -36,7 +36,7 @@ class ServiceApi {
   readonly fetch: typeof globalThis.fetch;
   readonly #address: string;
   readonly #options: ClientOptions;
-  #position = ""; // how far the log of the database was at the last write; empty where that is not told
+  #position = ""; // the position of the last write in the database's log; empty if the server does not tell it
 
   constructor(path: string, options: ClientOptions) {
     const baseUrl = options.baseUrl.replace(/\/+$/, "");
@@ -50,7 +50,7 @@ class ServiceApi {
     return this.#options.retries ?? 2;
   }
 
-  /** An action that only reads. It sees what this client has written, also where a replica of the database answers. */
+  /** An action that only reads. It sees the writes of this client, even if the server reads from a replica. */
   reads<Input, Result>(action: string): Call<Input, Result> {
     return (input, options = {}) => {
       const headers = this.#position === "" ? options.headers : { [positionHeader]: this.#position, ...options.headers };
@@ -58,13 +58,13 @@ class ServiceApi {
     };
   }
 
-  /** Keeps the farthest position that was answered. */
+  /** Keeps the latest position of all responses. */
   #heard = (headers: Headers): void => {
     const position = headers.get(positionHeader) ?? "";
     if (placeOf(position) > placeOf(this.#position)) this.#position = position;
   };
 
-  /** An action that writes. One name for all tries sees to it that it is carried out once. */
+  /** An action that writes. One key for all tries makes sure that it is carried out once. */
   writes<Input, Result>(action: string): Call<Input, Result> {
     return (input, options = {}) => {
       const idempotencyKey = options.idempotencyKey ?? (this.retries > 0 ? uniqueName() : undefined);
@@ -73,7 +73,7 @@ class ServiceApi {
     };
   }
 
-  /** An action that writes and takes no name by which it would be carried out once. */
+  /** An action that writes and takes no idempotency key. */
   writesUnnamed<Input, Result>(action: string): Call<Input, Result> {
     return (input, options) => this.call(action, input, options, "if refused");
   }
@@ -96,7 +96,7 @@ class ServiceApi {
     return Object.assign(this.reads<Input, Page>(action), { pages, all });
   }
 
-  /** Calls an action, or a route below it, as the identity that is signed in. */
+  /** Calls an action, or a route below it, as the signed-in identity. */
   async call<Result>(action: string, input: unknown, options: CallOptions = {}, repeatable: Repeatable): Promise<Result> {
     const { signal } = options;
     const headers: Record<string, string> = { "Content-Type": "application/json", ...this.#options.headers, ...options.headers };
@@ -106,7 +106,7 @@ class ServiceApi {
     if (Object.keys(headers).some((name) => name.toLowerCase() === "authorization")) {
       return persist(this.retries, repeatable, signal, () => sendOnce<Result>(this.fetch, request));
     }
-    let caller: string | null | undefined; // stays the same in all tries
+    let caller: string | null | undefined; // the same in all tries
     return persist(this.retries, repeatable, signal, async () => {
       let signIn = await unlessAborted(this.signIns.fresh(), signal);
       if (caller !== undefined && caller !== (signIn?.id ?? null)) throw signInEnded(undefined);
@@ -127,7 +127,7 @@ class ServiceApi {
 
 const positionHeader = "Sternpost-Position";
 
-/** A position, 16/B374D848, in a form whose order is that of the log. */
+/** A position, such as 16/B374D848, in a form that sorts in the order of the log. */
 function placeOf(position: string): string {
   return position.split("/").map((half) => half.toUpperCase().padStart(8, "0")).join("/");
 }

@@ -1,24 +1,24 @@
-// Errors: what the service refuses, and what keeps a call from it.
+// Errors: refusals by the server, and failures to reach it.
 
-/** One problem of what was sent. */
+/** One problem of the input. */
 export interface InputProblem {
-  /** The dotted path of the input that is meant. */
+  /** The dotted path of the input. */
   field?: string;
   error: string;
 }
 
-/** What every ApiError has. */
+/** The members of every ApiError. */
 export class ServiceError extends Error {
   override readonly name: string = "ApiError";
-  /** What went wrong, in a word that stays the same from release to release. */
+  /** The error code, which is the same in all releases. */
   readonly code: string;
-  /** The status of the answer; 0 where there was none. */
+  /** The status of the response; 0 if there was none. */
   readonly status: number;
-  /** Which inputs are meant, where more is to be said than the message does. */
+  /** The problems of single inputs, if any. */
   readonly data?: { errors: InputProblem[] };
-  /** After how many seconds to try again, where the service says so. */
+  /** The number of seconds after which to try again, if the server says it. */
   readonly retryAfter?: number;
-  /** The name of the request in the log of the service. */
+  /** The id of the request in the log of the server. */
   readonly requestId?: string;
 
   constructor(code: string, status: number, message: string, more: ErrorDetails = {}) {
@@ -36,10 +36,10 @@ interface ErrorDetails {
   cause?: unknown;
 }
 
-/** An ApiError of a code, which comes with certain statuses. */
+/** An ApiError of one code, with its possible statuses. */
 type ErrorOf<Code extends string, Status extends number> = ServiceError & { readonly code: Code; readonly status: Status };
 
-/** Reads an answer that refuses, in the form of the service or in that of OAuth. */
+/** Reads an error response, in the form of the API or of OAuth. */
 async function readRefusal(response: Response): Promise<ServiceError> {
   const details: ErrorDetails = {};
   const requestId = response.headers.get("X-Request-Id");
@@ -58,12 +58,12 @@ async function readRefusal(response: Response): Promise<ServiceError> {
   return new ServiceError(code, response.status, String(body.message ?? body.error_description ?? code), details);
 }
 
-/** What is answered is not of this service: perhaps a proxy in between speaks. */
+/** The error for a response that is not from the server, but for example from a proxy. */
 function unexpectedAnswer(status: number, details: ErrorDetails): ServiceError {
-  return new ServiceError("ERR_UNEXPECTED_ANSWER", status, `the answer, of status ${status}, is not one of this service`, details);
+  return new ServiceError("ERR_UNEXPECTED_ANSWER", status, `the response, with status ${status}, is not from the server`, details);
 }
 
-/** The sign-in that a call would have used is over, or another one has begun. */
+/** The error of a call whose sign-in has ended, or was replaced by another. */
 function signInEnded(cause: unknown): ServiceError {
   return new ServiceError("ERR_AUTHENTICATION_FAILED", 401, "the sign-in has ended or changed", { cause });
 }

@@ -1,19 +1,19 @@
-// Files: sent ahead to storage, or inline.
+// Files: uploaded before the call, or sent inline.
 
 import type { ServiceApi } from "./calls.js";
 import { ServiceError } from "./errors.js";
 import { noAnswer, persist } from "./requests.js";
 import { type ProgressRequest, base64, reasonOf, surroundings } from "./surroundings.js";
 
-/** How a file is uploaded. */
+/** The options of an upload. */
 export interface UploadOptions {
-  /** Ends the upload. */
+  /** Cancels the upload. */
   signal?: AbortSignal;
-  /** The name of the file, if it has none itself. */
+  /** The name of the file, if it has none of its own. */
   filename?: string;
-  /** The type of the file, if it has none itself. */
+  /** The content type of the file, if it has none of its own. */
   contentType?: string;
-  /** Is told how many bytes are sent: on their way where there is an XMLHttpRequest, elsewhere at the end. */
+  /** Called with the number of sent bytes: during the upload with XMLHttpRequest, else at its end. */
   onProgress?: (progress: { loaded: number; total: number }) => void;
 }
 
@@ -23,14 +23,14 @@ interface MintedUpload {
   headers: Record<string, string>;
 }
 
-/** Announces a file, sends it to storage, and returns what the action takes in its place. */
+/** Announces a file, sends it to storage, and returns the key for the action's input. */
 async function uploadFile(api: ServiceApi, action: string, field: string, file: Blob, options: UploadOptions = {}): Promise<string> {
   const { filename, contentType } = nameAndType(file, options);
-  if (file.size === 0) return dataUrl(file, { filename, contentType }); // storage takes no empty files
+  if (file.size === 0) return dataUrl(file, { filename, contentType }); // storage does not accept empty files
   const input = { filename, contentType, size: file.size };
   const call = options.signal === undefined ? {} : { signal: options.signal };
   const minted = await api.call<MintedUpload>(`${action}/upload/${field}`, input, call, "always");
-  // Browsers send the length by themselves, and let nobody else say it.
+  // Browsers set the length themselves, and do not let scripts set it.
   const headers = Object.fromEntries(Object.entries(minted.headers).filter(([name]) => name.toLowerCase() !== "content-length"));
   await persist(api.retries, "always", options.signal, () => {
     if (options.onProgress === undefined || surroundings.XMLHttpRequest === undefined) return putByFetch(api, minted.url, headers, file, options);
@@ -41,7 +41,7 @@ async function uploadFile(api: ServiceApi, action: string, field: string, file: 
 
 function nameAndType(file: Blob, { filename, contentType }: { filename?: string; contentType?: string }) {
   const name = filename ?? (file as { name?: unknown }).name;
-  if (typeof name !== "string") throw new Error("the file has no name: give it one by the option filename");
+  if (typeof name !== "string") throw new Error("the file has no name: set the option filename");
   return { filename: name, contentType: contentType ?? (file.type || "application/octet-stream") };
 }
 
@@ -82,14 +82,14 @@ function putWithProgress(request: ProgressRequest, url: string, headers: Record<
   });
 }
 
-/** Fails where storage did not take a file. */
+/** Throws if storage did not accept a file. */
 function refuseStatus(status: number): void {
   if (status >= 200 && status < 300) return;
   if (status >= 500) throw new ServiceError("ERR_UNAVAILABLE", 503, "storage is temporarily unavailable");
   throw new ServiceError("ERR_UPLOAD_REFUSED", status, `storage refused the file, with status ${status}`);
 }
 
-/** A file as text, as inputs take small ones that are not sent ahead. */
+/** A small file as a data URL, for an input without an upload. */
 export async function dataUrl(file: Blob, options: { filename?: string; contentType?: string } = {}): Promise<string> {
   const { filename, contentType } = nameAndType(file, options);
   return `data:${contentType};name=${encodeURIComponent(filename)};base64,${await contentOf(file)}`;
@@ -97,7 +97,7 @@ export async function dataUrl(file: Blob, options: { filename?: string; contentT
 
 /** The content of a file in base64. */
 async function contentOf(file: Blob): Promise<string> {
-  const { FileReader } = surroundings; // React Native has this only
+  const { FileReader } = surroundings; // the only reader of React Native
   if (typeof file.arrayBuffer === "function" || FileReader === undefined) return base64(new Uint8Array(await file.arrayBuffer()));
   return new Promise((resolve, reject) => {
     const reader = new FileReader();

@@ -1,37 +1,37 @@
-// Requests: one try each, and as many as are safe.
+// Requests: single tries, and repeated ones where that is safe.
 
 import { ServiceError, readRefusal, unexpectedAnswer } from "./errors.js";
 import { type SignInStorage, pause, reasonOf } from "./surroundings.js";
 
-/** How a client is set up. */
+/** The options of a client. */
 export interface ClientOptions {
-  /** The address of the service, as its own settings have it: https://api.example.com. */
+  /** The baseUrl of the service's settings, such as https://api.example.com. */
   baseUrl: string;
-  /** Where the sign-in is kept: localStorage where there is one, else the memory of the program. */
+  /** The storage of the sign-in. By default localStorage; without one, the memory of the program. */
   storage?: SignInStorage;
-  /** What sends requests, if not the global fetch. */
+  /** The function that sends requests; by default the global fetch. */
   fetch?: typeof globalThis.fetch;
-  /** Headers of every call. One of the name Authorization takes the place of the sign-in. */
+  /** Headers of every call. Authorization replaces the sign-in. */
   headers?: Record<string, string>;
-  /** The IANA name of the zone in which relative dates are meant: Europe/Berlin. Without it they are meant in UTC. */
+  /** The IANA time zone for relative dates, such as Europe/Berlin; by default UTC. */
   timeZone?: string;
-  /** How often a call is tried again where that is safe: 2. */
+  /** The number of retries of a call, where a retry is safe; by default 2. */
   retries?: number;
 }
 
-/** How one call is made. */
+/** The options of a call. */
 export interface CallOptions {
-  /** Ends the call. */
+  /** Cancels the call. */
   signal?: AbortSignal;
   /** Further headers. */
   headers?: Record<string, string>;
-  /** In place of the client's. */
+  /** The time zone of this call, instead of the client's. */
   timeZone?: string;
-  /** Names a writing call, so that it is carried out once. By itself the client makes such a name for all tries of a call. */
+  /** The idempotency key of a writing call. By default the client makes one for all tries of the call. */
   idempotencyKey?: string;
 }
 
-/** Whether a request may be sent again: always, or only where it is known not to have been carried out. */
+/** Whether a request may be sent again: always, or only if it was certainly not carried out. */
 type Repeatable = "always" | "if refused";
 
 interface ServiceRequest {
@@ -40,13 +40,13 @@ interface ServiceRequest {
   headers: Record<string, string>;
   body?: string;
   signal: AbortSignal | undefined;
-  /** Is given the headers of what is answered. */
+  /** Called with the headers of the response. */
   heard?: (headers: Headers) => void;
 }
 
 const longestPause = 10_000;
 
-/** Sends one request and reads what is answered. */
+/** Sends one request and reads the response. */
 async function sendOnce<T>(fetch: typeof globalThis.fetch, { url, signal, heard, ...request }: ServiceRequest): Promise<T> {
   const init: RequestInit = request;
   if (signal !== undefined) init.signal = signal;
@@ -72,12 +72,12 @@ async function sendOnce<T>(fetch: typeof globalThis.fetch, { url, signal, heard,
 }
 
 function noAnswer(cause: unknown): ServiceError {
-  return new ServiceError("ERR_NO_ANSWER", 0, "the service could not be reached, or broke off", { cause });
+  return new ServiceError("ERR_NO_ANSWER", 0, "the server could not be reached, or the connection broke", { cause });
 }
 
-/** Tries until it works, as often and as long as is safe and makes sense. */
+/** Repeats a request until it succeeds, as long as a retry is safe and useful. */
 async function persist<T>(retries: number, repeatable: Repeatable, signal: AbortSignal | undefined, send: () => Promise<T>): Promise<T> {
-  let isOutcomeUnknown = false; // of a try before
+  let isOutcomeUnknown = false; // of an earlier try
   for (let tries = 0; ; tries++) {
     try {
       return await send();
@@ -91,19 +91,19 @@ async function persist<T>(retries: number, repeatable: Repeatable, signal: Abort
   }
 }
 
-/** Tells whether a request may be sent again after an error, and may then do better. */
+/** Tells whether a retry after an error is safe and may succeed. */
 function isWorthRepeating(error: ServiceError, repeatable: Repeatable, isOutcomeUnknown: boolean): boolean {
   switch (error.code) {
     case "ERR_UNAVAILABLE": // it was not carried out
       return true;
-    case "temporarily_unavailable": // nor was this; with 429 it would be counted
+    case "temporarily_unavailable": // nor was this; with 429 a retry would count as an attempt
       return error.status === 503;
     case "ERR_NO_ANSWER":
     case "ERR_OUTCOME_UNKNOWN":
       return repeatable === "always";
-    case "ERR_UNEXPECTED_ANSWER": // of a proxy in between
+    case "ERR_UNEXPECTED_ANSWER": // from a proxy
       return repeatable === "always" && [502, 503, 504].includes(error.status);
-    case "ERR_TIMEOUT": // perhaps in the wait for an earlier try that is still running
+    case "ERR_TIMEOUT": // perhaps it waited for an earlier try that still runs
       return repeatable === "always" && isOutcomeUnknown;
   }
   return false;

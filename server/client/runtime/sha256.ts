@@ -1,4 +1,4 @@
-// SHA-256, since not every place has crypto.subtle: browsers have it only on https, and React Native not at all.
+// SHA-256. Browsers have crypto.subtle only on https, and React Native does not have it.
 
 import { byteAt } from "./surroundings.js";
 

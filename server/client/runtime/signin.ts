@@ -1,26 +1,26 @@
-// The identity that is signed in, and the ways to sign in.
+// The signed-in identity, and the ways to sign in.
 
 import { ServiceError, signInEnded } from "./errors.js";
 import { type ClientOptions, type Repeatable, type ServiceRequest, persist, sendOnce } from "./requests.js";
 import { sha256 } from "./sha256.js";
 import { type SignInStorage, base64url, defaultStorage, exclusively, pause, randomBytes, surroundings, uniqueName } from "./surroundings.js";
 
-/** How somebody signs in by password. */
+/** The input of a sign-in by password. */
 export interface PasswordSignIn {
   /** An e-mail address. */
   username: string;
   password: string;
-  /** Whether an address that is not known becomes an account; true where nothing is said. */
+  /** Whether to create an account for an unknown address; by default true. */
   createIfNotExists?: boolean;
 }
 
-/** What comes of a sign-in. */
+/** The result of a sign-in. */
 export interface SignedIn {
-  /** Whether the account is new. */
+  /** Whether this sign-in created the account. */
   identityCreated: boolean;
 }
 
-/** A provider through which somebody can sign in. */
+/** A sign-in provider. */
 export interface SignInProvider {
   name: string;
   type: string;
@@ -28,53 +28,53 @@ export interface SignInProvider {
   callbackUrl: string;
 }
 
-/** How a sign-in through a provider begins. */
+/** The options of a sign-in through a provider. */
 export interface RedirectOptions {
-  /** Where the sign-in ends: one of the service's auth.redirectUris. In a browser, this page where nothing is said. */
+  /** The address where the sign-in ends: one of the service's auth.redirectUris. By default this page. */
   redirectUri?: string;
-  /** Leads the user to the provider. In a browser that is done by itself, by location.assign. */
+  /** Opens the provider's address for the user. In a browser, by default location.assign. */
   open?: (url: string) => unknown;
 }
 
-/** Who is signed in. The sign-in is kept, and its tokens are replaced in time. */
+/** The sign-in, which is stored, and whose tokens are refreshed in time. */
 export interface SignInActions {
-  /** Signs in by password. */
+  /** Signs in with a password. */
   signIn(signIn: PasswordSignIn): Promise<SignedIn>;
 
-  /** Begins a sign-in through a provider, which ends by finishSignIn at the address to which that leads back. */
+  /** Begins a sign-in through a provider. Call finishSignIn at the address at which it ends. */
   signInWith(provider: string, options?: RedirectOptions): Promise<void>;
 
-  /** Ends a sign-in through a provider, by the address that it led to: in a browser, that of the page. null where that is not the end of one. */
+  /** Completes a sign-in through a provider, from the address where it ended; null at any other address. Default: this page. */
   finishSignIn(url?: string): Promise<SignedIn | null>;
 
-  /** Signs in with an ID token that a provider has given to this application. */
+  /** Signs in with an ID token that a provider issued to this application. */
   signInWithIdToken(idToken: string): Promise<SignedIn>;
 
-  /** The providers through which one can sign in. */
+  /** The sign-in providers of the service. */
   signInProviders(): Promise<SignInProvider[]>;
 
-  /** Ends the sign-in, here and at the service. Where the service cannot be told, it has ended here and the call fails. */
+  /** Ends the sign-in here and at the server. If the server cannot be reached, it ends here and the call fails. */
   signOut(): Promise<void>;
 
-  /** Whether somebody is signed in, as far as is known here. */
+  /** Whether a sign-in is stored here. */
   isSignedIn(): Promise<boolean>;
 
-  /** The token of the header Authorization, for requests that the client does not make; null where nobody is signed in. */
+  /** The access token, for requests outside this client; null if nobody is signed in. */
   accessToken(): Promise<string | null>;
 
-  /** Tells whenever somebody has signed in or out, in other tabs of the browser too. What it returns ends that. */
+  /** Calls a listener after each sign-in and sign-out, in other tabs too. Returns a function that removes it. */
   onSignInChange(listener: (isSignedIn: boolean) => void): () => void;
 }
 
-/** A sign-in as it is kept. */
+/** A stored sign-in. */
 interface KeptSignIn {
-  id: string; // stays as long as it does
+  id: string; // the same as long as the sign-in lasts
   accessToken: string;
   refreshToken: string;
-  freshUntil: number; // when the access token is to be replaced, in milliseconds of this machine's clock
+  freshUntil: number; // the time to refresh the access token, in milliseconds of this machine's clock
 }
 
-/** A sign-in through a provider that has begun. */
+/** A sign-in through a provider in progress. */
 interface BegunSignIn {
   state: string;
   verifier: string;
@@ -89,13 +89,13 @@ interface TokenAnswer {
   identity_created: boolean;
 }
 
-/** For how long the service remembers that a sign-in has begun. */
+/** The lifetime of a sign-in in progress at the server. */
 const begunFor = 600_000;
 
-/** How long what another tab has stored may take to come here. */
+/** The longest time until this tab sees what another tab stored. */
 const longestArrival = 1_000;
 
-/** The sign-in of a client. What is kept of it is read anew each time, since other tabs change it too. */
+/** The sign-in of a client. It is read from storage each time, because other tabs change it too. */
 class SignIns implements SignInActions {
   readonly #baseUrl: string;
   readonly #fetch: typeof globalThis.fetch;
@@ -127,7 +127,7 @@ class SignIns implements SignInActions {
     const { location } = surroundings;
     const target = redirectUri ?? location?.href.split(/[?#]/, 1)[0];
     const go = open ?? (location === undefined ? undefined : (url: string) => location.assign(url));
-    if (target === undefined || go === undefined) throw new Error("outside of a browser, a sign-in needs redirectUri and open");
+    if (target === undefined || go === undefined) throw new Error("outside a browser, set redirectUri and open");
     const begun = { state: base64url(randomBytes(32)), verifier: base64url(randomBytes(32)), redirectUri: target, begunAt: Date.now() };
     await this.#keepBegun([...(await this.#begun()), begun]);
     const challenge = base64url(sha256(Uint8Array.from(begun.verifier, (letter) => letter.charCodeAt(0))));
@@ -146,7 +146,7 @@ class SignIns implements SignInActions {
     const all = await this.#begun();
     const begun = all.find((one) => one.state === state);
     if (begun === undefined || answer.get("iss") !== this.#baseUrl) {
-      throw new ServiceError("ERR_SIGN_IN_NOT_BEGUN", 0, "this sign-in began elsewhere, or too long ago");
+      throw new ServiceError("ERR_SIGN_IN_NOT_BEGUN", 0, "this sign-in did not begin here, or began too long ago");
     }
     await this.#keepBegun(all.filter((one) => one !== begun));
     const error = answer.get("error");
@@ -186,19 +186,19 @@ class SignIns implements SignInActions {
     };
   };
 
-  /** The sign-in as it is kept; null where nobody is signed in. */
+  /** The stored sign-in; null if nobody is signed in. */
   async current(): Promise<KeptSignIn | null> {
     const kept = read<KeptSignIn>(await this.#storage.getItem(this.#key));
     return typeof kept?.id === "string" && typeof kept.accessToken === "string" ? kept : null;
   }
 
-  /** The sign-in with an access token that holds for a while. */
+  /** The sign-in, with an access token that does not expire soon. */
   async fresh(): Promise<KeptSignIn | null> {
     const known = await this.current();
     return known === null || known.freshUntil > Date.now() ? known : this.refresh(known);
   }
 
-  /** Replaces an access token that does not hold, unless somebody else did. It fails where the sign-in is over. */
+  /** Refreshes an access token, unless another tab did. It throws if the sign-in has ended. */
   refresh(stale: KeptSignIn): Promise<KeptSignIn> {
     return exclusively(`sternpost ${stale.id}`, async (hasWaited) => {
       const last = await (hasWaited ? this.#successor(stale) : this.current());
@@ -212,12 +212,12 @@ class SignIns implements SignInActions {
         if ((await this.current())?.id === stale.id) await this.#keep(null);
         throw signInEnded(error);
       }
-      if ((await this.current())?.id !== stale.id) throw signInEnded(undefined); // another one began meanwhile
+      if ((await this.current())?.id !== stale.id) throw signInEnded(undefined); // another sign-in began meanwhile
       return this.#keep(keptOf(stale.id, answer));
     });
   }
 
-  /** What is kept after another tab had its turn. What that has stored comes here a moment after its turn, and nothing comes if it failed. */
+  /** The stored sign-in after another tab refreshed it. The change may arrive late, or not at all if it failed. */
   async #successor(stale: KeptSignIn): Promise<KeptSignIn | null> {
     for (const end = Date.now() + longestArrival; ; await pause(10, undefined)) {
       const kept = await this.current();
@@ -225,7 +225,7 @@ class SignIns implements SignInActions {
     }
   }
 
-  /** Begins a sign-in by a grant. */
+  /** Begins a sign-in with a grant. */
   async #begin(parameters: Record<string, string>): Promise<SignedIn> {
     const answer = await this.#send<TokenAnswer>("POST", "/auth/token", parameters, "if refused");
     await this.#keep(keptOf(uniqueName(), answer));
@@ -269,7 +269,7 @@ function keptOf(id: string, answer: TokenAnswer): KeptSignIn {
   };
 }
 
-/** Reads what was kept as JSON; null if that is none. */
+/** Reads a stored JSON text; null if it is not JSON. */
 function read<T>(text: string | null): T | null {
   try {
     return text === null ? null : (JSON.parse(text) as T);
@@ -278,7 +278,7 @@ function read<T>(text: string | null): T | null {
   }
 }
 
-// Not every place has the whole of URLSearchParams.
+// Some runtimes have only a part of URLSearchParams.
 
 function formOf(parameters: Record<string, string>): string {
   return Object.entries(parameters).map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join("&");
@@ -293,7 +293,7 @@ function parametersOf(url: string): Map<string, string> {
   }));
 }
 
-/** An address without what a sign-in was answered: nobody shall share or reload that. */
+/** An address without the parameters of a sign-in, which must not be shared or reloaded. */
 function withoutAnswer(url: string): string {
   const [, path = "", query = "", hash = ""] = /^([^?#]*)(\?[^#]*)?(#.*)?$/.exec(url) ?? [];
   const kept = query.slice(1).split("&").filter((pair) => !/^(code|state|iss|error|error_description)=/.test(pair) && pair !== "");

@@ -1,7 +1,7 @@
-// What is asked of the place where the client runs, and of no place at load. Whatever a browser, Node, Deno, Bun or
-// React Native does not have is undefined here.
+// The parts of the runtime that the client uses, never at load. A part that a browser, Node, Deno, Bun or React Native
+// lacks is undefined here.
 
-/** A request for the upload of a file, where progress is told. */
+/** An upload that reports its progress. */
 interface ProgressRequest {
   readonly status: number;
   readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
@@ -33,20 +33,20 @@ interface Surroundings {
 
 const surroundings = globalThis as unknown as Surroundings;
 
-/** Where sign-ins are kept: localStorage has this form, and so has React Native's AsyncStorage. */
+/** A storage of sign-ins, such as localStorage or React Native's AsyncStorage. */
 export interface SignInStorage {
   getItem(key: string): string | null | Promise<string | null>;
   setItem(key: string, value: string): unknown;
   removeItem(key: string): unknown;
 }
 
-/** The browser's storage, or else one that ends with the program. */
+/** The browser's storage, or one in memory. */
 function defaultStorage(): SignInStorage {
   try {
     const storage = surroundings.localStorage;
     if (typeof storage?.getItem === "function") return storage;
   } catch {
-    // A browser that is told to keep nothing refuses even to be asked.
+    // A browser that stores nothing throws on access.
   }
   const kept = new Map<string, string>();
   return {
@@ -58,7 +58,7 @@ function defaultStorage(): SignInStorage {
 
 const lines = new Map<string, Promise<unknown>>();
 
-/** Does work under a name, one at a time: in this program, and in all tabs of a browser. The work is told whether it had to wait for another tab. */
+/** Does work under a lock that all tabs of a browser share. The work learns whether it waited for another tab. */
 function exclusively<T>(name: string, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
   const done = (lines.get(name) ?? Promise.resolve()).then(() => amongTabs(name, work));
   const over = done.catch(() => undefined).then(() => {
@@ -75,7 +75,7 @@ async function amongTabs<T>(name: string, work: (hasWaited: boolean) => Promise<
   return done === null ? locks.request(name, {}, () => work(true)) : done.result;
 }
 
-/** Waits for a promise until a signal ends the wait. What was begun goes on. */
+/** Waits for a promise until a signal ends the wait. The work behind the promise continues. */
 function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise<T>((resolve, reject) => {
@@ -86,7 +86,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined):
   });
 }
 
-/** What a signal was aborted with. */
+/** The reason of an aborted signal. */
 function reasonOf(signal: AbortSignal): unknown {
   const { reason } = signal as { reason?: unknown };
   if (reason !== undefined) return reason;
@@ -99,16 +99,16 @@ function pause(milliseconds: number, signal: AbortSignal | undefined): Promise<v
   return unlessAborted(new Promise<void>((resolve) => setTimeout(resolve, milliseconds)), signal);
 }
 
-/** Random bytes, by which nobody else can guess. */
+/** Random bytes that cannot be guessed. */
 function randomBytes(length: number): Uint8Array {
   const crypto = surroundings.crypto;
   if (crypto?.getRandomValues === undefined) {
-    throw new Error("there is no crypto.getRandomValues here: add one, in React Native by react-native-get-random-values");
+    throw new Error("crypto.getRandomValues is missing: add it, in React Native with react-native-get-random-values");
   }
   return crypto.getRandomValues(new Uint8Array(length));
 }
 
-/** A name that no other call has. It need not be hard to guess. */
+/** A unique key of a call. It may be guessable. */
 function uniqueName(): string {
   if (surroundings.crypto?.getRandomValues !== undefined) return base64url(randomBytes(16));
   const part = () => Math.random().toString(36).slice(2);
