@@ -91,7 +91,7 @@ func parseSigningKey(text []byte) (crypto.Signer, error) {
 	}
 	signer, ok := key.(crypto.Signer)
 	if !ok {
-		return nil, errors.New("it is not for signatures")
+		return nil, errors.New("it cannot sign")
 	}
 	return signer, nil
 }
@@ -120,7 +120,7 @@ func parseVerificationKey(text []byte) (crypto.PublicKey, error) {
 	return key, nil
 }
 
-var errDamaged = errors.New("it is damaged: what is between its first and last line does not read as a key")
+var errDamaged = errors.New("it is damaged: the lines between BEGIN and END are not a key")
 
 // onlyBlock reads the one block of a PEM text. The parameters that openssl writes
 // before an EC key are skipped: the key names its curve itself.
@@ -133,7 +133,7 @@ func onlyBlock(text []byte) (*pem.Block, error) {
 		return nil, errors.New("it is not in PEM form")
 	}
 	if strings.TrimSpace(string(rest)) != "" {
-		return nil, errors.New("there is more than one PEM block")
+		return nil, errors.New("it has more than one PEM block")
 	}
 	if block.Headers["DEK-Info"] != "" {
 		return nil, errors.New("it is encrypted")

@@ -72,14 +72,14 @@ func NewProviders(options ProvidersOptions) (*Providers, error) {
 	for _, o := range options.Providers {
 		known, ok := providerTypeNamed(o.Type)
 		if !ok {
-			return nil, fmt.Errorf("provider %s: there is no type %q", o.Name, o.Type)
+			return nil, fmt.Errorf("provider %s: unknown type %q", o.Name, o.Type)
 		}
 		url := o.IssuerURL
 		if url == "" {
 			url = known.issuer
 		}
 		if url == "" {
-			return nil, fmt.Errorf("provider %s: it has no issuer", o.Name)
+			return nil, fmt.Errorf("provider %s: the issuer is missing", o.Name)
 		}
 		key := issuerKey(url)
 		if p.issuers[key] == nil {
@@ -132,7 +132,7 @@ func (p *Provider) config(ctx context.Context, callbackURL string) (*oauth2.Conf
 		endpoint.TokenURL, endpoint.AuthStyle = p.tokenEndpoint, oauth2.AuthStyleInParams
 	}
 	if endpoint.AuthURL == "" || endpoint.TokenURL == "" {
-		return nil, unreachable(errors.New("its discovery document names no endpoints to sign in with"))
+		return nil, unreachable(errors.New("its discovery document lacks the endpoints of a sign-in"))
 	}
 	return &oauth2.Config{
 		ClientID:     p.options.ClientID,
@@ -155,18 +155,18 @@ func (p *Provider) exchange(ctx context.Context, callbackURL, code, verifier str
 	var refused *oauth2.RetrieveError
 	switch {
 	case errors.As(err, &refused) && refused.Response != nil && isProviderTrouble(refused.Response.StatusCode):
-		return "", unreachable(fmt.Errorf("exchange the code: the provider answers %d", refused.Response.StatusCode))
+		return "", unreachable(fmt.Errorf("exchange the code: the provider responded with status %d", refused.Response.StatusCode))
 	case errors.As(err, &refused):
 		// Its text is the provider's answer, which may contain the code.
-		return "", fmt.Errorf("exchange the code: the provider refuses it: %s", errorCode(refused.ErrorCode))
+		return "", fmt.Errorf("exchange the code: the provider refused it: %s", errorCode(refused.ErrorCode))
 	case err != nil && isNetworkError(err):
 		return "", unreachable(fmt.Errorf("exchange the code: %w", err))
 	case err != nil:
-		return "", errors.New("exchange the code: the provider's answer could not be read")
+		return "", errors.New("exchange the code: the provider's response could not be read")
 	}
 	idToken, _ = token.Extra("id_token").(string)
 	if idToken == "" {
-		return "", errors.New("exchange the code: the provider's answer has no ID token")
+		return "", errors.New("exchange the code: the provider's response has no ID token")
 	}
 	return idToken, nil
 }

@@ -39,7 +39,9 @@ const (
 // known about a credential.
 type unreachableError struct{ cause error }
 
-func (e *unreachableError) Error() string { return "the provider is out of reach: " + e.cause.Error() }
+func (e *unreachableError) Error() string {
+	return "the provider cannot be reached: " + e.cause.Error()
+}
 func (e *unreachableError) Unwrap() error { return e.cause }
 
 func unreachable(cause error) error {
@@ -101,7 +103,7 @@ type limitedBody struct {
 	left int
 }
 
-var errTooLong = errors.New("the answer is too long")
+var errTooLong = errors.New("the response is too long")
 
 func (b *limitedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p[:min(len(p), b.left+1)])
@@ -159,7 +161,7 @@ func (i *issuer) fetchDiscovery(ctx context.Context) (*discovery, time.Duration,
 		return nil, 0, errors.New("its discovery document could not be read")
 	}
 	if issuerKey(d.Issuer) != i.url {
-		return nil, 0, errors.New("its discovery document is another issuer's")
+		return nil, 0, errors.New("its discovery document is of another issuer")
 	}
 	for _, endpoint := range []string{d.AuthorizationEndpoint, d.TokenEndpoint, d.KeysURL} {
 		if endpoint != "" && !i.mayUse(endpoint) {
@@ -167,7 +169,7 @@ func (i *issuer) fetchDiscovery(ctx context.Context) (*discovery, time.Duration,
 		}
 	}
 	if d.KeysURL == "" {
-		return nil, 0, errors.New("its discovery document names no keys")
+		return nil, 0, errors.New("its discovery document lacks jwks_uri")
 	}
 	return d, fresh, nil
 }
@@ -225,14 +227,14 @@ func (i *issuer) fetch(ctx context.Context, address string) ([]byte, time.Durati
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, 0, fmt.Errorf("fetch %s: the status is %d", address, response.StatusCode)
+		return nil, 0, fmt.Errorf("fetch %s: status %d", address, response.StatusCode)
 	}
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, 0, fmt.Errorf("fetch %s: %w", address, err)
 	}
 	if !json.Valid(bytes.TrimSpace(body)) {
-		return nil, 0, fmt.Errorf("fetch %s: this is not JSON", address)
+		return nil, 0, fmt.Errorf("fetch %s: the response is not JSON", address)
 	}
 	return body, freshFor(response.Header), nil
 }

@@ -257,7 +257,7 @@ func (s *SignIns) failedAt(ctx context.Context, t *Transaction, provider *Provid
 	level := slog.LevelWarn
 	switch {
 	case isUnreachable(err):
-		code, description = errUnavailable, "the provider is out of reach"
+		code, description = errUnavailable, "the provider cannot be reached"
 	case errors.Is(err, ErrStoreUnavailable):
 		code, description = errUnavailable, "the service is temporarily unavailable"
 	default:

@@ -11,7 +11,7 @@ func (s *SignIns) ExchangeToken(ctx context.Context, subjectToken string, mayCre
 	token, err := s.options.Providers.VerifyIDToken(ctx, subjectToken)
 	switch {
 	case isUnreachable(err):
-		return Subject{}, unavailable("the provider is out of reach").because(err)
+		return Subject{}, unavailable("the provider cannot be reached").because(err)
 	case errors.Is(err, errIDToken):
 		return Subject{}, InvalidGrant(refusedIDToken).because(err)
 	case err != nil:

@@ -52,7 +52,7 @@ type Identity struct {
 // NewTokens reads the keys. It fails on a key of a kind that is not accepted.
 func NewTokens(options TokenOptions) (*Tokens, error) {
 	if options.BaseURL == "" {
-		return nil, errors.New("make access tokens: there is no base URL")
+		return nil, errors.New("make access tokens: the base URL is missing")
 	}
 	if options.Lifetime < time.Second {
 		return nil, fmt.Errorf("make access tokens: the lifetime %s is shorter than a second", options.Lifetime)
@@ -137,7 +137,7 @@ func (t *Tokens) Issue(identityID string) (token string, expires time.Time, err 
 
 func (t *Tokens) issue(identity Identity) (token string, expires time.Time, err error) {
 	if identity.ID == "" {
-		return "", time.Time{}, errors.New("issue an access token: there is no identity")
+		return "", time.Time{}, errors.New("issue an access token: the identity is missing")
 	}
 	now := t.now().Truncate(time.Second)
 	expires = now.Add(t.lifetime)

@@ -247,7 +247,7 @@ func TestNewTokensRefuses(t *testing.T) {
 		{"public key", pkix(t, ecKey.Public()), nil, "read the signing key: a block PUBLIC KEY does not hold a private key"},
 		{"encrypted", encrypted, nil, "read the signing key: it is encrypted"},
 		{"encrypted in PKCS#8", pemBlock(t, "ENCRYPTED PRIVATE KEY", []byte{1}, nil), nil, "read the signing key: it is encrypted"},
-		{"two keys", append(pkcs8(t, ecKey), good...), nil, "read the signing key: there is more than one PEM block"},
+		{"two keys", append(pkcs8(t, ecKey), good...), nil, "read the signing key: it has more than one PEM block"},
 		{"broken", pemBlock(t, "PRIVATE KEY", []byte{1, 2, 3}, nil), nil, "read the signing key: "},
 		{"private verification key", good, pkcs8(t, ecKey), "read verification key 1: it is a private key; give its public key"},
 		{"small verification key", good, pkix(t, newRSA(t, 1024).Public()), "read verification key 1: an RSA key needs at least 2048 bits, this one has 1024"},

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	adviceInstall = "install one as the owner of the database, with sternpost migrate up; this server waits for it"
+	adviceInstall = "as the owner of the database, run sternpost migrate up; this server waits for the release"
 	adviceMember  = "as an administrator, run: grant sternpost_server to %s"
-	adviceLogin   = "let the server log in as a member of sternpost_server and of nothing else: create role … login password '…' in role sternpost_server; its name goes into DATABASE_URL"
+	adviceLogin   = "let the server log in with a role that is only a member of sternpost_server: create role … login password '…' in role sternpost_server; put its name into DATABASE_URL"
 )
 
 // advice tells the operator of the server, which logs in as login, how to fix a database that
@@ -27,11 +27,11 @@ func advice(err error, login string) string {
 	case errors.As(err, &unfit) && unfit.unsafe:
 		return adviceLogin
 	case errors.As(err, &unfit):
-		return "serve with the version of Sternpost that installed the release, or install it anew, with sternpost migrate up"
+		return "use the version of Sternpost that installed the release, or install it again with sternpost migrate up"
 	case code == "28P01", code == "28000":
-		return "look at the user and the password in DATABASE_URL, and at the server's pg_hba.conf"
+		return "check the user and the password in DATABASE_URL, and the server's pg_hba.conf"
 	case code == "3D000":
-		return "look at the name of the database in DATABASE_URL; sternpost migrate up installs into one that is there"
+		return "check the name of the database in DATABASE_URL; sternpost migrate up needs an existing database"
 	case code == "42501" && isConnecting:
 		return "as an administrator, run: grant connect on database … to sternpost_server"
 	case code == "42501":
@@ -41,7 +41,7 @@ func advice(err error, login string) string {
 	case code == "53300":
 		return "raise max_connections of Postgres, or lower database.poolSize"
 	case isConnecting:
-		return "look whether Postgres is running, and at host and port in DATABASE_URL"
+		return "check that Postgres is running, and the host and port in DATABASE_URL"
 	}
 	return ""
 }

@@ -242,7 +242,7 @@ func TestTokenErrors(t *testing.T) {
 	}
 	const asForm, asJSON = "application/x-www-form-urlencoded", "application/json"
 	const unreadable, repeated = "the body could not be read", "a parameter is repeated"
-	const otherType = "the content type is neither application/x-www-form-urlencoded nor application/json"
+	const otherType = "the content type must be application/x-www-form-urlencoded or application/json"
 	const notFlat = "the body is not a flat JSON object of texts"
 	unsupported := `{"error":"unsupported_grant_type","error_description":"the grant type is not supported"}`
 	badToken := `{"error":"invalid_grant","error_description":"the refresh token is not valid"}`

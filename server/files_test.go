@@ -161,15 +161,15 @@ func TestVerifyFiles(t *testing.T) {
 		}
 	}
 	time.Sleep(time.Millisecond)
-	want := "object files/a, of 3 bytes, belongs to nothing\n" +
-		"object files/held is missing, which the database refers to\n" +
-		"object files/z, of 3 bytes, belongs to nothing\n" +
-		"object uploads/nobody, of 3 bytes, belongs to nothing"
+	want := "object files/a, of 3 bytes, belongs to no row\n" +
+		"object files/held is missing, but the database refers to it\n" +
+		"object files/z, of 3 bytes, belongs to no row\n" +
+		"object uploads/nobody, of 3 bytes, belongs to no row"
 	if got := verify(time.Nanosecond); got != want {
 		t.Errorf("verify\n got %s\nwant %s", got, want)
 	}
 	// A young object may be an upload in progress.
-	if got, want := verify(0), "object files/held is missing, which the database refers to"; got != want {
+	if got, want := verify(0), "object files/held is missing, but the database refers to it"; got != want {
 		t.Errorf("verify what is older than a day\n got %s\nwant %s", got, want)
 	}
 	// More than one page.

@@ -375,7 +375,7 @@ func TestDiskIsClaimed(t *testing.T) {
 		t.Errorf("sweep of what another database has claimed: got %v", err)
 	}
 	s.files.CheckStore(t.Context())
-	s.waitLog(t, "files that nobody holds are not deleted")
+	s.waitLog(t, "unused files are not deleted")
 	if why := store.Fleeting(); why != "" { // as /tmp may be
 		s.waitLog(t, why)
 	}

@@ -66,7 +66,7 @@ func (s *Server) follow(ctx context.Context) error {
 }
 
 // errLookAgain ends the following on a connection to a database that refuses writes.
-var errLookAgain = errors.New("look for a database that takes writes")
+var errLookAgain = errors.New("look for a database that accepts writes")
 
 // followOn follows on one connection, until that breaks, holds a release that cannot be
 // served, or no longer leads to a database that takes writes.
@@ -112,9 +112,9 @@ func (s *Server) noteWritability(isReadOnly bool) {
 	isLeft := s.db.noteWritability(isReadOnly)
 	switch {
 	case isReadOnly && !wasReadOnly:
-		s.log.Warn("the database takes no writes: it is a standby, or default_transaction_read_only is on")
+		s.log.Warn("the database does not accept writes: it is a standby, or default_transaction_read_only is on")
 	case isLeft:
-		s.log.Info("the database takes writes")
+		s.log.Info("the database accepts writes")
 	}
 }
 
@@ -122,7 +122,7 @@ func (s *Server) noteWritability(isReadOnly bool) {
 func (s *Server) limitZones(ctx context.Context, conn *pgx.Conn) {
 	names, err := databaseZones(ctx, conn, knownZones())
 	if err != nil {
-		s.log.Warn("time zones are not compared with those of the database", "error", err)
+		s.log.Warn("cannot compare the time zones with those of the database", "error", err)
 		return
 	}
 	zones := knownZones().within(names)
@@ -136,7 +136,7 @@ func (s *Server) connect(ctx context.Context) (*pgx.Conn, error) {
 		return nil, err
 	}
 	if session := sessionOf(conn.PgConn()); session.isPooled() { // the pooler passes no notifications
-		s.log.Info("connections pass a pooler", "preparedStatements", session.isNamed)
+		s.log.Info("connections go through a pooler", "preparedStatements", session.isNamed)
 		return conn, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -214,7 +214,7 @@ func (s *Server) catchUp(than int64) (bool, error) {
 	}
 	defer conn.Release()
 	if _, err := s.refresh(ctx, conn.conn()); err != nil {
-		s.log.Error("load the newest release", "error", err)
+		s.log.Error("cannot load the newest release", "error", err)
 	}
 	return isNewer(), nil
 }

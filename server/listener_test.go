@@ -55,7 +55,7 @@ func attackOnDescriptors(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("Run: %v", err)
 	}
-	if n := strings.Count(log.String(), "no connection can be taken now"); n != 1 {
+	if n := strings.Count(log.String(), "cannot accept a connection"); n != 1 {
 		t.Errorf("it was logged %d times: %s", n, log)
 	}
 }
@@ -136,7 +136,7 @@ func attackWithConnections(t *testing.T) {
 		}
 	}
 	served("whoever comes afterwards", "127.0.0.3")
-	if n := strings.Count(s.log.String(), "there are too many connections"); n != 1 {
+	if n := strings.Count(s.log.String(), "too many connections: closing"); n != 1 {
 		t.Errorf("it was logged %d times", n)
 	}
 }

@@ -44,7 +44,7 @@ func attackByName(t *testing.T) {
 			}
 		}
 	}
-	const want = `{"code":"ERR_PERMISSION_DENIED","message":"this page is for developers, and is not shown under the host \"evil.example\": use localhost or the host of baseUrl"}`
+	const want = `{"code":"ERR_PERMISSION_DENIED","message":"this page is for developers and is not available at the host \"evil.example\": use localhost or the host of baseUrl"}`
 	if _, body := own.raw(t, "GET / HTTP/1.1\nHost: evil.example\n\n"); body != want {
 		t.Errorf("got %s, want %s", body, want)
 	}

@@ -29,7 +29,7 @@ func limitPages(m *release.Manifest, p config.Pagination) error {
 		done[a.Input] = true
 		i := slices.IndexFunc(m.Schemas, func(s release.Schema) bool { return s.Name == a.Input })
 		if i < 0 {
-			return fmt.Errorf("action %s: there is no schema %s", a.Name, a.Input)
+			return fmt.Errorf("action %s: the schema %s is missing", a.Name, a.Input)
 		}
 		body, err := release.ReadJSONSchema(m.Schemas[i].JSON)
 		if err == nil {
@@ -48,7 +48,7 @@ func limitSizes(body *release.JSONSchema, most int) error {
 	for _, name := range []string{"first", "last", "limit"} {
 		size := body.Property(name)
 		if size == nil {
-			return fmt.Errorf("properties: there is no %s", name)
+			return fmt.Errorf("properties: %s is missing", name)
 		}
 		size.With("maximum", most)
 	}

@@ -28,7 +28,7 @@ func TestPaginationLimit(t *testing.T) {
 			m.Schemas[i].JSON = json.RawMessage(`{"type":"object","properties":{"first":{"type":"integer","maximum":9}}}`)
 		}
 	}
-	const fault = "action listNotes: limit its page size: properties: there is no last"
+	const fault = "action listNotes: limit its page size: properties: last is missing"
 	if err := limitPages(m, config.Pagination{MaxSize: 20}); err == nil || err.Error() != fault {
 		t.Errorf("a list without page sizes: got %v, want %s", err, fault)
 	}

@@ -40,7 +40,7 @@ func (s *Server) openReaders() (*readers, error) {
 		return nil, fmt.Errorf("read database.readUrl: %w", err)
 	}
 	r := &readers{answered: prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "sternpost_reads_total", Help: "Calls that read, by what answered them: primary, or replica.",
+		Name: "sternpost_reads_total", Help: "Reading calls, by the database that answered: primary or replica.",
 	}, []string{"database"})}
 	options := replica.Options{
 		MaxLag:  s.config.ReadLag,
@@ -225,4 +225,4 @@ func (s *Server) noteLater(c *fiber.Ctx, who *caller) {
 }
 
 // positionLost is logged if a write was carried out and its position could not be noted.
-const positionLost = "note the position of a write: its caller may for a moment read what was before"
+const positionLost = "cannot record the position of a write: its caller may briefly read older data"

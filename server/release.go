@@ -85,7 +85,7 @@ func newestRelease(ctx context.Context, conn *pgx.Conn) (number int64, isReadOnl
 	err = queryRow(ctx, conn, `select coalesce(max(number), 0), current_setting('transaction_read_only') = 'on' from platform.release`, nil,
 		&number, &isReadOnly)
 	if err != nil {
-		return 0, false, fmt.Errorf("ask for the newest release: %w", err)
+		return 0, false, fmt.Errorf("look up the newest release: %w", err)
 	}
 	return number, isReadOnly, nil
 }
@@ -224,7 +224,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 			}
 			switch f := declared[called]; {
 			case f.result != result:
-				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns %s that the server may execute", a.Name, called, result))
+				faults = append(faults, fmt.Sprintf("action %s: no function api.%s with result %s that the server may execute", a.Name, called, result))
 			case f.volatility == "v" && !a.Kind.Writes():
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, called, a.Kind))
 			}
@@ -232,13 +232,13 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 		if a.Facets != "" {
 			switch f := declared[plain(a.Facets)]; {
 			case f.result != "text":
-				faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns text that the server may execute", a.Name, plain(a.Facets)))
+				faults = append(faults, fmt.Sprintf("action %s: no function api.%s with result text that the server may execute", a.Name, plain(a.Facets)))
 			case f.volatility == "v":
 				faults = append(faults, fmt.Sprintf("action %s: function api.%s of a %s action is volatile", a.Name, plain(a.Facets), a.Kind))
 			}
 		}
 		if a.Early != "" && declared[plain(a.Early)].result != "boolean" {
-			faults = append(faults, fmt.Sprintf("action %s: there is no function api.%s returns boolean that the server may execute", a.Name, plain(a.Early)))
+			faults = append(faults, fmt.Sprintf("action %s: no function api.%s with result boolean that the server may execute", a.Name, plain(a.Early)))
 		}
 	}
 	return faults
@@ -276,7 +276,7 @@ func (s *Server) build(number int64, m *release.Manifest) (r *served, faults []s
 		for _, name := range declared.Actions {
 			a, ok := actions[name]
 			if !ok {
-				faults = append(faults, fmt.Sprintf("api %s: there is no action %s", declared.Name, name))
+				faults = append(faults, fmt.Sprintf("api %s: unknown action %s", declared.Name, name))
 			}
 			exposed.actions[name] = a
 		}
@@ -391,7 +391,7 @@ func (s *Server) environment(member string, names []string) (part []byte, missin
 	for i, name := range names {
 		value, ok := s.variable(name)
 		if !ok {
-			missing = append(missing, fmt.Sprintf("the environment has no %s, which the schema reads as ctx.%s.%s", name, member, name))
+			missing = append(missing, fmt.Sprintf("set the environment variable %s: the schema reads it as ctx.%s.%s", name, member, name))
 		}
 		if i > 0 {
 			part = append(part, ',')

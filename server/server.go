@@ -149,7 +149,7 @@ func New(c config.Config, options Options) (*Server, error) {
 // furnish sets up the handling of requests, and binds the addresses.
 func (s *Server) furnish(options Options) error {
 	running := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "sternpost_requests_in_flight", Help: "Requests that are being answered.",
+		Name: "sternpost_requests_in_flight", Help: "Requests in progress.",
 	}, func() float64 { return float64(s.inFlight.Load()) })
 	var err error
 	if s.telemetry, err = telemetry.New(context.Background(), s.db.connections, running, s.config.Environ); err != nil {
@@ -247,7 +247,7 @@ func (s *Server) listen(options Options) error {
 	if public == nil {
 		l, err := net.Listen("tcp", s.config.Address())
 		if err != nil {
-			return fmt.Errorf("listen on %s: %w (PORT or port names another port)", s.config.Address(), err)
+			return fmt.Errorf("listen on %s: %w (set another port: port, or PORT)", s.config.Address(), err)
 		}
 		public = l
 	}
@@ -258,7 +258,7 @@ func (s *Server) listen(options Options) error {
 		l, err := net.Listen("tcp", s.config.AdminAddress())
 		if err != nil {
 			public.Close()
-			return fmt.Errorf("listen on %s (admin): %w (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)", s.config.AdminAddress(), err)
+			return fmt.Errorf("listen on %s (admin): %w (set another port: admin.port, or STERNPOST_ADMIN_PORT; 0 means none)", s.config.AdminAddress(), err)
 		}
 		s.admin = l
 	}
@@ -383,7 +383,7 @@ func (s *Server) Run(ctx context.Context) error {
 	end, cancel := context.WithTimeout(context.Background(), cancelTimeout)
 	defer cancel()
 	if stopErr := s.telemetry.Stop(end); stopErr != nil {
-		s.log.Error("send the last traces", "error", stopErr)
+		s.log.Error("cannot send the last traces", "error", stopErr)
 	}
 	s.log.Info("stopped")
 	return err
@@ -401,7 +401,7 @@ func (s *Server) stop() {
 	defer cancel()
 	s.waitIdle(grace)
 	if n := s.inFlight.Load(); n > 0 {
-		s.log.Warn("requests outlast the shutdown grace", "inFlight", n)
+		s.log.Warn("requests are still running after server.shutdownGrace", "inFlight", n)
 		s.db.cancelAll()
 		if s.readers != nil {
 			s.readers.cancelAll()

@@ -50,7 +50,7 @@ var errUnkept = &incompatible{faults: []string{"database.preparedStatements is o
 func (d *database) meet(ctx context.Context, pg *pgconn.PgConn) error {
 	isPooled, keeps, err := examine(ctx, pg)
 	if err != nil {
-		return fmt.Errorf("get to know a connection: %w", err)
+		return fmt.Errorf("inspect a connection: %w", err)
 	}
 	if d.prepares == config.PreparedOn && !keeps {
 		return errUnkept

@@ -8,7 +8,7 @@ func (s *Server) leaveStart() {
 	s.left.Do(func() {
 		debug.FreeOSMemory()
 		if err := releaseProgram(); err != nil {
-			s.log.Debug("the parts of the program that the start has run stay in memory", "error", err)
+			s.log.Debug("cannot release the memory of the start", "error", err)
 		}
 	})
 }

@@ -34,7 +34,7 @@ func (s *Server) sweep(ctx context.Context) {
 		}
 		for _, some := range sweeps {
 			if err := some.all(ctx, sweepMost); err != nil {
-				s.log.Warn("delete expired rows", "error", err)
+				s.log.Warn("cannot delete expired rows", "error", err)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ type Store interface {
 
 // The errors about an object.
 var (
-	ErrNotFound = errors.New("there is no such object")
+	ErrNotFound = errors.New("the object does not exist")
 	ErrChanged  = errors.New("the object has been replaced")
 )
 

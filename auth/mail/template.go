@@ -136,7 +136,7 @@ func readFolder(folder fs.FS) (map[string]map[string]*parts, error) {
 		for tag, p := range found[name] {
 			if p.text == nil && p.html != nil {
 				problems = append(problems, &FileError{path.Join("mail", fileName(name, tag, "html")),
-					fmt.Errorf("there is no %s beside it, which has the subject", fileName(name, tag, "txt"))})
+					fmt.Errorf("the file %s, which has the subject, is missing", fileName(name, tag, "txt"))})
 			}
 		}
 	}
@@ -179,12 +179,12 @@ func fileName(name, tag, kind string) string {
 func readTemplate(folder fs.FS, file string, found map[string]map[string]*parts) error {
 	match := isTemplate.FindStringSubmatch(file)
 	if match == nil {
-		return fmt.Errorf("is not named <name>[.<language>].txt or .html, with one of the names %s", strings.Join(names, ", "))
+		return fmt.Errorf("must be named <name>[.<language>].txt or .html, where name is one of %s", strings.Join(names, ", "))
 	}
 	name, tag := match[1], match[2]
 	if tag != "" {
 		if _, err := language.Parse(tag); err != nil {
-			return fmt.Errorf("%q is not a language, such as de or pt-BR", tag)
+			return fmt.Errorf("%q is not a language tag such as de or pt-BR", tag)
 		}
 	}
 	source, err := fs.ReadFile(folder, file)
@@ -241,7 +241,7 @@ func (p *parts) write(data Data) (Content, error) {
 	first, rest, _ := strings.Cut(strings.ReplaceAll(b.String(), "\r\n", "\n"), "\n")
 	subject, ok := strings.CutPrefix(first, "Subject: ")
 	if !ok || strings.TrimSpace(subject) == "" || !strings.HasPrefix(rest, "\n") {
-		return Content{}, errors.New(`the first line is not "Subject: " and the subject, or the second one is not empty`)
+		return Content{}, errors.New(`the first line must be "Subject: " and the subject, and the second must be empty`)
 	}
 	c := Content{Subject: strings.TrimSpace(subject), Text: strings.TrimPrefix(rest, "\n")}
 	if p.html != nil {

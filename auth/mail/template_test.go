@@ -92,14 +92,14 @@ func TestBadTemplates(t *testing.T) {
 	t.Parallel()
 	const good = "Subject: s\n\nt"
 	for _, test := range []struct{ file, text, want string }{
-		{"welcome.txt", good, "mail/welcome.txt: is not named"},
-		{"verifyEmail.md", good, "is not named"},
-		{"verifyEmail.de_.txt", good, "is not named"},
+		{"welcome.txt", good, "mail/welcome.txt: must be named"},
+		{"verifyEmail.md", good, "must be named"},
+		{"verifyEmail.de_.txt", good, "must be named"},
 		{"verifyEmail.zzzzzzzzzz.txt", good, `"zzzzzzzzzz" is not a language`},
-		{"verifyEmail.html", "<p>", "there is no verifyEmail.txt beside it"},
-		{"verifyEmail.txt", "Hello", "the first line is not"},
-		{"verifyEmail.txt", "Subject: s\nt", "the second one is not empty"},
-		{"verifyEmail.txt", "Subject: \n\nt", "the first line is not"},
+		{"verifyEmail.html", "<p>", "the file verifyEmail.txt, which has the subject, is missing"},
+		{"verifyEmail.txt", "Hello", "the first line must be"},
+		{"verifyEmail.txt", "Subject: s\nt", "and the second must be empty"},
+		{"verifyEmail.txt", "Subject: \n\nt", "the first line must be"},
 		{"verifyEmail.txt", "Subject: {{.Name}}\n\nt", "can't evaluate field Name"},
 		{"verifyEmail.txt", "Subject: {{.Email\n\nt", "mail/verifyEmail.txt: template: verifyEmail.txt:"},
 		{"verifyEmail.html", "<a href={{.Link>", "mail/verifyEmail.html: template"},

@@ -23,7 +23,7 @@ func TestCheckMails(t *testing.T) {
 	}
 	for _, want := range []string{
 		"mail/verifyEmail.txt:3:1: template: verifyEmail.txt:3:8: executing", "mail/verifyEmail.de.txt:3:1: template: verifyEmail.de.txt:3: missing value for if",
-		"mail/resetPassword.html:1:1: there is no resetPassword.txt beside it", "mail/welcome.txt:1:1: is not named <name>[.<language>].txt or .html",
+		"mail/resetPassword.html:1:1: the file resetPassword.txt, which has the subject, is missing", "mail/welcome.txt:1:1: must be named <name>[.<language>].txt or .html",
 	} {
 		if !strings.Contains(stderr, want) {
 			t.Errorf("got\n%s\nwithout %s", stderr, want)

@@ -179,7 +179,7 @@ func TestExplainThrottled(t *testing.T) {
 			env:  []string{"DATABASE_URL=" + db.OwnerURL(), "STERNPOST_UPLOADS_MAX_OUTSTANDING=2"},
 		}
 		out := explain.expect(t, 0, "")
-		if got := strings.Contains(out, "104857600 bytes were stored within the hour for calls that failed"); got != c.failed {
+		if got := strings.Contains(out, "failed calls stored 104857600 bytes within the last hour"); got != c.failed {
 			t.Errorf("%s as %s: failed calls are named: %v, want %v\n%s", c.action, c.as, got, c.failed, out)
 		}
 		if got := strings.Contains(out, "2 uploads are outstanding"); got != c.minted {

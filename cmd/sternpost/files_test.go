@@ -288,14 +288,14 @@ func TestFilesVerify(t *testing.T) {
 	if err := p.store.Delete(t.Context(), storage.Files+key); err != nil {
 		t.Fatal(err)
 	}
-	if out, want := verify.expect(t, exitInput, ""), "object files/"+key+" is missing, which the database refers to\n"; out != want {
+	if out, want := verify.expect(t, exitInput, ""), "object files/"+key+" is missing, but the database refers to it\n"; out != want {
 		t.Errorf("verify\n got %q\nwant %q", out, want)
 	}
 	// Rows that were removed without a trigger are found on request.
 	if _, err := p.db.Superuser(t).Exec(t.Context(), `truncate app.photo`); err != nil {
 		t.Fatal(err)
 	}
-	want := "file " + key + " is named by 0 fields of rows, and counted as named by 1\nobject files/" + key + " is missing, which the database refers to\n"
+	want := "file " + key + " is named by 0 fields of rows, and counted as named by 1\nobject files/" + key + " is missing, but the database refers to it\n"
 	if out := verify.expect(t, exitInput, ""); out != want {
 		t.Errorf("verify after truncate\n got %q\nwant %q", out, want)
 	}

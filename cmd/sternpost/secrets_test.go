@@ -73,7 +73,7 @@ func TestSecretsRotate(t *testing.T) {
 	}
 	now, previously := "STERNPOST_ENCRYPTION_KEY="+newKey, "STERNPOST_ENCRYPTION_PREVIOUS_KEYS="+oldKey
 	rotate(3, "encryption.key is required")
-	rotate(1, ": the value was encrypted with a key that is not there\nsafe.code: 0 encrypted anew\nnote.key: 0 encrypted anew\n", now)
+	rotate(1, ": the value was encrypted with a key that is not configured\nsafe.code: 0 encrypted anew\nnote.key: 0 encrypted anew\n", now)
 	rotate(0, "safe.order: 1 encrypted anew\nsafe.code: 1201 encrypted anew\nnote.key: 0 encrypted anew\n", now, previously)
 	rotate(0, "safe.order: 0 encrypted anew\nsafe.code: 0 encrypted anew\nnote.key: 0 encrypted anew\n", now)
 	rotate(3, "permission denied", now, "DATABASE_URL="+db.ServerURL())

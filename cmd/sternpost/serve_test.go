@@ -211,7 +211,7 @@ func TestPortInUse(t *testing.T) {
 	// The other port of a server may be in use as well: that ends it in production, which
 	// needs the metrics, and dev goes on without.
 	env := append(production(t, db.ServerURL(), program.FreePort(t)), "STERNPOST_ADMIN_PORT="+port)
-	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin): listen tcp 127.0.0.1:"+port+": bind: address already in use (admin.port, or STERNPOST_ADMIN_PORT, names another port; 0 means none)")
+	command{args: []string{"serve"}, env: env}.expect(t, exitEnvironment, want+" (admin): listen tcp 127.0.0.1:"+port+": bind: address already in use (set another port: admin.port, or STERNPOST_ADMIN_PORT; 0 means none)")
 
 	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
 	c.args[2] = program.FreePort(t)
@@ -254,7 +254,7 @@ func TestServeAdvises(t *testing.T) {
 			"grant connect on database"},
 		{"no such database", "", func(db *pgtest.DB) string {
 			return strings.Replace(db.ServerURL(), "/"+db.Name(), "/"+db.Name()+"_none", 1)
-		}, "look at the name of the database in DATABASE_URL"},
+		}, "check the name of the database in DATABASE_URL"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

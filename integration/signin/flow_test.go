@@ -405,7 +405,7 @@ func TestProviderAway(t *testing.T) {
 	p.Close()
 	got := newBrowser(t).post(t, s.url+"/auth/token", exchange(p.idToken(nil)))
 	if got.StatusCode != http.StatusServiceUnavailable || got.Header.Get("Retry-After") == "" ||
-		got.body != `{"error":"temporarily_unavailable","error_description":"the provider is out of reach"}` {
+		got.body != `{"error":"temporarily_unavailable","error_description":"the provider cannot be reached"}` {
 		t.Errorf("token_exchange: got %d %s, Retry-After %q, want 503", got.StatusCode, got.body, got.Header.Get("Retry-After"))
 	}
 	expectError(t, newBrowser(t).get(t, s.authorizeURL("Main", usual())).location(t), "temporarily_unavailable")

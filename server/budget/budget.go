@@ -41,14 +41,14 @@ func newBudget(configured, single int, cause error) *Budget {
 
 // ForBodies makes the budget for the bodies of requests.
 func ForBodies(limit, single int) *Budget {
-	b := newBudget(limit, single, errors.New("the bodies of requests take too much memory"))
+	b := newBudget(limit, single, errors.New("request bodies use too much memory (limits.bodies)"))
 	b.refused.Close = true // the body is still arriving
 	return b
 }
 
 // ForAnswers makes the budget for answers in preparation and in flight.
 func ForAnswers(limit, single int) *Budget {
-	return newBudget(limit, single, errors.New("the answers that are on their way take too much memory"))
+	return newBudget(limit, single, errors.New("responses in progress use too much memory"))
 }
 
 // transfers is the default number of files in flight.
@@ -61,7 +61,7 @@ func ForTransfers(limit int) *Budget {
 	}
 	return &Budget{
 		Limit: int64(limit), share: max(int64(limit)/2, 1), clients: map[string]int64{},
-		refused: refusal.Overloaded.With(errors.New("too many files are received and sent at the same time")),
+		refused: refusal.Overloaded.With(errors.New("too many files are uploaded and downloaded at the same time")),
 	}
 }
 

@@ -18,7 +18,7 @@ func TypeScript(m *release.Manifest, api *release.API) (string, error) {
 	for _, name := range api.Actions {
 		a := m.Action(name)
 		if a == nil {
-			return "", fmt.Errorf("write a client of the api %s: there is no action %s", api.Name, name)
+			return "", fmt.Errorf("write a client of the api %s: unknown action %s", api.Name, name)
 		}
 		w.actions = append(w.actions, a)
 		roots = append(roots, a.Input)

@@ -104,7 +104,7 @@ func TestTypeScriptFaults(t *testing.T) {
 	if _, err := TypeScript(m, &release.API{Name: "Api", Actions: []string{"getBread"}}); err == nil || !strings.Contains(err.Error(), "there is no component Gone") {
 		t.Errorf("a component that is not there: got %v", err)
 	}
-	if _, err := TypeScript(m, &release.API{Name: "Api", Actions: []string{"gone"}}); err == nil || !strings.Contains(err.Error(), "there is no action gone") {
+	if _, err := TypeScript(m, &release.API{Name: "Api", Actions: []string{"gone"}}); err == nil || !strings.Contains(err.Error(), "unknown action gone") {
 		t.Errorf("an action that is not there: got %v", err)
 	}
 }

@@ -84,8 +84,8 @@ func (k *Keys) NewestPrefix() string { return prefix + k.newest + ":" }
 
 // The errors of Decrypt.
 var (
-	ErrUnknownKey = errors.New("the value was encrypted with a key that is not there")
-	ErrDamaged    = errors.New("the value is not what was encrypted")
+	ErrUnknownKey = errors.New("the value was encrypted with a key that is not configured")
+	ErrDamaged    = errors.New("the encrypted value is damaged")
 )
 
 // Decrypt returns the text of a stored value. It fails with ErrUnknownKey or

@@ -14,10 +14,10 @@ func (s *Service) CheckStore(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, storageTimeout)
 	defer cancel()
 	if err := check(ctx, s.Store); err != nil {
-		s.Log.Error("files cannot be stored", "error", err, "do", s.advice())
+		s.Log.Error("cannot store files", "error", err, "do", s.advice())
 	}
 	if err := s.claim(); err != nil {
-		s.Log.Error("files that nobody holds are not deleted", "error", err)
+		s.Log.Error("unused files are not deleted", "error", err)
 	}
 	if store, isDisk := s.Store.(*disk.Store); isDisk {
 		if why := store.Fleeting(); why != "" {
@@ -34,10 +34,10 @@ func check(ctx context.Context, store storage.Store) error {
 	}
 	object, err := store.Head(ctx, key)
 	if err != nil {
-		return fmt.Errorf("look at a file that was stored: %w", err)
+		return fmt.Errorf("check a stored file: %w", err)
 	}
 	if object.Size != int64(len(contents)) {
-		return fmt.Errorf("look at a file that was stored: it has %d bytes, not %d", object.Size, len(contents))
+		return fmt.Errorf("check a stored file: it has %d bytes, not %d", object.Size, len(contents))
 	}
 	if err := store.Delete(ctx, key); err != nil {
 		return fmt.Errorf("delete a file: %w", err)
@@ -48,8 +48,8 @@ func check(ctx context.Context, store storage.Store) error {
 // advice names likely causes why files cannot be stored.
 func (s *Service) advice() string {
 	if s.Config.Storage.Type.IsFolder() {
-		return "look whether storage.directory, " + s.Config.Storage.Directory + ", is the server's own, and whether its disk has room: storage.reserve says how much stays free"
+		return "check that the server owns storage.directory, " + s.Config.Storage.Directory + ", and that its disk has free space: storage.reserve is the space that stays free"
 	}
-	return fmt.Sprintf("look whether the bucket %s is there, at storage.s3.endpoint and storage.s3.region, and whether AWS_ACCESS_KEY_ID may read, write, list and delete in it",
+	return fmt.Sprintf("check that the bucket %s exists at storage.s3.endpoint in storage.s3.region, and that AWS_ACCESS_KEY_ID may read, write, list and delete in it",
 		s.Config.Storage.Bucket)
 }

@@ -51,7 +51,7 @@ func TestCheckStore(t *testing.T) {
 			Config: &config.Config{Storage: config.Storage{Type: "s3", Bucket: "photos"}}, Store: &test.store, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		}}
 		s.CheckStore(t.Context())
-		if got := log.String(); test.want == "" && got != "" || !strings.Contains(got, test.want) || test.want != "" && !strings.Contains(got, "the bucket photos is there") {
+		if got := log.String(); test.want == "" && got != "" || !strings.Contains(got, test.want) || test.want != "" && !strings.Contains(got, "check that the bucket photos exists") {
 			t.Errorf("%s: the log says %q, want %q", test.name, got, test.want)
 		}
 	}
@@ -70,7 +70,7 @@ func TestCheckDisk(t *testing.T) {
 		Store:  struct{ storage.Store }{store}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 	}}
 	s.CheckStore(t.Context())
-	for _, want := range []string{"files cannot be stored", "whether storage.directory, /proc/files, is the server's own", "storage.reserve"} {
+	for _, want := range []string{"cannot store files", "the server owns storage.directory, /proc/files", "storage.reserve"} {
 		if !strings.Contains(log.String(), want) {
 			t.Errorf("the log lacks %q: %s", want, log.String())
 		}

@@ -25,11 +25,11 @@ func (s *Service) claim() error {
 		return nil // a provider of Postgres may hide it
 	}
 	if err != nil {
-		return fmt.Errorf("ask which database this is: %w", err)
+		return fmt.Errorf("identify the database: %w", err)
 	}
 	owner, err := store.Claim(ours)
 	if err == nil && owner != ours {
-		err = fmt.Errorf("the folder %s belongs to %s, and this is %s. If no other server uses the folder, as after a restore, remove its file %s",
+		err = fmt.Errorf("the folder %s belongs to %s, but the server uses %s. If no other server uses the folder, for example after a restore, remove its file %s",
 			store.Directory, owner, ours, disk.OwnerFile)
 	}
 	return err

@@ -56,7 +56,7 @@ func New(o Options) *Service {
 func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sternpost_storage_free_bytes", Help: "Bytes that are free on the disk of storage.",
+			Name: "sternpost_storage_free_bytes", Help: "Free bytes on the disk of storage.",
 		}, func() float64 {
 			free, err := store.Free()
 			if err != nil {
@@ -65,7 +65,7 @@ func metrics(store *disk.Store, transfers *budget.Budget) []prometheus.Collector
 			return float64(free)
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "sternpost_transfers_in_flight", Help: "Uploads and downloads of files on their way through this server.",
+			Name: "sternpost_transfers_in_flight", Help: "Uploads and downloads in progress through this server.",
 		}, func() float64 { return float64(transfers.InUse()) }),
 	}
 }

@@ -322,10 +322,10 @@ func (s *Service) Discard(p *Kept, why *refusal.Refusal) {
 		if err == nil {
 			return
 		}
-		s.Log.Warn("delete the files of a call that was refused", "files", len(p.keys), "error", err)
+		s.Log.Warn("cannot delete the files of a refused call", "files", len(p.keys), "error", err)
 	}
 	if err := s.DB.QueryRow(`select platform.file_discard($1)::text`, []any{p.keys}, new(*string)); err != nil {
-		s.Log.Warn("discard the files of a call that failed", "files", len(p.keys), "error", err)
+		s.Log.Warn("cannot discard the files of a failed call", "files", len(p.keys), "error", err)
 	}
 }
 

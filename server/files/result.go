@@ -100,7 +100,7 @@ func (f *finisher) file() error {
 		return fmt.Errorf("read a file of a result: %w", err)
 	}
 	if !isFileKey(file.Key) {
-		return errors.New("a file of the result has a key that is none")
+		return errors.New("a file of the result has an invalid key")
 	}
 	url, err := f.files.downloadURL(&file)
 	if err != nil {

@@ -50,12 +50,12 @@ func (s *Service) Sweep(ctx context.Context, isServed func() bool) {
 		}
 		tick.Reset(fileSweepInterval)
 		if err := s.SweepOnce(ctx); err != nil && ctx.Err() == nil {
-			s.Log.Warn("delete the contents of files", "error", err)
+			s.Log.Warn("cannot delete the contents of files", "error", err)
 		}
 		if store, tidies := s.Store.(tidier); tidies && time.Since(tidied) > tidyInterval {
 			tidied = time.Now()
 			if err := store.Tidy(tidied.Add(-unfinishedAge)); err != nil {
-				s.Log.Warn("remove what is left of unfinished files", "error", err)
+				s.Log.Warn("cannot remove the parts of unfinished files", "error", err)
 			}
 		}
 	}
@@ -95,17 +95,17 @@ func (s *Service) sweepBatch(ctx context.Context, prefix, due string, arguments 
 	err = s.DB.Transaction(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, due, append([]any{pgx.QueryExecModeExec}, arguments...)...)
 		if err != nil {
-			return fmt.Errorf("ask for what is to be deleted: %w", err)
+			return fmt.Errorf("list the objects to delete: %w", err)
 		}
 		keys, err := pgx.CollectRows(rows, pgx.RowTo[string])
 		if err != nil {
-			return fmt.Errorf("ask for what is to be deleted: %w", err)
+			return fmt.Errorf("list the objects to delete: %w", err)
 		}
 		if n = len(keys); n == 0 {
 			return nil
 		}
 		if s.Store == nil {
-			return errors.New("there are objects to delete, and no storage is configured")
+			return errors.New("objects are due for deletion, but no storage is configured")
 		}
 		for _, key := range keys {
 			if err := s.Store.Delete(ctx, prefix+key); err != nil {
@@ -113,7 +113,7 @@ func (s *Service) sweepBatch(ctx context.Context, prefix, due string, arguments 
 			}
 		}
 		if _, err := tx.Exec(ctx, forget, pgx.QueryExecModeExec, keys); err != nil {
-			return fmt.Errorf("forget what was deleted: %w", err)
+			return fmt.Errorf("record the deleted objects: %w", err)
 		}
 		return nil
 	})

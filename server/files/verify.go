@@ -135,7 +135,7 @@ func (v *verifier) compare(prefix string, known iter.Seq2[knownKey, error]) erro
 			continue
 		}
 		if object.Changed.Before(v.before) {
-			v.faults = append(v.faults, fmt.Sprintf("object %s, of %d bytes, belongs to nothing", object.Key, object.Size))
+			v.faults = append(v.faults, fmt.Sprintf("object %s, of %d bytes, belongs to no row", object.Key, object.Size))
 		}
 	}
 	for more && err == nil {
@@ -154,7 +154,7 @@ func (v *verifier) missing(prefix string, row knownKey) error {
 	}
 	_, err := v.store.Head(v.ctx, prefix+row.key)
 	if errors.Is(err, storage.ErrNotFound) {
-		v.faults = append(v.faults, fmt.Sprintf("object %s is missing, which the database refers to", prefix+row.key))
+		v.faults = append(v.faults, fmt.Sprintf("object %s is missing, but the database refers to it", prefix+row.key))
 		return nil
 	}
 	return err

@@ -8,7 +8,7 @@ import (
 )
 
 // ErrOverloaded is the error of a refused call.
-var ErrOverloaded = errors.New("too much waits for the database")
+var ErrOverloaded = errors.New("too many calls wait for the database")
 
 // ErrLeft is the error of a call whose client has left.
 var ErrLeft = errors.New("the client has left")

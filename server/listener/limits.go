@@ -35,13 +35,13 @@ func connectionsOf(configured, poolSize int, descriptors, memory int64) (int, er
 	own := int64(otherDescriptors + 2*poolSize)
 	if configured != 0 {
 		if int64(configured) > descriptors-own {
-			return 0, fmt.Errorf("server.maxConnections is %d, but of the %d files that the process may open at once (ulimit -n) it needs %d itself",
+			return 0, fmt.Errorf("server.maxConnections is %d, but the process may open only %d files at once (ulimit -n) and needs %d of them itself: lower it, or raise the limit",
 				configured, descriptors, own)
 		}
 		return configured, nil
 	}
 	if descriptors <= own {
-		return 0, fmt.Errorf("the process may open %d files at once, and needs %d itself: raise the limit (ulimit -n)", descriptors, own)
+		return 0, fmt.Errorf("the process may open only %d files at once and needs %d itself: raise the limit (ulimit -n)", descriptors, own)
 	}
 	most := min(mostConnections, descriptors-max(own, descriptors/4))
 	if memory != math.MaxInt64 {

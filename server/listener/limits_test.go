@@ -40,9 +40,9 @@ func TestConnectionsOf(t *testing.T) {
 		{0, 8, 1 << 20, 1 << 20, 16, ""},
 		{0, 100, 1024, none, 760, ""},
 		{0, 8, 256, none, 176, ""},
-		{0, 8, 80, none, 0, "the process may open 80 files at once, and needs 80 itself: raise the limit (ulimit -n)"},
+		{0, 8, 80, none, 0, "the process may open only 80 files at once and needs 80 itself: raise the limit (ulimit -n)"},
 		{30000, 8, 1 << 20, 512 << 20, 30000, ""},
-		{1000, 8, 1024, none, 0, "server.maxConnections is 1000, but of the 1024 files that the process may open at once (ulimit -n) it needs 80 itself"},
+		{1000, 8, 1024, none, 0, "server.maxConnections is 1000, but the process may open only 1024 files at once (ulimit -n) and needs 80 of them itself: lower it, or raise the limit"},
 	} {
 		got, err := connectionsOf(test.configured, test.pool, test.descriptors, test.memory)
 		problem := ""

@@ -81,7 +81,7 @@ func (l *Listener) take() (net.Conn, error) {
 			return inner, err
 		}
 		if l.starved.begins(time.Now()) {
-			l.log.Warn("no connection can be taken now", "error", err)
+			l.log.Warn("cannot accept a connection", "error", err)
 		}
 		if !errors.Is(err, syscall.ECONNABORTED) {
 			l.shed("")
@@ -114,7 +114,7 @@ func (l *Listener) admit(c *Connection) bool {
 
 	if isOverShare || isFull {
 		if l.full.begins(time.Now()) {
-			l.log.Warn("there are too many connections: those that wait longest are closed",
+			l.log.Warn("too many connections: closing those that have been idle longest",
 				"limit", l.Limits.All, "limitOfOnePeer", l.Limits.perPeer, "peer", c.peer, "isTheirs", isOverShare)
 		}
 		peer := ""

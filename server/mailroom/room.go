@@ -58,7 +58,7 @@ type Room struct {
 func New(o Options) *Room {
 	r := &Room{Options: o, woken: make(chan struct{}, 1), sent: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "sternpost_mail_total",
-		Help: "Tries to send a mail, by result: sent, kept, retried or failed for good.",
+		Help: "Attempts to send a mail, by result: sent, kept, retried or failed permanently.",
 	}, []string{"result"})}
 	for _, result := range []string{"sent", "kept", "retried", "failed"} {
 		r.sent.WithLabelValues(result) // so that it is 0 at first
@@ -98,7 +98,7 @@ func (r *Room) sendDue(ctx context.Context) {
 		isSome, err := r.sendNext(ctx)
 		if err != nil {
 			if !r.isFailed && ctx.Err() == nil {
-				r.Log.Warn("look for mails that are due", "error", err)
+				r.Log.Warn("cannot look for due mails", "error", err)
 			}
 			r.isFailed = true
 			return
@@ -136,7 +136,7 @@ type waiting struct {
 
 var (
 	errLate   = &givenUp{"it was not sent in time"}
-	errSealed = &givenUp{"it was written under another signing key"}
+	errSealed = &givenUp{"it was encrypted with another signing key"}
 )
 
 // givenUp is the reason why a mail is not retried.

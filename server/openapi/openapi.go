@@ -24,7 +24,7 @@ func Describe(m *release.Manifest, api *release.API, number int64, baseURL, proj
 	for _, name := range api.Actions {
 		a := m.Action(name)
 		if a == nil {
-			return nil, fmt.Errorf("describe the api %s: there is no action %s", api.Name, name)
+			return nil, fmt.Errorf("describe the api %s: unknown action %s", api.Name, name)
 		}
 		d.tag(a.Model)
 		path := "/" + api.Path + "/json/" + a.Name

@@ -251,7 +251,7 @@ func TestDescribeFaults(t *testing.T) {
 		t.Errorf("a component that is not there: got %v", err)
 	}
 	m.APIs[1].Actions = []string{"gone"}
-	if _, err := Describe(m, &m.APIs[1], 1, "", ""); err == nil || !strings.Contains(err.Error(), "there is no action gone") {
+	if _, err := Describe(m, &m.APIs[1], 1, "", ""); err == nil || !strings.Contains(err.Error(), "unknown action gone") {
 		t.Errorf("an action that is not there: got %v", err)
 	}
 }

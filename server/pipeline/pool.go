@@ -17,7 +17,7 @@ import (
 var ErrElsewhere = errors.New("the query is to be made elsewhere")
 
 // ErrBusy is returned for a query that found no place in time.
-var ErrBusy = errors.New("no connection had a place in time")
+var ErrBusy = errors.New("no connection was free in time")
 
 // ErrLeft is returned for a query that was cancelled because its client has left.
 var ErrLeft = errors.New("the client has left")

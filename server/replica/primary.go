@@ -27,7 +27,7 @@ type question struct {
 const mostQuestions = 1024
 
 // errUnknown is returned if the primary could not be asked.
-var errUnknown = errors.New("the primary does not say what the caller has written")
+var errUnknown = errors.New("the primary does not tell the position of the caller's writes")
 
 // find asks the primary for the position of the log at an identity's last write. Many
 // questions are combined.
@@ -122,7 +122,7 @@ func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*questio
 	err := conn.QueryRow(ctx, `select pg_current_wal_insert_lsn()::text, pg_current_wal_flush_lsn()::text, platform.position_find($1)::text[]`, identities).
 		Scan(&inserted, &flushed, &found)
 	if err != nil {
-		return fmt.Errorf("ask the primary how far it is: %w", err)
+		return fmt.Errorf("ask the primary for its position: %w", err)
 	}
 	end, err := ParsePosition(inserted)
 	if err != nil {
@@ -165,7 +165,7 @@ func (w *Watch) askPrimary(ctx context.Context, conn *pgx.Conn, asked []*questio
 // transaction with a number is written out within moments.
 func (w *Watch) bringForward(ctx context.Context, conn *pgx.Conn) error {
 	if _, err := conn.Exec(ctx, "select pg_current_xact_id()"); err != nil {
-		return fmt.Errorf("have the log of the primary written: %w", err)
+		return fmt.Errorf("flush the log of the primary: %w", err)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func (w *Watch) next(position Position, release int64) int {
 func (w *Watch) Meet(ctx context.Context, i int, pg *pgconn.PgConn) error {
 	results, err := pg.Exec(ctx, identityQuery).ReadAll()
 	if err != nil {
-		return fmt.Errorf("ask a replica who it is: %w", err)
+		return fmt.Errorf("identify a replica: %w", err)
 	}
 	s := w.all[i].state.Load()
 	if len(results) != 1 || len(results[0].Rows) != 1 || s == nil || string(results[0].Rows[0][0]) != s.identity {

@@ -157,7 +157,7 @@ func (r *watched) follow(ctx context.Context) error {
 	}()
 	var identity string
 	if err := conn.QueryRow(ctx, identityQuery).Scan(&identity); err != nil {
-		return fmt.Errorf("ask who it is: %w", err)
+		return fmt.Errorf("identify it: %w", err)
 	}
 	tick := time.NewTicker(interval)
 	defer tick.Stop()
@@ -195,7 +195,7 @@ func (r *watched) ask(ctx context.Context, conn *pgx.Conn) (*state, error) {
 		Scan(&isReplica, &replayed, &s.release)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("ask how far it is: %w", err)
+		return nil, fmt.Errorf("ask for its position: %w", err)
 	case !isReplica, replayed == nil:
 		return nil, errNoReplica
 	}

@@ -22,8 +22,8 @@ func (p *Policy) ClientAddress(c *fiber.Ctx) string {
 	}
 	if len(hops) > 0 && !isTrusted(peer.Unmap(), p.Trusted) {
 		p.untrusted.Do(func() {
-			p.Log.Warn("X-Forwarded-For comes from a peer that is not in server.trustedProxies, so that it is not believed; "+
-				"if the peer is a proxy, all its clients count as one", "peer", peer.Unmap().String())
+			p.Log.Warn("ignored X-Forwarded-For from a peer that is not in server.trustedProxies; "+
+				"if the peer is a proxy, add it there, or all its clients count as one", "peer", peer.Unmap().String())
 		})
 	}
 	return listener.NetworkOf(nearest(peer, hops, p.Trusted))

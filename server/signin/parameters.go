@@ -42,7 +42,7 @@ func (s *Service) readParameters(c *fiber.Ctx) (map[string]string, error) {
 	case jsonBody:
 		parameters, err = readFlatJSON(body)
 	default:
-		err = errors.New("the content type is neither application/x-www-form-urlencoded nor application/json")
+		err = errors.New("the content type must be application/x-www-form-urlencoded or application/json")
 	}
 	if err != nil {
 		return nil, refuseOAuth(auth.InvalidRequest("%s", err))

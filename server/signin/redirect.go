@@ -42,7 +42,7 @@ func (s *Service) callback(c *fiber.Ctx) error {
 		text = string(c.Request().URI().QueryString())
 	case fiber.MethodPost:
 		if bodyForm(&c.Request().Header) != FormBody {
-			return refuseOAuth(auth.InvalidRequest("the content type is not application/x-www-form-urlencoded"))
+			return refuseOAuth(auth.InvalidRequest("the content type must be application/x-www-form-urlencoded"))
 		}
 		body, err := s.Policy.ReadBody(c)
 		if err != nil {

@@ -125,7 +125,7 @@ func (s *Store) Delete(_ context.Context, key string) error {
 func (s *Store) file(key string) (string, error) {
 	folder, name := filepath.Split(filepath.FromSlash(key))
 	if !filepath.IsLocal(filepath.FromSlash(key)) || name == "" || strings.HasPrefix(name, ".") {
-		return "", fmt.Errorf("the key %q leads out of the folder", key)
+		return "", fmt.Errorf("the key %q leaves the folder", key)
 	}
 	if s.Spread {
 		folder = filepath.Join(folder, shelf(name))

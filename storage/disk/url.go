@@ -75,7 +75,7 @@ func readQuery(query string, names ...string) (values url.Values, signature stri
 // sign signs a request. Values are encoded, so that they cannot be confused.
 func (s *Store) sign(method, key string, values url.Values) string {
 	if len(s.Secret) == 0 {
-		panic("a store without a secret has signed an address")
+		panic("disk: a store without a secret cannot sign an address")
 	}
 	mac := hmac.New(sha256.New, s.Secret)
 	fmt.Fprintf(mac, "%s\n%s\n%s", method, key, values.Encode())

@@ -101,7 +101,7 @@ func head(contentType string, digest hash.Hash) ([]byte, error) {
 }
 
 // errNoLinks means that the file system does not support links.
-var errNoLinks = errors.New("the file system has no links")
+var errNoLinks = errors.New("the file system does not support links")
 
 // link gives the file of an object a second name. It checks the linked file, since the
 // first name may have another file by then.
@@ -209,7 +209,7 @@ func (s *Store) hasRoom(size int64) error {
 		return err
 	}
 	if free-size < s.Reserve {
-		return fmt.Errorf("%w: %d bytes are free, and %d of them stay free", ErrFull, free, s.Reserve)
+		return fmt.Errorf("%w: %d bytes are free, and storage.reserve keeps %d", ErrFull, free, s.Reserve)
 	}
 	return nil
 }

@@ -223,7 +223,7 @@ func (l *loop) adminListener(settings *config.Config) net.Listener {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(settings.AdminHost, strconv.Itoa(settings.AdminPort)))
 	if err != nil {
-		l.say("no metrics are served: %v (admin.port or STERNPOST_ADMIN_PORT names another port)", err)
+		l.say("no metrics are served: %v (set another port: admin.port, or STERNPOST_ADMIN_PORT)", err)
 		settings.AdminPort = 0
 		return nil
 	}
