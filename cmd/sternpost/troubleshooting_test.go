@@ -111,7 +111,7 @@ func symptoms(t *testing.T) map[string]string {
 		insert into app.identity (id, email) values ('ada', 'ada@example.com'), ('bea', 'bea@example.com');
 		insert into app.memo (id, text, topic, owner_id) values ('m1', 'buy glue', 'bench', 'ada');`)
 
-	guideShell{project, []string{"OWNER_URL=" + db.OwnerURL()}, conn}.follow(t, howTo+"troubleshooting.md")
+	shellOf(project, db, "OWNER_URL="+db.OwnerURL()).Follow(t, howTo+"troubleshooting.md")
 
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
