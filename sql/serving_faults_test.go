@@ -134,6 +134,35 @@ func TestServingFaults(t *testing.T) {
 			"role pg_read_all_data (of which $login is a member) may use schema related",
 		}},
 
+		{"grant pg_write_all_data to $login", []string{
+			"role $login may insert, update, delete app.post",
+			"role $login may insert, update, delete related.post",
+			"role $login may use schema app",
+			"role $login may use schema functions",
+			"role $login may use schema related",
+			"role pg_write_all_data (of which $login is a member) may insert, update, delete app.post",
+			"role pg_write_all_data (of which $login is a member) may insert, update, delete related.post",
+			"role pg_write_all_data (of which $login is a member) may use schema app",
+			"role pg_write_all_data (of which $login is a member) may use schema functions",
+			"role pg_write_all_data (of which $login is a member) may use schema related",
+		}},
+		{"grant $other to $login; grant references (title) on app.post to $other", []string{
+			"role $login may references app.post",
+			"role $other (of which $login is a member) may references app.post",
+		}},
+		{"grant $other to $login; alter view related.post owner to $other", []string{
+			"role $login may select, insert, update, delete, truncate, references, trigger related.post",
+			"role $other (of which $login is a member) may select, insert, update, delete, truncate, references, trigger related.post",
+			"role $other (of which $login is a member) owns view related.post",
+		}},
+		{"grant trigger on app.post to pg_database_owner; alter database $database owner to $login", []string{
+			"role $login may create in schema public",
+			"role $login may create schemas in database $database",
+			"role $login may create temporary tables in database $database",
+			"role $login may trigger app.post",
+			"role $login owns database $database",
+		}},
+
 		// The roles that functions run as.
 		{"grant sternpost_code to $login", []string{
 			"role $login may select app.post",
@@ -178,6 +207,19 @@ func TestServingFaults(t *testing.T) {
 		{"grant temporary on database $database to $caller", []string{"role $caller may create temporary tables in database $database"}},
 		{"grant truncate on app.post to $caller", []string{"role $caller may truncate app.post"}},
 		{"grant update on related.post to $caller", []string{"role $caller may update related.post"}},
+		{"grant references (title) on app.post to $caller", []string{"role $caller may references app.post"}},
+		{"grant insert (title) on related.post to $caller", []string{"role $caller may insert related.post"}},
+		{"create table functions.cache (); grant select on functions.cache to $caller", []string{"role $caller may select functions.cache"}},
+		{"grant $other to $caller; grant truncate on app.post to $other", []string{
+			"role $caller may truncate app.post",
+			"role $other (of which $caller is a member) adds rights to actions that no schema gives",
+			"role $other (of which $caller is a member) may truncate app.post",
+		}},
+		{"grant pg_read_all_data to $caller; create table functions.cache ()", []string{
+			"role $caller may select functions.cache",
+			"role pg_read_all_data (of which $caller is a member) adds rights to actions that no schema gives",
+			"role pg_read_all_data (of which $caller is a member) may select functions.cache",
+		}},
 		{"grant $other to $caller", []string{"role $other (of which $caller is a member) adds rights to actions that no schema gives"}},
 
 		// The served objects.

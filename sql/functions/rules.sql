@@ -7,6 +7,30 @@ stable
 security invoker
 set search_path = pg_catalog, pg_temp
 as $$
+  with readers as materialized ( -- whom policies are for, said once for all policies of the same roles
+    select
+      lists.roles,
+      (
+        select string_agg(case when role = 0 then 'public' else role::regrole::text end, ', ' order by role::regrole::text collate "C")
+        from unnest(lists.roles) as role
+      ) as names
+    from (select distinct pg_policy.polroles as roles from pg_policy) as lists
+  ),
+  callers as materialized ( -- who may execute functions, said once for all functions with the same grants
+    select
+      lists.acl,
+      (
+        select string_agg(entry.grantee::regrole::text, ', ' order by entry.grantee::regrole::text collate "C")
+        from aclexplode(lists.acl) as entry
+        where entry.grantee = to_regrole('sternpost_server') or entry.grantee = any ((select platform.owners())::oid[])
+      ) as names
+    from (
+      select distinct pg_proc.proacl as acl
+      from pg_proc
+      join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
+      where pg_namespace.nspname in ('platform', 'api') and pg_proc.proacl is not null
+    ) as lists
+  )
   select
     'app',
     format('policy %I on %s', pg_policy.polname, pg_policy.polrelid::regclass),
@@ -15,15 +39,13 @@ as $$
       '|',
       pg_policy.polcmd,
       pg_policy.polpermissive,
-      (
-        select string_agg(case when role = 0 then 'public' else role::regrole::text end, ', ' order by role::regrole::text collate "C")
-        from unnest(pg_policy.polroles) as role
-      ),
+      readers.names,
       coalesce(pg_get_expr(pg_policy.polqual, pg_policy.polrelid), ''),
       coalesce(pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid), '')
     ))
   from pg_policy
   join pg_class on pg_class.oid = pg_policy.polrelid
+  join readers on readers.roles = pg_policy.polroles
   where pg_class.relnamespace = to_regnamespace('app')
   union all
   select
@@ -47,15 +69,12 @@ as $$
         when pg_proc.proowner = any ((select platform.owners())::oid[]) then pg_proc.proowner::regrole::text
         else 'f'
       end,
-      (
-        select string_agg(entry.grantee::regrole::text, ', ' order by entry.grantee::regrole::text collate "C")
-        from aclexplode(pg_proc.proacl) as entry
-        where entry.grantee = to_regrole('sternpost_server') or entry.grantee = any ((select platform.owners())::oid[])
-      )
+      callers.names
     ))
   from pg_proc
   join pg_namespace on pg_namespace.oid = pg_proc.pronamespace
   join pg_language on pg_language.oid = pg_proc.prolang
+  left join callers on callers.acl = pg_proc.proacl
   where pg_namespace.nspname in ('platform', 'api')
 $$;
 

@@ -15,21 +15,36 @@ as $$
     from serving
     join pg_auth_members on pg_auth_members.roleid = serving.oid
   ),
+  serving_only as materialized ( -- without the owner, who makes the application
+    select
+      pg_roles.oid,
+      pg_roles.rolname
+    from serving
+    join pg_roles on pg_roles.oid = serving.oid and not pg_roles.rolsuper
+    where not has_database_privilege(serving.oid, current_database(), 'create')
+  ),
+  owned as materialized ( -- all but the functions in api, which are many
+    select
+      serving_only.rolname,
+      pg_shdepend.classid,
+      pg_shdepend.objid
+    from serving_only
+    join pg_shdepend on pg_shdepend.refclassid = 'pg_authid'::regclass and pg_shdepend.refobjid = serving_only.oid
+    left join pg_proc on pg_shdepend.classid = 'pg_proc'::regclass and pg_proc.oid = pg_shdepend.objid
+    where pg_shdepend.deptype = 'o'
+      and pg_shdepend.dbid = (select pg_database.oid from pg_database where pg_database.datname = current_database())
+      and pg_proc.pronamespace is distinct from to_regnamespace('api')
+  ),
   notes as (
     -- For example, everybody may make large objects, even without any rights.
     select format(
       'role %I owns %s, which is not part of the application: drop it, or change its owner',
-      pg_roles.rolname,
-      pg_describe_object(pg_shdepend.classid, pg_shdepend.objid, 0)
+      owned.rolname,
+      pg_describe_object(owned.classid, owned.objid, 0)
     ) as note
-    from serving
-    join pg_roles on pg_roles.oid = serving.oid and not pg_roles.rolsuper
-    join pg_shdepend on pg_shdepend.refclassid = 'pg_authid'::regclass and pg_shdepend.refobjid = serving.oid
-    cross join lateral pg_identify_object(pg_shdepend.classid, pg_shdepend.objid, 0) as owned
-    where pg_shdepend.deptype = 'o'
-      and pg_shdepend.dbid = (select pg_database.oid from pg_database where pg_database.datname = current_database())
-      and not has_database_privilege(serving.oid, current_database(), 'create') -- not the owner, who makes the application
-      and coalesce(owned.schema, owned.name, '') not in ('platform', 'app', 'related', 'functions', 'api')
+    from owned
+    cross join pg_identify_object(owned.classid, owned.objid, 0) as object
+    where coalesce(object.schema, object.name, '') not in ('platform', 'app', 'related', 'functions', 'api')
     order by 1
     limit 10
   )
