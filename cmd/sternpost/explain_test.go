@@ -121,13 +121,13 @@ func TestExplainBesideDev(t *testing.T) {
 	p := command{args: []string{"dev", dir, "--port", program.FreePort(t)}}.start(t)
 	p.Await(t, 0, "release 1 installed")
 	explain := command{args: []string{"explain", "listNotes", filepath.Clean(dir)}}
-	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {
+	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted for any rows") {
 		t.Errorf("beside dev: got\n%s", out)
 	}
 	if err := p.End(t, os.Interrupt); err != nil {
 		t.Fatalf("dev after an interrupt: %v", err)
 	}
-	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted whatever the rows") {
+	if out := explain.expect(t, 0, ""); !strings.Contains(out, "200, admitted for any rows") {
 		t.Errorf("after dev: got\n%s", out)
 	}
 }

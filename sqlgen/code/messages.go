@@ -11,11 +11,11 @@ func noCommands() string {
 }
 
 func isVariable(name string) string {
-	return "psql takes :" + name + " for a variable of its own: put a space behind the colon"
+	return "psql reads :" + name + " as a variable: put a space after the colon"
 }
 
 func holdsFunctionsOnly(what string) string {
-	return "schema functions holds functions only, and this is " + what + ": write a function, and what holds rows as a model"
+	return "schema functions can contain only functions, and this is " + what + ": write a function, or a model for rows"
 }
 
 func otherSchema(name []string) string {
@@ -57,15 +57,15 @@ func setsOurs(name string) string {
 }
 
 func setsAll() string {
-	return "reset all takes away the settings of the call, by which rules decide: reset a setting by its name"
+	return "reset all removes the settings of the call, which the rules use: reset single settings by their names"
 }
 
 func setsUnknown() string {
-	return "set_config takes its name from an expression: write the name as a text, so that it can be seen not to be one of sternpost.…"
+	return "the name in set_config is an expression: write it as a text, so that Sternpost can see that it is not one of sternpost.…"
 }
 
 func updatesSettings() string {
-	return "an update of pg_settings changes settings that cannot be seen here: write set_config, with the name as a text"
+	return "an update of pg_settings can change any setting: use set_config, with the name as a text"
 }
 
 func enters(function string) string {
@@ -73,5 +73,5 @@ func enters(function string) string {
 }
 
 func readsRelated() string {
-	return "the views of schema related show all rows, whoever calls: read the tables of schema app"
+	return "the views of schema related show all rows to every caller: read the tables of schema app"
 }

@@ -33,7 +33,7 @@ func (c *comparison) uploads() {
 		for _, f := range new.Files {
 			couldBefore := old.AnonymousUploads && slices.ContainsFunc(old.Files, func(before release.FileInput) bool { return before.Name == f.Name })
 			if !couldBefore {
-				c.found.add(Change{Widening, OfPermission, "anonymous", []string{p.name}, "may upload files for " + f.Name, "files are stored for whoever asks"})
+				c.found.add(Change{Widening, OfPermission, "anonymous", []string{p.name}, "may upload files for " + f.Name, "anybody can store files"})
 			}
 		}
 	}

@@ -271,7 +271,7 @@ func (o Operand) show() string {
 	case o.Hidden:
 		return "(not shown)"
 	case len(o.Values) == 0:
-		return "nothing, for there is no such row"
+		return "nothing: no row matches"
 	}
 	const most = 5
 	var texts []string

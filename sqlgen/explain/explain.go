@@ -206,7 +206,7 @@ func (c *call) noteMissed(e *Explanation, roles []string) {
 			return slices.ContainsFunc(r.Roles, func(role *schema.Role) bool { return role.Name == name })
 		})
 		if isNamed {
-			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so has not the role %s", e.Caller.Email, name))
+			e.Notes = append(e.Notes, fmt.Sprintf("%s is not verified, and so does not have the role %s", e.Caller.Email, name))
 		}
 	}
 }
@@ -222,7 +222,7 @@ func (c *call) decide(e *Explanation) {
 	if e.Early == expr.False {
 		e.Status, e.Outcome = 403, "refused before any row is read: none of its rules can hold"
 		if len(c.action.Rules) == 0 {
-			e.Outcome = "refused: no rule covers it, so every call is"
+			e.Outcome = "refused: no rule covers the action, so every call is refused"
 		}
 		return
 	}
@@ -245,7 +245,7 @@ func (c *call) decide(e *Explanation) {
 		c.create(e)
 	default:
 		e.Status, e.Outcome = 200, "admitted before any row is read"
-		e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not looked at")
+		e.Notes = append(e.Notes, "what the code of "+c.action.Name+" does is not checked")
 	}
 }
 
@@ -255,14 +255,14 @@ func (c *call) create(e *Explanation) {
 		c.explainRow(e, c.request.Row)
 	}
 	if e.Early == expr.True {
-		e.Status, e.Outcome = 200, "admitted whatever the new row is"
+		e.Status, e.Outcome = 200, "admitted for any new row"
 	} else {
-		e.Outcome = "not decided yet: the rules judge the new row after it is written, and a refusal (403) takes it back"
+		e.Outcome = "not decided yet: the rules judge the new row after it is written, and a refusal (403) undoes the write"
 	}
 	if c.request.Row == "" {
-		e.Notes = append(e.Notes, "with --row the rules are applied to a row that is there, as if it were the new one")
+		e.Notes = append(e.Notes, "with --row the rules are applied to an existing row, as if it were the new one")
 	}
-	e.Notes = append(e.Notes, "constraints and @validates of models are not looked at")
+	e.Notes = append(e.Notes, "constraints and @validates of models are not checked")
 	c.refuseLinks(e)
 }
 
@@ -273,7 +273,7 @@ func (c *call) explainRow(e *Explanation, id string) {
 		e.Rows = append(e.Rows, c.row(r))
 	}
 	if len(rows) == 0 {
-		e.Notes = append(e.Notes, "there is no row with the id "+id)
+		e.Notes = append(e.Notes, "no row has the id "+id)
 	}
 }
 
@@ -350,7 +350,7 @@ func (c *call) pin(e *Explanation) {
 	switch {
 	case c.request.Row != "":
 		found = c.named(c.request.Row)
-		e.Notes = append(e.Notes, "the row is the one that --row names, whatever the inputs would find")
+		e.Notes = append(e.Notes, "the row is the one of --row, regardless of the inputs")
 	case c.action.Custom && len(c.action.Pins) == 0:
 		e.Outcome = "not decided yet: the rules judge the row that the code returns"
 		e.Notes = append(e.Notes, "with --row the rules are applied to that row")
@@ -358,7 +358,7 @@ func (c *call) pin(e *Explanation) {
 	default:
 		conditions, isPinned := c.pinned()
 		if !isPinned {
-			e.Status, e.Outcome = 400, "invalid: the inputs that are given pin no row"
+			e.Status, e.Outcome = 400, "invalid: the given inputs do not identify a row"
 			return
 		}
 		if found = c.selected(conditions); len(found) == 0 {
@@ -399,7 +399,7 @@ func (c *call) refuseLinks(e *Explanation) {
 		}
 		target := linked(in.Path)
 		if target != nil && c.store.existing(target, id) == nil && c.store.err == nil {
-			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: there is no %s with the id %s", in.Name, target.Name, id))
+			e.Notes = append(e.Notes, fmt.Sprintf("%s leads to nothing: no %s has the id %s", in.Name, target.Name, id))
 			if e.Status == 0 || e.Status == 200 {
 				e.Status, e.Outcome = 400, fmt.Sprintf("invalid: the record referenced in %s does not exist", in.Name)
 			}
@@ -470,7 +470,7 @@ func (c *call) concludeRow(e *Explanation) {
 	missing := ""
 	switch {
 	case len(e.Rows) == 0:
-		missing = "there is no such row"
+		missing = "no row matches"
 	case !e.Rows[0].Selected:
 		missing = "the conditions of the action leave the row out"
 		if i := slices.IndexFunc(e.Rows[0].Wheres, func(w Clause) bool { return w.Value != expr.True }); i >= 0 {
@@ -483,26 +483,26 @@ func (c *call) concludeRow(e *Explanation) {
 	case missing != "":
 		e.Status, e.Outcome = 404, "not found: "+missing
 	case e.Early == expr.True:
-		e.Status, e.Outcome = 200, "admitted whatever the row"
+		e.Status, e.Outcome = 200, "admitted for any row"
 	case e.Rows[0].Admitted:
 		e.Status, e.Outcome = 200, "admitted"
 	case !c.schema.Config.HideRefusedRows:
 		e.Status, e.Outcome = 403, "refused: no rule admits the row"
 	case isGet:
-		e.Status, e.Outcome = 200, "null: no rule admits the row, and hideRefusedRows answers as if it were not there"
+		e.Status, e.Outcome = 200, "null: no rule admits the row, and hideRefusedRows answers as if it did not exist"
 	default:
-		e.Status, e.Outcome = 404, "not found: no rule admits the row, and hideRefusedRows answers as if it were not there"
+		e.Status, e.Outcome = 404, "not found: no rule admits the row, and hideRefusedRows answers as if it did not exist"
 	}
 	if len(e.Rows) > 1 {
-		e.Notes = append(e.Notes, "several rows were found; the answer is about the first")
+		e.Notes = append(e.Notes, "several rows were found; this explains the first")
 	}
 }
 
 // list explains a list by some of its rows.
 func (c *call) list(e *Explanation) {
-	e.Status, e.Outcome = 200, "admitted: each row by itself is shown or left out"
+	e.Status, e.Outcome = 200, "admitted: each row is shown or left out on its own"
 	if e.Early == expr.True {
-		e.Outcome = "admitted whatever the rows"
+		e.Outcome = "admitted for any rows"
 	}
 	if c.request.Row != "" {
 		c.explainRow(e, c.request.Row)

@@ -30,7 +30,7 @@ func rowNotNameable(variable string) string {
 }
 
 func ctxNotNameable() string {
-	return "ctx cannot be used here: the result must not depend on who calls, or when"
+	return "ctx cannot be used here: the result must not depend on the caller or the time"
 }
 
 func bareCtx() string {
@@ -101,7 +101,7 @@ func operandTypes(op syntax.Operator, left, right Node) string {
 }
 
 func sourceOperandTypes(source Node) string {
-	return fmt.Sprintf("%s is compared by ==, != or in, with text literals only", lastStep(source))
+	return fmt.Sprintf("%s can only be compared with text literals, by ==, != or in", lastStep(source))
 }
 
 func nestedComparison(op syntax.Operator) string {
@@ -141,11 +141,11 @@ func listInput(name string) string {
 }
 
 func manyInput(name string) string {
-	return fmt.Sprintf("input %q has as many values as rows are created, so it cannot be named", name)
+	return fmt.Sprintf("input %q has a value for each created row, so it cannot be named", name)
 }
 
 func rowInRule(variable string) string {
-	return fmt.Sprintf("%s cannot be used in a rule for read or write: no row decides there", variable)
+	return fmt.Sprintf("%s cannot be used in a rule for read or write: these rules have no row", variable)
 }
 
 func notOwnField(p *Path, variable string) string {
@@ -190,7 +190,7 @@ func noArithmetic(op syntax.Operator, left, right Node) string {
 }
 
 func noOpposite(n Node) string {
-	return fmt.Sprintf("only a number or a Duration has an opposite, but this is %s", described(n))
+	return fmt.Sprintf("only a number or a Duration can be negated, but this is %s", described(n))
 }
 
 func arithmeticOfCondition() string {

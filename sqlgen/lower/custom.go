@@ -161,7 +161,7 @@ func (b *builder) answerRow() {
 	var isAllowed pg.Expr = pg.False()
 	if codeMayDecide(b.action) {
 		allowed := b.own("v_is_allowed", "boolean", nil)
-		b.step("What admits the caller whatever the row is asked before the code runs, which may change it.", &pg.Assign{Variable: allowed, Value: b.early.holds})
+		b.step("Rules without a row are checked before the code runs, because the code may change their result.", &pg.Assign{Variable: allowed, Value: b.early.holds})
 		isAllowed = allowed
 	}
 	b.askOfCaller()

@@ -301,7 +301,7 @@ func TestHover(t *testing.T) {
 		{"Identity", "model A { fields { a Iden¦tity } }", []string{"app.identity"}},
 		{"attribute", "model A { fields { a Text @uni¦que } }", []string{"@unique", "No two rows"}},
 		{"argument", "model A { fields { a Person @onDelete(cas¦cade) } }", []string{"Deletes this row too"}},
-		{"warning", actions("list listPosts() { @allow(FilterWid¦ens) }"), []string{"find out what is in them by trial"}},
+		{"warning", actions("list listPosts() { @allow(FilterWid¦ens) }"), []string{"find out their values by trial"}},
 		{"kind", actions("li¦st listPosts()"), []string{"Reads a page of rows"}},
 		{"attribute out of place", "enum E { A @emb¦ed }", []string{"related records"}},
 		{"field on the next line", "model A { fields {\n  broken\n  ti¦tle Text\n} }", []string{"title Text"}},

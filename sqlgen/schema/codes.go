@@ -279,7 +279,7 @@ const (
 	//	model Order { actions { list listOrders(since: Date) } }
 	UnusedInput syntax.Code = "UnusedInput"
 
-	// DuplicateInput: two inputs of one list have one name, or would be one member of
+	// DuplicateInput: two inputs of one list have one name, or would be the same member of
 	// a request.
 	//
 	//	model Order { actions { get getOrder(id, id) } }

@@ -193,13 +193,13 @@ func badEmail(member string) string {
 }
 
 func badDomain(member string) string {
-	return fmt.Sprintf("%q is not a domain: write what follows the @ of an e-mail address", member)
+	return fmt.Sprintf("%q is not a domain: write the part after the @ of an e-mail address", member)
 }
 
 // Relations.
 
 func optionalToMany(name string) string {
-	return fmt.Sprintf("%s may lead to no rows anyway, so it cannot be optional: remove its ?", name)
+	return fmt.Sprintf("%s can be empty anyway, so it cannot be optional: remove its ?", name)
 }
 
 func requiredSelfReference(model, name string) string {
@@ -337,7 +337,7 @@ func computedBeside(name, attribute string) string {
 	if attribute == "relation" {
 		return fmt.Sprintf("%s is computed, so it cannot have an inverse: remove @relation", name)
 	}
-	return fmt.Sprintf("%s is computed and follows the row that it was read from, also when the row it leads to is deleted: remove @onDelete", name)
+	return fmt.Sprintf("%s is computed: its value always follows its expression, so remove @onDelete", name)
 }
 
 func relationNamesComputed(name string) string {
@@ -375,11 +375,11 @@ func sequenceNotAlone(f *Field, other string) string {
 }
 
 func sequencePrefix() string {
-	return "the prefix of a sequence has no white space"
+	return "the prefix of a sequence cannot contain white space"
 }
 
 func sequenceStart() string {
-	return fmt.Sprintf("a sequence begins with a whole number from 0 to %d", maxSequenceStart)
+	return fmt.Sprintf("a sequence must begin with a whole number from 0 to %d", maxSequenceStart)
 }
 
 func computedCycle(cycle []*Field) string {
@@ -431,7 +431,7 @@ func maxLengthNeedsText(f *Field) string {
 
 func maxItemsNeedsArray(f *Field) string {
 	if f.IsToMany() {
-		return fmt.Sprintf("@maxItems bounds the elements of an array, but %s stands for the rows of %s", f.Name, f.Target.Name)
+		return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is a to-many of %s", f.Name, f.Target.Name)
 	}
 	return fmt.Sprintf("@maxItems bounds the elements of an array, but %s is one %s", f.Name, f.Type)
 }
@@ -459,7 +459,7 @@ func counted(n int64, thing string) string {
 // Rules.
 
 func notInRole(name string) string {
-	return fmt.Sprintf("the expression of a role names ctx and literals only, not %s", name)
+	return fmt.Sprintf("the expression of a role can use only ctx and literals, not %s", name)
 }
 
 func emptyRule() string { return "a rule needs an expression or roles" }
@@ -467,7 +467,7 @@ func ruleWithoutActions() string {
 	return "a rule here must say which kinds of actions it is for, such as actions: [get, list]"
 }
 func ruleActionsOnAction() string {
-	return "the rule of an action is for that action: leave actions out"
+	return "the rule of an action applies to that action only: remove actions"
 }
 
 func ruleActionNoKind(near string) string {
@@ -487,7 +487,7 @@ func unionFieldType(name string) string {
 }
 
 func unionActionKind(union string, kind Kind) string {
-	return fmt.Sprintf("union %s can be read only, by get and list, not by %s", union, article(kind))
+	return fmt.Sprintf("union %s can only be read, by get and list, not by %s", union, article(kind))
 }
 
 func noArms(union string) string { return fmt.Sprintf("union %s needs an arm", union) }
@@ -531,11 +531,11 @@ func unknownActionKind(name, near string) string {
 }
 
 func returnsMissing(kind Kind) string {
-	return fmt.Sprintf("%s says what it returns: add returns (SomeMessage) or returns (Any)", article(kind))
+	return fmt.Sprintf("%s must declare its result: add returns (SomeMessage) or returns (Any)", article(kind))
 }
 
 func returnsNotAllowed(kind Kind) string {
-	return fmt.Sprintf("%s returns rows of its model: leave returns out", article(kind))
+	return fmt.Sprintf("%s returns rows of its model: remove returns", article(kind))
 }
 
 func returnsNotOne() string { return "returns takes exactly one message, or Any" }
@@ -614,11 +614,11 @@ func oneMember(a, b *Input) string {
 	if b.Explicit {
 		a, b = b, a
 	}
-	return fmt.Sprintf("in a request %s and %s would be one member", a.Name, b.written())
+	return fmt.Sprintf("in a request %s and %s would be the same member", a.Name, b.written())
 }
 
 func builtInTimestamp(name string) string {
-	return fmt.Sprintf("%s is kept by the database and cannot be written", name)
+	return fmt.Sprintf("%s is set by the database and cannot be written", name)
 }
 
 func notPinned(a *actionDecl) string {
@@ -692,7 +692,7 @@ func setTargetNotInserted(path []*Field, kind Kind) string {
 }
 
 func setReadsNewRow(variable string) string {
-	return fmt.Sprintf("%s is only being made: the value can read a row that an input links, not the new row itself", variable)
+	return fmt.Sprintf("%s does not exist yet: the value can read a row that an input links, but not the new row", variable)
 }
 
 func setTwice(f *Field) string         { return fmt.Sprintf("%s is set twice", f.Name) }
@@ -770,7 +770,7 @@ func rowRuleWithoutRow(action string) string {
 // Warnings.
 
 func redundantIndex(columns []string) string {
-	return fmt.Sprintf("another index begins with %s already", strings.Join(columns, ", "))
+	return fmt.Sprintf("another index already begins with %s", strings.Join(columns, ", "))
 }
 
 func missingIndex(action, model, filter, wanted string) string {
@@ -824,7 +824,7 @@ func unionWidens(union, model string) string {
 }
 
 func hiddenCompared(action, path string) string {
-	return fmt.Sprintf("callers of %s can find out %s by trial, although it is hidden: compare it with nothing that they send", action, path)
+	return fmt.Sprintf("callers of %s can find out %s by trial, although it is hidden: do not compare it with their input", action, path)
 }
 
 func uncheckedInline(action, input, field string, attributes []string) string {
@@ -834,7 +834,7 @@ func uncheckedInline(action, input, field string, attributes []string) string {
 
 func nothingExposed(isEmpty bool) string {
 	if isEmpty {
-		return "there are no actions, so there is nothing to call"
+		return "the schema has no actions, so clients cannot call anything"
 	}
-	return "no api exposes any action, so there is nothing to call"
+	return "no api exposes any action, so clients cannot call anything"
 }

@@ -73,7 +73,7 @@ func expectedDeclarationName(keyword string, found *Token) string {
 }
 
 func expectedOpeningBrace(owner string, found *Token) string {
-	return fmt.Sprintf(`expected "{" and what belongs to the %s, found %s`, owner, describe(found))
+	return fmt.Sprintf(`expected "{" and the content of the %s, found %s`, owner, describe(found))
 }
 
 func blockNotClosed(owner string) string {
