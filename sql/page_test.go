@@ -149,3 +149,51 @@ func TestOperatorPaths(t *testing.T) {
 		}
 	}
 }
+
+// What a caller sends never becomes part of a statement but as the path of an operator that the list has.
+func TestFilterSQLRefuses(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	const filters = `{"state": ["Enum", "post.state"], "at": ["Timestamp", "post.at"], "title": ["Text?", "post.title"],
+		"tags": ["Text[]", "post.tags"], "tags.all": ["all Text", "post.tags"]}`
+	for _, test := range []struct {
+		input, elsewhere string
+		want             string // empty means that it is refused
+	}{
+		{`{"where":{"state":{"equals":"Done"}}}`, `{}`, ` and post.state = $1#>>'{state,equals}'`},
+		{`{"operators":"state.equals,title.equals:null"}`, `{}`, ` and post.state = $1#>>'{state,equals}' and post.title is null`},
+		{`{"operators":"lines.text.equals,state.equals"}`, `{lines.text.}`, ` and post.state = $1#>>'{state,equals}'`},
+		{`{"operators":"since,since:null,state.equals"}`, `{since,since:null}`, ` and post.state = $1#>>'{state,equals}'`},
+
+		{`{"operators":"body.equals"}`, `{}`, ``},
+		{`{"operators":"state"}`, `{}`, ``},
+		{`{"operators":"state."}`, `{}`, ``},
+		{`{"operators":".equals"}`, `{}`, ``},
+		{`{"operators":"equals"}`, `{}`, ``},
+		{`{"operators":"state.like"}`, `{}`, ``},
+		{`{"operators":"state.contains"}`, `{}`, ``},
+		{`{"operators":"state.lessThan"}`, `{}`, ``},
+		{`{"operators":"state.equals:null"}`, `{}`, ``},
+		{`{"operators":"title.contains:null"}`, `{}`, ``},
+		{`{"operators":"at.equals"}`, `{}`, ``},
+		{`{"operators":"at.onOrAfter"}`, `{}`, ``},
+		{`{"operators":"tags.contains"}`, `{}`, ``},
+		{`{"operators":"tags.any.equals"}`, `{}`, ``},
+		{`{"operators":"tags.all.equals:null"}`, `{}`, ``},
+		{`{"operators":"state.equals}') or true --"}`, `{}`, ``},
+		{`{"where":{"state":{"equals}') or true --":"x"}}}`, `{}`, ``},
+		{`{"where":{"state') or true --":{"equals":"x"}}}`, `{}`, ``},
+		{`{"operators":"lines.text"}`, `{lines.text.}`, ``},
+		{`{"operators":"lines.text.any.equals"}`, `{lines.text.}`, ``},
+		{`{"operators":"since.equals"}`, `{since,since:null}`, ``},
+	} {
+		var got string
+		err := conn.QueryRow(t.Context(), "select platform.filter_sql($1, $2, $3)", test.input, filters, test.elsewhere).Scan(&got)
+		if test.want != "" && (err != nil || got != test.want) {
+			t.Errorf("filter_sql(%s, %s) = %s, error %v; want %s", test.input, test.elsewhere, got, err, test.want)
+		}
+		if test.want == "" && (err == nil || !strings.Contains(err.Error(), "this list has no operator")) {
+			t.Errorf("filter_sql(%s, %s) = %s, error %v; want it refused", test.input, test.elsewhere, got, err)
+		}
+	}
+}

@@ -72,6 +72,7 @@ var (
 	}{
 		{regexp.MustCompile(`platform\.(?:identity_id|require_caller|refuse|refuse_or_miss|require_valid)\(`), "identity_id"},
 		{regexp.MustCompile(`platform\.(?:time_zone|current_period)\(`), "time_zone"},
+		{regexp.MustCompile(`": \["(?:Date|Timestamp)\??",`), "time_zone"}, // a field that platform.filter_sql compares with periods
 		{regexp.MustCompile(`platform\.header\(\s*'(\w+)'`), "headers.$1"},
 		{regexp.MustCompile(`platform\.environment\(\s*'(\w+)'`), "env.$1"},
 		{regexp.MustCompile(`platform\.secret\(\s*'(\w+)'`), "secrets.$1"},

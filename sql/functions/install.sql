@@ -56,6 +56,8 @@
 {{ template "facet_sql.sql" . }}
 {{ template "facets.sql" . }}
 {{ template "operator_paths.sql" . }}
+{{ template "operators.sql" . }}
+{{ template "filter_sql.sql" . }}
 {{ template "texts.sql" . }}
 
 {{ template "owners.sql" . }}

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -103,6 +104,8 @@ func exprDoc(e pg.Expr) (doc, int) {
 		return group("row_number() over (order by", nest(line, commaLines(orders(e.OrderBy))), ")"), bindPrimary
 	case *pg.Fragment:
 		return pg.Quote(fragment(e)), bindPrimary
+	case *pg.Filters:
+		return filters(e), bindPrimary
 	}
 	panic(fmt.Sprintf("emit: no layout for expression %T", e))
 }
@@ -234,6 +237,37 @@ func fragment(e *pg.Fragment) string {
 		text += oneLine(tailDoc(e.Query))
 	}
 	return text + e.Suffix
+}
+
+// filters lays out the JSON of filters with a field per line once a line would wrap. Its spaces mean nothing.
+func filters(e *pg.Filters) doc {
+	open := "'{"
+	members := make([]doc, len(e.Fields))
+	for i, f := range e.Fields {
+		parts := []string{f.Kind, oneLine(expr(f.Value, bindOperator))}
+		if f.Rows != nil {
+			parts = append(parts, oneLine(tailDoc(f.Rows)))
+		}
+		for n, p := range parts {
+			parts[n] = jsonText(p)
+		}
+		member := pg.Quote(jsonText(f.Name) + ": [" + strings.Join(parts, ", ") + "]")
+		if strings.HasPrefix(member, "E") {
+			open = "E'{"
+		}
+		members[i] = member[strings.Index(member, "'")+1 : len(member)-1]
+	}
+	return bracketed(open, members, "}'")
+}
+
+func jsonText(s string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(s); err != nil {
+		panic("emit: " + err.Error())
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func orders(keys []pg.Order) []doc {

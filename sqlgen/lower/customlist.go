@@ -8,7 +8,6 @@ func (b *builder) answerRows() {
 	a := b.action
 	g := generalList{b: b, where: member(input, "where")}
 	p := b.askedFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-	g.takeOperators()
 	rows := b.own("v_rows", rowType(b.model)+"[]", nil)
 	g.sql = b.own("v_sql", "text", &pg.Fragment{
 		Prefix: " ",

@@ -30,7 +30,6 @@ func (l *lowering) facetsOf(a *schema.Action) []*pg.Function {
 	b.fn.Returns = "text"
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
-	g.takeOperators()
 	var shown pg.Expr
 	var ways []pg.Expr
 	if a.Union != nil {
@@ -170,7 +169,7 @@ func (g *generalList) facetsOfUnion() (shown pg.Expr, ways []pg.Expr) {
 	var queries []pg.Expr
 	for i, arm := range arms {
 		x := arm.row(whereLogic, inQuery, valueInFilter)
-		list := &generalList{b: b, where: g.where, path: g.path, label: schema.SnakeForm(arm.Name) + "_"}
+		list := &generalList{b: b, where: g.where, label: schema.SnakeForm(arm.Name) + "_"}
 		list.sql = b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.rows(x))
 		list.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
 			{Value: x.row.id, As: "id"}, {Value: pg.Lit(fmt.Sprint(arm.number)), As: armColumn},

@@ -44,23 +44,78 @@ func (f filter) at(steps ...string) []string { return append(filterPath(f.input)
 // named is such a path as the operators of a request spell it.
 func (f filter) named(steps ...string) pg.Expr { return pg.Str(dotted(f.at(steps...))) }
 
+// sql is what platform.filter_sql makes the conditions on the value as a whole of.
+func (f filter) sql(x expression) pg.Filter {
+	kind := f.kind()
+	if f.input.Type.Array {
+		kind += "[]"
+	}
+	return f.described(x, f.at(), kind, f.isNullable())
+}
+
+// allSQL is the same for the conditions that all elements of an array must satisfy.
+func (f filter) allSQL(x expression) pg.Filter {
+	return f.described(x, f.at("all"), "all "+f.kind(), f.endsOptional())
+}
+
+// elementSQL is the same for the conditions on one element.
+func (f filter) elementSQL() pg.Filter {
+	return pg.Filter{Name: dotted(f.at("any")), Kind: f.kind(), Value: f.element()}
+}
+
+func (f filter) described(x expression, path []string, kind string, isNullable bool) pg.Filter {
+	if isNullable {
+		kind += "?"
+	}
+	value := x.operand(f.path)
+	if value.joins == nil {
+		return pg.Filter{Name: dotted(path), Kind: kind, Value: value.scalar()}
+	}
+	q := value.joins.query(nil, nil)
+	return pg.Filter{
+		Name: dotted(path), Kind: kind, Value: value.value,
+		Rows: &pg.QueryTail{From: q.From, Joins: q.Joins, Where: q.Where},
+	}
+}
+
+// kind is the kind of a value, or of the elements of an array, as platform.operators names it.
+func (f filter) kind() string {
+	switch {
+	case isFolded(f.input):
+		return "indexed Text"
+	case isSource(f.input), f.input.Type.Kind == expr.Enum:
+		return "Enum"
+	case f.input.Type.Kind == expr.Markdown:
+		return "Text"
+	}
+	return f.input.Type.Kind.String()
+}
+
 // holds is the condition of an operator whose operand is not null. given is the
 // filter that holds the operand.
 func (f filter) holds(x expression, o operator, given pg.Expr) pg.Expr {
 	value := x.operand(f.path)
 	path := f.at(o.name)
 	if o.unset && f.isNullable() {
-		return pg.Op(value.scalar(), "is distinct from", fromJSON(f.input.Type, false, given, path...))
+		return pg.Op(value.scalar(), "is distinct from", f.whole(given, path))
 	}
 	return value.rejectingNull(func(v pg.Expr) pg.Expr {
 		if f.input.Type.Array {
-			return o.condition(v, fromJSON(f.input.Type, false, given, path...))
+			return o.condition(v, f.whole(given, path))
 		}
 		if o.name == "startsWith" && isFolded(f.input) {
 			return beginsWith(v, memberText(given, path...))
 		}
 		return o.apply(f.input.Type.Kind, v, given, path)
 	})
+}
+
+// whole is the operand at a path as a value of the field's type.
+func (f filter) whole(given pg.Expr, path []string) pg.Expr {
+	if f.input.Type.Array {
+		return castTo(pg.Fn("platform.texts", member(given, path...)), elementType(f.input.Type), "[]")
+	}
+	return fromJSON(f.input.Type, false, given, path...)
 }
 
 // holdsOfNull is the condition of an operator whose operand is null.
@@ -109,24 +164,15 @@ func (f filter) elementsQuery(x expression) *pg.QueryTail {
 }
 
 // element is the element of the array that a condition is about.
-func (f filter) element() pg.Expr { return pg.Col(f.elementAlias(), "value") }
+func (f filter) element() pg.Expr { return pg.Col(listElement, "value") }
 
 // elements is the rows source of an array's elements.
 func (f filter) elements(array pg.Expr) *pg.CallRef {
-	return &pg.CallRef{Call: pg.Fn("unnest", array), Alias: f.elementAlias(), Columns: []string{"value"}}
+	return &pg.CallRef{Call: pg.Fn("unnest", array), Alias: listElement, Columns: []string{"value"}}
 }
 
-// elementAlias is the alias of elements. A model on the path may be called Element.
-func (f filter) elementAlias() string {
-	for _, p := range expr.Paths(f.path) {
-		for _, s := range p.Steps {
-			if field(s).Model.Table == "element" {
-				return "element_"
-			}
-		}
-	}
-	return "element"
-}
+// listElement is the alias of the elements of an array. No table has this name.
+const listElement = "list__element"
 
 // conjuncts returns the conditions of a filter on a row as conjuncts. Each counts where the request has its operator.
 // It serves where the conditions of a list share a child with other conditions of the list.

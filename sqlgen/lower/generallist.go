@@ -61,7 +61,6 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
 	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
-	g.takeOperators()
 	if g.isReadAtOnce() {
 		g.readAtOnce(keys)
 	} else {
@@ -104,13 +103,6 @@ func (b *builder) readPage(keys, ids *pg.Variable, ways ...pg.Expr) []pg.Stateme
 	}
 }
 
-// takeOperators declares the variable that holds the path of an operator of the request.
-func (g *generalList) takeOperators() {
-	if len(g.b.action.Reads) > 0 {
-		g.path = g.b.own("v_path", "text", nil)
-	}
-}
-
 // readFrom makes the statement read the rows of a table that satisfy all conditions.
 func (g *generalList) readFrom(table pg.From) {
 	source := &pg.Fragment{Prefix: " ", Query: &pg.QueryTail{From: table}, Suffix: " where true"}
@@ -131,14 +123,14 @@ func (g *generalList) readWhere() {
 
 // generalList is a general list that is being built.
 type generalList struct {
-	b         *builder // the function
-	where     pg.Expr  // the filter
-	path, sql *pg.Variable
-	guards    []guard
-	label     string          // label of variables that gather conditions on elements; empty except in an arm of a union
-	facets    *facets         // the facets that the rows are picked for, if not for a page
-	merge     *merge          // the ways in which rows are found; nil means that the statement finds them itself
-	indexed   map[string]bool // columns of the table that are in indexes
+	b       *builder // the function
+	where   pg.Expr  // the filter
+	sql     *pg.Variable
+	guards  []guard
+	label   string          // label of variables that gather conditions on elements; empty except in an arm of a union
+	facets  *facets         // the facets that the rows are picked for, if not for a page
+	merge   *merge          // the ways in which rows are found; nil means that the statement finds them itself
+	indexed map[string]bool // columns of the table that are in indexes
 
 	noted    *pg.Variable // whether the request has one of some operators; nil if it does not matter
 	notedFor pg.Expr      // patterns of these operators' paths
@@ -400,69 +392,85 @@ type scope struct {
 	children []*scope
 }
 
-// operators adds the loop that turns the operators of a request into conditions of its statement. A path that is not
-// listed makes the statement null, and Postgres refuses to run it: no operator is ever skipped.
-func (g generalList) operators(root *scope, elsewhere []filter) {
-	var nothing []pg.Expr // paths that add nothing to the statement itself
+// operators adds the conditions of a request's operators to its statement. An operator of which no condition is made is
+// an error: none is ever skipped. wholes are filters that are in the text as a whole.
+func (g generalList) operators(root *scope, wholes []filter) {
+	var others []pg.Expr // paths that add nothing to the statement itself
 	var listBelow func(s *scope)
 	listBelow = func(s *scope) {
 		for _, f := range s.filters {
-			nothing = append(nothing, f.paths(s != root)...)
+			others = append(others, f.names(s != root)...)
 		}
 		for _, c := range s.children {
 			listBelow(c)
 		}
 	}
 	listBelow(root)
-	for _, f := range elsewhere {
-		nothing = append(nothing, f.paths(true)...)
+	for _, f := range wholes {
+		others = append(others, f.paths()...)
 	}
 	for _, in := range g.b.action.Reads {
 		if in.Explicit {
-			nothing = append(nothing, pg.Str(in.Name)) // the @wheres have it
+			others = append(others, pg.Str(in.Name)) // the @wheres have it
 			if in.InputNullable() {
-				nothing = append(nothing, pg.Str(in.Name+ofNull))
+				others = append(others, pg.Str(in.Name+ofNull))
 			}
 		}
 	}
 
-	var each, after []pg.Statement
-	g.gather(root, nothing, &each, &after)
-	if len(g.b.action.Reads) > 0 {
-		if g.noted != nil {
-			isNoted := pg.Expr(&pg.Any{Value: g.path, Op: "like", Array: g.notedFor})
-			if g.isChosen != nil {
-				isNoted = pg.AllOf(isNoted, &pg.Any{Value: g.path, Op: "not like", Array: pg.Str("{%.notEquals%,%.contains,%.endsWith}"), All: true})
-			}
-			each = append(each, &pg.Assign{Variable: g.noted, Value: &pg.Or{Operands: []pg.Expr{g.noted, isNoted}}})
+	var statements []pg.Statement
+	if g.noted != nil {
+		path := g.b.own("v_path", "text", nil)
+		isNoted := pg.Expr(&pg.Any{Value: path, Op: "like", Array: g.notedFor})
+		if g.isChosen != nil {
+			isNoted = pg.AllOf(isNoted, &pg.Any{Value: path, Op: "not like", Array: pg.Str("{%.notEquals%,%.contains,%.endsWith}"), All: true})
 		}
-		loop := &pg.ForElement{Variable: g.path, Array: pg.Fn("platform.operator_paths", input), Body: each}
-		after = append([]pg.Statement{loop}, after...)
-		g.b.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", after...)
-	} else if len(after) > 0 {
-		g.b.step("", after...)
+		statements = append(statements, &pg.ForElement{
+			Variable: path, Array: pg.Fn("platform.operator_paths", input),
+			Body: []pg.Statement{&pg.Assign{Variable: g.noted, Value: &pg.Or{Operands: []pg.Expr{g.noted, isNoted}}}},
+		})
+	}
+	var elsewhere []pg.Expr
+	if len(others) > 0 {
+		elsewhere = append(elsewhere, &pg.Array{Elements: others})
+	}
+	g.gather(root, elsewhere, &statements)
+	switch {
+	case len(g.b.action.Reads) > 0:
+		g.b.step("Each operator that was sent adds its condition, which takes its operand from the filter, $1.", statements...)
+	case len(statements) > 0:
+		g.b.step("", statements...)
 	}
 }
 
-// paths returns the paths of a filter's operators that add nothing where the filter's
-// scope adds its conditions: those inside any, or all of them.
-func (f filter) paths(all bool) []pg.Expr {
-	var paths []pg.Expr
+// names returns what begins the paths of a filter's operators that add nothing where the filter's scope adds its
+// conditions: those inside any, or all of them.
+func (f filter) names(all bool) []pg.Expr {
+	var names []pg.Expr
 	if all {
-		for _, o := range f.operators() {
-			paths = append(paths, f.named(o.name))
-			if o.nullable && f.isNullable() {
-				paths = append(paths, f.named(o.name+ofNull))
-			}
+		names = append(names, f.named(""))
+	}
+	if f.input.Type.Array {
+		names = append(names, f.named("any", ""))
+		if all {
+			names = append(names, f.named("all", ""))
 		}
 	}
-	if !f.input.Type.Array {
-		return paths
+	return names
+}
+
+// paths returns the paths of all operators of a filter.
+func (f filter) paths() []pg.Expr {
+	var paths []pg.Expr
+	for _, o := range f.operators() {
+		paths = append(paths, f.named(o.name))
+		if o.nullable && f.isNullable() {
+			paths = append(paths, f.named(o.name+ofNull))
+		}
 	}
-	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-		paths = append(paths, f.named("any", o.name))
-		if all {
-			paths = append(paths, f.named("all", o.name))
+	if f.input.Type.Array {
+		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+			paths = append(paths, f.named("any", o.name), f.named("all", o.name))
 		}
 	}
 	return paths
@@ -511,39 +519,36 @@ func (g generalList) childScope(parent *scope, p expr.Prefix) *scope {
 	return c
 }
 
-// gather adds the statements that gather a scope's conditions: each for an operator, after when all have been seen, the
-// innermost scopes first.
-func (g generalList) gather(s *scope, elsewhere []pg.Expr, each, after *[]pg.Statement) {
-	var whens []pg.When
+// gather adds the statements that gather a scope's conditions, the innermost scopes first. Those of the row itself see
+// to it that no operator is skipped, so they know which are gathered elsewhere.
+func (g generalList) gather(s *scope, elsewhere []pg.Expr, statements *[]pg.Statement) {
+	fields := &pg.Filters{}
 	for _, f := range s.filters {
-		whens = append(whens, g.whens(s, f)...)
-	}
-	if s.key == "" {
-		// Every path is listed here.
-		added := &pg.Case{Value: g.path, Whens: whens}
-		if len(elsewhere) > 0 {
-			nothing := &pg.Case{Whens: []pg.When{{Condition: &pg.In{Value: g.path, List: elsewhere}, Result: pg.Str("")}}}
-			if added.Else = nothing; len(whens) == 0 {
-				added = nothing
-			}
+		fields.Fields = append(fields.Fields, f.sql(s.x))
+		if f.input.Type.Array {
+			fields.Fields = append(fields.Fields, f.allSQL(s.x))
 		}
-		*each = append(*each, extend(s.text, added))
-	} else if len(whens) > 0 {
-		*each = append(*each, extend(s.text, &pg.Case{Value: g.path, Whens: whens, Else: pg.Str("")}))
+	}
+	if len(fields.Fields) > 0 || s.key == "" && len(g.b.action.Reads) > 0 {
+		*statements = append(*statements, extend(s.text, pg.Fn("platform.filter_sql", append([]pg.Expr{input, fields}, elsewhere...)...)))
 	}
 	for _, f := range s.filters {
 		if f.input.Type.Array {
-			g.gatherElements(s, f, each, after)
+			g.gatherElements(s, f, statements)
 		}
 	}
 	for _, c := range s.children {
-		g.gather(c, nil, each, after)
+		g.gather(c, []pg.Expr{anywhere}, statements)
 		if c.opens == nil {
 			continue // its conditions are not part of the statement
 		}
-		*after = append(*after, pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
+		*statements = append(*statements,
+			pg.IfThen(pg.Op(c.text, "<>", pg.Str("")), extend(s.text, g.opening(c.opens), c.text, pg.Str(")"))))
 	}
 }
+
+// anywhere tells platform.filter_sql that other operators have their conditions in another place.
+var anywhere = pg.Null()
 
 // opening begins the condition that a row exists. Conditions on the row follow.
 func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
@@ -554,34 +559,12 @@ func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 }
 
 // gatherElements gathers the conditions of any on one and the same element of an array.
-func (g generalList) gatherElements(s *scope, f filter, each, after *[]pg.Statement) {
-	gathered := g.b.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
-	var whens []pg.When
-	for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-		whens = append(whens, pg.When{Condition: f.named("any", o.name), Result: alsoHolds(f.holdsOfElement(o, theFilter))})
-	}
-	*each = append(*each, extend(gathered, &pg.Case{Value: g.path, Whens: whens, Else: pg.Str("")}))
-	*after = append(*after, pg.IfThen(pg.Op(gathered, "<>", pg.Str("")),
-		extend(s.text, g.opening(f.elementsQuery(s.x)), gathered, pg.Str(")"))))
+func (g generalList) gatherElements(s *scope, f filter, statements *[]pg.Statement) {
+	text := g.b.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
+	*statements = append(*statements,
+		extend(text, pg.Fn("platform.filter_sql", input, &pg.Filters{Fields: []pg.Filter{f.elementSQL()}}, anywhere)),
+		pg.IfThen(pg.Op(text, "<>", pg.Str("")), extend(s.text, g.opening(f.elementsQuery(s.x)), text, pg.Str(")"))))
 }
 
 // ofNull ends the path of an operator whose operand is null.
 const ofNull = ":null"
-
-// whens returns a branch per operator of a filter: its path, then the condition it
-// adds.
-func (g generalList) whens(s *scope, f filter) []pg.When {
-	var whens []pg.When
-	for _, o := range f.operators() {
-		whens = append(whens, pg.When{Condition: f.named(o.name), Result: alsoHolds(f.holds(s.x, o, theFilter))})
-		if o.nullable && f.isNullable() {
-			whens = append(whens, pg.When{Condition: f.named(o.name + ofNull), Result: alsoHolds(f.holdsOfNull(s.x, o))})
-		}
-	}
-	if f.input.Type.Array {
-		for _, o := range elementOperatorsOf(f.input.Type.Kind) {
-			whens = append(whens, pg.When{Condition: f.named("all", o.name), Result: alsoHolds(f.holdsOfAll(s.x, o, theFilter))})
-		}
-	}
-	return whens
-}

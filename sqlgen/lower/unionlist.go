@@ -63,8 +63,6 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	where := member(input, "where")
 
 	keys := b.keysFor(unionOrder(a), unionSortable(a), len(a.UnionSortable) > 0)
-	all := generalList{b: b, where: where}
-	all.takeOperators()
 
 	// The rows of each arm, without row security, so that every condition may use an
 	// index.
@@ -72,7 +70,7 @@ func (l *lowering) unionList(a *schema.Action) *pg.Function {
 	for _, arm := range armsOf(a.Union) {
 		text := b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.source(a))
 		lists = append(lists, &generalList{
-			b: b, where: where, path: all.path, sql: text, label: schema.SnakeForm(arm.Name) + "_",
+			b: b, where: where, sql: text, label: schema.SnakeForm(arm.Name) + "_",
 		})
 	}
 	picked := b.own("v_picked", "text[]", nil) // the number of each row's arm, a colon and its id

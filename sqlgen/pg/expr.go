@@ -168,6 +168,19 @@ type Fragment struct {
 	Suffix string
 }
 
+// Filters is what the conditions of a list's operators are made of, as a text literal that holds a JSON object: by the
+// name of each field its kind, its value in a query and, if it is behind relations, the rows that have it.
+type Filters struct {
+	Fields []Filter
+}
+
+// Filter is a member of Filters.
+type Filter struct {
+	Name, Kind string
+	Value      Expr
+	Rows       *QueryTail // nil means that the value is one of the row itself
+}
+
 // QueryTail is the part of a query from its from on, for fragments.
 type QueryTail struct {
 	From  From
@@ -203,6 +216,7 @@ func (*AllFields) isExpr() {}
 func (*Row) isExpr()       {}
 func (*RowNumber) isExpr() {}
 func (*Fragment) isExpr()  {}
+func (*Filters) isExpr()   {}
 
 // Col returns table.column.
 func Col(table, column string) *ColumnRef { return &ColumnRef{Table: table, Name: column} }

@@ -104,11 +104,20 @@ func (m *Mentioned) expr(e Expr) {
 		m.words(e.Prefix + " " + e.Suffix)
 		m.expr(e.Value)
 		m.query(e.Select)
-		if e.Query != nil {
-			m.query(&Select{From: e.Query.From, Joins: e.Query.Joins, Where: e.Query.Where})
+		m.tail(e.Query)
+	case *Filters:
+		for _, f := range e.Fields {
+			m.expr(f.Value)
+			m.tail(f.Rows)
 		}
 	default:
 		panic(fmt.Sprintf("pg: no walk through expression %T", e))
+	}
+}
+
+func (m *Mentioned) tail(q *QueryTail) {
+	if q != nil {
+		m.query(&Select{From: q.From, Joins: q.Joins, Where: q.Where})
 	}
 }
 

@@ -1,0 +1,76 @@
+-- The conditions of a request's operators on the rows of a list, as SQL to add to a statement behind `where`. By the name of each
+-- field that can be asked about, `filters` has its kind and its value in the statement: {"dueOn": ["Date", "invoice.due_on"]}. A
+-- value behind relations has the rows that it is in as well: {"customer.name": ["Text", "customer.name", "from related.customer
+-- where customer.id = invoice.customer_id"]}. The kind ends in ? where the value may be null. Text[] is an array as a whole, and
+-- all Text is one whose elements must all satisfy the condition.
+--
+-- Operands come from the filter, $1, and no part of a request becomes SQL but the paths of its operators: of these, only one that
+-- names a field of `filters` and an operator of platform.operators, which are both fixed when the schema is compiled. Any other is an
+-- error, so that no operator is ever skipped, unless it is among `elsewhere` (a path, or a field with a point behind it), as its
+-- conditions are made there. Where `elsewhere` is null, another call looks at all paths.
+--
+-- Expressions are few and short on the way of most operators: Postgres prepares each anew in every transaction.
+create or replace function platform.filter_sql(input jsonb, filters jsonb, elsewhere text[] default '{}') returns text
+language plpgsql
+immutable
+parallel safe
+security invoker
+as $$
+declare
+  v_conditions text := '';
+  v_path text;
+  v_operator text;
+  v_filter jsonb;
+  v_condition text;
+  v_kind text;
+  v_value text;
+  v_rows text;
+  v_operators jsonb;
+  v_operand text; -- its path in the filter
+begin
+  foreach v_path in array coalesce(string_to_array(input->>'operators', ','), platform.operator_paths(input)) loop
+    v_operator := split_part(v_path, '.', -1);
+    v_filter := filters->left(v_path, -1 - length(v_operator));
+    v_condition := format(
+      platform.operators()->(v_filter->>0)->0->>v_operator, v_filter->>1, '{' || replace(v_path, '.', ',') || '}');
+
+    if v_condition is null or v_filter->2 is not null then
+      -- The field is not of this call, its value may be null or is behind relations, all elements are asked, or nothing is known.
+      continue when v_filter is null
+        and (elsewhere is null or v_path = any (elsewhere) or left(v_path, -length(v_operator)) = any (elsewhere));
+      v_kind := rtrim(v_filter->>0, '?');
+      v_value := v_filter->>1;
+      v_rows := v_filter->>2;
+      v_operand := '{' || replace(v_path, '.', ',') || '}';
+      if v_kind like 'all %' then
+        v_operators := platform.operators()->substr(v_kind, 5)->0;
+        v_condition := 'not exists (select from unnest(' || v_value || ') as list__element (value) where not ('
+          || format(v_operators->>v_operator, 'list__element.value', v_operand) || '))';
+        if v_kind <> v_filter->>0 then
+          v_condition := v_condition || ' and ' || v_value || ' is not null'; -- null has no elements, yet all matches none of it
+        end if;
+      else
+        v_operators := platform.operators()->v_kind;
+        if v_kind <> v_filter->>0 and v_operators->1 ? v_operator then
+          -- A row without a value may match.
+          v_value := coalesce('(select ' || v_value || ' ' || v_rows || ')', v_value);
+          v_rows := null;
+          v_condition := format(v_operators->1->>v_operator, v_value, v_operand);
+        else
+          v_condition := format(v_operators->0->>v_operator, v_value, v_operand);
+        end if;
+      end if;
+      v_condition := coalesce('exists (select ' || v_rows || ' and ' || v_condition || ')', v_condition);
+      if v_condition is null then
+        raise exception 'this list has no operator "%"', v_path using errcode = 'invalid_parameter_value';
+      end if;
+    end if;
+    v_conditions := v_conditions || ' and ' || v_condition;
+  end loop;
+
+  return v_conditions;
+end;
+$$;
+
+comment on function platform.filter_sql(jsonb, jsonb, text[]) is 'The conditions of a request''s operators, as SQL.';
+grant execute on function platform.filter_sql(jsonb, jsonb, text[]) to sternpost_caller, sternpost_code;

@@ -1,0 +1,148 @@
+package lower
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/sternpost/sternpost/integration/pgtest"
+	"github.com/sternpost/sternpost/sqlgen/emit"
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+)
+
+// everyKind is a model with a field of each kind that lists filter by, as a value of a row and behind relations.
+const everyKind = `
+enum Colour { Red Blue }
+model Other {
+  fields {
+    things Thing[]
+    text Text
+    textOpt Text?
+    texts Text[]
+    textsOpt Text[]?
+    day Date
+    dayOpt Date?
+  }
+}
+model Maybe {
+  fields {
+    things Thing[]
+    text Text
+    textOpt Text?
+    texts Text[]
+    textsOpt Text[]?
+    day Date
+    dayOpt Date?
+  }
+}
+model Thing {
+  fields {
+    key ID
+    keyOpt ID?
+    text Text
+    textOpt Text?
+    note Markdown
+    noteOpt Markdown?
+    number Number
+    numberOpt Number?
+    amount Decimal
+    amountOpt Decimal?
+    flag Boolean
+    flagOpt Boolean?
+    moment Timestamp
+    momentOpt Timestamp?
+    day Date
+    dayOpt Date?
+    span Duration
+    spanOpt Duration?
+    colour Colour
+    colourOpt Colour?
+    texts Text[]
+    textsOpt Text[]?
+    numbers Number[]
+    daysOpt Date[]?
+    moments Timestamp[]
+    other Other
+    maybe Maybe?
+  }
+  actions {
+    list listThings(
+      key?, keyOpt?, text?, textOpt?, note?, noteOpt?, number?, numberOpt?, amount?, amountOpt?, flag?, flagOpt?,
+      moment?, momentOpt?, day?, dayOpt?, span?, spanOpt?, colour?, colourOpt?, texts?, textsOpt?, numbers?, daysOpt?,
+      moments?, other.id?, other.text?, other.textOpt?, other.texts?, other.textsOpt?, other.day?, other.dayOpt?,
+      maybe.id?, maybe.text?, maybe.textOpt?, maybe.texts?, maybe.textsOpt?, maybe.day?, maybe.dayOpt?
+    )
+  }
+  @permission(expression: true, actions: [list])
+}
+`
+
+// TestFilterSQL checks that platform.filter_sql says of each operator of each kind what the compiler says, which
+// prints some conditions itself, and that it refuses every other operator.
+func TestFilterSQL(t *testing.T) {
+	t.Parallel()
+	s := mustCheck(t, everyKind)
+	a := s.Actions[0]
+	row := rowOf(a.Model)
+	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+
+	kinds := map[expr.Kind]bool{}
+	for _, f := range filters(a) {
+		kinds[f.input.Type.Kind] = true
+		var known []string
+		is := func(path []string, want pg.Expr, fields ...pg.Filter) {
+			t.Helper()
+			known = append(known, dotted(path))
+			got, err := filterSQL(t, conn, dotted(path), fields...)
+			if want := " and " + emit.Expr(want); err != nil || bare(got) != bare(want) {
+				t.Errorf("%s, error %v:\n got %s\nwant %s", dotted(path), err, got, want)
+			}
+		}
+		whole, all := f.sql(x), f.allSQL(x)
+		for _, o := range f.operators() {
+			is(f.at(o.name), f.holds(x, o, theFilter), whole)
+			if o.nullable && f.isNullable() {
+				is(f.at(o.name+ofNull), f.holdsOfNull(x, o), whole)
+			}
+		}
+		if f.input.Type.Array {
+			for _, o := range elementOperatorsOf(f.input.Type.Kind) {
+				is(f.at("all", o.name), f.holdsOfAll(x, o, theFilter), all)
+				is(f.at("any", o.name), f.holdsOfElement(o, theFilter), f.elementSQL())
+			}
+		}
+		for name := range conditions {
+			for _, path := range []string{dotted(f.at(name)), dotted(f.at(name + ofNull))} {
+				if slices.Contains(known, path) {
+					continue
+				}
+				if got, err := filterSQL(t, conn, path, whole, all); err == nil {
+					t.Errorf("%s is made %s", path, got)
+				}
+			}
+		}
+	}
+	for _, k := range append(expr.Scalars(), expr.Enum) {
+		if len(k.Filters()) > 0 && !kinds[k] {
+			t.Errorf("no field of the model is a %s", k)
+		}
+	}
+}
+
+// filterSQL returns what platform.filter_sql makes of one operator.
+func filterSQL(t *testing.T, conn *pgx.Conn, path string, fields ...pg.Filter) (text string, err error) {
+	t.Helper()
+	input, _ := json.Marshal(map[string]string{"operators": path})
+	err = conn.QueryRow(t.Context(), "select platform.filter_sql($1, "+emit.Expr(&pg.Filters{Fields: fields})+")", input).Scan(&text)
+	return text, err
+}
+
+// bare is SQL without what only its spelling needs: brackets, and casts of texts.
+func bare(sql string) string {
+	return strings.NewReplacer("(", "", ")", "", "::text[]", "", "::text", "").Replace(sql)
+}
