@@ -158,8 +158,7 @@ func binary(e *pg.Binary) (doc, int) {
 	return cat(expr(e.Left, bindOperator), " ", e.Op, " ", expr(e.Right, bindAdd)), bindOperator
 }
 
-// concatenation lays out a chain of || with one operand per line once a line
-// would wrap.
+// concatenation lays out a chain of || as commaLines lays out a list.
 func concatenation(e *pg.Binary) doc {
 	var parts []doc
 	var collect func(pg.Expr)
@@ -172,6 +171,9 @@ func concatenation(e *pg.Binary) doc {
 		parts = append(parts, expr(x, bindOperator))
 	}
 	collect(e)
+	if areWords(parts) {
+		return group(parts[0], nest(filled("", "|| ", append([]doc{""}, parts[1:]...))))
+	}
 	return group(parts[0], nest(line, "|| ", join(cat(line, "|| "), parts[1:])))
 }
 
@@ -257,7 +259,7 @@ func filters(e *pg.Filters) doc {
 		}
 		members[i] = member[strings.Index(member, "'")+1 : len(member)-1]
 	}
-	return bracketed(open, members, "}'")
+	return bracketedLines(open, members, "}'")
 }
 
 func jsonText(s string) string {

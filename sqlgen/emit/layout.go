@@ -59,8 +59,36 @@ func join(separator doc, parts []doc) doc {
 	return all
 }
 
-// commaLines is a list with one part per line, or all on one.
-func commaLines(parts []doc) doc { return join(cat(",", line), parts) }
+// commaLines is a list on one line, or on several: as many names and literals on each as fit, but one part per line if
+// any is more than that.
+func commaLines(parts []doc) doc {
+	if areWords(parts) {
+		return filled(",", "", parts)
+	}
+	return commaLine(parts)
+}
+
+// commaLine is a list with one part per line, or all on one.
+func commaLine(parts []doc) doc { return join(cat(",", line), parts) }
+
+// filled puts as many parts on each line as fit. Each has what goes before it, and what goes behind unless it is last.
+func filled(behind, before string, parts []doc) doc {
+	all := catDoc{parts[0]}
+	for _, p := range parts[1:] {
+		all = append(all, behind, group(line, before, p))
+	}
+	return all
+}
+
+// areWords tells whether all parts are names and literals.
+func areWords(parts []doc) bool {
+	for _, p := range parts {
+		if _, ok := p.(string); !ok {
+			return false
+		}
+	}
+	return len(parts) > 0
+}
 
 // bracketed is a list in brackets that breaks after the opening one.
 func bracketed(open string, parts []doc, end string) doc {
@@ -68,6 +96,14 @@ func bracketed(open string, parts []doc, end string) doc {
 		return open + end
 	}
 	return group(open, nest(soft, commaLines(parts)), soft, end)
+}
+
+// bracketedLines is such a list with one part per line, or all on one.
+func bracketedLines(open string, parts []doc, end string) doc {
+	if len(parts) == 0 {
+		return open + end
+	}
+	return group(open, nest(soft, commaLine(parts)), soft, end)
 }
 
 // written writes a doc, from column 0 on.

@@ -189,13 +189,10 @@ func policy(t *pg.Table, p *pg.Policy) string {
 	case pg.ForInsert:
 		return written(cat(head, " with check (", nest(hard, condition), hard, ");"))
 	case pg.ForUpdate:
-		check := doc("true")
-		if len(p.Check) > 0 {
-			check = branches(p.Check, pg.True())
+		if len(p.Check) == 0 {
+			return written(cat(head, " using (", nest(hard, condition), hard, ") with check (true);"))
 		}
-		return written(cat(head, " using (", nest(hard, condition), hard, ") with check (", nest(
-			hard, "-- An update is judged on the row as it was. Without this clause the condition above would judge the new row too.",
-			hard, check), hard, ");"))
+		return written(cat(head, " using (", nest(hard, condition), hard, ") with check (", nest(hard, branches(p.Check, pg.True())), hard, ");"))
 	}
 	return written(cat(head, " using (", nest(hard, condition), hard, ");"))
 }
@@ -211,7 +208,7 @@ func branches(list []*pg.Branch, otherwise pg.Expr) doc {
 		if b.Comment != "" {
 			whens = append(whens, hard, comment(b.Comment))
 		}
-		whens = append(whens, hard, "when ", expr(b.When, bindAny), " then", nest(hard, expr(b.Condition, bindAny)))
+		whens = append(whens, hard, group("when ", expr(b.When, bindAny), " then", nest(line, expr(b.Condition, bindAny))))
 	}
 	whens = append(whens, hard, "else ", expr(otherwise, bindAny))
 	return cat("case", nest(whens), hard, "end")
@@ -231,7 +228,7 @@ func function(f *pg.Function) string {
 		arguments[i] = pg.ParamIdent(a.Name) + " " + a.Type
 	}
 	head := cat(
-		"create function ", pg.Qualified(f.Schema, f.Name), bracketed("(", arguments, ")"), " returns ", result(f.Returns), hard,
+		"create function ", pg.Qualified(f.Schema, f.Name), bracketedLines("(", arguments, ")"), " returns ", result(f.Returns), hard,
 		"language plpgsql", hard,
 		string(f.Volatility), hard,
 		"security definer", hard,
@@ -288,5 +285,5 @@ func result(returns string) doc {
 	for _, c := range strings.Split(strings.TrimSuffix(columns, ")"), ", ") {
 		list = append(list, c)
 	}
-	return cat("table ", bracketed("(", list, ")"))
+	return cat("table ", bracketedLines("(", list, ")"))
 }

@@ -58,7 +58,16 @@ func Part(part *pg.Database) string {
 const asWritten = "set client_encoding = 'UTF8';\nset standard_conforming_strings = on;"
 
 // grantViews lets all roles that run functions of schema api read the views.
-var grantViews = "grant select on all tables in schema related to\n  " + strings.Join(role.Owners(), ",\n  ") + ";"
+var grantViews = written(group("grant select on all tables in schema related to", nest(line, commaLines(words(role.Owners()))), ";"))
+
+// words are names or literals as parts of a list.
+func words(list []string) []doc {
+	docs := make([]doc, len(list))
+	for i, w := range list {
+		docs[i] = w
+	}
+	return docs
+}
 
 // writer gathers the paragraphs of a script.
 type writer struct {
@@ -97,13 +106,17 @@ func (w *writer) tables(tables []*pg.Table) {
 }
 
 func (w *writer) comments(t *pg.Table) {
+	var comments []string
 	if t.Comment != "" {
-		w.text(commentTable(t))
+		comments = append(comments, commentTable(t))
 	}
 	for _, c := range t.Columns {
 		if c.Comment != "" {
-			w.text(commentColumn(t, c))
+			comments = append(comments, commentColumn(t, c))
 		}
+	}
+	if comments != nil {
+		w.text(strings.Join(comments, "\n"))
 	}
 }
 
@@ -193,8 +206,8 @@ func (w *writer) indexes(tables []*pg.Table) {
 	if len(plain) > 0 {
 		w.text(strings.Join(plain, "\n"))
 	}
-	for _, i := range explained {
-		w.text(i)
+	if len(explained) > 0 {
+		w.text(strings.Join(explained, "\n"))
 	}
 }
 
@@ -256,7 +269,8 @@ func (w *writer) triggers(tables []*pg.Table) {
 func (w *writer) policies(d *pg.Database) {
 	w.section("Policies")
 	w.text("-- A policy names each action it knows; the planner keeps the branch of the action at hand only, see platform.action.\n" +
-		"-- Custom code has policies of its own, which know no action.")
+		"-- Custom code has policies of its own, which know no action. An update is judged on the row as it was: without its clause\n" +
+		"-- with check, its condition would judge the new row too.")
 	for _, t := range d.Tables {
 		w.text(enableRowSecurity(t.Name))
 		for _, p := range t.Policies {
@@ -331,8 +345,7 @@ func (w *writer) functions(list []*pg.Function) {
 }
 
 func (w *writer) function(f *pg.Function) {
-	w.text(comment(f.Title) + "\n" + f.Text)
-	w.text(commentFunction(f))
+	w.text(comment(f.Title) + "\n" + f.Text + "\n" + commentFunction(f))
 }
 
 func commentFunction(f *pg.Function) string {
@@ -366,7 +379,7 @@ func Ownership(list []*pg.Function) []string {
 			rows = append(rows, cat("(", pg.Quote(name), ", array[", nest(hard, join(cat(",", hard), functions)), hard, "])"))
 		}
 	}
-	roles := cat(nest(line, join(cat(",", line), owners)), ";")
+	roles := cat(nest(line, commaLines(owners)), ";")
 	return []string{
 		"grant execute on all functions in schema api to sternpost_server;",
 		of(group("grant create on schema api to", roles)).String(),
