@@ -207,10 +207,16 @@ func (pr *pair) gone(what string) string {
 }
 
 // views finds the views that cannot stay: those that are gone, and those that show a renamed, retyped or dropped
-// column. A view that shows more, behind its old columns, is replaced in place.
+// column. A view that shows more, behind its old columns, is replaced in place. A view over a query goes with the views
+// that it reads.
 func (p *planner) views() {
 	for _, v := range p.old.Views {
 		n := p.new.View(v.Name)
+		if v.IsQuery() {
+			readsGone := slices.ContainsFunc(v.Reads, func(name string) bool { return p.offViews[name] })
+			p.offViews[v.Name] = readsGone || n == nil || n.Digest != v.Digest
+			continue
+		}
 		pr := p.pairOf(v.Table)
 		if n == nil || n.Table != v.Table || pr == nil || pr.new == nil || len(pr.names) > 0 || len(pr.retyped) > 0 || !showsAll(n, v) {
 			p.offViews[v.Name] = true
@@ -251,12 +257,31 @@ func (p *planner) takeOff() {
 			}
 		}
 	}
-	for _, v := range p.old.Views {
+	queries, ofTables := partition(p.old.Views)
+	for _, v := range slices.Backward(queries) {
+		if p.offViews[v.Name] {
+			p.touched[v.Name] = true
+			p.step(DropView{v}, nil, "what it shows changes: "+v.Title, AccessExclusive)
+		}
+	}
+	for _, v := range ofTables {
 		if p.offViews[v.Name] {
 			p.touched[v.Table] = true
 			p.step(DropView{v}, nil, "it shows what changes in table app."+v.Table, AccessExclusive)
 		}
 	}
+}
+
+// partition splits views into those over queries, which read the others, and those over tables.
+func partition(views []*pg.View) (queries, ofTables []*pg.View) {
+	for _, v := range views {
+		if v.IsQuery() {
+			queries = append(queries, v)
+		} else {
+			ofTables = append(ofTables, v)
+		}
+	}
+	return queries, ofTables
 }
 
 // policy returns the new policy with the name of an old one.
@@ -290,6 +315,9 @@ func (p *planner) putBack() {
 	for _, n := range p.new.Views {
 		o := p.old.View(n.Name)
 		reason := "the rows of app." + n.Table + ", for the paths of rules, filters and embeds"
+		if n.IsQuery() {
+			reason = n.Title
+		}
 		switch {
 		case o == nil || p.offViews[n.Name]:
 			p.step(CreateView{View: n}, nil, reason, AccessExclusive)
@@ -463,7 +491,7 @@ func (p *planner) result() *pg.Database {
 		after.Tables = append(after.Tables, &t)
 	}
 	for _, v := range p.new.Views {
-		if o := p.old.View(v.Name); o != nil && !p.offViews[v.Name] {
+		if o := p.old.View(v.Name); o != nil && !v.IsQuery() && !p.offViews[v.Name] {
 			v = inOrderOf(o, v)
 		}
 		after.Views = append(after.Views, v)

@@ -83,6 +83,16 @@ func TestLaw(t *testing.T) {
 			want: []string{"drop policy post_select", "drop view related.author", "drop column old", "create view related.author", "create policy post_select"},
 		},
 		{
+			name: "a view over a query is made anew with its query, and the policies that read it with it",
+			old:  "model Post { fields { title Text } actions { get getPost(id) } @permission(roles: [Editor], actions: [get]) }\nrole Editor { domains { \"x\" } }",
+			new:  "model Post { fields { title Text } actions { get getPost(id) } @permission(roles: [Editor], actions: [get]) }\nrole Editor { domains { \"y\" } }",
+			code: "create function functions.helper() returns boolean language sql stable as 'select exists (select from related.caller__roles)';",
+			want: []string{
+				"drop schema functions cascade", "drop policy post_select", "drop view related.caller__roles",
+				"create view related.caller__roles", "create policy post_select", "create function functions.helper",
+			},
+		},
+		{
 			name: "what takes away comes before what adds: a new table has the name of an old constraint",
 			old:  "model Foo { fields { bar Text @unique } }",
 			new:  "model Foo { fields { bar Text } }\nmodel FooBarKey { fields { a Text } }",

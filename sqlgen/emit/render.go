@@ -10,6 +10,11 @@ import (
 // Render gives each object that is replaced as a whole its text, a digest of it and its dependencies. It ends the
 // lowering of a schema: a database without texts is half done.
 func Render(db *pg.Database) {
+	for _, v := range db.Views {
+		if v.IsQuery() {
+			renderView(db, v)
+		}
+	}
 	for _, t := range db.Tables {
 		for _, k := range t.Keepers {
 			k.Text = keeper(t, k)
@@ -48,7 +53,27 @@ func RenderCode(db *pg.Database) {
 				f.Mentions = append(f.Mentions, t.Name)
 			}
 		}
+		for _, v := range db.Views {
+			if v.IsQuery() && strings.Contains(f.Text, v.Name) {
+				f.Mentions = append(f.Mentions, v.Name)
+			}
+		}
 	}
+}
+
+func renderView(db *pg.Database, v *pg.View) {
+	mentioned := pg.Mentions(&pg.Subquery{Query: v.Query})
+	for _, other := range db.Views {
+		if mentioned.Relation(other.Schema, other.Name) {
+			v.Reads = append(v.Reads, other.Name)
+		}
+	}
+	v.Text = written(cat(
+		comment(v.Title), hard,
+		"create view ", pg.Qualified(v.Schema, v.Name), " as", hard,
+		selectClauses(v.Query), ";",
+	))
+	v.Digest = pg.DigestOf(v.Text)
 }
 
 func renderPolicy(db *pg.Database, t *pg.Table, p *pg.Policy) {
@@ -163,6 +188,9 @@ func trigger(t *pg.Table, g *pg.Trigger) string {
 }
 
 func view(v *pg.View) string {
+	if v.IsQuery() {
+		return v.Text
+	}
 	columns := make([]doc, len(v.Columns))
 	for i, c := range v.Columns {
 		columns[i] = pg.Ident(c.Name)

@@ -46,7 +46,7 @@ func (d decider) decideEarly(rules []*schema.Rule) early {
 	var members []pg.Expr // what rules by role alone require
 	for _, r := range rules {
 		if r.Expression == nil {
-			members = append(members, hasRole(r.Roles, d.site))
+			members = append(members, hasRole(r.Roles))
 			continue
 		}
 		result = eitherEarly(result, d.rule(r))
@@ -76,7 +76,7 @@ func (d decider) isAnonymous(e pg.Expr) bool {
 func (d decider) rule(r *schema.Rule) early {
 	result := d.all([]expr.Node{r.Expression})
 	if len(r.Roles) > 0 {
-		member := hasRole(r.Roles, d.site)
+		member := hasRole(r.Roles)
 		result = bothEarly(result, early{holds: member, fails: pg.Negate(member)})
 	}
 	return result

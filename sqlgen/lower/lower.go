@@ -33,6 +33,7 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Tables = append(db.Tables, l.table(m)) // columns, constraints, indexes, triggers
 		db.Views = append(db.Views, l.view(m))
 	}
+	db.Views = append(db.Views, l.roles()...)
 	demands := make([]policies, len(s.Models))
 	for i, m := range s.Models {
 		demands[i] = l.demands(m)

@@ -86,16 +86,11 @@ func walksOf(views []*pg.View, demands []policies) map[string]walk {
 	for table, p := range demands {
 		for _, command := range commands {
 			for _, d := range p[command] {
-				read := walk{}
-				mentioned := pg.Mentions(d.condition)
-				for _, v := range views {
-					if mentioned.Relation(v.Schema, v.Name) {
-						read[table] = append(read[table], v.Name)
-					}
-				}
-				if len(read) == 0 {
+				names := viewsIn(views, d.condition)
+				if names == nil {
 					continue
 				}
+				read := walk{table: names}
 				for _, by := range d.actions {
 					if walks[by.name] == nil {
 						walks[by.name] = walk{}
@@ -106,4 +101,21 @@ func walksOf(views []*pg.View, demands []policies) map[string]walk {
 		}
 	}
 	return walks
+}
+
+// viewsIn returns the names of the views that an expression reads, and of those that they read, each once.
+func viewsIn(views []*pg.View, e pg.Expr) []string {
+	var names []string
+	mentioned := pg.Mentions(e)
+	for _, v := range views {
+		if !mentioned.Relation(v.Schema, v.Name) {
+			continue
+		}
+		names = append(names, v.Name)
+		if v.IsQuery() {
+			names = append(names, viewsIn(views, &pg.Subquery{Query: v.Query})...)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

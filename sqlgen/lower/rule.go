@@ -36,43 +36,7 @@ func (x expression) rule(r *schema.Rule) pg.Expr {
 	if len(r.Roles) == 0 {
 		return holds
 	}
-	return pg.AllOf(holds, hasRole(r.Roles, x.site))
-}
-
-// hasRole tells whether the caller has one of some roles: the verified e-mail is one of a role's, or its part after the
-// last @ is one of a role's domains.
-func hasRole(roles []*schema.Role, at site) pg.Expr {
-	var emails, domains []pg.Expr
-	for _, r := range roles {
-		emails = appendTexts(emails, r.Emails)
-		domains = appendTexts(domains, r.Domains)
-	}
-	email := pg.Fn("lower", pg.Col("identity", "email"))
-	var member []pg.Expr
-	if len(emails) > 0 {
-		member = append(member, &pg.In{Value: email, List: emails})
-	}
-	if len(domains) > 0 {
-		member = append(member, &pg.In{Value: pg.Fn("substring", email, pg.Str("@([^@]*)$")), List: domains})
-	}
-	if len(member) == 0 {
-		return pg.False() // roles without members
-	}
-	return &pg.Exists{Query: &pg.Select{
-		From: pg.Ref(relatedSchema, "identity"),
-		Where: pg.AllOf(
-			pg.Eq(pg.Col("identity", "id"), identityID(at)),
-			pg.Col("identity", "email_verified"),
-			pg.AnyOf(member...),
-		),
-	}}
-}
-
-func appendTexts(list []pg.Expr, texts []string) []pg.Expr {
-	for _, t := range texts {
-		list = append(list, pg.Str(t))
-	}
-	return list
+	return pg.AllOf(holds, hasRole(r.Roles))
 }
 
 // ruleText is the text of an action's rules in the schema.

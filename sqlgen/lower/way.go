@@ -59,7 +59,7 @@ func admissionOf(
 			}
 			condition := x.allHold(alternative)
 			if len(r.Roles) > 0 {
-				condition = pg.AllOf(condition, hasRole(r.Roles, x.site))
+				condition = pg.AllOf(condition, hasRole(r.Roles))
 			}
 			all = append(all, condition)
 			w := wayOf(m, condition)

@@ -182,7 +182,7 @@ func compiledText(t *testing.T, p *sqlgen.Project) []string {
 		}
 	}
 	for _, v := range db.Views {
-		add(fmt.Sprintln(*v))
+		add(fmt.Sprintln(v.Name, v.Table, v.Columns, v.Text))
 	}
 	for _, f := range db.Functions {
 		add(f.Text)

@@ -208,13 +208,16 @@ func alignViews(ctx context.Context, tx pgx.Tx, installed, wanted record) error 
 	if same {
 		return nil
 	}
-	// Policies depend on views. A release does not keep their texts, but the catalog does.
+	// Policies depend on views, and views over queries on others. A release does not keep their texts, but the catalog does.
 	policies, err := readPolicies(ctx, tx)
 	if err != nil {
 		return err
 	}
+	if err := readQueries(ctx, tx, new.Views); err != nil {
+		return err
+	}
 	plan := &diff.Plan{}
-	for _, v := range new.Views {
+	for _, v := range slices.Backward(new.Views) { // a view over a query comes behind those that it reads
 		plan.Steps = append(plan.Steps, &diff.Step{Change: diff.DropView{View: v}})
 	}
 	for _, v := range new.Views {
@@ -254,4 +257,21 @@ func readPolicies(ctx context.Context, tx pgx.Tx) ([]policyText, error) {
 		return nil, err
 	}
 	return pgx.CollectRows(rows, pgx.RowToStructByPos[policyText])
+}
+
+// readQueries gives the views over queries the statements that make them.
+func readQueries(ctx context.Context, tx pgx.Tx, views []*pg.View) error {
+	for _, v := range views {
+		if !v.IsQuery() {
+			continue
+		}
+		err := tx.QueryRow(ctx, `
+			select format('create view %I.%I as %s', schemaname, viewname, definition)
+			from pg_views
+			where schemaname = $1 and viewname = $2`, v.Schema, v.Name).Scan(&v.Text)
+		if err != nil {
+			return fmt.Errorf("read the query of view %s: %w", pg.Qualified(v.Schema, v.Name), err)
+		}
+	}
+	return nil
 }

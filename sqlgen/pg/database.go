@@ -230,13 +230,22 @@ type Grant struct {
 	Role      string   `json:"role"`
 }
 
-// View is a view over one table, row for row.
+// View is a view over one table, row for row, or over what a query of such views finds.
 type View struct {
 	Schema  string       `json:"schema"`
 	Name    string       `json:"name"`
-	Table   string       `json:"table"` // in schema app
-	Columns []ViewColumn `json:"columns"`
+	Table   string       `json:"table,omitempty"`   // in schema app; empty for a view over a query
+	Columns []ViewColumn `json:"columns,omitempty"` // of a view over a table
+
+	Title  string   `json:"title,omitempty"` // of a view over a query, the line above it: the roles of the caller
+	Query  *Select  `json:"-"`               // nil for a view over a table
+	Reads  []string `json:"reads,omitempty"` // the views that the query reads, which come before this one
+	Text   string   `json:"-"`               // the statement that makes a view over a query
+	Digest string   `json:"digest,omitempty"`
 }
+
+// IsQuery tells whether the view shows what a query finds.
+func (v *View) IsQuery() bool { return v.Table == "" }
 
 // ViewColumn is a column of a view, and the value that it shows.
 type ViewColumn struct {

@@ -9,7 +9,7 @@ import (
 // declare enters every declaration under its name. Of two with one name, the
 // first is kept; the other is reported and not looked into.
 func (c *checker) declare() {
-	var tables, paths clashes
+	var tables, roles, paths clashes
 	tables.add(SnakeForm(identityName), identityName, syntax.Span{})
 	for _, f := range c.files {
 		if f.Incomplete() {
@@ -26,7 +26,7 @@ func (c *checker) declare() {
 			case *syntax.Message:
 				c.declareMessage(d)
 			case *syntax.Role:
-				c.declareRole(d)
+				c.declareRole(d, &roles)
 			case *syntax.API:
 				c.declareAPI(d, &paths)
 			case *syntax.Later:
@@ -88,14 +88,20 @@ func (c *checker) checkTable(name *syntax.Ident, tables *clashes) {
 	if !isTypeName(name.Name) {
 		return
 	}
-	snake := SnakeForm(name.Name)
 	if isReservedVariable(name.Name) {
 		c.report(ReservedName, name.Span(), reservedVariable(name.Name, Variable(name.Name)))
 	}
-	if len(snake) > maxTableName {
-		c.report(NameTooLong, name.Span(), nameTooLong(name.Name, snake, maxTableName))
+	c.checkSnakeForm(name, maxTableName, tables)
+}
+
+// checkSnakeForm checks the snake form of a name, which the database uses: it has at most some bytes, and no other of its
+// kind has it.
+func (c *checker) checkSnakeForm(name *syntax.Ident, most int, taken *clashes) {
+	snake := SnakeForm(name.Name)
+	if len(snake) > most {
+		c.report(NameTooLong, name.Span(), nameTooLong(name.Name, snake, most))
 	}
-	if earlier, found := tables.add(snake, name.Name, name.Span()); found {
+	if earlier, found := taken.add(snake, name.Name, name.Span()); found {
 		c.report(NameClash, name.Span(), nameClash(name.Name, earlier.name, snake), clashNotes(earlier)...)
 	}
 }
@@ -155,12 +161,13 @@ func (c *checker) declareMessage(d *syntax.Message) {
 	c.schema.Messages = append(c.schema.Messages, m)
 }
 
-// declareRole enters a role and its members.
-func (c *checker) declareRole(d *syntax.Role) {
+// declareRole enters a role and its members. Generated SQL has a column for each role.
+func (c *checker) declareRole(d *syntax.Role, roles *clashes) {
 	if earlier := c.roles[d.Name.Name]; earlier != nil {
 		c.report(DuplicateRole, d.Name.Span(), duplicateRole(d.Name.Name), note(earlier.Span, declaredHere(d.Name.Name)))
 		return
 	}
+	c.checkSnakeForm(d.Name, maxTableName, roles)
 	r := &Role{Name: d.Name.Name, Doc: text(d.Doc), Span: d.Name.Span()}
 	for _, b := range d.Blocks {
 		for _, member := range b.Members {
