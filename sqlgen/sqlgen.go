@@ -14,6 +14,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/code"
 	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/lower"
+	"github.com/sternpost/sternpost/sqlgen/parallel"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/publish"
 	"github.com/sternpost/sternpost/sqlgen/schema"
@@ -45,9 +46,11 @@ func Compile(p *Project) (*Compiled, syntax.Errors) {
 		return nil, errs.Sorted()
 	}
 	db, manifest := lower.Schema(checked, p.source()) // schema → tables, policies, functions; cannot fail
-	publish.Complete(manifest, checked)               // schema → requests, answers and rules, as clients are told of them
 	db.Code = p.code()                                // custom code → as it is
-	emit.RenderCode(db)
+	parallel.Do(
+		func() { emit.Render(db) },                     // policies, triggers, functions and code → their texts
+		func() { publish.Complete(manifest, checked) }, // schema → requests, answers and rules, as clients are told of them
+	)
 	return &Compiled{checked, db, manifest, errs}, errs
 }
 

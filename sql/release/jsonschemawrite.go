@@ -49,7 +49,7 @@ func ObjectOf(properties Properties) *JSONSchema {
 // With sets a keyword, in its place if it exists, else at the end. It returns the schema.
 // The value is converted to JSON now: after a change to a schema within it, set it again.
 func (s *JSONSchema) With(keyword string, value any) *JSONSchema {
-	text, err := json.Marshal(value)
+	text, err := writeValue(value)
 	if err != nil {
 		panic(fmt.Sprintf("release: write the keyword %s: %v", keyword, err))
 	}
@@ -59,10 +59,74 @@ func (s *JSONSchema) With(keyword string, value any) *JSONSchema {
 	} else {
 		s.Keywords = append(s.Keywords, k)
 	}
+	if s.copyKeyword(keyword, value) {
+		return s
+	}
 	if err := s.readKeyword(k); err != nil {
 		panic(fmt.Sprintf("release: write the keyword %s as %s: %v", keyword, text, err))
 	}
 	return s
+}
+
+// writeValue writes the value of a keyword. Schemas are JSON already, so they are not read again.
+func writeValue(value any) (json.RawMessage, error) {
+	switch value := value.(type) {
+	case Properties:
+		return value.MarshalJSON()
+	case *JSONSchema:
+		return value.MarshalJSON()
+	}
+	return json.Marshal(value)
+}
+
+// copyKeyword does what readKeyword does, for values that need not be read from their JSON. It tells whether the value
+// is one.
+func (s *JSONSchema) copyKeyword(keyword string, value any) bool {
+	switch value := value.(type) {
+	case Properties:
+		switch keyword {
+		case "properties":
+			s.Properties = append(Properties{}, value.clone()...)
+			return true
+		case "dependentSchemas":
+			s.Dependent = append(Properties{}, value.clone()...)
+			return true
+		}
+	case *JSONSchema:
+		if keyword == "items" {
+			s.Items = value.clone()
+			return true
+		}
+	}
+	return false
+}
+
+// clone copies a schema with all schemas within it.
+func (s *JSONSchema) clone() *JSONSchema {
+	if s == nil {
+		return nil
+	}
+	c := *s
+	c.Keywords, c.Types, c.Enum, c.Required = slices.Clone(s.Keywords), slices.Clone(s.Types), slices.Clone(s.Enum), slices.Clone(s.Required)
+	c.Properties, c.Dependent, c.Items = s.Properties.clone(), s.Dependent.clone(), s.Items.clone()
+	c.AnyOf, c.OneOf, c.AllOf = clones(s.AnyOf), clones(s.OneOf), clones(s.AllOf)
+	return &c
+}
+
+func (p Properties) clone() Properties {
+	c := slices.Clone(p)
+	for i := range c {
+		c[i].Schema = c[i].Schema.clone()
+	}
+	return c
+}
+
+func clones(list []*JSONSchema) []*JSONSchema {
+	c := slices.Clone(list)
+	for i := range c {
+		c[i] = c[i].clone()
+	}
+	return c
 }
 
 // Described puts a description above the existing one, and returns the schema. An empty

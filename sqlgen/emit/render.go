@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/parallel"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
@@ -15,32 +16,34 @@ func Render(db *pg.Database) {
 			renderView(db, v)
 		}
 	}
-	for _, t := range db.Tables {
-		for _, k := range t.Keepers {
-			k.Text = keeper(t, k)
-			k.Digest = pg.DigestOf(k.Text)
-		}
-		if t.Guard != nil {
-			t.Guard.Text = guard(t, t.Guard)
-			t.Guard.Digest = pg.DigestOf(t.Guard.Text)
-		}
-		if t.Tester != nil {
-			t.Tester.Text = tester(t, t.Tester)
-			t.Tester.Digest = pg.DigestOf(t.Tester.Text)
-		}
-		for _, g := range t.Triggers {
-			g.Text = trigger(t, g)
-			g.Digest = pg.DigestOf(trigger(&pg.Table{Schema: t.Schema}, g)) // it follows its table through renames
-		}
-		for _, p := range t.Policies {
-			renderPolicy(db, t, p)
-		}
-	}
-	for _, f := range db.Functions {
+	parallel.Each(db.Tables, func(t *pg.Table) { renderTable(db, t) })
+	parallel.Each(db.Functions, func(f *pg.Function) {
 		f.Text = function(f)
 		f.Digest = pg.DigestOf(f.Text, f.Title, f.Comment)
-	}
+	})
 	RenderCode(db)
+}
+
+func renderTable(db *pg.Database, t *pg.Table) {
+	for _, k := range t.Keepers {
+		k.Text = keeper(t, k)
+		k.Digest = pg.DigestOf(k.Text)
+	}
+	if t.Guard != nil {
+		t.Guard.Text = guard(t, t.Guard)
+		t.Guard.Digest = pg.DigestOf(t.Guard.Text)
+	}
+	if t.Tester != nil {
+		t.Tester.Text = tester(t, t.Tester)
+		t.Tester.Digest = pg.DigestOf(t.Tester.Text)
+	}
+	for _, g := range t.Triggers {
+		g.Text = trigger(t, g)
+		g.Digest = pg.DigestOf(trigger(&pg.Table{Schema: t.Schema}, g)) // it follows its table through renames
+	}
+	for _, p := range t.Policies {
+		renderPolicy(db, t, p)
+	}
 }
 
 // RenderCode does so for the project's own SQL.

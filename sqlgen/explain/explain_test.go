@@ -87,6 +87,7 @@ func tables(t *testing.T, archive *txtar.Archive, rows string) *pgx.Conn {
 	}
 	db := pgtest.New(t, pgtest.Options{})
 	lowered, manifest := lower.Schema(bare, "schema.stern")
+	emit.Render(lowered)
 	publish.Complete(manifest, bare)
 	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatal(err)

@@ -176,7 +176,7 @@ func installWithCode(t *testing.T, db *pgtest.DB, s *schema.Schema, text string)
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
 	lowered.Code = []*pg.CodeFile{{Name: "functions/churn.sql", Text: churn}}
-	emit.RenderCode(lowered)
+	emit.Render(lowered)
 	Publish(manifest, s)
 	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatalf("%v\n%s", err, text)

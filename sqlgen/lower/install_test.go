@@ -17,6 +17,7 @@ var Publish func(*release.Manifest, *schema.Schema)
 func mustInstall(t testing.TB, db *pgtest.DB, s *schema.Schema, text string) *release.Manifest {
 	t.Helper()
 	lowered, manifest := Schema(s, "test.stern")
+	emit.Render(lowered)
 	Publish(manifest, s)
 	if _, err := install.Install(t.Context(), db.Owner(t), &emit.Release{Database: lowered, Manifest: manifest.Text()}); err != nil {
 		t.Fatalf("%v\n%s", err, text)

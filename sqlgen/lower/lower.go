@@ -2,7 +2,6 @@ package lower
 
 import (
 	"github.com/sternpost/sternpost/sql/release"
-	"github.com/sternpost/sternpost/sqlgen/emit"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -15,8 +14,8 @@ const (
 	codeSchema    = "functions"
 )
 
-// Schema lowers a checked schema to a database, and describes how a server calls its functions. source names the files
-// it was read from.
+// Schema lowers a checked schema to a database without texts, which emit.Render adds, and describes how a server calls its
+// functions. source names the files it was read from.
 func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	l := &lowering{schema: s, names: pg.NewNames(), functions: pg.NewNames()}
 	db := &pg.Database{Source: source}
@@ -51,7 +50,6 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 	for i, m := range s.Models {
 		l.secure(db.Tables[i], m, demands[i]) // policies and grants, for the actions that reach the table
 	}
-	emit.Render(db) // policies, triggers and functions → their texts
 	return db, l.manifest()
 }
 
