@@ -117,7 +117,11 @@ func install(ctx context.Context, conn *pgx.Conn, r *emit.Release, options Optio
 	defer tx.Rollback(context.WithoutCancel(ctx))
 
 	wanted := OverPlatform(r)
-	installed, old, err := newest(ctx, tx)
+	installed, err := newest(ctx, tx)
+	if err != nil {
+		return Outcome{}, err
+	}
+	old, err := installed.left(wanted.Database)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -195,31 +199,47 @@ type installedRelease struct {
 	manifest, description []byte
 }
 
-// newest reads the newest release under a lock, so that two installations follow each other, and the database it left;
-// nil without one.
-func newest(ctx context.Context, tx pgx.Tx) (installedRelease, *pg.Database, error) {
+// newest reads the newest release under a lock, so that two installations follow each other; number 0 means none.
+func newest(ctx context.Context, tx pgx.Tx) (installedRelease, error) {
 	var r installedRelease
 	if _, err := tx.Exec(ctx, "lock table platform.release in share row exclusive mode"); err != nil {
-		return r, nil, fmt.Errorf("lock the releases: %w", err)
+		return r, fmt.Errorf("lock the releases: %w", err)
 	}
 	err := tx.QueryRow(ctx,
 		"select number, manifest::text, description::text from platform.release order by number desc limit 1",
 	).Scan(&r.number, &r.manifest, &r.description)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return r, nil, nil
+		return r, nil
 	}
 	if err != nil {
-		return r, nil, fmt.Errorf("read the installed release: %w", err)
+		return r, fmt.Errorf("read the installed release: %w", err)
 	}
-	old, err := pg.ReadDescription(r.description)
+	return r, nil
+}
+
+// left returns the database that the release left; nil without a release. Most installations change nothing: then that
+// is the wanted one, and its description need not be read.
+func (r installedRelease) left(wanted *pg.Database) (*pg.Database, error) {
+	if r.number > 0 && bytes.Equal(r.description, wanted.Description()) {
+		return wanted, nil
+	}
+	return r.database()
+}
+
+// database reads the database that the release left; nil without a release.
+func (r installedRelease) database() (*pg.Database, error) {
+	if r.number == 0 {
+		return nil, nil
+	}
+	db, err := pg.ReadDescription(r.description)
 	if errors.Is(err, pg.ErrDescriptionFormat) {
-		return r, nil, fmt.Errorf("release %d was installed by another version of Sternpost: %w. "+
+		return nil, fmt.Errorf("release %d was installed by another version of Sternpost: %w. "+
 			"In development, start over with an empty database: sternpost reset", r.number, err)
 	}
 	if err != nil {
-		return r, nil, fmt.Errorf("release %d: %w", r.number, err)
+		return nil, fmt.Errorf("release %d: %w", r.number, err)
 	}
-	return r, old, nil
+	return db, nil
 }
 
 // run runs the statements of a plan: the generated ones in as few round trips as possible, each file of custom code by

@@ -22,7 +22,11 @@ func Roles(ctx context.Context, conn *pgx.Conn, logins []string) (release int64,
 		return 0, err
 	}
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		installed, db, err := newest(ctx, tx)
+		installed, err := newest(ctx, tx)
+		if err != nil {
+			return err
+		}
+		db, err := installed.database()
 		if err != nil || db == nil {
 			return err
 		}

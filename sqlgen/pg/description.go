@@ -38,15 +38,14 @@ func (d *Database) Description() []byte {
 // ReadDescription reads what Description has written.
 func ReadDescription(text []byte) (*Database, error) {
 	d := described{Database: &Database{}}
-	if err := json.Unmarshal(text, &struct {
-		Format *int `json:"format"`
-	}{&d.Format}); err != nil {
+	err := json.Unmarshal(text, &d)
+	var malformed *json.SyntaxError
+	switch {
+	case errors.As(err, &malformed):
 		return nil, fmt.Errorf("read a description: %w", err)
-	}
-	if d.Format != descriptionFormat {
+	case d.Format != descriptionFormat: // then the rest may not fit
 		return nil, ErrDescriptionFormat
-	}
-	if err := json.Unmarshal(text, &d); err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("read a description: %w", err)
 	}
 	return d.Database, nil
