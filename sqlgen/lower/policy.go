@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 
@@ -24,13 +25,16 @@ func (l *lowering) demands(m *schema.Model) policies {
 			continue // an action without branch is refused
 		}
 		decided := policyRule(m, a.Rules)
+		if a.Kind != schema.List {
+			decided = plannedOnce(m.Table, decided)
+		}
 		switch a.Kind {
 		case schema.Get, schema.List:
 			p.judge(pg.ForSelect, a, decided)
 		case schema.Create:
 			if written := writtenBy(a); written != nil {
 				p.add(pg.ForSelect, demander{a.Name, a.Kind}, ruleText(a.Rules)+" of "+a.Name+", where the caller is as before it wrote",
-					policyRuleBefore(m, a.Rules, written))
+					plannedOnce(m.Table, policyRuleBefore(m, a.Rules, written)))
 			} else {
 				p.judge(pg.ForSelect, a, decided)
 			}
@@ -119,10 +123,41 @@ func (p policies) knows(command pg.Command, a *schema.Action) bool {
 	})
 }
 
+// plannedOnce returns the condition of a policy of a table for an action that finds one row. For an exists that depends
+// on the row, Postgres makes two plans: one that is run for each row, and one that reads what holds for all rows first.
+// Every call locks and checks the tables of both, and a list profits from the second. To find one row, Postgres may read
+// all that leads to the caller there, so these actions do without: an exists with an offset has the first plan only.
+func plannedOnce(table string, condition pg.Expr) pg.Expr {
+	each := func(list []pg.Expr) []pg.Expr {
+		planned := make([]pg.Expr, len(list))
+		for i, e := range list {
+			planned[i] = plannedOnce(table, e)
+		}
+		return planned
+	}
+	switch e := condition.(type) {
+	case *pg.And:
+		return &pg.And{Operands: each(e.Operands)}
+	case *pg.Or:
+		return &pg.Or{Operands: each(e.Operands)}
+	case *pg.Not:
+		return &pg.Not{Operand: plannedOnce(table, e.Operand)}
+	case *pg.Is:
+		return &pg.Is{Value: plannedOnce(table, e.Value), Test: e.Test}
+	case *pg.Exists:
+		if pg.Mentions(e).Table(table) {
+			query := *e.Query
+			query.Offset = pg.Lit("0")
+			return &pg.Exists{Query: &query}
+		}
+	}
+	return condition
+}
+
 // add puts an action beside those with the same demand.
 func (p policies) add(command pg.Command, by demander, reason string, condition pg.Expr) {
 	for _, d := range p[command] {
-		if d.reason == reason {
+		if d.reason == reason && reflect.DeepEqual(d.condition, condition) {
 			d.actions = append(d.actions, by)
 			return
 		}
