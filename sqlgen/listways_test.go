@@ -2,12 +2,15 @@ package sqlgen_test
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/integration/calls"
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/server/input"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -214,6 +217,73 @@ func TestRowsTouched(t *testing.T) {
 	}
 	t.Run("crews", func(t *testing.T) { countRowsOfCrews(t, a, conn) })
 	t.Run("pages of crews", func(t *testing.T) { walkCrews(t, a, conn) })
+	t.Run("the page about lists", func(t *testing.T) { compareListsPage(t, a, conn) })
+}
+
+// lateRows gives the last 150 tasks crews of their own, and a caller who is a member of those.
+const lateRows = `
+	set session_replication_role = replica;
+	insert into app.identity (id) values ('late');
+	insert into app.worker (id, identity_id, division_id, regions) values ('late', 'late', 'none', '{}');
+	insert into app.team (id, name) select 'late' || n, 'team' from generate_series(0, 149) as n;
+	insert into app.member (team_id, identity_id, worker_id) select 'late' || n, 'late', 'late' from generate_series(0, 149) as n;
+	update app.task set crew_id = 'late' || substr(id, 2) where id in (select 't' || n from generate_series(0, 149) as n);
+	analyze;
+	reset session_replication_role;
+`
+
+// compareListsPage compares the figures on the page about lists with the rows that Postgres touches. They are those of one
+// major version; another one may touch half as many or twice as many.
+func compareListsPage(t *testing.T, a *app, conn *pgx.Conn) {
+	const page = "../integration/guide/how-to/lists.md"
+	if _, err := conn.Exec(t.Context(), lateRows); err != nil {
+		t.Fatal(err)
+	}
+	text := readFile(t, page)
+	near := 2.0
+	if conn.PgConn().ParameterStatus("server_version")[:2] == "15" {
+		near = 1.1
+	}
+	action := a.action(t, "listCrewByTime")
+	compared := 0
+	row := regexp.MustCompile(`(?m)^\| ([\d,]+ teams\b[^|]*) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \|$`)
+	now := row.ReplaceAllStringFunc(text, func(line string) string {
+		cells := row.FindStringSubmatch(line)
+		teams, _, _ := strings.Cut(strings.ReplaceAll(cells[1], ",", ""), " ")
+		caller := "in" + teams
+		if strings.Contains(cells[1], "last") {
+			caller = "late"
+		}
+		rewritten := "| " + cells[1] + " |"
+		for i, where := range []string{``, `"isDone":{"equals":true}`, `"title":{"equals":"title 7"}`} {
+			in, err := a.readers[action.Name].Read([]byte(`{"where":{` + where + `},"first":20}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			functions := functionsFor(action, in)
+			got, _ := rowsReadBy(t, conn, functions[len(functions)-1], string(in.JSON), caller)
+			said, err := strconv.Atoi(strings.ReplaceAll(cells[2+i], ",", ""))
+			if ratio := float64(got) / float64(said); err != nil || ratio > near || ratio < 1/near {
+				rewritten += fmt.Sprintf(" %s |", thousands(got))
+			} else {
+				rewritten += " " + cells[2+i] + " |"
+			}
+			compared++
+		}
+		return rewritten
+	})
+	if compared != 18 {
+		t.Errorf("%s has %d figures", page, compared)
+	}
+	casetest.File(t, page, now)
+}
+
+// thousands writes a number with commas.
+func thousands(n int) string {
+	if n < 1000 {
+		return strconv.Itoa(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
 // functionsFor are the functions that answer a request: that for any filter, and the form that
