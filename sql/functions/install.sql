@@ -75,6 +75,9 @@
 {{ template "serving_notes.sql" . }}
 
 {{ template "take_turn.sql" . }}
+{{ template "share_turn.sql" . }}
+{{ template "share_row.sql" . }}
+{{ template "tg_take_turn.sql" . }}
 
 {{ template "answer_find.sql" . }}
 {{ template "answer_claim.sql" . }}

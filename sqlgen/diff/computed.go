@@ -160,9 +160,9 @@ func asText(told any) string {
 // touchTrigger is the trigger that sets updated_at.
 const touchTrigger = "_100_touch"
 
-// isKeeping tells whether a trigger keeps columns or guards them.
+// isKeeping tells whether a trigger keeps columns or guards them, or takes turns for that.
 func isKeeping(t *pg.Trigger) bool {
-	return strings.HasPrefix(t.Name, "_400_keep_") || strings.HasPrefix(t.Name, "_050_guard_")
+	return strings.HasPrefix(t.Name, "_010_turn_") || strings.HasPrefix(t.Name, "_400_keep_") || strings.HasPrefix(t.Name, "_050_guard_")
 }
 
 // isOff tells whether a trigger has been dropped for the time of the change.

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -35,6 +36,12 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	}
 	for i := range moves {
 		declared += fmt.Sprintf("  __by_%d numeric[];\n", i+1)
+	}
+	if len(k.Locks) > 0 {
+		steps = append([]string{locks(t, k)}, steps...)
+		for i := range k.Locks {
+			declared += fmt.Sprintf("  __held_%d text[];\n", i+1)
+		}
 	}
 	if k.Event != "truncate" && len(k.Steps) > 1 {
 		rows := "new_rows"
@@ -71,8 +78,13 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		if s.IsBack { // two that shared a row would wait for each other to write it
 			strength = "for no key update"
 		}
+		among := "(__ids)"
+		if k.Event == "update" && !slices.Equal(s.Watched, []string{s.Link}) {
+			// A row that still leads to the same one is found by the statements that change that one, and is locked.
+			among = "(array(\n" + indented(changedKeys(t, k, s.Key, []string{s.Link}), 2) + "\n))"
+		}
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
-			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any (__ids))\norder by " + alias + ".id " + strength + ";"
+			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any " + among + ")\norder by " + alias + ".id " + strength + ";"
 	}
 	if s.Through != "" {
 		// A statement that changes how rows of Table lead there has locked it too.
@@ -86,16 +98,6 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	}
 	parts := []string{lock}
 	find := ids(t, k, s)
-	var names []string
-	for _, c := range s.Moved {
-		names = append(names, c.Column)
-	}
-	for _, c := range s.Extremes {
-		names = append(names, c.Column)
-	}
-	for _, c := range s.Read {
-		names = append(names, c.Column)
-	}
 	switch {
 	case movesOnly(s):
 		find = differences(t, k, s, "__ids")
@@ -109,30 +111,119 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 	if len(s.Read) > 0 || !comparesOnly {
 		parts = append(parts, reading(t, k, s, found))
 	}
-	return indented(`-- `+s.Table+`: `+strings.Join(names, ", ")+`
+	return indented(`-- `+s.Table+`: `+strings.Join(s.Columns(), ", ")+`
 `+find+`
 if cardinality(__ids) > 0 then
 `+indented(strings.Join(parts, "\n"), 2)+`
 end if;`, 2)
 }
 
+// locks locks the rows that all steps concern, before the first one writes: table after table, and the rows of each in
+// the order of their ids.
+func locks(t *pg.Table, k *pg.Keeper) string {
+	held := map[string]string{}
+	var parts []string
+	for i, lock := range k.Locks {
+		variable := fmt.Sprintf("__held_%d", i+1)
+		var ways []string
+		for _, w := range lock.Ways {
+			ways = append(ways, way(t, k, lock, w, held[w.From]))
+		}
+		found := strings.Join(ways, "\nunion\n")
+		if !lock.IsHeld {
+			name, strength := pg.Ident(lock.Table), "for no key update"
+			if lock.Shares {
+				strength = "for share"
+			}
+			found = "select " + name + ".id\nfrom " + pg.Qualified(t.Schema, lock.Table) + "\nwhere " + name + ".id = any (array(\n" +
+				indented(found, 2) + "\n))\norder by " + name + ".id\n" + strength
+		}
+		parts = append(parts, variable+" := array(\n"+indented(found, 2)+"\n);")
+		held[lock.Table] = variable
+	}
+	text := strings.Join(parts, "\n")
+	switch {
+	case k.IfSeveral:
+		text = "if (" + concerned(t, k) + ") > 1 then\n" + indented(text, 2) + "\nend if;"
+	case k.Event == "update":
+		text = "if (" + concerned(t, k) + ") > 0 then\n" + indented(text, 2) + "\nend if;"
+	}
+	return indented("-- All rows are locked before any is written, in the one order of the tables.\n"+text, 2)
+}
+
+// way finds the ids of rows of a table to which a way leads; held is the variable with the ids of the rows where it
+// begins.
+func way(t *pg.Table, k *pg.Keeper, lock *pg.Lock, w *pg.Way, held string) string {
+	keys, of := "", pg.Qualified(t.Schema, w.From)
+	switch {
+	case w.IsChanged:
+		keys = changedKeys(t, k, w.Key, w.Watched)
+	case w.IsMoved:
+		keys = "select linking." + pg.Ident(w.Key) + " from " + of + " as linking where linking.id = any (array(\n" + indented(changedKeys(t, k, "id", w.Watched), 2) + "\n))"
+	case w.Key != "id":
+		keys = "select linking." + pg.Ident(w.Key) + " from " + of + " as linking where linking.id = any (" + held + ")"
+	}
+	if w.Match == "id" {
+		return keys
+	}
+	among := held
+	if keys != "" {
+		among = "array(\n" + indented(keys, 2) + "\n)"
+	}
+	return "select linking.id from " + pg.Qualified(t.Schema, lock.Table) + " as linking where linking." + pg.Ident(w.Match) + " = any (" + among + ")"
+}
+
+// concerned counts the rows with a change that any step watches. A row that the statement moves counts twice.
+func concerned(t *pg.Table, k *pg.Keeper) string {
+	switch k.Event {
+	case "insert":
+		return "select count(*) from new_rows"
+	case "delete":
+		return "select count(*) from old_rows"
+	}
+	name := pg.Ident(t.Name)
+	keys, watched := []string{name + ".id"}, []string{}
+	add := func(list *[]string, column string) {
+		if column = name + "." + pg.Ident(column); !slices.Contains(keys, column) && !slices.Contains(*list, column) {
+			*list = append(*list, column)
+		}
+	}
+	for _, s := range k.Steps {
+		if s, ok := s.(*pg.Keep); ok {
+			add(&keys, s.Key)
+		}
+	}
+	for _, s := range k.Steps {
+		if s, ok := s.(*pg.Keep); ok {
+			for _, w := range s.Watched {
+				add(&watched, w)
+			}
+		}
+	}
+	rows := changed(t, k, func(string) []string { return append(slices.Clone(keys), watched...) })
+	return "\n  select count(distinct (" + strings.ReplaceAll(strings.Join(keys, ", "), name+".", "changed.") + "))\n  from (\n" + indented(rows, 4) + "\n  ) as changed\n"
+}
+
 // ids finds the keys of rows with a change that a step watches.
 func ids(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
-	return `__ids := array(
-  select distinct changed.key
-  from (
+	return "__ids := array(\n" + indented(changedKeys(t, k, s.Key, s.Watched), 2) + "\n);"
+}
+
+// changedKeys selects the values of a column of rows with a change in any of the watched ones.
+func changedKeys(t *pg.Table, k *pg.Keeper, key string, watched []string) string {
+	return `select distinct changed.key
+from (
 ` + indented(changed(t, k, func(sign string) []string {
-		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
-		for _, w := range s.Watched {
-			if w != s.Key && k.Event == "update" {
+		list := []string{pg.Ident(t.Name) + "." + pg.Ident(key) + " as key"}
+		for _, w := range watched {
+			if w != key && k.Event == "update" {
 				list = append(list, pg.Ident(t.Name)+"."+pg.Ident(w))
 			}
 		}
 		return list
-	}), 4) + `
-  ) as changed
-  where changed.key is not null
-);`
+	}), 2) + `
+) as changed
+where changed.key is not null`
 }
 
 // changed selects the rows of a statement, each under the name of its table. For an update these are the rows whose

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/emit"
@@ -82,12 +83,10 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 		l.guard(t, own)
 	}
 	for _, event := range []string{"insert", "update", "delete", "truncate"} {
-		k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
-		for _, p := range l.parts {
-			l.keepPart(k, m, p)
-			if p.other() == m || p.owner == m && (p.kind == copied || p.across != nil) {
-				k.Columns = append(k.Columns, p.title)
-			}
+		k := l.keeper(m, event)
+		if event != "truncate" {
+			l.takeTurns(t, m, k)
+			l.orderLocks(k, m)
 		}
 		if len(k.Steps) == 0 {
 			continue
@@ -104,6 +103,35 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 		}
 		t.Triggers = append(t.Triggers, g)
 	}
+}
+
+// keeper returns the trigger function of a model's table for an event. Its steps are in the order in which they lock
+// rows of other tables.
+func (l *lowering) keeper(m *schema.Model, event string) *pg.Keeper {
+	k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
+	for _, p := range l.parts {
+		l.keepPart(k, m, p)
+		if p.other() == m || p.owner == m && (p.kind == copied || p.across != nil) {
+			k.Columns = append(k.Columns, p.title)
+		}
+	}
+	slices.SortStableFunc(k.Steps, func(a, b pg.KeeperStep) int { return cmp.Compare(l.rankOfStep(m, a), l.rankOfStep(m, b)) })
+	return k
+}
+
+// rankOfStep is the place of the table that a step writes. Steps that read for the changed rows come first: the values of
+// others may depend on theirs.
+func (l *lowering) rankOfStep(m *schema.Model, s pg.KeeperStep) int {
+	switch s := s.(type) {
+	case *pg.Keep:
+		if readsForItself(s.Table == m.Table, s) {
+			return -1
+		}
+		return l.rank(l.modelOf(s.Table))
+	case *pg.Restart:
+		return l.rank(l.modelOf(s.Table))
+	}
+	panic("no such step")
 }
 
 // leadsTo tells whether a change of one model's rows makes keepers write rows of another.
@@ -191,11 +219,7 @@ func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 	} else {
 		k.Steps = append(k.Steps, step)
 	}
-	for _, w := range watched {
-		if !slices.Contains(step.Watched, w) {
-			step.Watched = append(step.Watched, w)
-		}
-	}
+	step.Watched = union(step.Watched, watched)
 	return step
 }
 

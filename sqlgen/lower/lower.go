@@ -69,6 +69,7 @@ type lowering struct {
 	parts      []*part                     // each behind those that it is made of
 	partKeys   map[string]*part            // parts by their keys
 	partNames  map[*schema.Model]*pg.Names // names of the parts' columns
+	ranks      map[*schema.Model]int       // the order in which keepers lock rows of several tables; nil until it is asked for
 	calculated map[*schema.Field]bool      // fields whose values come from arithmetic
 	feedsLate  map[*schema.Model]bool      // models whose rows late rules depend on
 

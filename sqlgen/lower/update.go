@@ -30,6 +30,7 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 			Value:  b.writtenValue(w, values, 0, inFunction).or(pg.Col(b.table, w.field.Column)),
 		})
 	}
+	l.shareLinked(b, values)
 	b.step("", update)
 	b.missing(isNoRow(result), where)
 	b.testsNow(l)

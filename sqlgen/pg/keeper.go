@@ -6,8 +6,11 @@ type Keeper struct {
 	Event   string       `json:"-"`    // insert, update, delete or truncate
 	Columns []string     `json:"-"`    // the columns that it keeps, for its comment: net of Invoice
 	Steps   []KeeperStep `json:"-"`
+	Locks   []*Lock      `json:"-"` // the rows that are locked before the first step, in this order; nil if each step may lock its own
 	Text    string       `json:"-"` // the statement that makes it
 	Digest  string       `json:"digest"`
+
+	IfSeveral bool `json:"-"` // whether the locks are needed only by a statement that concerns several rows, or moves one
 }
 
 // KeeperStep is a *Keep or *Restart.
@@ -28,6 +31,39 @@ type Keep struct {
 	Moved    []Moved      // sums and counts, which move by the amounts of new rows and of rows that are gone
 	Extremes []Extreme    // least and greatest values
 	Read     []Assignment // columns that are read anew
+}
+
+// Columns returns the columns that a step writes.
+func (k *Keep) Columns() []string {
+	var columns []string
+	for _, c := range k.Moved {
+		columns = append(columns, c.Column)
+	}
+	for _, c := range k.Extremes {
+		columns = append(columns, c.Column)
+	}
+	for _, c := range k.Read {
+		columns = append(columns, c.Column)
+	}
+	return columns
+}
+
+// Lock is the rows of a table that the steps of a keeper, and the keepers that they call, read or write.
+type Lock struct {
+	Table  string
+	IsHeld bool // whether the statement itself has locked them
+	Shares bool // whether they are only read
+	Ways   []*Way
+}
+
+// Way is how rows lead to rows of another table: a column of both has the same value.
+type Way struct {
+	From      string   // the table whose rows are found before
+	Key       string   // its column
+	Match     string   // the column of the other table
+	IsChanged bool     // whether these are the rows that the statement changed, as they were and as they are
+	IsMoved   bool     // whether these are the rows that the statement changed, as they are
+	Watched   []string // for both: the columns whose changes matter
 }
 
 // Moved is a column that moves by the difference.

@@ -1,0 +1,252 @@
+package lower
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// Keepers of two statements never wait for each other in a circle if both lock rows of several tables in one order of
+// the tables, and rows of one table in the order of their ids. The order of the tables is that of the dependencies: a
+// table comes before those whose rows are made of its rows.
+//
+// The first step of a keeper calls the keepers behind it before the second step begins. So locks are in that order
+// where a single way leads to each table. Where two ways lead to one, or the first way leads further than the second
+// one begins, the keeper locks the rows on all ways before its first step, table after table. What it has found by then
+// stays true. A row that is linked to a locked row is locked too, and no other row can be linked to that one: it would
+// have to lock it. The keeper may lock rows that no step writes, since their values turn out to be the same.
+//
+// Where dependencies run in a circle there is no such order, and Postgres may end one of two statements.
+
+// orderLocks gives a keeper the locks that it needs before its first step.
+func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
+	w := l.walk(k, m)
+	if w.isCircular || w.goesBack() || w.isOrdered(w.held) {
+		return
+	}
+	k.IfSeveral = w.isOrdered(distinct(w.held))
+	slices.SortStableFunc(w.locks, func(a, b *pg.Lock) int { return cmp.Compare(w.rankOf(a), w.rankOf(b)) })
+	k.Locks = w.locks
+}
+
+// walk follows the steps of a keeper.
+func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
+	w := &lockWalk{lowering: l, own: m, event: k.Event, within: []*schema.Model{m}}
+	w.steps(m, "", true, k.Steps)
+	return w
+}
+
+// lockWalk follows the steps of a keeper, and those of the keepers that they call, in the order in which they lock
+// rows.
+type lockWalk struct {
+	*lowering
+	own        *schema.Model // the keeper's
+	event      string
+	held       []held
+	written    []*pg.Keep // the steps that write rows which existed before
+	locks      []*pg.Lock
+	within     []*schema.Model // the models on the way
+	isCircular bool
+}
+
+// held is a set of rows that a step locks. If a statement concerns one row, sets with the same way are of the same row.
+type held struct {
+	table    *schema.Model
+	way      string
+	isShared bool // whether they are only read
+}
+
+// steps follows the steps for rows of a model, which a way has led to. They are changed by the statement, or by
+// keepers.
+func (w *lockWalk) steps(m *schema.Model, way string, isChanged bool, steps []pg.KeeperStep) {
+	for _, s := range steps {
+		if s, ok := s.(*pg.Keep); ok {
+			w.step(m, way, isChanged, s)
+		}
+	}
+}
+
+func (w *lockWalk) step(m *schema.Model, way string, isChanged bool, s *pg.Keep) {
+	to := w.modelOf(s.Table)
+	if readsForItself(to == m, s) {
+		if isChanged {
+			w.find(to, true, &pg.Way{From: m.Table, Key: "id", Match: "id", Watched: s.Watched, IsChanged: true})
+			w.hold(w.modelOf(s.Source), way+"."+s.Link, !s.IsBack, &pg.Way{From: m.Table, Key: s.Link, Match: "id", Watched: []string{s.Link}, IsMoved: true})
+		}
+		if way != "" || w.event == "update" {
+			w.written = append(w.written, s)
+		}
+		w.steps(to, way, false, w.following(to, s))
+		return
+	}
+	found := &pg.Way{From: m.Table, Key: s.Key, Match: s.Match}
+	if isChanged {
+		found.Watched, found.IsChanged = s.Watched, true
+	}
+	if s.Through != "" {
+		third := *found
+		third.Match = "id"
+		w.hold(w.modelOf(s.Through), way+"."+s.Key, false, &third)
+		found = &pg.Way{From: s.Through, Key: "id", Match: s.Match}
+	}
+	way += "." + s.Key
+	if s.Match != "id" {
+		way += fmt.Sprintf(" %d", len(w.held)) // many rows: no two steps need to find the same ones
+	}
+	w.hold(to, way, false, found)
+	if w.isCircular {
+		return
+	}
+	w.written = append(w.written, s)
+	w.within = append(w.within, to)
+	w.steps(to, way, false, w.following(to, s))
+	w.within = w.within[:len(w.within)-1]
+}
+
+// readsForItself tells whether a step reads values of other rows for the changed rows themselves.
+func readsForItself(isOwn bool, s *pg.Keep) bool {
+	return isOwn && s.Match == "id" && s.Key == "id"
+}
+
+// hold notes that a step locks rows.
+func (w *lockWalk) hold(m *schema.Model, way string, shares bool, found *pg.Way) {
+	if slices.Contains(w.within, m) {
+		w.isCircular = true
+		return
+	}
+	w.held = append(w.held, held{m, way, shares})
+	lock := w.find(m, false, found)
+	lock.Shares = shares && (len(lock.Ways) == 1 || lock.Shares)
+}
+
+// find notes a way to rows of a model. Those of the statement are locked by it.
+func (w *lockWalk) find(m *schema.Model, isOwn bool, found *pg.Way) *pg.Lock {
+	at := slices.IndexFunc(w.locks, func(o *pg.Lock) bool { return o.Table == m.Table })
+	if at < 0 {
+		at = len(w.locks)
+		w.locks = append(w.locks, &pg.Lock{Table: m.Table, IsHeld: isOwn})
+	}
+	lock := w.locks[at]
+	for _, o := range lock.Ways {
+		if o.From == found.From && o.Key == found.Key && o.Match == found.Match && o.IsChanged == found.IsChanged && o.IsMoved == found.IsMoved {
+			o.Watched = union(o.Watched, found.Watched)
+			return lock
+		}
+	}
+	lock.Ways = append(lock.Ways, found)
+	return lock
+}
+
+// union returns the columns of one list, then those that only another one has.
+func union(columns, others []string) []string {
+	all := slices.Clone(columns)
+	for _, c := range others {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// following returns the steps for rows whose columns a step has written.
+func (w *lockWalk) following(m *schema.Model, s *pg.Keep) []pg.KeeperStep {
+	written := map[string]bool{}
+	for _, c := range s.Columns() {
+		written[c] = true
+	}
+	for _, f := range m.Stored() {
+		if f.Computed != nil && w.keptBy(f) == nil {
+			for c := range pg.Mentions(w.generated(f, m.Table)).Columns() {
+				if written[c] {
+					written[f.Column] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(w.keeper(m, "update").Steps, func(next pg.KeeperStep) bool {
+		keep, ok := next.(*pg.Keep)
+		return !ok || !slices.ContainsFunc(keep.Watched, func(c string) bool { return written[c] })
+	})
+}
+
+// isOrdered tells whether rows are locked in the order of their tables, and those of each table at once.
+func (w *lockWalk) isOrdered(sets []held) bool {
+	return slices.IsSortedFunc(sets, func(a, b held) int { return cmp.Compare(w.rank(a.table), w.rank(b.table)) }) &&
+		len(slices.CompactFunc(slices.Clone(sets), func(a, b held) bool { return a.table == b.table })) == len(sets)
+}
+
+// goesBack tells whether a way leads to a table from one that does not come before it.
+func (w *lockWalk) goesBack() bool {
+	return slices.ContainsFunc(w.locks, func(lock *pg.Lock) bool {
+		return slices.ContainsFunc(lock.Ways, func(o *pg.Way) bool {
+			from := w.modelOf(o.From)
+			return from != w.own && w.rank(from) >= w.rank(w.modelOf(lock.Table))
+		})
+	})
+}
+
+// distinct returns sets without those whose rows are locked already, if the statement concerns one row.
+func distinct(sets []held) []held {
+	var first []held
+	for _, h := range sets {
+		if !slices.Contains(first, h) {
+			first = append(first, h)
+		}
+	}
+	return first
+}
+
+// rankOf is the place of a lock. The rows of the statement itself are known first.
+func (w *lockWalk) rankOf(lock *pg.Lock) int {
+	if lock.IsHeld {
+		return -1
+	}
+	return w.rank(w.modelOf(lock.Table))
+}
+
+// rank is the place of a model in the order of the dependencies.
+func (l *lowering) rank(m *schema.Model) int {
+	if l.ranks == nil {
+		l.ranks = l.rankAll()
+	}
+	return l.ranks[m]
+}
+
+// rankAll puts each model before those whose rows are made of its rows, as far as dependencies run one way.
+func (l *lowering) rankAll() map[*schema.Model]int {
+	ranks := map[*schema.Model]int{}
+	visited := map[*schema.Model]bool{}
+	var visit func(m *schema.Model)
+	visit = func(m *schema.Model) {
+		if visited[m] {
+			return
+		}
+		visited[m] = true
+		for _, p := range l.parts {
+			third := p.owner
+			if p.across != nil {
+				third = p.across.third
+			}
+			if p.other() == m {
+				visit(third)
+			}
+			if third == m {
+				visit(p.owner)
+			}
+		}
+		ranks[m] = len(l.schema.Models) - len(ranks)
+	}
+	for _, m := range l.schema.Models {
+		visit(m)
+	}
+	return ranks
+}
+
+// modelOf returns the model of a table.
+func (l *lowering) modelOf(table string) *schema.Model {
+	at := slices.IndexFunc(l.schema.Models, func(m *schema.Model) bool { return m.Table == table })
+	return l.schema.Models[at]
+}

@@ -1,0 +1,202 @@
+package lower
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+)
+
+// A statement that moves a key has locked its own row before its trigger comes to the row to which the key leads now.
+// The order of the tables is the other way round: a statement that changes that row locks it, and then the rows that
+// copy from it. No trigger can lock the one before the other, since a statement locks its rows before any trigger knows
+// them.
+//
+// So such statements take turns, before they lock anything. Each key that computed fields lead along has a turn. A
+// statement that moves the key has it alone. Statements that may come from the row behind the key to one that has the
+// key share it: they run side by side. All turns are taken in the order of their names.
+//
+// Then no statements that change one row each wait in a circle. Assume that some do. All but those that move keys wait
+// for a row behind those that they hold, in the order of the tables and ids. So one of the circle waits for a row before
+// those that it holds: it has moved a key. Take the one whose key is in the last of the tables. The next in the circle
+// holds the row to which the key leads. The circle leads back to the row with the key, and never beyond its table. So
+// the next one waits for a row that is not beyond it either: it shares the turn, which the first one has alone. They do
+// not run at once. New rows make no difference, since nobody waits for them.
+//
+// This is not so for rows that a statement locks before its triggers run, in an order of its own: several rows that it
+// changes, rows that a cascade deletes, and the tables of a create with nested rows, one after the other.
+//
+// Nor is it so for statements that begin with rows locked. Among several statements of a transaction the order is that
+// of the user. There, the turns would also last until the transaction ends. So triggers take them only for a statement
+// that is a transaction by itself, as each call of an action is. Nor does a statement take a turn alone if its
+// transaction has locked the rows to which keys will lead before: then it takes no step back.
+
+// link is a key that computed fields lead along.
+type link struct {
+	owner  *schema.Model
+	column string
+	to     *schema.Model
+}
+
+// name is the name of the turn.
+func (k link) name() string { return k.owner.Table + "." + k.column }
+
+// links returns the keys that computed fields lead along one way, by name.
+func (l *lowering) links() []link {
+	var links []link
+	for _, p := range l.parts {
+		var k link
+		switch {
+		case p.across != nil:
+			k = link{p.owner, p.across.match, p.across.third}
+		case p.kind == copied:
+			k = link{p.owner, p.link(), p.other()}
+		default:
+			continue
+		}
+		if !slices.Contains(links, k) && !l.leadsTo(k.owner, k.to) {
+			links = append(links, k)
+		}
+	}
+	slices.SortFunc(links, func(a, b link) int { return cmp.Compare(a.name(), b.name()) })
+	return links
+}
+
+// takeTurns gives a table the triggers that take turns for the statements of an event. The keeper writes what depends
+// on the rows; nothing does if it has no step.
+func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
+	w := l.walk(k, m)
+	for _, link := range l.links() {
+		columns, moves := l.moving(link, m, k)
+		shares := w.comesFrom(link, k.Event)
+		if shares {
+			columns = union(columns, l.settable(m, k))
+		}
+		if !moves && !shares || k.Event == "update" && columns == nil {
+			continue
+		}
+		g := &pg.Trigger{
+			Name: pg.Shorten("_010_turn_"+strings.ReplaceAll(link.name(), ".", "_"), pg.MaxIdent-7) + "_" + k.Event, Timing: "before " + k.Event,
+			PerStatement: true, Function: "platform.tg_take_turn", Arguments: []string{link.name(), "shared"},
+		}
+		if k.Event == "update" {
+			g.Columns = columns
+		}
+		conditions := []pg.Expr{pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")), pg.Eq(pg.Fn("now"), pg.Fn("statement_timestamp"))}
+		if moves {
+			g.Arguments[1] = "alone"
+			conditions = append(conditions, pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")))
+		}
+		g.When = pg.AllOf(conditions...)
+		t.Triggers = append(t.Triggers, g)
+	}
+}
+
+// moving tells whether the statements of an event move a key of existing rows, and by which columns that they set.
+func (l *lowering) moving(k link, m *schema.Model, keeper *pg.Keeper) (columns []string, moves bool) {
+	for _, s := range keeper.Steps {
+		step := &pg.Keeper{Event: keeper.Event, Steps: []pg.KeeperStep{s}}
+		if l.walk(step, m).writes(k) {
+			columns, moves = union(columns, l.settable(m, step)), true
+		}
+	}
+	if keeper.Event == "update" && k.isSetIn(m) {
+		columns, moves = union(columns, []string{k.column}), true
+	}
+	return columns, moves
+}
+
+// isSetIn tells whether the key is a column of a model's rows that statements set.
+func (k link) isSetIn(m *schema.Model) bool {
+	return m == k.owner && slices.ContainsFunc(writtenColumnsOf(m), func(f *schema.Field) bool { return f.Column == k.column })
+}
+
+// shareLinked has an update lock the rows to which it will move keys, before it locks its own. So it needs no turn; nor
+// does it if the request gives no key.
+func (l *lowering) shareLinked(b *builder, values pg.Expr) {
+	links := l.links()
+	slices.SortStableFunc(links, func(x, y link) int { return cmp.Compare(l.rank(x.to), l.rank(y.to)) })
+	keeper := l.keeper(b.model, "update")
+	var statements []pg.Statement
+	var needTurn []pg.Expr // the conditions under which another row's key moves
+	moves := false
+	for _, k := range links {
+		columns, _ := l.moving(k, b.model, keeper)
+		for _, w := range levels(b.action).writes {
+			if !slices.Contains(columns, w.field.Column) {
+				continue
+			}
+			moves = true
+			value := b.writtenValue(w, values, 0, inFunction)
+			given := value.given
+			if given == nil {
+				given = pg.True()
+			}
+			if !k.isSetIn(b.model) || w.field.Column != k.column || w.input == nil {
+				needTurn = append(needTurn, given)
+				continue
+			}
+			share := &pg.Perform{Value: pg.Fn("platform.share_row", pg.Str(k.to.Table), value.value)}
+			if value.given == nil {
+				statements = append(statements, share)
+			} else {
+				statements = append(statements, pg.IfThen(value.given, share))
+			}
+		}
+	}
+	if !moves {
+		return
+	}
+	statements = append(statements, &pg.Perform{Value: pg.Fn("pg_current_xact_id")})
+	if len(needTurn) > 0 {
+		statements = []pg.Statement{pg.IfThen(pg.Negate(pg.AnyOf(needTurn...)), statements...)}
+	}
+	b.step("Rows to which keys will lead are locked before the row itself. So the triggers need no turn for it.", statements...)
+}
+
+// writes tells whether the keepers called for a statement move a key of existing rows.
+func (w *lockWalk) writes(k link) bool {
+	return slices.ContainsFunc(w.written, func(s *pg.Keep) bool {
+		return s.Table == k.owner.Table && slices.Contains(s.Columns(), k.column)
+	})
+}
+
+// comesFrom tells whether a statement may hold a row behind a key when it waits for a row that is not beyond those with
+// the key.
+func (w *lockWalk) comesFrom(k link, event string) bool {
+	holds := w.own == k.to && event != "insert"
+	for _, h := range w.held {
+		holds = holds || h.table == k.to && !h.isShared
+	}
+	return holds && slices.ContainsFunc(w.held, func(h held) bool {
+		return w.rank(h.table) > w.rank(k.to) && w.rank(h.table) <= w.rank(k.owner)
+	})
+}
+
+// settable returns the columns that statements can set of those that a keeper watches.
+func (l *lowering) settable(m *schema.Model, k *pg.Keeper) []string {
+	watched := map[string]bool{}
+	for _, s := range k.Steps {
+		if s, ok := s.(*pg.Keep); ok {
+			for _, c := range s.Watched {
+				watched[c] = true
+			}
+		}
+	}
+	for _, f := range m.Stored() {
+		if watched[f.Column] && f.Computed != nil && l.keptBy(f) == nil {
+			for c := range pg.Mentions(l.generated(f, m.Table)).Columns() {
+				watched[c] = true
+			}
+		}
+	}
+	var columns []string
+	for _, f := range writtenColumnsOf(m) {
+		if watched[f.Column] {
+			columns = append(columns, f.Column)
+		}
+	}
+	return columns
+}
