@@ -88,3 +88,17 @@ func TestRulesOfAnotherVersion(t *testing.T) {
 		t.Errorf("after the remedy: %q", got)
 	}
 }
+
+// TestCatalogIsNotCompiled holds that Postgres does not compile what reads its whole catalog. With hundreds of models the
+// estimated costs are high enough for that, and it takes longer than the reading.
+func TestCatalogIsNotCompiled(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	owner := db.Owner(t)
+	for _, function := range []string{"catalog", "rules"} {
+		settings := values[string](t, owner, "select unnest(proconfig) from pg_proc where oid = 'platform."+function+"()'::regprocedure")
+		if !slices.Contains(settings, "jit=off") {
+			t.Errorf("platform.%s is called with the settings %q, want jit=off among them", function, settings)
+		}
+	}
+}

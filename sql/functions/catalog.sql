@@ -6,7 +6,9 @@ language sql
 stable
 security invoker
 set search_path = pg_catalog, pg_temp
+set jit = off -- compiling would take longer than all that is read
 as $$
+  -- Comments are joined: obj_description and col_description run a statement for each object.
   with schemas as (
     select pg_namespace.oid, pg_namespace.nspname, pg_namespace.nspowner, pg_namespace.nspacl
     from pg_namespace
@@ -34,25 +36,33 @@ as $$
     union all
     select 'routine', routines.oid, 0, coalesce(routines.proacl, acldefault('f', routines.proowner)) from routines
   ),
+  granted as materialized ( -- said once for all objects with the same grants
+    select
+      lists.acl,
+      (
+        select string_agg(
+          format(
+            '%s%s to %s',
+            lower(entry.privilege_type),
+            case when entry.is_grantable then ' with grant option' else '' end,
+            case when entry.grantee = 0 then 'public' else entry.grantee::regrole::text end
+          ),
+          ', '
+          order by entry.grantee = 0, entry.grantee::regrole::text collate "C", entry.privilege_type collate "C"
+        )
+        from aclexplode(lists.acl) as entry
+        where entry.grantee in (0, to_regrole('sternpost_server')) or entry.grantee = any ((select platform.owners())::oid[])
+      ) as text
+    from (select distinct acls.acl from acls) as lists
+  ),
   grants as (
     select
       acls.kind,
       acls.oid,
       acls.place,
-      string_agg(
-        format(
-          '%s%s to %s',
-          lower(entry.privilege_type),
-          case when entry.is_grantable then ' with grant option' else '' end,
-          case when entry.grantee = 0 then 'public' else entry.grantee::regrole::text end
-        ),
-        ', '
-        order by entry.grantee = 0, entry.grantee::regrole::text collate "C", entry.privilege_type collate "C"
-      ) as text
+      granted.text
     from acls
-    cross join aclexplode(acls.acl) as entry
-    where entry.grantee in (0, to_regrole('sternpost_server')) or entry.grantee = any ((select platform.owners())::oid[])
-    group by acls.kind, acls.oid, acls.place
+    join granted on granted.acl = acls.acl
   ),
   owner as (
     select schemas.nspowner as oid from schemas where schemas.nspname = 'app'
@@ -81,7 +91,7 @@ as $$
       relations.relrowsecurity,
       relations.relforcerowsecurity,
       grants.text,
-      obj_description(relations.oid, 'pg_class'),
+      pg_description.description,
       case
         when relations.relkind in ('v', 'm') then (
           -- Its columns in alphabetical order: what a view shows since later comes last, too.
@@ -93,6 +103,10 @@ as $$
   from relations
   cross join owner
   left join grants on grants.kind = 'relation' and grants.oid = relations.oid and grants.place = 0
+  left join pg_description
+    on pg_description.classoid = 'pg_class'::regclass
+    and pg_description.objoid = relations.oid
+    and pg_description.objsubid = 0
   where relations.relkind not in ('i', 'I', 't')
   union all
   select
@@ -103,13 +117,17 @@ as $$
       pg_attribute.attcollation::regcollation,
       pg_attribute.attnotnull,
       pg_get_expr(pg_attrdef.adbin, pg_attrdef.adrelid),
-      col_description(pg_attribute.attrelid, pg_attribute.attnum),
+      pg_description.description,
       grants.text
     )
   from relations
   join pg_attribute on pg_attribute.attrelid = relations.oid and pg_attribute.attnum > 0 and not pg_attribute.attisdropped
   left join pg_attrdef on pg_attrdef.adrelid = pg_attribute.attrelid and pg_attrdef.adnum = pg_attribute.attnum
   left join grants on grants.kind = 'relation' and grants.oid = relations.oid and grants.place = pg_attribute.attnum
+  left join pg_description
+    on pg_description.classoid = 'pg_class'::regclass
+    and pg_description.objoid = pg_attribute.attrelid
+    and pg_description.objsubid = pg_attribute.attnum
   where relations.relkind not in ('i', 'I', 't')
   union all
   -- From PostgreSQL 18 on a column that is not null has a constraint of its own, which the column tells.
@@ -119,17 +137,22 @@ as $$
       '%s validated %s comment %L',
       pg_get_constraintdef(pg_constraint.oid),
       pg_constraint.convalidated,
-      obj_description(pg_constraint.oid, 'pg_constraint')
+      pg_description.description
     )
   from relations
   join pg_constraint on pg_constraint.conrelid = relations.oid
+  left join pg_description on pg_description.classoid = 'pg_constraint'::regclass and pg_description.objoid = pg_constraint.oid
   where pg_constraint.contype <> 'n'
   union all
   select
     format('index %s', relations.called),
-    format('%s valid %s comment %L', pg_get_indexdef(pg_index.indexrelid), pg_index.indisvalid, obj_description(relations.oid, 'pg_class'))
+    format('%s valid %s comment %L', pg_get_indexdef(pg_index.indexrelid), pg_index.indisvalid, pg_description.description)
   from relations
   join pg_index on pg_index.indexrelid = relations.oid
+  left join pg_description
+    on pg_description.classoid = 'pg_class'::regclass
+    and pg_description.objoid = relations.oid
+    and pg_description.objsubid = 0
   union all
   select
     format('trigger %I on %s', pg_trigger.tgname, relations.called),
@@ -149,10 +172,11 @@ as $$
        from unnest(pg_policy.polroles) as role),
       pg_get_expr(pg_policy.polqual, pg_policy.polrelid),
       pg_get_expr(pg_policy.polwithcheck, pg_policy.polrelid),
-      obj_description(pg_policy.oid, 'pg_policy')
+      pg_description.description
     )
   from relations
   join pg_policy on pg_policy.polrelid = relations.oid
+  left join pg_description on pg_description.classoid = 'pg_policy'::regclass and pg_description.objoid = pg_policy.oid
   union all
   select
     format('function %s', routines.called),
@@ -160,12 +184,13 @@ as $$
       'owner %s grants %s comment %L %s',
       case when routines.proowner = owner.oid then 'the owner' else routines.proowner::regrole::text end,
       grants.text,
-      obj_description(routines.oid, 'pg_proc'),
+      pg_description.description,
       case when routines.prokind <> 'a' then pg_get_functiondef(routines.oid) end
     )
   from routines
   cross join owner
   left join grants on grants.kind = 'routine' and grants.oid = routines.oid
+  left join pg_description on pg_description.classoid = 'pg_proc'::regclass and pg_description.objoid = routines.oid
 $$;
 
 comment on function platform.catalog() is 'What is installed in the schemas of Sternpost, one object per row.';

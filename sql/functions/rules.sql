@@ -6,6 +6,7 @@ language sql
 stable
 security invoker
 set search_path = pg_catalog, pg_temp
+set jit = off -- compiling would take longer than all that is read
 as $$
   with readers as materialized ( -- whom policies are for, said once for all policies of the same roles
     select
