@@ -37,7 +37,7 @@ func member(root pg.Expr, path ...string) pg.Expr {
 	if len(path) == 1 {
 		return pg.Op(root, "->", pg.Str(path[0]))
 	}
-	return pg.Op(root, "#>", pg.Str("{"+strings.Join(path, ",")+"}"))
+	return pg.Op(root, "#>", pg.Str(pathArray(path)))
 }
 
 // memberText returns the member of a JSON value at a path, as text; null without one.
@@ -45,7 +45,19 @@ func memberText(root pg.Expr, path ...string) pg.Expr {
 	if len(path) == 1 {
 		return pg.Op(root, "->>", pg.Str(path[0]))
 	}
-	return pg.Op(root, "#>>", pg.Str("{"+strings.Join(path, ",")+"}"))
+	return pg.Op(root, "#>>", pg.Str(pathArray(path)))
+}
+
+// pathArray prints a path as a literal of type text[]. The name null needs quotes there, or it is a NULL.
+func pathArray(path []string) string {
+	var steps []string
+	for _, name := range path {
+		if strings.EqualFold(name, "null") {
+			name = `"` + name + `"`
+		}
+		steps = append(steps, name)
+	}
+	return "{" + strings.Join(steps, ",") + "}"
 }
 
 // hasMember tells whether a JSON object has a member.
