@@ -6,7 +6,9 @@ import "github.com/sternpost/sternpost/sqlgen/syntax"
 // they are first met.
 func (c *checker) checkEmbed(a *actionDecl, at *syntax.Attribute) {
 	for _, p := range c.paths(a, at, &a.embedded, pathList{c.embedPath, BadEmbed, embedTwice}) {
-		a.embedSpans = append(a.embedSpans, p)
+		for i := range p.path {
+			a.showsRow(p.path[:i+1], p.span)
+		}
 		mergeEmbed(&a.Embeds, p.path)
 	}
 }

@@ -131,9 +131,14 @@ func (a *actionDecl) showsRelated(path []*Field, span syntax.Span) {
 		if !f.IsRelation() || i+1 < len(path) && !readsRelated(f, path[i+1]) {
 			continue
 		}
-		isNoted := func(e pathSpan) bool { return slices.Equal(e.path, path[:i+1]) }
-		if !slices.ContainsFunc(a.embedSpans, isNoted) {
-			a.embedSpans = append(a.embedSpans, pathSpan{path[:i+1], span})
-		}
+		a.showsRow(path[:i+1], span)
+	}
+}
+
+// showsRow notes that a record shows the rows at a path of relations.
+func (a *actionDecl) showsRow(path []*Field, span syntax.Span) {
+	isNoted := func(e pathSpan) bool { return slices.Equal(e.path, path) }
+	if !slices.ContainsFunc(a.embedSpans, isNoted) {
+		a.embedSpans = append(a.embedSpans, pathSpan{path, span})
 	}
 }

@@ -91,10 +91,11 @@ func (c *checker) warnAccess() {
 		if !a.Custom && a.Kind == Update {
 			for _, in := range a.Writes {
 				if f := linkedBy(in); f != nil {
-					c.warnLink(a, f, in)
+					c.warnLink(a, f, in.Span)
 				}
 			}
 		}
+		c.warnSets(a)
 	}
 	for _, u := range c.unions {
 		for _, arm := range u.Arms {
@@ -155,7 +156,7 @@ func (c *checker) warnFilters(a *actionDecl) {
 
 // warnCompared is warnFilters for one side of a comparison.
 func (c *checker) warnCompared(a *actionDecl, n, with expr.Node) {
-	if m := expr.Mentions(with); len(m.Inputs) == 0 && len(m.Headers) == 0 {
+	if !isChosen(with) {
 		return
 	}
 	for _, p := range expr.Paths(n) {
@@ -184,7 +185,7 @@ func (c *checker) warnFilter(a *actionDecl, path []*Field, span syntax.Span) {
 // a field of the row behind it.
 func readsRelated(relation, step *Field) bool {
 	if step.IsRelation() {
-		return step.FK != nil
+		return step.FK != nil || relation.FK == nil
 	}
 	return step.Name != "id" || relation.FK == nil
 }
@@ -231,14 +232,14 @@ func (c *checker) fileBounds(f *Field) []string {
 func (c *checker) warnLevels(a *actionDecl, l *Level) {
 	for _, in := range l.Inputs {
 		if last := in.Path[len(in.Path)-1]; last.FKOf != nil && !asksLinked(a, slices.Concat(l.Path, []*Field{last.FKOf})) {
-			c.warnLink(a, last.FKOf, in)
+			c.warnLink(a, last.FKOf, in.Span)
 		}
 	}
 	for _, child := range l.Children {
 		switch {
 		case child.IsLink():
 			if !asksLinked(a, child.Path) {
-				c.warnLink(a, child.Field, child.First)
+				c.warnLink(a, child.Field, child.First.Span)
 			}
 			continue
 		case widens(a, child.Model, Create):
@@ -248,9 +249,28 @@ func (c *checker) warnLevels(a *actionDecl, l *Level) {
 	}
 }
 
-func (c *checker) warnLink(a *actionDecl, f *Field, in *Input) {
+// warnSets warns of the rows that callers choose and a @set links.
+func (c *checker) warnSets(a *actionDecl) {
+	for _, key := range a.setKeys {
+		if !key.field.IsRelation() || !isChosen(key.set.Value) {
+			continue
+		}
+		if a.Kind == Create && asksLinked(a, slices.Concat(key.level, []*Field{key.field})) {
+			continue
+		}
+		c.warnLink(a, key.field, key.set.Span)
+	}
+}
+
+// isChosen tells whether callers have a say in a value: by an input or a header.
+func isChosen(value expr.Node) bool {
+	m := expr.Mentions(value)
+	return len(m.Inputs) > 0 || len(m.Headers) > 0
+}
+
+func (c *checker) warnLink(a *actionDecl, f *Field, span syntax.Span) {
 	if widens(a, f.Target, Get, List) {
-		c.warnAction(a, LinkWidens, in.Span, linkWidens(a.Name, f.Target.Name), ruleNotes(f.Target, Get, List)...)
+		c.warnAction(a, LinkWidens, span, linkWidens(a.Name, f.Target.Name), ruleNotes(f.Target, Get, List)...)
 	}
 }
 
