@@ -103,15 +103,13 @@ there is no schema file [NoSchema]
 sternpost.yaml: an escape ` + "\uFFFD" + `[31m [BadConfig]
 a.stern:4:1: at the end [Syntax]
 `},
-		{"at most three", Options{Max: 3}, `a.stern:2:11: one [UnknownField]
+		{"at most three: a warning takes no place of an error", Options{Max: 3}, `a.stern:2:11: one [UnknownField]
     fields { é Text }
              ^
 a.stern:1:7: see here
 note: and think
-a.stern:2:2: warning: two [NoRule]
-    fields { é Text }
-    ^^^^^^^^^^^^^^^^^
 there is no schema file [NoSchema]
+sternpost.yaml: an escape ` + "\uFFFD" + `[31m [BadConfig]
 and 2 more
 `},
 		{"in colour", Options{Color: true, Max: 1}, "" +
@@ -126,6 +124,11 @@ and 2 more
 		if got := rendered(t, errs, test.options); got != test.want {
 			t.Errorf("%s: got\n%s\nwant\n%s", test.name, got, test.want)
 		}
+	}
+
+	warned := Errors{{Code: "NoRule", Message: "one", Warning: true}, {Code: "NoRule", Message: "two", Warning: true}, {Code: "NoSchema", Message: "three"}}
+	if got, want := rendered(t, warned, Options{Max: 2}), "warning: one [NoRule]\nthree [NoSchema]\nand 1 more\n"; got != want {
+		t.Errorf("an error after the warnings: got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -21,7 +21,7 @@ const (
 	excerptBefore = 60
 )
 
-// Render writes diagnostics for people to read, in the order given:
+// Render writes diagnostics for people to read, in the order given. If there are too many, warnings give way to errors:
 //
 //	blog.stern:14:17: model Post has no field "titel" (did you mean "title"?) [UnknownField]
 //	    @where(post.titel == title)
@@ -33,7 +33,7 @@ func Render(w io.Writer, errs Errors, options Options) error {
 	r := renderer{color: options.Color}
 	shown := errs
 	if options.Max > 0 && len(errs) > options.Max {
-		shown = errs[:options.Max]
+		shown = foremost(errs, options.Max)
 	}
 	for _, d := range shown {
 		r.diagnostic(d)
@@ -43,6 +43,30 @@ func Render(w io.Writer, errs Errors, options Options) error {
 	}
 	_, err := io.WriteString(w, r.out.String())
 	return err
+}
+
+// foremost returns as many diagnostics in their order: errors, and warnings if there is room for them.
+func foremost(errs Errors, most int) Errors {
+	room := most
+	for _, d := range errs {
+		if !d.Warning {
+			room--
+		}
+	}
+	var kept Errors
+	for _, d := range errs {
+		if len(kept) == most {
+			break
+		}
+		if d.Warning {
+			if room <= 0 {
+				continue
+			}
+			room--
+		}
+		kept = append(kept, d)
+	}
+	return kept
 }
 
 type renderer struct {
