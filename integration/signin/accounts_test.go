@@ -327,6 +327,9 @@ func TestVerificationSent(t *testing.T) {
 	if subject, text, html := read(t, m); subject != "Hallo ada@example.com" || text != "Bitte hier:\nhttps://app.example.com/verify?token="+token+"\n" || html != "" {
 		t.Errorf("got the mail %q\n%q\n%q", subject, text, html)
 	}
+	if log := s.log.String(); strings.Contains(log, "cannot look for due mails") { // the server goes on to the next mail
+		t.Errorf("after the first mail, the log has\n%s", log)
+	}
 	s.must(t, "", "verifyEmail", map[string]string{"token": token})
 	s.refused(t, "", "verifyEmail", map[string]string{"token": token}, 400, `"field":"token"`)
 	s.must(t, signedIn.AccessToken, "requestEmailVerification", nil)

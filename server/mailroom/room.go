@@ -168,7 +168,7 @@ func (r *Room) note(ctx context.Context, m *waiting, failed error) error {
 			result = "kept"
 		}
 		r.sent.WithLabelValues(result).Inc()
-		return r.DB.QueryRow(`select platform.mail_sent($1, $2)::text`, []any{*m.id, r.IsKept}, new(string))
+		return r.tell(`select platform.mail_sent($1, $2)`, *m.id, r.IsKept)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the server stops: another one sends it
@@ -185,7 +185,12 @@ func (r *Room) note(ctx context.Context, m *waiting, failed error) error {
 		r.sent.WithLabelValues("retried").Inc()
 		r.Log.Warn("a mail is tried again", "mail", *m.id, "name", *m.name, "attempt", *m.attempts+1, "in", next, "error", failed)
 	}
-	return r.DB.QueryRow(`select platform.mail_failed($1, $2, $3)::text`, []any{*m.id, failed.Error(), delay}, new(string))
+	return r.tell(`select platform.mail_failed($1, $2, $3)`, *m.id, failed.Error(), delay)
+}
+
+// tell calls a function that returns nothing. Postgres answers null for it if the function is in SQL.
+func (r *Room) tell(statement string, arguments ...any) error {
+	return r.DB.QueryRow(statement, arguments, new(any))
 }
 
 // backOff returns the wait after so many attempts before the one that just failed.
