@@ -47,6 +47,19 @@ func typeNames(components release.Schemas, clientType string) map[string]string 
 	return names
 }
 
+// methodName returns the name of the method of an action, as an interface writes it: its own, with two exceptions. The
+// language takes an object with a method then for a promise, and await would call the action. It reads new without
+// quotes as a constructor.
+func methodName(a *release.Action) string {
+	switch a.Name {
+	case "then":
+		return "then_"
+	case "new":
+		return quote(a.Name)
+	}
+	return member(a.Name)
+}
+
 // memberName returns the name of a member that is not an action: its own, or one with an
 // underscore appended if an action has that name.
 func memberName(name string, api *release.API) string {

@@ -125,10 +125,10 @@ func (w *writer) signature(p *printer, a *release.Action) {
 	}
 	input, result := w.names[a.Input], w.result(a)
 	if a.Kind != release.List {
-		p.line(1, "%s(input%s: %s, options?: CallOptions): Promise<%s>;", member(a.Name), mark, input, result)
+		p.line(1, "%s(input%s: %s, options?: CallOptions): Promise<%s>;", methodName(a), mark, input, result)
 		return
 	}
-	p.line(1, "%s: {", member(a.Name))
+	p.line(1, "%s: {", methodName(a))
 	p.line(2, "(input%s: %s, options?: CallOptions): Promise<%s>;", mark, input, result)
 	p.comment(2, "All records. Pages are requested as the loop reaches them.")
 	p.line(2, "all(input%s: WholeList<%s>, options?: CallOptions): AsyncIterable<%s[\"results\"][number]>;", mark, input, result)
@@ -158,7 +158,7 @@ func (w *writer) create(p *printer) {
 	p.line(1, "const api = new ServiceApi(%s, options);", quote(w.api.Path))
 	p.line(1, "return {")
 	for _, a := range w.actions {
-		p.line(2, "%s: api.%s(%s),", member(a.Name), method(a), quote(a.Name))
+		p.line(2, "%s: api.%s(%s),", methodName(a), method(a), quote(a.Name))
 	}
 	if w.hasUploads() {
 		p.line(2, "%s: (action, field, file, options) => uploadFile(api, action, field, file, options),", memberName(uploadMember, w.api))

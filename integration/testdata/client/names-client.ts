@@ -22,6 +22,13 @@ export interface ApiClient extends Omit<SignInActions, "signIn"> {
 
   constructor(input: ConstructorInput, options?: CallOptions): Promise<string>;
 
+  /** Without the underscore, await would take the client for a promise. */
+  then_(input: ThenInput, options?: CallOptions): Promise<Promise2 | null>;
+
+  "new"(input: NewInput, options?: CallOptions): Promise<Promise2 | null>;
+
+  await(input: AwaitInput, options?: CallOptions): Promise<Promise2>;
+
   getResponse(input: GetResponseInput, options?: CallOptions): Promise<GetResponseResult | null>;
 
   listResponses: {
@@ -92,6 +99,9 @@ export function createClient(options: ClientOptions): ApiClient {
     upload: api.writes("upload"),
     all: api.lists("all"),
     constructor: api.writes("constructor"),
+    then_: api.reads("then"),
+    "new": api.reads("new"),
+    await: api.writes("await"),
     getResponse: api.reads("getResponse"),
     listResponses: api.lists("listResponses"),
     blobs: api.lists("blobs"),
@@ -249,6 +259,27 @@ export interface PageInfo {
 
 export interface ConstructorInput {
   id: string;
+}
+
+export interface ThenInput {
+  id: string;
+}
+
+export interface NewInput {
+  id: string;
+}
+
+export interface AwaitInput {
+  where: AwaitWhere;
+  values?: AwaitValues;
+}
+
+export interface AwaitWhere {
+  id: string;
+}
+
+export interface AwaitValues {
+  then?: string[] | null;
 }
 
 export interface GetResponseInput {
