@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Status is the state of a database against the migrations.
@@ -40,12 +42,19 @@ func (s *Status) IsCurrent() bool {
 	return len(s.Pending) == 0 && len(s.Drift) == 0 && s.Obstacle == nil
 }
 
+// statusLockTimeout is how long the status waits for a lock of a migration that is running. It is shorter than
+// deadlock_timeout of Postgres, so that the status gives up before Postgres ends one of the two.
+const statusLockTimeout = 500 * time.Millisecond
+
+// ErrLocked is returned for a database whose tables another session has locked.
+var ErrLocked = errors.New("another session has locked tables: if a migration is running, ask again when it has ended")
+
 // ReadStatus compares a database with the migrations, as its owner. It changes nothing.
 func ReadStatus(ctx context.Context, folder *Folder, url string) (*Status, error) {
 	if err := folder.files(); err != nil {
 		return nil, err
 	}
-	conn, err := connect(ctx, url, defaultLockTimeout)
+	conn, err := connect(ctx, url, statusLockTimeout)
 	if err != nil {
 		return nil, err
 	}
@@ -64,11 +73,20 @@ func ReadStatus(ctx context.Context, folder *Folder, url string) (*Status, error
 	}
 	if !status.Halfway {
 		if status.Drift, err = readDrift(ctx, conn); err != nil {
-			return nil, err
+			return nil, orLocked(err)
 		}
 	}
 	status.Rows, err = countRows(ctx, conn, status.Pending)
-	return status, err
+	return status, orLocked(err)
+}
+
+// orLocked is ErrLocked if an error says that a lock could not be taken in time; otherwise the error.
+func orLocked(err error) error {
+	var raised *pgconn.PgError
+	if errors.As(err, &raised) && (raised.Code == "55P03" || raised.Code == "40P01") {
+		return ErrLocked
+	}
+	return err
 }
 
 // tableName matches a table of the application in the plan of a file.

@@ -214,6 +214,24 @@ func TestUpLosesPatience(t *testing.T) {
 	}
 }
 
+// TestStatusBesideLocks asks for the status while another session has locked a table, as a migration does.
+func TestStatusBesideLocks(t *testing.T) {
+	t.Parallel()
+	project := threeMigrations(t)
+	db := pgtest.New(t, pgtest.Options{Empty: true})
+	mustTern(t, db.OwnerURL(), filepath.Join(project, migrate.DirName), "-d", "1")
+	holder := db.Owner(t)
+	mustExec(t, holder, "begin; lock table app.task")
+	if _, err := migrate.ReadStatus(t.Context(), folder(t, project), db.OwnerURL()); !errors.Is(err, migrate.ErrLocked) {
+		t.Errorf("ReadStatus = %v, want that another session has a lock", err)
+	}
+	mustExec(t, holder, "commit")
+	status, err := migrate.ReadStatus(t.Context(), folder(t, project), db.OwnerURL())
+	if err != nil || status.Version != 1 {
+		t.Errorf("when the lock is free: ReadStatus = %v, %v", status, err)
+	}
+}
+
 // TestUpTellsProgress checks that a long migration reports its progress, and the transactions that it waits for.
 func TestUpTellsProgress(t *testing.T) {
 	t.Parallel()
