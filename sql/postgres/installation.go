@@ -60,6 +60,9 @@ func findInstallations(ctx context.Context, acc account) ([]installation, error)
 			return found, nil
 		}
 	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err() // the search was interrupted, and says nothing about what is installed
+	}
 	return nil, &NotFoundError{Rejected: rejected}
 }
 

@@ -425,3 +425,13 @@ func TestWithoutRoot(t *testing.T) {
 		t.Errorf("as nobody: %v\n%s", err, out)
 	}
 }
+
+// TestInterruptedSearch interrupts the search for a Postgres: the error does not say that none is installed.
+func TestInterruptedSearch(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	if _, err := postgres.Start(ctx, postgres.Options{Dir: dir(t)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that the search was interrupted", err)
+	}
+}
