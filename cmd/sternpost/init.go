@@ -2,12 +2,14 @@ package main
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
+	"github.com/sternpost/sternpost/cmd/internal/dev"
 	"github.com/sternpost/sternpost/cmd/internal/newfile"
 	"github.com/sternpost/sternpost/sqlgen"
 )
@@ -34,6 +36,9 @@ leaves the folder as it is.`,
 		Args: takes(1, 1),
 		RunE: func(c *cobra.Command, args []string) error {
 			dir := args[0]
+			if dir == "" {
+				return usageError(errors.New("give the folder to make"))
+			}
 			if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 				return inputError(fmt.Errorf("%s is a file; give the folder to make", dir))
 			}
@@ -57,7 +62,7 @@ leaves the folder as it is.`,
 					return environmentError(err)
 				}
 			}
-			fmt.Fprintf(c.OutOrStdout(), "made %s; serve it with: sternpost dev %s\n", dir, dir)
+			fmt.Fprintf(c.OutOrStdout(), "made %s; serve it with: sternpost dev %s\n", dir, dev.ShellQuoted(dir))
 			return nil
 		},
 	}

@@ -35,6 +35,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"check", "--strict"}, "unknown flag: --strict"},
 		{[]string{"check", "a", "b"}, "there is nothing that b could mean\nusage: sternpost check [DIR] [flags]\n"},
 		{[]string{"check", "--format", "xml"}, `--format takes text or json, not "xml"`},
+		{[]string{"init", ""}, "give the folder to make"},
 		{[]string{"init"}, "an argument is missing\nusage: sternpost init DIR [flags]\n"},
 		{[]string{"serve", "dir"}, "it takes no arguments, not dir\nusage: sternpost serve [flags]\n"},
 		{[]string{"diff"}, "2 arguments are missing\nusage: sternpost diff OLD NEW [flags]\n"},
@@ -112,6 +113,10 @@ func TestInit(t *testing.T) {
 	out := command{args: []string{"init", dir}}.expect(t, 0, "")
 	if !strings.Contains(out, "sternpost dev "+dir) {
 		t.Errorf("init does not say how to go on: %q", out)
+	}
+	spaced := filepath.Join(t.TempDir(), "my shop")
+	if out := (command{args: []string{"init", spaced}}).expect(t, 0, ""); !strings.Contains(out, "sternpost dev '"+spaced+"'\n") {
+		t.Errorf("init gives a command that a shell does not take: %q", out)
 	}
 	if got := (command{args: []string{"check", dir}}).expect(t, 0, ""); got != "no errors\n" {
 		t.Errorf("check of a new project: got %q", got)

@@ -66,9 +66,9 @@ func (l *loop) command(refused []*diff.Refusal) string {
 	text := "sternpost dev"
 	for _, r := range refused {
 		if r.Allow != "" {
-			text += " --allow " + shellQuoted(r.Allow)
+			text += " --allow " + ShellQuoted(r.Allow)
 		} else {
-			text += " --backfill " + shellQuoted(r.Backfill+" = …")
+			text += " --backfill " + ShellQuoted(r.Backfill+" = …")
 		}
 	}
 	return text + l.dirArgument()
@@ -79,10 +79,11 @@ func (l *loop) dirArgument() string {
 	if l.options.Dir == "." {
 		return ""
 	}
-	return " " + shellQuoted(l.options.Dir)
+	return " " + ShellQuoted(l.options.Dir)
 }
 
-func shellQuoted(text string) string {
+// ShellQuoted returns a text as one word of a shell.
+func ShellQuoted(text string) string {
 	isPlain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:,=", r)
 	}

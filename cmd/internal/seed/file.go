@@ -133,7 +133,11 @@ func (f *File) parse(text []byte) error {
 	case errors.As(err, &bad):
 		return f.wrong(position(string(text), utf8.RuneCount(text[:max(bad.Offset-1, 0)])), "this is not JSON: %v", err)
 	case errors.As(err, &misfit):
-		return f.wrong(position(string(text), utf8.RuneCount(text[:misfit.Offset])), "%s is not of the kind %s", misfit.Field, misfit.Value)
+		what, kind := misfit.Field, misfit.Value
+		if what == "" {
+			what = "a seed, which is an object with identities, rows and calls,"
+		}
+		return f.wrong(position(string(text), utf8.RuneCount(text[:misfit.Offset])), "%s cannot be of the kind %s", what, kind)
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return f.wrong("", "the file ends early: it is an object with identities, rows and calls")
 	case err != nil:
