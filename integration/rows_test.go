@@ -58,7 +58,7 @@ func TestRowsInBrowser(t *testing.T) {
 	}
 	base := develop(t, project)
 	want := `owners: Ada Grace Linus
-once more: duplicate key value violates unique constraint "owner_name_key": Key (name)=(Ada) already exists.
+once more: the value for the unique field 'name' must be unique
 proposed: Grace
 by an action: 200
 files: a.png (73 B)

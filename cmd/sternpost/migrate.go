@@ -121,6 +121,9 @@ New refuses changes that would lose rows or values, or may fail on existing rows
 		if err != nil {
 			return err
 		}
+		if err := migrate.CheckName(args[0]); err != nil { // before the warnings about the schema
+			return migrateError(err)
+		}
 		dir := projectDir(args[1:])
 		compiled, err := compile(c.ErrOrStderr(), dir)
 		if err != nil {

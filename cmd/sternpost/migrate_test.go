@@ -85,6 +85,7 @@ func TestMigrateCommands(t *testing.T) {
 
 	contains(run(0, "", "new", "again", dir), "nothing has changed since the last migration")
 	run(exitUsage, "cannot be called", "new", "a b", dir)
+	run(exitUsage, "cannot be called", "new", "a b", "nowhere") // before the project is read, which may print warnings
 	run(exitUsage, "DATABASE_URL", "up", dir)
 	for _, name := range []string{"plan", "up", "status", "adopt"} {
 		run(exitEnvironment, "read migrations: there is no folder nowhere", name, "nowhere")

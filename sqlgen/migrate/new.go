@@ -27,7 +27,15 @@ type NameError struct {
 
 // Error says which names can.
 func (e *NameError) Error() string {
-	return fmt.Sprintf("a migration cannot be called %q: take letters, digits and _", e.Name)
+	return fmt.Sprintf("a migration cannot be called %q: use letters, digits, _ and -", e.Name)
+}
+
+// CheckName returns a *NameError if a migration cannot have the name.
+func CheckName(name string) error {
+	if !namePattern.MatchString(name) {
+		return &NameError{name}
+	}
+	return nil
 }
 
 var namePattern = regexp.MustCompile(`\A[A-Za-z0-9_][A-Za-z0-9_-]*\z`)
@@ -48,8 +56,8 @@ type Written struct {
 // database, so it assumes that tables hold rows. If nothing has changed, it writes nothing and returns
 // ErrNothingChanged.
 func New(folder *Folder, name string, r *emit.Release, o PlanOptions) (*Written, error) {
-	if !namePattern.MatchString(name) {
-		return nil, &NameError{name}
+	if err := CheckName(name); err != nil {
+		return nil, err
 	}
 	if err := folder.files(); err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/server/refusal"
+	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -58,7 +61,7 @@ func (b *Bench) served() (*sqlgen.Compiled, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.compiled == nil {
-		return nil, wrong("nothing is installed yet, so that there are no rows")
+		return nil, wrong("no release is installed yet")
 	}
 	return b.compiled, nil
 }
@@ -143,10 +146,11 @@ func (a *asked) model(name string) (*schema.Model, error) {
 			return m, nil
 		}
 	}
-	return nil, wrong("there is no model %s", name)
+	return nil, wrong("the schema has no model %s", name)
 }
 
-// refuse turns the database's refusal into an error of the question.
+// refuse turns the database's refusal into an error of the question: in the words of the API, if it is about a constraint
+// of the schema.
 func (a *asked) refuse(err error) error {
 	var raised *pgconn.PgError
 	if !errors.As(err, &raised) {
@@ -155,6 +159,11 @@ func (a *asked) refuse(err error) error {
 	refused := &docs.WrongError{Message: raised.Message}
 	if raised.Detail != "" {
 		refused.Message += ": " + raised.Detail
+	}
+	// As custom code, which may do any of this: the detail tells which side of a reference is broken.
+	known := refusal.OfCall(err, &release.Action{Custom: true}, a.Manifest.Constraints, nil)
+	if known.Status < http.StatusInternalServerError {
+		refused.Message = known.Message
 	}
 	for _, m := range a.Schema.Models {
 		if m.Table != raised.TableName {
@@ -171,7 +180,7 @@ func (a *asked) refuse(err error) error {
 		refused.Field = constraint.Fields[0]
 	}
 	if isKnown && constraint.Message != "" {
-		refused.Message = constraint.Message + " (" + raised.Message + ")"
+		refused.Message = constraint.Message
 	}
 	return refused
 }

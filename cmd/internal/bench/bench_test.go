@@ -128,26 +128,29 @@ func TestChanges(t *testing.T) {
 		t.Errorf("a secret: got %v, want only that there is one", one.Values["secret"])
 	}
 	for _, test := range []struct{ question, input, want string }{
-		{"insert", `{"model":"Owner","values":{}}`, `name: null value in column "name"`},
-		{"insert", `{"model":"Owner","values":{"name":"Ada"}}`, `name: duplicate key value violates unique constraint "owner_name_key"`},
+		{"insert", `{"model":"Owner","values":{}}`, `name: field 'name' cannot be null`},
+		{"insert", `{"model":"Owner","values":{"name":"Ada"}}`, `name: the value for the unique field 'name' must be unique`},
 		{"insert", `{"model":"Owner","values":{"nam":"Ada"}}`, "Owner has no field nam"},
 		{"insert", `{"model":"Owner","values":{"things":[]}}`, "Owner has no field things"},
-		{"insert", `{"model":"Nobody","values":{}}`, "there is no model Nobody"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"day":"soon"}}`, `invalid input syntax for type date: "soon"`},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"size":"Huge"}}`, "violates check constraint"},
+		{"insert", `{"model":"Nobody","values":{}}`, "the schema has no model Nobody"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"day":"soon"}}`, `day: soon is not a value of Date`},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"size":"Huge"}}`, "size: Huge is not a value of Size"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"sizes":["Small","Huge"]}}`, "sizes: Huge is not a value of Size"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"prices":["1","x"]}}`, "prices: [1 x] is not a value of Decimal[]"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"ownerId":"none"}}`, "ownerId: the record referenced in field 'ownerId' does not exist"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"title":["a"]}}`, "title: [a] is not a value of Text"},
 		{"update", `{"model":"Thing","id":"` + id + `","values":{"tags":"a"}}`, "tags: a is not a value of Text[]"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret is made by the service"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File is made by the service"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total keeps its own value"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"number":"T-9"}}`, "number: number keeps its own value"},
-		{"insert", `{"model":"Thing","values":{"number":"T-9","title":"x"}}`, "number: number keeps its own value"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id keeps its own value"},
-		{"update", `{"model":"Thing","id":"` + id + `","values":{}}`, "nothing is changed"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"secret":"x"}}`, "secret: a Secret cannot be set directly"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"photo":"x"}}`, "photo: a File cannot be set directly"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"total":"1"}}`, "total: total is computed and cannot be set"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"number":"T-9"}}`, "number: number is set by the database and cannot be changed"},
+		{"insert", `{"model":"Thing","values":{"number":"T-9","title":"x"}}`, "number: number is set by the database and cannot be changed"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{"id":"other"}}`, "id: id is set by the database and cannot be changed"},
+		{"update", `{"model":"Thing","id":"` + id + `","values":{}}`, "no value has changed"},
 		{"update", `{"model":"Thing","id":"none","values":{"title":"x"}}`, "Thing has no row with the id none"},
 		{"update", `{"model":"Thing","id":"x","values":{"title":"x"},"more":1}`, "the question cannot be read"},
 		{"delete", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
-		{"delete", `{"model":"Thing","id":"` + id + `","values":{"title":"x"}}`, "a row is deleted by its id alone"},
+		{"delete", `{"model":"Thing","id":"` + id + `","values":{"title":"x"}}`, "a deletion takes only the id of the row"},
 		{"row", `{"model":"Thing","id":"none"}`, "Thing has no row with the id none"},
 		{"everything", `{}`, `the pages have no question "everything"`},
 	} {
@@ -233,13 +236,13 @@ func TestRows(t *testing.T) {
 		}
 	}
 	for _, test := range []struct{ input, want string }{
-		{`"order":"tags"`, "rows have no order by tags"},
-		{`"order":"secret"`, "Thing has no field secret that can be read"},
-		{`"filters":[{"field":"secret","operator":"isNull"}]`, "Thing has no field secret that can be read"},
+		{`"order":"tags"`, "rows cannot be ordered by tags"},
+		{`"order":"secret"`, "Thing has no readable field secret"},
+		{`"filters":[{"field":"secret","operator":"isNull"}]`, "Thing has no readable field secret"},
 		{`"filters":[{"field":"photo","operator":"equals","value":"x"}]`, "photo can only be compared with null"},
 		{`"filters":[{"field":"tags","operator":"equals","value":"x"}]`, "tags has no filter equals"},
 		{`"filters":[{"field":"count","operator":"is","value":"x"}]`, "count has no filter is"},
-		{`"filters":[{"field":"count","operator":"equals","value":"many"}]`, "invalid input syntax"},
+		{`"filters":[{"field":"count","operator":"equals","value":"many"}]`, "count: many is not a value of Number"},
 	} {
 		if got := b.refused(t, "rows", `{"model":"Thing",`+test.input+`}`); !strings.Contains(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.input, got, test.want)
@@ -288,7 +291,7 @@ func TestExplained(t *testing.T) {
 	for _, test := range []struct{ input, want string }{
 		{`{"action":"signIn"}`, "the schema has no action signIn"},
 		{`{"action":"updateOwner","as":"nobody","row":"x"}`, "nobody"},
-		{`{"action":"updateOwner","input":{"where":{}}}`, "the input is refused before any rule is asked: where.id: id is required; values: "},
+		{`{"action":"updateOwner","input":{"where":{}}}`, "the input is not valid: where.id: id is required; values: "},
 		{`{"action":"updateOwner","input":[1]}`, "the input"},
 	} {
 		if got := b.refused(t, "explain", test.input); !strings.Contains(got, test.want) {

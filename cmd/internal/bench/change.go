@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/sqlgen"
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/lower"
@@ -35,7 +36,7 @@ func insert(ctx context.Context, a *asked) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.one(ctx, "insert a row of "+m.Name, m, in.ID, statement, arguments)
+	return a.one(ctx, "insert a row of "+m.Name, m, in, statement, arguments)
 }
 
 // Insert makes a row in a transaction of the owner, as the pages make one, whose values may
@@ -94,10 +95,10 @@ func update(ctx context.Context, a *asked) (any, error) {
 		sets = append(sets, pg.Ident(f.Column)+" = "+value)
 	}
 	if len(sets) == 0 {
-		return nil, wrong("nothing is changed")
+		return nil, wrong("no value has changed")
 	}
 	statement := "update " + table(m) + " set " + strings.Join(sets, ", ") + " where id = " + q.argument(in.ID, "text") + " returning id"
-	return a.one(ctx, "update a row of "+m.Name, m, in.ID, statement, q.arguments)
+	return a.one(ctx, "update a row of "+m.Name, m, in, statement, q.arguments)
 }
 
 // remove deletes a row.
@@ -107,9 +108,9 @@ func remove(ctx context.Context, a *asked) (any, error) {
 		return nil, err
 	}
 	if len(in.Values) > 0 {
-		return nil, wrong("a row is deleted by its id alone")
+		return nil, wrong("a deletion takes only the id of the row")
 	}
-	return a.one(ctx, "delete a row of "+m.Name, m, in.ID, "delete from "+table(m)+" where id = $1 returning id", []any{in.ID})
+	return a.one(ctx, "delete a row of "+m.Name, m, in, "delete from "+table(m)+" where id = $1 returning id", []any{in.ID})
 }
 
 // change reads a change, whose values are of fields that can be changed.
@@ -134,15 +135,15 @@ func mayChange(m *schema.Model, values map[string]any, isEditable func(*schema.F
 	for _, name := range names {
 		switch f := m.Field(name); {
 		case f != nil && f.Computed != nil:
-			return &docs.WrongError{Field: name, Message: name + " keeps its own value"}
+			return &docs.WrongError{Field: name, Message: name + " is computed and cannot be set"}
 		case f != nil && f.FK != nil:
 			return &docs.WrongError{Field: name, Message: fmt.Sprintf("%s has no column %s: give %s the id of a row", m.Name, name, f.FK.Name)}
 		case f == nil || !f.HasColumn():
 			return wrong("%s has no field %s", m.Name, name)
 		case f.Type.Kind.IsPrepared():
-			return &docs.WrongError{Field: name, Message: fmt.Sprintf("a %s is made by the service: change %s by an action", f.Type.Kind, name)}
+			return &docs.WrongError{Field: name, Message: fmt.Sprintf("a %s cannot be set directly: change %s with an action", f.Type.Kind, name)}
 		case !isEditable(f):
-			return &docs.WrongError{Field: name, Message: name + " keeps its own value"}
+			return &docs.WrongError{Field: name, Message: name + " is set by the database and cannot be changed"}
 		}
 	}
 	return nil
@@ -164,7 +165,7 @@ func (q *query) value(f *schema.Field, value any) (string, error) {
 	case nil:
 		return "null", nil
 	case string:
-		if !isList {
+		if !isList && isMember(f, value) {
 			return q.argument(value, cast), nil
 		}
 	case bool:
@@ -180,9 +181,11 @@ func (q *query) value(f *schema.Field, value any) (string, error) {
 		for i, v := range value {
 			switch v.(type) {
 			case string, bool, json.Number:
-				texts[i] = fmt.Sprint(v)
+				if texts[i] = fmt.Sprint(v); !isMember(f, texts[i]) {
+					return "", notOf(f, v)
+				}
 			default:
-				return "", &docs.WrongError{Field: f.Name, Message: "each entry is a text or a number"}
+				return "", &docs.WrongError{Field: f.Name, Message: "each entry must be a text or a number"}
 			}
 		}
 		if isList {
@@ -190,11 +193,39 @@ func (q *query) value(f *schema.Field, value any) (string, error) {
 			return fmt.Sprintf("$%d::text[]::%s[]", len(q.arguments), strings.TrimSuffix(cast, "[]")), nil
 		}
 	}
-	return "", &docs.WrongError{Field: f.Name, Message: fmt.Sprintf("%s is not a value of %s", fmt.Sprint(value), f.Type)}
+	return "", notOf(f, value)
+}
+
+// notOf is the error for a value that a field cannot have.
+func notOf(f *schema.Field, value any) error {
+	return &docs.WrongError{Field: f.Name, Message: fmt.Sprintf("%v is not a value of %s", value, f.Type)}
+}
+
+// isMember tells whether an enum has a value. A field of another type has any.
+func isMember(f *schema.Field, value string) bool {
+	return f.Enum == nil || slices.ContainsFunc(f.Enum.Values, func(v *schema.EnumValue) bool { return v.Name == value })
+}
+
+// isMisfit tells whether a statement failed because a text does not have the form of a type.
+func isMisfit(err error) bool { return strings.HasPrefix(refusal.SQLState(err), "22") }
+
+// misfitting returns the error of the first value that does not have the form of its field's type, else err.
+func (a *asked) misfitting(ctx context.Context, m *schema.Model, values map[string]any, err error) error {
+	for _, f := range changed(m, values) {
+		q := &query{}
+		value, invalid := q.value(f, values[f.Name])
+		if invalid != nil {
+			return invalid
+		}
+		if _, failed := a.conn.Exec(ctx, "select "+value, q.arguments...); isMisfit(failed) {
+			return notOf(f, values[f.Name])
+		}
+	}
+	return err
 }
 
 // one runs a statement that changes one row and answers with its id.
-func (a *asked) one(ctx context.Context, doing string, m *schema.Model, id, statement string, arguments []any) (any, error) {
+func (a *asked) one(ctx context.Context, doing string, m *schema.Model, in changeInput, statement string, arguments []any) (any, error) {
 	var changed []string
 	err := pgx.BeginFunc(ctx, a.conn, func(tx pgx.Tx) error {
 		result, err := tx.Query(ctx, statement, arguments...)
@@ -205,10 +236,12 @@ func (a *asked) one(ctx context.Context, doing string, m *schema.Model, id, stat
 		return err
 	})
 	switch {
+	case isMisfit(err):
+		return nil, a.misfitting(ctx, m, in.Values, err)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	case len(changed) == 0:
-		return nil, wrong("%s has no row with the id %s", m.Name, id)
+		return nil, wrong("%s has no row with the id %s", m.Name, in.ID)
 	}
 	return struct {
 		ID string `json:"id"`

@@ -76,7 +76,7 @@ func rows(ctx context.Context, a *asked) (any, error) {
 		return nil, err
 	}
 	if by.Type.Array || by.Type.Kind.IsOpaque() {
-		return nil, wrong("rows have no order by %s", name)
+		return nil, wrong("rows cannot be ordered by %s", name)
 	}
 	q := &query{}
 	var conditions []string
@@ -114,6 +114,13 @@ func rows(ctx context.Context, a *asked) (any, error) {
 		}
 		return labels(ctx, tx, m, p.Rows, p.Labels)
 	})
+	if isMisfit(err) {
+		for _, f := range in.Filters {
+			if given := (map[string]any{f.Field: f.Value}); f.Operator != "contains" {
+				err = a.misfitting(ctx, m, given, err)
+			}
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read rows of %s: %w", m.Name, err)
 	}
@@ -178,7 +185,7 @@ func row(ctx context.Context, a *asked) (any, error) {
 func column(m *schema.Model, name string) (*schema.Field, error) {
 	f := m.Field(name)
 	if f == nil || !f.HasColumn() || f.Type.Kind.IsWriteOnly() {
-		return nil, wrong("%s has no field %s that can be read", m.Name, name)
+		return nil, wrong("%s has no readable field %s", m.Name, name)
 	}
 	return f, nil
 }

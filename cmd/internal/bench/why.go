@@ -38,7 +38,7 @@ func why(ctx context.Context, a *asked) (any, error) {
 	}
 	i := slices.IndexFunc(a.Schema.Actions, func(action *schema.Action) bool { return action.Name == in.Action })
 	if i < 0 {
-		return nil, wrong("the schema has no action %s, so there is no rule to explain", in.Action)
+		return nil, wrong("the schema has no action %s", in.Action)
 	}
 	request := explain.Request{Action: a.Schema.Actions[i], Caller: in.As, Row: in.Row, Headers: map[string]string{}}
 	mentioned := explain.Mentions(request.Action)
@@ -96,7 +96,7 @@ func ReadInput(compiled *sqlgen.Compiled, action string, body []byte) ([]byte, e
 		for i, p := range invalid.Problems {
 			problems[i] = strings.TrimPrefix(p.Field+": "+p.Error, ": ")
 		}
-		return nil, wrong("the input is refused before any rule is asked: %s", strings.Join(problems, "; "))
+		return nil, wrong("the input is not valid: %s", strings.Join(problems, "; "))
 	}
 	if err != nil {
 		return nil, wrong("the input cannot be read: %v", err)

@@ -172,8 +172,8 @@ func (w *writer) write(ctx context.Context, f File) error {
 
 // order says how to treat a row that names a missing one.
 func (w *writer) order(err error) string {
-	if strings.Contains(err.Error(), "violates foreign key constraint") {
-		return "; a row comes after those that it names"
+	if strings.HasPrefix(err.Error(), "the record referenced in ") {
+		return "; a row must come after the rows that it names"
 	}
 	return ""
 }
