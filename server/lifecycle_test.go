@@ -155,7 +155,7 @@ func TestAdmin(t *testing.T) {
 	s.post(t, "getNote", `{}`)
 	s.do(t, "GET", "/nowhere", "", nil)
 	get := func(path string) (int, string) {
-		resp, err := http.Get("http://" + s.AdminAddr().String() + path)
+		resp, err := http.Get("http://" + s.admin.Addr().String() + path)
 		if err != nil {
 			t.Fatal(err)
 		}

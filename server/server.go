@@ -270,14 +270,6 @@ func (s *Server) Addr() net.Addr {
 	return s.public.Addr()
 }
 
-// AdminAddr returns the address of the admin listener, or nil if there is none.
-func (s *Server) AdminAddr() net.Addr {
-	if s.admin == nil {
-		return nil
-	}
-	return s.admin.Addr()
-}
-
 const (
 	keptBuffer   = 64 << 10         // of an answer, for reuse; a larger buffer is freed
 	headTimeout  = 10 * time.Second // for the header of a request, from the connection or its first byte on

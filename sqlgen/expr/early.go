@@ -21,13 +21,6 @@ func Early(call Call, rule Node) Truth {
 	return e.choose([]Node{rule})
 }
 
-// EarlyWithoutInputs returns the value of a @permission's expression when only
-// the caller and ctx are known, as when a file is uploaded ahead of the call.
-func EarlyWithoutInputs(call Call, rule Node) Truth {
-	e := evaluator{call: call, logic: InRule, known: allBut(RootRow, RootInput)}
-	return e.choose([]Node{rule})
-}
-
 // Foresee returns the value of a @permission's expression, given the knowledge of each path.
 // It calls undecided for each comparison that stays unknown. It reads only the Fixed parts
 // of the call.

@@ -56,15 +56,20 @@ func TestEarly(t *testing.T) {
 		if got := Early(Call{Identity: ann}, n); got != test.without {
 			t.Errorf("%s: caller without inputs: got %s, want %s", test.text, got, test.without)
 		}
-		if got := EarlyWithoutInputs(Call{Identity: ann}, n); got != test.upload {
+		if got := earlyWithoutInputs(Call{Identity: ann}, n); got != test.upload {
 			t.Errorf("%s: caller, inputs unknown: got %s, want %s", test.text, got, test.upload)
 		}
-		if got := EarlyWithoutInputs(Call{}, n); got != Unknown && got != Early(Call{Inputs: given}, n) {
+		if got := earlyWithoutInputs(Call{}, n); got != Unknown && got != Early(Call{Inputs: given}, n) {
 			t.Errorf("%s: anonymous, inputs unknown: got %s, which inputs contradict", test.text, got)
 		}
 	}
 	n := check(t, schema.at(ActionRule), `inText == ctx.identity.email`)
-	if got := EarlyWithoutInputs(Call{}, n); got != False {
+	if got := earlyWithoutInputs(Call{}, n); got != False {
 		t.Errorf("no caller matches an unknown input: got %s, want false", got)
 	}
+}
+
+// earlyWithoutInputs is Early for a caller whose inputs are not known yet, as when a file is uploaded before the call.
+func earlyWithoutInputs(call Call, rule Node) Truth {
+	return Foresee(call, rule, allBut(RootRow, RootInput), nil)
 }

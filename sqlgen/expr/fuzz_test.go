@@ -79,6 +79,6 @@ func evaluate(n Node) {
 		Admits(call, n)
 		Validate(call, n)
 		Early(call, n)
-		EarlyWithoutInputs(call, n)
+		earlyWithoutInputs(call, n)
 	}
 }

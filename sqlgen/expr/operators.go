@@ -52,7 +52,7 @@ type Pair struct {
 // Pairs is the operator table: two operands can be compared if their classes
 // are here, in either order, with the operator. Where both classes are enum or
 // row, the names must be the same too. Arrays and lists pair if their elements
-// pair under ==. For in, see ElementClass.
+// pair under ==. For in, see elementOf.
 func Pairs() []Pair {
 	return []Pair{
 		{ClassText, ClassText, Equality | Ordering},
@@ -136,18 +136,8 @@ func canCompare(a, b operand, ops Comparisons) bool {
 	return true
 }
 
-// ClassOf returns the class of an operand. A text literal that took the type of
-// the other side counts as of that type.
-func ClassOf(n Node) Class { return operandOf(n).class }
-
-// ElementClass returns the class that x is compared with in "x in right": that of the
-// elements of an array, or of the values of a path through a to-many. It returns false
-// if right is neither, and for a list, whose elements each have their own.
-func ElementClass(right Node) (Class, bool) {
-	o, ok := elementOf(right)
-	return o.class, ok
-}
-
+// operandOf describes an operand. A text literal that took the type of the other side counts
+// as of that type.
 func operandOf(n Node) operand {
 	t := n.Type()
 	switch n := n.(type) {
@@ -167,6 +157,9 @@ func operandOf(n Node) operand {
 	return operand{class: t.Kind.Class(), name: t.Name}
 }
 
+// elementOf describes the values that x is compared with in "x in right": the elements of an
+// array, or the values of a path through a to-many. It returns false if right is neither, and
+// for a list, whose elements each have their own.
 func elementOf(n Node) (operand, bool) {
 	p, ok := n.(*Path)
 	if !ok {

@@ -219,7 +219,7 @@ func TestPairsIsTheTable(t *testing.T) {
 	}
 	for _, test := range tests {
 		c := check(t, schema.at(Where), test.text).(*Compare)
-		left, right := ClassOf(c.Left), ClassOf(c.Right)
+		left, right := operandOf(c.Left).class, operandOf(c.Right).class
 		if left != test.left || right != test.right {
 			t.Errorf("%s: got classes %s and %s, want %s and %s", test.text, left, right, test.left, test.right)
 		}
@@ -228,7 +228,7 @@ func TestPairsIsTheTable(t *testing.T) {
 		}
 	}
 	c := check(t, schema.at(Where), "order.state in order.states").(*Compare)
-	if element, ok := ElementClass(c.Right); !ok || element != ClassEnum {
-		t.Errorf("order.states has elements of class %s, %t; want enum", element, ok)
+	if element, ok := elementOf(c.Right); !ok || element.class != ClassEnum {
+		t.Errorf("order.states has elements of class %s, %t; want enum", element.class, ok)
 	}
 }

@@ -213,7 +213,7 @@ func TestEarlyDecisionIsSound(t *testing.T) {
 		n := check(t, schema.at(ActionRule), text)
 		call := g.call(true)
 		early := Early(call, n)
-		upload := EarlyWithoutInputs(call, n)
+		upload := earlyWithoutInputs(call, n)
 		decided[early]++
 		if upload != Unknown && upload != early {
 			t.Errorf("%s: %s without inputs, but %s with them", text, upload, early)

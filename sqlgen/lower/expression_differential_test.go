@@ -99,7 +99,7 @@ func (s *subject) value(call expr.Call) expr.Truth {
 	case earlyOfAction:
 		return expr.Early(call, s.nodes[0])
 	case uploadOfAction:
-		return expr.EarlyWithoutInputs(call, s.nodes[0])
+		return expr.Foresee(call, s.nodes[0], knownAtUpload, nil)
 	case whereOfAction:
 		holds = expr.Holds(call, s.nodes...)
 	}
@@ -196,4 +196,12 @@ func (lab *laboratory) randomSubjects(r random) []*subject {
 		}
 	}
 	return subjects
+}
+
+// knownAtUpload knows the caller and ctx, but neither the row nor the inputs.
+func knownAtUpload(p *expr.Path) expr.Knowledge {
+	if p.Root == expr.RootRow || p.Root == expr.RootInput {
+		return expr.Open
+	}
+	return expr.Fixed
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/schema"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // term is a random expression as text, with enough structure to be made smaller.
@@ -245,7 +244,13 @@ func (g *generator) searched(class expr.Class, typ expr.Type) (string, bool) {
 
 // classOf returns the class of a path of a type.
 func classOf(t expr.Type) expr.Class {
-	return expr.ClassOf(expr.RowPath("", []expr.Step{&schema.Field{Type: t}}, syntax.Span{}))
+	switch {
+	case t.Array && t.Kind == expr.Model:
+		return expr.ClassToMany
+	case t.Array:
+		return expr.ClassArray
+	}
+	return t.Kind.Class()
 }
 
 // operand returns an operand of a class. typ is its type or the type of the other side: the names of enums and models
