@@ -27,7 +27,7 @@ type publicKey struct {
 	id        string // its RFC 7638 thumbprint
 	algorithm jwa.SignatureAlgorithm
 	raw       crypto.PublicKey
-	jwk       jwk.Key // as it is published
+	jwk       jwk.Key // in its published form
 	verifier  jws.Verifier
 }
 

@@ -25,7 +25,7 @@ const (
 // addresses has been checked.
 type ProviderOptions struct {
 	Type         string       // google, facebook, gitlab, slack or oidc
-	Name         string       // as it is in addresses
+	Name         string       // as in addresses
 	ClientID     string       // of this service at the provider
 	ClientSecret string       // empty means that only its ID tokens are accepted
 	IssuerURL    string       // empty means the one of the type

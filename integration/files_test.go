@@ -399,7 +399,7 @@ func TestInlineFilesThatAreNone(t *testing.T) {
 	}
 }
 
-// A caller who is refused before the row leaves nothing behind. A file stored for a call
+// A call that is refused before its row is read leaves nothing behind. A file stored for a call
 // that fails later is queued for deletion, and its upload can be used again.
 func TestFilesOfRefusedCalls(t *testing.T) {
 	t.Parallel()
@@ -427,7 +427,7 @@ func TestFilesOfRefusedCalls(t *testing.T) {
 	// A missing row, a taken title, and another's row.
 	key := a.sent(t, "createArticle/upload/cover", "", "image/png", "uploaded")
 	a.ok(t, "createArticle", "", `{"title":"taken"}`)
-	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // so that a row might admit her
+	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // a row could now admit her
 	for _, c := range []struct{ action, identity, body, want string }{
 		{"updateArticle", "", `{"where":{"title":"none"},"values":{"cover":"` + image + `"}}`, "ERR_RECORD_NOT_FOUND"},
 		{"createArticle", "", `{"title":"taken","cover":"` + key + `"}`, "must be unique"},

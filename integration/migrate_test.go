@@ -50,7 +50,7 @@ func up(ctx context.Context, dir, url string, o migrate.UpOptions) error {
 // command line applies.
 func migratedDatabase(t *testing.T, dir string) *pgtest.DB {
 	t.Helper()
-	db := pgtest.New(t, pgtest.Options{}) // in which a server's login may connect
+	db := pgtest.New(t, pgtest.Options{}) // a server's login may connect to it
 	clear := "drop schema platform, app, related, functions, api cascade; alter default privileges grant execute on functions to public"
 	if _, err := db.Owner(t).Exec(t.Context(), clear); err != nil {
 		t.Fatal(err)

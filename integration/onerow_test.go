@@ -85,7 +85,7 @@ func TestWritersOfOneRow(t *testing.T) {
 				})
 			}
 			group.Go(func() {
-				if test.action == "claim" { // which a delete may forestall
+				if test.action == "claim" { // a delete may come first
 					statuses[callers], _ = call("cancel", fmt.Sprintf(`{"id":%q}`, id))
 				}
 			})

@@ -232,7 +232,7 @@ func TestReplicaAway(t *testing.T) {
 	c.write(t, c.a, "ada", "first")
 	header := c.a.as(t, "bob")
 	c.standby.Freeze(t)
-	for range 3 { // of which the first may wait until the replica is given up
+	for range 3 { // the first may wait until the server gives the replica up
 		if !c.sees(t, c.a, header, "first") {
 			t.Error("the primary does not show what was written")
 		}
@@ -342,7 +342,7 @@ func TestOneWayToOneReplica(t *testing.T) {
 	other := c.primary.Replica(t, "other")
 	name := newLine(t, c.db.At(c.standby).ServerURL())
 	a := c.serve(t, c.db.ServerURL(), name.url, "60")
-	c.write(t, a, "ada", "before") // so that ada is known there
+	c.write(t, a, "ada", "before") // ada now exists there
 	other.AwaitReplay(t, c.primary)
 	other.Exec(t, "select pg_wal_replay_pause()")
 	name.lead(t, c.db.At(other).ServerURL()) // new connections, while the watched one stays

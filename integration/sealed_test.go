@@ -95,7 +95,7 @@ func TestSealedTexts(t *testing.T) {
 		action, body string
 		header       http.Header
 		status       int
-		account      string // whose values are looked at
+		account      string // the owner of the values
 		pin, note    string // what they are made of; empty means null
 	}{
 		{action: "openBy", body: `{"name":"a","word":"canary-\"w\"","hint":"canary-hint","kids":[{"name":"b"},{"name":"c"}]}`, status: 200,

@@ -88,7 +88,7 @@ func TestUploadRoute(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", c.name, got, c.want)
 		}
 	}
-	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // so that the row may admit her
+	a.exec(t, `update app.identity set name = 'Ada' where id = 'ada'`) // the row may now admit her
 	for _, c := range []struct{ path, identity, body string }{
 		{"createArticle/upload/cover", "", anUpload},
 		{"createArticle/upload/cover", "", `{"filename":"a","contentType":"IMAGE/PNG; a=b","size":5000}`},

@@ -299,7 +299,7 @@ func TestTokenErrors(t *testing.T) {
 		{"application/vnd.x+json", `{"grant_type":"refresh_token","refresh_token":"x"}`, badToken},
 	}
 	for _, test := range tests {
-		header := map[string]string{"Content-Type": test.contentType, "Authorization": "Basic eDp5"} // which is ignored
+		header := map[string]string{"Content-Type": test.contentType, "Authorization": "Basic eDp5"} // it is ignored
 		resp, body := s.do(t, "POST", "/auth/token?grant_type=refresh_token&refresh_token=y", test.body, header)
 		if resp.StatusCode != 400 || body != test.want {
 			t.Errorf("%s %q\n got %d %s\nwant 400 %s", test.contentType, test.body, resp.StatusCode, body, test.want)

@@ -86,7 +86,7 @@ func attackOnRows(t *testing.T) {
 			resp, text := test.server.raw(t, fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n%sContent-Length: %d\n\n%s", test.method, path, test.host, test.header, len(body), body))
 			want := test.status
 			if path == "/docs/bench/file" && want == 200 {
-				want = 404 // there is no such file
+				want = 404 // the file does not exist
 			}
 			if resp.StatusCode != want {
 				t.Errorf("%s %s for %s with %q: got %d %.200s, want %d", test.method, path, test.host, test.header, resp.StatusCode, text, want)

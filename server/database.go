@@ -394,7 +394,7 @@ func mayHaveEnded(err error, isComplete bool) bool {
 // isComplete closes the rows of a statement, and tells whether the database has reported
 // the statement as complete.
 func isComplete(rows *pgconn.ResultReader) bool {
-	tag, _ := rows.Close() // which remembers it
+	tag, _ := rows.Close() // the rows keep the error
 	return tag.String() != ""
 }
 

@@ -130,7 +130,7 @@ func TestDiskHeaders(t *testing.T) {
 		for _, method := range []string{"GET", "HEAD"} {
 			response, body := d.do(t, method, strings.TrimPrefix(url, d.url), "", map[string]string{"Range": "bytes=0-5"})
 			status, length := 206, "6"
-			if method == "HEAD" { // for which there are no ranges
+			if method == "HEAD" { // it has no ranges
 				status, length = 200, "25"
 			}
 			h := response.Header

@@ -55,7 +55,7 @@ func TestGracefulStop(t *testing.T) {
 			t.Errorf("Run: %v", err)
 		}
 		s.done <- nil
-	case <-time.After(longEnough): // which is less than the grace
+	case <-time.After(longEnough): // less than the grace
 		t.Fatal("a connection without request holds the server up")
 	}
 	if !unused.isClosed() {
@@ -190,7 +190,7 @@ func TestTraces(t *testing.T) {
 	t.Parallel()
 	s, _ := startReady(t, nil)
 	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
-	header := map[string]string{"Traceparent": parent, "Authorization": "Bearer zoe"} // which no random number shows
+	header := map[string]string{"Traceparent": parent, "Authorization": "Bearer zoe"} // no random number contains it
 	if resp, _ := s.do(t, "POST", "/api/json/getNote", `{"id":"n1"}`, header); resp.Header.Get("Traceparent") != "" {
 		t.Errorf("without tracing: Traceparent: got %s", resp.Header.Get("Traceparent"))
 	}

@@ -52,7 +52,7 @@ func fill(in input.Input, places []place) []byte {
 // fails.
 func (s *Server) prepare(c *fiber.Ctx, a *action, r *served, who *caller, in input.Input, context []byte) (*prepared, error) {
 	byPath, sent := files.Of(a.Action, in)
-	in = in.WithoutContents() // so that a large request is not in memory twice
+	in = in.WithoutContents() // a large request must not be in memory twice
 	open := hideTexts(a, in)
 	places := placesOf(open, byPath)
 

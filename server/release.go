@@ -62,7 +62,7 @@ type action struct {
 
 // readHeader is a header that some rule reads.
 type readHeader struct {
-	name   string // as it is sent
+	name   string // as sent
 	member []byte // "snake_form":
 }
 

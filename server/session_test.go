@@ -90,7 +90,7 @@ func TestRoleBehindPooler(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.Run(ctx) }()
 	ts := &testServer{Server: s, url: "http://" + s.Addr().String()}
-	ts.waitReady(t, "") // which serving_faults would prevent for the owner
+	ts.waitReady(t, "") // serving_faults would prevent this for the owner
 	settings, err := pgx.ParseConfig(url)
 	if err != nil {
 		t.Fatal(err)

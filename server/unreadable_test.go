@@ -58,7 +58,7 @@ func TestHeaderLimitOfEndpoints(t *testing.T) {
 		for _, request := range []string{
 			"GET " + path + " HTTP/1.1\r\nHost: x\r\nX-Fill: " + long + "\r\n\r\n",
 			"POST " + path + "?x=" + long + " HTTP/1.1\r\nHost: x\r\n\r\n",
-			"POST " + path + " HTTP/1.1\r\nX-Fill: " + long, // whose end never comes
+			"POST " + path + " HTTP/1.1\r\nX-Fill: " + long, // it never ends
 		} {
 			for _, before := range []string{"", "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"} {
 				c := s.dial(t)

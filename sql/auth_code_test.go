@@ -27,7 +27,7 @@ func TestRedeem(t *testing.T) {
 	for i, test := range []struct {
 		name            string
 		columns, values string
-		verifier        string // whose digests are presented, as those of itself and of its challenge; empty means none
+		verifier        string // the test presents its digest and that of its challenge; empty means none
 		redirectURI     string
 		want            string
 	}{

@@ -89,9 +89,9 @@ func TestArguments(t *testing.T) {
 
 	for action, want := range map[string]string{
 		"byText": "text, text, text", "byAt": "text, timestamp with time zone, text", "mine": "jsonb",
-		"byCaller": "jsonb, jsonb", // which has an input of the name
-		"byChoice": "jsonb, jsonb", // one of which may be absent
-		"thing":    "jsonb, jsonb", // in which thing.id would be the argument
+		"byCaller": "jsonb, jsonb", // it has an input of that name
+		"byChoice": "jsonb, jsonb", // one may be absent
+		"thing":    "jsonb, jsonb", // thing.id would be its argument
 		"drop":     "text, text, text",
 	} {
 		if got := a.action(t, action).Signature(); got != want {

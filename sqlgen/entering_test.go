@@ -44,7 +44,7 @@ func TestEntering(t *testing.T) {
 		db := compiled.Database
 		for _, f := range db.Functions {
 			if strings.Contains(f.Text, "perform platform.enter('custom code', context)") {
-				continue // which sets everything
+				continue // it sets everything
 			}
 			entered++
 			set, read := settingsSet(f.Text), settingsRead(db, f.Text)

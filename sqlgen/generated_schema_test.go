@@ -31,7 +31,7 @@ type schemaText struct {
 // the checker objects to it.
 type schemaLine struct {
 	text   string
-	isFree bool // whether the schema stands without it
+	isFree bool // whether the schema compiles without it
 	group  int  // of the action that it is part of; 0 means none
 	isHead bool // whether the action falls with it
 }

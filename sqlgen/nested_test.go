@@ -31,7 +31,7 @@ const (
 	optionalToOne
 	uniqueToOne // optional, with a way back
 	virtualToOne
-	toManyRequired // of which the children must have a parent
+	toManyRequired // the children must have a parent
 	toManyOptional
 	linkedToOne
 	nestKinds

@@ -52,7 +52,7 @@ func TestLineWidth(t *testing.T) {
 			inText = inText != (strings.Count(line, "'")%2 == 1)
 			trimmed := strings.TrimLeft(line, " ")
 			if _, value, ok := strings.Cut(trimmed, " := "); ok {
-				trimmed = value // which begins on the line of its variable
+				trimmed = value // it begins on the line of its variable
 			}
 			if utf8.RuneCountInString(line) <= width || began || inText || strings.HasPrefix(trimmed, "--") {
 				continue

@@ -148,7 +148,7 @@ func copyRows(t testing.TB, from, to *pgx.Conn, db *pg.Database) {
 		fmt.Fprintf(&b, "insert into %s select * from json_populate_recordset(null::%s, %s);\n", name, name, pg.Quote(text))
 	}
 	for _, table := range db.Tables {
-		for _, c := range table.Numbered() { // whose places a dump has, too
+		for _, c := range table.Numbered() { // a dump has their positions too
 			name := pg.Qualified(table.Schema, c.Sequence.Name)
 			var place int64
 			var isGiven bool

@@ -223,7 +223,7 @@ func (s sampler) value(schema map[string]any, least bool) any {
 	case "object":
 		object := map[string]any{}
 		required, _ := schema["required"].([]any)
-		if sets, ok := schema["anyOf"].([]any); ok { // of which one must be given
+		if sets, ok := schema["anyOf"].([]any); ok { // one must be given
 			required = append(required, sets[0].(map[string]any)["required"].([]any)...)
 		}
 		properties, _ := schema["properties"].(map[string]any)

@@ -193,7 +193,7 @@ func TestUnionWalks(t *testing.T) {
 		}
 		by := `"orderBy":[` + strings.Join(orderBy, ",") + `]`
 		if last := order[len(order)-1]; !slices.Contains(order, "id") && !slices.Contains(order, "-id") {
-			order = append(order, strings.TrimSuffix(last, "at")+"id") // which goes its way
+			order = append(order, strings.TrimSuffix(last, "at")+"id") // ordered in its direction
 		}
 		sortEvents(events, order)
 		var want []string

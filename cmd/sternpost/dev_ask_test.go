@@ -56,7 +56,7 @@ func TestDevAsks(t *testing.T) {
 	at = p.Await(t, at, "[k] keep the old release for now")
 	save()
 	at = p.Await(t, at, "nothing has changed since release 1")
-	types("d") // which is an answer to nothing
+	types("d") // not one of the choices
 	if got := askOne(t, conn, "select sum(prio)::text from app.task"); got != "2" {
 		t.Errorf("prio adds up to %s, want 2", got)
 	}

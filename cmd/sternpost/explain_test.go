@@ -168,7 +168,7 @@ func TestExplainThrottled(t *testing.T) {
 		{"write", "ada", true, true},
 		{"write", "bea", false, false},
 		{"write", "cyd", false, false},
-		{"getNote", "ada", false, false}, // which takes no files
+		{"getNote", "ada", false, false}, // it takes no files
 	} {
 		input := `{"text":"x"}`
 		if c.action == "getNote" {

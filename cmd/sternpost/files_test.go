@@ -121,7 +121,7 @@ func newProxy(t *testing.T, endpoint string) *proxy {
 	p := &proxy{}
 	forward := &httputil.ReverseProxy{ErrorLog: log.New(io.Discard, "", 0), Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
-		r.Out.Host = r.In.Host // which is signed
+		r.Out.Host = r.In.Host // the signature covers it
 	}}
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.look(r, false)

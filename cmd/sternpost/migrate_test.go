@@ -161,7 +161,7 @@ func TestMigrateKilled(t *testing.T) {
 		prepare(db)
 		for range 4 {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Duration(random.Int64N(int64(whole))))
-			err := command{args: []string{"migrate", "up", dir, "--database-url", db.OwnerURL()}}.prepare(ctx).Run() // which kills it with the context
+			err := command{args: []string{"migrate", "up", dir, "--database-url", db.OwnerURL()}}.prepare(ctx).Run() // the end of the context kills it
 			if ctx.Err() != nil && err != nil {
 				killed++
 			}

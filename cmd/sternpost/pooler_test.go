@@ -34,7 +34,7 @@ func TestCommandsBehindPooler(t *testing.T) {
 				} {
 					want := 0
 					if args[1] == "revoke" {
-						want = 1 // there is no such key
+						want = 1 // the key does not exist
 					}
 					for range 2 {
 						stdout, stderr, code := command{args: args, dir: t.TempDir(), env: env}.run(t)

@@ -94,7 +94,7 @@ func prepare(b *testing.B, databaseURL string) *data {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, sql := range []string{ // which may read and write the tables, and nobody else's rules bind it
+	for _, sql := range []string{ // it may read and write the tables, and no other rules bind it
 		"create role hand login bypassrls",
 		"grant connect on database " + pgx.Identifier{conn.Config().Database}.Sanitize() + " to hand",
 		"grant usage on schema app, platform to hand",

@@ -33,7 +33,7 @@ var (
 
 const (
 	overloadRound = 5 * time.Second
-	overloadMost  = 2 * time.Second // of what is served, 99 in a hundred take no longer
+	overloadMost  = 2 * time.Second // the 99th percentile of served requests
 )
 
 // BenchmarkOverload sends the capacity, twice and ten times as much, from clients that give
@@ -138,7 +138,7 @@ func (o *overloaded) capacity() float64 {
 type offered struct {
 	mu                        sync.Mutex
 	sent, good, refused, left int
-	took                      []time.Duration // of what was good
+	took                      []time.Duration // of successful requests
 	strange                   string          // an answer that was not expected
 }
 

@@ -39,7 +39,7 @@ type Mail struct {
 	From, To string
 	IsTLS    bool
 	Header   netmail.Header
-	Body     []byte // as it came
+	Body     []byte // as received
 }
 
 // Taken returns the accepted mails, in order.

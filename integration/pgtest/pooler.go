@@ -149,7 +149,7 @@ func (p *Pooler) configure(c *cluster, options PoolerOptions) (string, error) {
 	if options.Prepared {
 		lines = append(lines, "max_prepared_statements = 100")
 	}
-	if os.Geteuid() == 0 { // which it refuses to run as
+	if os.Geteuid() == 0 { // it refuses to run as root
 		account, err := unprivileged()
 		if err != nil {
 			return "", err

@@ -325,9 +325,9 @@ func otherBrowser(t *testing.T) {
 	s, _ := start(t, "")
 	victim, attacker := newBrowser(t), newBrowser(t)
 	back := comeBack(t, s, attacker)
-	expectRefused(t, victim.get(t, back)) // which has no cookie
+	expectRefused(t, victim.get(t, back)) // it has no cookie
 	comeBack(t, s, victim)
-	expectRefused(t, victim.get(t, back)) // which has another
+	expectRefused(t, victim.get(t, back)) // it has another cookie
 
 	// Nor with the attacker's cookies under the victim's names, cut, or changed.
 	own, foreign := cookiesOf(t, s, victim), cookiesOf(t, s, attacker)

@@ -48,7 +48,7 @@ func TestOAuth2Client(t *testing.T) {
 		t.Errorf("sub: got %s, want %s", verified.Subject, id)
 	}
 
-	token.Expiry = time.Now().Add(-time.Minute) // so that the client refreshes it
+	token.Expiry = time.Now().Add(-time.Minute) // the client refreshes it
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/json/listNotes", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -66,7 +66,7 @@ func manySuccesses(t *testing.T) {
 // lockOut: somebody fails on purpose, from many addresses, to keep the owner out.
 func lockOut(t *testing.T) {
 	s, _ := startProxied(t, "perAccount: 10, perAccountAndAddress: 5")
-	expectStatus(t, "the owner", s.grantFrom(t, "2001:db8::1", byPassword("ada", right)), http.StatusOK) // who counts as created
+	expectStatus(t, "the owner", s.grantFrom(t, "2001:db8::1", byPassword("ada", right)), http.StatusOK) // counted as created
 	for i := range 12 {
 		got := s.grantFrom(t, fmt.Sprintf("10.0.0.%d", i), byPassword("ada", wrong))
 		if want := map[bool]int{true: http.StatusBadRequest, false: http.StatusTooManyRequests}[i < 9]; got.status != want {

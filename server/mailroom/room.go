@@ -61,7 +61,7 @@ func New(o Options) *Room {
 		Help: "Attempts to send a mail, by result: sent, kept, retried or failed permanently.",
 	}, []string{"result"})}
 	for _, result := range []string{"sent", "kept", "retried", "failed"} {
-		r.sent.WithLabelValues(result) // so that it is 0 at first
+		r.sent.WithLabelValues(result) // the metric begins at 0
 	}
 	r.Registry.MustRegister(r.sent)
 	return r

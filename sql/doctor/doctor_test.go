@@ -26,7 +26,7 @@ func examine(t *testing.T, db *pgtest.DB, url string) map[string]string {
 	}
 	found := map[string]string{}
 	for _, f := range findings {
-		if f.Verdict != doctor.Works && f.Point != "plpgsql_check" { // which a machine has or has not
+		if f.Verdict != doctor.Works && f.Point != "plpgsql_check" { // not every machine has it
 			found[f.Point] = string(f.Verdict) + ": " + f.Detail
 		}
 	}

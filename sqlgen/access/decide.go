@@ -14,7 +14,7 @@ type Verdict string
 const (
 	Never   Verdict = "never"   // every call is refused
 	Depends Verdict = "depends" // on what the class leaves open
-	Always  Verdict = "always"  // every call is admitted, whatever the row
+	Always  Verdict = "always"  // every call is admitted, for any row
 )
 
 // rank orders verdicts by how much they admit.
@@ -36,7 +36,7 @@ type Subject string
 // The subjects, in the order in which they are listed.
 const (
 	OnRow         Subject = "row"
-	OnCaller      Subject = "caller" // which caller of the class it is
+	OnCaller      Subject = "caller" // the identity of the caller within its class
 	OnInput       Subject = "input"
 	OnHeader      Subject = "header"
 	OnEnvironment Subject = "environment" // a variable or secret of the server

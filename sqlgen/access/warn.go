@@ -62,7 +62,7 @@ func allowed(s *schema.Schema, m *Matrix) []Warning {
 	for _, row := range m.Rows {
 		for _, d := range row.Action.Allowed {
 			if d.Code == schema.MissingIndex {
-				continue // which is not about access
+				continue // it is not about access
 			}
 			w := Warning{Code: d.Code, Action: row.Action, Span: d.Span, Message: d.Message}
 			if kinds := widened(d.Code); len(kinds) > 0 {

@@ -33,9 +33,9 @@ func Compare(old, new *Release) []Change {
 	c.inputs()      // what requests may hold and must
 	c.results()     // what answers hold
 	c.shown()       // what of that was stored before, and not shown
-	c.rows()        // which rows an action finds, and in which order
+	c.rows()        // the rows that an action finds, and their order
 	c.errors()      // what is refused on account of values
-	c.permissions() // who may call what
+	c.permissions() // permissions of callers
 	slices.SortStableFunc(c.found.list, func(a, b Change) int { return cmp.Compare(a.Area.rank(), b.Area.rank()) })
 	return c.found.list
 }

@@ -168,7 +168,7 @@ func (p *permissions) backfill(table, column string) (value string, ok bool) {
 	for _, b := range p.options.Backfills {
 		if b.Table == table && b.Column == column {
 			p.used[b.name()] = true
-			return "(" + b.Value + ")", true // so that it is one expression, or none
+			return "(" + b.Value + ")", true // the brackets make it one expression, or an error
 		}
 	}
 	return "", false

@@ -217,7 +217,7 @@ func (e *evaluator) outcome(c *Compare) Truth {
 	case left.isNobody || right.isNobody && (c.Op != syntax.In || !isList(c.Right)):
 		return False
 	case e.undecided != nil && c.Op == syntax.In && right.isAllNobody && !Mentions(c.Left).Row:
-		return False // whatever is looked for: nothing is there
+		return False // the right side is empty, so the left does not matter
 	case left.isUnknown || right.isUnknown:
 		return Unknown
 	case c.Op == syntax.In:

@@ -45,10 +45,10 @@ type facts struct {
 	isWriteOnly bool   // no expression reads it, no record shows it
 	isPrepared  bool   // the server makes what is stored of what a request brings
 	hasNoArrays bool   // whether there are no arrays of it
-	takes       []Kind // of which other kinds a @set may assign values to it
-	wider       Kind   // which kind a value becomes that is compared with one of that kind
+	takes       []Kind // other kinds whose values a @set may assign to it
+	wider       Kind   // the kind to which a value is converted for a comparison with one of that kind
 
-	filters []Filter // by which lists filter, in the order in which they are published
+	filters []Filter // the filters of lists, in the order in which they are published
 	json    JSON     // how a value is written in requests and answers
 	facet   Facet    // what a list tells of the values of all its rows
 

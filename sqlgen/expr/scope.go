@@ -72,7 +72,7 @@ type InputUse int
 
 // The uses of inputs.
 const (
-	NoInput          InputUse = iota // there is no input of that name
+	NoInput          InputUse = iota // no input has that name
 	InputNameable                    // it can be named
 	InputFiltersList                 // it is an implicit input of a list (ListInput)
 	InputBelowToMany                 // it is an input of a create below a to-many step (ManyInput)

@@ -30,7 +30,7 @@ func Substitute(n Node, value func(*Path) Node) Node {
 		copied.Left, copied.Right = Substitute(n.Left, value), Substitute(n.Right, value)
 		return &copied
 	case *Aggregate:
-		return n // which no expression has that anything is put into
+		return n // no expression with substitutions has them
 	case *Negative:
 		copied := *n
 		copied.Operand = Substitute(n.Operand, value)

@@ -138,7 +138,7 @@ func IfBroken(broken, unbroken Layout) Layout {
 // IsOneLine reports whether the layout, as a whole line of a file, is not broken.
 func (l Layout) IsOneLine() bool { return !l.hard && l.width <= Width }
 
-// MustBreak reports whether the layout holds a line end whatever the room.
+// MustBreak reports whether the layout holds a line end at any width.
 func (l Layout) MustBreak() bool { return l.hard }
 
 // Replacing returns the concatenation with another part in the place of one.

@@ -140,7 +140,7 @@ func TestConcurrentDifferential(t *testing.T) {
 			var group sync.WaitGroup
 			for worker := range 8 {
 				conn := db.Superuser(t)
-				if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil { // so that it is over soon
+				if _, err := conn.Exec(t.Context(), "set deadlock_timeout = '20ms'"); err != nil { // a deadlock ends soon
 					t.Fatal(err)
 				}
 				group.Go(func() {

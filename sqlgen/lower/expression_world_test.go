@@ -75,7 +75,7 @@ func randomModels(r random) []*testModel {
 		a, b := models[x], models[y]
 		from, to := fmt.Sprint("to", i), fmt.Sprint("from", i)
 		optional := "?"
-		if y < x && r.chance(50) { // so that no required ones make a circle
+		if y < x && r.chance(50) { // required ones must not form a cycle
 			optional = ""
 		}
 		switch r.IntN(5) {

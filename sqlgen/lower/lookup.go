@@ -129,7 +129,7 @@ func (b *builder) isAbsent(in *schema.Input) pg.Expr {
 	}
 	given := b.isGivenInput(in)
 	if len(requestPath(b.action, in)) > 1 {
-		return &pg.Is{Value: given, Test: "not true"} // nor does the object exist that could hold it
+		return &pg.Is{Value: given, Test: "not true"} // the object around it may be missing too
 	}
 	return pg.Negate(given)
 }

@@ -70,7 +70,7 @@ func (x expression) path(p *expr.Path) operand {
 		o.value = pg.IsNotNull(x.identityID())
 		return o
 	case expr.RootNow:
-		o.value = pg.As(pg.Fn("now"), columnType(o.typ)) // as it would be stored
+		o.value = pg.As(pg.Fn("now"), columnType(o.typ)) // in its stored form
 		return o
 	case expr.RootHeader:
 		o.value = x.setting("platform.header", p.Name)

@@ -147,7 +147,7 @@ func (u *testUnion) addActions(r random, lab *laboratory) {
 	whole, ofRow := newGenerator(r, lab.schema, nil, known, false), &generator{random: r}
 	for _, f := range append(u.fields, testUnionField{name: "id", typ: expr.Type{Kind: expr.ID}}) {
 		ofRow.add(candidate{text: "feed." + f.name, typ: f.typ})
-		for _, depth := range []int{1, 8, 9} { // so that they are often chosen
+		for _, depth := range []int{1, 8, 9} { // chosen often
 			whole.add(candidate{text: "feed." + f.name, typ: f.typ, depth: depth})
 		}
 	}

@@ -70,7 +70,7 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 // without it.
 func (b *builder) missing(isMissing, where pg.Expr) {
 	isHidden := b.isHidden(where)
-	if pg.IsFalse(isHidden) && !b.isNamed { // nor is the caller missing
+	if pg.IsFalse(isHidden) && !b.isNamed { // and the caller is not missing
 		b.step("", pg.IfThen(isMissing, &pg.Perform{Value: pg.Fn("platform.miss")}))
 		return
 	}

@@ -461,7 +461,7 @@ func (x *index) warningsWithout(file *syntax.Source, span syntax.Span, a *syntax
 		p.Functions = append(p.Functions, &syntax.Source{Name: f.Name}) // what is in them matters to nothing here
 	}
 	_, errs := sqlgen.Check(p)
-	given := map[string]bool{"?": errs.HasErrors()} // which hide warnings
+	given := map[string]bool{"?": errs.HasErrors()} // errors hide warnings
 	for _, e := range errs {
 		if e.Span.File != nil && e.Span.File.Name == file.Name && a.Span().Start.Offset <= e.Span.Start.Offset && e.Span.End.Offset <= a.Span().End.Offset {
 			given[string(e.Code)] = true

@@ -5,7 +5,7 @@ import "encoding/json"
 // The messages of the protocol, as far as this server reads and writes them.
 
 type initializeParams struct {
-	InitializationOptions json.RawMessage `json:"initializationOptions"` // whatever the user of another editor wrote
+	InitializationOptions json.RawMessage `json:"initializationOptions"` // any value that another editor's user wrote
 	Capabilities          struct {
 		General struct {
 			PositionEncodings []encoding `json:"positionEncodings"`

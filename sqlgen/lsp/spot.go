@@ -49,7 +49,7 @@ type spot struct {
 	clause    string          // of inputs: reads, with or returns
 	rest      []string        // the names behind the word, each with a dot before it
 	call      string          // the aggregate whose arguments it is in, or ""
-	argument  int             // which argument of the attribute, or of the call, counted from 0
+	argument  int             // the index of the argument in the attribute or call
 	afterAt   bool            // whether an @ is before it
 }
 

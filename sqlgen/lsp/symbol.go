@@ -13,7 +13,7 @@ import (
 type symbol struct {
 	name   string
 	class  class
-	detail string           // as it would be declared
+	detail string           // in the form of a declaration
 	doc    string           // Markdown
 	span   syntax.Span      // of the name where it is declared; the zero Span means built in
 	insert string           // what completion writes; "" means the name

@@ -4,7 +4,7 @@ import "strings"
 
 // token is a piece of an SQL text.
 type token struct {
-	text  string // as it is in the text
+	text  string // as in the text
 	name  string // of an identifier or keyword
 	ident bool
 }

@@ -16,7 +16,7 @@ const (
 	onToOne        bearer = "a to-one field"
 	onBack         bearer = "a to-one field whose key the other model has"
 	onToMany       bearer = "a to-many field"
-	onUntyped      bearer = "a field" // whose type is in error: takes what any field takes
+	onUntyped      bearer = "a field" // its type is in error: it takes the attributes of any field
 	onModel        bearer = "a model"
 	onUnion        bearer = "a union"
 	onUnionField   bearer = "a field of a union"

@@ -22,7 +22,7 @@ func Check(files []*syntax.File, options Options, errs *syntax.Errors) *Schema {
 	c.checkEnums()      // values
 	c.checkMessages()   // fields, cycles
 	c.declareFields()   // fields of models and their types
-	c.relate()          // which relations belong together; FK fields, backlinks
+	c.relate()          // pairs of relations; FK fields, backlinks
 	c.checkFieldAttrs() // @unique, @index, @default, @onDelete, @renamed, @accepts, @maxSize, @maxLength, @maxItems, @hidden
 	c.checkComputed()   // @computed, cycles
 	c.checkRoles()      // expressions of roles

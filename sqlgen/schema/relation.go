@@ -74,7 +74,7 @@ func (c *checker) checkRelationArg(f *fieldDecl) {
 		return
 	}
 	if f.isComputed() {
-		f.relation = nil // which checkComputed refuses
+		f.relation = nil // checkComputed refuses it
 		return
 	}
 	name := f.relation.name
@@ -129,7 +129,7 @@ const maxCandidateNotes = 5
 // could belong to each other in several ways.
 func (c *checker) findInverse(f *fieldDecl, ambiguous ambiguity) {
 	if f.isComputed() {
-		f.doubtful = f.IsToMany() // which checkComputed refuses
+		f.doubtful = f.IsToMany() // checkComputed refuses it
 		return
 	}
 	if f.Target == c.identity {

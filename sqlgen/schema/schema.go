@@ -229,7 +229,7 @@ type Rule struct {
 	Span       syntax.Span
 	condition  string // the expression in its formatted spelling
 
-	By   *Membership // by which the caller has the role; nil means none
+	By   *Membership // how the caller has the role; nil means none
 	Role *Role       // that it is of
 	Rest expr.Node   // with By, the expression without it; nil means none
 }

@@ -23,7 +23,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 		return nil
 	}
 	lines := make(chan string)
-	go func() { // which ends with the process: a read from a terminal cannot be called off
+	go func() { // it ends with the process: a read from a terminal cannot be cancelled
 		defer close(lines)
 		scanner := bufio.NewScanner(in)
 		for scanner.Scan() {
@@ -40,7 +40,7 @@ func readLines(ctx context.Context, in io.Reader) <-chan string {
 // question asks about the changes of one turn that would lose data, one by one.
 type question struct {
 	refused   []*diff.Refusal
-	at        int // which of them is asked about
+	at        int // the index of the current question
 	allow     []string
 	backfills []diff.Backfill
 	renames   []diff.Rename

@@ -183,7 +183,7 @@ type loop struct {
 	lines    <-chan string    // what a person types; nil if nobody can be asked
 	question *question        // nil while nothing is asked
 	drift    string           // what was said to have been changed by hand
-	bench    *bench.Bench     // by which the pages know what became of a turn
+	bench    *bench.Bench     // tells the pages the result of each turn
 	said     bytes.Buffer     // in this turn, for the pages
 	seeding  seeding
 }
