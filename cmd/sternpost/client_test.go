@@ -34,7 +34,7 @@ api Reading {
 		t.Errorf("the client of the other API:\n%.2000s", small)
 	}
 
-	command{args: []string{"client", "ts", dir, "--api", "Tablet"}}.expect(t, exitInput, "there is no API Tablet, only Api, Reading")
+	command{args: []string{"client", "ts", dir, "--api", "Tablet"}}.expect(t, exitInput, "unknown API Tablet; the project has Api, Reading")
 	broken := files(t, map[string]string{"notes.stern": "model Note {\n"})
 	command{args: []string{"client", "ts", broken}}.expect(t, exitInput, "notes.stern:")
 	none := files(t, map[string]string{"sternpost.yaml": "useDefaultApi: false\n", "notes.stern": noteSchema})

@@ -234,7 +234,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	p = dev.start(t)
 	at = p.Await(t, 0, "Ctrl-C stops everything")
 	postgresOf(t, dir).kill(t)
-	p.Await(t, at, "sternpost: the database is gone, and its data is kept: start again")
+	p.Await(t, at, "sternpost: the database stopped, and its data is kept: start sternpost dev again")
 	if err := p.End(t, syscall.SIGCONT); err == nil || p.Command.ProcessState.ExitCode() != exitEnvironment {
 		t.Errorf("after the end of its Postgres: %v, want exit %d", err, exitEnvironment)
 	}

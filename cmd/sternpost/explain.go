@@ -202,7 +202,7 @@ func (f *explainFlags) database(ctx context.Context, dir string) (address string
 		return "", settings, nil, environmentError(err)
 	}
 	if !exists(home) {
-		return "", settings, nil, environmentError(fmt.Errorf("there is no database: sternpost dev has not run in %s, and neither --database-url nor DATABASE_URL names one", dir))
+		return "", settings, nil, environmentError(fmt.Errorf("no database to explain with: run sternpost dev in %s first, or set --database-url or DATABASE_URL", dir))
 	}
 	// If dev is not running, its database is started for this time.
 	started, err := postgres.Start(ctx, postgres.Options{Dir: home})
@@ -229,7 +229,7 @@ func runningAt(dir string) (string, error) {
 	}
 	lines := strings.Split(string(text), "\n")
 	if len(lines) < 5 || lines[4] == "" {
-		return "", fmt.Errorf("find the database of dev: it is only starting or ending")
+		return "", fmt.Errorf("find the database of dev: it is starting or stopping")
 	}
 	query := url.Values{"host": {lines[4]}, "port": {lines[3]}, "sslmode": {"disable"}}
 	return "postgres://postgres@/postgres?" + strings.ReplaceAll(query.Encode(), "+", "%20"), nil

@@ -76,12 +76,12 @@ func parseExpiry(text string, now time.Time) (time.Time, error) {
 	}
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil {
-		return time.Time{}, fmt.Errorf("--expires: %q is neither days such as 90d nor a date such as 2027-01-31", text)
+		return time.Time{}, fmt.Errorf("--expires: %q is neither a number of days such as 90d nor a date such as 2027-01-31", text)
 	}
 	if ends := day.AddDate(0, 0, 1); ends.After(now) {
 		return ends, nil
 	}
-	return time.Time{}, fmt.Errorf("--expires: %s is past", text)
+	return time.Time{}, fmt.Errorf("--expires: %s is in the past", text)
 }
 
 func newKeysList() *cobra.Command {
@@ -130,7 +130,7 @@ func newKeysRevoke() *cobra.Command {
 			return environmentError(err)
 		}
 		if !isRevoked {
-			return inputError(fmt.Errorf("there is no key %s that could be revoked (sternpost keys list)", args[0]))
+			return inputError(fmt.Errorf("no key %s can be revoked: sternpost keys list shows the keys", args[0]))
 		}
 		return nil
 	}

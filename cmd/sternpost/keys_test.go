@@ -26,8 +26,8 @@ func TestKeys(t *testing.T) {
 	}
 	today := time.Now().UTC().Format(time.DateOnly)
 	keys(2, "--identity and --expires are required", "create", "--identity", "ada")
-	keys(2, `"soon" is neither days such as 90d nor a date`, "create", "--identity", "ada", "--expires", "soon")
-	keys(2, "2020-01-31 is past", "create", "--identity", "ada", "--expires", "2020-01-31")
+	keys(2, `"soon" is neither a number of days such as 90d nor a date`, "create", "--identity", "ada", "--expires", "soon")
+	keys(2, "2020-01-31 is in the past", "create", "--identity", "ada", "--expires", "2020-01-31")
 	keys(1, "no identity has this id or e-mail address", "create", "--identity", "bob@example.com", "--expires", "90d")
 	keys(1, "several identities have this e-mail address", "create", "--identity", "eve@example.com", "--expires", "90d")
 
@@ -43,7 +43,7 @@ func TestKeys(t *testing.T) {
 		t.Fatalf("got the list\n%s", list)
 	}
 	keys(0, "", "revoke", rows[0][1])
-	keys(1, "there is no key "+rows[0][1]+" that could be revoked", "revoke", rows[0][1])
+	keys(1, "no key "+rows[0][1]+" can be revoked", "revoke", rows[0][1])
 	keys(0, "revoked", "list")
 	stdout, stderr, code := command{args: []string{"keys", "create", "--identity", "ada", "--expires", "1d"}, dir: t.TempDir(), env: []string{"DATABASE_URL=" + db.ServerURL()}}.run(t)
 	if code != 3 || !strings.Contains(stderr, "permission denied") {

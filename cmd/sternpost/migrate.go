@@ -233,7 +233,7 @@ changed by hand, unless --allow-drift is given.`,
 			return err
 		}
 		if options.LockTimeout <= 0 || options.Patience < 0 {
-			return usageError(errors.New("--lock-timeout takes a time that is more than nothing, and --patience one that is not negative"))
+			return usageError(errors.New("--lock-timeout must be positive, and --patience must not be negative"))
 		}
 		if options.Patience == 0 {
 			options.Patience = -1

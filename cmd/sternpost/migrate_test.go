@@ -91,7 +91,7 @@ func TestMigrateCommands(t *testing.T) {
 		run(exitEnvironment, "read migrations: there is no folder nowhere", name, "nowhere")
 		run(exitEnvironment, "schema.stern is not a folder", name, filepath.Join(dir, "schema.stern"), "--database-url", "postgres://nobody@127.0.0.1:1/none")
 	}
-	run(exitUsage, "--lock-timeout takes a time", "up", dir, "--database-url", "x", "--lock-timeout", "0s")
+	run(exitUsage, "--lock-timeout must be positive", "up", dir, "--database-url", "x", "--lock-timeout", "0s")
 	run(exitEnvironment, "connect", "up", dir, "--database-url", "postgres://nobody@127.0.0.1:1/none")
 
 	db := pgtest.New(t, pgtest.Options{Empty: true})

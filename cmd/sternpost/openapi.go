@@ -79,7 +79,7 @@ func chooseAPI(m *release.Manifest, name string) (*release.API, error) {
 	if len(names) == 0 {
 		return nil, errors.New("the project has no API")
 	}
-	return nil, fmt.Errorf("there is no API %s, only %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown API %s; the project has %s", name, strings.Join(names, ", "))
 }
 
 // configuration is the configuration of the project's server in development.

@@ -95,7 +95,7 @@ api Reading {
 	}
 
 	dir := files(t, map[string]string{"notes.stern": apis})
-	command{args: []string{"openapi", dir, "--api", "Tablet"}}.expect(t, exitInput, "there is no API Tablet, only Api, Reading")
+	command{args: []string{"openapi", dir, "--api", "Tablet"}}.expect(t, exitInput, "unknown API Tablet; the project has Api, Reading")
 	broken := files(t, map[string]string{"notes.stern": "model Note {\n"})
 	command{args: []string{"openapi", broken}}.expect(t, exitInput, "notes.stern:")
 	none := files(t, map[string]string{"sternpost.yaml": "useDefaultApi: false\n", "notes.stern": noteSchema})

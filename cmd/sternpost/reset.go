@@ -38,7 +38,7 @@ database that DATABASE_URL names.`,
 		}
 		if !yes {
 			if !isTyping(c.InOrStdin()) {
-				return inputError(errors.New("nobody can be asked: give --yes to drop the development database in " + home))
+				return inputError(errors.New("there is no terminal to ask for confirmation: give --yes to drop the development database in " + home))
 			}
 			fmt.Fprintf(c.OutOrStdout(), "Drop the development database in %s, with all its rows and files? [y/N] ", home)
 			answer, _ := bufio.NewReader(c.InOrStdin()).ReadString('\n') // without an answer it stays

@@ -70,7 +70,7 @@ serve the database.`,
 func rolesError(err error) error {
 	var raised *pgconn.PgError
 	if errors.As(err, &raised) && raised.Code == "42501" {
-		return inputError(fmt.Errorf("%w (connect as the owner of the database, who has to be allowed to make roles, or as a superuser)", err))
+		return inputError(fmt.Errorf("%w (connect as a superuser, or as an owner of the database who may create roles)", err))
 	}
 	return migrateError(err)
 }

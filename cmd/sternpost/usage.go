@@ -18,7 +18,7 @@ func takes(least, most int) cobra.PositionalArgs {
 		case len(args) > most && most == 0:
 			return fmt.Errorf("it takes no arguments, not %s", strings.Join(args, " "))
 		case len(args) > most:
-			return fmt.Errorf("there is nothing that %s could mean", strings.Join(args[most:], " "))
+			return fmt.Errorf("unexpected argument %s", strings.Join(args[most:], " "))
 		case len(args) == least-1:
 			return errors.New("an argument is missing")
 		case len(args) < least:

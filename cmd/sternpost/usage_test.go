@@ -33,7 +33,7 @@ func TestUsage(t *testing.T) {
 	}{
 		{[]string{"serv"}, `unknown command "serv"`},
 		{[]string{"check", "--strict"}, "unknown flag: --strict"},
-		{[]string{"check", "a", "b"}, "there is nothing that b could mean\nusage: sternpost check [DIR] [flags]\n"},
+		{[]string{"check", "a", "b"}, "unexpected argument b\nusage: sternpost check [DIR] [flags]\n"},
 		{[]string{"check", "--format", "xml"}, `--format takes text or json, not "xml"`},
 		{[]string{"init", ""}, "give the folder to make"},
 		{[]string{"init"}, "an argument is missing\nusage: sternpost init DIR [flags]\n"},

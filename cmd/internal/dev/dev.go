@@ -124,7 +124,7 @@ func Run(ctx context.Context, o Options) error {
 		case <-database.Exited(): // killed, say, by a system that is short of memory
 			stopServing()
 			return errors.Join(
-				fmt.Errorf("the database is gone, and its data is kept: start again (%w)", database.Err()), <-ended)
+				fmt.Errorf("the database stopped, and its data is kept: start sternpost dev again (%w)", database.Err()), <-ended)
 		}
 	}
 }
@@ -280,7 +280,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.say("warnings as before: %d (sternpost check shows them)", known)
 	}
 	if errs.HasErrors() {
-		l.say("the schema has errors; save it again when they are mended")
+		l.say("the schema has errors; correct them and save it again")
 		l.behind = true
 		return nil
 	}

@@ -12,8 +12,8 @@ import (
 )
 
 // errNotOurs is returned for a database that others may use, without a person to ask.
-var errNotOurs = errors.New("sternpost dev does not use this database without being asked to: give --yes if it may, " +
-	"or name another one, or none and dev starts its own")
+var errNotOurs = errors.New("sternpost dev does not use this database without permission: give --yes, " +
+	"name another database, or name none, and dev starts its own")
 
 // mayUse looks at a given database, and asks before it uses one that others may use
 // too.

@@ -67,9 +67,9 @@ func (l *loop) seedFailed(err error, result seed.Result) {
 	l.say("%v", err)
 	if result.IsKept {
 		l.seeding.isDone = true
-		l.say("the calls end here, and what came before is kept: %s.\nMend the file, stop, and start over with an empty database%s", result, l.resetCommand())
+		l.say("the calls stop here, and the earlier rows are kept: %s.\nCorrect the file, stop, and start over with an empty database%s", result, l.resetCommand())
 	} else {
-		l.say("nothing was written; save the file again when it is mended")
+		l.say("nothing was written; correct the file and save it again")
 	}
 	l.bench.Behind(l.said.String())
 }
