@@ -155,6 +155,7 @@ func TestFilterSQLRefuses(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
 	const filters = `{"state": ["Enum", "post.state"], "at": ["Timestamp", "post.at"], "title": ["Text?", "post.title"],
+		"null": ["Text", "post.\"null\""],
 		"tags": ["Text[]", "post.tags"], "tags.all": ["all Text", "post.tags"]}`
 	for _, test := range []struct {
 		input, elsewhere string
@@ -162,6 +163,7 @@ func TestFilterSQLRefuses(t *testing.T) {
 	}{
 		{`{"where":{"state":{"equals":"Done"}}}`, `{}`, ` and post.state = $1#>>'{state,equals}'`},
 		{`{"operators":"state.equals,title.equals:null"}`, `{}`, ` and post.state = $1#>>'{state,equals}' and post.title is null`},
+		{`{"operators":"null.equals"}`, `{}`, ` and post."null" = $1#>>'{"null",equals}'`},
 		{`{"operators":"lines.text.equals,state.equals"}`, `{lines.text.}`, ` and post.state = $1#>>'{state,equals}'`},
 		{`{"operators":"since,since:null,state.equals"}`, `{since,since:null}`, ` and post.state = $1#>>'{state,equals}'`},
 

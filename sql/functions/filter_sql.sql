@@ -32,7 +32,7 @@ begin
     v_operator := split_part(v_path, '.', -1);
     v_filter := filters->left(v_path, -1 - length(v_operator));
     v_condition := format(
-      platform.operators()->(v_filter->>0)->0->>v_operator, v_filter->>1, '{' || replace(v_path, '.', ',') || '}');
+      platform.operators()->(v_filter->>0)->0->>v_operator, v_filter->>1, string_to_array(v_path, '.')::text);
 
     if v_condition is null or v_filter->2 is not null then
       -- The field is not of this call, its value may be null or is behind relations, all elements are asked, or nothing is known.
@@ -41,7 +41,7 @@ begin
       v_kind := rtrim(v_filter->>0, '?');
       v_value := v_filter->>1;
       v_rows := v_filter->>2;
-      v_operand := '{' || replace(v_path, '.', ',') || '}';
+      v_operand := string_to_array(v_path, '.')::text;
       if v_kind like 'all %' then
         v_operators := platform.operators()->substr(v_kind, 5)->0;
         v_condition := 'not exists (select from unnest(' || v_value || ') as list__element (value) where not ('

@@ -66,6 +66,7 @@ model Thing {
     numbers Number[]
     daysOpt Date[]?
     moments Timestamp[]
+    null Text?
     other Other
     maybe Maybe?
   }
@@ -73,7 +74,7 @@ model Thing {
     list listThings(
       key?, keyOpt?, text?, textOpt?, note?, noteOpt?, number?, numberOpt?, amount?, amountOpt?, flag?, flagOpt?,
       moment?, momentOpt?, day?, dayOpt?, span?, spanOpt?, colour?, colourOpt?, texts?, textsOpt?, numbers?, daysOpt?,
-      moments?, other.id?, other.text?, other.textOpt?, other.texts?, other.textsOpt?, other.day?, other.dayOpt?,
+      moments?, null?, other.id?, other.text?, other.textOpt?, other.texts?, other.textsOpt?, other.day?, other.dayOpt?,
       maybe.id?, maybe.text?, maybe.textOpt?, maybe.texts?, maybe.textsOpt?, maybe.day?, maybe.dayOpt?
     )
   }
