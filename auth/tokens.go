@@ -210,14 +210,20 @@ func bearer(value string) (token string, ok bool) {
 		return "", false
 	}
 	for i := range len(token) {
-		c := token[i]
-		isLetter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
-		if !isLetter && (c < '0' || c > '9') && !strings.ContainsRune("-._~+/=", rune(c)) {
+		if !isTokenByte[token[i]] {
 			return "", false
 		}
 	}
 	return token, true
 }
+
+// isTokenByte tells of each byte whether a token may contain it. Tokens are long, and every request has one.
+var isTokenByte = func() (is [256]bool) {
+	for _, c := range []byte("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._~+/=") {
+		is[c] = true
+	}
+	return is
+}()
 
 // verification is the content of a verified token.
 type verification struct {
