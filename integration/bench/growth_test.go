@@ -26,8 +26,8 @@ func (s *stage) measurePools(b *testing.B) {
 		theirs := startByHand(b, s.data.handURL, s.key, pool)
 		for _, c := range comparisons(s.data, s.tokens, "") {
 			if c.name == "get" {
-				o := ours.load(b, s.backends, c.clients, c.ours, c.answers).total()
-				t := theirs.load(b, s.backends, c.clients, c.theirs, c.answers).total()
+				o := ours.loadWarm(b, s.backends, c.clients, c.ours, c.answers).total()
+				t := theirs.loadWarm(b, s.backends, c.clients, c.theirs, c.answers).total()
 				s.printf("%-42d %8.1f %8.1f %7.2f\n", pool, o, t, t/o)
 			}
 		}
@@ -43,7 +43,7 @@ func (s *stage) measureGrowth(b *testing.B) {
 	for _, actions := range []int{3, 30, 300} {
 		server, _ := s.grown(b, fmt.Sprintf("actions_%d", actions), manyActions(actions), "getPost0")
 		get := func(int64) call { return call{action: "getPost0", body: `{"id":"none"}`} }
-		s.printf("%-42d %8.1f\n", actions, server.load(b, s.backends, usualClients, get, "null").total())
+		s.printf("%-42d %8.1f\n", actions, server.loadWarm(b, s.backends, usualClients, get, "null").total())
 		server.stop()
 	}
 

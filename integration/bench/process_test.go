@@ -117,6 +117,14 @@ func (p *process) load(b *testing.B, postmaster, clients int, request func(int64
 	return p.loadWith(b, postmaster, clients, requests, request, answers)
 }
 
+// loadWarm is load for a server that has just started: it does the same before, until all connections are open and have
+// planned the statement. That can cost as much as the requests.
+func (p *process) loadWarm(b *testing.B, postmaster, clients int, request func(int64) call, answers string) cost {
+	b.Helper()
+	p.load(b, postmaster, clients, request, answers)
+	return p.load(b, postmaster, clients, request, answers)
+}
+
 // loadWith is load with so many requests. It sends a tenth of them before.
 func (p *process) loadWith(b *testing.B, postmaster, clients, requests int, request func(int64) call, answers string) cost {
 	b.Helper()
