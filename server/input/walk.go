@@ -132,71 +132,32 @@ func (w *walker) constant(word string) bool {
 	return w.word(word)
 }
 
+// members are the members of an object that were read so far.
+type members struct {
+	seen        int             // the first bit of its properties in walker.seen
+	others      map[string]bool // the names that are not properties
+	count, next int             // the number of members; the property that probably comes next
+}
+
+// has tells whether a property was read.
+func (w *walker) has(m *members, i int) bool { return w.seen[m.seen+i/64]>>(i%64)&1 != 0 }
+
+// object reads an object, and checks it as a whole.
 func (w *walker) object(n *node) bool {
 	if !w.enter() {
 		return false
 	}
 	mark := w.mark()
-	seen := len(w.seen)
+	m := members{seen: len(w.seen)}
 	for range (len(n.properties) + 63) / 64 {
 		w.seen = append(w.seen, 0)
 	}
-	has := func(i int) bool { return w.seen[seen+i/64]>>(i%64)&1 != 0 }
-
-	var others map[string]bool // the names that are not properties
-	count, next := 0, 0
 	w.out = append(w.out, '{')
-	for more := w.peek() != '}'; more; count++ {
-		if w.peek() != '"' {
-			return w.unexpected()
-		}
-		name, verbatim, ok := w.text()
-		if !ok {
+	for more := w.peek() != '}'; more; m.count++ {
+		if !w.member(n, &m) {
 			return false
 		}
-		if count > 0 {
-			w.out = append(w.out, ',')
-		}
-		w.write(name, verbatim)
-		w.out = append(w.out, ':')
-
-		i := n.find(name, next)
-		if i < 0 {
-			if others[string(name)] {
-				return w.fail(duplicateName)
-			}
-			if others == nil {
-				others = map[string]bool{}
-			}
-			others[string(name)] = true
-			if n.closed {
-				w.refuseProperty(name)
-			}
-		} else {
-			if has(i) {
-				return w.fail(duplicateName)
-			}
-			w.seen[seen+i/64] |= 1 << (i % 64)
-			next = i + 1
-		}
-
-		if w.peek() != ':' {
-			return w.unexpected()
-		}
-		w.at++
-		w.peek()
-		start := len(w.out)
-		if i < 0 {
-			ok = w.value(anything)
-		} else {
-			ok = w.property(&n.properties[i], i)
-		}
-		if !ok {
-			return false
-		}
-		if n.list != nil && i >= 0 {
-			n.list.notePaging(&w.page, i, w.out[start:])
-		}
+		var ok bool
 		if more, ok = w.more('}'); !ok {
 			return false
 		}
@@ -205,10 +166,11 @@ func (w *walker) object(n *node) bool {
 	w.at++
 	w.depth--
 
+	has := func(i int) bool { return w.has(&m, i) }
 	switch {
-	case n.minProperties.isAbove(count):
+	case n.minProperties.isAbove(m.count):
 		w.refuseWhole(mark, tooFew(n.minProperties.text, "properties"))
-	case n.maxProperties.isBelow(count):
+	case n.maxProperties.isBelow(m.count):
 		w.refuseWhole(mark, tooMany(n.maxProperties.text, "properties"))
 	default:
 		w.missing(n, has)
@@ -219,7 +181,64 @@ func (w *walker) object(n *node) bool {
 			w.judgePage(n, has)
 		}
 	}
-	w.seen = w.seen[:seen]
+	w.seen = w.seen[:m.seen]
+	return true
+}
+
+// member reads a name and its value.
+func (w *walker) member(n *node, m *members) bool {
+	if w.peek() != '"' {
+		return w.unexpected()
+	}
+	name, verbatim, ok := w.text()
+	if !ok {
+		return false
+	}
+	if m.count > 0 {
+		w.out = append(w.out, ',')
+	}
+	w.write(name, verbatim)
+	w.out = append(w.out, ':')
+	i := n.find(name, m.next)
+	if !w.note(n, m, i, name) {
+		return false
+	}
+	if w.peek() != ':' {
+		return w.unexpected()
+	}
+	w.at++
+	w.peek()
+	if i < 0 {
+		return w.value(anything)
+	}
+	start := len(w.out)
+	ok = w.property(&n.properties[i], i)
+	if ok && n.list != nil {
+		n.list.notePaging(&w.page, i, w.out[start:])
+	}
+	return ok
+}
+
+// note records the name of a member, that of the property i or of none. It fails on a duplicate.
+func (w *walker) note(n *node, m *members, i int, name []byte) bool {
+	if i >= 0 {
+		if w.has(m, i) {
+			return w.fail(duplicateName)
+		}
+		w.seen[m.seen+i/64] |= 1 << (i % 64)
+		m.next = i + 1
+		return true
+	}
+	if m.others[string(name)] {
+		return w.fail(duplicateName)
+	}
+	if m.others == nil {
+		m.others = map[string]bool{}
+	}
+	m.others[string(name)] = true
+	if n.closed {
+		w.refuseProperty(name)
+	}
 	return true
 }
 
