@@ -54,26 +54,81 @@ func (w *planWriter) alterColumn(t *pg.Table, c *pg.Column, format string, args 
 	w.alter(t, "alter column %s %s", pg.Ident(c.Name), fmt.Sprintf(format, args...))
 }
 
+// step writes the statements of a step.
 func (w *planWriter) step(s *diff.Step) {
-	switch c := s.Change.(type) {
-	case diff.DropPolicy:
-		w.add("drop policy %s on %s;", pg.Ident(c.Policy.Name), pg.Qualified(c.Table.Schema, c.Table.Name))
-	case diff.DropView:
-		w.add("drop view %s;", pg.Qualified(c.View.Schema, c.View.Name))
-	case diff.DropFunction:
-		w.add("drop function %s;", signature(c.Function))
+	if !w.ofTable(s.Change) && !w.ofColumn(s.Change) && !w.ofConstraint(s.Change) && !w.ofFunction(s.Change) {
+		panic(fmt.Sprintf("emit: no statement for change %T", s.Change))
+	}
+}
+
+// ofTable writes a change of a table, its rows, its rights or its view. It returns false for any other.
+func (w *planWriter) ofTable(change diff.Change) bool {
+	switch c := change.(type) {
 	case diff.CreateTable:
 		w.createTable(c.Table)
 	case diff.DropTable:
 		w.add("drop table %s;", pg.Qualified(c.Table.Schema, c.Table.Name))
 	case diff.RenameTable:
 		w.alter(c.Old, "rename to %s", pg.Ident(c.New.Name))
-	case diff.RenameColumn:
-		w.alter(c.Table, "rename column %s to %s", pg.Ident(c.Old), pg.Ident(c.Column.Name))
+	case diff.CommentTable:
+		w.add("%s", commentTable(c.Table))
+	case diff.CountFiles:
+		w.add("select platform.file_recount();")
+	case diff.UpdateRows:
+		w.updateRows(c)
+	case diff.TestRows:
+		w.add("%s", testRows(c.Table, c.Rule))
+	case diff.SetGrants:
+		for _, role := range c.From { // privileges on columns go with those on the table
+			w.add("revoke all on %s from %s;", pg.Qualified(c.Table.Schema, c.Table.Name), role)
+			for _, column := range c.Table.Numbered() {
+				w.add("revoke all on sequence %s from %s;", sequenceName(c.Table, column), role)
+			}
+		}
+		for _, text := range grants(c.Table) {
+			w.add("%s", text)
+		}
+	case diff.DropPolicy:
+		w.add("drop policy %s on %s;", pg.Ident(c.Policy.Name), pg.Qualified(c.Table.Schema, c.Table.Name))
+	case diff.CreatePolicy:
+		w.add("%s", c.Policy.Text)
+	case diff.DropView:
+		w.add("drop view %s;", pg.Qualified(c.View.Schema, c.View.Name))
+	case diff.CreateView:
+		w.add("%s", replacing(c.Replace, view(c.View)))
+		w.viewsMade = true
+	default:
+		return false
+	}
+	return true
+}
+
+// ofColumn writes a change of a column or its sequence. It returns false for any other.
+func (w *planWriter) ofColumn(change diff.Change) bool {
+	switch c := change.(type) {
 	case diff.AddColumn:
 		w.alter(c.Table, "add column %s", columnDefinition(c.Column, c.Optional))
 	case diff.DropColumn:
 		w.alter(c.Table, "drop column %s", pg.Ident(c.Column.Name))
+	case diff.RenameColumn:
+		w.alter(c.Table, "rename column %s to %s", pg.Ident(c.Old), pg.Ident(c.Column.Name))
+	case diff.AlterType:
+		w.alterType(c)
+	case diff.AlterDefault:
+		w.alterDefault(c.Table, c.Column)
+	case diff.DropExpression:
+		w.alterColumn(c.Table, c.Column, "drop expression")
+	case diff.SetNotNull:
+		w.alterColumn(c.Table, c.Column, "set not null")
+	case diff.DropNotNull:
+		w.alterColumn(c.Table, c.Column, "drop not null")
+	case diff.FillColumn:
+		w.updateRows(diff.UpdateRows{
+			Table: c.Table, Column: c.Column, Value: c.Column.Kept,
+			Where: pg.Ident(c.Table.Name) + "." + pg.Ident(c.Column.Name) + " is distinct from " + c.Column.Kept,
+		})
+	case diff.CommentColumn:
+		w.add("%s", commentColumn(c.Table, c.Column))
 	case diff.CreateSequence:
 		w.add("%s", createSequence(c.Table, c.Column, true))
 	case diff.DropSequence:
@@ -85,20 +140,51 @@ func (w *planWriter) step(s *diff.Step) {
 		w.add("alter sequence %s start with %d;", sequenceName(c.Table, c.Column), c.Column.Sequence.First)
 	case diff.AdvanceSequence:
 		w.add("%s", advanceSequence(c.Table, c.Column))
-	case diff.CountFiles:
-		w.add("select platform.file_recount();")
 	case diff.NumberRows:
 		w.untouched(c.Table, numberRows(c.Table, c.Column))
-	case diff.AlterType:
-		w.alterType(c)
-	case diff.DropExpression:
-		w.alterColumn(c.Table, c.Column, "drop expression")
-	case diff.AlterDefault:
-		w.alterDefault(c.Table, c.Column)
-	case diff.SetNotNull:
-		w.alterColumn(c.Table, c.Column, "set not null")
-	case diff.DropNotNull:
-		w.alterColumn(c.Table, c.Column, "drop not null")
+	default:
+		return false
+	}
+	return true
+}
+
+// ofConstraint writes a change of a constraint or an index. It returns false for any other.
+func (w *planWriter) ofConstraint(change diff.Change) bool {
+	switch c := change.(type) {
+	case diff.DropConstraint:
+		w.alter(c.Table, "drop constraint %s", pg.Ident(c.Name))
+	case diff.AddConstraint:
+		w.addConstraint(c)
+	case diff.AddReference:
+		w.alter(c.Table, "add constraint %s foreign key (%s) references %s%s",
+			pg.Ident(c.Reference.Name), pg.Ident(c.Reference.Column), target(c.Reference), notValid(c.NotValid))
+	case diff.Validate:
+		w.alter(c.Table, "validate constraint %s", pg.Ident(c.Name))
+	case diff.RenameConstraint:
+		w.alter(c.Table, "rename constraint %s to %s", pg.Ident(c.Old), pg.Ident(c.New))
+	case diff.DropIndex:
+		w.add("drop index %s;", pg.Qualified("app", c.Name))
+	case diff.CreateIndex:
+		w.build(c.Concurrently, createIndex(c.Table, c.Index, concurrently(c.Concurrently)))
+	case diff.RenameIndex:
+		w.add("alter index %s rename to %s;", pg.Qualified("app", c.Old), pg.Ident(c.New))
+	case diff.CreateUnique:
+		w.build(c.Concurrently, createUnique(c.Table, c.Constraint, concurrently(c.Concurrently)))
+	default:
+		return false
+	}
+	return true
+}
+
+// ofFunction writes a change of a function or a trigger. It returns false for any other.
+func (w *planWriter) ofFunction(change diff.Change) bool {
+	switch c := change.(type) {
+	case diff.DropFunction:
+		w.add("drop function %s;", signature(c.Function))
+	case diff.CreateFunction:
+		w.add("%s\n%s", comment(c.Function.Title), replacing(c.Replace, c.Function.Text))
+		w.add("%s", commentFunction(c.Function))
+		w.created = w.created || !c.Replace
 	case diff.DropKeepers:
 		if g := c.Table.Guard; g != nil {
 			w.add("drop function %s();", pg.Qualified(c.Table.Schema, g.Name))
@@ -117,61 +203,10 @@ func (w *planWriter) step(s *diff.Step) {
 		w.add("drop function %s();", pg.Qualified(c.Table.Schema, c.Table.Tester.Name))
 	case diff.CreateTester:
 		w.add("%s", c.Table.Tester.Text)
-	case diff.TestRows:
-		w.add("%s", testRows(c.Table, c.Rule))
-	case diff.FillColumn:
-		w.updateRows(diff.UpdateRows{
-			Table: c.Table, Column: c.Column, Value: c.Column.Kept,
-			Where: pg.Ident(c.Table.Name) + "." + pg.Ident(c.Column.Name) + " is distinct from " + c.Column.Kept,
-		})
-	case diff.UpdateRows:
-		w.updateRows(c)
-	case diff.CommentTable:
-		w.add("%s", commentTable(c.Table))
-	case diff.CommentColumn:
-		w.add("%s", commentColumn(c.Table, c.Column))
-	case diff.DropConstraint:
-		w.alter(c.Table, "drop constraint %s", pg.Ident(c.Name))
-	case diff.AddConstraint:
-		w.addConstraint(c)
-	case diff.AddReference:
-		w.alter(c.Table, "add constraint %s foreign key (%s) references %s%s",
-			pg.Ident(c.Reference.Name), pg.Ident(c.Reference.Column), target(c.Reference), notValid(c.NotValid))
-	case diff.Validate:
-		w.alter(c.Table, "validate constraint %s", pg.Ident(c.Name))
-	case diff.RenameConstraint:
-		w.alter(c.Table, "rename constraint %s to %s", pg.Ident(c.Old), pg.Ident(c.New))
-	case diff.RenameIndex:
-		w.add("alter index %s rename to %s;", pg.Qualified("app", c.Old), pg.Ident(c.New))
-	case diff.DropIndex:
-		w.add("drop index %s;", pg.Qualified("app", c.Name))
-	case diff.CreateIndex:
-		w.build(c.Concurrently, createIndex(c.Table, c.Index, concurrently(c.Concurrently)))
-	case diff.CreateUnique:
-		w.build(c.Concurrently, createUnique(c.Table, c.Constraint, concurrently(c.Concurrently)))
 	case diff.DropTrigger:
 		w.add("drop trigger %s on %s;", pg.Ident(c.Name), pg.Qualified(c.Table.Schema, c.Table.Name))
 	case diff.CreateTrigger:
 		w.add("%s", c.Trigger.Text)
-	case diff.CreateView:
-		w.add("%s", replacing(c.Replace, view(c.View)))
-		w.viewsMade = true
-	case diff.CreatePolicy:
-		w.add("%s", c.Policy.Text)
-	case diff.SetGrants:
-		for _, role := range c.From { // privileges on columns go with those on the table
-			w.add("revoke all on %s from %s;", pg.Qualified(c.Table.Schema, c.Table.Name), role)
-			for _, column := range c.Table.Numbered() {
-				w.add("revoke all on sequence %s from %s;", sequenceName(c.Table, column), role)
-			}
-		}
-		for _, text := range grants(c.Table) {
-			w.add("%s", text)
-		}
-	case diff.CreateFunction:
-		w.add("%s\n%s", comment(c.Function.Title), replacing(c.Replace, c.Function.Text))
-		w.add("%s", commentFunction(c.Function))
-		w.created = w.created || !c.Replace
 	case diff.ClearCode:
 		w.clearCode()
 	case diff.RunCode:
@@ -180,8 +215,9 @@ func (w *planWriter) step(s *diff.Step) {
 		}
 		w.add("%s", grantCode)
 	default:
-		panic(fmt.Sprintf("emit: no statement for change %T", c))
+		return false
 	}
+	return true
 }
 
 // build adds the statement that makes an index. Postgres makes one concurrently only
