@@ -58,6 +58,13 @@ func ordered(t *testing.T, plan *diff.Plan, wants ...string) {
 
 const rules = `@permission(expression: true, actions: [get, list, create])`
 
+// unionOf is a schema with a model, authors, and a union of both.
+func unionOf(model, title string) string {
+	return model + "\nmodel Author { fields { name Text } }\nunion Event { fields { title Text } " +
+		"arms { post Post { @set(event.title = " + title + ") } author Author { @set(event.title = author.name) } } " +
+		"actions { get getEvent(id) } @permission(expression: true, actions: [get]) }"
+}
+
 // TestLaw checks the order of a plan, law by law.
 func TestLaw(t *testing.T) {
 	t.Parallel()
@@ -90,6 +97,15 @@ func TestLaw(t *testing.T) {
 			want: []string{
 				"drop schema functions cascade", "drop policy post_select", "drop view related.caller__roles",
 				"create view related.caller__roles", "create policy post_select", "create function functions.helper",
+			},
+		},
+		{
+			name: "a view over a query comes off before the views that it reads, and back behind them",
+			old:  unionOf("model Post { fields { author Author title Text } }", "post.author.name"),
+			new:  unionOf("model Post { fields { author Author headline Text @renamed(from: title) } }", "post.author.name"),
+			want: []string{
+				"drop view related.event__post", "drop view related.post", "rename column title to headline",
+				"create view related.post", "create view related.event__post",
 			},
 		},
 		{

@@ -57,6 +57,9 @@ type expression struct {
 	// where the row is there.
 	linked func(toOne *schema.Field) tableAlias
 
+	// outer joins the rows at the ends of to-ones to the row; nil where a path becomes a sub-select.
+	outer *outerJoins
+
 	// written is what the action has inserted when it judges the row, which is a part of it; nil means nothing. Paths
 	// from the caller skip these rows.
 	written *level
@@ -260,7 +263,36 @@ func (x expression) comparison(c *expr.Compare) pg.Expr {
 	if n, ok := nullTested(c); ok {
 		return x.nullTest(n, c.Op == syntax.Equal)
 	}
+	if holds, isKnown := ofLiterals(c); isKnown {
+		return boolean(holds)
+	}
 	return x.compare(c.Op, x.operand(c.Left), x.operand(c.Right))
+}
+
+// ofLiterals is the outcome of a comparison of texts, enum values, Booleans or Numbers that are known, as an arm of a
+// union puts them in place of fields.
+func ofLiterals(c *expr.Compare) (holds, isKnown bool) {
+	elements := []expr.Node{c.Right}
+	if list, ok := c.Right.(*expr.List); ok && c.Op == syntax.In {
+		elements = list.Elements
+	} else if c.Op != syntax.Equal && c.Op != syntax.NotEqual {
+		return false, false
+	}
+	for _, n := range append(elements, c.Left) {
+		l, ok := n.(*expr.Literal)
+		if !ok || l.Value == nil {
+			return false, false
+		}
+		switch l.Type().Kind {
+		case expr.Text, expr.Enum, expr.Boolean, expr.Number:
+		default:
+			return false, false
+		}
+		if l.Type().Kind != c.Left.Type().Kind {
+			return false, false
+		}
+	}
+	return expr.Holds(expr.Call{}, c), true
 }
 
 // compare lowers a comparison that tests nothing for null.

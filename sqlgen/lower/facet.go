@@ -89,15 +89,16 @@ func (g generalList) facetScope(root *scope, i int) *scope {
 			return c
 		}
 	}
-	name := "v_own_" + g.label + schema.SnakeForm(g.b.action.Facets[i].Name())
+	name := "v_own_" + schema.SnakeForm(g.b.action.Facets[i].Name())
 	c := &scope{text: g.b.variable(name, "text", pg.Str("")), x: root.x, key: key}
 	root.children = append(root.children, c)
 	g.facets.own[i] = c.text
 	return c
 }
 
-// origin is where the rows of a model that facets count come from.
-func (f *facets) origin(m *schema.Model, sql pg.Expr) origin {
+// begin begins the query of the rows that facets count, as text: it shows whether a row satisfies the conditions on the
+// field of each facet. The rest of the query follows, from its from on.
+func (f *facets) begin() pg.Expr {
 	before := &pg.Fragment{Prefix: " from (", Select: &pg.Select{Columns: f.picked}}
 	parts := []pg.Expr{before}
 	for i, own := range f.own {
@@ -107,11 +108,15 @@ func (f *facets) origin(m *schema.Model, sql pg.Expr) origin {
 			parts = append(parts, own, before)
 		}
 	}
-	return origin{
-		model: m, sql: concatenated(append(parts, sql)...),
-		end: ") as " + listRow + " where true", columns: listRow + ".*", alias: listRow,
-	}
+	return concatenated(parts...)
 }
+
+// origin is where the rows of a model that facets count come from. begin is the beginning of their query.
+func (f *facets) origin(m *schema.Model, begin, sql pg.Expr) origin {
+	return origin{model: m, sql: concatenated(begin, sql), end: facetsEnd, columns: listRow + ".*", alias: listRow}
+}
+
+const facetsEnd = ") as " + listRow + " where true"
 
 func valueName(i int) string { return fmt.Sprintf("value_%d", i+1) }
 func ownName(i int) string   { return fmt.Sprintf("own_%d", i+1) }
@@ -161,37 +166,49 @@ func (f *facets) shown(table string, values []pg.Output, where pg.Expr) *pg.Sele
 	}
 }
 
-// facetsOfUnion is facetsOfModel for the rows of all arms of a union.
+// facetsOfUnion is facetsOfModel for the rows of all arms of a union. The values are read from the tables of the arms: of
+// many rows, a join with the view would be work for each.
 func (g *generalList) facetsOfUnion() (shown pg.Expr, ways []pg.Expr) {
 	b := g.b
-	arms := armsOf(b.action.Union)
-	lists := make([]*generalList, len(arms))
+	g.sql = b.own("v_conditions", "text", nil)
+	g.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
+		{Value: pg.Col(b.table, "id")}, {Value: pg.Col(b.table, armColumn)},
+	}}
 	var queries []pg.Expr
-	for i, arm := range arms {
-		x := arm.row(whereLogic, inQuery, valueInFilter)
-		list := &generalList{b: b, where: g.where, label: schema.SnakeForm(arm.Name) + "_"}
-		list.sql = b.variable("v_"+schema.SnakeForm(arm.Name), "text", arm.rows(x))
-		list.facets = &facets{action: b.action, own: make([]*pg.Variable, len(b.action.Facets)), picked: []pg.Output{
-			{Value: x.row.id, As: "id"}, {Value: pg.Lit(fmt.Sprint(arm.number)), As: armColumn},
-		}}
-		lists[i] = list
-
-		values := make([]pg.Output, len(b.action.Facets))
-		x = arm.row(whereLogic, inQuery, nil)
-		for n, f := range b.action.Facets {
-			values[n] = pg.Output{Value: arm.column(x, f.UnionField), As: valueName(n)}
-		}
-		rows := list.facets.shown(arm.Model.Table, values, pg.Eq(pg.Col(listRow, armColumn), pg.Lit(fmt.Sprint(arm.number))))
-		query := &pg.Fragment{Select: rows}
+	for i, arm := range armsOf(b.action.Union) {
+		query := &pg.Fragment{Select: g.facets.shownOfArm(arm)}
 		if i > 0 {
 			query.Prefix = " union all "
 		}
 		queries = append(queries, query)
 	}
+	rows := rowsOf(b.action.Union)
+	g.unionConditions(rows)
+	begin := b.keptRows(g.facets.begin())
 	m := b.newMerge()
-	isAllowed := b.isAllowed()
-	for i, arm := range arms {
-		lists[i].ofArm(arm, m, isAllowed)
-	}
+	g.findInArms(rows, m, func(arm arm) origin {
+		o := g.facets.origin(arm.Model, begin, concatenated(pg.Str(arm.numbered()), g.sql))
+		o.direct = arm.source(b.action, facetsEnd)
+		o.direct.sql = concatenated(begin, o.direct.sql)
+		o.row = b.table
+		return o
+	})
 	return concatenated(queries...), m.arguments()
+}
+
+// shownOfArm reads picked rows of an arm from its table.
+func (f *facets) shownOfArm(arm arm) *pg.Select {
+	values := make([]pg.Output, len(f.action.Facets))
+	x := arm.row(whereLogic, inQuery, nil)
+	for i, facet := range f.action.Facets {
+		values[i] = pg.Output{Value: arm.column(x, facet.UnionField), As: valueName(i)}
+	}
+	return f.shown(arm.Model.Table, values, pg.Eq(pg.Col(listRow, armColumn), pg.Lit(fmt.Sprint(arm.number))))
+}
+
+// keptRows keeps the text of the rows that facets count in a variable, once all conditions are there, for several ways.
+func (b *builder) keptRows(text pg.Expr) *pg.Variable {
+	rows := b.own("v_rows", "text", nil)
+	b.step("", &pg.Assign{Variable: rows, Value: text})
+	return rows
 }

@@ -127,7 +127,6 @@ type generalList struct {
 	where   pg.Expr  // the filter
 	sql     *pg.Variable
 	guards  []guard
-	label   string          // label of variables that gather conditions on elements; empty except in an arm of a union
 	facets  *facets         // the facets that the rows are picked for, if not for a page
 	merge   *merge          // the ways in which rows are found; nil means that the statement finds them itself
 	indexed map[string]bool // columns of the table that are in indexes
@@ -263,13 +262,16 @@ func (g generalList) filter(x expression, list []filter) {
 // addWays adds the ways in which rows are admitted.
 func (g generalList) addWays(admitted admission) {
 	r := g.origin()
-	statements := append(g.merge.gather(&admitted, g.isChosen), g.merge.add(r, admitted)...)
+	if g.facets != nil {
+		r.sql = g.b.keptRows(r.sql)
+	}
+	statements := append(g.merge.gather(g.isChosen, &admitted), g.merge.add(foundRows{r, admitted})...)
 	if pg.IsFalse(g.b.early.holds) {
 		g.b.step("Rows are found in several ways, each by an index.", statements...)
 		return
 	}
 	g.b.step("A caller allowed outright needs no rule in the query. Others find rows in several ways, each by an index.", &pg.If{
-		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(r, everything())}},
+		Branches: []pg.IfBranch{{Condition: g.b.early.holds, Then: g.merge.add(foundRows{r, everything()})}},
 		Else:     statements,
 	})
 }
@@ -277,7 +279,7 @@ func (g generalList) addWays(admitted admission) {
 // origin is where the rows of a list come from.
 func (g generalList) origin() origin {
 	if g.facets != nil {
-		return g.facets.origin(g.b.model, g.sql)
+		return g.facets.origin(g.b.model, g.facets.begin(), g.sql)
 	}
 	return origin{model: g.b.model, sql: g.sql, columns: columnsText(sortable(g.b.action), g.b.table), alias: g.b.table}
 }
@@ -560,7 +562,7 @@ func (g generalList) opening(q *pg.QueryTail) *pg.Fragment {
 
 // gatherElements gathers the conditions of any on one and the same element of an array.
 func (g generalList) gatherElements(s *scope, f filter, statements *[]pg.Statement) {
-	text := g.b.variable("v_any_"+g.label+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
+	text := g.b.variable("v_any_"+schema.SnakeForm(f.input.Name), "text", pg.Str(""))
 	*statements = append(*statements,
 		extend(text, pg.Fn("platform.filter_sql", input, &pg.Filters{Fields: []pg.Filter{f.elementSQL()}}, anywhere)),
 		pg.IfThen(pg.Op(text, "<>", pg.Str("")), extend(s.text, g.opening(f.elementsQuery(s.x)), text, pg.Str(")"))))

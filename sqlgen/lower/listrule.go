@@ -14,5 +14,5 @@ func (b builder) related() *pg.TableRef { return pg.Ref(relatedSchema, b.table) 
 func (b *builder) admission(value func(expr.Input) pg.Expr) admission {
 	row := rowOf(b.model)
 	x := newExpression(ruleLogic, inQuery, &row, value)
-	return admissionOf(b.model, b.action.Rules, x, b.inputValue, asItIs)
+	return admissionOf(b.model, b.action.Rules, x, b.inputValue, asItIs, nil)
 }

@@ -33,6 +33,7 @@ func Schema(s *schema.Schema, source string) (*pg.Database, *release.Manifest) {
 		db.Views = append(db.Views, l.view(m))
 	}
 	db.Views = append(db.Views, l.roles()...)
+	db.Views = append(db.Views, l.unionViews()...)
 	demands := make([]policies, len(s.Models))
 	for i, m := range s.Models {
 		demands[i] = l.demands(m)

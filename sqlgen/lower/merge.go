@@ -19,16 +19,11 @@ type merge struct {
 
 	// knowsMany tells that the statement may be planned for many values.
 	knowsMany bool
-	findsFew  bool // whether the number of values to find at most is declared
 }
 
 // with is the query of the rows that satisfy a condition. More conditions can be added.
 func (r origin) with(condition pg.Expr) pg.Expr {
-	var parts []pg.Expr
-	if r.begin != "" {
-		parts = append(parts, pg.Str(r.begin))
-	}
-	parts = append(parts, r.sql)
+	parts := []pg.Expr{r.sql}
 	if !pg.IsTrue(condition) {
 		parts = append(parts, alsoHolds(condition))
 	}
@@ -53,39 +48,47 @@ type origin struct {
 	columns string  // the selected columns; lists are ordered by some of them
 	alias   string  // the alias that these columns are qualified by
 
-	begin, end string // the text around the query of an arm, which holds the whole query
+	end string // the text behind the conditions, if the query is part of another
+
+	row string // the alias of the rows of a view that conditions are on; empty means the model's table
+
+	// direct is where rows of an arm come from that are looked for behind the values of a column of its table. Nil means
+	// the same place.
+	direct *origin
+}
+
+// foundRows is rows from a place that are admitted in some ways.
+type foundRows struct {
+	origin
+	admission
 }
 
 // gather finds the values that ways compare columns with, and keeps them for the parameters of the statement. If these
 // are few, rows are looked for behind one value after the other, unless the request has a condition that other indexes
-// may serve sooner. In that case the statement is planned for all of the values, or else for none.
-func (m *merge) gather(admitted *admission, isChosen pg.Expr) []pg.Statement {
-	found := m.b.gatherValues(admitted)
-	var statements, unlessChosen, noted []pg.Statement
-	for i, w := range admitted.ways {
-		if w.oneOf == nil {
-			continue
-		}
-		switch {
-		case w.isShort: // and is all that the way goes by
+// may serve sooner. In that case the statement is planned for the values, or else without.
+func (m *merge) gather(isChosen pg.Expr, list ...*admission) []pg.Statement {
+	var statements, noted []pg.Statement
+	for _, admitted := range list {
+		found := m.b.gatherValues(admitted)
+		for i, w := range admitted.ways {
+			if w.oneOf == nil {
+				continue
+			}
 			statements = append(statements, found[0])
-		case m.knowsMany:
-			each := m.b.variableFor(w.oneOf.Column+"_each", "boolean", nil)
-			statements = append(statements, found[0])
-			noted = append(noted, &pg.Assign{Variable: each, Value: pg.AllOf(pg.Negate(isChosen), w.isFew())})
-			admitted.ways[i].each = each
-		default:
-			unlessChosen = append(unlessChosen, found[0])
-			admitted.ways[i].each = pg.IsNotNull(w.values)
+			found = found[1:]
+			switch {
+			case w.isShort: // and is all that the way goes by
+			case m.knowsMany:
+				each := m.b.variableFor(w.oneOf.Column+"_each", "boolean", nil)
+				noted = append(noted, &pg.Assign{Variable: each, Value: pg.AllOf(pg.Negate(isChosen), w.isFew())})
+				admitted.ways[i].each = each
+			default:
+				admitted.ways[i].each = pg.AllOf(pg.Negate(isChosen), pg.IsNotNull(w.values))
+			}
 		}
-		found = found[1:]
+		m.take(*admitted)
 	}
-	statements = append(statements, noted...)
-	if len(unlessChosen) > 0 {
-		statements = append(statements, pg.IfThen(pg.Negate(isChosen), unlessChosen...))
-	}
-	m.take(*admitted)
-	return statements
+	return append(statements, noted...)
 }
 
 // take keeps the values of ways for the parameters of the statement.
@@ -107,11 +110,13 @@ func textsOf(w way) pg.Expr {
 }
 
 // add adds the ways in which rows are admitted.
-func (m merge) add(r origin, admitted admission) []pg.Statement {
+func (m merge) add(list ...foundRows) []pg.Statement {
 	var ways, ends []pg.Expr
-	for _, w := range admitted.ways {
-		way, end := m.text(r, w)
-		ways, ends = append(ways, way), append(ends, end)
+	for _, f := range list {
+		for _, w := range f.ways {
+			way, end := m.text(f.origin, w)
+			ways, ends = append(ways, way), append(ends, end)
+		}
 	}
 	return []pg.Statement{
 		extend(m.ways, &pg.Array{Elements: ways}),
@@ -133,7 +138,7 @@ func (m merge) text(r origin, w way) (way, end pg.Expr) {
 			Query:  &pg.QueryTail{From: &pg.CallRef{Call: pg.Fn("unnest", values), Alias: alias, Columns: []string{"value"}}},
 			Suffix: " cross join lateral (select " + r.columns,
 		},
-		r.with(pg.AllOf(w.isValue(r.model.Table, alias), w.others)),
+		r.behindValue(w, alias),
 	)
 	end = pg.Str(") as " + pg.Ident(r.alias))
 	if w.isShort {
@@ -144,11 +149,25 @@ func (m merge) text(r origin, w way) (way, end pg.Expr) {
 		isAny := &pg.Any{Value: pg.Col(r.model.Table, w.oneOf.Column), Op: "=", Array: values}
 		other.Whens = []pg.When{{Condition: pg.IsNotNull(w.values), Result: r.with(pg.AllOf(isAny, w.others))}}
 	}
+	if w.insisting != nil {
+		other.Whens = []pg.When{{Condition: pg.IsNotNull(w.values), Result: r.with(w.insisting)}}
+	}
 	if w.each == nil {
 		return other, pg.Str("")
 	}
 	other.Whens = append([]pg.When{{Condition: w.each, Result: way}}, other.Whens...)
 	return other, &pg.Case{Whens: []pg.When{{Condition: w.each, Result: end}}, Else: pg.Str("")}
+}
+
+// behindValue is the query of the rows that a way finds behind one of the values that it compares a column with.
+func (r origin) behindValue(w way, alias string) pg.Expr {
+	switch {
+	case w.isInView:
+		return r.with(pg.AllOf(w.isValue(r.row, alias), w.others))
+	case r.direct != nil:
+		return r.direct.with(pg.AllOf(w.isValue(r.model.Table, alias), w.others))
+	}
+	return r.with(pg.AllOf(w.isValue(r.model.Table, alias), w.others))
 }
 
 // arguments are the ways as platform.pick_page takes them.

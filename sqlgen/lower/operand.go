@@ -83,6 +83,10 @@ func (x expression) path(p *expr.Path) operand {
 		return o
 	}
 
+	if x.outer != nil && p.Root == expr.RootRow {
+		o.value, o.nullable = x.outer.value(p), p.MayBeNull()
+		return o
+	}
 	if x.parts != nil {
 		o.value, o.nullable = x.ownColumn(p), p.MayBeNull()
 		return o

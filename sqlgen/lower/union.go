@@ -7,7 +7,6 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
-	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // arm is an arm of a union. Expressions over the union become expressions over the rows of its model: the arm's value
@@ -15,13 +14,16 @@ import (
 type arm struct {
 	*schema.Arm
 	union  *schema.Union
-	number int // from 1, in order of declaration
+	number int    // from 1, in order of declaration
+	view   string // the name of its view
 }
 
 func armsOf(u *schema.Union) []arm {
+	views := pg.NewNames()
+	views.Take(callerRoles)
 	arms := make([]arm, len(u.Arms))
 	for i, a := range u.Arms {
-		arms[i] = arm{a, u, i + 1}
+		arms[i] = arm{a, u, i + 1, views.Take(u.Table + "__" + schema.SnakeForm(a.Name))} // no table has such a name
 	}
 	return arms
 }
@@ -56,13 +58,7 @@ func (a arm) value(f *schema.UnionField) expr.Node {
 
 // over returns an expression over the union as one over the rows of the arm.
 func (a arm) over(n expr.Node) expr.Node {
-	return expr.Substitute(n, func(p *expr.Path) expr.Node {
-		f, ok := p.Steps[0].(*schema.UnionField)
-		if !ok || len(p.Steps) > 1 {
-			panic("lower: a path of a union is not a field of it")
-		}
-		return a.value(f)
-	})
+	return expr.Substitute(n, func(p *expr.Path) expr.Node { return a.value(unionField(p)) })
 }
 
 // rules returns rules of the union, or of its actions, as rules over the rows of the
@@ -111,15 +107,6 @@ func (a arm) column(x expression, f *schema.UnionField) pg.Expr {
 		return pg.As(value, variableType(f.Type))
 	}
 	return value
-}
-
-// columns returns the columns of the function's answer for a row of the arm.
-func (a arm) columns(x expression) []pg.Output {
-	var columns []pg.Output
-	for _, f := range a.union.Fields {
-		columns = append(columns, pg.Output{Value: a.column(x, f)})
-	}
-	return columns
 }
 
 // row prepares to lower expressions over the rows of the arm.
@@ -173,52 +160,4 @@ func (l *lowering) admitUnions(p policies, m *schema.Model) {
 // noInput is for expressions that cannot name an input.
 func noInput(in expr.Input) pg.Expr {
 	panic(fmt.Sprintf("lower: the input %s cannot be named here", in.InputName()))
-}
-
-// unionGet lowers a get of a union: each arm in turn, in order of declaration.
-func (l *lowering) unionGet(a *schema.Action) *pg.Function {
-	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
-	var hidden []pg.Expr
-	for _, arm := range armsOf(a.Union) {
-		x := arm.row(whereLogic, inQuery, b.inputValue)
-		conjuncts := partsOf(arm.wheres()...)
-		for _, in := range a.Reads {
-			if in.Explicit {
-				continue
-			}
-			n := arm.value(in.Union)
-			equal := []conjunct{passing(n, func(x expression) pg.Expr {
-				return x.compare(syntax.Equal, x.operand(n), operand{value: b.value(in), typ: in.Type, nullable: in.Nullable})
-			})}
-			if in.Optional {
-				equal = unlessAbsent(b.isAbsent(in), equal)
-			}
-			conjuncts = append(conjuncts, equal...)
-		}
-		for _, w := range a.Wheres {
-			parts := partsOf(arm.over(w.Expression))
-			if absent := b.lacksAny(optionalInputs(w)); !pg.IsFalse(absent) {
-				parts = unlessAbsent(absent, parts)
-			}
-			conjuncts = append(conjuncts, parts...)
-		}
-		condition := x.conjunction(conjuncts)
-		if pg.IsFalse(condition) {
-			continue
-		}
-		b.step("arm "+arm.Name,
-			&pg.ReturnQuery{Query: &pg.Select{
-				Columns: arm.columns(x),
-				From:    pg.Ref(appSchema, arm.Model.Table),
-				Where:   condition,
-				Limit:   pg.Lit("1"),
-			}},
-			pg.IfThen(pg.Var("found"), &pg.Return{}),
-		)
-		hidden = append(hidden, &pg.Exists{Query: &pg.Select{From: pg.Ref(relatedSchema, arm.Model.Table), Where: condition}})
-	}
-	if b.judgesRows() && !b.hidesRefused && len(hidden) > 0 {
-		b.step("", pg.IfThen(pg.AnyOf(hidden...), b.end("platform.refuse")))
-	}
-	return b.finish()
 }

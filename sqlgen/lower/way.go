@@ -28,6 +28,9 @@ type way struct {
 	isShort bool    // whether the array is known to have few values
 	others  pg.Expr // the other conditions of the way
 
+	// isInView tells, for an arm of a union, that oneOf is a column of its view.
+	isInView bool
+
 	// each is a variable that tells whether rows are looked for behind one value after the other. Nil means
 	// that they are only if the values are known to be few.
 	each pg.Expr
@@ -37,10 +40,12 @@ type way struct {
 const maxWays = 6
 
 // admissionOf takes the rules of a list apart, for rows of a model. For a union, over makes them rules over the rows of
-// an arm. It omits alternatives that do not ask for the row: they are decided before. Values are found before the
-// statement; outside of it an input has the value that outside returns.
+// an arm, and shown, if it is not nil, makes the way of an alternative one to the rows of the arm's view. It omits alternatives that do not ask for
+// the row: they are decided before. Values are found before the statement; outside of it an input has the value that
+// outside returns.
 func admissionOf(
 	m *schema.Model, rules []*schema.Rule, x expression, outside func(expr.Input) pg.Expr, over func(expr.Node) expr.Node,
+	shown func(alternative []expr.Node, role pg.Expr, w way) way,
 ) admission {
 	before := x
 	before.input = outside
@@ -54,18 +59,24 @@ func admissionOf(
 			if !expr.Mentions(alternative...).Row {
 				continue
 			}
+			ofUnion := slices.Clone(alternative)
 			for i, n := range alternative {
 				alternative[i] = over(n)
 			}
-			condition := x.allHold(alternative)
+			role := pg.Expr(pg.True())
 			if len(r.Roles) > 0 {
-				condition = pg.AllOf(condition, hasRole(r.Roles))
+				role = hasRole(r.Roles)
 			}
-			all = append(all, condition)
+			condition := pg.AllOf(x.allHold(alternative), role)
 			w := wayOf(m, condition)
 			if w.oneOf != nil {
 				w.values = wayOf(m, before.allHold(alternative)).values
 			}
+			if shown != nil {
+				w = shown(ofUnion, role, w)
+				condition = w.condition
+			}
+			all = append(all, condition)
 			switch {
 			case pg.IsFalse(condition), slices.ContainsFunc(ways, func(known way) bool { return reflect.DeepEqual(known.condition, w.condition) }):
 			case w.equal == nil && w.oneOf == nil:
@@ -75,7 +86,9 @@ func admissionOf(
 			}
 		}
 	}
-	ways = joined(ways)
+	if shown == nil {
+		ways = joined(ways)
+	}
 	if len(others) > 0 {
 		ways = append(ways, way{condition: pg.AnyOf(others...)})
 	}
@@ -87,7 +100,7 @@ func admissionOf(
 }
 
 // joined makes one way of those that compare a column with several values, and differ in nothing else: it compares the
-// column with the values of all.
+// column with the values of all. Ways to the view of an arm stay apart, since Postgres can start from the caller in each.
 func joined(ways []way) []way {
 	var list []way
 	for _, w := range ways {
@@ -110,7 +123,7 @@ func asItIs(n expr.Node) expr.Node { return n }
 // waysByPolicy are the ways in which rules admit rows, for decisions outside of a function.
 func waysByPolicy(m *schema.Model, rules []*schema.Rule, over func(expr.Node) expr.Node) []way {
 	row := rowOf(m)
-	return admissionOf(m, rules, newExpression(ruleLogic, inQuery, &row, settingOf), settingOf, over).ways
+	return admissionOf(m, rules, newExpression(ruleLogic, inQuery, &row, settingOf), settingOf, over, nil).ways
 }
 
 // alternativesOf returns the alternatives of an expression, each as the conjuncts of

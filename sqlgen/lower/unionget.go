@@ -1,0 +1,72 @@
+package lower
+
+import (
+	"github.com/sternpost/sternpost/sqlgen/expr"
+	"github.com/sternpost/sternpost/sqlgen/pg"
+	"github.com/sternpost/sternpost/sqlgen/schema"
+	"github.com/sternpost/sternpost/sqlgen/syntax"
+)
+
+// unionGet lowers a get of a union: each arm in turn, in order of declaration.
+func (l *lowering) unionGet(a *schema.Action) *pg.Function {
+	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
+	rows := rowsOf(a.Union)
+	x := rows.expression(whereLogic, b.inputValue)
+	var hidden []pg.Expr
+	for _, arm := range armsOf(a.Union) {
+		condition := x.conjunction(b.lookedFor(rows, arm))
+		if pg.IsFalse(condition) {
+			continue
+		}
+		b.step("arm "+arm.Name,
+			&pg.ReturnQuery{Query: &pg.Select{
+				Columns: []pg.Output{arm.allColumns()},
+				From:    pg.Ref(appSchema, arm.Model.Table),
+				Joins:   []pg.Join{arm.underRowSecurity()},
+				Where:   condition,
+				Limit:   pg.Lit("1"),
+			}},
+			pg.IfThen(pg.Var("found"), &pg.Return{}),
+		)
+		hidden = append(hidden, &pg.Exists{Query: &pg.Select{From: arm.from(), Where: condition}})
+	}
+	if b.judgesRows() && !b.hidesRefused && len(hidden) > 0 {
+		b.step("", pg.IfThen(pg.AnyOf(hidden...), b.end("platform.refuse")))
+	}
+	return b.finish()
+}
+
+// lookedFor are the conditions of a get on the rows of an arm.
+func (b *builder) lookedFor(rows unionRows, arm arm) []conjunct {
+	var conjuncts []conjunct
+	for _, in := range b.action.Reads {
+		if in.Explicit {
+			continue
+		}
+		n := rows.valueIn(arm, in.Union)
+		equal := []conjunct{passing(n, func(x expression) pg.Expr {
+			return x.compare(syntax.Equal, x.operand(n), operand{value: b.value(in), typ: in.Type, nullable: in.Nullable})
+		})}
+		if in.Optional {
+			equal = unlessAbsent(b.isAbsent(in), equal)
+		}
+		conjuncts = append(conjuncts, equal...)
+	}
+	for _, w := range b.action.Wheres {
+		parts := partsOf(rows.overArm(arm, w.Expression))
+		if absent := b.lacksAny(optionalInputs(w)); !pg.IsFalse(absent) {
+			parts = unlessAbsent(absent, parts)
+		}
+		conjuncts = append(conjuncts, parts...)
+	}
+	return conjuncts
+}
+
+// unionField is the field of a union that a path over it leads to.
+func unionField(p *expr.Path) *schema.UnionField {
+	f, ok := p.Steps[0].(*schema.UnionField)
+	if !ok || len(p.Steps) > 1 {
+		panic("lower: a path of a union is not a field of it")
+	}
+	return f
+}
