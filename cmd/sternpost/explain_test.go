@@ -78,7 +78,7 @@ func TestExplain(t *testing.T) {
 	command{args: byRow, dir: ahead, env: given}.expect(t, exitEnvironment, "the database holds release 1, which is another than this schema")
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+empty.OwnerURL())}.expect(t, exitEnvironment, "the database holds no release")
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+db.ServerURL())}.expect(t, exitEnvironment, "connect as the owner of the database")
-	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "there is no database: sternpost dev has not run")
+	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "no database to explain with: run sternpost dev in . first")
 
 	// Only the variables that the action itself reads must be in the environment.
 	command{args: byRow, dir: dir, env: given[1:]}.expect(t, 0, "")

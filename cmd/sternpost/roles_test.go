@@ -224,7 +224,7 @@ func TestRolesAreRefused(t *testing.T) {
 		want string
 	}{
 		{[]string{"roles"}, exitUsage, "Give --database-url"},
-		{[]string{"roles", "--database-url", c.as("guest", "g")}, exitInput, "connect as the owner of the database"},
+		{[]string{"roles", "--database-url", c.as("guest", "g")}, exitInput, "connect as a superuser, or as an owner of the database who may create roles"},
 		{[]string{"roles", "--database-url", c.ownerURL(), "--login", "nobody"}, exitInput, "the cluster has no such role: nobody"},
 		{[]string{"roles", "--database-url", "postgres://127.0.0.1:1/shop"}, exitEnvironment, "connect to the database"},
 	} {

@@ -51,10 +51,10 @@ role Editor {
 }
 `
 
-// TestTroubleshooting causes the symptoms on the page about them. The first column of its tables quotes messages. Each of
+// TestTroubleshootingPage causes the symptoms on the page about them. The first column of its tables quotes messages. Each of
 // them must be in what the program says to one of the symptoms, and the page must quote each symptom. In a message, …
 // means any text in one line.
-func TestTroubleshooting(t *testing.T) {
+func TestTroubleshootingPage(t *testing.T) {
 	t.Parallel()
 	said := symptoms(t)
 	quoted := map[string]bool{}

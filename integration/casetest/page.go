@@ -58,7 +58,7 @@ type Shell struct {
 // Run runs commands and returns their output and exit code.
 func (s Shell) Run(t testing.TB, commands string) (out string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	shell := exec.CommandContext(ctx, "bash", "--norc", "-eu", "-o", "pipefail", "-c", commands)
 	shell.Dir = s.Dir

@@ -87,6 +87,56 @@ func TestIndex(t *testing.T) {
 	}
 }
 
+// TestNamesInPages tests that the files of source and the functions and tables of the platform that pages name exist. The
+// changelog also names those of the past.
+func TestNamesInPages(t *testing.T) {
+	t.Parallel()
+	var made strings.Builder // the texts that make tables
+	for _, name := range append(glob(t, "sql/migrations/*.sql"), "sql/sql.go") {
+		made.WriteString(read(t, name))
+	}
+	named := 0
+	for _, page := range pages(t) {
+		if page == "CHANGELOG.md" {
+			continue
+		}
+		text := read(t, page)
+		for _, m := range regexp.MustCompile(`(?m)(?:^|[^/\w])platform\.([a-z_]*[a-z])\b(?:[^_*]|$)`).FindAllStringSubmatch(text, -1) {
+			_, err := os.Stat(filepath.Join(root, "sql/functions", m[1]+".sql"))
+			if named++; err != nil && !regexp.MustCompile(`\bplatform\.`+m[1]+`\b`).MatchString(made.String()) {
+				t.Errorf("%s names platform.%s, which does not exist", page, m[1])
+			}
+		}
+		if strings.HasPrefix(page, "integration/guide/") || strings.HasPrefix(page, "integration/apps/") {
+			continue // their files are those of projects
+		}
+		for _, m := range regexp.MustCompile("`([a-z][a-z_/]*\\.go)`").FindAllStringSubmatch(text, -1) {
+			dir := filepath.Dir(page)
+			if named++; len(glob(t, filepath.Join(dir, m[1]))) == 0 && len(glob(t, filepath.Join(dir, "*", m[1]))) == 0 {
+				t.Errorf("%s names %s, which does not exist", page, m[1])
+			}
+		}
+	}
+	if named < 60 {
+		t.Errorf("found %d names", named)
+	}
+}
+
+// glob returns the files of the repository whose paths match a pattern.
+func glob(t *testing.T, pattern string) []string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(root, pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range found {
+		if found[i], err = filepath.Rel(root, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
 // TestGlossary tests that the entries of the glossary are in order, say a sentence or two, and lead to another page.
 func TestGlossary(t *testing.T) {
 	t.Parallel()
