@@ -30,8 +30,10 @@ import (
 //
 // Nor is it so for statements that begin with rows locked. Among several statements of a transaction the order is that
 // of the user. There, the turns would also last until the transaction ends. So triggers take them only for a statement
-// that is a transaction by itself, as each call of an action is. Nor does a statement take a turn alone if its
-// transaction has locked the rows to which keys will lead before: then it takes no step back.
+// that is a transaction by itself. They recognise it by the time at which both began, and so only in the simple query
+// protocol: a driver that binds parameters sends Bind and Execute, and the time of the statement is that of the second.
+// Calls of actions are of that kind, and take no turn. Update actions lock the row to which a key of the request will
+// lead before they lock their own, so they take no step back. An action whose @set moves a key does.
 
 // link is a key that computed fields lead along.
 type link struct {
