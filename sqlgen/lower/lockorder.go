@@ -24,17 +24,17 @@ import (
 // orderLocks gives a keeper the locks that it needs before its first step.
 func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
 	w := l.walk(k, m)
-	if w.isCircular || w.goesBack() || w.isOrdered(w.held) {
+	if w.isCircular || w.goesBack() || !w.meets && !w.repeats && w.isOrdered(w.held) {
 		return
 	}
-	k.IfSeveral = w.isOrdered(distinct(w.held))
+	k.IfSeveral = !w.meets && w.isOrdered(distinct(w.held))
 	slices.SortStableFunc(w.locks, func(a, b *pg.Lock) int { return cmp.Compare(w.rankOf(a), w.rankOf(b)) })
 	k.Locks = w.locks
 }
 
 // walk follows the steps of a keeper.
 func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
-	w := &lockWalk{lowering: l, own: m, event: k.Event, within: []*schema.Model{m}}
+	w := &lockWalk{lowering: l, own: m, event: k.Event, within: []*schema.Model{m}, seen: map[*pg.Keep]*visit{}}
 	w.steps(m, "", true, k.Steps)
 	return w
 }
@@ -49,7 +49,18 @@ type lockWalk struct {
 	written    []*pg.Keep // the steps that write rows which existed before
 	locks      []*pg.Lock
 	within     []*schema.Model // the models on the way
+	seen       map[*pg.Keep]*visit
+	repeats    bool // whether a way leads to the same rows again
+	meets      bool // whether two ways lead to the rows of one table, beside what held tells
 	isCircular bool
+}
+
+// visit is what a step of a keeper that others call has locked, with all that it calls. The number of ways through the
+// steps grows exponentially, so the walk follows each step once.
+type visit struct {
+	way      string
+	from, to int // in held
+	hasEnded bool
 }
 
 // held is a set of rows that a step locks. If a statement concerns one row, sets with the same way are of the same row.
@@ -57,14 +68,38 @@ type held struct {
 	table    *schema.Model
 	way      string
 	isShared bool // whether they are only read
+	isMany   bool // whether one row leads to several
 }
 
 // steps follows the steps for rows of a model, which a way has led to. They are changed by the statement, or by
 // keepers.
 func (w *lockWalk) steps(m *schema.Model, way string, isChanged bool, steps []pg.KeeperStep) {
 	for _, s := range steps {
-		if s, ok := s.(*pg.Keep); ok {
-			w.step(m, way, isChanged, s)
+		s, ok := s.(*pg.Keep)
+		if !ok {
+			continue
+		}
+		if before, ok := w.seen[s]; ok {
+			w.again(before, way)
+			continue
+		}
+		now := &visit{way: way, from: len(w.held)}
+		w.seen[s] = now
+		w.step(m, way, isChanged, s)
+		now.to, now.hasEnded = len(w.held), true
+	}
+}
+
+// again notes that a way leads to a step which the walk has followed before.
+func (w *lockWalk) again(before *visit, way string) {
+	if !before.hasEnded {
+		w.isCircular = true
+		return
+	}
+	for _, h := range w.held[before.from:before.to] {
+		w.repeats = true
+		if way != before.way || h.isMany {
+			w.meets = true
 		}
 	}
 }
@@ -79,7 +114,7 @@ func (w *lockWalk) step(m *schema.Model, way string, isChanged bool, s *pg.Keep)
 		if way != "" || w.event == "update" {
 			w.written = append(w.written, s)
 		}
-		w.steps(to, way, false, w.following(to, s))
+		w.steps(to, way, false, w.following(s))
 		return
 	}
 	found := &pg.Way{From: m.Table, Key: s.Key, Match: s.Match}
@@ -102,7 +137,7 @@ func (w *lockWalk) step(m *schema.Model, way string, isChanged bool, s *pg.Keep)
 	}
 	w.written = append(w.written, s)
 	w.within = append(w.within, to)
-	w.steps(to, way, false, w.following(to, s))
+	w.steps(to, way, false, w.following(s))
 	w.within = w.within[:len(w.within)-1]
 }
 
@@ -117,7 +152,7 @@ func (w *lockWalk) hold(m *schema.Model, way string, shares bool, found *pg.Way)
 		w.isCircular = true
 		return
 	}
-	w.held = append(w.held, held{m, way, shares})
+	w.held = append(w.held, held{m, way, shares, found.Match != "id"})
 	lock := w.find(m, false, found)
 	lock.Shares = shares && (len(lock.Ways) == 1 || lock.Shares)
 }
@@ -151,25 +186,48 @@ func union(columns, others []string) []string {
 	return all
 }
 
-// following returns the steps for rows whose columns a step has written.
-func (w *lockWalk) following(m *schema.Model, s *pg.Keep) []pg.KeeperStep {
+// following returns the steps for rows whose columns a step has written, the same ones each time.
+func (l *lowering) following(s *pg.Keep) []pg.KeeperStep {
+	steps, ok := l.followers[s]
+	if !ok {
+		m := l.modelOf(s.Table)
+		written := l.writtenBy(m, s)
+		for _, next := range l.updateSteps(m) {
+			if keep, ok := next.(*pg.Keep); ok && slices.ContainsFunc(keep.Watched, func(c string) bool { return written[c] }) {
+				steps = append(steps, next)
+			}
+		}
+		l.followers[s] = steps
+	}
+	return steps
+}
+
+// writtenBy returns the columns that a step writes, and those that Postgres generates from them.
+func (l *lowering) writtenBy(m *schema.Model, s *pg.Keep) map[string]bool {
 	written := map[string]bool{}
 	for _, c := range s.Columns() {
 		written[c] = true
 	}
 	for _, f := range m.Stored() {
-		if f.Computed != nil && w.keptBy(f) == nil {
-			for c := range pg.Mentions(w.generated(f, m.Table)).Columns() {
+		if f.Computed != nil && l.keptBy(f) == nil {
+			for c := range pg.Mentions(l.generated(f, m.Table)).Columns() {
 				if written[c] {
 					written[f.Column] = true
 				}
 			}
 		}
 	}
-	return slices.DeleteFunc(w.keeper(m, "update").Steps, func(next pg.KeeperStep) bool {
-		keep, ok := next.(*pg.Keep)
-		return !ok || !slices.ContainsFunc(keep.Watched, func(c string) bool { return written[c] })
-	})
+	return written
+}
+
+// updateSteps returns the steps of a model's keeper for updates, the same ones each time.
+func (l *lowering) updateSteps(m *schema.Model) []pg.KeeperStep {
+	steps, ok := l.updates[m]
+	if !ok {
+		steps = l.keeper(m, "update").Steps
+		l.updates[m] = steps
+	}
+	return steps
 }
 
 // isOrdered tells whether rows are locked in the order of their tables, and those of each table at once.
