@@ -151,14 +151,14 @@ func TestClientPage(t *testing.T) {
 	t.Parallel()
 	program.Modules(t, typescriptDir, "the examples of the page about the client are neither compiled nor run")
 	var commands, program strings.Builder
-	for _, block := range fence.FindAllStringSubmatch(fileText(t, "guide/how-to/client.md"), -1) {
-		switch language, text := block[1], block[3]; language {
+	for _, b := range casetest.Blocks(t, "guide/how-to/client.md") {
+		switch b.Language {
 		case "sh":
-			commands.WriteString(text)
+			commands.WriteString(b.Text)
 		case "ts":
-			program.WriteString(text)
+			program.WriteString(b.Text)
 		default:
-			t.Fatalf("a block of %s is not expected:\n%s", language, text)
+			t.Fatalf("a block of %s is not expected:\n%s", b.Language, b.Text)
 		}
 	}
 	if got := commands.String(); got != "sternpost client ts > client.ts\n" {

@@ -2,17 +2,14 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-// fence is a block of code in Markdown: its language with the rest of that line, and its
-// text.
-var fence = regexp.MustCompile("(?ms)^```([a-z]+)(?: ([0-9]+))?\n(.*?)^```\n")
+	"github.com/sternpost/sternpost/integration/casetest"
+)
 
 // step is a block of commands in a README, and the response below it.
 type step struct {
@@ -23,24 +20,19 @@ type step struct {
 
 func readSteps(t *testing.T, name string) []step {
 	t.Helper()
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var steps []step
-	for _, block := range fence.FindAllStringSubmatch(string(text), -1) {
-		language, status, text := block[1], block[2], block[3]
+	for _, b := range casetest.Blocks(t, name) {
 		switch {
-		case language == "sh":
-			steps = append(steps, step{commands: text, status: "200"})
-		case language == "json" && len(steps) > 0:
+		case b.Language == "sh":
+			steps = append(steps, step{commands: b.Text, status: "200"})
+		case b.Language == "json" && len(steps) > 0:
 			last := &steps[len(steps)-1]
-			last.response = unbroken(text)
-			if status != "" {
-				last.status = status
+			last.response = unbroken(b.Text)
+			if b.Info != "" {
+				last.status = b.Info
 			}
 		default:
-			t.Fatalf("%s: a block of %s is not expected:\n%s", name, language, text)
+			t.Fatalf("%s: a block of %s is not expected:\n%s", name, b.Language, b.Text)
 		}
 	}
 	return steps

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/integration/program"
 )
 
@@ -30,22 +31,7 @@ const tutorialPage = "guide/tutorial.md"
 //	```text server   the next output of the last server; the line … means any lines
 //	```diff PATH     a change of a file
 //	```LANGUAGE PATH a whole file
-type lesson struct {
-	language string
-	info     string
-	text     string
-	start    int // of the text, in the page
-}
-
-var lessonFence = regexp.MustCompile("(?ms)^```(\\S*) ?([^\n]*)\n(.*?)^```\n")
-
-func readLessons(page string) []lesson {
-	var lessons []lesson
-	for _, m := range lessonFence.FindAllStringSubmatchIndex(page, -1) {
-		lessons = append(lessons, lesson{page[m[2]:m[3]], page[m[4]:m[5]], page[m[6]:m[7]], m[6]})
-	}
-	return lessons
-}
+type lesson = casetest.Block
 
 // TestTutorial follows the tutorial in its order: it writes the files, runs the commands, and compares their output.
 // In the end a browser uses the product. Times, tokens and durations may differ. Ids may differ too, but the page has
@@ -56,7 +42,7 @@ func TestTutorial(t *testing.T) {
 	program.Modules(t, typescriptDir, consequence)
 	browser := findBrowser(t, consequence)
 	page := fileText(t, tutorialPage)
-	lessons := readLessons(page)
+	lessons := casetest.Blocks(t, tutorialPage)
 	if len(lessons) < 20 {
 		t.Fatalf("%s has %d blocks", tutorialPage, len(lessons))
 	}
@@ -159,29 +145,29 @@ func (r *reader) there(text string) string {
 func (r *reader) follow(t *testing.T, l, next lesson) {
 	t.Helper()
 	switch {
-	case l.language == "sh" && l.info == "":
-		r.printed = r.there(r.shell.run(t, r.here(l.text)))
-		if says := next.info == "" && (next.language == "text" || next.language == "json"); !says && r.printed != "" {
-			t.Errorf("the commands\n%s\nprint what the tutorial does not say:\n%s", l.text, r.printed)
+	case l.Language == "sh" && l.Info == "":
+		r.printed = r.there(r.shell.run(t, r.here(l.Text)))
+		if says := next.Info == "" && (next.Language == "text" || next.Language == "json"); !says && r.printed != "" {
+			t.Errorf("the commands\n%s\nprint what the tutorial does not say:\n%s", l.Text, r.printed)
 		}
-	case l.language == "sh" && l.info == "server":
-		r.server = startServer(t, r.shell.dir(t), r.shell.path(t), r.env, r.here(l.text))
-	case l.language == "text" && l.info == "server":
-		r.changes = append(r.changes, change{l, r.server.await(t, r, l.text)})
-	case l.language == "text" && l.info == "":
-		r.compare(t, l, l.text, r.printed)
-	case l.language == "json" && l.info == "":
-		r.compare(t, l, compacted(l.text), compacted(r.printed))
-	case l.language == "diff":
+	case l.Language == "sh" && l.Info == "server":
+		r.server = startServer(t, r.shell.dir(t), r.shell.path(t), r.env, r.here(l.Text))
+	case l.Language == "text" && l.Info == "server":
+		r.changes = append(r.changes, change{l, r.server.await(t, r, l.Text)})
+	case l.Language == "text" && l.Info == "":
+		r.compare(t, l, l.Text, r.printed)
+	case l.Language == "json" && l.Info == "":
+		r.compare(t, l, compacted(l.Text), compacted(r.printed))
+	case l.Language == "diff":
 		r.change(t, l)
-	case l.info != "":
-		name := filepath.Join(r.home, "giveaway", l.info)
+	case l.Info != "":
+		name := filepath.Join(r.home, "giveaway", l.Info)
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		replaceText(t, name, r.here(l.text))
+		replaceText(t, name, r.here(l.Text))
 	default:
-		t.Fatalf("a block of %q is not expected:\n%s", l.language, l.text)
+		t.Fatalf("a block of %q is not expected:\n%s", l.Language, l.Text)
 	}
 }
 
@@ -200,10 +186,10 @@ func (r *reader) rewrite(t *testing.T, page string) {
 	t.Helper()
 	for _, c := range slices.Backward(r.changes) {
 		text := strings.TrimRight(c.replaced, "\n")
-		if c.at.language == "json" {
+		if c.at.Language == "json" {
 			text = wrapped(text)
 		}
-		page = page[:c.at.start] + text + "\n" + page[c.at.start+len(c.at.text):]
+		page = page[:c.at.Start] + text + "\n" + page[c.at.Start+len(c.at.Text):]
 	}
 	if err := os.WriteFile(tutorialPage, []byte(page), 0o644); err != nil {
 		t.Fatal(err)
@@ -231,9 +217,9 @@ func wrapped(text string) string {
 // stay and come. A line @@ divides several changes of one file.
 func (r *reader) change(t *testing.T, l lesson) {
 	t.Helper()
-	name := filepath.Join(r.home, "giveaway", l.info)
+	name := filepath.Join(r.home, "giveaway", l.Info)
 	text := fileText(t, name)
-	for hunk := range strings.SplitSeq(l.text, "@@\n") {
+	for hunk := range strings.SplitSeq(l.Text, "@@\n") {
 		var before, after strings.Builder
 		for line := range strings.Lines(hunk) {
 			switch line[0] {
@@ -249,7 +235,7 @@ func (r *reader) change(t *testing.T, l lesson) {
 			}
 		}
 		if n := strings.Count(text, r.here(before.String())); n != 1 {
-			t.Fatalf("the change\n%s\nfits %d times into %s:\n%s", hunk, n, l.info, text)
+			t.Fatalf("the change\n%s\nfits %d times into %s:\n%s", hunk, n, l.Info, text)
 		}
 		text = strings.Replace(text, r.here(before.String()), r.here(after.String()), 1)
 	}

@@ -24,10 +24,10 @@ type Block struct {
 	Info     string // what follows the language
 	Text     string
 
-	start, end int // of the text, in the page
+	Start, End int // of the text, in the page
 }
 
-var pageFence = regexp.MustCompile("(?ms)^```([a-z]+) ?([^\n]*)\n(.*?)^```$")
+var pageFence = regexp.MustCompile("(?ms)^```(\\S*) ?([^\n]*)\n(.*?)^```$")
 
 // Blocks returns the fenced blocks of a page. There must be at least one.
 func Blocks(t testing.TB, page string) []Block {
@@ -92,9 +92,9 @@ func (s Shell) Follow(t testing.TB, page string) {
 			if !Updating() {
 				t.Errorf("%s: the commands print\n%s\nthe page says\n%s", page, printed, b.Text)
 			}
-			rewritten.Write(text[written:b.start])
+			rewritten.Write(text[written:b.Start])
 			rewritten.WriteString(printed)
-			written = b.end
+			written = b.End
 		case b.Language == "sql" && b.Info == "":
 			s.SQL(t, b.Text)
 		case b.Info != "":

@@ -11,6 +11,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/sternpost/sternpost/auth"
+	"github.com/sternpost/sternpost/integration/casetest"
 	"github.com/sternpost/sternpost/server/config"
 )
 
@@ -20,8 +21,10 @@ const hosts = "integration/guide/how-to/hosts/"
 func blocks(t *testing.T, page, language string) []string {
 	t.Helper()
 	var found []string
-	for _, m := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```$").FindAllStringSubmatch(read(t, page), -1) {
-		found = append(found, m[1])
+	for _, b := range casetest.Blocks(t, root+page) {
+		if b.Language == language && b.Info == "" {
+			found = append(found, b.Text)
+		}
 	}
 	if len(found) == 0 {
 		t.Fatalf("%s has no block of %s", page, language)

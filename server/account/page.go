@@ -26,7 +26,7 @@ const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; form-action '
 type Page struct {
 	Accounts *auth.Accounts
 	Policy   *request.Policy
-	IsServed func() bool // without a release there are no identities
+	IsServed func() bool // identities come with a release
 
 	Mailed func() // called when a mail may be in the queue
 

@@ -41,7 +41,7 @@ type Options struct {
 	Sender   Sender                                              // nil means that mails are kept and not sent
 	Open     func(sealed []byte) (content mail.Content, ok bool) // opens the mails in the queue
 	IsKept   bool                                                // the content of a sent mail is kept: for developers
-	IsServed func() bool                                         // whether a release is served; without one there are no mails
+	IsServed func() bool                                         // whether a release is served, which mails need
 	Registry prometheus.Registerer                               // takes the metrics
 	Log      *slog.Logger
 }

@@ -28,7 +28,7 @@ func (s *Service) readParameters(c *fiber.Ctx) (map[string]string, error) {
 	if c.Method() != fiber.MethodPost {
 		return nil, refusal.NotAllowed(fiber.MethodPost)
 	}
-	if !s.hasRelease() { // without a release there are no identities
+	if !s.hasRelease() { // identities come with a release
 		return nil, &refusal.Unavailable
 	}
 	body, err := s.Policy.ReadBody(c)

@@ -21,7 +21,7 @@ func (s *Service) authorize(c *fiber.Ctx) error {
 	if c.Method() != fiber.MethodGet && c.Method() != fiber.MethodHead {
 		return refusal.NotAllowed("GET, HEAD")
 	}
-	if !s.hasRelease() { // without a release there are no identities
+	if !s.hasRelease() { // identities come with a release
 		return &refusal.Unavailable
 	}
 	departure, err := s.signIns.Begin(c.UserContext(), strings.Clone(c.Params("name")), string(c.Request().URI().QueryString()), s.readCookies(c))

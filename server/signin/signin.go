@@ -161,7 +161,7 @@ func (s *Service) claims() []release.Claim {
 	return claims
 }
 
-// hasRelease tells whether a release is served. Without one there are no identities.
+// hasRelease tells whether a release is served. Identities come with it.
 func (s *Service) hasRelease() bool {
 	_, isServed := s.Release()
 	return isServed

@@ -14,5 +14,5 @@ as $$
   for update skip locked;
 $$;
 
-comment on function platform.file_uploads_due(integer) is 'Uploads of which what was sent is to be deleted, locked.';
+comment on function platform.file_uploads_due(integer) is 'Uploads whose contents are to be deleted, locked.';
 grant execute on function platform.file_uploads_due(integer) to sternpost_server;

@@ -107,7 +107,7 @@ begin
     select distinct
       pg_roles.*,
       quote_ident(pg_roles.rolname) || case
-        when pg_roles.oid <> memberships.member then format(' (of which %I is a member)', pg_get_userbyid(memberships.member))
+        when pg_roles.oid <> memberships.member then format(' (%I is a member of it)', pg_get_userbyid(memberships.member))
         else ''
       end as called,
       pg_roles.oid = any (v_callers) as is_caller,

@@ -154,23 +154,27 @@ func locks(t *pg.Table, k *pg.Keeper) string {
 // way finds the ids of rows of a table to which a way leads; held is the variable with the ids of the rows where it
 // begins.
 func way(t *pg.Table, k *pg.Keeper, lock *pg.Lock, w *pg.Way, held string) string {
-	keys, of := "", pg.Qualified(t.Schema, w.From)
+	linking := func(table, column, match, among string) string {
+		return "select linking." + pg.Ident(column) + " from " + pg.Qualified(t.Schema, table) + " as linking where linking." + pg.Ident(match) +
+			" = any (" + among + ")"
+	}
+	array := func(query string) string { return "array(\n" + indented(query, 2) + "\n)" }
+	keys, among := "", held
 	switch {
 	case w.IsChanged:
 		keys = changedKeys(t, k, w.Key, w.Watched)
 	case w.IsMoved:
-		keys = "select linking." + pg.Ident(w.Key) + " from " + of + " as linking where linking.id = any (array(\n" + indented(changedKeys(t, k, "id", w.Watched), 2) + "\n))"
+		keys = linking(w.From, w.Key, "id", array(changedKeys(t, k, "id", w.Watched)))
 	case w.Key != "id":
-		keys = "select linking." + pg.Ident(w.Key) + " from " + of + " as linking where linking.id = any (" + held + ")"
+		keys = linking(w.From, w.Key, "id", held)
 	}
 	if w.Match == "id" {
 		return keys
 	}
-	among := held
 	if keys != "" {
-		among = "array(\n" + indented(keys, 2) + "\n)"
+		among = array(keys)
 	}
-	return "select linking.id from " + pg.Qualified(t.Schema, lock.Table) + " as linking where linking." + pg.Ident(w.Match) + " = any (" + among + ")"
+	return linking(lock.Table, "id", w.Match, among)
 }
 
 // concerned counts the rows with a change that any step watches. A row that the statement moves counts twice.
@@ -181,27 +185,36 @@ func concerned(t *pg.Table, k *pg.Keeper) string {
 	case "delete":
 		return "select count(*) from old_rows"
 	}
-	name := pg.Ident(t.Name)
-	keys, watched := []string{name + ".id"}, []string{}
-	add := func(list *[]string, column string) {
-		if column = name + "." + pg.Ident(column); !slices.Contains(keys, column) && !slices.Contains(*list, column) {
-			*list = append(*list, column)
-		}
-	}
+	keys, watched := []string{"id"}, []string{}
 	for _, s := range k.Steps {
 		if s, ok := s.(*pg.Keep); ok {
-			add(&keys, s.Key)
+			keys = append(keys, s.Key)
+			watched = append(watched, s.Watched...)
 		}
 	}
-	for _, s := range k.Steps {
-		if s, ok := s.(*pg.Keep); ok {
-			for _, w := range s.Watched {
-				add(&watched, w)
-			}
+	keys = once(keys)
+	rows := changed(t, k, func(string) []string { return columnsOf(t.Name, once(slices.Concat(keys, watched))) })
+	return "\n  select count(distinct (" + strings.Join(columnsOf("changed", keys), ", ") + "))\n  from (\n" + indented(rows, 4) + "\n  ) as changed\n"
+}
+
+// columnsOf writes columns of a table or alias.
+func columnsOf(table string, columns []string) []string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, pg.Ident(table)+"."+pg.Ident(c))
+	}
+	return list
+}
+
+// once returns a list without repeated elements.
+func once(list []string) []string {
+	var first []string
+	for _, s := range list {
+		if !slices.Contains(first, s) {
+			first = append(first, s)
 		}
 	}
-	rows := changed(t, k, func(string) []string { return append(slices.Clone(keys), watched...) })
-	return "\n  select count(distinct (" + strings.ReplaceAll(strings.Join(keys, ", "), name+".", "changed.") + "))\n  from (\n" + indented(rows, 4) + "\n  ) as changed\n"
+	return first
 }
 
 // ids finds the keys of rows with a change that a step watches.

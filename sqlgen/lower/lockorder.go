@@ -3,6 +3,7 @@ package lower
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/sternpost/sternpost/sqlgen/pg"
@@ -208,16 +209,28 @@ func (l *lowering) writtenBy(m *schema.Model, s *pg.Keep) map[string]bool {
 	for _, c := range s.Columns() {
 		written[c] = true
 	}
-	for _, f := range m.Stored() {
-		if f.Computed != nil && l.keptBy(f) == nil {
-			for c := range pg.Mentions(l.generated(f, m.Table)).Columns() {
-				if written[c] {
-					written[f.Column] = true
+	for column, source := range l.generatedFrom(m) {
+		if written[source] {
+			written[column] = true
+		}
+	}
+	return written
+}
+
+// generatedFrom yields each column that Postgres generates in a model's table with each column that it is made of.
+func (l *lowering) generatedFrom(m *schema.Model) iter.Seq2[string, string] {
+	return func(yield func(column, source string) bool) {
+		for _, f := range m.Stored() {
+			if f.Computed == nil || l.keptBy(f) != nil {
+				continue
+			}
+			for source := range pg.Mentions(l.generated(f, m.Table)).Columns() {
+				if !yield(f.Column, source) {
+					return
 				}
 			}
 		}
 	}
-	return written
 }
 
 // updateSteps returns the steps of a model's keeper for updates, the same ones each time.

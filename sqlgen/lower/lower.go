@@ -73,6 +73,7 @@ type lowering struct {
 	ranks      map[*schema.Model]int             // the order in which keepers lock rows of several tables; nil until it is asked for
 	updates    map[*schema.Model][]pg.KeeperStep // the steps of keepers for updates, as far as they were asked for
 	followers  map[*pg.Keep][]pg.KeeperStep      // the steps that follow others, as far as they were asked for
+	turns      []link                            // the keys that have turns; nil until they are asked for
 	calculated map[*schema.Field]bool            // fields whose values come from arithmetic
 	feedsLate  map[*schema.Model]bool            // models whose rows late rules depend on
 

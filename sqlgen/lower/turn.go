@@ -47,7 +47,14 @@ func (k link) name() string { return k.owner.Table + "." + k.column }
 
 // links returns the keys that computed fields lead along one way, by name.
 func (l *lowering) links() []link {
-	var links []link
+	if l.turns == nil {
+		l.turns = l.findLinks()
+	}
+	return l.turns
+}
+
+func (l *lowering) findLinks() []link {
+	links := []link{}
 	for _, p := range l.parts {
 		var k link
 		switch {
@@ -118,9 +125,9 @@ func (k link) isSetIn(m *schema.Model) bool {
 // shareLinked has an update lock the rows to which it will move keys, before it locks its own. So it needs no turn; nor
 // does it if the request gives no key.
 func (l *lowering) shareLinked(b *builder, values pg.Expr) {
-	links := l.links()
+	links := slices.Clone(l.links())
 	slices.SortStableFunc(links, func(x, y link) int { return cmp.Compare(l.rank(x.to), l.rank(y.to)) })
-	keeper := l.keeper(b.model, "update")
+	keeper := &pg.Keeper{Event: "update", Steps: l.updateSteps(b.model)}
 	var statements []pg.Statement
 	var needTurn []pg.Expr // the conditions under which another row's key moves
 	moves := false
@@ -187,11 +194,9 @@ func (l *lowering) settable(m *schema.Model, k *pg.Keeper) []string {
 			}
 		}
 	}
-	for _, f := range m.Stored() {
-		if watched[f.Column] && f.Computed != nil && l.keptBy(f) == nil {
-			for c := range pg.Mentions(l.generated(f, m.Table)).Columns() {
-				watched[c] = true
-			}
+	for column, source := range l.generatedFrom(m) {
+		if watched[column] {
+			watched[source] = true
 		}
 	}
 	var columns []string
