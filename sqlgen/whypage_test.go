@@ -18,7 +18,7 @@ func TestWhyPage(t *testing.T) {
 	text := regexp.MustCompile("(?s)```sql (\\w+) (\\S+)\n(.*?)```").ReplaceAllStringFunc(readFile(t, page), func(block string) string {
 		shown++
 		name := regexp.MustCompile("```sql (\\w+) (\\S+)").FindStringSubmatch(block)
-		end := `\n\);\n`
+		end := `;\n`
 		if name[1] == "function" {
 			end = `\n\$\$;\n`
 		}
