@@ -129,6 +129,7 @@ func TestSettings(t *testing.T) {
 		{"show fsync", "on", "off"},
 		{"show synchronous_commit", "on", "off"},
 		{"show full_page_writes", "on", "off"},
+		{"show wal_writer_flush_after", "1MB", "0"},
 		{"show listen_addresses", "", ""},
 		{"select rolsuper::text from pg_roles where rolname = current_user", "true", "true"},
 	} {
