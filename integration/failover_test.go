@@ -199,7 +199,7 @@ func TestCommandsFindThePrimary(t *testing.T) {
 	p := newPair(t, false)
 	several := pgtest.Together(p.db.At(p.standby).OwnerURL(), p.db.OwnerURL())
 	findings, err := doctor.Examine(t.Context(), several)
-	if err != nil || slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Verdict == doctor.Prevents }) {
+	if err != nil || slices.ContainsFunc(findings, func(f doctor.Finding) bool { return f.Verdict == doctor.Missing }) {
 		t.Errorf("doctor: got %v, error %v", findings, err)
 	}
 	options := migrate.UpOptions{LockTimeout: time.Second, Patience: time.Minute, Say: func(string) {}}

@@ -73,10 +73,10 @@ func TestRefusalToServe(t *testing.T) {
 			m.Actions[1].Early = "create_note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Sealed", JSON: []byte(`{"type":"object","properties":{"s":{"type":"string","x-format":"secret"}}}`)})
 			m.Actions[1].Input = "Sealed"
-		}, want: "action createNote: encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"},
+		}, want: "action createNote: encryption.key is required to encrypt secrets: set it in sternpost.yaml, or STERNPOST_ENCRYPTION_KEY in the environment; make one with openssl rand -base64 32"},
 		{name: "a text to be encrypted without a key", change: func(m *release.Manifest) {
 			m.Actions[1].Sealed = []release.Sealed{{Name: "s", As: release.Secret, Input: "title"}}
-		}, want: "action createNote: encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"},
+		}, want: "action createNote: encryption.key is required to encrypt secrets: set it in sternpost.yaml, or STERNPOST_ENCRYPTION_KEY in the environment; make one with openssl rand -base64 32"},
 		{name: "a text to be hashed", change: func(m *release.Manifest) {
 			m.Actions[1].Sealed = []release.Sealed{{Name: "p", As: release.Password, Header: "pin"}}
 		}, want: "action createNote takes files, passwords or secrets and has no early decision"},
@@ -93,7 +93,7 @@ func TestRefusalToServe(t *testing.T) {
 		{name: "files without storage", change: func(m *release.Manifest) {
 			m.Actions[0].Result = "Note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})
-		}, want: "action getNote: storage.s3.bucket is required to store files (in the environment: STERNPOST_STORAGE_S3_BUCKET)"},
+		}, want: "action getNote: storage.s3.bucket is required to store files: set it in sternpost.yaml, or STERNPOST_STORAGE_S3_BUCKET in the environment"},
 		{name: "several with files, without storage", change: func(m *release.Manifest) {
 			m.Actions[0].Result, m.Actions[1].Result = "Note", "Note"
 			m.Schemas = append(m.Schemas, release.Schema{Name: "Note", JSON: []byte(`{"properties":{"f":{"$ref":"#/components/schemas/File"}}}`)})

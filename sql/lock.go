@@ -76,7 +76,7 @@ func newLock(ctx context.Context, conn *pgx.Conn) (*Lock, error) {
 		return l, err
 	}
 	if l.holder, err = pgx.ConnectConfig(ctx, conn.Config().Copy()); err != nil {
-		return nil, fmt.Errorf("connect a second time, for a row to lock: %w", err)
+		return nil, fmt.Errorf("open a second connection, to lock a row: %w", err)
 	}
 	if _, err = l.holder.Exec(ctx, "set idle_in_transaction_session_timeout = 0"); err != nil {
 		l.Release()

@@ -84,7 +84,7 @@ func (m *Migrator) applyTo(ctx context.Context, number int32) error {
 		return fmt.Errorf("read %s: %w", m.table, err)
 	}
 	if version < 0 || number < version || int(number) > len(m.tern.Migrations) {
-		return fmt.Errorf("there is no way from migration %d to %d of %d", version, number, len(m.tern.Migrations))
+		return fmt.Errorf("cannot go from migration %d to migration %d of %d", version, number, len(m.tern.Migrations))
 	}
 	for _, migration := range m.tern.Migrations[version:number] {
 		apply := m.apply

@@ -37,7 +37,7 @@ func Roles() []Role {
 }
 
 // ErrNoSuchRole is returned for a login that is missing in the cluster.
-var ErrNoSuchRole = errors.New("the cluster has no such role")
+var ErrNoSuchRole = errors.New("the cluster does not have this role")
 
 // MakeRoles makes the missing roles of a cluster, and the owner of the database a member
 // of each, since a dump of a database lacks them. It revokes the rights of public on the
@@ -49,7 +49,7 @@ func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
 		var database, owner string
 		err := tx.QueryRow(ctx, "select datname, pg_get_userbyid(datdba) from pg_database where datname = current_database()").Scan(&database, &owner)
 		if err != nil {
-			return fmt.Errorf("look who owns the database: %w", err)
+			return fmt.Errorf("read the owner of the database: %w", err)
 		}
 		for _, r := range Roles() {
 			if err := makeRole(ctx, tx, r, owner); err != nil {
@@ -57,7 +57,7 @@ func MakeRoles(ctx context.Context, conn *pgx.Conn, logins []string) error {
 			}
 		}
 		if _, err := tx.Exec(ctx, "revoke all on database "+ident(database)+" from public"); err != nil {
-			return fmt.Errorf("take from everybody the rights on the database: %w", err)
+			return fmt.Errorf("revoke the rights of public on the database: %w", err)
 		}
 		for _, login := range logins {
 			if err := grantServer(ctx, tx, login, database); err != nil {

@@ -67,7 +67,7 @@ func TestDevAsks(t *testing.T) {
 	types("what?")
 	at = p.Await(t, at, "[k] keep the old release for now")
 	types("k")
-	at = p.Await(t, at, "nothing was changed; after the next change of a file the question comes again")
+	at = p.Await(t, at, "nothing was changed; dev asks again after the next change of a file")
 
 	// A rename is written into the schema.
 	save("    subtitle Text?", "    lead   Text ?")
@@ -84,7 +84,7 @@ func TestDevAsks(t *testing.T) {
 
 	// Two questions: rows get a value, and a field goes.
 	save("    subtitle Text?", "    lead Text @renamed(from: subtitle)", "    prio Number @default(1)\n", "")
-	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	at = p.Await(t, at, "[= EXPRESSION] give the rows the value of an SQL expression")
 	types("= upper(title)")
 	at = p.Await(t, at, "[d] drop it")
 	types("d")
@@ -154,8 +154,8 @@ func TestDevDrift(t *testing.T) {
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text @unique\n", 1))
 	at = p.Await(t, at, "column app.task.title is gone (model Task, field title, schema.stern:3:5); to put it back:\n"+
 		"    alter table app.task rename column titel to title;")
-	at = p.Await(t, at, "because of what was changed by hand, the new schema cannot be installed")
-	at = p.Await(t, at, "Put it back in the database")
+	at = p.Await(t, at, "the new schema cannot be installed, because the database was changed by hand")
+	at = p.Await(t, at, "Undo the change in the database")
 	mustRun(t, conn, "alter table app.task rename column titel to title")
 	replaceFile(t, schema, strings.Replace(askedSchema, "    title Text\n", "    title Text  @unique\n", 1))
 	at = p.Await(t, at, "release 2 installed")

@@ -83,7 +83,7 @@ var edits = []edit{
 		says: []string{
 			`column app.task.prio would be dropped with its values (2 values), for example "1", "2"`,
 			"because of model Task, field prio is gone, schema.stern:1:7",
-			"what was served before is still served",
+			"Nothing was changed, and the previous release is still served",
 			"stop and run this to go on:\n  sternpost dev --allow drop:task.prio ",
 		},
 		refused: true,
@@ -186,7 +186,7 @@ var edits = []edit{
 		old:  "    title Text\n", new: "    title Text @unique\n",
 		says: []string{
 			`key task_title_key on table app.task would be broken by rows that have the same values (2 values), for example "one", "one"`,
-			"Put it back, or change the rows",
+			"Undo the change in the schema, or change the rows",
 		},
 		refused: true,
 	},

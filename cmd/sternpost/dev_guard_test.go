@@ -24,10 +24,10 @@ func TestDevOnOthersDatabase(t *testing.T) {
 	}{
 		{"a database with tables of others", func(t *testing.T, db *pgtest.DB) {
 			mustRun(t, db.Owner(t), "create table invoice (id int)")
-		}, "it holds what Sternpost has not made: table invoice"},
+		}, "it holds objects that Sternpost did not make: table invoice"},
 		{"a database that a script has installed", func(t *testing.T, db *pgtest.DB) {
 			mustRun(t, db.Owner(t), script)
-		}, "release 1 was installed by something else than sternpost dev"},
+		}, "release 1 was not installed by sternpost dev"},
 		{"a database that a server serves", func(t *testing.T, db *pgtest.DB) {
 			mustRun(t, db.Owner(t), script)
 			mustRun(t, db.Owner(t), "update platform.release set by_dev = true")
@@ -37,7 +37,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 				end;
 				$$`)
 			db.Server(t) // a session of a server's login, for as long as the test goes on
-		}, "a server serves it: 1 sessions of a login in sternpost_server"},
+		}, "a server uses it: 1 sessions of a login in sternpost_server"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

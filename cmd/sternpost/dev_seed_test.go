@@ -69,7 +69,7 @@ func TestDevSeeds(t *testing.T) {
 
 	// A database with rows is left alone.
 	p = dev.start(t)
-	p.Await(t, 0, "seed/ was left alone: it is for an empty database of development")
+	p.Await(t, 0, "seed/ was not used: it only fills an empty development database")
 	awaitAnswer(t, "GET", list, "", `"count":3`)
 	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)

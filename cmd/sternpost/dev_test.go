@@ -181,7 +181,7 @@ func liveWithProject(t *testing.T, home string, as *syscall.Credential) {
 	// An action without code gets a first version of it, which can be written and fixed
 	// while it is served.
 	edit("read countTasks() returns (TaskCounts)", "read countTasks() returns (TaskCounts)\n    read tidyUp() returns (Any)")
-	at = p.Await(t, at, "tidyUp.sql: its function is yours to write")
+	at = p.Await(t, at, "tidyUp.sql: complete the function in it")
 	at = p.Await(t, at, "release 5 installed")
 	awaitAnswer(t, "POST", api+"tidyUp", `{}`, `"code":"ERR_INTERNAL"`)
 	awaitAnswer(t, "POST", api+"countTasks", `{}`, `"overdue":0`)
@@ -291,7 +291,7 @@ func TestDevBeginsBroken(t *testing.T) {
 	port := program.FreePort(t)
 	p := command{args: []string{"dev", "--port", port, dir}}.start(t)
 	at := p.Await(t, 0, "schema.stern:3:10: ")
-	at = p.Await(t, at, "waiting for a change in "+dir)
+	at = p.Await(t, at, "nothing is installed yet: dev waits for a change in "+dir)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `"reason":"schema"`)
 	replaceFile(t, filepath.Join(dir, "schema.stern"), noteSchema)
 	at = p.Await(t, at, "release 1 installed")

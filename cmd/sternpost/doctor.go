@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -16,8 +17,8 @@ func newDoctor() *cobra.Command {
 		Long: `Doctor tests each feature that Sternpost needs of a database. The database may be a
 managed service, may be behind a pooler, or may be another engine that speaks the
 protocol of Postgres. For each feature doctor says one of three things: it works,
-Sternpost falls back to something else, or Sternpost cannot run without it. In the last
-case doctor exits with 1.
+Sternpost falls back to something else, or it is missing and Sternpost cannot run without
+it. In the last case doctor exits with 1.
 
 Doctor works in a schema and with a role of its own, looks at nothing else, and always
 removes both. Connect as the role that is to own the database. Connect through the
@@ -38,13 +39,13 @@ pooler to test the pooler.`,
 				line += "\n            " + f.Detail
 			}
 			fmt.Fprintln(c.OutOrStdout(), line)
-			prevented = prevented || f.Verdict == doctor.Prevents || f.Verdict == doctor.Untried
+			prevented = prevented || f.Verdict == doctor.Missing || f.Verdict == doctor.Untried
 		}
 		if err != nil {
 			return environmentError(err)
 		}
 		if prevented {
-			return inputError(nil)
+			return inputError(errors.New("Sternpost cannot run on this database: see the lines that begin with missing"))
 		}
 		fmt.Fprintln(c.OutOrStdout(), "Sternpost runs on this database")
 		return nil

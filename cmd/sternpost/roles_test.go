@@ -208,7 +208,7 @@ func TestDoctor(t *testing.T) {
 		t.Errorf("doctor of an empty database: got\n%s", out)
 	}
 	out, _, code := command{args: []string{"doctor", "--database-url", c.as("guest", "g")}}.run(t)
-	if want := "prevents    schemas, tables and constraints\n            an application consists of them; connect as the owner of the database (permission denied for database shop, SQLSTATE 42501)\n"; code != exitInput || !strings.Contains(out, want) {
+	if want := "missing     schemas, tables and constraints\n            an application is made of them: connect as the owner of the database (permission denied for database shop, SQLSTATE 42501)\n"; code != exitInput || !strings.Contains(out, want) {
 		t.Errorf("doctor of a guest: exit %d\n%s", code, out)
 	}
 	command{args: []string{"doctor", "--database-url", "postgres://127.0.0.1:1/shop"}}.expect(t, exitEnvironment, "connect to the database")
@@ -225,7 +225,7 @@ func TestRolesAreRefused(t *testing.T) {
 	}{
 		{[]string{"roles"}, exitUsage, "Give --database-url"},
 		{[]string{"roles", "--database-url", c.as("guest", "g")}, exitInput, "connect as a superuser, or as an owner of the database who may create roles"},
-		{[]string{"roles", "--database-url", c.ownerURL(), "--login", "nobody"}, exitInput, "the cluster has no such role: nobody"},
+		{[]string{"roles", "--database-url", c.ownerURL(), "--login", "nobody"}, exitInput, "the cluster does not have this role: nobody"},
 		{[]string{"roles", "--database-url", "postgres://127.0.0.1:1/shop"}, exitEnvironment, "connect to the database"},
 	} {
 		command{args: test.args}.expect(t, test.code, test.want)

@@ -216,7 +216,7 @@ func TestPortInUse(t *testing.T) {
 	c.env = []string{"STERNPOST_ADMIN_PORT=" + port}
 	c.args[2] = program.FreePort(t)
 	p := c.start(t)
-	at := p.Await(t, 0, "no metrics are served: listen tcp 127.0.0.1:"+port)
+	at := p.Await(t, 0, "metrics are not served: listen tcp 127.0.0.1:"+port)
 	p.Await(t, at, "Ctrl-C stops everything")
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+c.args[2]+"/readyz", "", `{"status":"ok"}`)
 	if err := p.End(t, os.Interrupt); err != nil {

@@ -208,7 +208,7 @@ func (c *Config) check() error {
 	var problems []error
 	require := func(key, value string) {
 		if value == "" {
-			problems = append(problems, fmt.Errorf("%s is required (in the environment: %s)", key, findSetting(key).knownVariable()))
+			problems = append(problems, fmt.Errorf("%s is required: set it in sternpost.yaml, or %s in the environment", key, findSetting(key).knownVariable()))
 		}
 	}
 	require("baseUrl", c.BaseURL)
@@ -220,10 +220,10 @@ func (c *Config) check() error {
 		}
 	}
 	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
-		problems = append(problems, errors.New("port and admin.port are the same"))
+		problems = append(problems, fmt.Errorf("port and admin.port are both %d: change one of them", c.Port))
 	}
 	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
-		problems = append(problems, errors.New("encryption.previousKeys needs encryption.key"))
+		problems = append(problems, errors.New("encryption.previousKeys is set without encryption.key: set the present key too"))
 	}
 	if c.BodiesLimit != 0 && c.BodiesLimit < c.BodyLimit {
 		problems = append(problems, errors.New("limits.bodies must be at least limits.body"))
@@ -273,7 +273,7 @@ func readEnvironment(env []string) (map[string]given, []error) {
 	slices.Sort(names)
 	for _, name := range slices.Compact(names) {
 		if strings.HasPrefix(name, variablePrefix) && !known[name] && !strings.HasPrefix(name, "STERNPOST_TEST_") {
-			problems = append(problems, fmt.Errorf("%s: unknown setting", name))
+			problems = append(problems, fmt.Errorf("%s: unknown setting: correct the name, or remove the variable", name))
 		}
 	}
 	return values, problems
@@ -289,7 +289,7 @@ func (s *setting[C]) fromVariable(name string, variables map[string]string) (*gi
 	}
 	if path != "" {
 		if value != "" {
-			return nil, fmt.Errorf("%s and %s_FILE are both set", name, name)
+			return nil, fmt.Errorf("%s and %s_FILE are both set: remove one of them", name, name)
 		}
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -304,7 +304,7 @@ func (s *setting[C]) fromVariable(name string, variables map[string]string) (*gi
 		return nil, nil
 	}
 	if s.set == nil {
-		return nil, fmt.Errorf("%s: %s is a list of objects, which only the file can hold", name, s.key)
+		return nil, fmt.Errorf("%s: %s is a list of objects: set it in sternpost.yaml, not in the environment", name, s.key)
 	}
 	if !s.isList {
 		return &given{texts: []string{value}, place: name}, nil

@@ -52,7 +52,7 @@ func readFile(path string) (*configFile, []error) {
 			continue
 		}
 		if i > 0 {
-			f.refuse(document.Body, "", "holds a second document")
+			f.refuse(document.Body, "", "a second YAML document begins here: put all settings into one")
 			break
 		}
 		f.section("", document.Body)
@@ -82,7 +82,7 @@ func (f *configFile) section(prefix string, n ast.Node) {
 		case isSection(key):
 			f.section(key+".", m.Value)
 		default:
-			f.refuse(m, key, "unknown setting")
+			f.refuse(m, key, "unknown setting: correct the name, or remove it")
 		}
 	}
 }
@@ -97,11 +97,11 @@ func (f *configFile) membersOf(n ast.Node, key string) []*ast.MappingValueNode {
 		members = []*ast.MappingValueNode{n}
 	case *ast.NullNode, *ast.CommentGroupNode:
 	default:
-		f.refuse(n, key, "holds no settings")
+		f.refuse(n, key, "write settings here, each as name: value")
 	}
 	return slices.DeleteFunc(slices.Clone(members), func(m *ast.MappingValueNode) bool {
 		if m.Key.IsMergeKey() {
-			f.refuse(m, "", "merge keys are not supported")
+			f.refuse(m, "", "YAML's merge key << is not supported: write the settings out")
 			return true
 		}
 		return false
@@ -136,7 +136,7 @@ func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (gi
 	elements := []ast.Node{m.Value}
 	if list, ok := m.Value.(*ast.SequenceNode); ok {
 		if !isList {
-			f.refuse(m, key, "is not a list")
+			f.refuse(m, key, "this setting takes one value, not a list")
 			return given{}, false
 		}
 		elements = list.Values
@@ -145,7 +145,7 @@ func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (gi
 	for _, n := range elements {
 		t, ok := scalar(n)
 		if !ok {
-			f.refuse(n, key, "has no plain value")
+			f.refuse(n, key, "%s", whyNotScalar(n))
 			return given{}, false
 		}
 		g.texts = append(g.texts, t)
@@ -157,7 +157,7 @@ func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (gi
 func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 	list, ok := m.Value.(*ast.SequenceNode)
 	if !ok {
-		f.refuse(m, s.key, "is not a list")
+		f.refuse(m, s.key, "this setting takes a list: begin each entry with -")
 		return
 	}
 	for i, n := range list.Values {
@@ -167,7 +167,7 @@ func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)
 			at := slices.IndexFunc(s.members, func(s setting[provider]) bool { return s.key == name })
 			if at < 0 {
-				f.refuse(m, key, "unknown setting")
+				f.refuse(m, key, "unknown setting: correct the name, or remove it")
 			} else if g, ok := f.given(key, s.members[at].isList, m); ok {
 				o.values[name] = g
 			}
@@ -187,4 +187,17 @@ func scalar(n ast.Node) (string, bool) {
 		return n.GetToken().Value, true
 	}
 	return "", false
+}
+
+// whyNotScalar says why scalar refuses a node, and what to write instead.
+func whyNotScalar(n ast.Node) string {
+	switch n.(type) {
+	case *ast.NullNode:
+		return "the value is missing: write one, or remove the setting"
+	case *ast.MappingNode, *ast.MappingValueNode:
+		return "this setting takes a value, not further settings"
+	case *ast.SequenceNode:
+		return "an entry of this list is a list itself: write single values"
+	}
+	return "write a plain value: anchors, aliases and tags of YAML are not supported"
 }

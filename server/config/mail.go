@@ -16,15 +16,15 @@ func (c *Config) checkMail() []error {
 	var problems []error
 	switch {
 	case c.Mail.Host != "" && c.Mail.From == "":
-		problems = append(problems, errors.New("mail.smtp.host needs mail.from"))
+		problems = append(problems, errors.New("mail.smtp.host is set without mail.from: set the sender of mails too"))
 	case c.Mail.Host == "" && c.Mode == Production && c.Mail.From != "":
-		problems = append(problems, errors.New("mail.from needs mail.smtp.host"))
+		problems = append(problems, errors.New("mail.from is set without mail.smtp.host: set the server that sends mails too"))
 	}
 	if (c.Mail.Username == "") != (c.Mail.Password == "") {
-		problems = append(problems, errors.New("mail.smtp.username and mail.smtp.password are needed together"))
+		problems = append(problems, errors.New("only one of mail.smtp.username and mail.smtp.password is set: set both or neither"))
 	}
 	if c.Verification.SendsMail() && !c.HasMail() {
-		problems = append(problems, fmt.Errorf("auth.password.verification: %s needs mail.smtp.host", c.Verification))
+		problems = append(problems, fmt.Errorf("auth.password.verification is %s, which sends mails: set mail.smtp.host too", c.Verification))
 	}
 	return problems
 }

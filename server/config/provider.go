@@ -35,7 +35,7 @@ func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOp
 	for i, o := range objects {
 		p, err := readProvider(o, mode)
 		if err == nil && slices.ContainsFunc(providers, func(other auth.ProviderOptions) bool { return strings.EqualFold(p.Name, other.Name) }) {
-			err = fmt.Errorf("another provider is named %s, too", p.Name)
+			err = fmt.Errorf("an earlier provider has the name %s (case does not count): choose another", p.Name)
 		}
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s: auth.providers[%d]: %w", o.place, i, err))
@@ -108,7 +108,7 @@ func readProviderSecret(name string, providers []auth.ProviderOptions, env []str
 	case path == "":
 		return value, nil
 	case value != "":
-		return "", fmt.Errorf("%s and %[1]s_FILE are both set", variable(name))
+		return "", fmt.Errorf("%s and %[1]s_FILE are both set: remove one of them", variable(name))
 	}
 	content, err := os.ReadFile(path)
 	if err != nil {
@@ -123,7 +123,7 @@ var isProviderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`).MatchString
 
 func providerName(text string) (string, error) {
 	if !isProviderName(text) {
-		return "", errors.New("is not a name of letters, digits and underscores that begins with a letter")
+		return "", errors.New("is not a valid name: begin with a letter, and use only letters, digits and _")
 	}
 	return text, nil
 }
@@ -137,7 +137,7 @@ func nonEmpty(text string) (string, error) {
 
 func scope(text string) (string, error) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return "", errors.New("is not a scope")
+		return "", errors.New("is not a scope: give each scope an entry of its own, without spaces and quotes")
 	}
 	return text, nil
 }
@@ -148,7 +148,7 @@ func issuerURL(text string) (string, error) {
 		return "", errors.New("is not an address that begins with https://")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || strings.Contains(text, "#") {
-		return "", errors.New("has more than scheme, host, port and path")
+		return "", errors.New("may only have a scheme, host, port and path")
 	}
 	return text, nil
 }
@@ -161,7 +161,7 @@ func redirectURL(text string) (string, error) {
 	case err != nil, isWeb && u.Hostname() == "", !isWeb && !strings.Contains(u.Scheme, "."):
 		return "", errors.New("is not an address such as https://app.example.com/done or com.example.app:/done")
 	case u.User != nil, strings.Contains(text, "#"):
-		return "", errors.New("has a user or a fragment")
+		return "", errors.New("may not have a user name, or a part that begins with #")
 	}
 	return text, nil
 }
@@ -174,7 +174,7 @@ func redirectURI(text string) (string, error) {
 		return "", err
 	}
 	if u, err := url.Parse(text); err != nil || u.Scheme == "http" && !isLoopback(u.Hostname()) {
-		return "", errors.New("begins with http:// and is not an address of this machine")
+		return "", errors.New("must begin with https://: http:// is for addresses of this machine only")
 	}
 	return v, nil
 }

@@ -201,7 +201,7 @@ func (s *setting[C]) apply(c *C, texts []string) error {
 	err := s.set(c, texts)
 	var u *unfit
 	if s.isSecret && errors.As(err, &u) {
-		return u.why
+		return fmt.Errorf("the value %w", u.why)
 	}
 	return err
 }
@@ -221,7 +221,7 @@ func oneLine(most int) func(string) (string, error) {
 		case utf8.RuneCountInString(text) > most:
 			return "", fmt.Errorf("has more than %d characters", most)
 		case strings.ContainsFunc(text, unicode.IsControl):
-			return "", errors.New("is more than one line of text")
+			return "", errors.New("must be one line, without control characters")
 		}
 		return strings.TrimSpace(text), nil
 	}
@@ -246,7 +246,7 @@ func choice[T ~string](values ...T) func(string) (T, error) {
 		for _, v := range values {
 			names = append(names, string(v))
 		}
-		return "", fmt.Errorf("is none of %s", strings.Join(names, ", "))
+		return "", fmt.Errorf("is not one of %s", strings.Join(names, ", "))
 	}
 }
 
@@ -277,7 +277,7 @@ func seconds(low float64) func(string) (time.Duration, error) {
 	return func(text string) (time.Duration, error) {
 		n, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsNaN(n) || n > math.MaxInt32 {
-			return 0, errors.New("is not a number of seconds")
+			return 0, errors.New("is not a number of seconds, such as 10 or 0.5")
 		}
 		if n < low {
 			return 0, fmt.Errorf("is less than %s seconds", strconv.FormatFloat(low, 'f', -1, 64))
@@ -304,7 +304,7 @@ func secondsUpTo(low, high float64) func(string) (time.Duration, error) {
 func absoluteURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme == "" {
-		return "", errors.New("is not an absolute URL")
+		return "", errors.New("is not a complete address, such as https://s3.example.com")
 	}
 	return text, nil
 }
@@ -315,10 +315,10 @@ func baseURL(text string) (string, error) {
 		return "", errors.New("is not an address that begins with https:// or http://")
 	}
 	if u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.HasSuffix(text, "#") {
-		return "", errors.New("has more than scheme, host, port and path")
+		return "", errors.New("may only have a scheme, host, port and path")
 	}
 	if strings.HasSuffix(text, "/") {
-		return "", errors.New("ends in a slash")
+		return "", errors.New("ends in a slash: remove it")
 	}
 	return text, nil
 }
@@ -345,7 +345,7 @@ func network(text string) (netip.Prefix, error) {
 
 func signingKey(text string) (string, error) {
 	if err := auth.CheckSigningKey([]byte(text)); err != nil {
-		return "", fmt.Errorf("is not a key to sign with: %w; make one with openssl genpkey -algorithm ed25519", err)
+		return "", fmt.Errorf("is not a signing key: %w; make one with openssl genpkey -algorithm ed25519", err)
 	}
 	return text, nil
 }

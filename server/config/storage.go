@@ -49,10 +49,10 @@ const maxURLExpiry = 7 * 24 * time.Hour
 func (c *Config) checkStorage() []error {
 	var problems []error
 	if c.Mode == Production && c.Storage.Type == Local {
-		problems = append(problems, errors.New("storage.type must be s3 or disk in production: local storage is for development"))
+		problems = append(problems, errors.New("storage.type is local, which is for development: set s3 or disk in production"))
 	}
 	if c.Mode == Production && c.Storage.Type == Disk && !filepath.IsAbs(c.Storage.Directory) {
-		problems = append(problems, fmt.Errorf("storage.directory must be an absolute path, such as /var/lib/sternpost/files, and not %s", c.Storage.Directory))
+		problems = append(problems, fmt.Errorf("storage.directory is %s: in production give an absolute path, such as /var/lib/sternpost/files", c.Storage.Directory))
 	}
 	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
 		problems = append(problems, errors.New("uploads.keyExpiry must be greater than uploads.urlExpiry"))
@@ -71,7 +71,7 @@ func (c *Storage) Faults() []string {
 	}
 	for _, s := range []struct{ key, value string }{{"storage.s3.bucket", c.Bucket}, {"storage.s3.region", c.Region}} {
 		if s.value == "" {
-			faults = append(faults, fmt.Sprintf("%s is required to store files (in the environment: %s)",
+			faults = append(faults, fmt.Sprintf("%s is required to store files: set it in sternpost.yaml, or %s in the environment",
 				s.key, findSetting(s.key).knownVariable()))
 		}
 	}

@@ -34,7 +34,7 @@ type Keys struct {
 }
 
 // Missing explains that no key is set, and how to make one.
-const Missing = "encryption.key is required to encrypt secrets (in the environment: STERNPOST_ENCRYPTION_KEY); make one with openssl rand -base64 32"
+const Missing = "encryption.key is required to encrypt secrets: set it in sternpost.yaml, or STERNPOST_ENCRYPTION_KEY in the environment; make one with openssl rand -base64 32"
 
 // GenerateKey makes a key in the form for New.
 func GenerateKey() string {

@@ -33,21 +33,21 @@ const (
 
 // checks are all checks, each after those that it needs.
 var checks = []check{
-	{point: "the version of PostgreSQL", prevents: "Sternpost is written for the dialect of PostgreSQL 15", try: tryVersion},
-	{point: "the encoding UTF8", prevents: "texts in other languages cannot be stored", try: yields("UTF8", "show server_encoding")},
-	{point: pointPrimary, prevents: "this is a replica: the application is installed and written to on its primary", try: tryPrimary},
-	{point: pointSchema, needs: []string{pointPrimary}, prevents: "an application consists of them; connect as the owner of the database", try: trySchema},
-	{point: "defaults and checks that call functions", needs: []string{pointSchema}, prevents: "ids and validation rules are made of them", try: runs(`
+	{point: "the version of PostgreSQL", prevents: fmt.Sprintf("Sternpost needs PostgreSQL %d or later", postgres.MinMajor), try: tryVersion},
+	{point: "the encoding UTF8", prevents: "texts of many languages cannot be stored: make the database with the encoding UTF8", try: yields("UTF8", "show server_encoding")},
+	{point: pointPrimary, prevents: "this database is a replica: connect to its primary", try: tryPrimary},
+	{point: pointSchema, needs: []string{pointPrimary}, prevents: "an application is made of them: connect as the owner of the database", try: trySchema},
+	{point: "defaults and checks that call functions", needs: []string{pointSchema}, prevents: "ids and validation rules need them", try: runs(`
 		create function {s}.is_short(text) returns boolean language sql immutable as 'select length($1) < 10';
 		create table {s}.checked (a text default md5(clock_timestamp()::text), b text check ({s}.is_short(b)));
 		insert into {s}.checked (b) values ('short')`)},
-	{point: "unique constraints, partial ones included", needs: []string{pointSchema}, prevents: "@unique would not hold", try: tryUnique},
-	{point: "foreign keys that cascade and restrict", needs: []string{pointSchema}, prevents: "relations would point nowhere", try: tryReferences},
-	{point: "indexes over functions, ordered by code point", needs: []string{pointSchema}, prevents: "lists are read by them", try: runs(`
+	{point: "unique constraints, partial ones included", needs: []string{pointSchema}, prevents: "@unique needs them", try: tryUnique},
+	{point: "foreign keys that cascade and restrict", needs: []string{pointSchema}, prevents: "relations need them", try: tryReferences},
+	{point: "indexes over functions, ordered by code point", needs: []string{pointSchema}, prevents: "lists read their rows in the order of such indexes", try: runs(`
 		create index on {s}.parent (lower(a) collate "C", id desc)`)},
-	{point: "indexes that are made concurrently", needs: []string{pointSchema}, fallback: "writes wait while a migration makes an index: take \"concurrently\" out of its second file", try: runs(
+	{point: "indexes that are made concurrently", needs: []string{pointSchema}, fallback: "a migration stops writes while it makes an index: remove \"concurrently\" from its second file", try: runs(
 		`create index concurrently parent_later on {s}.parent (a)`)},
-	{point: pointPlpgsql, needs: []string{pointSchema}, prevents: "each action is one", try: runs(`
+	{point: pointPlpgsql, needs: []string{pointSchema}, prevents: "each action is such a function", try: runs(`
 		create function {s}.double(input jsonb) returns setof {s}.parent language plpgsql stable as $$
 		declare v_row {s}.parent;
 		begin
@@ -55,39 +55,39 @@ var checks = []check{
 		exception when division_by_zero then null;
 		end $$;
 		select row_to_json(d) from {s}.double('{"id": 1}') as d`)},
-	{point: "triggers for each row", needs: []string{pointPlpgsql}, prevents: "updatedAt and the holders of files are kept by them", try: runs(`
+	{point: "triggers for each row", needs: []string{pointPlpgsql}, prevents: "triggers set updatedAt, and count the rows that use a file", try: runs(`
 		create function {s}.tg() returns trigger language plpgsql as 'begin new.a := upper(new.a); return new; end';
 		create table {s}.touched (a text);
 		create trigger _100_touch before insert or update on {s}.touched for each row execute function {s}.tg();
 		insert into {s}.touched values ('a');
 		do $$ begin if (select a from {s}.touched) <> 'A' then raise exception 'the trigger did not fire'; end if; end $$`)},
-	{point: pointRoles, needs: []string{pointPlpgsql}, prevents: "actions run as roles that row security binds. " +
-		"Make them as a superuser, with sternpost roles, or let this role make roles (createrole)", try: tryRoles},
-	{point: "row security, with rules that walk relations", needs: []string{pointRoles}, prevents: "it is what permission rests on", try: tryRowSecurity},
-	{point: "default privileges", needs: []string{pointSchema}, prevents: "functions would be open to everybody", try: runs(
+	{point: pointRoles, needs: []string{pointPlpgsql}, prevents: "each action runs as a role that row security applies to. " +
+		"Run sternpost roles as a superuser, or give this role the right createrole", try: tryRoles},
+	{point: "row security, with rules that walk relations", needs: []string{pointRoles}, prevents: "all permissions depend on it", try: tryRowSecurity},
+	{point: "default privileges", needs: []string{pointSchema}, prevents: "without them everybody may execute a new function", try: runs(
 		`alter default privileges in schema {s} grant execute on functions to {u}; alter default privileges in schema {s} revoke execute on functions from {u}`)},
-	{point: "settings of a transaction", prevents: "an action learns by them who is calling", try: trySettings},
-	{point: "read-only transactions", needs: []string{pointSchema}, fallback: "custom code of get, list and read could write", try: tryReadOnly},
-	{point: "changes of tables that are rolled back", needs: []string{pointSchema}, fallback: "a migration that fails leaves what it did before that", try: tryRollback},
-	{point: "locks of rows, and skipping them", needs: []string{pointSchema}, prevents: "sweeps and refreshed tokens need them", try: runs(
+	{point: "settings of a transaction", prevents: "actions read from them who calls", try: trySettings},
+	{point: "read-only transactions", needs: []string{pointSchema}, fallback: "custom code of get, list and read can write", try: tryReadOnly},
+	{point: "changes of tables that are rolled back", needs: []string{pointSchema}, fallback: "a migration that fails keeps the steps before the failure", try: tryRollback},
+	{point: "locks of rows, and skipping them", needs: []string{pointSchema}, prevents: "refresh tokens and background work need them", try: runs(
 		`select from {s}.parent for update; select from {s}.parent for update skip locked`)},
-	{point: "locks of tables", needs: []string{pointSchema}, prevents: "those who install releases take turns by them", try: runs(
+	{point: "locks of tables", needs: []string{pointSchema}, prevents: "they keep two installations of a release apart", try: runs(
 		`begin; lock table {s}.parent in share row exclusive mode`)},
-	{point: "the catalog", needs: []string{pointSchema}, prevents: "a server asks it who may do what before it serves, and a migration what was changed by hand", try: runs(`
+	{point: "the catalog", needs: []string{pointSchema}, prevents: "a server checks all grants in it before it serves, and a migration looks in it for changes by hand", try: runs(`
 		select pg_identify_object(classid, objid, 0) from pg_shdepend where dbid = (select oid from pg_database where datname = current_database()) limit 5;
 		select pg_get_expr(polqual, polrelid) from pg_policy limit 5;
 		select entry.privilege_type from pg_class cross join aclexplode(coalesce(relacl, acldefault('r', relowner))) as entry limit 5;
 		select pg_get_functiondef(oid) from pg_proc where pronamespace = '{s}'::regnamespace`)},
-	{point: "advisory locks of a transaction", fallback: "callers who are counted take turns by rows of platform.turn", try: runs(
+	{point: "advisory locks of a transaction", fallback: "requests that are counted (tries of a password, uploads) lock rows of platform.turn instead", try: runs(
 		`begin; select pg_advisory_xact_lock(hashtextextended('sternpost doctor', 0)); commit`)},
-	{point: "advisory locks of a session", fallback: "migrators take turns by a row of public.sternpost_migrator. Tern's own command line takes such a lock and cannot run", try: tryAdvisoryLocks},
-	{point: "a session of its own", fallback: "migrate and dev refuse the pooler: let them connect past it, or through one by session. Servers run", try: trySession},
-	{point: "notifications", fallback: "servers ask for a new release every few seconds", try: tryNotify},
-	{point: "named prepared statements", fallback: "each call is parsed and planned anew; PgBouncer keeps them from 1.21 on with max_prepared_statements", try: tryPrepared},
-	{point: "settings of a connection", fallback: "each transaction begins with them, in the round trip of its call", try: tryStartup},
-	{point: "cancelling a statement", fallback: "what a client asked for who has left runs to its end", try: tryCancel},
-	{point: "names of time zones", fallback: "only UTC is known, so relative dates mean UTC", try: yields("t", "select now() at time zone 'Europe/Berlin' is not null")},
-	{point: "plpgsql_check", fallback: "bodies of custom code are checked when they run", try: yields("t", "select exists (select from pg_available_extensions where name = 'plpgsql_check')")},
+	{point: "advisory locks of a session", fallback: "migrations lock a row of public.sternpost_migrator instead. Tern's own command line needs such a lock and cannot run", try: tryAdvisoryLocks},
+	{point: "a session of its own", fallback: "migrate and dev refuse this pooler: connect them directly to Postgres, or through a pooler in session mode. Servers run", try: trySession},
+	{point: "notifications", fallback: "each server asks for a new release every few seconds", try: tryNotify},
+	{point: "named prepared statements", fallback: "the database parses and plans each call anew. PgBouncer supports them from 1.21 on, with max_prepared_statements", try: tryPrepared},
+	{point: "settings of a connection", fallback: "each transaction makes these settings itself, in the round trip of its call", try: tryStartup},
+	{point: "cancelling a statement", fallback: "a statement runs to its end after its client has left", try: tryCancel},
+	{point: "names of time zones", fallback: "the database knows only UTC, so relative dates are dates in UTC", try: yields("t", "select now() at time zone 'Europe/Berlin' is not null")},
+	{point: "plpgsql_check", fallback: "errors in custom code show when it runs, not when it is installed", try: yields("t", "select exists (select from pg_available_extensions where name = 'plpgsql_check')")},
 }
 
 // text puts names into statements.
@@ -118,7 +118,7 @@ func (e *examination) expect(ctx context.Context, want, statement string) error 
 	}
 	last := rows[len(rows)-1]
 	if len(last.Rows) != 1 || string(last.Rows[0][0]) != want {
-		return fmt.Errorf("%s does not yield %s", statement, want)
+		return fmt.Errorf("the result of %s is not %s", statement, want)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (e *examination) refuses(ctx context.Context, code, statements string) erro
 	var raised *pgconn.PgError
 	switch {
 	case err == nil:
-		return errors.New("it does not refuse: " + statements)
+		return errors.New("the database accepts what it should refuse: " + statements)
 	case errors.As(err, &raised) && raised.Code == code:
 		return nil
 	}
@@ -158,7 +158,7 @@ func tryPrimary(ctx context.Context, e *examination) error {
 	case isReplica:
 		return errors.New("it is in recovery")
 	case readOnly == "on":
-		return &note{Prevents, "transactions are read-only: default_transaction_read_only is on"}
+		return &note{Missing, "transactions are read-only: turn off default_transaction_read_only for this database and role"}
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func tryNotify(ctx context.Context, e *examination) error {
 	defer stop()
 	if _, err := e.conn.WaitForNotification(limited); err != nil {
 		e.conn.Close(ctx)
-		return errors.New("a notification does not arrive")
+		return errors.New("a notification did not arrive within 3 seconds")
 	}
 	return e.exec(ctx, "unlisten *")
 }
@@ -345,7 +345,7 @@ func tryStartup(ctx context.Context, e *examination) error {
 			return err
 		}
 		if value != "12345ms" {
-			return errors.New("the pooler drops " + name)
+			return errors.New("the connection ignores " + name)
 		}
 	}
 	return nil
@@ -370,7 +370,7 @@ func tryCancel(ctx context.Context, e *examination) error {
 			if errors.As(err, &raised) && raised.Code == "57014" {
 				return nil
 			}
-			return errors.New("a statement goes on that was cancelled")
+			return errors.New("a cancelled statement went on")
 		case <-time.After(50 * time.Millisecond): // it may not have begun
 		}
 	}

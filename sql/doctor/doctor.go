@@ -27,7 +27,7 @@ type Verdict string
 const (
 	Works     Verdict = "works"
 	FallsBack Verdict = "falls back" // Sternpost runs, in another way or with fewer features
-	Prevents  Verdict = "prevents"   // Sternpost cannot run
+	Missing   Verdict = "missing"    // Sternpost cannot run
 	Untried   Verdict = "not tried"  // a check that it needs has failed
 )
 
@@ -81,7 +81,7 @@ func Examine(ctx context.Context, url string) (findings []Finding, err error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		broken[c.point] = f.Verdict == Prevents || f.Verdict == Untried
+		broken[c.point] = f.Verdict == Missing || f.Verdict == Untried
 		findings = append(findings, f)
 	}
 	return findings, nil
@@ -92,7 +92,7 @@ func (e *examination) find(ctx context.Context, c check, broken map[string]bool)
 	f := Finding{Point: c.point, Verdict: Works}
 	for _, needed := range c.needs {
 		if broken[needed] {
-			f.Verdict, f.Detail = Untried, "it takes: "+needed
+			f.Verdict, f.Detail = Untried, "this test needs: "+needed
 			return f
 		}
 	}
@@ -110,7 +110,7 @@ func (e *examination) find(ctx context.Context, c check, broken map[string]bool)
 	case c.fallback != "":
 		f.Verdict, f.Detail = FallsBack, c.fallback+" ("+reason(err)+")"
 	default:
-		f.Verdict, f.Detail = Prevents, c.prevents+" ("+reason(err)+")"
+		f.Verdict, f.Detail = Missing, c.prevents+" ("+reason(err)+")"
 	}
 	return f
 }
@@ -142,7 +142,7 @@ func (e *examination) reconnected(ctx context.Context) error {
 	}
 	conn, err := pgx.ConnectConfig(ctx, e.config)
 	if err != nil {
-		return fmt.Errorf("connect once more: %w", err)
+		return fmt.Errorf("connect again: %w", err)
 	}
 	e.conn = conn
 	return nil

@@ -35,7 +35,7 @@ func serverAccount() (account, error) {
 		}
 		return accountOf(u)
 	}
-	return account{}, errors.New("Postgres does not run as root, and there is neither a user postgres nor a user nobody")
+	return account{}, errors.New("Postgres refuses to run as root, and this system has neither a user postgres nor a user nobody: run as another user")
 }
 
 func accountOf(u *user.User) (account, error) {

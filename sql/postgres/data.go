@@ -55,7 +55,7 @@ func keptData(dir string, acc *account) (*data, error) {
 		if d.dir, err = reachableData(dir); err != nil {
 			return nil, err
 		}
-		d.remark = fmt.Sprintf("%s is closed to user %s", dir, acc.name)
+		d.remark = fmt.Sprintf("user %s cannot open %s", acc.name, dir)
 	}
 	if err := acc.adoptOwner(d.dir); err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (a *account) adoptOwner(dir string) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at the data: %w", err)
+		return fmt.Errorf("read the owner of the data: %w", err)
 	}
 	stat := info.Sys().(*syscall.Stat_t)
 	switch {
@@ -118,7 +118,7 @@ func (a *account) adoptOwner(dir string) error {
 		*a = account{name: strconv.Itoa(int(stat.Uid)), uid: stat.Uid, gid: stat.Gid, differs: true}
 		return nil
 	default:
-		return fmt.Errorf("%s belongs to user %d and cannot be used as user %s", dir, stat.Uid, a.name)
+		return fmt.Errorf("%s belongs to user %d, so user %s cannot use it: run as its owner, or move it away to begin anew", dir, stat.Uid, a.name)
 	}
 }
 
@@ -197,7 +197,7 @@ func (a account) tempDir() (string, error) {
 			return dir, nil
 		}
 	}
-	return "", fmt.Errorf("no directory for temporary files is open to user %s", a.name)
+	return "", fmt.Errorf("user %s can open no directory for temporary files: set TMPDIR to one", a.name)
 }
 
 // sweep removes leftover directories of temporary servers of killed processes: those with a
@@ -258,8 +258,8 @@ func (d *data) choose(installations []installation) (installation, error) {
 		}
 	}
 	return installation{}, fmt.Errorf(
-		"the data in %s was made by PostgreSQL %d, and only %d is installed; install %d, or move the directory away to begin anew",
-		d.dir, major, installations[0].major, major)
+		"PostgreSQL %[2]d made the data in %[1]s, and only %[3]d is installed: install %[2]d, or move the directory away to begin anew",
+		d.dir, major, installations[0].major)
 }
 
 // initialize makes a missing data directory. It is made under another name first, so that
@@ -321,7 +321,7 @@ func (d *data) awaitPredecessor(ctx context.Context) error {
 		pid, err := strconv.Atoi(first)
 		if err != nil || pid <= 0 || !isPostgres(ctx, pid) {
 			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("remove the file of a server that is gone: %w", err)
+				return fmt.Errorf("remove the file of a server that has ended: %w", err)
 			}
 			return nil
 		}

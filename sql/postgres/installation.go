@@ -21,7 +21,7 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string {
-	text := fmt.Sprintf("no PostgreSQL %d or later is installed; run `make postgres`, install one, or set DATABASE_URL", MinMajor)
+	text := fmt.Sprintf("PostgreSQL %d or later is not installed: run `make postgres`, install it, or set DATABASE_URL", MinMajor)
 	if len(e.Rejected) > 0 {
 		text += " (" + strings.Join(e.Rejected, "; ") + ")"
 	}
@@ -150,7 +150,7 @@ func inspect(ctx context.Context, dir string, acc account) (installation, error)
 		}
 	}
 	if !acc.canReach(dir) {
-		return installation{}, fmt.Errorf("%s is closed to user %s", dir, acc.name)
+		return installation{}, fmt.Errorf("user %s cannot open %s", acc.name, dir)
 	}
 	out, err := exec.CommandContext(ctx, inst.path("postgres"), "--version").Output()
 	if err != nil {
@@ -158,15 +158,15 @@ func inspect(ctx context.Context, dir string, acc account) (installation, error)
 	}
 	match := postgresVersion.FindSubmatch(out)
 	if match == nil {
-		return installation{}, fmt.Errorf("%s --version printed %q", inst.path("postgres"), out)
+		return installation{}, fmt.Errorf("%s --version printed %q, which is not a version", inst.path("postgres"), out)
 	}
 	inst.version = string(match[1])
 	inst.major, err = strconv.Atoi(string(match[2]))
 	if err != nil {
-		return installation{}, fmt.Errorf("%s --version printed %q", inst.path("postgres"), out)
+		return installation{}, fmt.Errorf("%s --version printed %q, which is not a version", inst.path("postgres"), out)
 	}
 	if inst.major < MinMajor {
-		return installation{}, fmt.Errorf("%s is PostgreSQL %s", dir, inst.version)
+		return installation{}, fmt.Errorf("%s is PostgreSQL %s, which is too old", dir, inst.version)
 	}
 	return inst, nil
 }

@@ -21,7 +21,7 @@ const maxSocketPath = 103
 // launch starts the binaries of this machine.
 func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 	if opts.Dir == "" && !opts.Temporary {
-		return nil, errors.New("start Postgres: neither a URL nor a directory for its data is given")
+		return nil, errors.New("start Postgres: give a URL, or a directory for its data")
 	}
 	acc, err := serverAccount()
 	if err != nil {
@@ -74,7 +74,7 @@ func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 	url := socketURL(sockets)
 	if err := awaitAnswer(ctx, url, proc.exited); err != nil {
 		return nil, errors.Join(
-			fmt.Errorf("start %s: %w; it logged:\n%s", cmd.Path, err, logged.text()),
+			fmt.Errorf("start %s: %w; its log:\n%s", cmd.Path, err, logged.text()),
 			proc.stop(syscall.SIGQUIT),
 		)
 	}
@@ -87,7 +87,7 @@ func launch(ctx context.Context, opts Options) (_ *Server, err error) {
 		return errors.Join(err, d.release())
 	})
 	ending := func() error {
-		return fmt.Errorf("%s ended: %v; it logged last:\n%s", cmd.Path, cmd.ProcessState, logged.text())
+		return fmt.Errorf("%s ended: %v; its last log lines:\n%s", cmd.Path, cmd.ProcessState, logged.text())
 	}
 	return &Server{url: url, describe: describe(inst, d), dataDir: d.dir, stop: stop, exited: proc.exited, ending: ending}, nil
 }
@@ -144,7 +144,7 @@ func socketDir(dir string, acc account) (string, error) {
 		}
 		return short, nil
 	}
-	return "", fmt.Errorf("the path %s cannot hold a socket, and there is no directory with a shorter one", dir)
+	return "", fmt.Errorf("the path %s cannot hold a socket, and neither can the directory for temporary files: set TMPDIR to a shorter path", dir)
 }
 
 // isSocketDir tells whether a path can be a socket's directory: it is short enough, and
@@ -160,7 +160,7 @@ func (a account) checkPrivate(dir string) error {
 		return err
 	}
 	if !info.IsDir() || info.Mode().Perm() != 0o700 || info.Sys().(*syscall.Stat_t).Uid != a.uid {
-		return fmt.Errorf("%s is not a private directory of user %s", dir, a.name)
+		return fmt.Errorf("%s is not a private directory of user %s: remove it", dir, a.name)
 	}
 	return nil
 }

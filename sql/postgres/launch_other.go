@@ -18,9 +18,9 @@ type InUseError struct{}
 func (*InUseError) Error() string { return "in use" }
 
 func launch(context.Context, Options) (*Server, error) {
-	return nil, errors.New("starting Postgres is not supported on this system; set DATABASE_URL")
+	return nil, errors.New("Sternpost cannot start Postgres on this system: set DATABASE_URL")
 }
 
 func remove(context.Context, string) error {
-	return errors.New("starting Postgres is not supported on this system; there is no data to remove")
+	return errors.New("Sternpost cannot start Postgres on this system, so it has no data to remove")
 }

@@ -116,7 +116,7 @@ func use(ctx context.Context, databaseURL string) (*Server, error) {
 		return nil, fmt.Errorf("read the version of the given database: %w", err)
 	}
 	if major := number / 10000; major < MinMajor {
-		return nil, fmt.Errorf("the given database runs on PostgreSQL %d; at least %d is needed", major, MinMajor)
+		return nil, fmt.Errorf("the given database runs on PostgreSQL %d: use a database on %d or later", major, MinMajor)
 	}
 	return &Server{
 		url: databaseURL,
@@ -139,7 +139,7 @@ func ask(ctx context.Context, config *pgconn.Config, statement string) (string, 
 		return "", err
 	}
 	if len(results) != 1 || len(results[0].Rows) != 1 {
-		return "", fmt.Errorf("%s: want one row", statement)
+		return "", fmt.Errorf("%s: the answer is not one row", statement)
 	}
 	return string(results[0].Rows[0][0]), nil
 }

@@ -211,7 +211,7 @@ func TestDataOfAnotherMajorVersion(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := postgres.Start(t.Context(), postgres.Options{Dir: d})
-	if err == nil || !strings.Contains(err.Error(), "was made by PostgreSQL 9") {
+	if err == nil || !strings.Contains(err.Error(), "PostgreSQL 9 made the data") {
 		t.Errorf("Start = %v, want an error that names version 9", err)
 	}
 }

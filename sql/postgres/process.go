@@ -80,5 +80,5 @@ func (p *process) stop(signal syscall.Signal) error {
 		case <-time.After(step.timeout):
 		}
 	}
-	return fmt.Errorf("stop Postgres: process %d does not end", p.cmd.Process.Pid)
+	return fmt.Errorf("stop Postgres: process %d did not end", p.cmd.Process.Pid)
 }

@@ -12,7 +12,7 @@ import (
 // ErrNoSession is returned for a connection through a pooler that switches between
 // sessions of the database. Session locks would outlive the client's use there, and lock
 // out even their holder.
-var ErrNoSession = errors.New("the connection leads through a pooler that keeps no session: connect to Postgres itself, or through a pooler by session")
+var ErrNoSession = errors.New("the connection goes through a pooler that does not keep sessions: connect directly to Postgres, or through a pooler in session mode")
 
 const (
 	sessionTrials = 5
@@ -30,7 +30,7 @@ func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 	}
 	other, err := pgx.ConnectConfig(ctx, conn.Config().Copy())
 	if err != nil {
-		return fmt.Errorf("look whether a pooler keeps sessions: %w", err)
+		return fmt.Errorf("test whether a pooler keeps sessions: %w", err)
 	}
 	defer other.Close(context.WithoutCancel(ctx))
 
@@ -44,14 +44,14 @@ func CheckSession(ctx context.Context, conn *pgx.Conn) error {
 		}
 		taken, err := processOf(limited, other)
 		if err != nil {
-			return fmt.Errorf("look whether a pooler keeps sessions: %w", err)
+			return fmt.Errorf("test whether a pooler keeps sessions: %w", err)
 		}
 		now, err := processOf(limited, conn)
 		if err != nil || now != own || taken == own {
 			return errors.Join(ErrNoSession, ctx.Err())
 		}
 		if _, err := other.Exec(limited, "commit"); err != nil {
-			return fmt.Errorf("look whether a pooler keeps sessions: %w", err)
+			return fmt.Errorf("test whether a pooler keeps sessions: %w", err)
 		}
 	}
 	return nil

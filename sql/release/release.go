@@ -47,7 +47,7 @@ func ReadManifest(text []byte) (*Manifest, error) {
 		return nil, err
 	}
 	if form.Format > Format {
-		return nil, fmt.Errorf("%w: its format is %d, this server knows up to %d", errTooNew, form.Format, Format)
+		return nil, fmt.Errorf("%w: the format of its release is %d, and this server reads formats up to %d", errTooNew, form.Format, Format)
 	}
 	m := &Manifest{}
 	if err := json.Unmarshal(text, m); err != nil {
@@ -382,7 +382,7 @@ func (s Schemas) MarshalJSON() ([]byte, error) {
 func (s *Schemas) UnmarshalJSON(data []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return fmt.Errorf("read the schemas of a manifest: no object")
+		return fmt.Errorf("read the schemas of a manifest: they are not an object")
 	}
 	*s = nil
 	for dec.More() {

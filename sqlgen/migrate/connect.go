@@ -94,7 +94,7 @@ func checkOwner(ctx context.Context, conn *pgx.Conn) error {
 		from pg_database
 		where datname = current_database()`).Scan(&e.Role, &e.Owner, &e.Database, &isOwner, &e.IsServer)
 	if err != nil {
-		return fmt.Errorf("look who owns the database: %w", err)
+		return fmt.Errorf("read the owner of the database: %w", err)
 	}
 	if !isOwner {
 		return e

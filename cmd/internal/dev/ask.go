@@ -48,13 +48,13 @@ type question struct {
 
 // refused reports the possible loss, and asks about it or says how to go on.
 func (l *loop) refused(e *install.RefusedError) {
-	l.say("%v\nnothing was changed, and what was served before is still served.", e)
+	l.say("%v\n%s.", e, unchanged)
 	decidable := !slices.ContainsFunc(e.Refused, func(r *diff.Refusal) bool { return len(choices(r)) == 0 })
 	switch {
 	case !decidable:
-		l.say("Put it back, or change the rows%s", l.startOver())
+		l.say("Undo the change in the schema, or change the rows%s", l.startOver())
 	case l.lines == nil:
-		l.say("Put it back, or stop and run this to go on:\n  %s", l.command(e.Refused))
+		l.say("Undo the change in the schema, or stop dev and run it with what it may lose:\n  %s", l.command(e.Refused))
 	default:
 		l.question = &question{refused: e.Refused}
 		l.ask()
@@ -124,7 +124,7 @@ func choices(r *diff.Refusal) []choice {
 		}})
 	}
 	if r.Backfill != "" {
-		list = append(list, choice{"= EXPRESSION", "give rows the value of an SQL expression, for example = 'none'", nil})
+		list = append(list, choice{"= EXPRESSION", "give the rows the value of an SQL expression, for example = 'none'", nil})
 	}
 	return list
 }
@@ -133,9 +133,9 @@ func choices(r *diff.Refusal) []choice {
 func dropText(r *diff.Refusal) string {
 	switch kind, _, _ := strings.Cut(r.Allow, ":"); kind {
 	case "type":
-		return "convert, and lose what does not fit"
+		return "convert the values, and lose those that do not fit"
 	case "enum":
-		return "take the value off these rows"
+		return "remove the value from these rows"
 	case "sequence":
 		return "leave these values as they are"
 	}
@@ -165,7 +165,7 @@ func (l *loop) answer(ctx context.Context, line string) *turnOutcome {
 	switch {
 	case line == "k":
 		l.question = nil
-		l.say("nothing was changed; after the next change of a file the question comes again")
+		l.say("nothing was changed; dev asks again after the next change of a file")
 		return nil
 	case isValue && r.Backfill != "" && strings.TrimSpace(expression) != "":
 		table, column, _ := strings.Cut(r.Backfill, ".")
@@ -188,7 +188,7 @@ func (l *loop) answer(ctx context.Context, line string) *turnOutcome {
 	l.question = nil
 	for _, rename := range q.renames {
 		if err := writeRename(l.options.Dir, rename); err != nil {
-			l.say("%v: write it by hand: %s", err, rename)
+			l.say("%v; write this by hand: %s", err, rename)
 			return nil
 		}
 		l.say("wrote %s", rename)
@@ -230,7 +230,7 @@ func (l *loop) tellLost(plan *diff.Plan) {
 				l.say("dropped %s, which was computed", column)
 			}
 		case diff.DropExpression:
-			l.say("column app.%s.%s keeps its values, and is not computed any longer", c.Table.Name, c.Column.Name)
+			l.say("column app.%s.%s keeps its values, and is now an ordinary field", c.Table.Name, c.Column.Name)
 		case diff.RenameTable:
 			l.say("renamed table app.%s to %s", c.Old.Name, c.New.Name)
 		case diff.RenameColumn:
@@ -265,6 +265,6 @@ func (l *loop) tellDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database) {
 		return
 	}
 	if l.drift = text.String(); len(drift) > 0 {
-		l.say("the database is not as the last release left it:%s", text.String())
+		l.say("the database was changed by hand since the last release:%s", text.String())
 	}
 }

@@ -223,7 +223,7 @@ func (l *loop) adminListener(settings *config.Config) net.Listener {
 	}
 	listener, err := net.Listen("tcp", net.JoinHostPort(settings.AdminHost, strconv.Itoa(settings.AdminPort)))
 	if err != nil {
-		l.say("no metrics are served: %v (set another port: admin.port, or STERNPOST_ADMIN_PORT)", err)
+		l.say("metrics are not served: %v (set another port: admin.port, or STERNPOST_ADMIN_PORT)", err)
 		settings.AdminPort = 0
 		return nil
 	}
@@ -270,7 +270,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		settings = project.Config.Text
 	}
 	if l.settings != nil && !bytes.Equal(settings, l.settings) {
-		l.say("%s was changed: the server's own settings take effect when it is started again", sqlgen.ConfigName)
+		l.say("%s was changed: restart sternpost dev to apply settings of the server", sqlgen.ConfigName)
 	}
 	l.settings = settings
 	compiled, errs := sqlgen.Compile(project)
@@ -280,7 +280,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.say("warnings as before: %d (sternpost check shows them)", known)
 	}
 	if errs.HasErrors() {
-		l.say("the schema has errors; correct them and save it again")
+		l.say("the schema has errors: correct them and save the file")
 		l.behind = true
 		return nil
 	}
@@ -292,7 +292,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 	switch {
 	case errors.As(err, &code):
 		l.show(code.Errors, code.Errors)
-		l.say("the custom code has errors; nothing was changed, and what was served before is still served")
+		l.say("the custom code has errors: correct them and save the file. %s", unchanged)
 		l.behind = true
 		return nil
 	case errors.As(err, &refused):
@@ -300,8 +300,8 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.refused(refused)
 		return nil
 	case errors.As(err, &drift):
-		l.say("because of what was changed by hand, the new schema cannot be installed: %v\n"+
-			"nothing was changed now, and what was served before is still served. Put it back in the database%s", drift.Cause, l.startOver())
+		l.say("the new schema cannot be installed, because the database was changed by hand: %v\n"+
+			"%s. Undo the change in the database%s", drift.Cause, unchanged, l.startOver())
 		l.behind = true
 		return nil
 	case errors.Is(err, pg.ErrDescriptionFormat):
@@ -309,7 +309,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	case errors.As(err, &misfit):
-		l.say("%v\nnothing was changed, and what was served before is still served. %s", err, wayOut(misfit))
+		l.say("%v\n%s. %s", err, unchanged, wayOut(misfit))
 		l.behind = true
 		return nil
 	case err != nil && ctx.Err() != nil:
@@ -320,7 +320,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		return nil
 	}
 	if !outcome.Changed && l.behind {
-		l.say("nothing has changed since release %d, which is served", outcome.Release)
+		l.say("nothing has changed: release %d is still served", outcome.Release)
 	}
 	l.behind = false
 	for _, w := range outcome.Plan.Warnings {
@@ -349,17 +349,20 @@ func (l *loop) readProject() (*sqlgen.Project, error) {
 		if err := newfile.Write(name, f.Text); err != nil {
 			return nil, fmt.Errorf("write custom code: %w", err)
 		}
-		l.say("wrote %s: its function is yours to write", name)
+		l.say("wrote %s: complete the function in it", name)
 	}
 	return sqlgen.ReadProject(l.options.Dir)
 }
+
+// unchanged says what a refused change leaves.
+const unchanged = "Nothing was changed, and the previous release is still served"
 
 // wayOut says how to treat rows that do not fit the schema.
 func wayOut(misfit *install.RowsError) string {
 	if misfit.Cause.Code == "23502" { // not null
 		return "Give a new required field a @default or make it optional,\nor change the rows"
 	}
-	return "Put it back, or change the rows"
+	return "Undo the change in the schema, or change the rows"
 }
 
 // startOver says how to empty the database, if it is ours.
@@ -367,7 +370,7 @@ func (l *loop) startOver() string {
 	if l.database.DataDir() == "" {
 		return ""
 	}
-	return ",\nor stop and start over with an empty database" + l.resetCommand()
+	return ",\nor stop dev and start over with an empty database" + l.resetCommand()
 }
 
 // resetCommand is the command that empties the database, behind a colon, if it is ours.
@@ -413,7 +416,7 @@ func (l *loop) say(format string, args ...any) {
 // greet says the addresses and the requests to try.
 func (l *loop) greet(settings config.Config, database *postgres.Server, installed *turnOutcome) {
 	if installed == nil {
-		l.say("waiting for a change in %s that can be installed", l.options.Dir)
+		l.say("nothing is installed yet: dev waits for a change in %s", l.options.Dir)
 		return
 	}
 	l.greeted = true
@@ -490,7 +493,7 @@ func keptKey(name, what string, generate func() (string, error), check func(stri
 	text, err := os.ReadFile(name)
 	if err == nil && strings.TrimSpace(string(text)) != "" {
 		if err := check(string(text)); err != nil {
-			return "", fmt.Errorf("the %s in %s: %w; without that file a new key is made", what, name, err)
+			return "", fmt.Errorf("the %s in %s: %w; if you remove the file, dev makes a new key", what, name, err)
 		}
 		return string(text), nil
 	}
@@ -502,7 +505,7 @@ func keptKey(name, what string, generate func() (string, error), check func(stri
 		return "", err
 	}
 	if err := os.WriteFile(name, []byte(key), 0o600); err != nil {
-		return "", fmt.Errorf("keep the %s: %w", what, err)
+		return "", fmt.Errorf("write the %s: %w", what, err)
 	}
 	return key, nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // errNotOurs is returned for a database that others may use, without a person to ask.
-var errNotOurs = errors.New("sternpost dev does not use this database without permission: give --yes, " +
-	"name another database, or name none, and dev starts its own")
+var errNotOurs = errors.New("sternpost dev needs permission to use this database: give --yes, " +
+	"name another database, or unset DATABASE_URL, and dev starts its own")
 
 // mayUse looks at a given database, and asks before it uses one that others may use
 // too.
@@ -26,8 +26,8 @@ func (l *loop) mayUse(ctx context.Context) (bool, error) {
 	for _, c := range concerns {
 		l.say("  %s", c)
 	}
-	l.say("sternpost dev would make the schemas platform, app, related, functions and api its own, take all rights on the\n" +
-		"database from public, and change tables after each save of a file, without a migration.")
+	l.say("If you let it, sternpost dev takes over the schemas platform, app, related, functions and api, revokes all\n" +
+		"rights of public on the database, and changes tables each time you save a file, without a migration.")
 	if l.lines == nil {
 		return false, errNotOurs
 	}
@@ -58,10 +58,10 @@ func (l *loop) concerns(ctx context.Context) ([]string, error) {
 	var servers int
 	err = conn.QueryRow(ctx, serversSQL).Scan(&servers)
 	if err != nil {
-		return nil, fmt.Errorf("look who uses the database: %w", err)
+		return nil, fmt.Errorf("look for sessions of other logins: %w", err)
 	}
 	if servers > 0 {
-		list = append(list, fmt.Sprintf("a server serves it: %d sessions of a login in sternpost_server", servers))
+		list = append(list, fmt.Sprintf("a server uses it: %d sessions of a login in sternpost_server", servers))
 	}
 
 	var hasReleases bool
@@ -79,7 +79,7 @@ func (l *loop) concerns(ctx context.Context) ([]string, error) {
 			limit 1`).Scan(&number, &byDev)
 		if err == nil {
 			if !byDev {
-				list = append(list, fmt.Sprintf("release %d was installed by something else than sternpost dev", number))
+				list = append(list, fmt.Sprintf("release %d was not installed by sternpost dev", number))
 			}
 			return list, nil
 		}
@@ -90,17 +90,17 @@ func (l *loop) concerns(ctx context.Context) ([]string, error) {
 
 	rows, err := conn.Query(ctx, othersSQL)
 	if err != nil {
-		return nil, fmt.Errorf("look what the database holds: %w", err)
+		return nil, fmt.Errorf("look for objects of others: %w", err)
 	}
 	others, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return nil, fmt.Errorf("look what the database holds: %w", err)
+		return nil, fmt.Errorf("look for objects of others: %w", err)
 	}
 	if len(others) > maxOthers {
 		others = append(others[:maxOthers], "…")
 	}
 	if len(others) > 0 {
-		list = append(list, "it holds what Sternpost has not made: "+strings.Join(others, ", "))
+		list = append(list, "it holds objects that Sternpost did not make: "+strings.Join(others, ", "))
 	}
 	return list, nil
 }

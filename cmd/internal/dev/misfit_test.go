@@ -11,7 +11,7 @@ import (
 // TestWayOut: a default helps where a value is missing, and nowhere else.
 func TestWayOut(t *testing.T) {
 	t.Parallel()
-	const other = "Put it back, or change the rows"
+	const other = "Undo the change in the schema, or change the rows"
 	for _, c := range []struct{ name, code, want string }{
 		{"a required field", "23502", "Give a new required field a @default or make it optional,\nor change the rows"},
 		{"a value of an enum that is gone, or a @validate", "23514", other},

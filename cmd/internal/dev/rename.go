@@ -25,7 +25,7 @@ func writeRename(dir string, r diff.Rename) error {
 	}
 	at, ok := offsetOf(text, line, column)
 	if !ok {
-		return fmt.Errorf("%s has no line %d, column %d any more", name, line, column)
+		return fmt.Errorf("%s was changed, and does not have line %d, column %d", name, line, column)
 	}
 	attribute := " @renamed(from: " + r.From + ")"
 	pattern := declarationPattern(r.Declaration)
@@ -35,7 +35,7 @@ func writeRename(dir string, r diff.Rename) error {
 	}
 	found := regexp.MustCompile(pattern).FindIndex(text[at:])
 	if found == nil {
-		return fmt.Errorf("%s does not declare %s at line %d any more", name, r.Declaration, line)
+		return fmt.Errorf("%s was changed, and does not declare %s at line %d", name, r.Declaration, line)
 	}
 	end := at + found[1]
 	changed := string(text[:end]) + attribute + string(text[end:])

@@ -20,7 +20,7 @@ func Reset(ctx context.Context, dir string) error {
 	}
 	var used *postgres.InUseError
 	if err := postgres.Remove(ctx, home); errors.As(err, &used) {
-		return fmt.Errorf("the database runs: stop sternpost dev first (%w)", err)
+		return fmt.Errorf("the development database is running: stop sternpost dev first (%w)", err)
 	} else if err != nil {
 		return fmt.Errorf("remove the database: %w", err)
 	}

@@ -50,7 +50,7 @@ func (l *loop) seed(ctx context.Context, installed *turnOutcome) {
 		return
 	case result.IsFull:
 		l.seeding.isDone = true
-		l.say("%s/ was left alone: it is for an empty database of development", seed.Folder)
+		l.say("%s/ was not used: it only fills an empty development database", seed.Folder)
 		return
 	}
 	l.seeding.isDone = true
@@ -67,9 +67,9 @@ func (l *loop) seedFailed(err error, result seed.Result) {
 	l.say("%v", err)
 	if result.IsKept {
 		l.seeding.isDone = true
-		l.say("the calls stop here, and the earlier rows are kept: %s.\nCorrect the file, stop, and start over with an empty database%s", result, l.resetCommand())
+		l.say("later calls were not made, and what was written before is kept: %s.\nCorrect the file, stop dev, and start over with an empty database%s", result, l.resetCommand())
 	} else {
-		l.say("nothing was written; correct the file and save it again")
+		l.say("nothing was written: correct the file and save it")
 	}
 	l.bench.Behind(l.said.String())
 }
