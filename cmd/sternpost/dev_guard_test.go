@@ -50,7 +50,7 @@ func TestDevOnOthersDatabase(t *testing.T) {
 
 			// Without a person to ask.
 			dev.expect(t, exitEnvironment, c.says)
-			dev.expect(t, exitEnvironment, "would make the schemas platform, app, related, functions and api its own")
+			dev.expect(t, exitEnvironment, "sternpost dev takes over the schemas platform, app, related, functions and api")
 			dev.expect(t, exitEnvironment, "give --yes")
 			if after := askOne(t, conn, schemas); after != before {
 				t.Errorf("the database holds %s, before it held %s", after, before)

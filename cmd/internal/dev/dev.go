@@ -320,7 +320,7 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		return nil
 	}
 	if !outcome.Changed && l.behind {
-		l.say("nothing has changed: release %d is still served", outcome.Release)
+		l.say("nothing has changed since release %d, which is still served", outcome.Release)
 	}
 	l.behind = false
 	for _, w := range outcome.Plan.Warnings {
