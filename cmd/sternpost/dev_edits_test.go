@@ -84,7 +84,7 @@ var edits = []edit{
 			`column app.task.prio would be dropped with its values (2 values), for example "1", "2"`,
 			"because of model Task, field prio is gone, schema.stern:1:7",
 			"Nothing was changed, and the previous release is still served",
-			"stop and run this to go on:\n  sternpost dev --allow drop:task.prio ",
+			"stop dev and run this to go on:\n  sternpost dev --allow drop:task.prio ",
 		},
 		refused: true,
 	},

@@ -34,7 +34,7 @@ func otherStatement(kind string) string {
 	case "CompositeTypeStmt", "CreateEnumStmt", "CreateRangeStmt", "CreateDomainStmt":
 		return holdsFunctionsOnly("a type")
 	case "CreateStmt", "CreateTableAsStmt", "ViewStmt", "CreateSeqStmt":
-		return only + "tables, and what is like them, come from the models"
+		return only + "tables, views and sequences come from the models"
 	case "DefineStmt":
 		return only + "write a function"
 	case "CreateTrigStmt", "RuleStmt", "CreatePolicyStmt", "AlterTableStmt", "IndexStmt", "RenameStmt", "DropStmt":
@@ -42,18 +42,18 @@ func otherStatement(kind string) string {
 	case "GrantStmt", "GrantRoleStmt", "AlterDefaultPrivilegesStmt", "AlterOwnerStmt":
 		return only + "rights come from the schema, and the actions may execute every function of the project"
 	case "TransactionStmt":
-		return only + "all files are installed in one transaction, which is not theirs to end"
+		return only + "all files are installed in one transaction, and a file cannot end it"
 	case "VariableSetStmt":
-		return only + "give the function a set clause"
+		return only + "write a set clause in the function"
 	case "SelectStmt", "InsertStmt", "UpdateStmt", "DeleteStmt", "MergeStmt", "CopyStmt", "TruncateStmt":
-		return only + "put what reads or changes rows into an action"
+		return only + "write statements on rows in the function of an action"
 	}
-	return only + "remove the statement, or put it into a function"
+	return only + "remove the statement, or write it in a function"
 }
 
 func setsOurs(name string) string {
-	return "the settings sternpost.… are the platform's, and the code sets " + strings.ToLower(name) +
-		": the rules would be those of another call; use a setting of another name, or a parameter"
+	return "the code sets " + strings.ToLower(name) + ", but the settings sternpost.… belong to the platform, and the rules read them: " +
+		"use a setting of another name, or a parameter"
 }
 
 func setsAll() string {
@@ -69,7 +69,7 @@ func updatesSettings() string {
 }
 
 func enters(function string) string {
-	return function + " enters a call of its own: what follows would run by the rules of that call; share code as a function of schema functions"
+	return function + " begins another call, and the statements after it would run with the rights of that call: share code as a function of schema functions"
 }
 
 func readsRelated() string {

@@ -117,7 +117,7 @@ func listElementType(n Node, other Type) string {
 }
 
 func nullElement() string {
-	return "an element of an array is never null"
+	return "an element of an array is never null: remove null"
 }
 
 func elementNotLiteral() string {
@@ -137,11 +137,11 @@ func writeOnlyPath(typ Type) string {
 }
 
 func listInput(name string) string {
-	return fmt.Sprintf("input %q of a list is a filter, not one value; declare one with a label, as in \"my: Text\", to name it", name)
+	return fmt.Sprintf("input %q of a list is a filter, not one value: an expression can use only an input with a label, such as \"my: Text\"", name)
 }
 
 func manyInput(name string) string {
-	return fmt.Sprintf("input %q has a value for each created row, so it cannot be named", name)
+	return fmt.Sprintf("input %q has a value for each created row, so an expression cannot use it", name)
 }
 
 func rowInRule(variable string) string {
@@ -152,7 +152,7 @@ func notOwnField(p *Path, variable string) string {
 	if len(p.Steps) == 0 {
 		return fmt.Sprintf("@validate of a model tests its stored fields; name one, as in %s.id", variable)
 	}
-	return fmt.Sprintf("@validate of a model tests its own stored fields only; %s leads elsewhere", pathText(variable, p))
+	return fmt.Sprintf("@validate of a model tests its own stored fields only; %s is not one of them", pathText(variable, p))
 }
 
 func toOneInValidate() string {
@@ -198,7 +198,7 @@ func arithmeticOfCondition() string {
 }
 
 func toManyOutside() string {
-	return "this path passes a to-many, so it has many values; SUM, COUNT, AVG, MEDIAN, MIN and MAX make one of them"
+	return "this path passes a to-many, so it has many values; make one value of them with SUM, COUNT, AVG, MEDIAN, MIN or MAX"
 }
 
 func computedNull(target Target) string {
@@ -210,7 +210,7 @@ func conditionFor(target Target) string {
 }
 
 func computedRowNeedsPath(target Target) string {
-	return fmt.Sprintf("%s leads to a row of %s: its value is a path that ends in one", target.Name, target.Type.Name)
+	return fmt.Sprintf("%s leads to a row of %s: give it a path that ends at such a row", target.Name, target.Type.Name)
 }
 
 func nestedAggregate() string {

@@ -672,7 +672,7 @@ func TestAllowedWarningsAgreeWithTheCompiler(t *testing.T) {
 		}
 		return ""
 	}
-	_, list, _ := strings.Cut(message("Nothing"), "there are ")
+	_, list, _ := strings.Cut(message("Nothing"), "the warnings are ")
 	taken := strings.FieldsFunc(strings.ReplaceAll(list, " and ", ", "), func(r rune) bool { return r == ',' || r == ' ' })
 	var offered []string
 	for _, w := range warningWords {

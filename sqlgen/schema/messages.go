@@ -67,7 +67,9 @@ func noSchema() string {
 
 func configNotUTF8() string               { return "the configuration is not UTF-8" }
 func configNotYAML(problem string) string { return "the configuration is not YAML: " + problem }
-func configOneDocument() string           { return "the configuration is one YAML document" }
+func configOneDocument() string {
+	return "the configuration must be one YAML document: remove the second"
+}
 
 func configAlias() string { return "the configuration has no anchor of this name" }
 
@@ -263,7 +265,7 @@ func independentToOnes(model, field, target, other string, unique bool) string {
 	if unique {
 		state = "both are"
 	}
-	return fmt.Sprintf("%s.%s and %s.%s are independent of each other, as %s @unique: for a one-to-one relation, one of them must be",
+	return fmt.Sprintf("%s.%s and %s.%s are two separate relations, since %s @unique: for a one-to-one relation, make one of them @unique",
 		model, field, target, other, state)
 }
 
@@ -285,7 +287,7 @@ func misplacedAttribute(name string, on bearer) string {
 }
 
 func repeatedAttribute(name string, on bearer) string {
-	return fmt.Sprintf("@%s can be only once on %s", name, on)
+	return fmt.Sprintf("@%s can be on %s only once", name, on)
 }
 
 func attributeArguments(name, usage string) string {
@@ -297,7 +299,7 @@ func assignmentNotTaken(name string) string {
 }
 
 func notOwnField(owner string) string {
-	return fmt.Sprintf("only names of fields of %s can be here", owner)
+	return fmt.Sprintf("this list takes only names of fields of %s", owner)
 }
 func fieldTwice(name string) string { return fmt.Sprintf("%s is already in the list", name) }
 
@@ -527,7 +529,7 @@ func duplicateAPIModel(api, name string) string {
 // Actions.
 
 func unknownActionKind(name, near string) string {
-	return fmt.Sprintf("%q is not a kind of action: there are get, list, create, update, delete, read and write%s", name, didYouMean(near))
+	return fmt.Sprintf("%q is not a kind of action: the kinds are get, list, create, update, delete, read and write%s", name, didYouMean(near))
 }
 
 func returnsMissing(kind Kind) string {
@@ -603,7 +605,7 @@ func messageWhole(name string) string {
 }
 
 func unusedInput(name string, kind Kind) string {
-	return fmt.Sprintf("nothing in this %s mentions input %s", kind, name)
+	return fmt.Sprintf("this %s does not use input %s: use it in an expression, or remove it", kind, name)
 }
 
 func duplicateInput(name string) string {
@@ -626,7 +628,7 @@ func notPinned(a *actionDecl) string {
 	if a.model != nil {
 		what = "the id or something @unique of " + a.owner()
 	}
-	return fmt.Sprintf("%s finds one row: its inputs, or a @where, must fix %s", article(a.Kind), what)
+	return fmt.Sprintf("%s finds one row: its inputs or a @where must give %s", article(a.Kind), what)
 }
 
 func uncoveredField(model string, fields []*Field) string {
@@ -742,7 +744,7 @@ func selectWriteOnly(f *Field) string {
 }
 
 func selectOfIdentity(name string) string {
-	return fmt.Sprintf("no record shows %s of an Identity: only %s", name, listed(shownOfIdentity()))
+	return fmt.Sprintf("records do not show %s of an Identity: they show only %s", name, listed(shownOfIdentity()))
 }
 
 func selectWhole(relation, field string) string {
@@ -774,12 +776,12 @@ func redundantIndex(columns []string) string {
 }
 
 func missingIndex(action, model, filter, wanted string) string {
-	return fmt.Sprintf("every request of %s filters by %s, and no index has such rows in its order: add @index(%s) to %s", action, filter, wanted, model)
+	return fmt.Sprintf("every request of %s filters by %s, and no index holds these rows in the order of the list: add @index(%s) to %s", action, filter, wanted, model)
 }
 
 func missingIndexOfChoice(action, model, field, wanted string) string {
-	return fmt.Sprintf("%s looks through all rows of %s if a request filters by %s alone, and no index begins with it: add @index(%s) to %s",
-		action, model, field, wanted, model)
+	return fmt.Sprintf("a request of %s that filters by %s alone reads all rows of %s, since no index begins with it: add @index(%s) to %s",
+		action, field, model, wanted, model)
 }
 
 func noRule(action, owner string, kind Kind) string {
@@ -799,7 +801,7 @@ func noActionWarning(name string) string {
 	for _, code := range actionWarnings() {
 		names = append(names, string(code))
 	}
-	return fmt.Sprintf("@allow takes warnings that an action can have, such as @allow(FilterWidens), not %q%s: there are %s",
+	return fmt.Sprintf("@allow takes warnings that an action can have, such as @allow(FilterWidens), not %q%s: the warnings are %s",
 		name, didYouMean(syntax.Suggest(name, names)), listed(names))
 }
 

@@ -55,7 +55,7 @@ a.stern:1:20: t is declared here, required and without default
 		{
 			"attribute twice",
 			"model A { fields { n Number @default @default } }",
-			`a.stern:1:39: @default can be only once on a field [RepeatedAttribute]
+			`a.stern:1:39: @default can be on a field only once [RepeatedAttribute]
     model A { fields { n Number @default @default } }
                                           ^^^^^^^
 a.stern:1:30: @default is here first

@@ -132,7 +132,7 @@ func arrayOf(name string) string {
 func arrayAfterOptional() string { return `"[]" comes before "?"` }
 
 func attributeWithoutBearer(bearer string) string {
-	return fmt.Sprintf("this attribute belongs to no %s", bearer)
+	return fmt.Sprintf("an attribute must follow %s", withArticle(bearer))
 }
 
 func expectedArm(found *Token) string {
@@ -235,7 +235,7 @@ func opensHere(opening string) string {
 	return fmt.Sprintf("the %q is here", opening)
 }
 
-func trailingComma() string { return "nothing follows this comma" }
+func trailingComma() string { return "nothing follows this comma: remove it" }
 
 func expectedAttribute(found *Token) string {
 	return fmt.Sprintf(`expected an attribute or "}", found %s`, describe(found))

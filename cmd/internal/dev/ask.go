@@ -54,7 +54,7 @@ func (l *loop) refused(e *install.RefusedError) {
 	case !decidable:
 		l.say("Undo the change in the schema, or change the rows%s", l.startOver())
 	case l.lines == nil:
-		l.say("Undo the change in the schema, or stop dev and run it with what it may lose:\n  %s", l.command(e.Refused))
+		l.say("Undo the change in the schema, or stop dev and run this to go on:\n  %s", l.command(e.Refused))
 	default:
 		l.question = &question{refused: e.Refused}
 		l.ask()
