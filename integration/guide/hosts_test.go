@@ -21,7 +21,7 @@ const hosts = "integration/guide/how-to/hosts/"
 func blocks(t *testing.T, page, language string) []string {
 	t.Helper()
 	var found []string
-	for _, b := range casetest.Blocks(t, root+page) {
+	for _, b := range casetest.Blocks(t, filepath.Join(root, page)) {
 		if b.Language == language && b.Info == "" {
 			found = append(found, b.Text)
 		}
