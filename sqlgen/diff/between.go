@@ -22,7 +22,8 @@ import (
 //     all later steps use the names of the new schema.
 //  5. Columns are made before rows get their values. Rows get them before types change
 //     and columns go that they may be computed from. Only then is anything required.
-//  6. Keys come before the references to them, and references after all tables.
+//  6. Keys come before the references to them. A new table has its references to new tables before it from the start;
+//     all others come after all tables.
 //  7. Functions of actions answer rows of tables. Those that are gone, or that Postgres
 //     cannot replace, are dropped before any table. The others are made at the end, for
 //     nothing depends on them.
@@ -95,6 +96,7 @@ type pair struct {
 	remade    map[string]bool   // computed columns that are made anew, by old and new name
 	retyped   map[string]bool   // columns, by old name, whose type changes
 	kept      map[any]any       // constraints, references and indexes: old → new
+	later     []*pg.Reference   // of a new table: those that it is not made with
 }
 
 // step adds a step of the plan's transaction, without a number of rows.

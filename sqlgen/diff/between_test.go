@@ -144,10 +144,21 @@ func TestLaw(t *testing.T) {
 			want:    []string{"drop constraint post_state_check", "set state = 'Sketch'", "set default 'Sketch'", "add constraint post_state_check"},
 		},
 		{
-			name: "keys come before references, and references after all tables",
+			name: "a new table has its references to itself and to new tables before it from the start",
 			old:  author,
-			new:  "model Post { fields { author Author  best Tag? } }\nmodel Tag { fields { post Post? @unique } }\n" + author,
-			want: []string{"create table app.post", "create table app.tag", "create index post_author_id_idx", "add constraint post_author_id_fkey", "add constraint tag_post_id_fkey"},
+			new:  "model Post { fields { author Author  best Tag? } }\nmodel Tag { fields { post Post? @unique  parent Tag? } }\n" + author,
+			want: []string{
+				"create table app.post",
+				"references app.post on delete set null,\n  constraint tag_parent_id_fkey foreign key (parent_id) references app.tag on delete set null\n);",
+				"create index post_author_id_idx",
+				"add constraint post_author_id_fkey",
+			},
+		},
+		{
+			name: "references to existing tables and to those that come later are added after all tables and keys",
+			old:  author,
+			new:  "model Post { fields { author Author  topic Topic } }\nmodel Topic { fields { name Text } }\n" + author,
+			want: []string{"create table app.post", "create table app.topic", "create index post_author_id_idx", "add constraint post_author_id_fkey", "add constraint post_topic_id_fkey"},
 		},
 		{
 			name: "functions of actions come behind the tables that they read",

@@ -17,9 +17,12 @@ type (
 	DropView     struct{ View *pg.View }
 	DropFunction struct{ Function *pg.Function }
 
-	// CreateTable makes a table with row security, without references, indexes, triggers,
-	// policies and grants.
-	CreateTable struct{ Table *pg.Table }
+	// CreateTable makes a table with row security and some of its references, without indexes, triggers, policies and
+	// grants.
+	CreateTable struct {
+		Table      *pg.Table
+		References []*pg.Reference // to itself and to tables that were made before it
+	}
 	// DropTable drops a table with its rows.
 	DropTable struct{ Table *pg.Table }
 	// RenameTable and RenameColumn follow @renamed; Column is the new one.

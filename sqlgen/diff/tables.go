@@ -169,9 +169,12 @@ func (p *planner) tableRenames(o *pg.Table) []Rename {
 
 // create makes the tables that are new.
 func (p *planner) create() {
+	made := map[string]bool{}
 	for _, pr := range p.pairs {
 		if pr.old == nil {
-			p.step(CreateTable{pr.new}, pr.new, pr.new.Origin.String(), NoLock)
+			references, later := pr.new.DivideReferences(made)
+			p.step(CreateTable{pr.new, references}, pr.new, pr.new.Origin.String(), NoLock)
+			made[pr.new.Name], pr.later = true, later
 		}
 	}
 }
@@ -198,7 +201,11 @@ func (p *planner) addUp() {
 				p.addIndex(pr, i)
 			}
 		}
-		for _, r := range pr.new.References {
+		added := pr.new.References
+		if pr.old == nil {
+			added = pr.later
+		}
+		for _, r := range added {
 			if !kept[r] {
 				references = append(references, func() { p.addReference(pr, r) })
 			}

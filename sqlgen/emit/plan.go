@@ -65,7 +65,7 @@ func (w *planWriter) step(s *diff.Step) {
 func (w *planWriter) ofTable(change diff.Change) bool {
 	switch c := change.(type) {
 	case diff.CreateTable:
-		w.createTable(c.Table)
+		w.createTable(c.Table, c.References)
 	case diff.DropTable:
 		w.add("drop table %s;", pg.Qualified(c.Table.Schema, c.Table.Name))
 	case diff.RenameTable:
@@ -156,8 +156,7 @@ func (w *planWriter) ofConstraint(change diff.Change) bool {
 	case diff.AddConstraint:
 		w.addConstraint(c)
 	case diff.AddReference:
-		w.alter(c.Table, "add constraint %s foreign key (%s) references %s%s",
-			pg.Ident(c.Reference.Name), pg.Ident(c.Reference.Column), target(c.Reference), notValid(c.NotValid))
+		w.alter(c.Table, "add %s%s", oneLine(reference(c.Reference)), notValid(c.NotValid))
 	case diff.Validate:
 		w.alter(c.Table, "validate constraint %s", pg.Ident(c.Name))
 	case diff.RenameConstraint:
@@ -249,11 +248,11 @@ func replacing(is bool, text string) string {
 	return text
 }
 
-func (w *planWriter) createTable(t *pg.Table) {
+func (w *planWriter) createTable(t *pg.Table, references []*pg.Reference) {
 	for _, sequence := range createSequences(t) {
 		w.add("%s", sequence)
 	}
-	w.add("%s", createTable(t))
+	w.add("%s", createTable(t, references))
 	for _, owned := range ownSequences(t) {
 		w.add("%s", owned)
 	}

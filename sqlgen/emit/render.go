@@ -99,8 +99,9 @@ func renderPolicy(db *pg.Database, t *pg.Table, p *pg.Policy) {
 	p.Digest = pg.DigestOf(p.Text)
 }
 
-// createTable writes the statement that makes a table. It lays out the description of columns and constraints below.
-func createTable(t *pg.Table) string {
+// createTable writes the statement that makes a table with some of its references. It lays out the description of
+// columns and constraints below.
+func createTable(t *pg.Table, references []*pg.Reference) string {
 	var lines []doc
 	for _, c := range t.Columns {
 		line := cat(pg.Ident(c.Name), " ", c.Type)
@@ -119,6 +120,9 @@ func createTable(t *pg.Table) string {
 		if c.Where == "" { // else it is an index
 			lines = append(lines, cat("constraint ", pg.Ident(c.Name), " ", constraintDoc(c)))
 		}
+	}
+	for _, r := range references {
+		lines = append(lines, reference(r))
 	}
 	return written(cat(
 		comment(t.Origin.Of), hard,
@@ -245,12 +249,51 @@ func branches(list []*pg.Branch, otherwise pg.Expr) doc {
 	return cat("case", nest(whens), hard, "end")
 }
 
-func grant(t *pg.Table, g *pg.Grant) string {
-	what := doc(g.Privilege)
-	if len(g.Columns) > 0 {
-		what = cat(g.Privilege, " ", identifiers(g.Columns))
+// reference lays out a foreign key as a table's constraint.
+func reference(r *pg.Reference) doc {
+	return group(
+		"constraint ", pg.Ident(r.Name),
+		nest(
+			line, "foreign key (", pg.Ident(r.Column), ")",
+			line, "references ", pg.Qualified(r.Schema, r.Table), " on delete ", r.OnDelete,
+		),
+	)
+}
+
+// grants writes the privileges on a table and its sequences: a statement for all that a role has, and for all roles
+// that have the same.
+func grants(t *pg.Table) []string {
+	privileges, roles := map[string][]doc{}, map[string][]doc{}
+	var order []string
+	for _, g := range t.Grants {
+		if privileges[g.Role] == nil {
+			order = append(order, g.Role)
+		}
+		privileges[g.Role] = append(privileges[g.Role], privilege(g))
 	}
-	return written(group("grant ", what, nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", g.Role, ";")))
+	var lists []string
+	for _, role := range order {
+		list := oneLine(join(", ", privileges[role]))
+		if roles[list] == nil {
+			lists = append(lists, list)
+		}
+		roles[list] = append(roles[list], role)
+	}
+	for i, list := range lists {
+		of := privileges[roles[list][0].(string)]
+		lists[i] = written(group(
+			"grant ", nest(filled(",", "", of)),
+			nest(line, "on ", pg.Qualified(t.Schema, t.Name), " to ", join(", ", roles[list]), ";"),
+		))
+	}
+	return append(lists, grantSequences(t)...)
+}
+
+func privilege(g *pg.Grant) doc {
+	if len(g.Columns) == 0 {
+		return g.Privilege
+	}
+	return cat(g.Privilege, " ", identifiers(g.Columns))
 }
 
 func function(f *pg.Function) string {

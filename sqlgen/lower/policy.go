@@ -40,10 +40,10 @@ func (l *lowering) demands(m *schema.Model) policies {
 			}
 			p.open(pg.ForInsert, a, "a create is judged by the select policy, once all its rows are written")
 		case schema.Update:
-			p.open(pg.ForSelect, a, "an update is judged by the update policy")
+			p.open(pg.ForSelect, a, judgedAlone)
 			p.judge(pg.ForUpdate, a, decided)
 		case schema.Delete:
-			p.open(pg.ForSelect, a, "a delete is judged by the delete policy")
+			p.open(pg.ForSelect, a, judgedAlone)
 			p.judge(pg.ForDelete, a, decided)
 		}
 	}
@@ -55,6 +55,9 @@ func (l *lowering) demands(m *schema.Model) policies {
 	l.admitUnions(p, m)
 	return p
 }
+
+// judgedAlone is why the select policy is open for an action.
+const judgedAlone = "an update or a delete is judged by the policy of its command"
 
 // secure gives a model's table its policies and grants: one policy for each role and
 // command, with a branch for each action that runs the command there as that role.
@@ -180,6 +183,7 @@ func (l *lowering) ofOwner(demanded policies, owner string) policies {
 	return p
 }
 
+// branches returns the conditions of a policy. A single one needs no case: it holds during its actions only.
 func (p policies) branches(command pg.Command) []*pg.Branch {
 	var branches []*pg.Branch
 	for _, d := range p[command] {
@@ -192,6 +196,10 @@ func (p policies) branches(command pg.Command) []*pg.Branch {
 			}
 		}
 		branches = append(branches, &pg.Branch{When: isDuring(during), Comment: demandOf(kinds, d.reason), Condition: d.condition})
+	}
+	if len(branches) == 1 {
+		branches[0].Condition = pg.AllOf(branches[0].When, branches[0].Condition)
+		branches[0].When = nil
 	}
 	return branches
 }
