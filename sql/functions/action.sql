@@ -1,13 +1,14 @@
--- What policies branch on. A setting that was local to an earlier transaction reads as '', one that was never set as null.
+-- The action of this transaction, which policies branch on. A setting that was local to an earlier transaction reads as
+-- '', and one that was never set as null.
 --
--- Immutable, which is not true of the setting but of every statement that meets a policy: it is in the function of one
--- action, which has entered it before. So the planner evaluates this once, when it makes the statement's plan, and of a policy
--- keeps the branch of that action alone. Were it stable, each call would set up the branches of all actions. Two duties follow:
--- policies call it bare, not as a sub-select; and custom code, whose functions keep their plans from one action to the next,
--- runs as sternpost_code, whose policies do not call it at all.
+-- It is declared immutable although the setting changes. No statement notices: a policy is only evaluated in the
+-- function of one action, which has entered that action before. So the planner evaluates this once for each plan, and
+-- keeps only the branch of that action. If it were stable, each call would set up the branches of all actions. This
+-- needs two things. Policies call it bare, not as a sub-select. Custom code, whose functions keep their plans from one
+-- action to the next, runs as sternpost_code, whose policies do not call it.
 --
--- In language sql the planner would read its body anew for each plan: it cannot put a stable expression in the place of an immutable
--- call.
+-- It is not in language sql, since the planner would then read its body for each plan: it cannot inline a stable
+-- expression for an immutable call.
 create or replace function platform.action() returns text
 language plpgsql
 immutable

@@ -1,5 +1,5 @@
--- Tells servers, when the transaction commits, that there is a newer release. Where a database has no notifications, they
--- find it by themselves: each asks every few seconds. Granted to nobody.
+-- Tells the servers about a newer release when the transaction commits. If the database does not support notifications,
+-- each server asks every few seconds instead. Not granted to any role.
 create or replace function platform.announce(number bigint) returns void
 language plpgsql
 volatile

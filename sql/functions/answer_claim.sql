@@ -1,5 +1,6 @@
--- Makes this transaction the one that carries a call out, and returns null; or returns the answer of the one that did. Another
--- transaction that is carrying it out is waited for, as long as for any lock. What has had its time counts as not there.
+-- Claims a call for this transaction and returns null, or returns the answer if another transaction has carried out the
+-- call. If another transaction is carrying it out, this one waits for it, as long as for any lock. An expired answer
+-- counts as missing.
 create or replace function platform.answer_claim(id bytea, asks bytea) returns text
 language plpgsql
 volatile

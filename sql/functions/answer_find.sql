@@ -1,4 +1,4 @@
--- The answer that is kept under an id, or null. Another request under the same key is refused.
+-- The answer that is kept under an id, or null. It refuses another request under the same key.
 create or replace function platform.answer_find(id bytea, asks bytea) returns text
 language plpgsql
 volatile

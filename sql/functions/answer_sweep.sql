@@ -1,5 +1,5 @@
--- Deletes kept answers that have had their time, up to most, and tells whether some may be left. Rows that somebody is writing
--- wait for the next time.
+-- Deletes expired answers, up to most, and tells whether some may be left. It skips rows that another transaction is
+-- writing.
 create or replace function platform.answer_sweep(most integer) returns boolean
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
--- The condition for the row at a position, as SQL for a statement that receives the position as $2. The last key is the id, so
--- there is one at most. As in platform.ranges_beyond, no value becomes part of the text.
+-- The condition for the row at a position, as SQL for a statement that receives the position as $2. The last key is the
+-- id, so there is at most one such row. As in platform.ranges_beyond, no value becomes part of the text.
 create or replace function platform.at_sql(keys platform.sort_key[], place jsonb) returns text
 language sql
 immutable

@@ -1,5 +1,5 @@
--- What is known of an identity whose account is to change: nothing if it does not exist. is_password tells whether it signs in by
--- password at this issuer.
+-- What is known about an identity whose account is to change, or nothing if it does not exist. is_password tells
+-- whether it signs in by password at this issuer.
 create or replace function platform.auth_account(
   identity_id text,
   issuer text,

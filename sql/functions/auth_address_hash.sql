@@ -1,4 +1,5 @@
--- What is kept of a client address from which an account was signed in to. Granted to nobody: only functions beside it use it.
+-- The hash that is kept of a client address from which an account was signed in to. Not granted to any role: only
+-- functions beside it use it.
 create or replace function platform.auth_address_hash(account text, address text) returns bytea
 language sql
 immutable

@@ -1,5 +1,6 @@
--- Asks for another e-mail address of an identity whose password matched: keeps a token, the mail that brings it to the new address,
--- and the notice for the old one. It counts like a failed password of the new address, so that nobody floods it.
+-- Asks for another e-mail address of an identity whose password matched. It keeps a token, the mail that takes the
+-- token to the new address, and the notice for the old address. It counts like a failed password of the new address, so
+-- that nobody can flood that address.
 --
 --   is_asked   false if the identity has another address or another password by now
 --   wait       the seconds to wait; then nothing is kept

@@ -1,6 +1,6 @@
--- Asks for a new password: keeps a token for the identity that signs in with this e-mail address, and the mail that brings it.
--- It counts like a failed password. Where nobody has the address, the same is written for nobody, so that neither the answer nor the work tells.
--- Returns the seconds to wait: then nothing is kept.
+-- Asks for a new password. It keeps a token for the identity that signs in with this e-mail address, and the mail with
+-- the token. It counts like a failed password. If no identity has the address, it writes the same rows for nobody, so
+-- that neither the answer nor the time tells which case it is. It returns the seconds to wait; then nothing is kept.
 create or replace function platform.auth_ask_reset(
   email text,
   issuer text,

@@ -1,5 +1,6 @@
--- Asks an identity to prove its e-mail address: keeps a token, and the mail that brings it. It counts like a failed password.
--- Nothing is kept if the identity has another address by now, or has proven it. Returns the seconds to wait.
+-- Asks an identity to prove its e-mail address. It keeps a token and the mail with the token. It counts like a failed
+-- password. It keeps nothing if the identity has another address by now, or has proven it. It returns the seconds to
+-- wait.
 create or replace function platform.auth_ask_verification(
   identity_id text,
   email text,

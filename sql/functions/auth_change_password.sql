@@ -1,6 +1,7 @@
--- Sets a new password for an identity whose old one matched. It ends all other sign-ins: spared is the SHA-256 of the key of this
--- one, null if it is not known. Tokens by which somebody else could come back are void. It looks at the counts once more, as
--- platform.auth_password_accept does. is_changed is false if the client has to wait, or if the identity has another password by now.
+-- Sets a new password for an identity whose old password matched. It ends all sign-ins except the present one: spared
+-- is the SHA-256 of its key, or null if that is not known. It voids the tokens that would let somebody else back in. It
+-- checks the counts again, as platform.auth_password_accept does. is_changed is false if the client has to wait, or if
+-- the identity has another password by now.
 create or replace function platform.auth_change_password(
   identity_id text,
   password text,

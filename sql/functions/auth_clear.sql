@@ -1,5 +1,5 @@
--- Clears the failures of an account at a client address, since somebody has shown there that it is theirs. Granted to nobody: only
--- functions beside it use it.
+-- Clears the failures of an account at a client address, since its owner has signed in from there. Not granted to any
+-- role: only functions beside it use it.
 create or replace function platform.auth_clear(account text, address text) returns void
 language sql
 volatile

@@ -1,8 +1,9 @@
--- Ends the sign-ins of an identity, but for the one whose key has this SHA-256; null spares none. A browser that is just coming back
--- from a provider ends too: its code is deleted. Granted to nobody: only functions beside it use it.
+-- Ends the sign-ins of an identity, except the one whose key has this SHA-256 (null spares none). It also deletes the
+-- codes of browsers that are on their way back from a provider. Not granted to any role: only functions beside it use
+-- it.
 --
--- Codes come before the lock, and families after it, as in platform.auth_signin_redeem, so that two transactions cannot wait for
--- each other.
+-- Codes come before the lock, and families after it, as in platform.auth_signin_redeem, so that two transactions cannot
+-- wait for each other.
 create or replace function platform.auth_end(identity_id text, spared bytea) returns void
 language plpgsql
 volatile
@@ -14,7 +15,7 @@ begin
   where auth_code.identity_id = auth_end.identity_id
     and auth_code.family_id is null;
 
-  -- The family of a sign-in that began before this is there now.
+  -- A sign-in that began before this has its family now.
   perform pg_advisory_xact_lock(hashtextextended('sternpost identity ' || identity_id, 0));
 
   update platform.auth_family

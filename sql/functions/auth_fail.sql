@@ -1,5 +1,6 @@
--- Counts a failed grant: a password of an account or, without an account, a token that names none. It returns 0 or, if a
--- limit has been reached, the seconds to wait: then nothing is counted, and the client must not learn how its try went.
+-- Counts a failed grant: a wrong password of an account or, without an account, an invalid token. It returns 0, or the
+-- seconds to wait if a limit has been reached. In that case it counts nothing, and the client must not learn how its
+-- attempt went.
 create or replace function platform.auth_fail(
   account text,
   address text,

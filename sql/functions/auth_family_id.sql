@@ -1,5 +1,5 @@
--- The family of a refresh token, be it kept or not; null if the token is of none. Granted to nobody: only functions beside it use
--- it.
+-- The family of a refresh token, whether the token is kept or not; null if it is not in a family. Not granted to any
+-- role: only functions beside it use it.
 create or replace function platform.auth_family_id(token_hash bytea, mark bytea) returns bigint
 language sql
 stable

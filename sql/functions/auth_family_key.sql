@@ -1,5 +1,6 @@
--- The key under which a refresh token makes its successor; null if the token is unknown. A server asks for it before
--- platform.auth_refresh: it has the token, which the database never sees. mark is the SHA-256 of what the token begins with.
+-- The key that makes the successor of a refresh token; null if the token is unknown. A server asks for it before
+-- platform.auth_refresh. The server has the token, which the database never sees. mark is the SHA-256 of the first part
+-- of the token.
 create or replace function platform.auth_family_key(token_hash bytea, mark bytea) returns bytea
 language sql
 stable

@@ -1,6 +1,6 @@
--- Finds the identity that a provider vouches for, or creates it, and writes what the provider says about it. fields holds one
--- member per column of app.identity, a text, a boolean or null; a member that is not a column of it is left out (another release may
--- just be coming), and so are those that do not come from claims.
+-- Finds the identity that a provider vouches for, or creates it, and writes what the provider says about it. fields
+-- holds one member per column of app.identity: a text, a boolean or null. It ignores members that are not a column,
+-- which another release may be about to add, and members that do not come from claims.
 --
 --   found     it existed, and has the fields now
 --   created   it did not exist
@@ -8,8 +8,8 @@
 --   refused   another identity has a value that must be unique
 --   wait      too many identities were created at this client address: come back after so many seconds
 --
--- address is where the count of created identities is kept; null counts nothing. Failures do not count here: whom a provider
--- vouches for is kept out by none.
+-- address is where created identities are counted; null counts nothing. Failed attempts do not count here: nobody can
+-- lock out an identity that a provider vouches for.
 create or replace function platform.auth_identity(
   issuer text,
   external_id text,
@@ -32,7 +32,7 @@ declare
   v_values text[];
 begin
   wait := 0;
-  -- The table is generated, and which claims it has is the project's choice.
+  -- The table is generated, and the project chooses its claims.
   select
     coalesce(array_agg(format('%I', pg_attribute.attname) order by pg_attribute.attnum), '{}'),
     coalesce(
@@ -50,7 +50,7 @@ begin
     and pg_attribute.attname not in ('id', 'issuer', 'external_id', 'password', 'created_at', 'updated_at')
   into v_columns, v_values;
 
-  -- What must be unique is perhaps taken by the same identity, created at this moment: then it is found the second time.
+  -- The same identity may have been created at this moment, with the unique value: then the second try finds it.
   for v_try in 1..2 loop
     begin
       select identity.id

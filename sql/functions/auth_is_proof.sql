@@ -1,4 +1,5 @@
--- Whether a token would set a new password now. A server asks before it makes the hash of one, which takes its processor a while.
+-- Whether a token would set a new password now. A server asks before it hashes the new password, which takes processor
+-- time.
 create or replace function platform.auth_is_proof(token_hash bytea) returns boolean
 language sql
 stable

@@ -1,5 +1,6 @@
--- Keeps a new key of an identity, by its id, or by its e-mail address if no other identity has that. Granted to nobody: a thief of
--- a server's login must not make keys. is_several tells that several identities have the address; id is null if no key was made.
+-- Keeps a new key of an identity, which is given by its id, or by its e-mail address if no other identity has that. Not
+-- granted to any role: a stolen login of a server must not be able to make keys. is_several tells that several
+-- identities have the address. id is null if no key was made.
 create or replace function platform.auth_key_create(
   identity text,
   hash bytea,

@@ -1,4 +1,4 @@
--- Whose key this is, and whether it has expired; identity_id is null if it is unknown or revoked.
+-- The owner of a key, and whether the key has expired; identity_id is null if the key is unknown or revoked.
 create or replace function platform.auth_key_find(hash bytea, out identity_id text, out is_expired boolean)
 language sql
 stable

@@ -1,6 +1,6 @@
--- Lets nobody else count for this account or this client address until the transaction ends, so that requests sent at once
--- cannot pass a limit together. The account always comes first, so that two transactions cannot wait for each other. Granted to
--- nobody: only functions beside it use it.
+-- Keeps other transactions from counting for this account and this client address until the transaction ends, so that
+-- concurrent requests cannot pass a limit together. The account always comes first, so that two transactions cannot
+-- wait for each other. Not granted to any role: only functions beside it use it.
 create or replace function platform.auth_lock(account text, address text) returns void
 language plpgsql
 volatile

@@ -1,6 +1,7 @@
--- The first half of a sign-in by password: whether the client may try at all (wait is 0), and who has this e-mail address among
--- the identities that sign in here, with the hash of their password, and whether it is proven. Nobody has it if identity_id is null. The try is counted
--- before it is known how it goes: tries limits those of an account at a client address, right ones included.
+-- The first half of a sign-in by password. It tells whether the client may try now (wait is 0), which identity that
+-- signs in here has this e-mail address (null if none), the hash of its password, and whether the address is proven. It
+-- counts the attempt before its result is known: tries limits the attempts for an account at a client address,
+-- including the right ones.
 create or replace function platform.auth_password(
   email text,
   issuer text,

@@ -1,7 +1,8 @@
--- The second half of a sign-in by password that matched: begins a family, replaces the hash if a newer form of it is given, and
--- clears the count of this account at this address, which is remembered. It looks once more before: of requests sent at once, those that come
--- after a limit has been reached must not learn that their password was right. is_accepted is false if they have to wait, or
--- if the identity has gone or has another password by now.
+-- The second half of a sign-in by password, after the password matched. It begins a family, replaces the hash if a
+-- newer form of it is given, clears the count of this account at this address, and remembers the address. First it
+-- checks the counts again: of concurrent requests, those that come after a limit has been reached must not learn that
+-- their password was right. is_accepted is false if they have to wait, or if the identity has gone or has another
+-- password by now.
 create or replace function platform.auth_password_accept(
   identity_id text,
   password text,

@@ -1,7 +1,8 @@
--- Creates an identity that signs in by password, and begins its first family; without a token_hash none, where the address has to be
--- proven first. With a proof_hash a token is kept that proves it, and the mail that brings it. It counts like a failure, so that nobody creates
--- them by the thousand. is_created is false if the client has to wait, or if the e-mail address is taken: perhaps by
--- an identity that came a moment before, perhaps by one that has no password.
+-- Creates an identity that signs in by password, and begins its first family. Without a token_hash it does not begin
+-- one, since the address has to be proven first. With a proof_hash it keeps a token that proves the address, and the
+-- mail with the token. It counts like a failure, so that nobody creates identities by the thousand. is_created is false
+-- if the client has to wait, or if the e-mail address is taken, perhaps by an identity that was created a moment
+-- before, or by one without a password.
 create or replace function platform.auth_password_create(
   email text,
   issuer text,

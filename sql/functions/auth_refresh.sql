@@ -1,15 +1,16 @@
--- Judges a refresh token that is presented, and supersedes it. successor_hash is that of its successor, null if tokens are not
--- rotated; mark is the SHA-256 of what both begin with.
+-- Judges a refresh token that a client presents, and supersedes it. successor_hash is the hash of its successor, or
+-- null if tokens are not rotated. mark is the SHA-256 of the part with which both begin.
 --
 --   ok        the answer is the family's newest token, as many steps after the presented one as `steps` says
 --   refused   unknown, revoked, at its end, or of an identity that is gone
 --   reused    superseded longer than the grace ago. It counts as stolen, so the family is revoked
 --
--- If several requests present the newest token at once, one of them supersedes it and the others find it superseded just now. A
--- client that has superseded many tokens within the grace gets the newest one as it is.
+-- If several requests present the newest token at once, one of them supersedes it, and the others find that it has just
+-- been superseded. A client that has superseded many tokens within the grace gets the newest one as it is.
 --
--- A token is kept until the grace has passed and the successor of its successor is used. Later its family is known by the mark,
--- which is in no other token. So a token with the mark of a family that does not keep it was superseded long ago.
+-- A token is kept until the grace has passed and the successor of its successor is used. After that the mark identifies
+-- its family, since no token of another family has it. So a token with the mark of a family that does not keep it was
+-- superseded long ago.
 create or replace function platform.auth_refresh(
   token_hash bytea,
   successor_hash bytea,

@@ -1,5 +1,5 @@
--- Remembers from where an identity has signed in, the latest twenty client addresses of it. Granted to nobody: only functions
--- beside it use it.
+-- Remembers the latest twenty client addresses from which an identity has signed in. Not granted to any role: only
+-- functions beside it use it.
 create or replace function platform.auth_remember(identity_id text, account text, address text) returns void
 language plpgsql
 volatile

@@ -1,6 +1,6 @@
--- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other tokens of
--- the identity, and forgets where it was signed in from, so that an intruder is locked out. The failures of this account at this
--- address are cleared. It answers false and changes nothing if the token is invalid.
+-- Sets a new password by a token that was sent for it. It proves the e-mail address, ends all sign-ins, voids all other
+-- tokens of the identity, and forgets the addresses of earlier sign-ins, so that an intruder is locked out. It clears
+-- the failures of this account at this address. If the token is invalid, it returns false and changes nothing.
 create or replace function platform.auth_reset(token_hash bytea, password text, address text) returns boolean
 language plpgsql
 volatile

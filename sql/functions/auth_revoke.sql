@@ -1,4 +1,5 @@
--- Revokes the family of a refresh token, be it the newest or a superseded one, kept or not. An unknown token changes nothing.
+-- Revokes the family of a refresh token: of the newest or a superseded one, kept or not. An unknown token changes
+-- nothing.
 create or replace function platform.auth_revoke(token_hash bytea, mark bytea) returns void
 language sql
 volatile

@@ -1,6 +1,6 @@
--- The end of a sign-in by redirect that the provider has vouched for: finds or creates the identity as platform.auth_identity
--- does, whose outcomes these are, and keeps the code that the browser carries to the client. There is a code iff the identity
--- was found or created.
+-- The end of a sign-in by redirect that the provider has vouched for. It finds or creates the identity as
+-- platform.auth_identity does, with the same outcomes, and keeps the code that the browser takes to the client. There
+-- is a code only if the identity was found or created.
 create or replace function platform.auth_signin_finish(
   issuer text,
   external_id text,

@@ -1,5 +1,5 @@
--- Forgets that a browser has come back, if the provider did not vouch for anybody. No code can be had twice then. Such returns
--- cost their sender nothing, so they must not fill the table.
+-- Forgets that a browser has come back, if the provider did not vouch for anybody. No code can be issued for that
+-- sign-in afterwards. Such returns cost their sender nothing, so they must not fill the table.
 create or replace function platform.auth_signin_forget(hash bytea) returns void
 language sql
 volatile

@@ -5,9 +5,9 @@
 --   refused    the code is unknown or too old, its client cannot prove that it began the sign-in, or its identity is gone
 --   replayed   it was presented before: the family that came of it, if any, is revoked
 --
--- A client that sent a challenge proves itself by a verifier: verifier_hash is the SHA-256 of that, challenge_hash the SHA-256
--- of the S256 challenge made from it; both are null if it sent none. Digests are compared, so that the time it takes tells
--- nothing of what is kept. redirect_uri is compared byte by byte, for a target that the client named.
+-- A client that sent a challenge proves itself by a verifier: verifier_hash is the SHA-256 of that, challenge_hash the
+-- SHA-256 of the S256 challenge made from it; both are null if it sent none. Digests are compared, so that the time it
+-- takes tells nothing of what is kept. redirect_uri is compared byte by byte, for a target that the client named.
 create or replace function platform.auth_signin_redeem(
   code_hash bytea,
   verifier_hash bytea,
@@ -38,7 +38,7 @@ begin
     and auth_code.consumed_at is null
   returning auth_code.* into v_code;
 
-  -- Anyone who presents the code at the same time waits above until this transaction ends, and comes here after it.
+  -- A client that presents the code at the same time waits above until this transaction ends, and comes here after it.
   if not found then
     update platform.auth_code
     set replayed_at = coalesce(auth_code.replayed_at, clock_timestamp())

@@ -1,5 +1,6 @@
--- Notes that a browser has come back from a provider, known by the SHA-256 of its state. False, and nothing is noted, if it came
--- back before, or after its end. Whether it is the browser that left is for the server to know, since it has the cookie.
+-- Notes that a browser has come back from a provider, by the SHA-256 of its state. It returns false and notes nothing
+-- if the browser came back before, or after the end of the sign-in. The server checks by its cookie that it is the
+-- browser that began the sign-in.
 create or replace function platform.auth_signin_take(hash bytea, ends_at timestamptz) returns boolean
 language sql
 volatile

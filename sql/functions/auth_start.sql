@@ -1,9 +1,9 @@
--- Begins a family of refresh tokens with its first token, for somebody whose credential has been checked. False, and nothing is
--- begun, if the identity does not exist, or if the code that it comes from is not consumed, has been presented again since, or
--- has begun a family already. code_hash is null for all grants but authorization_code.
+-- Begins a family of refresh tokens with its first token, after the credential has been checked. It returns false and
+-- begins nothing if the identity does not exist, or if the code of the sign-in is not consumed, has been presented
+-- again since, or has begun a family already. code_hash is null for all grants but authorization_code.
 --
--- No family lasts longer than a year, and no identity has more than a hundred of them: then the oldest ends, of those that are
--- of no use any more first.
+-- No family lasts longer than a year, and an identity has at most a hundred families. If there are more, the oldest
+-- ends, and first of all one that is not usable any more.
 create or replace function platform.auth_start(
   identity_id text,
   token_hash bytea,
@@ -40,7 +40,7 @@ begin
     end if;
   end if;
 
-  -- Until this transaction ends, no other begins a family of this identity.
+  -- Until this transaction ends, no other transaction begins a family of this identity.
   perform platform.take_turn('identity', identity_id);
 
   delete from platform.auth_family

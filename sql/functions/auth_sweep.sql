@@ -1,5 +1,6 @@
--- Deletes rows that have had their time, at most so many of each kind, so that no transaction lasts long; several servers may sweep
--- at once. span is how long failures and tries are counted. Returns whether it left some of a kind, for which it should be called again.
+-- Deletes expired rows, at most so many of each kind, so that no transaction lasts long. Several servers may sweep at
+-- once. span is how long failures and tries are counted. It returns whether it left some of a kind, so that it should
+-- be called again.
 create or replace function platform.auth_sweep(span interval, most integer) returns boolean
 language plpgsql
 volatile
@@ -93,7 +94,7 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = most;
 
-  -- Revoked ones are kept for a day, for anyone who looks into a theft.
+  -- Revoked families are kept for a day, so that a theft can be investigated.
   delete from platform.auth_family
   where auth_family.id in (
     select old.id
@@ -106,8 +107,8 @@ begin
   get diagnostics v_count = row_count;
   v_is_more := v_is_more or v_count = v_most_families;
 
-  -- Families of identities that are gone are refused when they are used; most are not used again. Looking at some of them, in
-  -- another place each time, finds them all in the end.
+  -- Families of identities that are gone are refused when they are used; most are not used again. Looking at some of
+  -- them, in another place each time, finds them all in the end.
   if to_regclass('app.identity') is not null then
     select floor(random() * max(auth_family.id))::bigint
     from platform.auth_family

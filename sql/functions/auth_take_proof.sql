@@ -1,6 +1,7 @@
--- Takes a token that was sent to an e-mail address, once: the row is deleted, and its identity locked. Of several that present it at
--- once, one gets it. No identity_id: the token is unknown, used, too old or for something else, or the identity has another address by
--- now. Granted to nobody: only functions beside it use it.
+-- Takes a token that was sent to an e-mail address, once: it deletes the row and locks its identity. If several
+-- requests present the token at once, one gets it. identity_id is null if the token is unknown, used, expired or for
+-- another purpose, or if the identity has another address by now. Not granted to any role: only functions beside it use
+-- it.
 create or replace function platform.auth_take_proof(token_hash bytea, purposes text[]) returns platform.auth_proof
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
--- Proves an e-mail address by a token that was sent to it: the address of an identity, or its new one. If it is the new one, the old
--- address gets a mail, and all other tokens are void, since they were sent there.
+-- Proves an e-mail address by a token that was sent to it: the address of an identity, or its new one. If it is the new
+-- one, the old address gets a mail, and all other tokens become void, since they were sent to the old address.
 --
 --   ok        the address is proven
 --   refused   the token is invalid; nothing changes

@@ -1,7 +1,8 @@
--- How many seconds a client has to wait before another try: 0 unless one of the counts has reached its limit. Then it is the time
--- until the oldest failure that fills the limit leaves the span. With an account, it counts failed passwords and new identities of the account and
--- of the client address; without one, refused tokens of the address. The limit of an account does not apply at an address from
--- which it was signed in to lately, so that failures elsewhere do not lock its user out. platform.auth_fail records the failures.
+-- How many seconds a client has to wait before another attempt: 0 unless one of the counts has reached its limit.
+-- Otherwise it is the time until the oldest failure that fills the limit leaves the span. With an account, it counts
+-- failed passwords and new identities of the account and of the client address; without one, refused tokens of the
+-- address. The limit of an account does not apply at an address from which it was signed in to lately, so that failures
+-- elsewhere do not lock its user out. platform.auth_fail records the failures.
 create or replace function platform.auth_wait(
   account text,
   address text,

@@ -1,5 +1,6 @@
--- How many seconds it takes until what was counted at a moment leaves the span; 0 for null. Never more than the span, although a
--- transaction that began later may have counted already. Granted to nobody: only functions beside it use it.
+-- How many seconds it takes until a count of a given moment leaves the span; 0 for null. It is never more than the
+-- span, although a transaction that began later may have counted already. Not granted to any role: only functions
+-- beside it use it.
 create or replace function platform.auth_wait_for(counted_at timestamptz, span interval) returns integer
 language sql
 stable

@@ -1,6 +1,7 @@
--- What is installed in the schemas of Sternpost, one object per row, as Postgres tells it: two databases of one schema say
--- the same. The place of a column in its table or view is left out, since a column that is added later comes last; so are the names
--- of owners, and the grants to roles of the house, which are not ours. Nobody is granted this.
+-- The installed objects in the schemas of Sternpost, one per row, as Postgres describes them: two databases of one
+-- schema give the same rows. It leaves out the place of a column in its table or view, since a column that is added
+-- later comes last. It also leaves out the names of owners, and the grants to roles that are not Sternpost's. Not
+-- granted to any role.
 create or replace function platform.catalog() returns table (object text, fact text)
 language sql
 stable
@@ -94,7 +95,7 @@ as $$
       pg_description.description,
       case
         when relations.relkind in ('v', 'm') then (
-          -- Its columns in alphabetical order: what a view shows since later comes last, too.
+          -- Its columns in alphabetical order, since a column that is added later comes last in a view, too.
           select string_agg(btrim(part.text, E' \n;'), ', ' order by btrim(part.text, E' \n;') collate "C")
           from regexp_split_to_table(pg_get_viewdef(relations.oid), E',\n|SELECT|FROM') as part (text)
         )
@@ -130,7 +131,8 @@ as $$
     and pg_description.objsubid = pg_attribute.attnum
   where relations.relkind not in ('i', 'I', 't')
   union all
-  -- From PostgreSQL 18 on a column that is not null has a constraint of its own, which the column tells.
+  -- From PostgreSQL 18 on, a column that is not null has a constraint of its own. The row of the column says so
+  -- already.
   select
     format('constraint %I on %s', pg_constraint.conname, relations.called),
     format(

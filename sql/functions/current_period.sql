@@ -1,6 +1,6 @@
--- What a relative expression means in this call: now, in the caller's time zone. For the filters of lists alone.
+-- The meaning of a relative expression in this call: now, in the caller's time zone. Only the filters of lists use it.
 --
--- Immutable, which is not true of the time but of every statement that has it: a filter's statement is planned for one call. So
+-- It is declared immutable although time passes. No statement notices: a filter's statement is planned for one call. So
 -- the planner evaluates it once, knows how many rows lie in the period, and can find them by an index.
 create or replace function platform.current_period(expression text) returns platform.period
 language plpgsql

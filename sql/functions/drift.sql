@@ -1,5 +1,6 @@
--- What was changed since the newest release was installed, by anything but a release. It says nothing where the catalog was
--- not kept, or by another major version of Postgres, which tells the same objects in other words. Nobody is granted this.
+-- What was changed since the newest release was installed, except by a release. It returns nothing if the catalog was
+-- not kept, or was kept by another major version of Postgres, which describes the same objects differently. Not granted
+-- to any role.
 create or replace function platform.drift() returns table (object text, change text)
 language sql
 stable

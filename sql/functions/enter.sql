@@ -1,11 +1,12 @@
--- Binds this transaction to all that is known of its call: the first line of every function in api that runs custom code, since
--- nobody knows what code reads. Other functions set by themselves what they read. Each call sets those on which permission rests,
--- so that nothing of an earlier call of the same transaction counts. Custom code must not call it: it would speak for somebody
--- else.
+-- Binds this transaction to everything that is known about its call. It is the first line of every function in api that
+-- runs custom code, since nobody knows what the code reads. Other functions set only what they read. Each call sets the
+-- settings that permissions depend on, so that an earlier call of the same transaction has no effect. Custom code must
+-- not call it, since it could then act as another caller.
 --
--- Every call pays for this one. It is a single expression of one function call each, so that it is inlined where it is
--- performed, which halves its cost; what most calls do not bring is in platform.enter_caller. The result means nothing, but no
--- part of it may be null: the planner takes text || null for null and would drop the calls.
+-- Every call pays for this function. It is a single expression of one function call for each setting, so that it is
+-- inlined, which halves its cost. The settings that most calls do not have are in platform.enter_caller. The result
+-- does not mean anything, but no part of it may be null: the planner takes text || null for null and would drop the
+-- calls.
 create or replace function platform.enter(action text, context jsonb) returns text
 language sql
 volatile

@@ -1,12 +1,12 @@
--- The part of platform.enter for calls that have more to bind than the action: makes sure that the caller exists, and sets what
--- the server tells besides.
+-- The part of platform.enter for calls that bind more than the action. It makes sure that the caller exists, and sets
+-- the other things that the server tells.
 create or replace function platform.enter_caller(context jsonb) returns text
 language plpgsql
 volatile
 security invoker
 as $$
 begin
-  -- Bound, it would read as nobody.
+  -- An empty id would read as an anonymous caller.
   if context->>'identityId' = '' then
     perform platform.refuse_caller();
   end if;

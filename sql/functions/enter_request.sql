@@ -1,17 +1,17 @@
--- The part of platform.enter for what the server tells of the request and of the configuration.
+-- The part of platform.enter for what the server tells about the request and the configuration.
 create or replace function platform.enter_request(context jsonb) returns text
 language plpgsql
 volatile
 security invoker
 as $$
 begin
-  -- A zone is told if it is not UTC, and the name of the request if there is custom code to read it.
+  -- The server tells the zone if it is not UTC, and the id of the request if custom code can read it.
   if context ?| '{timeZone,requestId}' then
     perform set_config('sternpost.time_zone', coalesce(context->>'timeZone', ''), true);
     perform set_config('sternpost.request_id', coalesce(context->>'requestId', ''), true);
   end if;
 
-  -- Only what the schema mentions is told, which is mostly nothing.
+  -- The server tells only what the schema uses, which is mostly nothing.
   if context ?| '{headers,env,secrets}' then
     perform set_config('sternpost.' || part.name || '.' || member.key, coalesce(member.value, ''), true)
     from unnest('{headers,env,secrets}'::text[]) as part (name)

@@ -1,6 +1,6 @@
--- One facet of a list, as SQL for platform.facets: a summary of a column of list__values over the rows that match. If it counts
--- values, its entries are the first by value, up to 1000 and up to 1 MiB of text. Null is an entry too, and the last. The
--- arguments are fixed at compile time and never text from a request.
+-- One facet of a list, as SQL for platform.facets: a summary of a column of list__values over the matching rows. If it
+-- counts values, its entries are the first by value, up to 1000 and up to 1 MiB of text. Null is an entry too, and the
+-- last. The arguments are fixed at compile time and never text from a request.
 create or replace function platform.facet_sql(form text, value text, matching text) returns text
 language sql
 immutable

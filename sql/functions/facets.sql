@@ -1,9 +1,12 @@
--- The facets of a list, as the JSON of the answer, in one statement that reads each row once. Each of `ways` is the rest of a query,
--- from `from` on, that finds rows as list__row, as for platform.pick_page: without row security, so that every condition may use an
--- index. What is read of them under row security is `shown`, a query over list__rows that gives, of the i-th facet, value_i and,
--- if the list can be filtered by its field, own_i: whether the row satisfies that. A row counts for a facet if it satisfies what is
--- asked of the fields of the others. All of it is made of fragments fixed at compile time, never of text from a request: $1 is the
--- filter, and $3 are the values that ways look behind.
+-- The facets of a list, as the JSON of the answer, in one statement that reads each row once. Each of `ways` is the
+-- rest of a query, from `from` on, that finds rows as list__row. As for platform.pick_page, it runs without row
+-- security, so that every condition may use an index. `shown` is the query over list__rows that reads them under row
+-- security. For the i-th facet it gives value_i and, if the list can be filtered by the field of the facet, own_i:
+-- whether the row satisfies that filter. A row counts for a facet if it satisfies the filters on the fields of all
+-- other facets.
+--
+-- All of this is made of fragments fixed at compile time, never of text from a request: $1 is the filter, and $3 are
+-- the values that ways look behind.
 create or replace function platform.facets(
   input jsonb,
   facets platform.facet[],

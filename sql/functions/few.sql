@@ -1,5 +1,5 @@
--- The values that lists find rows by, each once: what a caller has in common with rows, such as the teams it is a member of. Null
--- tells that there are more than so many.
+-- The distinct values by which a list finds rows: what a caller has in common with rows, such as the teams it is a
+-- member of. Null tells that there are more than so many.
 create or replace function platform.few(list anyarray, most integer) returns anyarray
 language sql
 immutable

@@ -1,5 +1,5 @@
--- Lets a caller store files for a call, unless what was stored for calls of that caller that failed is already too much within the
--- hour. The detail then says in how many seconds the hour ends.
+-- Lets a caller store files for a call, unless failed calls of that caller have stored too much within the hour. The
+-- detail then says in how many seconds the hour ends.
 create or replace function platform.file_admit(caller text, most bigint) returns void
 language plpgsql
 stable

@@ -1,6 +1,6 @@
--- Marks the uploads that a call attaches, as part of its transaction: if the call fails, they are as before. One that another
--- call has attached since the server looked, or that has expired, ends the call. The context holds them as objects of key and
--- field, the path of the input.
+-- Marks the uploads that a call attaches, as part of its transaction: if the call fails, they are as before. The call
+-- fails if another call has attached one of them since the server looked, or if one has expired. The context holds them
+-- as objects of key and field, the path of the input.
 create or replace function platform.file_attach(context jsonb) returns void
 language plpgsql
 volatile

@@ -1,6 +1,6 @@
--- Files that nobody has held for as long as the delay, and those entered a day ago that nobody ever held. They stay locked until
--- the transaction ends: a server deletes their contents and then calls platform.file_forget. What another server is at is
--- skipped, and a write that would hold one of them waits, and then finds it gone.
+-- Files that no row has held for as long as the delay, and files that were entered a day ago and never held. They stay
+-- locked until the transaction ends: a server deletes their contents and then calls platform.file_forget. It skips
+-- files that another server is deleting. A write that would hold one of them waits, and then finds it gone.
 create or replace function platform.file_due(delay interval, most integer) returns setof text
 language sql
 volatile

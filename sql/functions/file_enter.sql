@@ -1,5 +1,5 @@
--- Enters files whose contents are about to be stored. Until a row names them nobody holds them; if none ever does, they are
--- swept after a day.
+-- Enters files whose contents are about to be stored. No row holds them until one names them; if none ever does, they
+-- are deleted after a day.
 create or replace function platform.file_enter(keys text[]) returns void
 language sql
 volatile

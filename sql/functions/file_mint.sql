@@ -1,6 +1,7 @@
--- Lets a client upload a file: notes the key and returns when it expires. A caller with as many uploads outstanding (not
--- attached, not expired) as allowed is refused; then the detail says in how many seconds the oldest expires. Mints of one caller
--- take turns, so that racing ones cannot exceed the limit. Whether the caller may call the action has been decided before.
+-- Lets a client upload a file: notes the key and returns when it expires. It refuses a caller that has too many uploads
+-- outstanding (not attached, not expired); the detail then says in how many seconds the oldest expires. Mints of one
+-- caller take turns, so that concurrent ones cannot exceed the limit. Whether the caller may call the action has been
+-- decided before.
 create or replace function platform.file_mint(upload jsonb, most integer, lifetime interval) returns text
 language plpgsql
 volatile
@@ -28,7 +29,7 @@ begin
   if v_outstanding >= most then
     raise exception 'too many uploads outstanding' using
       errcode = 'SP429',
-      -- By the clock: who had to wait for a turn began before the oldest was noted.
+      -- By the clock: a transaction that waited for its turn began before the oldest was noted.
       detail = json_build_object('retryAfter', greatest(ceil(extract(epoch from v_oldest - clock_timestamp())), 1));
   end if;
 

@@ -1,6 +1,7 @@
--- Files whose number of holders is not the number of fields that name them: the first as platform.file has it, the second
--- looked up in the tables. Both are the same unless the triggers platform.tg_files were passed by: a table or column with files was
--- dropped or truncated by hand, or rows were restored with triggers off. It reads every table with files.
+-- Files whose number of holders differs from the number of fields that name them: first the number in platform.file,
+-- then the number in the tables. The two are the same unless the triggers platform.tg_files did not run: a table or
+-- column with files was dropped or truncated by hand, or rows were restored with triggers off. It reads every table
+-- with files.
 create or replace function platform.file_miscounted() returns table (key text, holders integer, named integer)
 language plpgsql
 stable
@@ -10,7 +11,8 @@ as $$
 declare
   v_queries text;
 begin
-  -- The arguments of a trigger, which are the columns, each end with a null byte. One whose column is gone has nothing to count.
+  -- The arguments of a trigger, which are the columns, each end with a null byte. The column may be gone; then there is
+  -- nothing to count.
   select string_agg(
     format(
       case pg_attribute.atttypid

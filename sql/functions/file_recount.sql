@@ -1,5 +1,5 @@
--- Counts anew who holds each file, and returns for how many that was not what had been counted. What nobody holds is thereby queued for
--- deletion; what a row names is deleted no more. Writes of files wait until the transaction ends.
+-- Counts the holders of each file again, and returns for how many files the count was wrong. A file without holder is
+-- thereby queued for deletion, and a file that a row names is kept. Writes of files wait until the transaction ends.
 create or replace function platform.file_recount() returns bigint
 language plpgsql
 volatile
@@ -9,7 +9,8 @@ as $$
 declare
   v_count bigint;
 begin
-  -- A write that has been counted has ended after this, so that the next statement sees its row; any other is counted later.
+  -- A write that has been counted has ended after this, so that the next statement sees its row; any other is counted
+  -- later.
   lock table platform.file in share row exclusive mode;
 
   insert into platform.file (key, holders, released_at)

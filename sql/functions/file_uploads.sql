@@ -1,6 +1,6 @@
--- Which of the uploads that a call names may be attached by it: not used, not expired, and minted for this action and field,
--- by this caller if by an identity. Takes the uploads as objects of key and field, and leaves out those that may not. It locks
--- nothing: platform.file_attach decides.
+-- The uploads of a call that it may attach: not used, not expired, and minted for this action and field, and by this
+-- caller if an identity minted them. It takes the uploads as objects of key and field, and leaves out the others. It
+-- locks nothing: platform.file_attach decides.
 create or replace function platform.file_uploads(uploads jsonb, action text, identity_id text)
 returns table (key text, filename text)
 language sql

@@ -1,4 +1,4 @@
--- Notes that what was sent for these uploads is deleted, and removes those that can be used no more.
+-- Notes that the bytes of these uploads are deleted, and removes the uploads that cannot be used any more.
 create or replace function platform.file_uploads_forget(keys text[]) returns void
 language sql
 volatile

@@ -1,4 +1,4 @@
--- All uploads by key, a page at a time, for comparing them with what was sent.
+-- All uploads by key, a page at a time, for comparing them with the stored bytes.
 create or replace function platform.file_uploads_list(after text, most integer) returns setof text
 language sql
 stable

@@ -1,15 +1,16 @@
--- The conditions of a request's operators on the rows of a list, as SQL to add to a statement behind `where`. By the name of each
--- field that can be asked about, `filters` has its kind and its value in the statement: {"dueOn": ["Date", "invoice.due_on"]}. A
--- value behind relations has the rows that it is in as well: {"customer.name": ["Text", "customer.name", "from related.customer
--- where customer.id = invoice.customer_id"]}. The kind ends in ? where the value may be null. Text[] is an array as a whole, and
--- all Text is one whose elements must all satisfy the condition.
+-- The conditions of a request's operators on the rows of a list, as SQL to add to a statement after `where`. `filters`
+-- has for each field that can be filtered by its kind and its value in the statement: {"dueOn": ["Date",
+-- "invoice.due_on"]}. A value behind relations also has the rows that contain it: {"customer.name": ["Text",
+-- "customer.name", "from related.customer where customer.id = invoice.customer_id"]}. The kind ends in ? if the value
+-- may be null. Text[] is an array as a whole, and all Text is an array whose elements must all satisfy the condition.
 --
--- Operands come from the filter, $1, and no part of a request becomes SQL but the paths of its operators: of these, only one that
--- names a field of `filters` and an operator of platform.operators, which are both fixed when the schema is compiled. Any other is an
--- error, so that no operator is ever skipped, unless it is among `elsewhere` (a path, or a field with a point behind it), as its
--- conditions are made there. Where `elsewhere` is null, another call looks at all paths.
+-- Operands come from the filter, $1. No part of a request becomes SQL except the paths of its operators, and of these
+-- only a path that names a field of `filters` and an operator of platform.operators, which are both fixed when the
+-- schema is compiled. Any other path is an error, so that no operator is ever skipped, unless it is in `elsewhere` (a
+-- path, or a field followed by a point), where the caller makes the condition. If `elsewhere` is null, another call
+-- looks at all paths.
 --
--- Expressions are few and short on the way of most operators: Postgres prepares each anew in every transaction.
+-- Expressions are few and short for most operators: Postgres prepares each one again in every transaction.
 create or replace function platform.filter_sql(input jsonb, filters jsonb, elsewhere text[] default '{}') returns text
 language plpgsql
 immutable
@@ -35,7 +36,8 @@ begin
       platform.operators()->(v_filter->>0)->0->>v_operator, v_filter->>1, string_to_array(v_path, '.')::text);
 
     if v_condition is null or v_filter->2 is not null then
-      -- The field is not of this call, its value may be null or is behind relations, all elements are asked, or nothing is known.
+      -- The field is not of this call, its value may be null or is behind relations, all elements must match, or the
+      -- path is unknown.
       continue when v_filter is null
         and (elsewhere is null or v_path = any (elsewhere) or left(v_path, -length(v_operator)) = any (elsewhere));
       v_kind := rtrim(v_filter->>0, '?');

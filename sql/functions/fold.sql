@@ -1,6 +1,6 @@
--- The beginning of a text as startsWith looks for it: without regard to case. By code point (collate "C") all texts of one
--- beginning are together, and so they do in the indexes that lists have for the fields they find in this way. Cut, so that an
--- index can hold that of any text. Stays inlinable.
+-- The beginning of a text as startsWith looks for it: without regard to case. In the order of code points (collate "C")
+-- all texts with one beginning are together, also in the indexes that lists have for such fields. It is cut, so that an
+-- index can hold it for any text. Stays inlinable.
 create or replace function platform.fold(value text) returns text
 language sql
 immutable

@@ -1,5 +1,5 @@
--- A header of the request, by its snake form, for expressions that mention it. Policies call it as a sub-select. Only headers
--- that the schema mentions are there; any other reads as absent, which is ''.
+-- A header of the request, by its snake form, for expressions that use it. Policies call it as a sub-select. Only
+-- headers that the schema uses are there; any other reads as absent, which is ''.
 create or replace function platform.header(name text) returns text
 language sql
 stable

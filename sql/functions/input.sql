@@ -1,5 +1,5 @@
--- An input of the call as text, by its snake form, for rules that mention it. Policies call it as a sub-select and cast it. A
--- mark before the text tells an empty one from null.
+-- An input of the call as text, by its snake form, for rules that use it. Policies call it as a sub-select and cast it.
+-- A mark before the text tells an empty text from null.
 create or replace function platform.input(name text) returns text
 language sql
 stable

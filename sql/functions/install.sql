@@ -1,5 +1,5 @@
--- Every function, each after those that it calls where Postgres checks that at creation (language sql). Replaying this changes
--- nothing but what differs. What a function no longer is (dropped, other parameters or result) is a migration's business.
+-- Every function, each after those that it calls if Postgres checks that at creation (language sql). Running this again
+-- changes only what differs. If a function is dropped, or its parameters or result change, a migration does that.
 
 {{ template "action.sql" . }}
 {{ template "identity_id.sql" . }}
@@ -148,7 +148,8 @@
 {{ template "file_uploads_forget.sql" . }}
 {{ template "file_uploads_list.sql" . }}
 
--- The functions above grant to sternpost_caller what any action may need: the others like it need the same.
+-- The functions above grant to sternpost_caller the rights that any action may need. The other roles of actions need
+-- the same.
 do $$
 begin
   execute (

@@ -1,5 +1,5 @@
--- Makes a release the newest and tells the servers when the transaction commits: the last step of a migration, by the owner.
--- Numbers have no gaps, so installers take turns. Nobody is granted this.
+-- Makes a release the newest and tells the servers when the transaction commits. It is the last step of a migration, by
+-- the owner. Numbers have no gaps, so installers take turns. Not granted to any role.
 create or replace function platform.install_release(source text, manifest json, description json) returns bigint
 language plpgsql
 volatile
@@ -8,7 +8,7 @@ as $$
 declare
   v_number bigint;
 begin
-  -- Readers go on; a second installer waits, and then sees this one's number.
+  -- Readers continue; a second installer waits, and then sees this one's number.
   lock table platform.release in share row exclusive mode;
 
   insert into platform.release (number, source, manifest, description)

@@ -1,6 +1,6 @@
--- Makes a release the newest by what differs from the one before: the last step of a migration that follows another one.
--- `before` and `after` are the digests of what the two releases say, `manifest` and `description` the pieces that
--- platform.spliced takes. Nobody is granted this.
+-- Makes a release the newest, given by its differences from the release before. It is the last step of a migration that
+-- follows another one. `before` and `after` are the digests of the two releases; `manifest` and `description` are the
+-- pieces that platform.spliced takes. Not granted to any role.
 create or replace function platform.install_release_change(
   source text,
   before text,
@@ -16,7 +16,7 @@ declare
   v_manifest text;
   v_description text;
 begin
-  -- As platform.install_release: the newest release has to stay the newest.
+  -- As in platform.install_release: the newest release has to stay the newest.
   lock table platform.release in share row exclusive mode;
 
   select

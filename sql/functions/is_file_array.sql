@@ -1,4 +1,4 @@
--- The shape of stored files, for the checks of array columns. An empty array holds none that has another shape.
+-- The shape of stored files, for the checks of array columns: every element has it.
 create or replace function platform.is_file(files jsonb[]) returns boolean
 language sql
 immutable

@@ -1,6 +1,6 @@
--- Notes what the catalog holds as what the newest release wants: at the end of an installation, and once more of what
--- follows it, such as indexes that are made concurrently. From then on platform.drift tells what else has changed. Nobody is
--- granted this.
+-- Notes the present catalog as the state that the newest release wants: at the end of an installation, and again after
+-- later steps, such as indexes that are made concurrently. From then on platform.drift reports other changes. Not
+-- granted to any role.
 create or replace function platform.keep_catalog() returns void
 language sql
 volatile

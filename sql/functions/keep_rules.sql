@@ -1,5 +1,5 @@
--- Notes what the rules of schemas say, for platform.serving_faults to compare with later: at the end of an installation, and
--- once by hand after the database has moved to another major version of Postgres. Nobody is granted this.
+-- Notes the rules of schemas, for platform.serving_faults to compare with later: at the end of an installation, and
+-- once by hand after the database has moved to another major version of Postgres. Not granted to any role.
 create or replace function platform.keep_rules(variadic schemas text[]) returns void
 language sql
 volatile

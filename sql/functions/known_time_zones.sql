@@ -1,5 +1,5 @@
--- Which of the named time zones this database knows, for a server to ask when it starts. pg_timezone_names would tell too, but
--- it fails as a whole where one file of the system's time zones cannot be read.
+-- The named time zones that this database knows; a server asks when it starts. pg_timezone_names would tell too, but it
+-- fails as a whole if one file of the system's time zones cannot be read.
 create or replace function platform.known_time_zones(names text[]) returns text[]
 language plpgsql
 stable

@@ -1,6 +1,6 @@
--- Ends a call of custom code, in its transaction. Code that has entered another action has seen no more rows for that, since its
--- policies ask for none, but it means harm or is mistaken: the call is undone, and the server ends the connection. Nobody
--- else need ask.
+-- Ends a call of custom code, in its transaction. If the code has entered another action, it has not seen more rows,
+-- since its policies ignore the action. But such code is hostile or mistaken, so the call is rolled back and the server
+-- ends the connection. Other calls do not need this check.
 create or replace function platform.leave() returns void
 language plpgsql
 volatile

@@ -1,4 +1,5 @@
--- Notes that a mail could not be sent. It is tried again after a delay; without one it is given up, and what it said is erased.
+-- Notes that a mail could not be sent. With a delay it is tried again after that; without one it is given up, and its
+-- contents are erased.
 create or replace function platform.mail_failed(id bigint, failure text, delay interval) returns void
 language sql
 volatile

@@ -1,4 +1,5 @@
--- The latest mails, for the page that shows them to developers. What they said is sealed, and erased unless it is kept.
+-- The latest mails, for the page that shows them to developers. Their contents are sealed, and erased unless they are
+-- kept.
 create or replace function platform.mail_list(most integer)
 returns table (id bigint, name text, recipient text, content bytea, asked_at timestamptz, sent_at timestamptz, failure text)
 language sql

@@ -1,5 +1,5 @@
--- Keeps a mail until it is sent. Without a recipient it is kept and deleted, so that the time that this takes tells a
--- client nothing. Granted to nobody: only functions beside it use it.
+-- Keeps a mail until it is sent. Without a recipient the mail is kept and deleted, so that a client cannot tell the two
+-- cases by the time. Not granted to any role: only functions beside it use it.
 create or replace function platform.mail_queue(name text, recipient text, content bytea, lifetime interval) returns void
 language sql
 volatile

@@ -1,4 +1,4 @@
--- Notes that a mail is sent, and erases what it said unless that is kept for developers.
+-- Notes that a mail is sent, and erases its contents unless they are kept for developers.
 create or replace function platform.mail_sent(id bigint, is_kept boolean) returns void
 language sql
 volatile

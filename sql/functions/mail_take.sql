@@ -1,6 +1,6 @@
--- The next mail that is due, none if id is null. It is leased to the server that takes it: no other one takes it until the lease
--- expires, and then the server that took it has ended before it could note what became of the mail. attempts counts those before;
--- is_late tells that the mail is of no use any more.
+-- The next mail that is due; id is null if there is none. The mail is leased to the server that takes it: no other
+-- server takes it until the lease expires, which means that the first server ended before it could note the result.
+-- attempts counts the earlier ones; is_late tells that the mail is not useful any more.
 create or replace function platform.mail_take(
   lease interval,
   out id bigint,
@@ -17,7 +17,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-  -- Those for nobody. Another server may be deleting the same.
+  -- Mails without recipient. Another server may be deleting the same.
   delete from platform.mail
   where mail.id in (
     select nobody.id

@@ -1,5 +1,6 @@
--- The mean of some Durations, from the sums of their parts. It is exact to the microsecond. A month that does not divide counts as
--- 30 days, and a day as 24 hours, as in comparisons. Postgres' own avg fails if the sum is not an interval. Null for none.
+-- The mean of Durations, from the sums of their parts, exact to the microsecond. A fraction of a month counts 30 days a
+-- month, and a fraction of a day 24 hours a day, as in comparisons. Postgres' own avg fails if the sum is not an
+-- interval. Null if there are none.
 create or replace function platform.mean_duration(months numeric, days numeric, seconds numeric, count bigint) returns interval
 language sql
 immutable

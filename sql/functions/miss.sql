@@ -1,5 +1,5 @@
--- For update and delete, once no row was found that no rule can have hidden, of a caller who was looked for before. Where either is
--- not so, platform.refuse_or_miss looks again.
+-- For update and delete, if no row was found, no rule can have hidden one, and the caller is known to exist. In other
+-- cases, platform.refuse_or_miss looks again.
 create or replace function platform.miss() returns void
 language plpgsql
 volatile

@@ -1,5 +1,5 @@
--- What arithmetic has made, as a Number is stored: rounded half away from zero. What is out of range becomes a number that the check of
--- its column refuses by name, where a cast would fail without saying whose value it was.
+-- Rounds the result of arithmetic to a Number as it is stored: half away from zero. A result out of range becomes a
+-- number that the check of its column refuses by name. A cast would fail without naming the column.
 create or replace function platform.number(value numeric) returns bigint
 language sql
 immutable

@@ -1,9 +1,10 @@
--- The operators in the filter of a list, by their paths: {"state":{"equals":"Done"}} has state.equals. An operator whose operand is
--- null ends in :null, an explicit input is its name. The paths choose among fragments fixed at compile time and must not become SQL
--- themselves.
+-- The operators in the filter of a list, by their paths: {"state":{"equals":"Done"}} has state.equals. The path of an
+-- operator whose operand is null ends in :null, and the path of an explicit input is its name. The paths choose among
+-- fragments fixed at compile time and must not become SQL themselves.
 --
--- The server, which has read the filter, names them in input.operators, joined by commas. For any other caller they are found here:
--- an operand that is itself an object (any, all) is a further step; an array or a scalar ends the path.
+-- The server has read the filter and gives them in input.operators, joined by commas. For any other caller this
+-- function finds them: an operand that is itself an object (any, all) is a further step; an array or a scalar ends the
+-- path.
 create or replace function platform.operator_paths(input jsonb) returns text[]
 language plpgsql
 immutable

@@ -1,10 +1,10 @@
--- The operators of lists: of each kind of values first those that any of them have, then those of values that may be null, which take
--- precedence. Each is a condition on a value of a row, %1$s, as SQL for `format`; its operand is in the filter of the request, $1, at the
--- path %2$L. A kind in [] is an array as a whole.
+-- The operators of lists, by kind of value: first those of any value of the kind, then those of values that may be
+-- null, which take precedence. Each is a condition on a value of a row, %1$s, as SQL for `format`; its operand is in
+-- the filter of the request, $1, at the path %2$L. A kind in [] is an array as a whole.
 --
--- Texts are compared without regard to case, but for equality. An index serves the beginnings of an `indexed Text`, by platform.fold. A
--- Date has no zone: it is compared with a period on the caller's calendar. The compiler prints the same conditions where it can foresee
--- them, and a test holds the two together.
+-- Texts are compared without regard to case, except for equality. An index serves the beginnings of an `indexed Text`,
+-- by platform.fold. A Date does not have a zone: it is compared with a period on the caller's calendar. The compiler
+-- prints the same conditions where it can foresee them, and a test checks that both agree.
 create or replace function platform.operators() returns jsonb
 language sql
 immutable

@@ -1,4 +1,4 @@
--- The roles that functions in api run as. What holds of one of them holds of all, so no other function lists them.
+-- The roles that functions in api run as. The same applies to all of them, and no other function lists them.
 create or replace function platform.owners() returns oid[]
 language sql
 stable

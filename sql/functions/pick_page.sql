@@ -1,11 +1,12 @@
--- The rows of a list's page, and one more, which tells whether another follows: what `picked` is of each, in the order of the page.
--- Each of `ways` is the rest of a query, from `from` on, that finds rows; what is added to it goes before its end. A row that several
--- ways find comes once. Like keys, they are made of fragments fixed at compile time, never of text from a request, whose values they
--- take from parameters: $1 is the filter, $2 the position, and $3 are the values that ways look behind.
+-- The rows of a list's page, and one more, which tells whether another page follows: the value `picked` of each row, in
+-- the order of the page. Each of `ways` is the rest of a query, from `from` on, that finds rows; additions to it go
+-- before its end. A row that several ways find comes once. Like keys, ways are made of fragments fixed at compile time,
+-- never of text from a request. They take the values of a request from parameters: $1 is the filter, $2 the position,
+-- and $3 are the values that ways look behind.
 --
--- What else is known of the page is left in the setting sternpost.page, which the statement of the server reads behind the rows:
--- whether rows lie on the other side of it, then how many match in all, if they were counted. A page asked for `fromPosition` begins
--- with the row at the position instead, as the pages of a list's forms do.
+-- The setting sternpost.page holds what else is known about the page; the statement of the server reads it after the
+-- rows. It says whether rows lie on the other side of the page, then how many rows match in all, if they were counted.
+-- A page requested `fromPosition` begins with the row at the position, as the pages of a list's forms do.
 create or replace function platform.pick_page(
   input jsonb,
   keys platform.sort_key[],
@@ -59,8 +60,8 @@ begin
       v_has_rows_before := true;
     end if;
 
-    -- Most often the position's own row is still there, before the page. Told to begin at the page, Postgres finds the nearest row
-    -- before it at once, or that there is none; left to itself it reads from the other end.
+    -- Most often the position's own row is still there, before the page. Told to begin at the page, Postgres finds the
+    -- nearest row before it at once, or that there is none; left to itself it reads from the other end.
     foreach v_range in array platform.at_sql(keys, v_position) || platform.ranges_beyond(keys, not v_is_backwards, v_position)
     loop
       exit when v_has_rows_before;

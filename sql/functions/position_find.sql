@@ -1,4 +1,4 @@
--- Returns how far the log had come when each of some identities last wrote, in their order; null where nothing is known.
+-- Returns for each of some identities the position of the log at its last write, in their order; null if none is known.
 create or replace function platform.position_find(identity_ids text[]) returns pg_lsn[]
 language plpgsql
 stable
@@ -7,7 +7,7 @@ set search_path = pg_catalog, pg_temp
 as $$
 begin
   return array(
-    -- One look into the index for each: a join would read the table, since it has no statistics.
+    -- One look into the index for each: a join would read the whole table, since it does not have statistics.
     select (select known.position from platform.position as known where known.identity_id = asked.identity_id)
     from unnest(position_find.identity_ids) with ordinality as asked (identity_id, place)
     order by asked.place

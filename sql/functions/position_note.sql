@@ -1,5 +1,5 @@
--- Returns how far the log of the database has come, and notes it of an identity; of nobody for null. It is called right after
--- the transaction in which the identity wrote.
+-- Returns the present position of the log, and notes it for an identity (for none if null). The server calls it right
+-- after the transaction in which the identity wrote.
 create or replace function platform.position_note(identity_id text) returns pg_lsn
 language plpgsql
 volatile

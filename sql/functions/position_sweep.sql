@@ -1,5 +1,5 @@
--- Deletes positions that every replica in use has passed, up to most, and tells whether some may be left. A replica that is
--- more than a minute behind is in use nowhere. Rows that somebody is writing wait for the next time.
+-- Deletes positions that every replica in use has passed, up to most, and tells whether some may be left. No server
+-- uses a replica that is more than a minute behind. It skips rows that another transaction is writing.
 create or replace function platform.position_sweep(most integer) returns boolean
 language plpgsql
 volatile

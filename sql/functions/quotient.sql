@@ -1,5 +1,6 @@
--- The operator / of expressions: rounded half away from zero to 18 digits after the point, null if the divisor is 0. Postgres by
--- itself rounds to a number of digits that depends on the operands, so the division is one of integers: div() leaves no rest to round.
+-- The operator / of expressions: rounded half away from zero to 18 digits after the point, null if the divisor is 0.
+-- Postgres itself rounds to a number of digits that depends on the operands. So this divides integers: div() does not
+-- round.
 create or replace function platform.quotient(dividend numeric, divisor numeric) returns numeric
 language sql
 immutable

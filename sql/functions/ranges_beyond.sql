@@ -1,11 +1,13 @@
 -- The rows beyond a position, the nearest first, as conditions for statements that receive the position as $2. It reads
--- from the position only which values are null: no value becomes part of the text. Null is last ascending and first descending.
+-- from the position only which values are null: no value becomes part of the text. Null is last ascending and first
+-- descending.
 --
--- If all keys go one way and are never null, the order is one comparison of rows. For any other order, each condition is one range
--- of an index on the keys: the rows that equal the position by the first keys and lie beyond it by the next one.
+-- If all keys have one direction and are never null, the order is one comparison of rows. For any other order, each
+-- condition is one range of an index on the keys: the rows that equal the position by the first keys and lie beyond it
+-- by the next one.
 --
--- Few rows share an instant, so if the first key is one, the ranges around it are one condition, which saves a statement. Its first
--- conjunct is what an index finds the place by.
+-- Few rows share an instant. So if the first key is one, a single condition covers all ranges, which saves a statement.
+-- The index finds the place by the first conjunct of that condition.
 create or replace function platform.ranges_beyond(keys platform.sort_key[], backwards boolean, place jsonb) returns text[]
 language plpgsql
 immutable

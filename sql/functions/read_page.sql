@@ -1,10 +1,11 @@
--- The rows of a page of a list whose rules are decided before any row is read, so that row security keeps nothing back. A page from
--- the front is read at once, under row security. The rows of any other page are picked first, by platform.pick_page, and so they are
--- if `picks`: under row security Postgres has no statistics for an operator that is not leakproof, and so does not see when it had
--- better begin with an index of that column.
+-- The rows of a page of a list whose rules are decided before any row is read, so that row security does not hide any.
+-- A page from the front is read directly, under row security. The rows of any other page are picked first, by
+-- platform.pick_page, and so are those of every page if `picks`. The reason: under row security Postgres does not have
+-- statistics for an operator that is not leakproof, so it does not see that an index of that column would be the better
+-- start.
 --
--- `kind` is a value of the row type of the table; only its type matters. `conditions` are made of fragments fixed at compile time, as
--- are keys, never of text from a request.
+-- `kind` is a value of the row type of the table; only its type matters. `conditions` and keys are made of fragments
+-- fixed at compile time, never of text from a request.
 create or replace function platform.read_page(
   kind anyelement,
   input jsonb,

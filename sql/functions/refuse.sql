@@ -1,5 +1,5 @@
--- For rules that are decided before a row is looked for. Where a row was looked for, platform.refuse_or_miss tells the two
--- outcomes apart.
+-- For rules that are decided before a row is looked for. After a row was looked for, platform.refuse_or_miss
+-- distinguishes the two outcomes.
 create or replace function platform.refuse() returns void
 language plpgsql
 volatile

@@ -1,4 +1,4 @@
--- Refuses a caller whose identity was looked for and is gone. Nobody else gets this answer.
+-- Refuses a caller whose identity was looked for and is gone. Only such a caller gets this answer.
 create or replace function platform.refuse_caller() returns void
 language plpgsql
 volatile

@@ -1,4 +1,5 @@
--- For update and delete, once row security has yielded no row: the caller looks again without it and says what is there.
+-- For update and delete, if row security has returned no row: the function of the action looks again without it and
+-- says whether the row exists.
 create or replace function platform.refuse_or_miss(is_there boolean) returns void
 language plpgsql
 volatile

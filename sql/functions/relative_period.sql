@@ -1,10 +1,10 @@
--- What a relative expression ('today', 'last 7 complete days') means at a moment in a time zone. The server has validated both
--- expression and zone, so one that cannot be read is an error of ours.
+-- The meaning of a relative expression ('today', 'last 7 complete days') at a moment in a time zone. The server has
+-- validated the expression and the zone, so one that cannot be read is a mistake of Sternpost.
 --
--- Minutes and hours are absolute and aligned to the local clock. Days and larger units are civil: counted on the local
--- calendar, keeping the time of day and shortening the day of the month where needed, then turned into an instant. Postgres
--- takes a local time that does not exist at the offset before the gap, and of one that occurs twice the later, as is wanted.
--- The local bounds stay as counted: they are compared with dates, and no offset may enter.
+-- Minutes and hours are absolute and aligned to the local clock. Days and larger units are civil: they are counted on
+-- the local calendar, with the same time of day and with the day of the month shortened if needed, and then turned into
+-- an instant. If a local time does not exist, Postgres takes the offset before the gap; if it occurs twice, the later
+-- one. Both are as wanted. The local bounds stay as counted: they are compared with dates, which do not have an offset.
 create or replace function platform.relative_period(
   expression text,
   zone text,
@@ -99,7 +99,7 @@ begin
         end if;
         v_period.local_ends_at := v_period.local_starts_at + v_count * v_step;
     end case;
-    -- The bound that is now stays this instant, also in an hour that occurs twice.
+    -- A bound that is now stays this instant, also in an hour that occurs twice.
     v_period.starts_at := case
       when v_is_rolling and v_anchor = 'next' then moment
       else v_period.local_starts_at at time zone v_zone
@@ -110,7 +110,7 @@ begin
     end;
   end if;
 
-  -- Bounds end where the years of values do.
+  -- Bounds stay within the years that values may have.
   v_period.starts_at := least(greatest(v_period.starts_at, '0001-01-01 00:00:00Z'), '9999-12-31 23:59:59.999999Z');
   v_period.ends_at := least(greatest(v_period.ends_at, '0001-01-01 00:00:00Z'), '9999-12-31 23:59:59.999999Z');
   v_period.local_starts_at := least(greatest(v_period.local_starts_at, '0001-01-01 00:00:00'), '9999-12-31 23:59:59.999999');

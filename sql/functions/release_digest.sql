@@ -1,4 +1,4 @@
--- The digest of what a release says, by which migrations name the release that they follow and the one that they make.
+-- The digest of a release, by which migrations name the release that they follow and the one that they make.
 create or replace function platform.release_digest(manifest text, description text) returns text
 language sql
 immutable

@@ -1,6 +1,6 @@
--- The order of a list: the keys that a request names, of one that it names twice the first, then those of the list's own order that
--- it does not name. Among these the id goes the way of the key before it if `follows`. The server has refused names that are not
--- keys; here they count for nothing.
+-- The order of a list: the keys that a request names, then the keys of the list's own order that it does not name. If a
+-- request names a key twice, the first counts. If `follows`, the id has the direction of the key before it. The server
+-- has refused names that are not keys; here they are ignored.
 create or replace function platform.requested_order(
   requested jsonb,
   own platform.sort_key[],

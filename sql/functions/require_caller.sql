@@ -1,6 +1,6 @@
--- Tells a caller who may not call from one who is gone, but only when it matters: an action whose rules prove that the caller
--- exists calls this before it answers without a row, and so does every function that ends a call. The view is generated, so it does
--- not exist yet when this function is installed, and an anonymous call must not look at it.
+-- Refuses a caller whose identity is gone, but only when it matters: an action whose rules prove that the caller exists
+-- calls this before it answers without a row, and so does every function that ends a call. The view is generated, so it
+-- does not exist yet when this function is installed, and an anonymous call must not read it.
 create or replace function platform.require_caller() returns void
 language plpgsql
 volatile

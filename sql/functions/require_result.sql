@@ -1,5 +1,5 @@
--- For custom code that returns nothing where that means nothing. The name of the function is for the log; callers see an internal
--- error.
+-- For custom code that returns null although its result is required. The name of the function is for the log; callers
+-- see an internal error.
 create or replace function platform.require_result(function text) returns void
 language plpgsql
 volatile

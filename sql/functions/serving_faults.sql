@@ -1,5 +1,5 @@
--- What a server asks before it serves: is the database closed except for the way through api? One sentence per fault, for
--- current_user and every role it is a member of. It reads the catalog only, and row security hides nothing there.
+-- Checks for a server that the only way into the database leads through api. It returns one sentence per fault, for
+-- current_user and every role it is a member of. It reads the catalog only, which does not have row security.
 create or replace function platform.serving_faults() returns setof text
 language plpgsql
 stable
@@ -38,8 +38,9 @@ begin
     v_lent
   from reached;
 
-  -- Tables and views with a grant that does not belong there. What each role below may do is looked up for these only: for all of
-  -- them it would take most of the time. The roles of Postgres may read or write without a grant, or have members without a membership.
+  -- Tables and views with a grant that does not belong there. The rights of each role below are looked up for these
+  -- only: a lookup for all of them would take most of the time. The roles of Postgres may read or write without a
+  -- grant, or have members without a membership.
   v_doubtful := array(
     with relations as (
       select
@@ -89,7 +90,8 @@ begin
     join doubtful on doubtful.schema = granted.schema and doubtful.acl = granted.acl
   );
 
-  -- The login that serves, what it may become, and the roles that functions run as. A membership counts whether it is inherited or not.
+  -- The login that serves, what it may become, and the roles that functions run as. A membership counts whether it is
+  -- inherited or not.
   for v_role in
     with recursive memberships as (
       select
@@ -145,8 +147,8 @@ begin
       return next format('role %s may log in', v_role.called);
     end if;
 
-    -- An owner may own hundreds of objects: the first few will do. What is not part of the application, such as the large
-    -- objects that everybody may make, keeps no server from starting: platform.serving_notes tells of it.
+    -- An owner may own hundreds of objects: the first few are enough. Objects outside the application, such as the
+    -- large objects that everybody may make, do not keep a server from starting: platform.serving_notes reports them.
     v_owned := array(
       with owned as materialized ( -- its many functions in api are left out before anything else is asked of an object
         select
@@ -198,7 +200,7 @@ begin
         order by 1;
     end if;
 
-    -- The caller reads and writes what actions need, by row; what no policy sees is not for it.
+    -- The caller reads and writes the rows that actions need; a right that row security does not limit is not for it.
     return query
       select format(
         'role %s may %s %s',
@@ -260,7 +262,8 @@ begin
       and entry.grantee not in (pg_proc.proowner, v_server)
     order by 1;
 
-  -- What was installed, against what is there. Where a schema was not installed by a release, there is nothing to compare.
+  -- Compares the installed rules with the present ones. If no release installed the schema, there is nothing to
+  -- compare.
   return query
     select format(
       '%s %s',
@@ -278,7 +281,7 @@ begin
       and coalesce(present.schema, kept_rule.schema) in (select distinct kept.schema from platform.kept_rule as kept)
     order by 1;
 
-  -- Functions are public unless that is revoked, hence their default.
+  -- Functions are public by default, until that is revoked.
   return query
     select format('%s is granted to everybody (%s)', granted.object, string_agg(distinct lower(granted.privilege), ', '))
     from (

@@ -1,5 +1,5 @@
--- What a server logs before it serves anyway: problems that open no way past row security, but should be corrected. One sentence
--- each, with what to do.
+-- What a server logs although it serves: problems that do not bypass row security, but should be corrected. One
+-- sentence each, with what to do.
 create or replace function platform.serving_notes() returns setof text
 language sql
 stable

@@ -1,6 +1,6 @@
--- Locks a row of a table of app in share mode, for a function that then moves a key to it: the row with the key comes after it in
--- the order in which triggers of computed fields lock rows. It runs with the rights of its owner, since nobody who
--- writes the one row needs a right to write the other. It answers nothing.
+-- Locks a row of a table of app in share mode, for a function that then moves a key to it: the triggers of computed
+-- fields lock the row with the key after this one. It runs with the rights of its owner, since a caller who writes the
+-- one row does not need a right to write the other. It returns nothing.
 create or replace function platform.share_row(table_name text, id text) returns void
 language plpgsql
 volatile

@@ -1,6 +1,6 @@
--- Waits until no other transaction has the turn of this kind and name by platform.take_turn, and keeps it from others until this
--- transaction ends. Transactions that share a turn do not wait for each other. Where there are no advisory locks a row is
--- locked, as there. Granted to nobody: only functions beside it use it.
+-- Waits until no other transaction has the turn of this kind and name by platform.take_turn, and keeps it from others
+-- until this transaction ends. Transactions that share a turn do not wait for each other. Without advisory locks it
+-- locks a row, as platform.take_turn does. Not granted to any role: only functions beside it use it.
 create or replace function platform.share_turn(kind text, name text) returns void
 language plpgsql
 volatile

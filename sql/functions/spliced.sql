@@ -1,5 +1,6 @@
--- A text with some of its pieces replaced: how a migration says what is new in a long text. Each piece is
--- {from, to, replacement}: it replaces the bytes behind `from`, up to and with `to`, counted in UTF-8. Pieces are in order.
+-- A text with some of its pieces replaced, by which a migration gives the changes of a long text. Each piece is {from,
+-- to, replacement}: it replaces the bytes after `from`, up to and including `to`, counted in UTF-8. Pieces are in
+-- order.
 create or replace function platform.spliced(base text, pieces text[]) returns text
 language plpgsql
 immutable

@@ -1,7 +1,7 @@
--- Waits until no other transaction has the turn of this kind and name, and has it until this one ends. Two names may share a
--- turn, two kinds do not, so transactions that take kinds in the same order cannot deadlock. Engines that are
--- compatible with Postgres do not all have advisory locks, and a provider may keep them to itself: then a row is locked.
--- Granted to nobody: only functions beside it use it.
+-- Waits until no other transaction has the turn of this kind and name, and has it until this transaction ends. Two
+-- names may share a turn, two kinds do not, so transactions that take kinds in the same order cannot deadlock. Some
+-- engines that are compatible with Postgres do not have advisory locks, and some providers keep them to themselves:
+-- then it locks a row. Not granted to any role: only functions beside it use it.
 create or replace function platform.take_turn(kind text, name text) returns void
 language plpgsql
 volatile

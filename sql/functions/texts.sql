@@ -1,5 +1,6 @@
--- The elements of a JSON array as texts. Of a statement whose parameters are known when it is planned, Postgres then knows them too,
--- and with them how many rows have one of them; of a sub-select it knows nothing. Not in language sql, which would be one.
+-- The elements of a JSON array as texts. If a statement is planned with its parameters, Postgres knows the elements
+-- too, and estimates how many rows have one of them; for a sub-select it could not. So this is not in language sql,
+-- which would be inlined as a sub-select.
 create or replace function platform.texts(list jsonb) returns text[]
 language plpgsql
 immutable

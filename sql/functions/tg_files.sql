@@ -1,9 +1,10 @@
--- Counts the fields that hold each file, in the transaction of the write. A file that no field holds any longer is thereby queued
--- for deletion. It is on every table with columns of files, whose names are its arguments, and sees cascades
--- like any other write. A file is not copied when another row takes it over, and lives as long as one of both.
+-- Counts the fields that hold each file, in the transaction of the write. A file that loses its last field is thereby
+-- queued for deletion. The trigger is on every table with columns of files, whose names are its arguments, and sees
+-- cascades like any other write. A file that another row takes over is not copied: it lives as long as one of the two
+-- rows.
 --
--- Naming a file that is not stored, or whose contents are gone already, is refused: only custom code can try. It runs with the
--- rights of its owner, since anyone who writes the row has none on platform.file.
+-- It refuses a file that is not stored, or whose contents are already deleted: only custom code can name one. It runs
+-- with the rights of its owner, since a role that writes the row does not have rights on platform.file.
 create or replace function platform.tg_files() returns trigger
 language plpgsql
 volatile

@@ -1,5 +1,6 @@
--- Ends what a deleted identity was signed in with, its keys, and what was sent to it, so that no identity of the same id inherits them. It runs with the rights of its
--- owner, since anyone who deletes an identity has none on platform.auth_family.
+-- Ends the sign-ins of a deleted identity, and deletes its keys and the tokens that were sent to it, so that no
+-- identity with the same id inherits them. It runs with the rights of its owner, since a role that deletes an identity
+-- does not have rights on platform.auth_family.
 create or replace function platform.tg_sign_out() returns trigger
 language plpgsql
 volatile

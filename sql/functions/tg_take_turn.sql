@@ -1,7 +1,7 @@
--- Lets a statement wait for its turn before it locks any row, for triggers of tables whose rows computed fields are made of. A
--- statement that moves a key holds its own row when it comes to the row to which the key now leads. All others lock these two
--- the other way round: they share the turn, and one that moves the key has it alone. The arguments are the turn's name, and
--- alone or shared.
+-- Lets a statement wait for its turn before it locks any row, for triggers of tables whose rows computed fields depend
+-- on. A statement that moves a key holds its own row when it comes to the row to which the key now leads. All others
+-- lock these two in the other order: they share the turn, and one that moves the key has it alone. The arguments are
+-- the turn's name, and alone or shared.
 --
 -- The turn ends with the transaction. So the triggers take it only for a statement that is a transaction by itself.
 create or replace function platform.tg_take_turn() returns trigger

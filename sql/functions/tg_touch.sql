@@ -1,5 +1,5 @@
--- Keeps updated_at. Its triggers fire only for rows that change, which is their condition to state. It runs with the rights of
--- anyone who writes and needs none of its own, so nobody is granted it.
+-- Keeps updated_at. The conditions of its triggers select the rows that change. It runs with the rights of the role
+-- that writes and does not need others, so it is not granted to any role.
 create or replace function platform.tg_touch() returns trigger
 language plpgsql
 volatile

@@ -1,4 +1,4 @@
--- Where the caller's days begin: for relative dates only, never for how a value is written.
+-- The time zone of the caller's days: for relative dates only, never for how a value is written.
 create or replace function platform.time_zone() returns text
 language sql
 stable

@@ -1,5 +1,5 @@
--- Decimals as they go over the wire, without trailing zeros; for a single one Postgres' own trim_scale serves. Null stays null,
--- and an empty array empty.
+-- Decimals as they go over the wire, without trailing zeros; for a single Decimal, Postgres' own trim_scale does the
+-- same. Null stays null, and an empty array empty.
 create or replace function platform.trim_scale(decimals numeric[]) returns numeric[]
 language sql
 immutable

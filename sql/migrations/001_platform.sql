@@ -1,9 +1,9 @@
--- The ground that every Sternpost database stands on: roles, schemas, default privileges, releases and the types of the
--- functions. Whoever runs this is the owner. It needs a database of its own and the right to create roles, no more; what it
--- creates is named for us, so a database that holds other things keeps them.
+-- What every Sternpost database needs: roles, schemas, default privileges, releases and the types of the functions. The
+-- role that runs this becomes the owner. It needs a database of its own and the right to create roles, and nothing
+-- else. The objects that it creates have names of Sternpost, so a database keeps its other objects.
 
 -- Roles ---------------------------------------------------------------------------------------------------------------
--- Roles belong to the cluster: another database may have brought them, or may be bringing them at this moment.
+-- Roles belong to the cluster: another database may have created them, or may be creating them at this moment.
 
 do $$
 declare
@@ -33,8 +33,9 @@ begin
       end;
     end if;
 
-    -- The owner hands functions to the caller and may act as a server, both of which take membership. Up to PostgreSQL 15
-    -- any role with createrole may take it; from 16 on only the creator of the role may, and has to take it explicitly.
+    -- The owner gives functions to the caller and may act as a server, and needs membership for both. Up to PostgreSQL
+    -- 15 any role with createrole may grant itself the membership. From 16 on only the creator of the role may, and has
+    -- to do so explicitly.
     if not pg_has_role(current_user, v_role, 'usage')
       or not pg_has_role(current_user, v_role, case when current_setting('server_version_num')::int < 160000 then 'member' else 'set' end)
     then
@@ -56,12 +57,12 @@ begin
 end;
 $$;
 
--- Every function is made for somebody: none is public unless granted. Only without `in schema` does this take effect, since
--- a schema's default privileges add to the global ones and never subtract.
+-- A function is for certain roles only: none is public unless granted. This must be without `in schema` to have an
+-- effect, since the default privileges of a schema add to the global ones and never subtract.
 alter default privileges revoke execute on functions from public;
 
--- Large objects are outside of all schemas: whoever may make one owns it. Only a superuser can take that from everybody, so a
--- database whose owner is none keeps it.
+-- Large objects are outside of all schemas, and a role that may make one owns it. Only a superuser can revoke that
+-- right from everybody. If the owner of a database is not a superuser, everybody keeps it.
 do $$
 begin
   if (select rolsuper from pg_roles where rolname = current_user) then
@@ -77,7 +78,7 @@ $$;
 
 -- Schemas -------------------------------------------------------------------------------------------------------------
 
--- Schema platform is there already: the table that counts these migrations stands in it.
+-- Schema platform exists already: it has the table that counts these migrations.
 create schema app;
 create schema related;
 create schema functions;
@@ -110,7 +111,7 @@ $$;
 
 -- Functions -----------------------------------------------------------------------------------------------------------
 
--- Which text of the replaceable functions is installed, so that it is replayed only when it has changed.
+-- The hash of the installed replaceable functions, so that they are replayed only when they have changed.
 create table platform.function_version (
   hash text not null
 );
@@ -121,7 +122,7 @@ comment on table platform.function_version is 'One row: the hash of the installe
 
 -- Releases ------------------------------------------------------------------------------------------------------------
 
--- json, not jsonb: the order of members carries meaning. Rows come from platform.install_release only.
+-- json, not jsonb: the order of members matters. Only platform.install_release writes rows.
 create table platform.release (
   number bigint not null,
   source text not null,
@@ -137,7 +138,7 @@ comment on column platform.release.source is 'The schema it was compiled from.';
 comment on column platform.release.manifest is 'What a server needs to serve it.';
 comment on column platform.release.description is 'The compiled database, from which the next migration is computed.';
 
--- The description is for migrations: a server has no use for it.
+-- The description is for migrations: a server does not need it.
 grant select (number, source, manifest, installed_at) on platform.release to sternpost_server;
 
 -- Types ---------------------------------------------------------------------------------------------------------------
@@ -153,8 +154,8 @@ create type platform.sort_key as (
 
 comment on type platform.sort_key is 'One column that a list is ordered by.';
 
--- What a relative date means: from the start up to, not including, the end. The local bounds are on the caller's calendar,
--- for columns of type date.
+-- The meaning of a relative date: from the start up to the end, which is not included. The local bounds are on the
+-- caller's calendar, for columns of type date.
 create type platform.period as (
   starts_at timestamptz,
   ends_at timestamptz,

@@ -1,12 +1,13 @@
--- Signing in: what is kept between one request and the next. Secrets that a client holds are kept as SHA-256 only, so that
--- whoever reads these tables can use none of them. Identities themselves are rows of app.identity, which is generated and comes
--- later: no foreign key can point there, so that whoever uses an identity_id makes sure that it still exists.
+-- Signing in: the rows that are kept between one request and the next. Secrets that a client holds are kept as SHA-256
+-- only, so a reader of these tables cannot use any of them. Identities themselves are rows of app.identity, which is
+-- generated and comes later. No foreign key can point there, so each use of an identity_id checks that the identity
+-- still exists.
 --
 -- A server reaches these tables through the functions platform.auth_*, and has no grant on any of them.
 
 -- Refresh tokens ------------------------------------------------------------------------------------------------------
 
--- One sign-in. Its end is fixed then; whatever is issued later from it ends with it.
+-- One sign-in. Its end is fixed when it begins, and everything that is issued from it later ends with it.
 create table platform.auth_family (
   id bigint generated always as identity,
   identity_id text collate "C" not null,
@@ -76,8 +77,8 @@ comment on column platform.auth_transaction.nonce is 'What the ID token must car
 comment on column platform.auth_transaction.verifier is 'Our own PKCE verifier towards the provider.';
 comment on column platform.auth_transaction.cookie_hash is 'SHA-256 of the cookie of the browser.';
 
--- A code for grant authorization_code. Its first presentation sets consumed_at, whatever comes of it. A later one sets
--- replayed_at and revokes the family; without that mark, a family begun a moment after the replay would escape.
+-- A code for grant authorization_code. Its first presentation sets consumed_at, whether or not it succeeds. A later one
+-- sets replayed_at and revokes the family; without that mark, a family begun a moment after the replay would escape.
 create table platform.auth_code (
   hash bytea not null,
   identity_id text collate "C" not null,

@@ -1,11 +1,11 @@
--- Files: which contents exist outside of the database, who holds them, and which are on their way. Contents are written before
--- the row that names them and deleted after it, so that a row never names what is not there. What a crash leaves behind is
--- contents that nobody holds, which the servers sweep.
+-- Files: the contents that exist outside of the database, the rows that hold them, and uploads in progress. Contents
+-- are written before the row that names them and deleted after it, so that a row never names missing contents. A crash
+-- can leave contents that no row holds, which the servers delete.
 --
 -- Servers and actions reach these tables through the functions platform.file_*, and have no grant on any of them.
 
--- One stored file. It is entered before its contents are written, held by the fields of app tables that name it, and goes with
--- its contents some time after nobody does.
+-- One stored file. It is entered before its contents are written, and held by the fields of app tables that name it.
+-- Some time after no field holds it, it is deleted with its contents.
 create table platform.file (
   key text collate "C" not null,
   holders integer not null default 0,
@@ -21,7 +21,7 @@ comment on table platform.file is 'Files whose contents are stored, or are about
 comment on column platform.file.holders is 'How many fields of rows name the file. The triggers platform.tg_files keep count.';
 comment on column platform.file.released_at is 'Since when nobody holds it; null while somebody does, and before anybody did.';
 
--- An upload that a client was allowed to make. The key is kept as it is, since it names the contents that were sent.
+-- An upload that a client may make. The key is kept in plain text, since it names the contents that were sent.
 create table platform.file_upload (
   key text collate "C" not null,
   action text not null,

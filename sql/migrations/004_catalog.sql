@@ -1,4 +1,4 @@
--- What the catalog held when a release was installed, so that a change by hand can be found before the next migration meets it.
+-- The catalog as it was when a release was installed, so that a change by hand is found before the next migration.
 
 alter table platform.release add column catalog json;
 

@@ -1,7 +1,8 @@
--- A browser that is sent to a provider takes along what has to be known when it comes back, sealed into its cookies. So who goes
--- and never comes back leaves nothing here, however often. What is kept is which ones did come back, each being good for once.
+-- A browser that is sent to a provider takes the state of its sign-in along, sealed into its cookies. So a browser that
+-- never comes back leaves nothing here, however many do so. The table keeps which ones did come back, since each may do
+-- so once.
 
--- In a new database no function is there yet.
+-- A new database does not have the functions yet.
 drop function if exists platform.auth_signin_begin(bytea, text, text, boolean, text, text, text, text, text, bytea, interval);
 drop function if exists platform.auth_signin_take(bytea);
 drop table platform.auth_transaction;
@@ -19,5 +20,5 @@ comment on table platform.auth_return is 'Browsers that came back from a provide
 comment on column platform.auth_return.hash is 'SHA-256 of the state that the provider sent back.';
 comment on column platform.auth_return.ends_at is 'When the browser would be too late anyway.';
 
--- It tells now whether to go on.
+-- It returns now whether to continue.
 drop function if exists platform.auth_sweep(interval, integer);

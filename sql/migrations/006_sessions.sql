@@ -1,5 +1,5 @@
--- A family keeps the tokens that may come back in good faith, and no longer all that there ever were. One that it no longer
--- keeps is known by what all tokens of the family have in common, so that it still reveals a theft.
+-- A family keeps only the tokens that may come back in good faith, instead of all tokens. It recognizes older tokens by
+-- the part that all tokens of the family have in common, so that they still reveal a theft.
 
 alter table platform.auth_family
   add column mark bytea,

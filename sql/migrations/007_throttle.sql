@@ -1,5 +1,5 @@
--- Failures fall into kinds, so that refused tokens, which anybody can make up by the thousand, keep nobody from signing in by
--- password. Beside failures, all tries of a password are counted, since each takes the time of a hash.
+-- Failures are counted by kind, so that refused tokens, which anybody can make up by the thousand, do not keep a user
+-- from signing in by password. All attempts with a password are counted too, since each takes the time of a hash.
 
 alter table platform.auth_failure
   add column kind text not null default 'password',
@@ -26,7 +26,7 @@ comment on table platform.auth_try is 'Passwords that were tried in the last min
 comment on column platform.auth_try.account is 'The e-mail address that was tried.';
 comment on column platform.auth_try.address is 'Of the client; an IPv6 network of 64 bits counts as one.';
 
--- Where an identity has signed in by password: the failures of others keep nobody out there.
+-- Addresses from which an identity has signed in by password: failures of others do not lock it out there.
 create table platform.auth_known_address (
   hash bytea not null,
   identity_id text collate "C" not null,
@@ -41,5 +41,5 @@ create index auth_known_address_signed_in_at_idx on platform.auth_known_address 
 comment on table platform.auth_known_address is 'From which client addresses accounts were signed in to within thirty days, a few of each.';
 comment on column platform.auth_known_address.hash is 'SHA-256 of client address and account: enough to know them again.';
 
--- It takes more now.
+-- It has more parameters now.
 drop function if exists platform.auth_password(text, text, text, integer, integer, integer, interval);

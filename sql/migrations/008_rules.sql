@@ -1,4 +1,4 @@
--- What policies and functions said when they were installed, so that servers notice what was changed by hand since.
+-- The texts of policies and functions when they were installed, so that servers notice later changes by hand.
 
 create table platform.kept_rule (
   schema text collate "C" not null,

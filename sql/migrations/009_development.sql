@@ -1,4 +1,4 @@
--- Tells a database that sternpost dev may change after each save from one that somebody else looks after.
+-- Distinguishes a database that sternpost dev may change after each save from one that somebody else looks after.
 
 alter table platform.release add column by_dev boolean not null default false;
 

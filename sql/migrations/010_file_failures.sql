@@ -1,5 +1,5 @@
--- What calls that failed had stored: each caller has so many bytes in a time, since what is stored for a call costs before it is
--- known whether the call succeeds.
+-- The bytes that failed calls have stored. Each caller has a limit for a span of time, since storing the files of a
+-- call costs before it is known whether the call succeeds.
 create table platform.file_failure (
   caller text collate "C" not null,
   bytes bigint not null,

@@ -1,5 +1,5 @@
--- A role of its own for custom code. The policies for it do not ask which action runs: the code could say another, and Postgres
--- keeps the plans that were made meanwhile. Roles belong to the cluster, as the first migration says.
+-- A role for custom code. The policies for it do not depend on the running action: the code could name another action,
+-- and Postgres keeps the plans that were made meanwhile. Roles belong to the cluster, as the first migration says.
 
 do $$
 begin
@@ -36,7 +36,7 @@ $$;
 grant usage on schema platform, app, related, functions to sternpost_code;
 grant select on all tables in schema related to sternpost_code;
 
--- Custom code that is installed goes on as sternpost_caller until the next release.
+-- Installed custom code continues as sternpost_caller until the next release.
 do $$
 begin
   if not exists (select from pg_proc where pg_proc.pronamespace = 'functions'::regnamespace) then

@@ -1,4 +1,4 @@
--- Rows to lock where a database has no advisory locks: see platform.take_turn. Nobody is granted any of it.
+-- Rows to lock in a database without advisory locks: see platform.take_turn. Not granted to any role.
 
 create table platform.turn (
   kind text collate "C" not null,

@@ -1,5 +1,5 @@
--- Functions of actions enter their call by themselves: each sets what is read of it, and no more.
+-- Functions of actions enter their call by themselves: each sets only what the call reads.
 
--- In a new database no function is there yet.
+-- A new database does not have the functions yet.
 drop function if exists platform.enter_named(text, jsonb);
 drop function if exists platform.bind_input(text, text);

@@ -1,7 +1,8 @@
--- Further owners of the functions in api. Postgres locks, on each call, every relation that the policies of a table name for the
--- role that runs, those of other actions too. So actions whose policies walk no relation run as sternpost_open, and the
--- others are spread over sternpost_caller and seven like it, a few relations each: a schema names its owners, and a fixed number
--- of roles serves all databases of a cluster. Roles belong to the cluster, as the first migration says.
+-- Further owners of the functions in api. On each call, Postgres locks every relation that the policies of a table name
+-- for the running role, also in policies of other actions. So actions whose policies do not walk relations run as
+-- sternpost_open. The others are spread over sternpost_caller and seven roles like it, with a few relations each. A
+-- schema names its owners, so a fixed number of roles serves all databases of a cluster. Roles belong to the cluster,
+-- as the first migration says.
 
 do $$
 declare
@@ -22,7 +23,7 @@ begin
         );
       exception
         when duplicate_object or unique_violation then
-          -- Another database was faster. This session still thinks that there is no such role, until it locks a relation.
+          -- Another database was faster. This session does not see the role until it locks a relation.
           perform from pg_roles where pg_roles.rolname = v_role;
       end;
     end if;

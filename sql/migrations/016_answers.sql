@@ -1,5 +1,6 @@
--- What callers got who sent an Idempotency-Key, so that a repetition gets it again. A row is written in the transaction of the
--- call itself. Servers go through the functions platform.answer_*; nobody else may read what somebody was answered.
+-- The answers to calls with an Idempotency-Key, so that a repeated call gets the same answer. The transaction of the
+-- call itself writes the row. Servers use the functions platform.answer_*; no other role may read the answers of a
+-- caller.
 
 create table platform.answer (
   id bytea not null,

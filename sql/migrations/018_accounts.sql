@@ -1,10 +1,10 @@
--- Accounts: what proves an e-mail address, the mails that bring it there, and keys for machines. A server reaches these tables
--- through functions, and has no grant on any of them.
+-- Accounts: the tokens that prove an e-mail address, the mails that carry them, and keys for machines. A server reaches
+-- these tables through functions, and has no grant on any of them.
 
 -- Proofs --------------------------------------------------------------------------------------------------------------
 
--- A token that was sent to an e-mail address. Asking for one leaves a row also where nobody has the address, so that it takes
--- the same work.
+-- A token that was sent to an e-mail address. A request for one leaves a row even if no identity has the address, so
+-- that it takes the same work.
 create table platform.auth_proof (
   hash bytea not null,
   purpose text not null,
@@ -34,8 +34,9 @@ create index auth_code_identity_id_idx on platform.auth_code (identity_id) where
 
 -- Mails ---------------------------------------------------------------------------------------------------------------
 
--- A mail is sent by any server, once the transaction that asked for it has committed. Whoever sends it keeps its row locked
--- meanwhile: where a server ends before it could say so, the lock ends with the connection, and another server sends the mail again.
+-- Any server sends a mail, once the transaction that asked for it has committed. The server keeps the row locked while
+-- it sends. If it ends before it notes the result, the lock ends with its connection, and another server sends the mail
+-- again.
 create table platform.mail (
   id bigint generated always as identity,
   name text not null,
@@ -80,7 +81,7 @@ create index auth_key_identity_id_idx on platform.auth_key (identity_id); -- to 
 
 comment on table platform.auth_key is 'Keys by which machines call with the rights of an identity, by their SHA-256.';
 
--- They take more now, or tell more.
+-- They have more parameters now, or a larger result.
 drop function if exists platform.auth_password(text, text, text, integer, integer, integer, integer, interval);
 drop function if exists platform.auth_password_create(
   text, text, text, bytea, bytea, interval, text, integer, integer, integer, interval

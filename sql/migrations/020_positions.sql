@@ -1,6 +1,6 @@
--- How far the log of the database had come when a caller last wrote, so that what the caller then reads is not answered by a
--- replica that has not come as far. Only servers with replicas write here. The table is not logged: it costs little, and is
--- empty after a crash or a promotion, of which servers know.
+-- The position of the log at the last write of a caller, so that a replica that is behind it does not answer the next
+-- reads of that caller. Only servers with replicas write here. The table is unlogged: it costs little, and it is empty
+-- after a crash or a promotion, which servers notice.
 
 create unlogged table platform.position (
   identity_id text collate "C" not null,

@@ -1,5 +1,6 @@
--- What the functions of lists tell platform.facets of each: its name in the answer, what is told of its values (see platform.facet_sql),
--- and whether the list can be filtered by its field, which then binds the other facets only.
+-- The description of a facet that the functions of lists pass to platform.facets: its name in the answer, how its
+-- values are summarized (see platform.facet_sql), and whether the list can be filtered by its field. Such a filter
+-- applies to the other facets only.
 create type platform.facet as (
   name text,
   form text,

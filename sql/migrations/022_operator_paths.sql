@@ -1,3 +1,3 @@
--- The functions of lists take the operators of a request by platform.operator_paths.
+-- The functions of lists read the operators of a request through platform.operator_paths.
 
 drop function if exists platform.operators(jsonb);

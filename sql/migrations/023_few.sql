@@ -1,2 +1,2 @@
--- How many values are few is the list's to say.
+-- The list decides how many values are few.
 drop function if exists platform.few(anyarray);

@@ -1,2 +1,2 @@
--- It takes several schemas, so that the rules of all of them are read once.
+-- It takes several schemas, so that it reads the rules of all of them once.
 drop function if exists platform.keep_rules(text);

@@ -1,4 +1,4 @@
--- Rows to lock for statements that move keys to which computed fields lead, where a database has no advisory locks.
+-- Rows to lock in a database without advisory locks, for statements that move keys along which computed fields read.
 
 insert into platform.turn (kind, number)
 select 'link', number
