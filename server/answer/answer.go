@@ -177,12 +177,12 @@ type Answer struct {
 	// answer. Nil means unlimited.
 	Hold func(bytes int) error
 
-	plan      *Plan
-	statement *Statement
-	out       []byte // the records, one after the other
-	held      int    // bytes beyond Free that Hold reserved
-	err       error  // of Hold
-	pageAnswer
+	plan        *Plan
+	statement   *Statement
+	out         []byte // the records, one after the other
+	held        int    // bytes beyond Free that Hold reserved
+	err         error  // of Hold
+	*pageAnswer        // nil unless the function returns pages
 }
 
 // Free is the number of bytes that an answer may take without Hold.
@@ -193,6 +193,7 @@ const Free = 64 << 10
 func (p *Plan) Begin(page Page, out []byte) *Answer {
 	a := &Answer{plan: p, statement: &p.usual, out: out}
 	if p.pages != nil {
+		a.pageAnswer = &pageAnswer{}
 		a.beginPage(page)
 	}
 	return a
@@ -204,7 +205,9 @@ func (a *Answer) Statement() *Statement { return a.statement }
 // Restart discards the rows so far, since the call is repeated.
 func (a *Answer) Restart() {
 	a.out = a.out[:0]
-	a.restartPage()
+	if a.pageAnswer != nil {
+		a.restartPage()
+	}
 }
 
 // Row takes a row, in the formats of the statement; nil is null. It does not keep the values. It tells whether more
@@ -249,7 +252,7 @@ func (a *Answer) Err() error { return a.err }
 func (a *Answer) JSON() (json, memory []byte) {
 	switch {
 	case a.plan.pages != nil:
-		return a.pageJSON(), a.out
+		return a.pageJSON()
 	case len(a.out) == 0:
 		a.out = append(a.out, "null"...)
 	}

@@ -182,6 +182,7 @@ func (a *Answer) beginPage(page Page) {
 		page.Size = release.DefaultPageSize
 	}
 	a.page, a.order = page, p.orderOf(page.OrderBy)
+	a.starts = make([]int, 0, min(page.Size, release.DefaultPageSize))
 	a.seeks = p.isForm && page.HasCursor
 	if a.seeks {
 		a.cursor, _ = decodeCursor(page.Cursor)
@@ -280,7 +281,7 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 // IsUnsure tells that the page was requested from a form, and no row was at its cursor.
 // Then it is unknown whether rows precede the page, and the caller must use the function
 // of the action.
-func (a *Answer) IsUnsure() bool { return a.seeks && !a.rowsBefore }
+func (a *Answer) IsUnsure() bool { return a.pageAnswer != nil && a.seeks && !a.rowsBefore }
 
 // readInfo reads the data that a function returns about its page: whether rows lie on the
 // other side of it, t or f, and how many match in total, if they were counted.
@@ -306,12 +307,18 @@ func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
 	return append(out, ']')
 }
 
-// pageJSON writes the page.
-func (a *Answer) pageJSON() []byte {
+// pageJSON writes the page, and returns the memory for reuse too. A page of usual size is written behind its records, so
+// that their memory is the only one.
+func (a *Answer) pageJSON() (json, memory []byte) {
 	if a.statement == &a.plan.pages.bounded && !a.isFull {
 		a.plan.pages.fat.Add(-1)
 	}
-	b := make([]byte, 0, len(a.out)+len(a.starts)+len(a.first)+2*len(a.last)+len(a.facets)+160)
+	records, start := a.out, len(a.out)
+	size := len(records) + len(a.starts) + 2*(len(a.first)+len(a.last)) + len(a.facets) + 160
+	b := records
+	if start+size > Free {
+		b, start = make([]byte, 0, size), 0
+	}
 	b = append(b, `{"results":[`...)
 	for i := range a.starts {
 		if i > 0 {
@@ -320,11 +327,11 @@ func (a *Answer) pageJSON() []byte {
 		if a.page.IsBackwards {
 			i = len(a.starts) - 1 - i
 		}
-		end := len(a.out)
+		end := len(records)
 		if i+1 < len(a.starts) {
 			end = a.starts[i+1]
 		}
-		b = append(b, a.out[a.starts[i]:end]...)
+		b = append(b, records[a.starts[i]:end]...)
 	}
 	first, last, next, previous := a.first, a.last, a.more, a.rowsBefore
 	if a.page.IsBackwards {
@@ -351,5 +358,9 @@ func (a *Answer) pageJSON() []byte {
 	if len(a.facets) > 0 {
 		b = append(append(b, `,"resultInfo":`...), a.facets...)
 	}
-	return append(b, '}')
+	b = append(b, '}')
+	if start == 0 {
+		return b, records
+	}
+	return b[start:], b
 }
