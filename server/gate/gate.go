@@ -81,27 +81,33 @@ func New(o Options) *Gate {
 func (g *Gate) Enter(name string, client net.Conn, borrows bool) (Loan, error) {
 	borrows = borrows && g.options.Borrow != nil
 	g.mu.Lock()
-	if g.line.Len() == 0 {
-		if g.hasRoom(name) {
-			g.take(name)
+	if g.hasRoom(name) { // nobody in the queue has, since each that gets room is admitted at once
+		g.take(name)
+		g.mu.Unlock()
+		return nil, nil
+	}
+	if borrows && g.line.Len() == 0 {
+		if loan := g.options.Borrow(); loan != nil {
 			g.mu.Unlock()
-			return nil, nil
-		}
-		if borrows {
-			if loan := g.options.Borrow(); loan != nil {
-				g.mu.Unlock()
-				return loan, nil
-			}
+			return loan, nil
 		}
 	}
 	now := g.options.Now()
-	w := &waiter{name: name, client: client, borrows: borrows, since: now, told: make(chan entry, 1)}
+	w := waiters.Get().(*waiter)
+	w.name, w.client, w.borrows, w.since = name, client, borrows, now
 	g.line.Add(w, now)
-	g.admit(now) // all those before may have their share
+	if g.line.Len() > 1 {
+		g.lend(now) // to the one whose turn it is
+	}
 	g.mu.Unlock()
 	told := <-w.told
+	*w = waiter{told: w.told}
+	waiters.Put(w)
 	return told.loan, told.err
 }
+
+// waiters pools waiters that have been told.
+var waiters = sync.Pool{New: func() any { return &waiter{told: make(chan entry, 1)} }}
 
 // TryEnter takes a place if one is free and not waited for.
 func (g *Gate) TryEnter(name string) bool {
