@@ -1,6 +1,7 @@
 package listener
 
 import (
+	"errors"
 	"io"
 	"net"
 	"strings"
@@ -29,11 +30,26 @@ type Connection struct {
 	head  []byte    // the beginning of the last read into an empty buffer
 	kept  time.Time // since when it waits for the next request; zero if it does not
 	until time.Time // when the wait ends; zero if the connection will not be parked
+
+	reading, writing deadline
 }
 
 // Works notes that a request is being answered.
 func (c *Connection) Works() {
 	c.waiting.Store(0)
+}
+
+// SetWriteDeadline sets the deadline for what is sent to the client.
+func (c *Connection) SetWriteDeadline(t time.Time) error {
+	if c.writing.want(t); !c.writing.isDue() {
+		return nil
+	}
+	return c.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline sets both deadlines.
+func (c *Connection) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
 // ReadFrom sends the content of the reader. For a file, the kernel does that itself.
@@ -56,6 +72,9 @@ const headLimit = 256
 // anything was sent on it.
 func (c *Connection) Read(b []byte) (int, error) {
 	c.sent.Swap(nil).Release() // the previous answer has been written
+	if err := c.setReading(); err != nil {
+		return 0, err
+	}
 	n, err := c.Conn.Read(b)
 	if n > 0 && !c.Used.Load() {
 		c.Used.Store(true)

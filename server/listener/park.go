@@ -33,7 +33,16 @@ func (c *Connection) SetReadDeadline(t time.Time) error {
 			c.until, t = t, parked
 		}
 	}
-	return c.Conn.SetReadDeadline(t)
+	c.reading.want(t)
+	return nil
+}
+
+// setReading sets the deadline for data on the socket. A request that has arrived as a whole needs none.
+func (c *Connection) setReading() error {
+	if !c.reading.isDue() {
+		return nil
+	}
+	return c.Conn.SetReadDeadline(c.reading.wanted)
 }
 
 // noteParking notes, after a read error, whether the connection is to be parked: then
@@ -49,7 +58,8 @@ func (c *Connection) noteParking(err error) {
 func (l *Listener) park(c *Connection) {
 	c.head, c.kept = nil, time.Time{}
 	c.parked.Store(true)
-	isThere := !l.stopped.Load() && c.Conn.SetReadDeadline(c.until) == nil && c.awaitInput()
+	c.reading.want(c.until)
+	isThere := !l.stopped.Load() && c.setReading() == nil && c.awaitInput()
 	c.parked.Store(false)
 	if !isThere {
 		_ = c.Close()
