@@ -174,6 +174,10 @@ func TestProblems(t *testing.T) {
 			"names with dots and escapes", `{"where":{},"a.b\n\"":1}`,
 			[]input.Problem{{"a.b\n\"", "Additional property a.b\n\" is not allowed"}},
 		},
+		{
+			"empty names", `{"where":{"":1},"":1}`,
+			[]input.Problem{{`where.""`, `Additional property "" is not allowed`}, {`""`, `Additional property "" is not allowed`}},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

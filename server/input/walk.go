@@ -519,6 +519,9 @@ func (w *walker) refuseProperty(name []byte) {
 		return
 	}
 	text := echo(name)
+	if text == "" {
+		text = `""`
+	}
 	field := text
 	if len(w.path) > 0 {
 		field = w.field() + "." + text
