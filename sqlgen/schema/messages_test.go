@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -189,5 +190,26 @@ a.stern:2:109: nothing here is called "Red" (did you mean "E.Red"?) [UnknownName
 				t.Errorf("%s\ngot:\n%s\nwant:\n%s", test.text, got, test.want)
 			}
 		})
+	}
+}
+
+// TestRuleNotes has a warning about a rule with two ways to its role: one note points to it.
+func TestRuleNotes(t *testing.T) {
+	t.Parallel()
+	text := `model A { fields { b B } actions { get a(id) { @embed(b) @permission(expression: true) } } }
+model B { fields { n Text } @permission(roles: [Staff], actions: [get]) @permission(expression: b.n == "x", actions: [list]) }
+model Person { fields { identity Identity @unique boss Boolean } }
+role Staff { emails { "boss@example.com" } expression { ctx.identity.person.boss } }`
+	var got []string
+	for _, d := range checkText(text) {
+		if d.Code == EmbedWidens {
+			for _, n := range d.Notes {
+				got = append(got, text[n.Span.Start.Offset:n.Span.End.Offset])
+			}
+		}
+	}
+	want := []string{`@permission(roles: [Staff], actions: [get])`, `@permission(expression: b.n == "x", actions: [list])`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got notes at %q, want %q", got, want)
 	}
 }

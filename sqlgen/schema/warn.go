@@ -338,11 +338,14 @@ func rulesFor(m *Model, kinds []Kind) []*Rule {
 	return rules
 }
 
-// ruleNotes points to the model's own rules for any of the kinds.
+// ruleNotes points to the model's own rules for any of the kinds. A @permission is one rule
+// for each way to its roles, and has one note.
 func ruleNotes(m *Model, kinds ...Kind) []syntax.Note {
 	var notes []syntax.Note
 	for _, r := range rulesFor(m, kinds) {
-		notes = append(notes, note(r.Span, ruleHere()))
+		if n := note(r.Span, ruleHere()); !slices.Contains(notes, n) {
+			notes = append(notes, n)
+		}
 	}
 	return notes
 }
