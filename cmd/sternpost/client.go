@@ -14,7 +14,7 @@ func newClient() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "client",
 		Short: "Print a client of an API",
-		Args:  cobra.NoArgs,
+		Args:  takesCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newTypeScriptClient())

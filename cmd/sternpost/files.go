@@ -13,7 +13,7 @@ func newFilesCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "files",
 		Short: "Check the contents of files",
-		Args:  cobra.NoArgs,
+		Args:  takesCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newFilesVerify())

@@ -19,7 +19,7 @@ func newKeysCommand() *cobra.Command {
 		Short: "Make, list and revoke keys for machines",
 		Long: `A machine calls with a key as its Bearer token, with the rights of an identity.
 The database login must be the owner of the tables.`,
-		Args: cobra.NoArgs,
+		Args: takesCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newKeysCreate(), newKeysList(), newKeysRevoke())

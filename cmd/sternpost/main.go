@@ -72,7 +72,7 @@ func newRoot() *cobra.Command {
 		Short:         "A backend from a schema: tables, rules and an API, in Postgres",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
+		Args:          takesCommand,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(badFlag)

@@ -27,7 +27,7 @@ as well.
 
 Commands that work on a database connect as its owner, by --database-url or
 DATABASE_URL. The login of a server may not migrate.`,
-		Args: cobra.NoArgs,
+		Args: takesCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newMigrateNew(), newMigratePlan(), newMigrateUp(), newMigrateStatus(), newMigrateCheck(), newMigrateRebase(), newMigrateAdopt())

@@ -12,7 +12,7 @@ func newSecretsCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "secrets",
 		Short: "Rotate the key of Secret fields",
-		Args:  cobra.NoArgs,
+		Args:  takesCommand,
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(newSecretsRotate())

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
 // takes lets a command have that many arguments.
@@ -26,6 +28,24 @@ func takes(least, most int) cobra.PositionalArgs {
 		}
 		return nil
 	}
+}
+
+// takesCommand refuses arguments of a command that only has commands, and names the command
+// that was probably meant.
+func takesCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	if meant := syntax.Suggest(args[0], names); meant != "" {
+		return fmt.Errorf("unknown command %q (did you mean %q?)", args[0], meant)
+	}
+	return fmt.Errorf("unknown command %q", args[0])
 }
 
 // badFlag says which values a flag takes, for an unreadable one.

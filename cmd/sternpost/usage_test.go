@@ -31,7 +31,11 @@ func TestUsage(t *testing.T) {
 		args []string
 		want string // on standard error
 	}{
-		{[]string{"serv"}, `unknown command "serv"`},
+		{[]string{"serv"}, `unknown command "serv" (did you mean "serve"?)`},
+		{[]string{"chekc", "x"}, `unknown command "chekc" (did you mean "check"?)`},
+		{[]string{"deploy"}, "unknown command \"deploy\"\nusage: sternpost"},
+		{[]string{"migrate", "statsu"}, `unknown command "statsu" (did you mean "status"?)`},
+		{[]string{"keys", "creat"}, `unknown command "creat" (did you mean "create"?)`},
 		{[]string{"check", "--strict"}, "unknown flag: --strict"},
 		{[]string{"check", "a", "b"}, "unexpected argument b\nusage: sternpost check [DIR] [flags]\n"},
 		{[]string{"check", "--format", "xml"}, `--format takes text or json, not "xml"`},
