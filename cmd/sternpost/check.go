@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sternpost/sternpost/auth/mail"
 	"github.com/sternpost/sternpost/cmd/internal/watch"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/sqlgen"
+	"github.com/sternpost/sternpost/sqlgen/schema"
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
@@ -28,9 +31,10 @@ func newCheck() *cobra.Command {
 		Use:   "check [DIR]",
 		Short: "Compile only, and print errors and warnings",
 		Long: `Check compiles the project and prints errors and warnings, in the order of the
-source. It also tries the templates of mails in the folder mail. It exits with 1
-if there is any error; warnings do not count. With --watch it checks again after
-each change, until Ctrl-C. With --format json each result is a line of its own.`,
+source. It also reads the server's settings in sternpost.yaml, and tries the
+templates of mails in the folder mail. It exits with 1 if there is any error;
+warnings do not count. With --watch it checks again after each change, until
+Ctrl-C. With --format json each result is a line of its own.`,
 		Args: takes(0, 1),
 	}
 	c.Flags().StringVar(&format, "format", "text", "how to print: text, or json for editors")
@@ -63,11 +67,15 @@ func check(r *checkReport, dir string) error {
 		return environmentError(err)
 	}
 	_, errs := sqlgen.Compile(project)
+	settings, err := checkSettings(dir, project.Config, errs)
+	if err != nil {
+		return environmentError(err)
+	}
 	templates, err := checkMails(dir)
 	if err != nil {
 		return environmentError(err)
 	}
-	errs = append(errs, templates...).Sorted()
+	errs = append(append(errs, settings...), templates...).Sorted()
 	if r.json {
 		return r.printJSON(errs)
 	}
@@ -78,6 +86,27 @@ func check(r *checkReport, dir string) error {
 		fmt.Fprintln(r.out, "no errors")
 	}
 	return nil
+}
+
+// checkSettings reads a project's configuration file as a server does. It leaves out the
+// lines of which the compiler has reported an error.
+func checkSettings(dir string, file *syntax.Source, reported syntax.Errors) (errs syntax.Errors, err error) {
+	if file == nil {
+		return nil, nil
+	}
+	problems, err := config.CheckFile(filepath.Join(dir, file.Name))
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range problems {
+		isReported := slices.ContainsFunc(reported, func(d *syntax.Diagnostic) bool {
+			return !d.Warning && d.Span.File == file && d.Span.Start.Line == p.Line
+		})
+		if !isReported {
+			errs.Add(schema.BadConfig, lineOf(file, p.Line), p.Err.Error())
+		}
+	}
+	return errs, nil
 }
 
 // mailFolder is the folder of a project's mail templates.
@@ -107,13 +136,15 @@ func checkMails(dir string) (errs syntax.Errors, err error) {
 	return errs, nil
 }
 
-// lineOf is the span of a line of a file: of the first one if the number is 0.
+// lineOf is the span of a line of a file, behind its indentation: of the first one if the number is 0.
 func lineOf(file *syntax.Source, number int) syntax.Span {
 	start := 0
 	for range number - 1 {
 		start += bytes.IndexByte(file.Text[start:], '\n') + 1
 	}
 	line, _, _ := bytes.Cut(file.Text[start:], []byte("\n"))
+	indent := len(line) - len(bytes.TrimLeft(line, " \t"))
+	start, line = start+indent, line[indent:]
 	return syntax.Span{File: file, Start: file.Place(start), End: file.Place(start + len(bytes.TrimRight(line, "\r")))}
 }
 

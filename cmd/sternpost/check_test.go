@@ -38,3 +38,42 @@ func TestCheckMails(t *testing.T) {
 	}
 	command{args: []string{"check", files(t, content)}}.expect(t, 0, "")
 }
+
+// TestCheckSettings has settings that a server would refuse.
+func TestCheckSettings(t *testing.T) {
+	t.Parallel()
+	content := map[string]string{
+		"schema.stern":   noteSchema,
+		"sternpost.yaml": "port: 3000\nuploads:\n  inlin: checked\nauth:\n  providers:\n    - type: goggle\nuseDefaultApi: maybe\n",
+	}
+	check := command{args: []string{"check", files(t, content)}}
+	stdout, stderr, code := check.run(t)
+	if stdout != "" || code != exitInput || strings.Count(stderr, "[BadConfig]") != 3 {
+		t.Errorf("got exit %d\n%s%s", code, stdout, stderr)
+	}
+	for _, want := range []string{
+		"sternpost.yaml:3:3: uploads.inlin: unknown setting", "    inlin: checked\n    ^^^^^",
+		`sternpost.yaml:6:5: auth.providers[0]: type: "goggle" is not one of google, facebook, gitlab, slack, oidc [BadConfig]`,
+		"sternpost.yaml:7:16: useDefaultApi",
+	} {
+		if !strings.Contains(stderr, want) {
+			t.Errorf("got\n%s\nwithout %s", stderr, want)
+		}
+	}
+
+	// One reader of the file is enough where both refuse it.
+	content["sternpost.yaml"] = "uploads:\n  inline: never\n"
+	check.args[1] = files(t, content)
+	if _, stderr, code := check.run(t); code != exitInput || strings.Count(stderr, "[BadConfig]") != 1 {
+		t.Errorf("a key of both: got exit %d\n%s", code, stderr)
+	}
+	content["sternpost.yaml"] = "uploads: [\n"
+	check.args[1] = files(t, content)
+	if _, stderr, code := check.run(t); code != exitInput || strings.Count(stderr, "[BadConfig]") != 1 {
+		t.Errorf("no YAML: got exit %d\n%s", code, stderr)
+	}
+
+	content["sternpost.yaml"] = "mode: production\nport: 3000\nuploads: {inline: checked}\n"
+	check.args[1] = files(t, content)
+	check.expect(t, 0, "")
+}

@@ -128,7 +128,16 @@ const variablePrefix = "STERNPOST_"
 // given is the value of a setting and its place.
 type given struct {
 	texts []string
-	place string // sternpost.yaml:12 or the name of a variable
+	place string // the name of a file or of a variable
+	line  int    // of a file
+}
+
+// problem adds the place of a value to an error.
+func (g *given) problem(err error) error {
+	if g.line > 0 {
+		return &FileError{File: g.place, Line: g.line, Err: err}
+	}
+	return fmt.Errorf("%s: %w", g.place, err)
 }
 
 // Load reads and checks a configuration. Its error lists every problem, one per line,
@@ -155,6 +164,26 @@ func Load(source Source) (Config, error) {
 	}
 
 	var c Config
+	problems = append(problems, c.set(mode, found)...)
+	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
+	problems = append(problems, more...)
+	if len(problems) > 0 {
+		return Config{}, errors.Join(problems...)
+	}
+
+	c.Providers = providers
+	c.Environ = slices.Clone(source.Env)
+	if c.Name == "" {
+		c.Name = source.folderName()
+	}
+	c.MailFolder = filepath.Join(source.dir(), "mail")
+	c.fill()
+	return c, c.check()
+}
+
+// set sets each setting to its given value, or else to the default of the mode.
+func (c *Config) set(mode Mode, found func(*setting[Config]) (given, bool)) []error {
+	var problems []error
 	for i := range settings {
 		s := &settings[i]
 		if s.set == nil {
@@ -170,24 +199,11 @@ func Load(source Source) (Config, error) {
 				continue
 			}
 		}
-		if err := s.apply(&c, g.texts); err != nil {
-			problems = append(problems, fmt.Errorf("%s: %s: %w", g.place, s.key, err))
+		if err := s.apply(c, g.texts); err != nil {
+			problems = append(problems, g.problem(fmt.Errorf("%s: %w", s.key, err)))
 		}
 	}
-	providers, more := readProviders(file.objects["auth.providers"], mode, source.Env)
-	problems = append(problems, more...)
-	if len(problems) > 0 {
-		return Config{}, errors.Join(problems...)
-	}
-
-	c.Providers = providers
-	c.Environ = slices.Clone(source.Env)
-	if c.Name == "" {
-		c.Name = source.folderName()
-	}
-	c.MailFolder = filepath.Join(source.dir(), "mail")
-	c.fill()
-	return c, c.check()
+	return problems
 }
 
 // fill sets the defaults that depend on other settings, or on the machine.
@@ -216,24 +232,47 @@ func (c *Config) check() error {
 		require("database.url", c.DatabaseURL)
 		require("auth.signingKey", c.SigningKey)
 		if strings.HasPrefix(c.BaseURL, "http://") {
-			problems = append(problems, errors.New("baseUrl must begin with https:// in production"))
+			problems = append(problems, errors.New("baseUrl must begin with https:// in production; to try the server on this machine, set STERNPOST_MODE=development"))
 		}
-	}
-	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
-		problems = append(problems, fmt.Errorf("port and admin.port are both %d: change one of them", c.Port))
 	}
 	if len(c.PreviousEncryptionKeys) > 0 && c.EncryptionKey == "" {
 		problems = append(problems, errors.New("encryption.previousKeys is set without encryption.key: set the present key too"))
 	}
-	if c.BodiesLimit != 0 && c.BodiesLimit < c.BodyLimit {
-		problems = append(problems, errors.New("limits.bodies must be at least limits.body"))
-	}
-	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
-		problems = append(problems, errors.New("pagination.defaultSize must be at most pagination.maxSize"))
+	for _, conflict := range c.conflicts() {
+		problems = append(problems, conflict)
 	}
 	problems = append(problems, c.checkStorage()...)
 	problems = append(problems, c.checkMail()...)
 	return errors.Join(problems...)
+}
+
+// conflict is a problem of settings that do not fit each other.
+type conflict struct {
+	keys []string
+	text string
+}
+
+func (c conflict) Error() string { return c.text }
+
+// conflicts finds settings with values that do not fit each other, in any mode.
+func (c *Config) conflicts() []conflict {
+	var list []conflict
+	if c.AdminPort == c.Port && (c.AdminHost == c.Host || c.Host == "0.0.0.0") {
+		list = append(list, conflict{[]string{"port", "admin.port"}, fmt.Sprintf("port and admin.port are both %d: change one of them", c.Port)})
+	}
+	if c.BodiesLimit != 0 && c.BodiesLimit < c.BodyLimit {
+		list = append(list, conflict{[]string{"limits.bodies", "limits.body"}, "limits.bodies must be at least limits.body"})
+	}
+	if c.Pagination.DefaultSize > c.Pagination.MaxSize {
+		list = append(list, conflict{[]string{"pagination.defaultSize", "pagination.maxSize"}, "pagination.defaultSize must be at most pagination.maxSize"})
+	}
+	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
+		list = append(list, conflict{[]string{"uploads.keyExpiry", "uploads.urlExpiry"}, "uploads.keyExpiry must be greater than uploads.urlExpiry"})
+	}
+	if c.Uploads.URLExpiry > maxURLExpiry {
+		list = append(list, conflict{[]string{"uploads.urlExpiry"}, fmt.Sprintf("uploads.urlExpiry must be at most %d, which is 7 days", int(maxURLExpiry.Seconds()))})
+	}
+	return list
 }
 
 // readEnvironment finds the settings among the variables. An unknown name with our prefix

@@ -147,7 +147,7 @@ func TestConfigProblems(t *testing.T) {
 		want      string // of the error; each line of it
 	}{
 		{"", "", "baseUrl is required: set it in sternpost.yaml, or BASE_URL in the environment\ndatabase.url is required: set it in sternpost.yaml, or DATABASE_URL in the environment\nauth.signingKey is required"},
-		{"", "BASE_URL=http://x DATABASE_URL=x", "baseUrl must begin with https:// in production"},
+		{"", "BASE_URL=http://x DATABASE_URL=x", "baseUrl must begin with https:// in production; to try the server on this machine, set STERNPOST_MODE=development"},
 		{"mode: test", "", `sternpost.yaml:1: mode: "test" is not one of production, development`},
 		{"name: ' '", ok, "sternpost.yaml:1: name: \" \" is empty"},
 		{"name: \"a\\nb\"", ok, "name: \"a\\nb\" must be one line, without control characters"},

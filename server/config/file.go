@@ -23,8 +23,68 @@ type configFile struct {
 
 // object is one of a list of objects.
 type object struct {
-	place  string
+	place  given // without texts
 	values map[string]given
+}
+
+// FileError is a problem of a configuration file.
+type FileError struct {
+	File string // its name
+	Line int
+	Err  error
+}
+
+// Error begins with the place.
+func (e *FileError) Error() string { return fmt.Sprintf("%s:%d: %v", e.File, e.Line, e.Err) }
+
+// Unwrap returns the problem without its place.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// CheckFile finds what no server accepts of a configuration file: unknown settings, values
+// that do not fit, and those that do not fit each other. It does not ask for settings that
+// may come from the environment. A file without a mode is read as in development. The error
+// is that of reading the file.
+func CheckFile(path string) ([]*FileError, error) {
+	file, problems := readFile(path)
+	mode := Development
+	if g, ok := file.values["mode"]; ok {
+		mode = Mode(g.texts[0])
+	}
+	found := func(s *setting[Config]) (given, bool) {
+		g, ok := file.values[s.key]
+		return g, ok
+	}
+	var c Config
+	problems = append(problems, c.set(mode, found)...)
+	_, more := readProviders(file.objects["auth.providers"], mode, nil)
+	problems = append(problems, more...)
+	if len(problems) == 0 {
+		problems = file.conflicts(&c)
+	}
+
+	var list []*FileError
+	for _, err := range problems {
+		var inFile *FileError
+		if !errors.As(err, &inFile) {
+			return nil, err
+		}
+		list = append(list, inFile)
+	}
+	return list, nil
+}
+
+// conflicts finds values of the file that do not fit each other or a default.
+func (f *configFile) conflicts(c *Config) []error {
+	var problems []error
+	for _, conflict := range c.conflicts() {
+		for _, key := range conflict.keys {
+			if g, ok := f.values[key]; ok {
+				problems = append(problems, g.problem(conflict))
+				break
+			}
+		}
+	}
+	return problems
 }
 
 // readFile reads the settings of a file by key. It works on the syntax tree, since
@@ -42,10 +102,10 @@ func readFile(path string) (*configFile, []error) {
 	var unreadable yaml.Error
 	if errors.As(err, &unreadable) {
 		// Without its full text, which shows the lines around.
-		return f, []error{fmt.Errorf("%s:%d: %s", f.name, unreadable.GetToken().Position.Line, unreadable.GetMessage())}
+		return f, []error{&FileError{f.name, unreadable.GetToken().Position.Line, errors.New(unreadable.GetMessage())}}
 	}
 	if err != nil {
-		return f, []error{fmt.Errorf("%s: %w", f.name, err)}
+		return f, []error{&FileError{f.name, 1, err}}
 	}
 	for i, document := range tree.Docs {
 		if document.Body == nil {
@@ -65,11 +125,12 @@ func (f *configFile) refuse(n ast.Node, key, format string, args ...any) {
 	if key != "" {
 		text = key + ": " + text
 	}
-	f.problems = append(f.problems, fmt.Errorf("%s: %s", f.place(n), text))
+	f.problems = append(f.problems, &FileError{f.name, n.GetToken().Position.Line, errors.New(text)})
 }
 
-func (f *configFile) place(n ast.Node) string {
-	return fmt.Sprintf("%s:%d", f.name, n.GetToken().Position.Line)
+// at returns a value without texts at the place of a node.
+func (f *configFile) at(n ast.Node) given {
+	return given{place: f.name, line: n.GetToken().Position.Line}
 }
 
 // section reads a mapping whose keys begin with prefix.
@@ -141,7 +202,7 @@ func (f *configFile) given(key string, isList bool, m *ast.MappingValueNode) (gi
 		}
 		elements = list.Values
 	}
-	g := given{place: f.place(m.Key)}
+	g := f.at(m.Key)
 	for _, n := range elements {
 		t, ok := scalar(n)
 		if !ok {
@@ -161,7 +222,7 @@ func (f *configFile) list(s *setting[Config], m *ast.MappingValueNode) {
 		return
 	}
 	for i, n := range list.Values {
-		o := object{place: f.place(n), values: map[string]given{}}
+		o := object{place: f.at(n), values: map[string]given{}}
 		for _, m := range f.membersOf(n, fmt.Sprintf("%s[%d]", s.key, i)) {
 			name := m.Key.GetToken().Value
 			key := fmt.Sprintf("%s[%d].%s", s.key, i, name)

@@ -38,7 +38,7 @@ func readProviders(objects []object, mode Mode, env []string) ([]auth.ProviderOp
 			err = fmt.Errorf("an earlier provider has the name %s (case does not count): choose another", p.Name)
 		}
 		if err != nil {
-			problems = append(problems, fmt.Errorf("%s: auth.providers[%d]: %w", o.place, i, err))
+			problems = append(problems, o.place.problem(fmt.Errorf("auth.providers[%d]: %w", i, err)))
 			continue
 		}
 		providers = append(providers, p)

@@ -54,12 +54,6 @@ func (c *Config) checkStorage() []error {
 	if c.Mode == Production && c.Storage.Type == Disk && !filepath.IsAbs(c.Storage.Directory) {
 		problems = append(problems, fmt.Errorf("storage.directory is %s: in production give an absolute path, such as /var/lib/sternpost/files", c.Storage.Directory))
 	}
-	if c.Uploads.KeyExpiry <= c.Uploads.URLExpiry {
-		problems = append(problems, errors.New("uploads.keyExpiry must be greater than uploads.urlExpiry"))
-	}
-	if c.Uploads.URLExpiry > maxURLExpiry {
-		problems = append(problems, fmt.Errorf("uploads.urlExpiry must be at most %d, which is 7 days", int(maxURLExpiry.Seconds())))
-	}
 	return problems
 }
 

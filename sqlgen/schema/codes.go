@@ -12,7 +12,8 @@ const (
 	NoSchema syntax.Code = "NoSchema"
 
 	// BadConfig: a key of sternpost.yaml that the compiler reads has another shape, or
-	// a name in it breaks its rule.
+	// a name in it breaks its rule. The command check also gives it for unknown keys and
+	// for values that a server refuses.
 	//
 	//	environment:
 	//	  - name: lower_case
