@@ -141,10 +141,11 @@ func (l *Lock) tryRow(ctx context.Context) error {
 	return nil
 }
 
-// isTaken tells whether another migrator has the row, or is making it, by the error.
+// isTaken tells whether another migrator has the row, or is making it, by the error. A table
+// has a type of its name, which two migrators may make at the same time.
 func isTaken(err error) bool {
 	var raised *pgconn.PgError
-	return errors.As(err, &raised) && slices.Contains([]string{"55P03", "23505", "42P07"}, raised.Code)
+	return errors.As(err, &raised) && slices.Contains([]string{"55P03", "23505", "42P07", "42710"}, raised.Code)
 }
 
 // Release lets the next migrator in. If it fails, the connection is broken, and the end
