@@ -75,9 +75,9 @@ type RoleError struct {
 func (e *RoleError) Error() string {
 	text := fmt.Sprintf("role %s does not own database %s", e.Role, e.Database)
 	if e.IsServer {
-		text += ": it is the login of a server, which may only call what is installed"
+		return text + fmt.Sprintf(": it is the login of a server, which may only call what is installed; migrate as its owner, %s", e.Owner)
 	}
-	return text + fmt.Sprintf("; migrate as its owner, %s", e.Owner)
+	return text + fmt.Sprintf("; check the name of the database in DATABASE_URL, or migrate as its owner, %s", e.Owner)
 }
 
 // checkOwner returns an error unless the role of a connection may migrate.
@@ -90,7 +90,12 @@ func checkOwner(ctx context.Context, conn *pgx.Conn) error {
 			pg_get_userbyid(datdba),
 			datname,
 			pg_has_role(current_user, datdba, 'usage'),
-			coalesce((select pg_has_role(current_user, oid, 'member') from pg_roles where rolname = 'sternpost_server'), false)
+			-- An owner is a member of all roles of Sternpost, the login of a server of this one.
+			array(
+				select rolname::text
+				from pg_roles
+				where rolname in ('sternpost_server', 'sternpost_caller') and pg_has_role(current_user, oid, 'member')
+			) = array['sternpost_server']
 		from pg_database
 		where datname = current_database()`).Scan(&e.Role, &e.Owner, &e.Database, &isOwner, &e.IsServer)
 	if err != nil {

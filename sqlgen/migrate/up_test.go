@@ -348,6 +348,11 @@ func TestUpRefuses(t *testing.T) {
 			letServerIn(t, db)
 			return db.ServerURL()
 		}, "login of a server"},
+		{"an owner of another database", func() string {
+			db := at("1")
+			mustExec(t, db.Superuser(t), "alter database "+db.Name()+" owner to current_user; grant connect on database "+db.Name()+" to public")
+			return db.OwnerURL()
+		}, "; check the name of the database in DATABASE_URL, or migrate as its owner"},
 		{"a newer database", func() string {
 			db := at("1")
 			mustExec(t, db.Owner(t), "update public.schema_version set version = 99")
