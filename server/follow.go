@@ -250,7 +250,11 @@ func (s *Server) notReady(err error) {
 
 // advice tells how to fix a database that cannot be served.
 func (s *Server) advice(err error) string {
-	return advice(err, s.db.pool.Config().ConnConfig.User)
+	do := advice(err, s.db.pool.Config().ConnConfig.User)
+	if do == adviceInstall && s.withoutRelease != "" {
+		return s.withoutRelease
+	}
+	return do
 }
 
 // isOutOfReach distinguishes a database that cannot be reached from one that gives an

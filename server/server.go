@@ -52,6 +52,7 @@ type Server struct {
 	answers         *budget.Budget
 	telemetry       *telemetry.Telemetry
 	poll            time.Duration
+	withoutRelease  string // what to do while no release is installed; empty means adviceInstall
 
 	public *listener.Listener
 	admin  net.Listener // nil if there is none
@@ -93,6 +94,10 @@ type Options struct {
 	// means that they cannot.
 	Bench docs.Bench
 
+	// WithoutRelease says what to do while no release is installed; empty means to install
+	// one with sternpost migrate up.
+	WithoutRelease string
+
 	// Listener and AdminListener take the place of the configured addresses.
 	Listener, AdminListener net.Listener
 }
@@ -114,6 +119,8 @@ func New(c config.Config, options Options) (*Server, error) {
 		bodies:  budget.ForBodies(c.BodiesLimit, c.BodyLimit),
 		answers: budget.ForAnswers(c.AnswersLimit, c.PageLimit),
 		poll:    options.Poll,
+
+		withoutRelease: options.WithoutRelease,
 	}
 	if s.log == nil {
 		s.log = telemetry.NewLog(c.Mode, os.Stderr)

@@ -94,12 +94,29 @@ func TestDevAsks(t *testing.T) {
 		t.Errorf("lead is %q, want eins TWO", got)
 	}
 
+	// A wrong value is named, and asked for again: one that is no expression, and one that breaks a constraint.
+	withSlug := strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "    slug Text @unique\n").Replace(askedSchema)
+	replaceFile(t, schema, withSlug)
+	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	types("= lower(title")
+	at = p.Await(t, at, "the value given for existing rows cannot be computed: task.slug = lower(title\r\n"+
+		"the expression does not end: a bracket or a quote is open (model Task, field slug, schema.stern:")
+	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	types("= 'same'")
+	at = p.Await(t, at, "task_slug_key")
+	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	types("= lower(title)")
+	at = p.Await(t, at, "release 4 installed")
+	if got := askOne(t, conn, "select string_agg(slug, ' ' order by id) from app.task"); got != "one two" {
+		t.Errorf("slug is %q, want one two", got)
+	}
+
 	// A model is renamed, likewise.
-	replaceFile(t, schema, strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "", "Task {", "Job {").Replace(askedSchema))
+	replaceFile(t, schema, strings.Replace(withSlug, "Task {", "Job {", 1))
 	at = p.Await(t, at, "[1] treat it as a rename: write model Job { … @renamed(from: Task) }")
 	types("1")
 	at = p.Await(t, at, "renamed table app.task to job")
-	p.Await(t, at, "release 4 installed")
+	p.Await(t, at, "release 5 installed")
 	if got := askOne(t, conn, "select string_agg(lead, ' ' order by id) from app.job"); got != "eins TWO" {
 		t.Errorf("lead is %q, want eins TWO", got)
 	}
@@ -134,6 +151,15 @@ func TestDevAllow(t *testing.T) {
 	at = p.Await(t, at, "release 3 installed")
 	replaceFile(t, schema, without)
 	p.Await(t, at, "sternpost dev --allow drop:task.prio")
+
+	if err := p.End(t, os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, schema, strings.Replace(without, "    slug Text\n", "    slug Text\n    lead Text\n    prio Number @default(1)\n", 1))
+	dev.args = []string{"dev", "--port", program.FreePort(t), "--backfill", "task.lead = titel", dir}
+	p = dev.start(t)
+	at = p.Await(t, 0, "cannot be computed: task.lead = titel\ncolumn \"titel\" does not exist (model Task, field lead, schema.stern:")
+	p.Await(t, at, "sternpost dev --backfill 'task.lead = …'")
 
 	dev.args = []string{"dev", "--backfill", "task.slug", dir}
 	dev.expect(t, exitUsage, "write it as TABLE.COLUMN = EXPRESSION")

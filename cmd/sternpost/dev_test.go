@@ -291,6 +291,7 @@ func TestDevBeginsBroken(t *testing.T) {
 	port := program.FreePort(t)
 	p := command{args: []string{"dev", "--port", port, dir}}.start(t)
 	at := p.Await(t, 0, "schema.stern:3:10: ")
+	p.Await(t, at, `do="correct the errors that sternpost dev shows, and save the file; this server waits for the release"`)
 	at = p.Await(t, at, "nothing is installed yet: dev waits for a change in "+dir)
 	awaitAnswer(t, "GET", "http://127.0.0.1:"+port+"/readyz", "", `"reason":"schema"`)
 	replaceFile(t, filepath.Join(dir, "schema.stern"), noteSchema)

@@ -42,9 +42,9 @@ func (p *planner) addColumns(pr *pair) {
 			p.addNumbered(pr, n, reason)
 			continue
 		}
-		value, given := p.backfill(pr.new.Name, n.Name)
+		given := p.backfill(pr.new.Name, n.Name)
 		needed := n.NotNull && n.Default == ""
-		if !given && needed {
+		if given == nil && needed {
 			if rows := p.rows(pr.old.Name, ""); rows != 0 {
 				p.refuse(&Refusal{
 					Object: "column app." + pr.new.Name + "." + n.Name, Change: "would be required, and the rows that are there have no value for it",
@@ -57,12 +57,12 @@ func (p *planner) addColumns(pr *pair) {
 		if isVolatile(n.Default) {
 			hazards = []Hazard{Rewrites, LocksReads, LocksWrites, Long}
 		}
-		p.step(AddColumn{pr.new, n, given && n.NotNull}, pr.new, reason, AccessExclusive, hazards...)
+		p.step(AddColumn{pr.new, n, given != nil && n.NotNull}, pr.new, reason, AccessExclusive, hazards...)
 		if n.Comment != "" {
 			p.step(CommentColumn{pr.new, n}, pr.new, reason, ShareUpdateExclusive)
 		}
-		if given {
-			p.step(UpdateRows{pr.new, n, value, ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
+		if given != nil {
+			p.step(UpdateRows{pr.new, n, given.Expression(), ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = given
 			if n.NotNull {
 				p.require(pr, n, reason, MayFail)
 			}
@@ -186,12 +186,12 @@ func (p *planner) alterColumn(pr *pair, o, n *pg.Column) {
 // fill makes a column required whose rows may lack it.
 func (p *planner) fill(pr *pair, o, n *pg.Column, reason string) {
 	missing := pg.Ident(o.Name) + " is null"
-	switch value, ok := p.backfill(pr.new.Name, n.Name); {
-	case ok && (o.Type != n.Type || o.Opaque != n.Opaque): // the change of type has written it
+	switch given := p.backfill(pr.new.Name, n.Name); {
+	case given != nil && (o.Type != n.Type || o.Opaque != n.Opaque): // the change of type has written it
 		p.require(pr, n, reason, MayFail)
 		return
-	case ok:
-		p.step(UpdateRows{pr.new, n, value, pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
+	case given != nil:
+		p.step(UpdateRows{pr.new, n, given.Expression(), pg.Ident(n.Name) + " is null"}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = given
 		p.require(pr, n, reason, MayFail)
 		return
 	}
@@ -228,8 +228,8 @@ func (p *planner) alterType(pr *pair, o, n *pg.Column, reason string) bool {
 	if len(o.Values) > 0 {
 		p.renameValues(pr, o, n)
 	}
-	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
-		alter(value, MayFail).Given = true
+	if given := p.backfill(pr.new.Name, n.Name); given != nil {
+		alter(given.Expression(), MayFail).Given = given
 		return true
 	}
 	if c.Keeps == Exactly {
@@ -378,9 +378,10 @@ func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray
 			r.Renames = append(r.Renames, Rename{Declaration: added, From: v, Table: pr.new.Name})
 		}
 	}
-	instead, given := p.backfill(pr.new.Name, n.Name)
+	given, instead := p.backfill(pr.new.Name, n.Name), ""
 	switch {
-	case given:
+	case given != nil:
+		instead = given.Expression()
 	case isArray:
 		instead = "array_remove(" + pg.Ident(n.Name) + ", " + pg.Quote(v) + ")"
 	case !n.NotNull:
@@ -391,7 +392,7 @@ func (p *planner) dropValue(pr *pair, o, n *pg.Column, v, reason string, isArray
 	if instead == "" {
 		r.Allow = "" // the rows need some value
 	}
-	if instead == "" || !given && !p.allows(r.Allow) {
+	if instead == "" || given == nil && !p.allows(r.Allow) {
 		p.refuse(r)
 		return
 	}
@@ -412,8 +413,8 @@ func (p *planner) narrow(pr *pair, o, n *pg.Column, reason string, isArray bool)
 		return column + " not in (" + strings.Join(values, ", ") + ")"
 	}
 	name := pr.new.Name + "." + n.Name
-	if value, ok := p.backfill(pr.new.Name, n.Name); ok {
-		p.step(UpdateRows{pr.new, n, value, unfit(pg.Ident(n.Name))}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long).Given = true
+	if given := p.backfill(pr.new.Name, n.Name); given != nil {
+		p.step(UpdateRows{pr.new, n, given.Expression(), unfit(pg.Ident(n.Name))}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long).Given = given
 		return
 	}
 	r := &Refusal{

@@ -37,13 +37,13 @@ func (p *Plan) IsEmpty() bool { return len(p.Steps) == 0 && len(p.Refused) == 0 
 // Step is one change, with its reason and its risks.
 type Step struct {
 	Change  Change
-	Table   string   // in schema app, by its name when the step runs; empty if it is about none
-	Reason  string   // the part of the schema that asks for it: model Post, field subtitle, blog.stern:12:5
-	Hazards []Hazard // none if it is quick and safe
-	Lock    Lock     // the strongest that it takes on the table; empty means none
-	Rows    int64    // how many rows or values it concerns; Unknown if not counted
-	Given   bool     // whether it computes a value that was given as a backfill
-	Later   bool     // whether it follows the transaction of the others, in one of its own
+	Table   string    // in schema app, by its name when the step runs; empty if it is about none
+	Reason  string    // the part of the schema that asks for it: model Post, field subtitle, blog.stern:12:5
+	Hazards []Hazard  // none if it is quick and safe
+	Lock    Lock      // the strongest that it takes on the table; empty means none
+	Rows    int64     // how many rows or values it concerns; Unknown if not counted
+	Given   *Backfill // whose value it computes; nil means none
+	Later   bool      // whether it follows the transaction of the others, in one of its own
 }
 
 // Unknown is the number of rows that were not counted.
@@ -147,6 +147,9 @@ func ParseBackfill(text string) (Backfill, error) {
 // String writes a backfill as ParseBackfill reads it.
 func (b Backfill) String() string { return b.name() + " = " + b.Value }
 
+// Expression is the value in brackets, which make it one expression, or an error.
+func (b *Backfill) Expression() string { return "(" + b.Value + ")" }
+
 // name is the display name of a backfill: post.slug.
 func (b Backfill) name() string { return b.Table + "." + b.Column }
 
@@ -164,14 +167,15 @@ func (p *permissions) allows(name string) bool {
 	return true
 }
 
-func (p *permissions) backfill(table, column string) (value string, ok bool) {
-	for _, b := range p.options.Backfills {
-		if b.Table == table && b.Column == column {
+// backfill returns what was given for a column, or nil.
+func (p *permissions) backfill(table, column string) *Backfill {
+	for i := range p.options.Backfills {
+		if b := &p.options.Backfills[i]; b.Table == table && b.Column == column {
 			p.used[b.name()] = true
-			return "(" + b.Value + ")", true // the brackets make it one expression, or an error
+			return b
 		}
 	}
-	return "", false
+	return nil
 }
 
 // unused lists those that no change needed, as they were given.

@@ -15,8 +15,8 @@ func (p *planner) addNumbered(pr *pair, n *pg.Column, reason string) {
 	}
 	p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
 	p.step(AlterDefault{pr.new, n}, pr.new, reason, AccessExclusive)
-	if value, given := p.backfill(pr.new.Name, n.Name); given {
-		p.step(UpdateRows{pr.new, n, value, ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = true
+	if given := p.backfill(pr.new.Name, n.Name); given != nil {
+		p.step(UpdateRows{pr.new, n, given.Expression(), ""}, pr.new, reason+": backfill", RowExclusive, MayFail, Long).Given = given
 		p.advance(pr, n, reason)
 	}
 	if rows != 0 {
@@ -29,7 +29,7 @@ func (p *planner) addNumbered(pr *pair, n *pg.Column, reason string) {
 // stay only if the user allows it.
 func (p *planner) becomeNumbered(pr *pair, o, n *pg.Column, reason string) {
 	p.step(CreateSequence{pr.new, n}, pr.new, reason, ShareRowExclusive)
-	if _, given := p.backfill(pr.new.Name, n.Name); given {
+	if p.backfill(pr.new.Name, n.Name) != nil {
 		return
 	}
 	text := "(" + ConversionOf(o, n).using(pg.Ident(o.Name)) + ")"
@@ -58,9 +58,9 @@ func (p *planner) number(pr *pair, o, n *pg.Column, reason string) {
 		}
 		return
 	}
-	if value, given := p.backfill(pr.new.Name, n.Name); given && o.Type == n.Type && o.Opaque == n.Opaque {
+	if given := p.backfill(pr.new.Name, n.Name); given != nil && o.Type == n.Type && o.Opaque == n.Opaque {
 		where := pg.Ident(n.Name) + " is null or not (" + n.Sequence.Gives(pg.Ident(n.Name)) + ")"
-		p.step(UpdateRows{pr.new, n, value, where}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long).Given = true
+		p.step(UpdateRows{pr.new, n, given.Expression(), where}, pr.new, reason+": backfill", RowExclusive, LosesData, MayFail, Long).Given = given
 	}
 	p.advance(pr, n, reason)
 	if o.NotNull {
@@ -107,6 +107,6 @@ func (pr *pair) isNewlyNumbered(n *pg.Column) bool {
 
 // isNumbered tells whether a new column holds only numbers of its own sequence.
 func (p *planner) isNumbered(pr *pair, column string) bool {
-	_, given := p.backfill(pr.new.Name, column)
+	given := p.backfill(pr.new.Name, column) != nil
 	return pr.was(column) == nil && pr.new.Column(column).Sequence != nil && !given
 }

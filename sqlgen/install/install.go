@@ -13,8 +13,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -34,14 +34,19 @@ func Script(r *emit.Release) string {
 
 // BackfillError is returned when the value given for rows cannot be computed. Nothing was changed.
 type BackfillError struct {
-	Reason    string // the part of the schema that asks for it
-	Statement string // the statement that computes it
-	Cause     *pgconn.PgError
+	Backfill diff.Backfill
+	Reason   string // the part of the schema that asks for it
+	IsOpen   bool   // whether a bracket or a quote of the expression is not closed
+	Cause    *pgconn.PgError
 }
 
-// Error adds Postgres' error about the value.
+// Error names the expression and adds Postgres' error about it.
 func (e *BackfillError) Error() string {
-	return "the value given for rows cannot be computed (" + e.Reason + "): " + e.Cause.Message + "\nin the statement:\n" + e.Statement
+	why := e.Cause.Message
+	if e.IsOpen {
+		why = "the expression does not end: a bracket or a quote is open"
+	}
+	return fmt.Sprintf("the value given for existing rows cannot be computed: %s\n%s (%s)", e.Backfill, why, e.Reason)
 }
 
 // Unwrap returns Postgres' error.
@@ -276,8 +281,10 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Stateme
 		return nil
 	}
 	var refused *pgconn.PgError
-	if at := failedValue(statements, done, err); at >= 0 && errors.As(err, &refused) {
-		return &BackfillError{Reason: statements[at].Step.Reason, Statement: texts[at], Cause: refused}
+	if errors.As(err, &refused) {
+		if at, isOpen := failedValue(statements, done, refused); at >= 0 {
+			return &BackfillError{Backfill: *statements[at].Step.Given, Reason: statements[at].Step.Reason, IsOpen: isOpen, Cause: refused}
+		}
 	}
 	if errors.As(err, &refused) {
 		switch refused.Code {
@@ -297,17 +304,35 @@ func runOurs(ctx context.Context, conn *pgconn.PgConn, statements []emit.Stateme
 }
 
 // failedValue returns the statement that failed if it computes a given value, and else -1. A syntax error fails before
-// the first statement runs, and generated statements have none.
-func failedValue(statements []emit.Statement, done int, err error) int {
-	isGiven := func(s emit.Statement) bool { return s.Step != nil && s.Step.Given }
-	var refused *pgconn.PgError
-	if errors.As(err, &refused) && refused.Code == "42601" {
-		return slices.IndexFunc(statements, isGiven)
+// the first statement runs, and generated statements have none: it is in the last given value that begins before its
+// place. A bracket is open there if the place is behind the value, and a quote if the message quotes what is behind it.
+func failedValue(statements []emit.Statement, done int, refused *pgconn.PgError) (at int, isOpen bool) {
+	given := func(i int) *diff.Backfill {
+		if i >= len(statements) || statements[i].Step == nil {
+			return nil
+		}
+		return statements[i].Step.Given
 	}
-	if done < len(statements) && isGiven(statements[done]) {
-		return done
+	if refused.Code != "42601" {
+		if given(done) == nil {
+			return -1, false
+		}
+		return done, false
 	}
-	return -1
+	at = -1
+	begin, place := 0, int(refused.Position)
+	for i, s := range statements {
+		if b := given(i); b != nil {
+			before, after, isHere := strings.Cut(s.Text, b.Expression())
+			from := begin + utf8.RuneCountInString(before)
+			if at < 0 || isHere && from < place {
+				isBehind := place > from+utf8.RuneCountInString(b.Expression())
+				at, isOpen = i, isHere && (isBehind || strings.Contains(refused.Message, ")"+after))
+			}
+		}
+		begin += utf8.RuneCountInString(s.Text) + len("\n")
+	}
+	return at, isOpen
 }
 
 // namingRule adds to a RowsError the rule that rows break, if the manifest has one for the constraint.

@@ -202,6 +202,9 @@ func (l *loop) answer(ctx context.Context, line string) *turnOutcome {
 	return outcome
 }
 
+// hasAnswers tells whether something may be lost or gets a value this time.
+func (l *loop) hasAnswers() bool { return len(l.options.Allow)+len(l.options.Backfills) > 0 }
+
 // forget drops an allowance once it has been used, so that the next such change is
 // asked about again.
 func (l *loop) forget(plan *diff.Plan) {

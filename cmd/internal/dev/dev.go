@@ -80,7 +80,10 @@ func Run(ctx context.Context, o Options) error {
 	}
 
 	admin := l.adminListener(&settings)
-	serving, err := server.New(settings, server.Options{Role: "sternpost_server", AdminListener: admin, Bench: l.bench})
+	serving, err := server.New(settings, server.Options{
+		Role: "sternpost_server", AdminListener: admin, Bench: l.bench,
+		WithoutRelease: "correct the errors that sternpost dev shows, and save the file; this server waits for the release",
+	})
 	if err != nil {
 		return err
 	}
@@ -287,6 +290,13 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 	outcome, err := l.install(ctx, compiled.Release())
 	var refused *install.RefusedError
 	var misfit *install.RowsError
+	var value *install.BackfillError
+	if l.lines != nil && l.hasAnswers() && (errors.As(err, &value) || errors.As(err, &misfit)) {
+		l.say("%v", err)
+		l.options.Allow, l.options.Backfills = nil, nil
+		value, misfit = nil, nil
+		outcome, err = l.install(ctx, compiled.Release()) // it is refused, and asks again
+	}
 	var code *install.CodeError
 	var drift *install.DriftError
 	switch {
@@ -302,6 +312,11 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 	case errors.As(err, &drift):
 		l.say("the new schema cannot be installed, because the database was changed by hand: %v\n"+
 			"%s. Undo the change in the database%s", drift.Cause, unchanged, l.startOver())
+		l.behind = true
+		return nil
+	case errors.As(err, &value):
+		l.say("%v\nnothing was changed, and what was served before is still served. Stop and run this with another value:\n  %s",
+			err, l.command([]*diff.Refusal{{Backfill: value.Backfill.Table + "." + value.Backfill.Column}}))
 		l.behind = true
 		return nil
 	case errors.Is(err, pg.ErrDescriptionFormat):
