@@ -97,14 +97,14 @@ func TestDevAsks(t *testing.T) {
 	// A wrong value is named, and asked for again: one that is no expression, and one that breaks a constraint.
 	withSlug := strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "    slug Text @unique\n").Replace(askedSchema)
 	replaceFile(t, schema, withSlug)
-	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	at = p.Await(t, at, "[= EXPRESSION] give the rows the value of an SQL expression")
 	types("= lower(title")
 	at = p.Await(t, at, "the value given for existing rows cannot be computed: task.slug = lower(title\r\n"+
 		"the expression does not end: a bracket or a quote is open (model Task, field slug, schema.stern:")
-	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	at = p.Await(t, at, "[= EXPRESSION] give the rows the value of an SQL expression")
 	types("= 'same'")
 	at = p.Await(t, at, "task_slug_key")
-	at = p.Await(t, at, "[= EXPRESSION] give rows the value of an SQL expression")
+	at = p.Await(t, at, "[= EXPRESSION] give the rows the value of an SQL expression")
 	types("= lower(title)")
 	at = p.Await(t, at, "release 4 installed")
 	if got := askOne(t, conn, "select string_agg(slug, ' ' order by id) from app.task"); got != "one two" {

@@ -315,8 +315,8 @@ func (l *loop) build(ctx context.Context) *turnOutcome {
 		l.behind = true
 		return nil
 	case errors.As(err, &value):
-		l.say("%v\nnothing was changed, and what was served before is still served. Stop and run this with another value:\n  %s",
-			err, l.command([]*diff.Refusal{{Backfill: value.Backfill.Table + "." + value.Backfill.Column}}))
+		l.say("%v\n%s. Stop, and run this with another value:\n  %s",
+			err, unchanged, l.command([]*diff.Refusal{{Backfill: value.Backfill.Table + "." + value.Backfill.Column}}))
 		l.behind = true
 		return nil
 	case errors.Is(err, pg.ErrDescriptionFormat):
