@@ -50,3 +50,24 @@ func TestInstallReleaseUnheard(t *testing.T) {
 		t.Errorf("the first release has number %d, want 1", got)
 	}
 }
+
+// Only the strengths of locks that functions need are accepted: the text becomes a part of a statement.
+func TestLockRows(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, pgtest.Options{})
+	first, second := db.Owner(t), db.Owner(t)
+	exec(t, first, "create table app.ware (id text primary key); insert into app.ware (id) values ('a'), ('b'), ('c')")
+	exec(t, first, "begin; select platform.lock_rows('ware', 'update', '{b,a,a,none}')")
+	exec(t, second, "set lock_timeout = '20ms'")
+	for id, isLocked := range map[string]bool{"a": true, "b": true, "c": false} {
+		_, err := second.Exec(t.Context(), "select platform.lock_rows('ware', 'share', array[$1])", id)
+		if isLocked && refused(t, err).Code != "55P03" || !isLocked && err != nil {
+			t.Errorf("row %s: got %v", id, err)
+		}
+	}
+	exec(t, first, "commit")
+	_, err := second.Exec(t.Context(), "select platform.lock_rows('ware', 'update; drop table app.ware', '{a}')")
+	if refused(t, err).Code != "22023" {
+		t.Errorf("another strength: got %v", err)
+	}
+}

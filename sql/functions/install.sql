@@ -76,7 +76,7 @@
 
 {{ template "take_turn.sql" . }}
 {{ template "share_turn.sql" . }}
-{{ template "share_row.sql" . }}
+{{ template "lock_rows.sql" . }}
 {{ template "tg_take_turn.sql" . }}
 
 {{ template "answer_find.sql" . }}

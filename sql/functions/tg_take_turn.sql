@@ -1,9 +1,9 @@
--- Lets a statement wait for its turn before it locks any row, for triggers of tables whose rows computed fields depend
+-- Lets a statement wait for its turns before it locks any row, for triggers of tables whose rows computed fields depend
 -- on. A statement that moves a key holds its own row when it comes to the row to which the key now leads. All others
--- lock these two in the other order: they share the turn, and one that moves the key has it alone. The arguments are
--- the turn's name, and alone or shared.
+-- lock these two in the other order: they share the turn, and one that moves the key has it alone. The arguments are,
+-- for each turn, its name, and alone or shared.
 --
--- The turn ends with the transaction. So the triggers take it only for a statement that is a transaction by itself.
+-- The turns end with the transaction. So the triggers take them only for a statement with which a transaction begins.
 create or replace function platform.tg_take_turn() returns trigger
 language plpgsql
 volatile
@@ -11,14 +11,16 @@ security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
-  if tg_argv[1] = 'alone' then
-    perform platform.take_turn('link', tg_argv[0]);
-  else
-    perform platform.share_turn('link', tg_argv[0]);
-  end if;
+  for i in 0 .. tg_nargs - 1 by 2 loop
+    if tg_argv[i + 1] = 'alone' then
+      perform platform.take_turn('link', tg_argv[i]);
+    else
+      perform platform.share_turn('link', tg_argv[i]);
+    end if;
+  end loop;
 
   return null;
 end;
 $$;
 
-comment on function platform.tg_take_turn() is 'Lets a statement wait for its turn before it locks any row.';
+comment on function platform.tg_take_turn() is 'Lets a statement wait for its turns before it locks any row.';

@@ -28,8 +28,11 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 		}
 	}
 	declared, set := "", ""
+	if keeps || len(k.Locks) > 0 {
+		declared, set = columnsFirst+"declare\n", alwaysByIndex
+	}
 	if keeps {
-		declared, set = columnsFirst+"declare\n  __ids text[];\n", alwaysByIndex
+		declared += "  __ids text[];\n"
 	}
 	if movesBeside {
 		declared += "  __moved text[];\n"
@@ -52,7 +55,11 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 			"  if not exists (select from " + rows + ") then\n    return null;\n  end if;"}, steps...)
 	}
 	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
-	return comment("keeps "+strings.Join(k.Columns, ", ")) + "\n" +
+	does := "keeps " + strings.Join(k.Columns, ", ")
+	if len(k.Columns) == 0 {
+		does = "locks the rows that inserts beside those will change"
+	}
+	return comment(does) + "\n" +
 		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
 		"set search_path = pg_catalog, pg_temp\n" + set + "as " + pg.DollarQuote("", "\n"+body) + ";"
 }
@@ -131,12 +138,9 @@ func locks(t *pg.Table, k *pg.Keeper) string {
 		}
 		found := strings.Join(ways, "\nunion\n")
 		if !lock.IsHeld {
-			name, strength := pg.Ident(lock.Table), "for no key update"
-			if lock.Shares {
-				strength = "for share"
-			}
+			name := pg.Ident(lock.Table)
 			found = "select " + name + ".id\nfrom " + pg.Qualified(t.Schema, lock.Table) + "\nwhere " + name + ".id = any (array(\n" +
-				indented(found, 2) + "\n))\norder by " + name + ".id\n" + strength
+				indented(found, 2) + "\n))\norder by " + name + ".id\nfor " + lock.Strength
 		}
 		parts = append(parts, variable+" := array(\n"+indented(found, 2)+"\n);")
 		held[lock.Table] = variable

@@ -113,6 +113,69 @@ var circles = map[string]circle{
 		},
 		want: "select array_agg(late order by id) = '{20,0}' from app.line",
 	},
+	"a create whose rows lead two ways": {
+		schema: sells,
+		rows: "insert into app.customer (id) values ('c'); insert into app.product (id, price) values ('p', 1); " +
+			"insert into app.invoice (id, customer_id) values ('i', 'c'); insert into app.line (id, invoice_id, product_id, pieces) values ('l', 'i', 'p', 1)",
+		held: "select from app.line where id = 'l' for no key update",
+		statements: []string{
+			"update app.product set price = 10 where id = 'p'",
+			`select api.create_invoice('{"customer": {"id": "c"}, "lines": [{"product": {"id": "p"}, "pieces": 3}]}', '{}')`,
+		},
+		want: "select balance = 40 and invoice_count = 2 from app.customer",
+	},
+	"a create that leads two ways only by its children": {
+		schema: travels,
+		rows:   travelled,
+		held:   "select from app.person where id = 'p2' for no key update",
+		statements: []string{
+			"update app.person set bonus = 5 where id in ('p', 'p2')",
+			`select api.create_trip('{"stops": [{"town": {"id": "t"}}], "riders": [{"person": {"id": "p"}}]}', '{}')`,
+		},
+		want: "select stop_count = 1 and trip_count = 1 and bonus = 10 from app.land",
+	},
+	"a create that leads two ways only by its children, the other way round": {
+		schema: travels,
+		rows:   travelled,
+		held:   "select from app.town where id = 't2' for no key update",
+		statements: []string{
+			"update app.town set bonus = 5 where id in ('t', 't2')",
+			`select api.create_trip('{"stops": [{"town": {"id": "t"}}], "riders": [{"person": {"id": "p"}}]}', '{}')`,
+		},
+		want: "select stop_count = 1 and trip_count = 1 and bonus = 10 from app.land",
+	},
+	"a delete action that cascades to a changed row": {
+		schema: sells,
+		rows: "insert into app.customer (id) values ('c'); insert into app.product (id, price) values ('p', 1); " +
+			"insert into app.invoice (id, customer_id) values ('i', 'c'); " +
+			"insert into app.line (id, invoice_id, product_id, pieces) values ('l0', 'i', 'p', 1), ('l1', 'i', 'p', 1)",
+		held: "select from app.line where id = 'l0' for no key update",
+		statements: []string{
+			"select api.delete_invoice('i', null)",
+			"update app.line set pieces = 2 where id = 'l1'",
+		},
+		want: "select balance = 0 and invoice_count = 0 from app.customer",
+	},
+	"an action whose @set moves a key to a row that its own row names": {
+		schema: follows,
+		rows:   followed,
+		held:   "select from app.ware where id = 'w2' for update",
+		statements: []string{
+			"update app.ware set price = price + 10 where id in ('w1', 'w2')",
+			"select api.follow('s', null)",
+		},
+		want: "select price = 12 from app.sale",
+	},
+	"an action whose @set moves a key to a row that an input names": {
+		schema: follows,
+		rows:   followed,
+		held:   "select from app.ware where id = 'w2' for update",
+		statements: []string{
+			"update app.ware set price = price + 10 where id in ('w1', 'w2')",
+			"select api.choose('s', 'w2', null)",
+		},
+		want: "select price = 12 from app.sale",
+	},
 	"values that go two ways, and meet behind a row that was changed": {
 		schema: "model Item { fields { box Box rack Rack weight Number } }\n" +
 			"model Box { fields { hall Hall items Item[] weight Number @computed(SUM(box.items.weight)) } }\n" +
@@ -130,6 +193,37 @@ var circles = map[string]circle{
 		want: "select weight = 202 from app.site",
 	},
 }
+
+// sells is a schema with a create that writes rows of several tables.
+const sells = "model Customer { fields { invoices Invoice[] invoiceCount Number @computed(COUNT(customer.invoices)) " +
+	"balance Number @computed(SUM(customer.invoices.net)) } }\n" +
+	"model Invoice { fields { customer Customer lines Line[] net Number @computed(SUM(invoice.lines.total)) } " +
+	"actions { create createInvoice() with (customer.id, lines.product.id, lines.pieces) delete deleteInvoice(id) } " +
+	"@permission(expression: true, actions: [create, delete]) }\n" +
+	"model Line { fields { invoice Invoice product Product pieces Number total Number @computed(line.pieces * line.product.price) } }\n" +
+	"model Product { fields { price Number lines Line[] } }\n"
+
+// travels is a schema with a create whose own row leads nowhere.
+const travels = "model Trip { fields { stops Stop[] riders Rider[] } actions { create createTrip() with (stops.town.id, riders.person.id) } " +
+	"@permission(expression: true, actions: [create]) }\n" +
+	"model Stop { fields { trip Trip town Town } }\n" +
+	"model Rider { fields { trip Trip person Person } }\n" +
+	"model Town { fields { land Land stops Stop[] stopCount Number @computed(COUNT(town.stops)) bonus Number @default(0) } }\n" +
+	"model Person { fields { land Land riders Rider[] tripCount Number @computed(COUNT(person.riders)) bonus Number @default(0) } }\n" +
+	"model Land { fields { towns Town[] people Person[] stopCount Number @computed(SUM(land.towns.stopCount)) " +
+	"tripCount Number @computed(SUM(land.people.tripCount)) bonus Number @computed(SUM(land.towns.bonus) + SUM(land.people.bonus)) } }\n"
+
+const travelled = "insert into app.land (id) values ('x'); insert into app.town (id, land_id) values ('t', 'x'), ('t2', 'x'); " +
+	"insert into app.person (id, land_id) values ('p', 'x'), ('p2', 'x')"
+
+// follows is a schema with actions whose @set moves a key.
+const follows = "model Sale { fields { ware Ware @relation(sales) next Ware? price Number @computed(sale.ware.price) } " +
+	"actions { update follow(id) { @set(sale.ware = sale.next) } update choose(id, to: ID) { @set(sale.ware.id = to) } } " +
+	"@permission(expression: true, actions: [update]) }\n" +
+	"model Ware { fields { price Number sales Sale[] } }\n"
+
+const followed = "insert into app.ware (id, price) values ('w1', 1), ('w2', 2); " +
+	"insert into app.sale (id, ware_id, next_id) values ('s', 'w1', 'w2')"
 
 // moves is a schema with an action that may move a key along which a computed field leads.
 const moves = "model Sale { fields { ware Ware note Text price Number @computed(sale.ware.price) } " +
@@ -196,7 +290,8 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// begin runs a statement on a connection of its own, and returns the connection's process.
+// begin runs a statement on a connection of its own, as a driver does that binds parameters, and returns the
+// connection's process.
 func begin(t *testing.T, db *pgtest.DB, statement string) (ended chan error, pid uint32) {
 	t.Helper()
 	conn := db.Superuser(t)
@@ -205,8 +300,7 @@ func begin(t *testing.T, db *pgtest.DB, statement string) (ended chan error, pid
 	}
 	ended = make(chan error, 1)
 	go func() {
-		_, err := conn.Exec(t.Context(), statement)
-		ended <- err
+		ended <- conn.PgConn().ExecParams(t.Context(), statement, nil, nil, nil, nil).Read().Err
 	}()
 	return ended, conn.PgConn().PID()
 }

@@ -88,7 +88,7 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 			l.takeTurns(t, m, k)
 			l.orderLocks(k, m)
 		}
-		if len(k.Steps) == 0 {
+		if len(k.Steps) == 0 && len(k.Locks) == 0 {
 			continue
 		}
 		t.Keepers = append(t.Keepers, k)

@@ -20,40 +20,127 @@ import (
 // stays true. A row that is linked to a locked row is locked too, and no other row can be linked to that one: it would
 // have to lock it. The keeper may lock rows that no step writes, since their values turn out to be the same.
 //
+// A create with nested rows is one statement that inserts rows into several tables. The keeper of its first table runs
+// before the others, and locks all rows for them too.
+//
 // Where dependencies run in a circle there is no such order, and Postgres may end one of two statements.
 
 // orderLocks gives a keeper the locks that it needs before its first step.
 func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
 	w := l.walk(k, m)
-	if w.isCircular || w.goesBack() || !w.meets && !w.repeats && w.isOrdered(w.held) {
+	if w.isCircular || w.goesBack() || w.keepers < 2 && !w.meets && !w.repeats && w.isOrdered(w.held) {
 		return
 	}
-	k.IfSeveral = !w.meets && w.isOrdered(distinct(w.held))
+	k.IfSeveral = w.keepers < 2 && !w.meets && w.isOrdered(distinct(w.held))
 	slices.SortStableFunc(w.locks, func(a, b *pg.Lock) int { return cmp.Compare(w.rankOf(a), w.rankOf(b)) })
 	k.Locks = w.locks
 }
 
 // walk follows the steps of a keeper.
 func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
-	w := &lockWalk{lowering: l, own: m, event: k.Event, within: []*schema.Model{m}, seen: map[*pg.Keep]*visit{}}
-	w.steps(m, "", true, k.Steps)
+	w := l.newWalk(m, k.Event == "insert")
+	w.steps(m, "", changedRows, k.Steps)
+	if k.Event == "insert" {
+		w.beside(l.createdOf(m), "", changedRows)
+	}
 	return w
+}
+
+func (l *lowering) newWalk(m *schema.Model, isNew bool) *lockWalk {
+	return &lockWalk{
+		lowering: l, own: m, within: []*schema.Model{m}, seen: map[*pg.Keep]*visit{},
+		isNew: map[string]bool{"": isNew}, parents: map[string]parent{},
+	}
+}
+
+// rowOrigin is how a walk has come to some rows.
+type rowOrigin int
+
+const (
+	followedRows rowOrigin = iota // a keeper writes them
+	changedRows                   // the statement writes them, and they are those of the keeper
+	besideRows                    // a create inserts them beside those
+)
+
+// createdOf returns the levels of all creates that insert a row of a model.
+func (l *lowering) createdOf(m *schema.Model) []*level {
+	var roots []*level
+	for _, a := range l.schema.Actions {
+		if a.Kind == schema.Create && !a.Custom && a.Model == m {
+			roots = append(roots, levels(a))
+		}
+	}
+	return roots
+}
+
+// beside follows the steps of the keepers for rows that creates insert beside others, relation by relation. They run
+// after the keeper of the first row, in an order that is not ours.
+func (w *lockWalk) beside(parents []*level, way string, o rowOrigin) {
+	var children []*level
+	for _, p := range parents {
+		children = append(children, p.children...)
+	}
+	for i, c := range children {
+		isSame := func(other *level) bool { return other.field == c.field }
+		if slices.ContainsFunc(children[:i], isSame) || !slices.ContainsFunc(children, func(other *level) bool { return isSame(other) && w.locksBeside(other) }) {
+			continue
+		}
+		if slices.Contains(w.within, c.model) {
+			w.isCircular = true
+			return
+		}
+		to := &pg.Way{From: c.parent.model.Table, Key: "id", Match: "id", IsChanged: o == changedRows}
+		if back := c.back(); back != nil {
+			to.Match = back.Column
+		} else {
+			to.Key = c.field.FK.Column
+		}
+		w.find(c.model, true, to)
+		next := fmt.Sprintf("%s.%s %d", way, c.field.Name, i)
+		w.isNew[next] = true
+		if back := c.back(); back != nil {
+			w.parents[next] = parent{c.parent.model, back.Column, way}
+		}
+		before := len(w.held)
+		w.within = append(w.within, c.model)
+		w.steps(c.model, next, besideRows, w.insertSteps(c.model))
+		w.within = w.within[:len(w.within)-1]
+		if len(w.held) > before {
+			w.keepers++
+		}
+		w.beside(slices.DeleteFunc(slices.Clone(children), func(other *level) bool { return !isSame(other) }), next, besideRows)
+	}
+}
+
+// locksBeside tells whether keepers lock rows for those of a level, or for those below it.
+func (w *lockWalk) locksBeside(c *level) bool {
+	return len(w.insertSteps(c.model)) > 0 || slices.ContainsFunc(c.children, w.locksBeside)
 }
 
 // lockWalk follows the steps of a keeper, and those of the keepers that they call, in the order in which they lock
 // rows.
 type lockWalk struct {
 	*lowering
-	own        *schema.Model // the keeper's
-	event      string
-	held       []held
-	written    []*pg.Keep // the steps that write rows which existed before
-	locks      []*pg.Lock
-	within     []*schema.Model // the models on the way
-	seen       map[*pg.Keep]*visit
-	repeats    bool // whether a way leads to the same rows again
-	meets      bool // whether two ways lead to the rows of one table, beside what held tells
-	isCircular bool
+	own           *schema.Model // the keeper's
+	held          []held
+	written       []*pg.Keep // the steps that write rows which existed before
+	locks         []*pg.Lock
+	within        []*schema.Model // the models on the way
+	seen          map[*pg.Keep]*visit
+	repeats       bool // whether a way leads to the same rows again
+	meets         bool // whether two ways lead to the rows of one table, beside what held tells
+	isCircular    bool
+	isNew         map[string]bool   // the ways that lead to rows which the statement inserts
+	parents       map[string]parent // where ways come from whose rows point back: to a new row, or one that is deleted
+	keepers       int               // how many keepers lock rows for rows beside the keeper's
+	keepsCascaded bool              // whether keepers concern rows that a delete cascades to
+}
+
+// parent is the row to which others point that a create inserts beside it, or that a delete cascades to.
+type parent struct {
+	model  *schema.Model
+	column string // the key of those others
+	way    string
 }
 
 // visit is what a step of a keeper that others call has locked, with all that it calls. The number of ways through the
@@ -72,9 +159,8 @@ type held struct {
 	isMany   bool // whether one row leads to several
 }
 
-// steps follows the steps for rows of a model, which a way has led to. They are changed by the statement, or by
-// keepers.
-func (w *lockWalk) steps(m *schema.Model, way string, isChanged bool, steps []pg.KeeperStep) {
+// steps follows the steps for rows of a model, which a way has led to.
+func (w *lockWalk) steps(m *schema.Model, way string, o rowOrigin, steps []pg.KeeperStep) {
 	for _, s := range steps {
 		s, ok := s.(*pg.Keep)
 		if !ok {
@@ -86,7 +172,7 @@ func (w *lockWalk) steps(m *schema.Model, way string, isChanged bool, steps []pg
 		}
 		now := &visit{way: way, from: len(w.held)}
 		w.seen[s] = now
-		w.step(m, way, isChanged, s)
+		w.step(m, way, o, s)
 		now.to, now.hasEnded = len(w.held), true
 	}
 }
@@ -105,21 +191,34 @@ func (w *lockWalk) again(before *visit, way string) {
 	}
 }
 
-func (w *lockWalk) step(m *schema.Model, way string, isChanged bool, s *pg.Keep) {
+func (w *lockWalk) step(m *schema.Model, way string, o rowOrigin, s *pg.Keep) {
 	to := w.modelOf(s.Table)
 	if readsForItself(to == m, s) {
-		if isChanged {
+		source := &pg.Way{From: m.Table, Key: s.Link, Match: "id"}
+		if o == changedRows {
 			w.find(to, true, &pg.Way{From: m.Table, Key: "id", Match: "id", Watched: s.Watched, IsChanged: true})
-			w.hold(w.modelOf(s.Source), way+"."+s.Link, !s.IsBack, &pg.Way{From: m.Table, Key: s.Link, Match: "id", Watched: []string{s.Link}, IsMoved: true})
+			source.Watched, source.IsMoved = []string{s.Link}, true
 		}
-		if way != "" || w.event == "update" {
+		if o != followedRows {
+			w.hold(w.modelOf(s.Source), way+"."+s.Link, !s.IsBack, source)
+		}
+		if !w.isNew[way] {
 			w.written = append(w.written, s)
 		}
-		w.steps(to, way, false, w.following(s))
+		w.steps(to, way, followedRows, w.following(s))
 		return
 	}
+	if p := w.parents[way]; p.model == to && s.Key == p.column && s.Match == "id" {
+		if to == w.own {
+			w.find(to, true, &pg.Way{From: to.Table, Key: "id", Match: "id", IsChanged: true})
+		}
+		if w.isNew[way] {
+			w.steps(to, p.way, followedRows, w.following(s))
+		}
+		return // a row that is deleted keeps nothing
+	}
 	found := &pg.Way{From: m.Table, Key: s.Key, Match: s.Match}
-	if isChanged {
+	if o == changedRows {
 		found.Watched, found.IsChanged = s.Watched, true
 	}
 	if s.Through != "" {
@@ -138,7 +237,7 @@ func (w *lockWalk) step(m *schema.Model, way string, isChanged bool, s *pg.Keep)
 	}
 	w.written = append(w.written, s)
 	w.within = append(w.within, to)
-	w.steps(to, way, false, w.following(s))
+	w.steps(to, way, followedRows, w.following(s))
 	w.within = w.within[:len(w.within)-1]
 }
 
@@ -155,10 +254,19 @@ func (w *lockWalk) hold(m *schema.Model, way string, shares bool, found *pg.Way)
 	}
 	w.held = append(w.held, held{m, way, shares, found.Match != "id"})
 	lock := w.find(m, false, found)
-	lock.Shares = shares && (len(lock.Ways) == 1 || lock.Shares)
+	lock.IsHeld = false
+	switch {
+	case !shares && lock.Strength != "update":
+		lock.Strength = "no key update"
+	case lock.Strength == "":
+		lock.Strength = "share"
+	}
 }
 
-// find notes a way to rows of a model. Those of the statement are locked by it.
+// lockOf returns the lock of a model's rows.
+func (w *lockWalk) lockOf(m *schema.Model) *pg.Lock { return w.find(m, false, nil) }
+
+// find notes a way to rows of a model, if one is given. Those of the statement are locked by it.
 func (w *lockWalk) find(m *schema.Model, isOwn bool, found *pg.Way) *pg.Lock {
 	at := slices.IndexFunc(w.locks, func(o *pg.Lock) bool { return o.Table == m.Table })
 	if at < 0 {
@@ -166,6 +274,9 @@ func (w *lockWalk) find(m *schema.Model, isOwn bool, found *pg.Way) *pg.Lock {
 		w.locks = append(w.locks, &pg.Lock{Table: m.Table, IsHeld: isOwn})
 	}
 	lock := w.locks[at]
+	if found == nil {
+		return lock
+	}
 	for _, o := range lock.Ways {
 		if o.From == found.From && o.Key == found.Key && o.Match == found.Match && o.IsChanged == found.IsChanged && o.IsMoved == found.IsMoved {
 			o.Watched = union(o.Watched, found.Watched)
@@ -234,13 +345,24 @@ func (l *lowering) generatedFrom(m *schema.Model) iter.Seq2[string, string] {
 }
 
 // updateSteps returns the steps of a model's keeper for updates, the same ones each time.
-func (l *lowering) updateSteps(m *schema.Model) []pg.KeeperStep {
-	steps, ok := l.updates[m]
+func (l *lowering) updateSteps(m *schema.Model) []pg.KeeperStep { return l.stepsOf(m, "update") }
+
+// insertSteps returns those for inserts.
+func (l *lowering) insertSteps(m *schema.Model) []pg.KeeperStep { return l.stepsOf(m, "insert") }
+
+func (l *lowering) stepsOf(m *schema.Model, event string) []pg.KeeperStep {
+	steps, ok := l.stepsFor[stepsKey{m, event}]
 	if !ok {
-		steps = l.keeper(m, "update").Steps
-		l.updates[m] = steps
+		steps = l.keeper(m, event).Steps
+		l.stepsFor[stepsKey{m, event}] = steps
 	}
 	return steps
+}
+
+// stepsKey tells for which rows steps are, and for which event.
+type stepsKey struct {
+	model *schema.Model
+	event string
 }
 
 // isOrdered tells whether rows are locked in the order of their tables, and those of each table at once.
@@ -253,8 +375,9 @@ func (w *lockWalk) isOrdered(sets []held) bool {
 func (w *lockWalk) goesBack() bool {
 	return slices.ContainsFunc(w.locks, func(lock *pg.Lock) bool {
 		return slices.ContainsFunc(lock.Ways, func(o *pg.Way) bool {
-			from := w.modelOf(o.From)
-			return from != w.own && w.rank(from) >= w.rank(w.modelOf(lock.Table))
+			at := slices.IndexFunc(w.locks, func(other *pg.Lock) bool { return other.Table == o.From })
+			isHeld := o.From == w.own.Table || at >= 0 && w.locks[at].IsHeld
+			return !isHeld && w.rank(w.modelOf(o.From)) >= w.rank(w.modelOf(lock.Table))
 		})
 	})
 }

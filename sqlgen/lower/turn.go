@@ -2,9 +2,10 @@ package lower
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
-	"strings"
 
+	"github.com/sternpost/sternpost/sqlgen/expr"
 	"github.com/sternpost/sternpost/sqlgen/pg"
 	"github.com/sternpost/sternpost/sqlgen/schema"
 )
@@ -26,14 +27,14 @@ import (
 // not run at once. New rows make no difference, since nobody waits for them.
 //
 // This is not so for rows that a statement locks before its triggers run, in an order of its own: several rows that it
-// changes, rows that a cascade deletes, and the tables of a create with nested rows, one after the other.
+// changes, and rows that a cascade deletes. Delete actions lock the latter before they begin.
 //
 // Nor is it so for statements that begin with rows locked. Among several statements of a transaction the order is that
-// of the user. There, the turns would also last until the transaction ends. So triggers take them only for a statement
-// that is a transaction by itself. They recognise it by the time at which both began, and so only in the simple query
-// protocol: a driver that binds parameters sends Bind and Execute, and the time of the statement is that of the second.
-// Calls of actions are of that kind, and take no turn. Update actions lock the row to which a key of the request will
-// lead before they lock their own, so they take no step back. An action whose @set moves a key does.
+// of the user, and a turn lasts until the transaction ends. So triggers take turns only for a statement with which a
+// transaction begins. Somebody who opens a transaction and looks around in it keeps nobody waiting.
+//
+// Update actions lock the row to which a key will lead before they lock their own, so they take no step back, and no
+// turn. An action whose @set reads the key from the row itself cannot: it takes the turn.
 
 // link is a key that computed fields lead along.
 type link struct {
@@ -73,12 +74,14 @@ func (l *lowering) findLinks() []link {
 	return links
 }
 
-// takeTurns gives a table the triggers that take turns for the statements of an event. The keeper writes what depends
-// on the rows; nothing does if it has no step.
+// takeTurns gives a table the triggers that take turns for the statements of an event: one trigger for each list of
+// columns. The keeper writes what depends on the rows; nothing does if it has no step.
 func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
 	w := l.walk(k, m)
+	var triggers []*pg.Trigger
 	for _, link := range l.links() {
 		columns, moves := l.moving(link, m, k)
+		moves = moves || w.writes(link)
 		shares := w.comesFrom(link, k.Event)
 		if shares {
 			columns = union(columns, l.settable(m, k))
@@ -86,21 +89,37 @@ func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
 		if !moves && !shares || k.Event == "update" && columns == nil {
 			continue
 		}
-		g := &pg.Trigger{
-			Name: pg.Shorten("_010_turn_"+strings.ReplaceAll(link.name(), ".", "_"), pg.MaxIdent-7) + "_" + k.Event, Timing: "before " + k.Event,
-			PerStatement: true, Function: "platform.tg_take_turn", Arguments: []string{link.name(), "shared"},
+		if k.Event != "update" {
+			columns = nil
 		}
-		if k.Event == "update" {
-			g.Columns = columns
+		at := slices.IndexFunc(triggers, func(g *pg.Trigger) bool { return slices.Equal(g.Columns, columns) })
+		if at < 0 {
+			at = len(triggers)
+			name := "_010_turns_" + k.Event
+			if at > 0 {
+				name += fmt.Sprintf("_%d", at+1)
+			}
+			triggers = append(triggers, &pg.Trigger{
+				Name: name, Timing: "before " + k.Event, Columns: columns, PerStatement: true, When: beginsTransaction(), Function: "platform.tg_take_turn",
+			})
 		}
-		conditions := []pg.Expr{pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")), pg.Eq(pg.Fn("now"), pg.Fn("statement_timestamp"))}
+		how := "shared"
 		if moves {
-			g.Arguments[1] = "alone"
-			conditions = append(conditions, pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")))
+			how = "alone"
 		}
-		g.When = pg.AllOf(conditions...)
-		t.Triggers = append(t.Triggers, g)
+		triggers[at].Arguments = append(triggers[at].Arguments, link.name(), how)
 	}
+	t.Triggers = append(t.Triggers, triggers...)
+}
+
+// beginsTransaction is the condition of a trigger under which its statement is the first of its transaction to lock
+// rows, and begins with it. The messages of a driver that binds parameters have times of their own, a moment apart.
+func beginsTransaction() pg.Expr {
+	return pg.AllOf(
+		pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")),
+		pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")),
+		pg.Op(pg.Fn("statement_timestamp"), "<", pg.Op(pg.Fn("now"), "+", pg.Lit("interval '0.1 s'"))),
+	)
 }
 
 // moving tells whether the statements of an event move a key of existing rows, and by which columns that they set.
@@ -143,11 +162,11 @@ func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 			if given == nil {
 				given = pg.True()
 			}
-			if !k.isSetIn(b.model) || w.field.Column != k.column || w.input == nil {
+			if !k.isSetIn(b.model) || w.field.Column != k.column || w.readsRow() {
 				needTurn = append(needTurn, given)
 				continue
 			}
-			share := &pg.Perform{Value: pg.Fn("platform.share_row", pg.Str(k.to.Table), value.value)}
+			share := &pg.Perform{Value: pg.Fn("platform.lock_rows", pg.Str(k.to.Table), pg.Str("share"), &pg.Array{Elements: []pg.Expr{value.value}})}
 			if value.given == nil {
 				statements = append(statements, share)
 			} else {
@@ -155,14 +174,20 @@ func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 			}
 		}
 	}
-	if !moves {
+	mayDoWithout := pg.Negate(pg.AnyOf(needTurn...))
+	if !moves || pg.IsFalse(mayDoWithout) {
 		return
 	}
 	statements = append(statements, &pg.Perform{Value: pg.Fn("pg_current_xact_id")})
 	if len(needTurn) > 0 {
-		statements = []pg.Statement{pg.IfThen(pg.Negate(pg.AnyOf(needTurn...)), statements...)}
+		statements = []pg.Statement{pg.IfThen(mayDoWithout, statements...)}
 	}
 	b.step("Rows to which keys will lead are locked before the row itself. So the triggers need no turn for it.", statements...)
+}
+
+// readsRow tells whether the value is known only when the row is locked.
+func (w write) readsRow() bool {
+	return w.set != nil && slices.ContainsFunc(expr.Paths(w.set.Value), func(p *expr.Path) bool { return p.Root == expr.RootRow })
 }
 
 // writes tells whether the keepers called for a statement move a key of existing rows.

@@ -54,6 +54,7 @@ func (l *lowering) deletion(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Volatile)
 	where := b.lookUp()
 	result := b.own("v_result", "text", nil)
+	l.lockDeleted(b, where)
 	b.step("", &pg.Delete{
 		Schema: appSchema, Table: b.table,
 		Where:     where,

@@ -50,10 +50,10 @@ func (k *Keep) Columns() []string {
 
 // Lock is the rows of a table that the steps of a keeper, and the keepers that they call, read or write.
 type Lock struct {
-	Table  string
-	IsHeld bool // whether the statement itself has locked them
-	Shares bool // whether they are only read
-	Ways   []*Way
+	Table    string
+	IsHeld   bool   // whether the statement itself has locked them
+	Strength string // of the lock: share for rows that are only read, no key update, or update for rows that are deleted
+	Ways     []*Way
 }
 
 // Way is how rows lead to rows of another table: a column of both has the same value.
