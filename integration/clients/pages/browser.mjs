@@ -1,5 +1,5 @@
-// What the walks through the pages share: a browser that notes what a page asks for
-// elsewhere and what it complains of.
+// The parts that the tests of pages share: a browser that notes the requests of a page to other
+// hosts, and its complaints.
 
 import { chromium } from "playwright-core";
 
@@ -32,8 +32,8 @@ const expected = process.env.EXPECTED?.split("\n");
 let line = 0;
 
 /**
- * say prints a line of what it is given: values, and functions that read the page. The page may still be at work, so what
- * functions read is printed as soon as it makes the line that EXPECTED has there, and after 30 s as it is then.
+ * say prints values and the results of functions that read the page, in one line. The page may still be at work. So say
+ * repeats the functions until the line is the next one of EXPECTED, at most for 30 s.
  */
 export async function say(...parts) {
   const want = expected?.[line++];
@@ -47,7 +47,7 @@ export async function say(...parts) {
   }
 }
 
-/** sent sends the form of the page of an action, and returns what came. */
+/** sent sends the form of the page of an action, and returns the response. */
 export async function sent(page) {
   await page.locator("#try .buttons output").evaluate((o) => (o.textContent = ""));
   await page.getByRole("button", { name: "Send" }).click();

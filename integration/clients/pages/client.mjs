@@ -32,8 +32,8 @@ await other.waitForFunction(() => told.length > 0);
 console.log("told:", await one.evaluate(() => told.join()), await other.evaluate(() => told.join()));
 console.log("hired:", await other.evaluate(async () => (await client.hireMechanic({ name: "Mia" })).name));
 
-// The token is due in both tabs at once. Its replacement takes long enough for both to ask. What one tab stores, the
-// other sees later than any browser would have it.
+// The token is due in both tabs at once. The refresh takes long enough for both to ask. One tab sees what the other
+// stored later than in any browser.
 await context.route("**/auth/token", async (route) => {
   await new Promise((resolve) => setTimeout(resolve, 500));
   await route.continue();
@@ -56,7 +56,7 @@ const names = await Promise.all([one, other].map((page) => page.evaluate(async (
 }, base)));
 console.log("refreshed:", count("POST /auth/token"), "for", count("POST /api/json/listMechanics"), "calls,", names.join());
 
-// Errors tell their codes through CORS, and what a server says beside them.
+// Errors have their codes and headers through CORS.
 console.log("refused:", await one.evaluate(async () => {
   const error = await client.createCustomer({ name: "Ada", email: "ada@example.com" }).then(() => client.createCustomer({ name: "Ada", email: "ada@example.com" })).catch((e) => e);
   return [error instanceof ApiError, error.code, error.data.errors[0].field, error.requestId.length].join(" ");

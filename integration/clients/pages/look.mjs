@@ -1,6 +1,6 @@
 // Looks at the pages of an application in windows of several kinds with Chromium and
-// prints what a person would not accept, and what the page asked for elsewhere. Where
-// SCREENSHOTS names a folder, pictures are left there.
+// prints the faults that a person would see, and requests to other hosts. If SCREENSHOTS
+// names a folder, it leaves pictures there.
 //
 //   node look.mjs <address of the service> <name for the pictures> <model> <action>
 
@@ -8,7 +8,7 @@ import { browser, open, picture, say } from "./browser.mjs";
 
 const [base, name, model, action] = process.argv.slice(2);
 
-/** faults lists what runs over the window, words that are broken into letters, and texts that one cannot read on their ground. */
+/** faults lists elements wider than the window, words broken into letters, and texts with too little contrast. */
 function faults() {
   const found = [];
   const beyond = document.documentElement.scrollWidth - innerWidth;

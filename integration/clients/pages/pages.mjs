@@ -1,5 +1,5 @@
-// Walks through the pages of the workshop with Chromium and prints what it sees, a
-// line each. Where SCREENSHOTS names a folder, pictures of the pages are left there.
+// Walks through the pages of the workshop with Chromium and prints what it sees, line
+// by line. If SCREENSHOTS names a folder, it leaves pictures of the pages there.
 //
 //   node pages.mjs <address of the service>
 
@@ -66,7 +66,7 @@ await page.getByLabel("operator of name").selectOption("startsWith");
 await page.locator('[data-path="where.name"] .operator input').fill("A");
 await say("list by a filter:", (await sent(page)).answer.results.map((r) => r.name).join(" "));
 
-// A nested input, with an entry of a list, and a number whose digits stay.
+// A nested input, with an entry of a list, and a number that keeps its digits.
 await see("takeIn");
 await page.getByRole("button", { name: "Required inputs" }).click();
 await page.getByRole("button", { name: "+ entry" }).click();
@@ -76,7 +76,7 @@ await page.getByRole("tab", { name: "JSON" }).click();
 await say("nested:", async () => (await page.locator("#json textarea").inputValue()).replace(/\s+/g, ""));
 await say("nested, sent:", (await sent(page)).status);
 
-// Files: what the field does not accept is refused before it is sent.
+// Files: the page refuses a file that the field does not accept, before it sends it.
 const bicycle = await sendJSON("listBicycles", {});
 await see("photographBicycle");
 await say("accepts:", () => field("values.photos").getAttribute("accept"), () => page.locator(".file small").first().textContent());

@@ -1,5 +1,5 @@
 // Uploads a picture from a page with Chromium, as an application would, and prints
-// what the page shows of it.
+// what the page shows about it.
 //
 //   node photo.mjs <address of the service> <address of the page> <id of a bicycle>
 

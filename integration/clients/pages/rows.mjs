@@ -1,5 +1,5 @@
 // Walks through the rows of a project that sternpost dev serves with Chromium, and prints
-// what it sees, a line each. Where SCREENSHOTS names a folder, pictures are left there.
+// what it sees, line by line. If SCREENSHOTS names a folder, it leaves pictures there.
 //
 //   node rows.mjs <address of the service> <schema file>
 

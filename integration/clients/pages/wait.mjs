@@ -1,5 +1,5 @@
-// Looks with Chromium at the page of a service without a database, gives that back, and
-// waits for the page of the application.
+// Looks with Chromium at the page of a service without a database, restores the database,
+// and waits for the page of the application.
 //
 //   node wait.mjs <address of the service> <address that mends it>
 

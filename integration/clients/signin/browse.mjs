@@ -1,5 +1,5 @@
-// What a browser does, for clients that are no browsers: it follows redirects with its
-// cookies, up to an address that nobody serves.
+// The work of a browser, for clients that are not browsers: it follows redirects with
+// cookies, up to an address without a server.
 
 export async function browse(address, end) {
   const cookies = new Map()
@@ -20,7 +20,7 @@ export async function browse(address, end) {
   throw new Error('too many redirects')
 }
 
-// call creates a record, which only those may who have signed in.
+// call creates a record, which needs a signed-in caller.
 export async function call(base, accessToken) {
   const response = await fetch(new URL('/api/json/createNote', base), {
     method: 'POST',

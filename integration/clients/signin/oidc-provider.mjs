@@ -1,5 +1,5 @@
-// A provider that is certified for OpenID Connect, strict about what it is asked. It
-// signs its one user in without asking.
+// A provider that is certified for OpenID Connect and strict about requests. It signs in
+// its one user without a form.
 //
 //   node oidc-provider.mjs PORT CLIENT_ID CLIENT_SECRET CALLBACK...
 
@@ -17,7 +17,7 @@ const provider = new Provider(issuer, {
     grant_types: ['authorization_code'],
   }],
   pkce: { required: () => true },
-  conformIdTokenClaims: false, // the ID token has what the scopes ask for
+  conformIdTokenClaims: false, // the ID token has the claims of the scopes
   claims: { email: ['email', 'email_verified'], profile: ['name', 'locale'] },
   features: { devInteractions: { enabled: false } },
   interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },

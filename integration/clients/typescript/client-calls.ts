@@ -18,7 +18,7 @@ export async function failure(promise: Promise<unknown>): Promise<ApiError> {
   throw new Error("nothing failed");
 }
 
-/** A client whose requests go through a function first, and the paths that it asked. */
+/** A client whose requests go through a function first, and the requested paths. */
 function through(treat: (send: () => Promise<Response>, path: string) => Promise<Response>, options: Partial<ClientOptions> = {}) {
   const paths: string[] = [];
   const client = createClient({
@@ -61,7 +61,7 @@ await step("page through a list", async () => {
   equal(sizes, [2, 1]);
   const { client, paths } = through((send) => send());
   for await (const bicycle of client.listBicycles.all({ first: 2 })) if (bicycle) break;
-  equal(paths.length, 1); // what nobody asks for is not read
+  equal(paths.length, 1); // a page that is not needed is not read
   equal((await workshop.listBicycles({ limit: 2, offset: 4, totalCount: true })).pageInfo.totalCount, 5);
   equal((await workshop.listBicycles()).results.length, 5);
   equal((await tablet.listOrders({ where: { state: { equals: "Received" } } })).results, []);

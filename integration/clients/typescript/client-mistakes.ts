@@ -1,4 +1,4 @@
-// What the compiler must not let pass in calls of the workshop and the ledger, and what it must. Nothing here is called.
+// Calls of the workshop and the ledger that the compiler must refuse, and others that it must accept. None is made.
 
 import { createClient as createLedgerClient } from "./ledger-client.js";
 import { createClient as createPortalClient } from "./ledger-portal-client.js";
@@ -53,7 +53,7 @@ export async function mistakes(): Promise<void> {
   // @ts-expect-error: an extra member of a row below another
   await ledger.draftInvoice({ customer: { id: "x" }, issuedOn: "x", dueOn: "x", lines: [{ text: "x", price: 1, cost: 2 }] });
 
-  // @ts-expect-error: there is no such action
+  // @ts-expect-error: the action does not exist
   await workshop.listCustomer();
   // @ts-expect-error: the small API does not have it
   await tablet.createCustomer({ name: "x" });
@@ -82,9 +82,9 @@ export async function mistakes(): Promise<void> {
   ledger.listInvoices.pages({ where: { state: { equal: "Sent" } } });
 
   await workshop.upload("photographBicycle", "photos", new Blob(["x"]));
-  // @ts-expect-error: no such field
+  // @ts-expect-error: the field does not exist
   await workshop.upload("photographBicycle", "photo", new Blob(["x"]));
-  // @ts-expect-error: no such upload
+  // @ts-expect-error: the upload does not exist
   await workshop.upload("createCustomer", "photos", new Blob(["x"]));
   // @ts-expect-error: a client without uploads has none
   await portal.upload("recordPayment", "receipt", new Blob(["x"]));
@@ -102,18 +102,18 @@ export async function mistakes(): Promise<void> {
   createClient({ baseUrl: "x", storage });
 
   const invoice = await ledger.getInvoice({ id: "x" });
-  // @ts-expect-error: perhaps there is none
+  // @ts-expect-error: it may be null
   invoice.number;
   // @ts-expect-error: no member of the record
   invoice?.colour;
   for await (const entry of portal.listEntries.all()) {
     const arm: "creditNote" | "invoice" | "payment" | "refund" = entry.sourceArm;
-    // @ts-expect-error: no such arm
+    // @ts-expect-error: the arm does not exist
     if (arm === "line") return;
   }
 }
 
-/** What is to be done about an error. The compiler knows all codes, and what comes with each. */
+/** The reaction to an error. The compiler knows all codes, and the members of each. */
 export function advice(error: unknown): string {
   if (!(error instanceof ApiError)) return "a mistake of the application";
   switch (error.code) {
@@ -148,7 +148,7 @@ export function advice(error: unknown): string {
     case "ERR_UPLOAD_REFUSED":
     case "ERR_SIGN_IN_NOT_BEGUN":
       return error.message;
-    // @ts-expect-error: there is no such code
+    // @ts-expect-error: the code does not exist
     case "ERR_OTHER":
       return "";
     default:

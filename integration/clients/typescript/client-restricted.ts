@@ -1,12 +1,12 @@
-// Uses the workshop's client where there is little beside the language: nothing of the web but what is passed to it,
-// as on React Native, which has no crypto, no whole URL, and no locks.
+// Uses the workshop's client in a runtime with few features: only the parts of the web that are passed to it, as on
+// React Native, which lacks crypto, a complete URL, and locks.
 
 import http from "node:http";
 
 import { createClient, dataUrl } from "./workshop-client.js";
 import { baseUrl, equal, step } from "./program.js";
 
-/** A fetch of few lines. */
+/** A short fetch. */
 const send = (input: unknown, init: RequestInit = {}) =>
   new Promise<Response>((resolve, reject) => {
     const request = http.request(String(input), { method: init.method ?? "GET", headers: init.headers as Record<string, string> }, (answer) => {

@@ -6,10 +6,10 @@ import { failure } from "./client-calls.js";
 import { createClient, type SignInStorage } from "./workshop-client.js";
 import { baseUrl, equal, some, step } from "./program.js";
 
-/** A storage that others see into, and clients that share it as the tabs of a browser do. */
+/** A storage whose contents the test sees, and clients that share it as the tabs of a browser do. */
 function shared() {
   const kept = new Map<string, string>();
-  const storage: SignInStorage = { // like React Native's, it takes its time
+  const storage: SignInStorage = { // asynchronous, like React Native's
     getItem: async (key) => kept.get(key) ?? null,
     setItem: async (key, value) => void kept.set(key, value),
     removeItem: async (key) => void kept.delete(key),
@@ -92,7 +92,7 @@ await step("learn that the sign-in is over", async () => {
   change({ refreshToken: "revoked", freshUntil: 0 });
   const error = await failure(client.listMechanics());
   equal([error.code, error.status, kept.size, told], ["ERR_AUTHENTICATION_FAILED", 401, 0, [false]]);
-  equal((await client.listMechanics()).results.length > 0, true); // anonymous from now on, who has been told
+  equal((await client.listMechanics()).results.length > 0, true); // anonymous, since the caller has been told
 });
 
 await step("stay who one is, though somebody else signs in meanwhile", async () => {

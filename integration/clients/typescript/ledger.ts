@@ -179,7 +179,7 @@ export function shared(entry: ApiComponents["schemas"]["Entry"]): Entry {
   return entry;
 }
 
-/** What the compiler must not let pass. It is never called. */
+/** Calls that the compiler must refuse. It is never called. */
 export async function mistakes(): Promise<void> {
   const api = createClient<ApiPaths>({ baseUrl });
   // @ts-expect-error: the portal does not have it
@@ -190,7 +190,7 @@ export async function mistakes(): Promise<void> {
   // @ts-expect-error: the books do not have it
   await books.POST("/books/json/acceptInvitation", { body: { where: { invitation: "x" } } });
   await api.POST("/api/json/acceptInvitation", { body: { where: { invitation: "x" } } });
-  // @ts-expect-error: there is no such arm
+  // @ts-expect-error: the arm does not exist
   const arm: PortalComponents["schemas"]["ListEntriesWhere"] = { sourceArm: { equals: "line" } };
   await portal.POST("/portal/json/listEntries", { body: { where: arm } });
   // @ts-expect-error: an arm is never null

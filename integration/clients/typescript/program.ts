@@ -1,12 +1,12 @@
-// What the programs share: where the service is, who calls, and steps that are
-// reported one by one.
+// The parts that the programs share: the address of the service, the caller, and steps that
+// are reported one by one.
 
 /** The address of the service and a token for calls that need one. */
 export const [baseUrl, token] = process.argv.slice(2) as [string, string];
 
 export const signedIn = { Authorization: `Bearer ${token}` };
 
-/** step runs a part of a program and says how it went. */
+/** step runs a part of a program and reports the result. */
 export async function step(name: string, run: () => Promise<void>): Promise<void> {
   try {
     await run();
@@ -24,7 +24,7 @@ export function equal(got: unknown, want: unknown): void {
   }
 }
 
-/** some fails for what is not there, and otherwise returns it. */
+/** some returns a value, and fails if there is none. */
 export function some<T>(value: T, error?: unknown): NonNullable<T> {
   if (value === undefined || value === null) {
     throw new Error(`got nothing${error === undefined ? "" : `, but ${JSON.stringify(error)}`}`);
@@ -32,7 +32,7 @@ export function some<T>(value: T, error?: unknown): NonNullable<T> {
   return value;
 }
 
-/** every is a place that no value reaches: the compiler sees to that. */
+/** every is a place that no value reaches: the compiler checks that. */
 export function every(value: never): never {
   throw new Error(`unforeseen: ${JSON.stringify(value)}`);
 }

@@ -1,4 +1,4 @@
-// A client of the workshop, as somebody would write it who has its description only.
+// A client of the workshop, written from its description alone.
 
 import createClient from "openapi-fetch";
 
@@ -180,24 +180,24 @@ await step("call a smaller API", async () => {
   equal(some(data, error).results, []);
 });
 
-/** What the compiler must not let pass. It is never called. */
+/** Calls that the compiler must refuse. It is never called. */
 export async function mistakes(): Promise<void> {
   // @ts-expect-error: the name is required
   await workshop.POST("/api/json/createCustomer", { body: { email: "x" } });
   // @ts-expect-error: a body is required
   await workshop.POST("/api/json/createCustomer");
-  // @ts-expect-error: there is no such input
+  // @ts-expect-error: the input does not exist
   const create: Schemas["CreateCustomerInput"] = { name: "x", nickname: "y" };
   await workshop.POST("/api/json/createCustomer", { body: create });
-  // @ts-expect-error: there is no such member of the enum
+  // @ts-expect-error: the enum does not have this value
   await workshop.POST("/api/json/listBicycles", { body: { where: { kind: { equals: "Tandem" } } } });
-  // @ts-expect-error: a name cannot be compared so
+  // @ts-expect-error: a name does not have this operator
   const where: Schemas["ListCustomersWhere"] = { name: { greaterThan: "A" } };
   await workshop.POST("/api/json/listCustomers", { body: { where } });
   // @ts-expect-error: the name is never null
   await workshop.POST("/api/json/listCustomers", { body: { where: { name: { equals: null } } } });
   await workshop.POST("/api/json/listCustomers", { body: { where: { phone: { equals: null } } } });
-  // @ts-expect-error: there is no such action
+  // @ts-expect-error: the action does not exist
   await workshop.POST("/api/json/listCustomer", {});
   // @ts-expect-error: the small API does not have it
   await tablet.POST("/tablet/json/createCustomer", { body: { name: "x" } });

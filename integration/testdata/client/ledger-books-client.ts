@@ -25,7 +25,7 @@ export interface BooksClient extends SignInActions {
 
   correctCustomer(input: CorrectCustomerInput, options?: CallOptions): Promise<Customer>;
 
-  /** What a customer owed, was invoiced and paid in a period, and owes after it. */
+  /** The account of a customer over a period: the balance before it, invoices, payments, and the balance after it. */
   statement(input: StatementInput, options?: CallOptions): Promise<Statement>;
 
   draftInvoice(input: DraftInvoiceInput, options?: CallOptions): Promise<Invoice>;
@@ -42,7 +42,7 @@ export interface BooksClient extends SignInActions {
 
   correctInvoice(input: CorrectInvoiceInput, options?: CallOptions): Promise<Invoice>;
 
-  /** No draft any more, it appears in the ledger and can be paid. */
+  /** The ledger then shows it, and it can be paid. */
   sendInvoice(input: SendInvoiceInput, options?: CallOptions): Promise<Invoice>;
 
   discardInvoice(input: DiscardInvoiceInput, options?: CallOptions): Promise<string>;
@@ -153,21 +153,21 @@ export interface RenameBusinessValues {
 export interface AddCustomerInput {
   name: string;
   email?: string | null;
-  /** A word that the business tells its customer, who signs in and accepts with it. */
+  /** A word that the business gives to its customer. The customer signs in and accepts with it. */
   invitation: string;
 }
 
-/** Somebody to whom a business sends invoices. Customers sign in to see their own. */
+/** A person or company that gets invoices from a business. Customers sign in to see their own. */
 export interface Customer {
   id: string;
   businessId: string;
   name: string;
   email: string | null;
-  /** A word that the business tells its customer, who signs in and accepts with it. */
+  /** A word that the business gives to its customer. The customer signs in and accepts with it. */
   invitation: string;
   identityId: string | null;
   /**
-   * What the customer owes for invoices that were sent.
+   * The amount that the customer owes for sent invoices.
    * @format decimal
    */
   balance: number;
@@ -249,13 +249,13 @@ export interface StatementInput {
 export interface Statement {
   customer: string;
   /**
-   * What was owed before the period.
+   * The balance before the period.
    * @format decimal
    */
   opening: number;
   entries: StatementEntry[];
   /**
-   * What is owed after it.
+   * The balance after the period.
    * @format decimal
    */
   closing: number;
@@ -292,13 +292,13 @@ export interface DraftInvoiceLinesInput {
   /** @format decimal */
   quantity?: number;
   /**
-   * Of one.
+   * The price of one piece.
    * @format decimal
    */
   price: number;
 }
 
-/** An invoice, or a credit note, which takes one back. It is drafted, then sent, and stays as it is from then on. */
+/** An invoice, or a credit note that takes an invoice back. It is drafted, then sent. After that it does not change. */
 export interface Invoice {
   id: string;
   businessId: string;
@@ -319,7 +319,7 @@ export interface Invoice {
    */
   total: number;
   /**
-   * Without what went back.
+   * Without refunds.
    * @format decimal
    */
   paid: number;
@@ -354,7 +354,7 @@ export interface GetInvoiceResult {
    */
   total: number;
   /**
-   * Without what went back.
+   * Without refunds.
    * @format decimal
    */
   paid: number;
@@ -364,7 +364,7 @@ export interface GetInvoiceResult {
   updatedAt: string;
 }
 
-/** What is invoiced. Lines have no rules: who may have the invoice has its lines with it. */
+/** A line of an invoice. Lines do not have rules: a caller who may see the invoice sees its lines with it. */
 export interface Line {
   id: string;
   invoiceId: string;
@@ -372,7 +372,7 @@ export interface Line {
   /** @format decimal */
   quantity: number;
   /**
-   * Of one.
+   * The price of one piece.
    * @format decimal
    */
   price: number;
@@ -611,7 +611,7 @@ export interface RefundPaymentPaymentInput {
   id: string;
 }
 
-/** Money of a payment that went back. */
+/** A refund of a payment. */
 export interface Refund {
   id: string;
   paymentId: string;
@@ -702,7 +702,7 @@ export type InvoiceState = "Draft" | "Sent";
 
 export type PaymentMethod = "Cash" | "Card" | "Transfer";
 
-/** Debit is what a customer owes more, credit what they owe less. */
+/** A debit raises the amount that a customer owes, a credit lowers it. */
 export type Side = "Debit" | "Credit";
 
 export type EntrySourceModel = "Invoice" | "Payment" | "Refund";

@@ -2,7 +2,7 @@
 //
 // A client of the API Tablet, without dependencies.
 
-/** What the tablets in the workshop need, and no more. */
+/** Only the actions that the tablets in the workshop need. */
 export interface TabletClient extends SignInActions {
   getOrder(input: GetOrderInput, options?: CallOptions): Promise<RepairOrder | null>;
 
@@ -14,7 +14,7 @@ export interface TabletClient extends SignInActions {
     pages(input?: WholeList<ListOrdersInput>, options?: CallOptions): AsyncIterable<ListOrdersResult>;
   };
 
-  /** What is on the board above the benches: the orders of a state, the most urgent first. */
+  /** The board above the benches: the orders of a state, the most urgent first. */
   listBoard: {
     (input: ListBoardInput, options?: CallOptions): Promise<ListBoardResult>;
     /** All records. Pages are requested as the loop reaches them. */

@@ -1,5 +1,5 @@
 "use strict";
-// Puts the extension and what it uses into one file, dist/extension.js, and the licences of that beside it.
+// Puts the extension and its dependencies into one file, dist/extension.js, with their licences beside it.
 
 const fs = require("node:fs");
 const path = require("node:path");

@@ -1,5 +1,5 @@
 "use strict";
-// The editor's side of `sternpost lsp`: it starts the server, shows the SQL that the server generates, and no more.
+// The editor's side of `sternpost lsp`: it only starts the server and shows the SQL that the server generates.
 
 const vscode = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
@@ -57,7 +57,7 @@ async function generated(uri) {
   }
 }
 
-// showGenerated opens what the thing at the cursor becomes, beside the schema.
+// showGenerated opens the SQL of the declaration at the cursor, beside the schema.
 async function showGenerated() {
   const editor = vscode.window.activeTextEditor;
   if (!client || !editor) {
@@ -80,7 +80,7 @@ async function showGenerated() {
   });
 }
 
-// refresh has the generated documents that are open read again.
+// refresh reads the open generated documents again.
 function refresh(saved) {
   if (saved.languageId !== "stern") {
     return;

@@ -1,4 +1,4 @@
--- How many tasks there are, of those that the caller may see.
+-- Counts the tasks that the caller may see.
 create function functions.count_tasks() returns jsonb
 language sql
 stable

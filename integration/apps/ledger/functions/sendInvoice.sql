@@ -1,4 +1,4 @@
--- Lines can be read by nobody by themselves, so this runs with the rights of its owner. The rule of the
+-- No caller may read lines by themselves, so this runs with the rights of its owner. The rule of the
 -- action has been applied to the invoice already: it is a draft of the caller's business.
 create function functions.send_invoice(id text) returns app.invoice
 language plpgsql

@@ -1,5 +1,5 @@
--- Runs as the caller, under the rules of the models: a business sees its customers, a customer what is
--- theirs, and to everybody else the customer is not there.
+-- Runs as the caller, under the rules of the models: a business sees its customers, and a customer sees
+-- their own account. For everybody else the customer does not exist.
 create function functions.statement(id text, since date, until date) returns jsonb
 language plpgsql
 stable

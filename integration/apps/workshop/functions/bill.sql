@@ -1,4 +1,4 @@
--- What an order comes to, line by line. Row security shows the caller's orders and items only.
+-- The costs of an order, line by line. Row security shows the caller's orders and items only.
 create function functions.bill(id text) returns jsonb
 language plpgsql
 stable

@@ -8,7 +8,7 @@ declare
   v_order app.repair_order;
   v_open numeric;
 begin
-  -- Two who fetch at once take turns.
+  -- Two calls at the same time take turns.
   select *
   into v_order
   from app.repair_order

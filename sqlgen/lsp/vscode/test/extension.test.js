@@ -11,7 +11,7 @@ const { vscode, state, open } = require("./stub.js");
 const app = path.resolve(__dirname, "../../../../integration/apps/workshop");
 const token = { isCancellationRequested: false, onCancellationRequested: () => ({ dispose() {} }) };
 
-// until waits for what must come.
+// until waits for an event that must come.
 async function until(what, holds) {
   for (const end = Date.now() + 30_000; Date.now() < end; await new Promise((next) => setTimeout(next, 20))) {
     if (await holds()) {

@@ -23,7 +23,7 @@ async function grammar() {
   }).loadGrammar("source.stern");
 }
 
-// tokens returns what is written in a text and its innermost scope, line by line.
+// tokens returns the parts of a text with their innermost scopes, line by line.
 function tokens(stern, text) {
   let state = INITIAL;
   return text.split("\n").map((line) => {

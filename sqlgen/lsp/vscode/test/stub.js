@@ -1,6 +1,6 @@
 "use strict";
-// A stub of the module `vscode`: what the extension and its language client use of the editor, and as much of the rest as
-// they only mention. The providers that the client registers are kept, for tests to call as the editor would.
+// A stub of the module `vscode`: the parts that the extension and its language client use, and empty ones that they
+// only mention. The providers that the client registers are kept, for tests to call as the editor would.
 
 const Module = require("node:module");
 const { pathToFileURL } = require("node:url");
