@@ -82,7 +82,7 @@ func TestDevSeeds(t *testing.T) {
 	replaceFile(t, filepath.Join(dir, "seed", "2.json"), strings.Replace(seeds, `"as":"ada@example.com",`, "", 1))
 	p = dev.start(t)
 	at = p.Await(t, 0, "seed/2.json:calls[0] createNote: not authorized to access (ERR_PERMISSION_DENIED)")
-	p.Await(t, at, "the earlier rows are kept: 1 identity, 1 row, 1 script.\nCorrect the file, stop, and start over with an empty database: sternpost reset "+dir)
+	p.Await(t, at, "later calls were not made, and what was written before is kept: 1 identity, 1 row, 1 script.\nCorrect the file, stop dev, and start over with an empty database: sternpost reset "+dir)
 	awaitAnswer(t, "GET", list, "", `"count":2`)
 	if err := p.End(t, os.Interrupt); err != nil {
 		t.Errorf("after Ctrl-C: %v, want exit 0", err)
