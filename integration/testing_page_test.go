@@ -16,8 +16,8 @@ import (
 
 const testingPage = "guide/how-to/testing.md"
 
-// TestTestingPage follows the page about tests in a copy of the ledger: its commands, and the steps of its workflow. Each
-// command that the page says to fail does so after a change of the schema.
+// TestTestingPage follows the page about tests in a copy of the ledger: its commands, and the steps of
+// its workflow. Each command that should fail, as the page says, fails after a change of the schema.
 func TestTestingPage(t *testing.T) {
 	t.Parallel()
 	const consequence = "nobody runs the tests that the guide shows"

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestRelativeDatesFollowTheCallersZone asks on which side of today a day lies, in the
-// zones that are first and last to reach it: there it is never the same day.
+// TestRelativeDatesFollowTheCallersZone asks on which side of today a day lies, in the first and the
+// last zone to reach it: their dates always differ.
 func TestRelativeDatesFollowTheCallersZone(t *testing.T) {
 	t.Parallel()
 	a := serveApp(t, writeProject(t, map[string]string{"schema.stern": `

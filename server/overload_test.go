@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 )
 
-// TestShares lets one slow action, and then two, take what they can get: others get
-// through, and so do sign-ins.
+// TestShares lets one slow action, and then two, take all that they can get. Other actions and
+// sign-ins still get through.
 func TestShares(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) {
@@ -54,8 +54,9 @@ func TestShares(t *testing.T) {
 	all.Wait()
 }
 
-// TestLoans lets one action's writes wait for a lock. They have three of the four connections that reads do not share, and what
-// reads can spare; others get through, and so do reads and sign-ins.
+// TestLoans lets the writes of one action wait for a lock. They have three of the four connections
+// that reads do not share, and those that reads can spare. Other actions, reads and sign-ins still get
+// through.
 func TestLoans(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) {
@@ -110,8 +111,8 @@ func TestLoans(t *testing.T) {
 	}
 }
 
-// TestFewerSlots serves from a Postgres that has fewer slots than the pool would take:
-// calls wait for those that are open.
+// TestFewerSlots serves from a Postgres with fewer slots than the pool would take: calls wait for the
+// open connections.
 func TestFewerSlots(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
@@ -144,7 +145,8 @@ func TestFewerSlots(t *testing.T) {
 	}
 }
 
-// TestLastSlot leaves one slot of Postgres to calls, which a connection that reads share has taken: it is closed for a write.
+// TestLastSlot leaves one slot of Postgres to calls. A connection that reads share has taken it, and
+// is closed for a write.
 func TestLastSlot(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, func(c *config.Config) { c.PoolSize, c.PoolWait = 16, 10*time.Second })
@@ -158,7 +160,7 @@ func TestLastSlot(t *testing.T) {
 	s.db.pool.Reset()
 	until(t, "there are no other connections", func() bool { return s.db.pool.Stat().TotalConns() == 0 })
 	d.waitSessions(t, "usename = '"+d.serverLogin(t)+"'", shared()+1) // and the one that releases are followed on
-	superuser := d.Superuser(t)                                       // each of these takes a slot, as those of the test before it do
+	superuser := d.Superuser(t)                                       // each of these takes a slot, like those of the previous test
 	var taken int
 	if err := superuser.QueryRow(t.Context(), "select count(*) from pg_stat_activity where datname = current_database()").Scan(&taken); err != nil {
 		t.Fatal(err)

@@ -34,8 +34,8 @@ func TestPaginationLimit(t *testing.T) {
 	}
 }
 
-// TestPaginationOfRequests reads requests as a configured server does: what the
-// database gets, and what is refused.
+// TestPaginationOfRequests reads requests as a configured server does, and compares the input of the
+// database, or the refusal.
 func TestPaginationOfRequests(t *testing.T) {
 	t.Parallel()
 	m := app()

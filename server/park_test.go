@@ -8,10 +8,10 @@ import (
 	"testing"
 )
 
-// attackByKeeping keeps connections that have had their answer: they give up their buffers,
-// and are served all the same when they go on.
+// attackByKeeping keeps connections that have had their answer. They give up their buffers, and are
+// served when they continue.
 func attackByKeeping(t *testing.T) {
-	const connections, most = 400, 12 << 10 // bytes for one, this end and the other
+	const connections, most = 400, 12 << 10 // bytes of one connection, at both ends
 	s, _ := startReady(t, nil)
 	request := "POST /api/json/getNote HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n\r\n{\"id\":\"n1\"}"
 	ask := func(c net.Conn) string {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// rawConn is a connection on which a test writes what no client library would.
+// rawConn is a connection on which a test writes bytes that no client library would write.
 type rawConn struct {
 	net.Conn
 	in *bufio.Reader
@@ -60,8 +60,8 @@ func (c *rawConn) isClosed() bool {
 	return err == io.EOF
 }
 
-// raw sends a request byte for byte, and returns its response. The request's lines
-// are separated by line feeds for reading; a blank line ends the header.
+// raw sends a request byte for byte, and returns its response. In the test, line feeds separate the
+// lines of the request; a blank line ends the header.
 func (s *testServer) raw(t *testing.T, request string) (*http.Response, string) {
 	t.Helper()
 	head, body, _ := strings.Cut(request, "\n\n")

@@ -137,7 +137,7 @@ func TestReadinessOfTheSchema(t *testing.T) {
 	d.install(t, app())
 	s.waitReady(t, "")
 
-	// One that this server does not understand: it goes on with what it has.
+	// A release that this server does not understand: it continues with the old one.
 	newer := app()
 	newer.Format = release.Format + 1
 	d.install(t, newer)
@@ -152,7 +152,7 @@ func TestReadinessOfTheSchema(t *testing.T) {
 	d.install(t, app())
 	s.waitReady(t, "")
 
-	// One that does not fit: likewise.
+	// A release that does not fit the database: likewise.
 	unfit := app()
 	unfit.Actions[0].Function = "gone"
 	d.install(t, unfit)
@@ -161,7 +161,7 @@ func TestReadinessOfTheSchema(t *testing.T) {
 		t.Errorf("with an unfit release in the database: got %d", status)
 	}
 
-	// But nothing is served from a database that has become unsafe.
+	// But the server does not serve a database that has become unsafe.
 	d.exec(t, "alter table app.note disable row level security")
 	d.install(t, app())
 	until(t, "an unsafe database is not served", func() bool {
@@ -175,8 +175,8 @@ func TestReadinessOfTheSchema(t *testing.T) {
 	s.waitReady(t, "")
 }
 
-// TestReleaseWithoutNotifications serves a database that takes no LISTEN: a new release is
-// found all the same.
+// TestReleaseWithoutNotifications serves a database without LISTEN: the server still finds a new
+// release.
 func TestReleaseWithoutNotifications(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
@@ -196,8 +196,7 @@ func TestDatabaseWithoutPlatform(t *testing.T) {
 	s.waitReady(t, "schema")
 }
 
-// In development the login owns everything, and a role takes that off each
-// connection.
+// In development the login owns everything, and a role removes these rights on each connection.
 func TestRole(t *testing.T) {
 	t.Parallel()
 	d := newDatabase(t)
@@ -288,8 +287,8 @@ func TestReleaseSwapUnderLoad(t *testing.T) {
 		t.Errorf("release: got %d, want 21", got)
 	}
 
-	// An action that a newer release has no more is not found, even before the server
-	// has noticed that there is one.
+	// An action that a newer release does not have is not found, even before the server has noticed the
+	// release.
 	m := app()
 	m.APIs[0].Actions = []string{"whoAmI"}
 	m.APIs = m.APIs[:1]
@@ -301,7 +300,7 @@ func TestReleaseSwapUnderLoad(t *testing.T) {
 	}
 }
 
-// A function that is gone without a newer release is our mistake, not the caller's.
+// A function that is missing without a newer release is a mistake of Sternpost, not of the caller.
 func TestMissingFunctionWithoutRelease(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
@@ -311,8 +310,8 @@ func TestMissingFunctionWithoutRelease(t *testing.T) {
 	}
 }
 
-// TestOvertakenToTheEnd has each release replaced while it is called. The call ends in its
-// error, and not in an answer without one.
+// TestOvertakenToTheEnd replaces each release while it is called. The call ends with its last error,
+// and not without one.
 func TestOvertakenToTheEnd(t *testing.T) {
 	t.Parallel()
 	apis := map[string]*api{"api": {}}

@@ -220,7 +220,7 @@ func TestLimits(t *testing.T) {
 		bodyTooLarge   = `{"code":"ERR_REQUEST_TOO_LARGE","message":"the request body is too large"}`
 		headerTooLarge = `{"code":"ERR_REQUEST_TOO_LARGE","message":"the request header is too large"}`
 	)
-	// A request line and header of exactly that many bytes.
+	// A request line and header of exactly the given number of bytes.
 	headerOf := func(size int) string {
 		const head, tail = "GET /healthz HTTP/1.1\r\nHost: x\r\nX-Fill: ", "\r\n\r\n"
 		return head + strings.Repeat("a", size-len(head)-len(tail)) + tail

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestProgramMappings holds that only what a file holds unchanged is released.
+// TestProgramMappings checks that only memory that equals a file is released.
 func TestProgramMappings(t *testing.T) {
 	t.Parallel()
 	const smaps = `00400000-018b4000 r-xp 00001000 08:01 131 /usr/bin/sternpost
@@ -34,7 +34,7 @@ Anonymous:             0 kB
 	}
 }
 
-// TestReleaseProgram holds that the program goes on without its pages.
+// TestReleaseProgram checks that the program continues without its pages.
 func TestReleaseProgram(t *testing.T) {
 	t.Parallel()
 	smaps, err := os.ReadFile("/proc/self/smaps")

@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// withIdentity makes the view that generated SQL brings, with one identity.
+// withIdentity makes the view that generated SQL defines, with one identity.
 func withIdentity(t *testing.T, owner *pgx.Conn) {
 	t.Helper()
 	exec(t, owner, `
@@ -30,7 +30,7 @@ func TestEnter(t *testing.T) {
 			coalesce(platform.action(), 'null'), coalesce(platform.identity_id(), 'null'), platform.time_zone(),
 			coalesce(platform.request_id(), 'null'), platform.header('x_tenant'), platform.environment('REGION'), platform.secret('KEY')
 		]`
-	// Planned anew each time: what a kept plan knows of the action does not matter here.
+	// Planned again each time: the action in a kept plan does not matter here.
 	const anew = pgx.QueryExecModeExec
 	for _, test := range []struct {
 		name    string
@@ -61,14 +61,14 @@ func TestEnter(t *testing.T) {
 		if err := tx.Commit(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		// What was entered ends with the transaction.
+		// The settings of a call end with the transaction.
 		if got, want := [7]string(value[[]string](t, owner, readers, anew)), [7]string{"null", "null", "UTC", "null", "", "", ""}; got != want {
 			t.Errorf("%s: after the transaction: got %q, want %q", test.name, got, want)
 		}
 	}
 }
 
-// A permission never rests on what an earlier call of the same transaction has left.
+// A permission never depends on settings that an earlier call of the same transaction has left.
 func TestEnterLeavesNobodyOfTheCallBefore(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)

@@ -13,8 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite testdata")
 
-// The kept dump shows in review what a migration or a change of a function's head
-// does to the catalog.
+// The kept dump shows in review how a migration, or a change of a function's head, changes the
+// catalog.
 func TestDump(t *testing.T) {
 	t.Parallel()
 	const path = "testdata/platform.dump"
@@ -34,7 +34,7 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// dump describes what is installed in a database, as testdata/dump.sql says.
+// dump describes the installed objects of a database, as testdata/dump.sql says.
 func dump(t *testing.T, conn *pgx.Conn) string {
 	t.Helper()
 	query, err := os.ReadFile("testdata/dump.sql")

@@ -14,7 +14,7 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// period is platform.period. The local bounds are in UTC, which here means nowhere.
+// period is platform.period. The local bounds are in UTC, which here means no zone.
 type period struct {
 	StartsAt, EndsAt           time.Time
 	LocalStartsAt, LocalEndsAt time.Time
@@ -141,7 +141,7 @@ func TestRelativePeriods(t *testing.T) {
 		{"today", "2026-07-01 12:00", "WET", "2026-06-30 23:00", "2026-07-01 23:00"},
 		{"today", "2026-07-01 12:00", "EST", "2026-07-01 05:00", "2026-07-02 05:00"},
 	} {
-		// Whatever the session's zone is.
+		// The result does not depend on the zone of the session.
 		for _, session := range []string{"UTC", "Asia/Tokyo"} {
 			exec(t, conn, "set timezone = '"+session+"'")
 			got := relativePeriod(t, conn, test.expression, test.zone, instant(t, test.moment))
@@ -153,7 +153,7 @@ func TestRelativePeriods(t *testing.T) {
 	}
 }
 
-// Local bounds, with which dates are compared: no offset enters.
+// Local bounds, which are compared with dates, do not have an offset.
 func TestRelativePeriodsOfDates(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -204,7 +204,7 @@ func TestRelativePeriodsEndWithTheYears(t *testing.T) {
 		}
 	}
 
-	// An end lies within years that an offset leaves.
+	// An end lies within the years that an offset allows.
 	got := relativePeriod(t, conn, "this year", "Asia/Tokyo", instant(t, "0001-06-01"))
 	if want := instant(t, "0001-01-01"); !got.StartsAt.Equal(want) || !got.LocalStartsAt.Equal(want) {
 		t.Errorf("the first year in Tokyo: got %s, want it to begin with the year", got)
@@ -226,7 +226,7 @@ func TestUnreadablePeriods(t *testing.T) {
 	}
 }
 
-// The same as computed in another way, from Go's own time zones.
+// The same, computed in another way, from Go's own time zones.
 func TestRelativePeriodsAgreeWithGo(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
@@ -326,7 +326,7 @@ func periodInGo(expression string, zone *time.Location, now time.Time) period {
 		count, rolling = n, words[2] != "complete"
 	}
 
-	// Where the bounds lie, in units from now or from the start of the current unit.
+	// The places of the bounds, in units from now or from the start of the current unit.
 	var from, to int
 	switch {
 	case anchor == "this":
@@ -406,14 +406,14 @@ func step(local time.Time, unit string, units int) time.Time {
 	return first.AddDate(0, 0, min(day, lastDay)-1).Add(local.Sub(time.Date(year, month, day, 0, 0, 0, 0, time.UTC)))
 }
 
-// wallClock is what the clocks of a zone show, as if in UTC.
+// wallClock is the time on the clocks of a zone, as if in UTC.
 func wallClock(t time.Time, zone *time.Location) time.Time {
 	_, offset := t.In(zone).Zone()
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// fromWallClock is the last instant at which the clocks of a zone show a time. When
-// they leave it out, it is what they would show if the offset before still held.
+// fromWallClock is the last instant at which the clocks of a zone show a time. If they skip it, it is
+// the instant by the offset before the gap.
 func fromWallClock(local time.Time, zone *time.Location) time.Time {
 	var found, gap time.Time
 	for at := local.Add(-48 * time.Hour); ; {

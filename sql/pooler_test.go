@@ -12,9 +12,9 @@ import (
 	"github.com/sternpost/sternpost/sql/postgres"
 )
 
-// TestMigrateBehindPooler migrates through poolers. One that keeps sessions is as good as
-// none; behind one that does not, nothing is changed, and no lock is left in a session that
-// others have.
+// TestMigrateBehindPooler migrates through poolers. A pooler that keeps sessions works like a direct
+// connection. Behind one that does not, nothing is changed, and no lock is left in a session that
+// others use.
 func TestMigrateBehindPooler(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -23,7 +23,7 @@ func TestInstallRelease(t *testing.T) {
 	if got := value[int64](t, owner, installRelease); got != 1 {
 		t.Errorf("the first release has number %d, want 1", got)
 	}
-	// A release that is taken back leaves no gap.
+	// A release that is rolled back leaves no gap.
 	exec(t, owner, "begin;"+installRelease+"; rollback")
 	if got := value[int64](t, owner, installRelease); got != 2 {
 		t.Errorf("the second release has number %d, want 2", got)
@@ -40,7 +40,7 @@ func TestInstallRelease(t *testing.T) {
 		}
 	}
 
-	// The order of members is kept, and what a server has no use for is not shown to it.
+	// The order of members is kept, and a server does not see the members that it does not need.
 	if got, want := value[string](t, server, "select manifest::text from platform.release where number = 2"), `{"b": 1, "a": 2, "b": 3}`; got != want {
 		t.Errorf("manifest = %s, want %s", got, want)
 	}

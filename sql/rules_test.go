@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// TestRulesThatWereChanged is the table of attacks on what permission rests on: what was
-// changed by hand since a release was installed keeps servers from serving.
+// TestRulesThatWereChanged is the table of attacks on the objects that permissions depend on: if one
+// was changed by hand since a release was installed, servers do not serve.
 func TestRulesThatWereChanged(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -56,7 +56,7 @@ func TestRulesThatWereChanged(t *testing.T) {
 	}
 }
 
-// ownedBy gives a function to another role that actions run as.
+// ownedBy gives a function to another role that runs actions.
 func ownedBy(role string) string {
 	return strings.ReplaceAll(`
 		grant create on schema api to $role;
@@ -65,8 +65,8 @@ func ownedBy(role string) string {
 	`, "$role", role)
 }
 
-// TestRulesOfAnotherVersion holds that policies which another major version of Postgres has
-// told are not compared, which is said, and that functions are.
+// TestRulesOfAnotherVersion checks that policies printed by another major version of Postgres are not
+// compared, which is reported, and that functions are compared.
 func TestRulesOfAnotherVersion(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})
@@ -89,8 +89,9 @@ func TestRulesOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestCatalogIsNotCompiled holds that Postgres does not compile what reads its whole catalog. With hundreds of models the
-// estimated costs are high enough for that, and it takes longer than the reading.
+// TestCatalogIsNotCompiled checks that Postgres does not compile (JIT) the queries that read its whole
+// catalog. With hundreds of models the estimated costs are high enough for that, and compiling takes
+// longer than reading.
 func TestCatalogIsNotCompiled(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})

@@ -13,8 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sql"
 )
 
-// From each version on, the text that a migration carries makes of the platform what
-// Migrate makes.
+// From each version on, the text of a migration gives the same platform as Migrate.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	want := dump(t, pgtest.New(t, pgtest.Options{}).Owner(t))
@@ -60,7 +59,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// A text holds the functions that differ and no other.
+// A text holds exactly the functions that differ.
 func TestUpgradeOfFunctions(t *testing.T) {
 	t.Parallel()
 	current := sql.Current()

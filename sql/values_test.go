@@ -52,7 +52,7 @@ func TestValues(t *testing.T) {
 		{`platform.trim_scale('{}'::numeric[])::text`, "{}"},
 		{`platform.trim_scale(null::numeric[])::text`, "null"},
 	} {
-		// No setting of a session may show in a value.
+		// The settings of a session do not change the form of a value.
 		for _, settings := range []string{
 			"set timezone = 'UTC'; set intervalstyle = 'postgres'; set datestyle = 'ISO, MDY'",
 			"set timezone = 'America/St_Johns'; set intervalstyle = 'sql_standard'; set datestyle = 'German, DMY'",
@@ -85,7 +85,7 @@ func TestNewID(t *testing.T) {
 		t.Errorf("%d different ids, want 50000", got)
 	}
 
-	// The time within is Unix time in milliseconds.
+	// The time inside an id is Unix time in milliseconds.
 	ms := value[int64](t, owner, "select ('x' || replace(left($1, 13), '-', ''))::bit(48)::bigint", ids[0])
 	if made := time.UnixMilli(ms); made.Before(before) || made.After(time.Now().Add(time.Hour)) {
 		t.Errorf("%s was made at %s", ids[0], made)

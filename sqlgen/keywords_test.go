@@ -12,8 +12,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestKeywords gives each keyword of Postgres to a field, and those that mean
-// something in expressions to a model and its actions too.
+// TestKeywords names a field after each keyword of Postgres, and also a model and its actions after
+// keywords with a meaning in expressions.
 func TestKeywords(t *testing.T) {
 	t.Parallel()
 	owner := pgtest.New(t, pgtest.Options{}).Owner(t)

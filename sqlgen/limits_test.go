@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestLargestModel installs and calls a model that has as many columns, and as many in each
-// kind of index, as the compiler lets through.
+// TestLargestModel installs and calls a model with as many columns, and as many in each kind of index,
+// as the compiler allows.
 func TestLargestModel(t *testing.T) {
 	t.Parallel()
 	names := make([]string, 1596)

@@ -51,7 +51,7 @@ func TestListsUnderRules(t *testing.T) {
 	const isMember = `exists (select from app.member where member.clinic_id = patient.clinic_id and member.identity_id = $1)`
 	for _, c := range []struct {
 		action, where, filter string
-		admits                map[string]string // by caller: what SQL says of the rows; "" means refused
+		admits                map[string]string // by caller: the rows as SQL gives them; "" means refused
 	}{
 		{"listPatients", "", "true", map[string]string{"": "", "me": isMember, "m1": isMember, "m2": isMember, "auditor": "true", "liar": isMember}},
 		{"listPatients", `"name":{"equals":"a"}`, "name = 'a'", map[string]string{"": "", "me": isMember, "m1": isMember, "auditor": "true"}},
@@ -99,8 +99,8 @@ func TestListsUnderRules(t *testing.T) {
 	}
 }
 
-// walkAs goes through a list page by page: every row that the caller may see comes
-// once, in order, and each page knows what lies around it.
+// walkAs goes through a list page by page. Every row that the caller may see comes once, in order, and
+// each page is right about its neighbours.
 func walkAs(t *testing.T, a *app, action, where, caller string, size int, want []string, backwards bool) {
 	t.Helper()
 	paging := fmt.Sprintf(`"first":%d`, size)

@@ -24,7 +24,7 @@ model Card {
 }
 `
 
-// page is an answer of a list, as far as it is compared.
+// page is an answer of a list: the compared parts.
 type page struct {
 	ids                    []string
 	startCursor, endCursor string
@@ -73,9 +73,9 @@ func readPage(t testing.TB, answer string) page {
 	return p
 }
 
-// list calls a list by its general function, as a server does and without naming the
-// operators, and by the form that serves the request, if there is one: all must answer
-// the same, byte for byte.
+// list calls a list in three ways: by its general function with the operators that a server names,
+// without them, and by the form that serves the request, if there is one. All must answer the same,
+// byte for byte.
 func (a *app) list(t testing.TB, name, body string) string {
 	t.Helper()
 	return a.listAs(t, name, body, "")
@@ -102,8 +102,7 @@ func (a *app) listAs(t testing.TB, name, body, caller string) string {
 	return answer
 }
 
-// TestPages asks for pages in every way and compares each with the slice of the
-// whole list that it should be.
+// TestPages asks for pages in every way and compares each with its slice of the whole list.
 func TestPages(t *testing.T) {
 	t.Parallel()
 	names := []string{"B", "a", "A", "_", "é", "z", "10", "9", "a b", "~", "Z", "aa", "", "b", "ü", "00"}
@@ -139,7 +138,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// cursorsOf returns the cursor of each row: pages of one have it at both ends.
+// cursorsOf returns the cursor of each row. A page of one row has it at both ends.
 func cursorsOf(t *testing.T, a *app, ids []string) map[string]string {
 	t.Helper()
 	cursors := map[string]string{}
@@ -153,7 +152,7 @@ func cursorsOf(t *testing.T, a *app, ids []string) map[string]string {
 	return cursors
 }
 
-// request is a page that was asked for, and which rows it has.
+// request is a request of a page, with the rows that it should have.
 type request struct {
 	body       string
 	all        []string // of the filter
@@ -171,7 +170,7 @@ func randomRequest(random *rand.Rand, rows map[string][]string, cursors map[stri
 	if suit != "" {
 		add(`"where":{"suit":{"equals":%q}}`, suit)
 	}
-	// A cursor may be of a row that the filter leaves out: it is a position.
+	// A cursor is a position, so its row may be one that the filter leaves out.
 	place := func() (cursor string, before, after int) {
 		id := rows[""][random.IntN(len(rows[""]))]
 		before, found := slices.BinarySearch(r.all, id)

@@ -11,8 +11,8 @@ import (
 	"github.com/sternpost/sternpost/integration/calls"
 )
 
-// mostLocks is how many locks on relations a call may hold: as many as Postgres keeps for
-// each connection by itself, out of the table that all share.
+// mostLocks is the number of locks on relations that a call may hold: as many as Postgres keeps for
+// each connection, outside of the table that all connections share.
 const mostLocks = 16
 
 // crowdedSchema is a model with 300 actions, whose rules walk as many relations as it has
@@ -50,9 +50,9 @@ model Post {
 `
 }
 
-// TestLocks counts the locks that a call holds on a connection that has run it before,
-// while 300 actions on its table have rules that walk two dozen relations. None may be
-// in the table that all connections share.
+// TestLocks counts the locks that a call holds on a connection that has run it before, while 300
+// actions on its table have rules that walk two dozen relations. No lock may be in the table that all
+// connections share.
 func TestLocks(t *testing.T) {
 	t.Parallel()
 	a := newCrowd(t)
@@ -86,7 +86,8 @@ func TestLocks(t *testing.T) {
 		}
 		function := a.action(t, c.name).Function
 		locks, slow := locksOf(t, a, function, c.body)
-		// While another test changes a table, Postgres takes some locks on the slow way, which is not a fault of the call.
+		// While another test changes a table, Postgres takes some locks through the shared table, which is not
+		// a fault of the call.
 		for try := 0; try < 50 && len(slow) > 0; try++ {
 			time.Sleep(20 * time.Millisecond)
 			locks, slow = locksOf(t, a, function, c.body)
@@ -102,8 +103,8 @@ type lock struct {
 	IsFast         bool
 }
 
-// locksOf returns the locks on relations that a call holds at the end of its transaction, and the relations of those that
-// are in the table that all connections share.
+// locksOf returns the locks on relations that a call holds at the end of its transaction, and the
+// relations whose locks are in the table that all connections share.
 func locksOf(t *testing.T, a *app, function, body string) (locks []lock, slow []string) {
 	t.Helper()
 	var manifest string

@@ -52,7 +52,7 @@ func TestLookUps(t *testing.T) {
 			('i1', 'o1', 'lamp', 5), ('i2', 'o1', 'chair', 50), ('i3', 'o2', 'lamp', 50);
 		insert into app.bill (order_id, number) values ('o1', 'b1');
 	`
-	shared := newApp(t, "orders", orders) // by what writes nothing
+	shared := newApp(t, "orders", orders) // by the cases that only read
 	shared.exec(t, rows)
 	for _, c := range []struct {
 		action, body, caller string
@@ -68,7 +68,7 @@ func TestLookUps(t *testing.T) {
 
 		{action: "getOrderOf", body: `{"itemsId":"i1"}`, want: "o1"},
 		{action: "getOrderOf", body: `{"itemsId":"i1","itemsWhat":"lamp"}`, want: "o1"},
-		// It is one and the same item.
+		// Both conditions are about the same item.
 		{action: "getOrderOf", body: `{"itemsId":"i1","itemsWhat":"chair"}`, want: "null"},
 		{action: "getOrderOf", body: `{"itemsId":"i3","day":null}`, want: "o2"},
 		{action: "getOrderOf", body: `{"itemsId":"i1","day":null}`, want: "null"},
@@ -125,8 +125,8 @@ func TestLookUps(t *testing.T) {
 	}
 }
 
-// TestPinsAreRequired sends look-ups that pin no row: the first input of the first set
-// that would is asked for.
+// TestPinsAreRequired sends look-ups that do not pin a row: the error asks for the first input of the
+// first set that would pin one.
 func TestPinsAreRequired(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "orders", orders)

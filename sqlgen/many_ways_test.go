@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestManyWays compiles models whose computed fields read each other on 2^30 ways, which
-// nobody could follow one by one.
+// TestManyWays compiles models whose computed fields read each other on 2^30 ways, which are too many
+// to follow one by one.
 func TestManyWays(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -5,8 +5,9 @@ import (
 	"testing"
 )
 
-// TestOneRowIsFoundByItself counts the rows that Postgres reads to find one row under a rule that walks a relation. The
-// caller leads to 2,000 rows there, where other callers lead to one: reading those first would seem cheap to Postgres.
+// TestOneRowIsFoundByItself counts the rows that Postgres reads to find one row under a rule that
+// walks a relation. This caller leads to 2,000 rows there, and other callers lead to one. So reading
+// those first would seem cheap to Postgres.
 func TestOneRowIsFoundByItself(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "one", `

@@ -56,9 +56,9 @@ var declared = map[string]string{
 	"loosely":       "pages desc, id desc",
 }
 
-// TestOrders walks lists in every declared order and in random requested ones,
-// forwards and backwards in pages of every size, and compares with Postgres' own
-// order by: every row comes once, in order.
+// TestOrders walks lists in every declared order and in random requested ones, forwards and backwards
+// in pages of every size, and compares them with Postgres' own order by: every row comes once, in
+// order.
 func TestOrders(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "books", books)
@@ -96,8 +96,8 @@ var sortColumns = map[string]string{
 	"lent": "lent", "took": "took", "shelf": "shelf", "writerId": "writer_id", "id": "id", "createdAt": "created_at",
 }
 
-// randomOrder returns an order as a request names it, fields named twice included,
-// and as SQL. The id, if no direction of its own is declared, goes that of the key before.
+// randomOrder returns an order as a request names it, also with fields named twice, and as SQL. The id
+// has the direction of the key before it, unless the order declares one.
 func randomOrder(random *rand.Rand, id string) (requested, order string) {
 	var names []string
 	for name := range sortColumns {

@@ -74,7 +74,7 @@ func newProject(t *testing.T, archive *txtar.Archive) *app {
 	return a
 }
 
-// matrix makes the calls of a matrix and returns it with what they were answered.
+// matrix makes the calls of a matrix and returns it with their answers.
 func (a *app) matrix(t *testing.T, want string) (got string, allowed, denied int) {
 	t.Helper()
 	var callers []string
@@ -130,8 +130,8 @@ func (a *app) matrix(t *testing.T, want string) (got string, allowed, denied int
 	return b.String(), allowed, denied
 }
 
-// decision makes one call and takes it back. It tells what was answered, and whether
-// the caller got anything.
+// decision makes one call and rolls it back. It returns the answer, and whether the caller got
+// anything.
 func (a *app) decision(t *testing.T, call, caller string) (string, bool) {
 	t.Helper()
 	name, rest, _ := strings.Cut(call, " ")

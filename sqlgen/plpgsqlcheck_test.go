@@ -6,10 +6,9 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// checkFunctions has the extension plpgsql_check look at every PL/pgSQL function of a
-// database, paths included that no call has taken. What it merely warns of, such as an
-// assignment that converts, is meant. Where the extension is not
-// installed (Debian's postgresql-15-plpgsql-check), it says so.
+// checkFunctions checks every PL/pgSQL function of a database with the extension plpgsql_check, also
+// on paths that no call has taken. Its mere warnings, such as an assignment that converts, are
+// intended. If the extension is not installed (Debian's postgresql-15-plpgsql-check), it says so.
 func checkFunctions(t *testing.T, db *pgtest.DB) {
 	t.Helper()
 	conn := db.Superuser(t)

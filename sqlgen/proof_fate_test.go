@@ -13,22 +13,21 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// storedRows is what the tables of schema app hold: by table, id and column.
+// storedRows holds the rows of the tables of schema app, by table, id and column.
 type storedRows map[string]map[string]map[string]any
 
-// anything stands for a value that nobody promised: what came in place of one that had to go.
+// anything is a value that the test does not predict, in place of one that had to go.
 type anything struct{}
 
-// fate is what must become of rows, worked out from the edits of the schema and the
-// values, without a look at how it is done.
+// fate is the expected state of rows, computed from the edits of the schema and the values alone.
 type fate struct {
-	rows   storedRows       // what there must be afterwards
-	losses map[string]int64 // what must be refused at first: object and kind → rows or values
+	rows   storedRows       // the expected rows afterwards
+	losses map[string]int64 // the expected refusals at first: object and kind → rows or values
 	kept   int              // values that must survive
 	moved  int              // values that must survive under another name
 }
 
-// fateOf works it out. Columns that are given a value, as table.column, may hold any.
+// fateOf computes the fate. Columns that are given a value, as table.column, may hold any.
 func fateOf(old, new *pg.Database, r renamedNames, rows storedRows, given map[string]bool) *fate {
 	f := &fate{rows: storedRows{}, losses: map[string]int64{}}
 	taken := map[*pg.Table]bool{}
@@ -110,16 +109,16 @@ func (f *fate) table(o, n *pg.Table, model string, r renamedNames, rows map[stri
 	}
 }
 
-// isNewSequence tells whether a column gets a sequence that it had not before.
+// isNewSequence tells whether a column gets a sequence that it did not have before.
 func isNewSequence(o, n *pg.Column) bool { return o.Sequence == nil && n.Sequence != nil }
 
-// isNumberOf tells whether a text is one that a sequence gives.
+// isNumberOf tells whether a text is a number of a sequence.
 func isNumberOf(s *pg.Sequence, text string) bool {
 	digits, ok := strings.CutPrefix(text, s.Prefix)
 	return ok && numberText.MatchString(digits)
 }
 
-// value is what must become of a value.
+// value is the expected value in place of an old one.
 func (f *fate) value(t *pg.Table, o, n *pg.Column, r renamedNames, v any) any {
 	name := "column app." + t.Name + "." + n.Name
 	if v == nil {
@@ -198,7 +197,7 @@ var (
 	durationText  = regexp.MustCompile(`^P(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?$`)
 )
 
-// bare takes a type apart.
+// bare returns the parts of a type.
 func bare(typ string) (element string, isArray bool) {
 	typ = strings.TrimSuffix(typ, ` collate "C"`)
 	if typ == "real[]" {
@@ -207,8 +206,8 @@ func bare(typ string) (element string, isArray bool) {
 	return strings.CutSuffix(typ, "[]")
 }
 
-// converted is what a value must be in a column of another type; false if it has no place
-// there, or not all of it.
+// converted is the expected value in a column of another type; false if the new type cannot hold it,
+// or not all of it.
 func converted(from, to string, v any) (any, bool) {
 	from, isArray := bare(from)
 	to, toArray := bare(to)
@@ -310,7 +309,7 @@ func convertedOne(from, to string, v any) (any, bool) {
 	return moment.Format(time.DateOnly), moment.Equal(moment.Truncate(24 * time.Hour))
 }
 
-// isSame compares a value with what it must be.
+// isSame compares a value with the expected one.
 func isSame(want, got any) bool {
 	switch w := want.(type) {
 	case anything:
@@ -331,7 +330,7 @@ func isSame(want, got any) bool {
 	return reflect.DeepEqual(want, got)
 }
 
-// differences lists where rows are not as they must be.
+// differences lists the rows that are not as expected.
 func (f *fate) differences(got storedRows) []string {
 	var list []string
 	for table, rows := range f.rows {

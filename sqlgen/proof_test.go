@@ -60,7 +60,7 @@ func TestProof(t *testing.T) {
 	total.check(t, chains)
 }
 
-// proofTally counts what a run of the test has seen.
+// proofTally counts the cases that a run of the test has met.
 type proofTally struct {
 	sync.Mutex
 	pairs, byFiles, files  int
@@ -76,7 +76,7 @@ func (p *proofTally) add(count func()) {
 	count()
 }
 
-// check fails where a run has proven too little to mean anything.
+// check fails if a run has proven too little.
 func (p *proofTally) check(t *testing.T, chains int) {
 	t.Logf("%d pairs, of which %d by %d files; %d refused at first, %d given up since rows do not allow them; "+
 		"%d values kept, %d of them renamed or converted, %d losses foretold; %d calls answered alike, %d allowed, %d denied",
@@ -101,7 +101,7 @@ func (p *proofTally) check(t *testing.T, chains int) {
 	}
 }
 
-// chain is a database on its way from schema to schema.
+// chain is a database that follows a chain of schemas.
 type chain struct {
 	t     *testing.T
 	seed  uint64
@@ -110,10 +110,10 @@ type chain struct {
 
 	base    *pgtest.DB
 	owner   *pgx.Conn
-	files   bool   // whether it goes by files of migrations
+	files   bool   // whether it uses files of migrations
 	project string // their project
 	db      *emit.Release
-	told    []string // what was done, for who reads a failure
+	told    []string // the steps so far, for the message of a failure
 }
 
 func newChain(t *testing.T, seed uint64, total *proofTally) *chain {
@@ -121,7 +121,7 @@ func newChain(t *testing.T, seed uint64, total *proofTally) *chain {
 	return &chain{t: t, seed: seed, total: total, s: s, files: seed%3 == 2}
 }
 
-// failf reports a fault, with what it takes to see it again.
+// failf reports a fault, with the steps that repeat it.
 func (c *chain) failf(format string, args ...any) {
 	c.t.Helper()
 	c.t.Fatalf("%s\nseed %d (go test ./sqlgen -run TestProof -proof 1 -proof-seed %d), after\n%s\nthe schema\n%s",
@@ -217,7 +217,7 @@ func (c *chain) step() *pgtest.DB {
 	if reason != "" {
 		c.told = append(c.told, "  given up: "+reason)
 		c.db = old
-		if !c.files { // of files, those before the one that rows did not allow are applied
+		if !c.files { // the files before the one that rows did not allow are applied
 			after := readRows(c.t, c.owner, old.Database)
 			kept := fateOf(old.Database, old.Database, newRenamedNames(), before, nil)
 			if list := kept.differences(after); len(list) > 0 {
@@ -262,7 +262,7 @@ func (c *chain) step() *pgtest.DB {
 	return fresh
 }
 
-// lineDifference tells which lines came and went.
+// lineDifference returns the added and the removed lines.
 func lineDifference(old, new []schemaLine) string {
 	count := map[string]int{}
 	for _, l := range old {
@@ -280,8 +280,8 @@ func lineDifference(old, new []schemaLine) string {
 	return text
 }
 
-// install goes on by install: without permission, then with what the refusals ask for. It
-// returns why the rows do not allow the change.
+// install installs the schema: first without permission, then with the permissions that the refusals
+// name. It returns why the rows do not allow the change.
 func (c *chain) install(old *emit.Release, f *fate, given map[string]bool) string {
 	var options install.Options
 	for range 4 {
@@ -291,7 +291,7 @@ func (c *chain) install(old *emit.Release, f *fate, given map[string]bool) strin
 		var bad *install.BackfillError
 		switch {
 		case errors.As(err, &bad) && bad.Cause.Code[:2] == "23":
-			return err.Error() // the value is one that a key has already
+			return err.Error() // another row has this value of a key already
 		case errors.As(err, &refused):
 			if len(options.Allow)+len(options.Backfills) == 0 {
 				c.checkForetold(f, refused.Refused, true)
@@ -318,7 +318,7 @@ func (c *chain) install(old *emit.Release, f *fate, given map[string]bool) strin
 	return ""
 }
 
-// migrate goes on by files, likewise.
+// migrate does the same by files.
 func (c *chain) migrate(f *fate, given map[string]bool) string {
 	var options install.Options
 	for range 4 {
@@ -369,8 +369,8 @@ func (c *chain) migrate(f *fate, given map[string]bool) string {
 	return ""
 }
 
-// checkMisfit reports rows that break what no rows may: that a column holds values of its
-// enum. Rows that do not are refused, or changed on the way.
+// checkMisfit reports rows whose column of an enum holds another value. Such rows are refused, or
+// changed by the migration.
 func (c *chain) checkMisfit(cause *pgconn.PgError) {
 	c.t.Helper()
 	for _, t := range c.db.Tables {
@@ -382,8 +382,8 @@ func (c *chain) checkMisfit(cause *pgconn.PgError) {
 	}
 }
 
-// lossOf names what a refusal is about as fateOf does; empty if fateOf does not know: that
-// is whether rows satisfy a constraint.
+// lossOf names the subject of a refusal as fateOf does. It is empty if fateOf cannot know it: whether
+// rows satisfy a constraint.
 func lossOf(r *diff.Refusal) string {
 	switch {
 	case strings.HasPrefix(r.Object, "value "):
@@ -402,8 +402,8 @@ func lossOf(r *diff.Refusal) string {
 	return ""
 }
 
-// checkForetold compares what was refused with what has to be: with a database at hand
-// exactly that, with how many rows; without one that at least.
+// checkForetold compares the refusals with the expected ones. With a database at hand they are equal,
+// with the numbers of rows. Without one, at least the expected ones are there.
 func (c *chain) checkForetold(f *fate, refused []*diff.Refusal, exactly bool) {
 	c.t.Helper()
 	got := map[string]int64{}
@@ -427,7 +427,7 @@ func (c *chain) checkForetold(f *fate, refused []*diff.Refusal, exactly bool) {
 	}
 }
 
-// permit adds what refusals ask for. It returns why nothing helps.
+// permit adds the permissions that refusals name. It returns why none helps.
 func (c *chain) permit(refused []*diff.Refusal, options *install.Options, given map[string]bool) string {
 	c.t.Helper()
 	for _, r := range refused {
@@ -448,7 +448,7 @@ func (c *chain) permit(refused []*diff.Refusal, options *install.Options, given 
 	return ""
 }
 
-// checkAgain does it again, which must do nothing.
+// checkAgain repeats the step, which must change nothing.
 func (c *chain) checkAgain() {
 	c.t.Helper()
 	outcome, err := install.Install(c.t.Context(), c.owner, c.db)
@@ -471,7 +471,7 @@ func (c *chain) checkAgain() {
 	}
 }
 
-// proofCatalog is what is installed, by object.
+// proofCatalog holds the installed objects.
 func proofCatalog(t testing.TB, conn *pgx.Conn) map[string]string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), "select object, fact from platform.catalog()")
@@ -505,8 +505,7 @@ func catalogDifferences(got, want map[string]string) []string {
 	return list
 }
 
-// checkMatrix compares what callers get from the migrated database with what they get
-// from a fresh one.
+// checkMatrix compares the answers of the migrated database with those of a fresh one.
 func (c *chain) checkMatrix(fresh *pgtest.DB) {
 	conn, migrated := fresh.Superuser(c.t), c.base.Superuser(c.t)
 	copyRows(c.t, migrated, conn, c.db.Database)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestPublishedQueries compares the published query object of every type, where a value
-// may be unset and where not, with the operators that the type has. All have one form.
+// TestPublishedQueries compares the published query object of every type, for optional and for
+// required values, with the operators of the type. All have one form.
 func TestPublishedQueries(t *testing.T) {
 	t.Parallel()
 	const (
@@ -95,8 +95,8 @@ enum Size { Small Large }`))
 		names = append(names, fmt.Sprintf("plain%d", i))
 	}
 
-	// Which of them a path takes: below a to-one that may be missing every value may be
-	// unset; a child that is asked for is there.
+	// The query object of a path: below an optional to-one every value may be null; a child below a
+	// to-many exists.
 	refs := func(component string) map[string]string {
 		var read struct {
 			Properties map[string]struct {

@@ -36,7 +36,7 @@ type readmeBlock struct {
 	line     int    // of the fence
 	section  string // the text between the last heading and the block
 	language string
-	info     string // what follows the language
+	info     string // the words after the language
 	text     string
 }
 
@@ -48,7 +48,7 @@ type readmeSchema struct {
 	project *sqlgen.Project
 }
 
-// The pages of which tests read more than the schemas.
+// The pages whose other contents tests read too.
 const (
 	languagePage = "../integration/guide/reference/language.md"
 	changesPage  = "../integration/guide/how-to/schema-changes.md"
@@ -126,8 +126,8 @@ func schemasOf(t *testing.T, readme string) []*readmeSchema {
 	return schemas
 }
 
-// announcedPattern matches what a line of a schema says of itself. Several codes
-// are separated by spaces.
+// announcedPattern matches the announced code in a line of a schema. Several codes are separated by
+// spaces.
 var announcedPattern = regexp.MustCompile(`// (ERROR|WARN) ([A-Z]\w*(?: [A-Z]\w*)*)$`)
 
 // announced returns the diagnostics that a schema announces, as found writes them.
@@ -144,8 +144,8 @@ func (b *readmeBlock) announced() []string {
 	return want
 }
 
-// found returns the diagnostics of a schema. A schema that is about something else
-// than actions has none, and need not announce that nothing is exposed.
+// found returns the diagnostics of a schema. A schema without actions need not announce that nothing
+// is exposed.
 func (b *readmeBlock) found(errs syntax.Errors) []string {
 	var got []string
 	for _, d := range errs {
@@ -162,10 +162,10 @@ func (b *readmeBlock) found(errs syntax.Errors) []string {
 	return got
 }
 
-// TestReadmeSchemas checks every schema that a README shows. It must be formatted,
-// and have the errors and warnings that it announces, and no others. One without
-// errors is compiled, unless it is marked as only checked: then Compile must refuse
-// it as not supported yet, so that the mark goes once it is built.
+// TestReadmeSchemas checks every schema of a page. It must be formatted, and have exactly the errors
+// and warnings that it announces. One without errors is compiled, unless it is marked as only checked.
+// Then Compile must refuse it as not supported yet, so that the mark is removed once the feature is
+// built.
 func TestReadmeSchemas(t *testing.T) {
 	t.Parallel()
 	for _, readme := range append(guidePages(t), "../README.md") {
@@ -214,11 +214,11 @@ func checkReadmeSchema(t *testing.T, s *readmeSchema) {
 	}
 }
 
-// notBuilt is what the text says of something that Compile refuses today.
+// notBuilt is the text about a feature that Compile refuses today.
 const notBuilt = "not built yet"
 
-// TestReadmeSaysWhatIsNotBuilt compares what the text of each section of the guide
-// says with the marks of its schemas.
+// TestReadmeSaysWhatIsNotBuilt compares the text of each section of the guide with the marks of its
+// schemas.
 func TestReadmeSaysWhatIsNotBuilt(t *testing.T) {
 	t.Parallel()
 	for _, page := range guidePages(t) {
@@ -236,13 +236,13 @@ func TestReadmeSaysWhatIsNotBuilt(t *testing.T) {
 	}
 }
 
-// saysNotBuilt tells whether a text says so, on whichever lines.
+// saysNotBuilt tells whether a text says that something is not built, also across lines.
 func saysNotBuilt(text string) bool {
 	return strings.Contains(strings.Join(strings.Fields(text), " "), notBuilt)
 }
 
-// TestReadmeRequests reads the bodies that the guide shows as a server does. What
-// an action that is not built yet takes cannot be asked for; that is JSON at least.
+// TestReadmeRequests reads the bodies of the guide as a server does. A body for an action that is not
+// built yet must be JSON.
 func TestReadmeRequests(t *testing.T) {
 	t.Parallel()
 	bodies := 0
@@ -309,8 +309,8 @@ func readBody(t *testing.T, b *readmeBlock, db *emit.Release) {
 	t.Errorf("%s: the release has no action %s", b, b.info)
 }
 
-// TestReadmeExpressions checks the expressions in the text about expressions, as
-// conditions of the schema of that chapter.
+// TestReadmeExpressions checks the expressions in the chapter about expressions, as conditions of the
+// schema of that chapter.
 func TestReadmeExpressions(t *testing.T) {
 	t.Parallel()
 	const condition = "booking.discount == null"
@@ -371,7 +371,7 @@ func TestReadmeTypes(t *testing.T) {
 	}
 }
 
-// TestReadmeChanges compares the table of changes of types with what a plan does.
+// TestReadmeChanges compares the table of changes of types with the steps of a plan.
 func TestReadmeChanges(t *testing.T) {
 	t.Parallel()
 	_, text, found := strings.Cut(readFile(t, changesPage), "| from → to |")
@@ -421,9 +421,8 @@ func TestReadmeAttributes(t *testing.T) {
 	}
 }
 
-// TestReadmeCodes compares the codes that the README explains with those that the
-// compiler reports: errors in the tables of one section, warnings in that of
-// another.
+// TestReadmeCodes compares the codes on the page with those that the compiler reports: errors in the
+// tables of one section, warnings in those of another.
 func TestReadmeCodes(t *testing.T) {
 	t.Parallel()
 	errs, warnings := compilerCodes(t)
@@ -486,8 +485,7 @@ func compilerCodes(t *testing.T) (errs, warnings []string) {
 	return errs, warnings
 }
 
-// sectionOf returns the section of a page that begins with a heading, with what is
-// below it.
+// sectionOf returns the section of a page under a heading, with its subsections.
 func sectionOf(t *testing.T, page, heading string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(readFile(t, page), "\n"+heading+"\n")

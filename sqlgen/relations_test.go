@@ -54,24 +54,24 @@ model Product { fields { sku Text  weight Number?  colours Text[] } }
 model Part { fields { item Item  size Number } }
 `
 
-// node is a row with what it leads to.
+// node is a row with its related rows.
 type node struct {
 	id      string
 	values  thing
 	related map[string][]*node
 }
 
-// ask is what a request asks of a row: conditions on its fields, and of its relations.
+// ask is the condition of a request on a row: on its fields, and on its relations.
 type ask struct {
 	conditions []condition
 	relations  map[string]*ask
 }
 
-// nowhere stands for the row that a to-one without value does not lead to.
+// nowhere is the missing row behind a to-one without value.
 var nowhere = &node{values: thing{}, related: map[string][]*node{}}
 
-// holds tells whether one row satisfies all that is asked, the children chosen for the
-// relations named in chosen being given.
+// holds tells whether one row satisfies the whole condition, with the given children for the relations
+// in chosen.
 func (a *ask) holds(n *node, chosen map[string]*node) bool {
 	if a == nil {
 		return true
@@ -101,7 +101,7 @@ func (a *ask) holds(n *node, chosen map[string]*node) bool {
 
 var isToOne = map[string]bool{"customer": true, "product": true}
 
-// json is the filter as a request holds it.
+// json is the filter as JSON of a request.
 func (a *ask) json() string { return "{" + strings.Join(a.members(), ",") + "}" }
 
 func (a *ask) members() []string {
@@ -193,8 +193,7 @@ func kindNamed(name string) kind {
 	panic("no kind " + name)
 }
 
-// fillMarket makes rows, in the database and as nodes, of which the orders are
-// returned.
+// fillMarket makes rows, in the database and as nodes, and returns the orders.
 func fillMarket(t *testing.T, a *app, random *rand.Rand) []*node {
 	t.Helper()
 	fields := map[string][]filterField{} // of a row by the path to it
@@ -277,8 +276,8 @@ func fillMarket(t *testing.T, a *app, random *rand.Rand) []*node {
 	return orders
 }
 
-// TestRelationFilters compares lists filtered through relations, alone and together
-// with @wheres over the same related row, with a model of what they mean.
+// TestRelationFilters compares lists filtered through relations, alone and together with @wheres over
+// the same related row, with a model of their meaning.
 func TestRelationFilters(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 5))
@@ -290,7 +289,7 @@ func TestRelationFilters(t *testing.T) {
 	for i, f := range all {
 		conditions[i] = conditionsOf(f.field, random)
 	}
-	telling := 0 // lists that neither all nor no rows are on
+	telling := 0 // lists with some rows, but not all
 	compare := func(action, where string, holds func(*node) bool) {
 		t.Helper()
 		body := `{"where":` + where + `,"first":1000}`
@@ -309,7 +308,7 @@ func TestRelationFilters(t *testing.T) {
 			t.Errorf("%s %s\ngot  %q\nwant %q", action, body, got, want)
 		}
 	}
-	// choosing tells whether something holds for some item chosen, or for none.
+	// choosing tells whether a condition holds for some chosen item, or without one.
 	choosing := func(o *node, holds func(item *node) bool) bool {
 		return holds(nil) || slices.ContainsFunc(o.related["items"], holds)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/sql/role"
 )
 
-// TestServerMayNothingElse tries, as a server, what only the owner or an action may.
+// TestServerMayNothingElse tries, as a server, the things that only the owner or an action may do.
 func TestServerMayNothingElse(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)
@@ -62,8 +62,7 @@ func TestServerMayNothingElse(t *testing.T) {
 	}
 }
 
-// TestServerAndCallerOwnNothing looks into the catalog for what the roles own, may
-// create and may touch.
+// TestServerAndCallerOwnNothing reads in the catalog what the roles own, may create and may touch.
 func TestServerAndCallerOwnNothing(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)
@@ -107,8 +106,8 @@ func TestServerAndCallerOwnNothing(t *testing.T) {
 	}
 }
 
-// TestRowSecurityHasTheLastWord takes a rule out of the policies, as if the
-// function had forgotten to ask: also on a superuser's connection no row passes.
+// TestRowSecurityHasTheLastWord removes a rule from the policies, as if the function had forgotten to
+// check it. No row passes, not even on a superuser's connection.
 func TestRowSecurityHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shop", shop)
@@ -117,7 +116,7 @@ func TestRowSecurityHasTheLastWord(t *testing.T) {
 	const open, refused = "1 row", "42501"
 	calls := []struct {
 		function, body, command string
-		closed                  string // the answer with the command's policy gone; "" stands for no row
+		closed                  string // the answer without the policy of the command; "" is no row
 	}{
 		{"get_customer", `{"id":"anna"}`, "select", "null"},
 		{"list_customers", `{}`, "select", ""},
@@ -175,8 +174,7 @@ func TestRowSecurityHasTheLastWord(t *testing.T) {
 	}
 }
 
-// rowsOf calls a function and says what came of it: 1 row, no row, the answer or a
-// SQLSTATE.
+// rowsOf calls a function and returns the result: 1 row, no row, the answer or a SQLSTATE.
 func rowsOf(t *testing.T, tx pgx.Tx, function, body string) string {
 	t.Helper()
 	nested, err := tx.Begin(t.Context())
@@ -206,8 +204,7 @@ func rowsOf(t *testing.T, tx pgx.Tx, function, body string) string {
 	return answer
 }
 
-// TestReadersWriteNothing calls every get and list in a transaction that may only
-// read.
+// TestReadersWriteNothing calls every get and list in a read-only transaction.
 func TestReadersWriteNothing(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "filters", filterSchema(filterFields()))

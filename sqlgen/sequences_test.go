@@ -74,7 +74,7 @@ func newNumbered(t *testing.T) *app {
 	return a
 }
 
-// TestSequences numbers rows by each way in which they come to be.
+// TestSequences numbers rows that are created in each possible way.
 func TestSequences(t *testing.T) {
 	t.Parallel()
 	a := newNumbered(t)
@@ -137,7 +137,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// TestSequencesAreNotWritten has custom code try what only the sequence does.
+// TestSequencesAreNotWritten lets custom code try to do the work of the sequence.
 func TestSequencesAreNotWritten(t *testing.T) {
 	t.Parallel()
 	a := newNumbered(t)
@@ -150,7 +150,7 @@ func TestSequencesAreNotWritten(t *testing.T) {
 		"select setval('app.order_number_seq', 99)":                           "42501",
 		"alter sequence app.order_number_seq restart":                         "42501",
 		"alter table app.order alter column number set default 'x'":           "42501",
-		"insert into app.line (order_id, text) select id, 'a' from app.order": "42501", // of lines it has no rights
+		"insert into app.line (order_id, text) select id, 'a' from app.order": "42501", // it does not have rights on lines
 		"select nextval('app.line_number_seq')":                               "42501",
 	} {
 		if got := a.call(t, "choose", fmt.Sprintf(`{"statement":%q}`, statement), ""); got != want {
@@ -164,7 +164,7 @@ func TestSequencesAreNotWritten(t *testing.T) {
 	}
 }
 
-// TestSequencesAtOnce has several connections create rows at once: no number is given twice.
+// TestSequencesAtOnce creates rows on several connections at once: no number is given twice.
 func TestSequencesAtOnce(t *testing.T) {
 	t.Parallel()
 	a := newNumbered(t)

@@ -52,8 +52,8 @@ model Invoice { fields { order Order @unique  sum Number  remark Text @hidden @d
 model Clerk { fields { identity Identity @unique  desk Text } }
 `
 
-// TestShapes compares whole answers of actions of the four kinds that answer records: a
-// hidden field is in none of them, and what is selected is there and nothing else.
+// TestShapes compares whole answers of actions of the four kinds that answer records. None shows a
+// hidden field. An answer with a selection shows exactly the selected fields.
 func TestShapes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "shaped", shaped)
@@ -113,9 +113,9 @@ func TestShapes(t *testing.T) {
 	}
 }
 
-// TestNotReadWhatIsNotShown takes from the roles that actions run as the right to read what
-// records do not show: the actions answer as before. Where a record shows the column, the
-// same right is missed.
+// TestNotReadWhatIsNotShown revokes the right to read columns that records do not show from the roles
+// that run actions: the actions answer as before. If a record shows the column, the action fails
+// without the right.
 func TestNotReadWhatIsNotShown(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "unread", `
@@ -167,9 +167,8 @@ model Author { fields { name Text  phone Text @hidden @default("1") } }
 	}
 }
 
-// TestHidingChangesNoTable compares what becomes of a schema with hidden and selected fields
-// with what becomes of it without: tables, indexes, triggers, views and policies are the same,
-// so that no migration holds more than functions.
+// TestHidingChangesNoTable compiles a schema with and without hidden and selected fields. Tables,
+// indexes, triggers, views and policies are the same, so a migration changes only functions.
 func TestHidingChangesNoTable(t *testing.T) {
 	t.Parallel()
 	bare := regexp.MustCompile(` @hidden| \{ @select\([^)]*\) \}`).ReplaceAllString(shaped, "")

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestWalksAmongWriters walks lists in every declared order while rows come and go
-// between the pages: those that are there throughout are met once each, in order.
+// TestWalksAmongWriters walks lists in every declared order while rows come and go between the pages:
+// each row that stays comes once, in order.
 func TestWalksAmongWriters(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(11, 2))
@@ -77,9 +77,8 @@ func walkAmongWriters(t *testing.T, a *app, action string, size int, backwards b
 	return met
 }
 
-// TestPositionsBetweenRows asks for the rows around positions at which there is no row,
-// right before and behind each row of every declared order, also those of null: what
-// lies on which side is exact.
+// TestPositionsBetweenRows requests the rows around positions without a row, right before and after
+// each row of every declared order, also those of null: each row is on the right side.
 func TestPositionsBetweenRows(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "books", books)
@@ -103,8 +102,8 @@ func TestPositionsBetweenRows(t *testing.T) {
 			}
 			for other, before := range map[string]int{least: i, id + "x": i + behind} {
 				moved := base64.RawURLEncoding.EncodeToString([]byte(strings.Replace(string(text), `"`+id+`"`, `"`+other+`"`, 1)))
-				// Among equal rows, one with the least id is first, and one with the row's id
-				// and more behind it, or of ids that descend before it.
+				// Of equal rows, a position with the least id comes first. One with the row's id and more text comes
+				// right after the row, or right before it if ids descend.
 				if other == least {
 					before = firstEqual(t, a, action, all, i)
 				}
@@ -123,8 +122,8 @@ func TestPositionsBetweenRows(t *testing.T) {
 	}
 }
 
-// firstEqual is the place of the first row that equals the row at a place by all keys of
-// a list's order but the id.
+// firstEqual is the place of the first row that equals the row at a place by all keys of the list's
+// order except the id.
 func firstEqual(t *testing.T, a *app, action string, all []string, place int) int {
 	t.Helper()
 	order, least := declared[action], "min(id)"
@@ -147,8 +146,8 @@ func firstEqual(t *testing.T, a *app, action string, all []string, place int) in
 	return slices.Index(all, first)
 }
 
-// TestForgedCursors puts other values into the cursors of every declared order. Such
-// a cursor is refused or a position, and never an error of the database.
+// TestForgedCursors puts other values into the cursors of every declared order. Such a cursor is
+// refused or is a position; it never causes an error of the database.
 func TestForgedCursors(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(5, 8))

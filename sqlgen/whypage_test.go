@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestWhyPage holds that the SQL on the page about the choices is what the compiler prints for
+// TestWhyPage compares the SQL on the page about the choices with the SQL that the compiler prints for
 // the schema of the README.
 func TestWhyPage(t *testing.T) {
 	t.Parallel()

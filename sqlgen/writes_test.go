@@ -86,8 +86,7 @@ model Invoice { fields { order Order @unique  total Decimal? } }
 enum State { Received Placed }
 `
 
-// TestWrites calls actions, each in a database of its own, and looks at what is
-// stored then.
+// TestWrites calls actions, each in a database of its own, and compares the stored rows.
 func TestWrites(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -238,8 +237,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestManyElements makes as many rows as one array may hold: by one statement, and
-// with ids in the order of the array.
+// TestManyElements makes as many rows as an array may hold, by one statement, with ids in the order of
+// the array.
 func TestManyElements(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "workbench", workbench)
@@ -258,7 +257,7 @@ func TestManyElements(t *testing.T) {
 	}
 }
 
-// TestCreateJudged creates under rules over the new row, which see all its rows.
+// TestCreateJudged creates rows under rules over the new row, which see all rows of the call.
 func TestCreateJudged(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "create_judged", `

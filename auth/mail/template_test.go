@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 )
 
-// TestBuiltIn writes every mail that Sternpost brings.
+// TestBuiltIn writes every built-in mail.
 func TestBuiltIn(t *testing.T) {
 	t.Parallel()
 	templates, err := ReadTemplates(nil)

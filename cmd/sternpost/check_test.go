@@ -61,7 +61,7 @@ func TestCheckSettings(t *testing.T) {
 		}
 	}
 
-	// One reader of the file is enough where both refuse it.
+	// One report is enough if both readers of the file refuse it.
 	content["sternpost.yaml"] = "uploads:\n  inline: never\n"
 	check.args[1] = files(t, content)
 	if _, stderr, code := check.run(t); code != exitInput || strings.Count(stderr, "[BadConfig]") != 1 {

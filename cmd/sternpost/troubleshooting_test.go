@@ -51,9 +51,9 @@ role Editor {
 }
 `
 
-// TestTroubleshootingPage causes the symptoms on the page about them. The first column of its tables quotes messages. Each of
-// them must be in what the program says to one of the symptoms, and the page must quote each symptom. In a message, …
-// means any text in one line.
+// TestTroubleshootingPage causes the symptoms on the page about them. The first column of its tables
+// quotes messages. The program must print each of them for one of the symptoms, and the page must
+// quote each symptom. In a message, … means any text in one line.
 func TestTroubleshootingPage(t *testing.T) {
 	t.Parallel()
 	said := symptoms(t)
@@ -79,7 +79,7 @@ func TestTroubleshootingPage(t *testing.T) {
 	}
 }
 
-// symptoms returns what the program says to each symptom.
+// symptoms returns the output of the program for each symptom.
 func symptoms(t *testing.T) map[string]string {
 	said := map[string]string{"no Postgres": (&sqlpostgres.NotFoundError{}).Error()}
 	for _, r := range []refusal.Refusal{refusal.Overloaded, refusal.ReadOnly, refusal.OutcomeUnknown} {

@@ -42,7 +42,7 @@ func (s *stage) measurePeer(b *testing.B, rounds int) {
 			return query(`query ($status: String!) { allPosts(condition: { status: $status }, orderBy: CREATED_AT_DESC, first: 20) {
 				nodes { `+graphFields+` } pageInfo { hasNextPage endCursor } } }`, `{"status":"Live"}`)
 		}}
-	for range 5 { // until Node.js has compiled what it runs often
+	for range 5 { // until Node.js has compiled the code that it runs often
 		for _, c := range []comparison{get, list} {
 			s.peers[postGraphile].load(b, s.backends, c.clients, c.theirs, c.answers)
 		}

@@ -78,7 +78,7 @@ func TestWays(t *testing.T) {
 	}
 }
 
-// TestNames keeps clear of what the runtime and the language are called.
+// TestNames avoids the names of the runtime and of the language.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	schemas := release.Schemas{{Name: "Promise"}, {Name: "Promise2"}, {Name: "ApiError"}, {Name: "AsyncIterable"}, {Name: "Customer"}, {Name: "SignIns"}, {Name: "TabletClient"}, {Name: "File"}}

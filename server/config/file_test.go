@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestCheckFile reads files without an environment. It finds what a server refuses whatever
-// the environment is, and nothing that the environment may complete.
+// TestCheckFile reads files without an environment. It reports what a server refuses in every
+// environment, and nothing that the environment may complete.
 func TestCheckFile(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {

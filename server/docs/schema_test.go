@@ -131,7 +131,7 @@ func TestListSample(t *testing.T) {
 	}
 }
 
-// TestForm describes a field for each input, with what a file must be like.
+// TestForm describes a field for each input, with the limits of files.
 func TestForm(t *testing.T) {
 	t.Parallel()
 	schemas := release.Schemas{

@@ -45,7 +45,7 @@ func TestChangeOfKey(t *testing.T) {
 	}
 }
 
-// TestDamaged changes every character of a stored value: none may go unnoticed.
+// TestDamaged changes every character of a stored value: each change is noticed.
 func TestDamaged(t *testing.T) {
 	t.Parallel()
 	keys := mustNew(t, GenerateKey())

@@ -13,7 +13,7 @@ import (
 	"github.com/sternpost/sternpost/storage/disk"
 )
 
-// onePlace is a store for one object, which can be unable to do what it is asked.
+// onePlace is a store for one object, whose operations can fail.
 type onePlace struct {
 	storage.Store
 	contents      []byte
@@ -34,7 +34,7 @@ func (p *onePlace) Delete(context.Context, string) error {
 	return p.deleting
 }
 
-// TestCheckStore says what keeps files from being stored, and leaves nothing behind.
+// TestCheckStore reports why files cannot be stored, and leaves nothing behind.
 func TestCheckStore(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -57,7 +57,7 @@ func TestCheckStore(t *testing.T) {
 	}
 }
 
-// TestCheckDisk says where to look if a folder takes nothing.
+// TestCheckDisk reports where to look if a folder does not accept files.
 func TestCheckDisk(t *testing.T) {
 	t.Parallel()
 	store, err := disk.Open(disk.Options{Directory: "/proc/files", Durable: true})

@@ -10,7 +10,7 @@ import (
 	"github.com/sternpost/sternpost/storage/local"
 )
 
-// Whatever is not a file stays as it is, byte by byte.
+// Everything except files stays as it is, byte by byte.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	schemas := release.Schemas{
@@ -33,7 +33,7 @@ func TestFinish(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := New(Options{Store: store})
-	for _, c := range []struct{ component, result string }{ // ◆ is a file to be finished, ◇ one to be left alone
+	for _, c := range []struct{ component, result string }{ // ◆ is a file that Finish completes, ◇ one that it leaves alone
 		{"File", `◆`},
 		{"Note", `{"title":"a\u003c\/b","cover":◆,"papers":[◆, ◆],"plain":{"cover":◇}}`},
 		{"Note", `{ "title" : 1.50 , "cover" : null , "papers" : null , "further" : ◇ }`},

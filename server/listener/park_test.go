@@ -26,8 +26,8 @@ func pair(t *testing.T) (server, client net.Conn) {
 	return server, client
 }
 
-// TestPark has connections wait as fasthttp does: that ends with the deadline, and then they
-// are closed.
+// TestPark lets connections wait as fasthttp does: the wait ends with the deadline, and then they are
+// closed.
 func TestPark(t *testing.T) {
 	t.Parallel()
 	long, short := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
@@ -84,7 +84,7 @@ func TestPark(t *testing.T) {
 	}
 }
 
-// A connection on which a request arrives is not one that waits.
+// A connection on which a request arrives is not a waiting one.
 func TestReadingIsNotParked(t *testing.T) {
 	t.Parallel()
 	inner, client := pair(t)

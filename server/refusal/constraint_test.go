@@ -8,8 +8,8 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// TestConstraintField finds the input that a constraint is about: the only one of
-// the request that writes its field, else the field itself.
+// TestConstraintField finds the input of a constraint: the only input of the request that writes its
+// field, else the field itself.
 func TestConstraintField(t *testing.T) {
 	t.Parallel()
 	action := &release.Action{Kind: release.Create, Inputs: []release.Input{
@@ -60,8 +60,8 @@ func TestConstraintField(t *testing.T) {
 	}
 }
 
-// TestConstraintUnknown refuses to explain a constraint of another table than the
-// manifest says, or of none.
+// TestConstraintUnknown does not explain a constraint of a table that the manifest does not name for
+// it.
 func TestConstraintUnknown(t *testing.T) {
 	t.Parallel()
 	known := map[string]release.Constraint{

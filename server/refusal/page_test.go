@@ -14,8 +14,8 @@ import (
 
 const page = "../../integration/guide/reference/errors.md"
 
-// TestErrorsPage holds that the page about errors lists the catalogue: statuses, codes and the
-// usual messages. When an error comes is written in the page.
+// TestErrorsPage compares the page about errors with the catalogue: statuses, codes and the usual
+// messages. The page itself says when an error occurs.
 func TestErrorsPage(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -28,7 +28,7 @@ func TestErrorsPage(t *testing.T) {
 		t.Fatalf("%s has no table %q", page, heading)
 	}
 	rows, after, _ := strings.Cut(rest, "\n\n")
-	written := map[string]string{} // by status and code, when it comes
+	written := map[string]string{} // by status and code, when it occurs
 	for row := range strings.Lines(rows) {
 		if cells := strings.Split(strings.TrimSpace(row), " | "); len(cells) == 4 {
 			written[strings.Trim(cells[0], "| ")+" "+strings.Trim(cells[1], "`")] = strings.TrimSuffix(cells[3], " |")
@@ -47,7 +47,7 @@ func TestErrorsPage(t *testing.T) {
 	}
 }
 
-// TestErrorsOfTheDatabase compares what the page says of SQLSTATEs with what they are answered by.
+// TestErrorsOfTheDatabase compares the SQLSTATEs on the page with the answers to them.
 func TestErrorsOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(page)
@@ -68,7 +68,7 @@ func TestErrorsOfTheDatabase(t *testing.T) {
 	for state, want := range databaseRefusals {
 		says := said[state]
 		if says == nil {
-			says = said[state[:len(state)-1]] // as 57P0 says it of 57P01
+			says = said[state[:len(state)-1]] // as 57P0 does for 57P01
 		}
 		if !slices.ContainsFunc(says, func(r Refusal) bool { return r.Status == want.Status && r.Code == want.Code }) {
 			t.Errorf("%s: of SQLSTATE %s it says %v, and it is answered by %d %s", page, state, says, want.Status, want.Code)

@@ -11,7 +11,7 @@ import (
 	"github.com/sternpost/sternpost/server/refusal"
 )
 
-// TestSlowBody: a client has ten seconds, and then as long as what has come allows.
+// TestSlowBody gives a client ten seconds, and then as long as the received bytes allow.
 func TestSlowBody(t *testing.T) {
 	began := time.Now()
 	d := &brought{pieces: []string{"x", strings.Repeat("y", bodyRate), "z"}}
@@ -38,7 +38,7 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// brought is a connection that notes until when is waited for what it brings.
+// brought is a connection that notes the deadlines of its reads.
 type brought struct {
 	net.Conn
 	pieces []string

@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestWriteJSONSchema writes schemas, whose keywords keep the order in which they were set,
-// and reads them back as what was written.
+// TestWriteJSONSchema writes schemas, whose keywords keep their order, and reads them back unchanged.
 func TestWriteJSONSchema(t *testing.T) {
 	t.Parallel()
 	properties := Properties{}.

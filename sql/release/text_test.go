@@ -8,8 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sql/release"
 )
 
-// TestManifestText reads back a manifest in which every member is set: none is
-// left out of its text.
+// TestManifestText reads back a manifest in which every member is set: its text has all of them.
 func TestManifestText(t *testing.T) {
 	t.Parallel()
 	m := release.Manifest{

@@ -6,8 +6,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestRemembersWhatIsClean checks files twice: one in which nothing was found is known the
-// second time, one that is refused is refused again.
+// TestRemembersWhatIsClean checks files twice. A clean file is known the second time; a refused one is
+// refused again.
 func TestRemembersWhatIsClean(t *testing.T) {
 	clean := "create function functions.f() returns int language sql as 'select 1'; -- " + t.TempDir()
 	wrong := "create table functions.t (); -- " + t.TempDir()

@@ -14,7 +14,7 @@ func TestShapes(t *testing.T) {
 	tests := []struct {
 		name        string
 		old, new    string
-		input, want string // what is said of an input, and of a result; "" means nothing
+		input, want string // the changes reported for an input, and for a result; "" means none
 	}{
 		{"nothing", `{"type":"string"}`, `{"type":"string"}`, "", ""},
 		{"a description", `{"type":"string"}`, `{"type":"string","description":"a text"}`, "", ""},

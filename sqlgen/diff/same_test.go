@@ -12,8 +12,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
-// TestSameDatabase holds that a database is compared with itself as with what its description says: an installation
-// that finds the wanted description in the database does not read it.
+// TestSameDatabase checks that a comparison of a database with itself equals one with its description.
+// An installation that finds the wanted description in the database does not read it.
 func TestSameDatabase(t *testing.T) {
 	t.Parallel()
 	const renamed = `

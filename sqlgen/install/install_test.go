@@ -20,7 +20,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// compile compiles a schema that must be good.
+// compile compiles a schema without errors.
 func compile(t testing.TB, schema string) *emit.Release { return compiletest.Schema(t, schema) }
 
 // mustInstall installs a schema and returns the outcome.
@@ -137,8 +137,7 @@ func TestInstallAtOnce(t *testing.T) {
 	}
 }
 
-// TestScriptByPsql runs a script as its reader would, then lets Install go on from
-// there.
+// TestScriptByPsql runs a script as a user would, then lets Install continue from there.
 func TestScriptByPsql(t *testing.T) {
 	t.Parallel()
 	psql := program.Postgres(t, "psql", "the script runs in the tests of sqlgen alone")

@@ -11,9 +11,9 @@ import (
 	"github.com/sternpost/sternpost/integration/pgtest"
 )
 
-// circle is some statements that would wait for each other in a circle if keepers locked rows as they come to them. A
-// transaction holds rows; each statement then begins when the one before waits or has ended. At last the held rows are
-// let go.
+// circle is a set of statements that would wait for each other in a circle if keepers locked rows in
+// the order in which they meet them. A transaction holds rows. Each statement begins when the one
+// before waits or has ended. At last the transaction releases the rows.
 type circle struct {
 	schema     string
 	rows       string
@@ -235,8 +235,8 @@ func moveSale(id, ware string) string {
 	return fmt.Sprintf("select api.update_sale('%s', '%s', null, null)", id, ware)
 }
 
-// TestTurns has a statement wait that changes a copied value. Statements about other rows run beside it, except one
-// that moves a key and is not an action.
+// TestTurns lets a statement that changes a copied value wait. Statements about other rows run beside
+// it, except one that moves a key and is not an action.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t, pgtest.Options{})

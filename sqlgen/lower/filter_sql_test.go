@@ -82,8 +82,9 @@ model Thing {
 }
 `
 
-// TestFilterSQL checks that platform.filter_sql says of each operator of each kind what the compiler says, which
-// prints some conditions itself, and that it refuses every other operator.
+// TestFilterSQL checks that platform.filter_sql and the compiler, which prints some conditions itself,
+// give the same condition for each operator of each kind, and that the function refuses every other
+// operator.
 func TestFilterSQL(t *testing.T) {
 	t.Parallel()
 	s := mustCheck(t, everyKind)
@@ -135,7 +136,7 @@ func TestFilterSQL(t *testing.T) {
 	}
 }
 
-// filterSQL returns what platform.filter_sql makes of one operator.
+// filterSQL returns the SQL of platform.filter_sql for one operator.
 func filterSQL(t *testing.T, conn *pgx.Conn, path string, fields ...pg.Filter) (text string, err error) {
 	t.Helper()
 	input, _ := json.Marshal(map[string]string{"operators": path})
@@ -143,7 +144,7 @@ func filterSQL(t *testing.T, conn *pgx.Conn, path string, fields ...pg.Filter) (
 	return text, err
 }
 
-// bare is SQL without what only its spelling needs: brackets, and casts of texts.
+// bare is SQL without the parts that do not change its meaning: brackets, and casts of texts.
 func bare(sql string) string {
 	return strings.NewReplacer("(", "", ")", "", "::text[]", "", "::text", "").Replace(sql)
 }

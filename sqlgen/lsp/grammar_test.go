@@ -12,7 +12,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// The grammar for editors has the words of the language, all of them and no others.
+// The grammar for editors has exactly the words of the language.
 func TestGrammarHasTheWords(t *testing.T) {
 	t.Parallel()
 	var grammar struct {

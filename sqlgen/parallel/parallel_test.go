@@ -23,7 +23,7 @@ func TestEachCallsOncePerItem(t *testing.T) {
 	}
 }
 
-// Each waits for the other, so that they end only if they run at the same time.
+// Each waits for the other, so they end only if they run at the same time.
 func TestDoRunsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	a, b := make(chan struct{}), make(chan struct{})

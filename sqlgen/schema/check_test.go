@@ -14,15 +14,15 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// project is what a case compiles: the schema files, the configuration and the
-// names of the function files.
+// project is the input of a case: the schema files, the configuration and the names of the function
+// files.
 type project struct {
 	sources   []*syntax.Source
 	config    *syntax.Source // nil means none
 	functions []string
 }
 
-// projectOf takes a project out of an archive.
+// projectOf reads a project from an archive.
 func projectOf(archive *txtar.Archive) project {
 	var p project
 	for _, f := range archive.Files {
@@ -86,8 +86,8 @@ func expectations(t *testing.T, src *syntax.Source) []expectation {
 	return all
 }
 
-// compare reports diagnostics that no comment expects, and comments that no
-// diagnostic meets. Warnings count only where any is expected.
+// compare reports diagnostics that no comment expects, and comments without a diagnostic. It ignores
+// warnings if the file expects none.
 func compare(t *testing.T, wanted []expectation, got syntax.Errors) {
 	t.Helper()
 	wantsWarnings := slices.ContainsFunc(wanted, func(e expectation) bool { return e.warning })
@@ -120,10 +120,9 @@ func compare(t *testing.T, wanted []expectation, got syntax.Errors) {
 	}
 }
 
-// TestCheck compiles the cases of testdata. A case holds a project. The
-// diagnostics must be those that its // ERROR and // WARN comments announce, in the
-// archive's own comment if they have no place; a case without errors can show the
-// checked schema in want/schema.
+// TestCheck compiles the cases of testdata. A case holds a project. The diagnostics must be those that
+// its // ERROR and // WARN comments announce. Diagnostics without a place are announced in the comment
+// of the archive. A case without errors can show the checked schema in want/schema.
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	casetest.Run(t, "testdata/*.txtar", func(t *testing.T, c *casetest.Case) {
@@ -162,7 +161,7 @@ func cases(t testing.TB) []string {
 	return paths
 }
 
-// show writes diagnostics one a line, for messages of tests.
+// show writes diagnostics, one per line, for messages of tests.
 func show(errs syntax.Errors) string {
 	var b strings.Builder
 	for _, d := range errs {

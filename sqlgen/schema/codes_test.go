@@ -54,13 +54,13 @@ func codesOf(t *testing.T, path string) []codeExample {
 	return codes
 }
 
-// TestCodeExamples compiles the example of each code. It must be reported, and no
-// other error with it.
+// TestCodeExamples compiles the example of each code. The compiler must report the code, and no other
+// error.
 func TestCodeExamples(t *testing.T) {
 	t.Parallel()
 	for _, c := range codesOf(t, "codes.go") {
 		if slices.Contains(strings.Fields(codesOfFunctions), string(c.code)) {
-			continue // its example is tested where custom code is
+			continue // the tests of custom code have its example
 		}
 		t.Run(string(c.code), func(t *testing.T) {
 			t.Parallel()
@@ -88,10 +88,10 @@ func TestCodeExamples(t *testing.T) {
 	}
 }
 
-// codesOfFunctions lists the codes of what is found in the files of custom code.
+// codesOfFunctions lists the codes of the files of custom code.
 const codesOfFunctions = "FunctionSignature FunctionStatement FunctionSetting FunctionSearchPath FunctionUnguarded"
 
-// specified is the closed list of codes that a schema can be reported for.
+// specified is the closed list of codes of a schema.
 const specified = `
 NoSchema BadEncoding BadConfig Syntax BadEscape UnsupportedOperator NotSupportedYet BadName ReservedName NameTooLong
 DuplicateType DuplicateAction DuplicateRole DuplicateField DuplicateArm DuplicateEnumValue NameClash UnknownType
@@ -108,12 +108,11 @@ RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownModel Un
 RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens NestedWidens LinkWidens UnionWidens HiddenCompared
 UncheckedInline NothingExposed`
 
-// renameNotFound is a code of the migration planner, which alone knows what the
-// database holds.
+// renameNotFound is a code of the migration planner, since only the planner knows the database.
 const renameNotFound = "RenameNotFound"
 
-// TestCodesAreComplete compares the codes of the three packages with the closed
-// list, and asks that the corpora of the packages show each of them.
+// TestCodesAreComplete compares the codes of the three packages with the closed list, and requires
+// that the test cases of the packages show each of them.
 func TestCodesAreComplete(t *testing.T) {
 	t.Parallel()
 	var have []string
@@ -144,9 +143,8 @@ func TestCodesAreComplete(t *testing.T) {
 	}
 }
 
-// shownCodes returns the codes that the cases of this package announce, those that
-// the parser reports for its own, and those that the tables of expr and the tests
-// of syntax name.
+// shownCodes returns the codes in the cases of this package, in the parser's own cases, and in the
+// tables of the tests of expr and syntax.
 func shownCodes(t *testing.T) map[string]bool {
 	t.Helper()
 	shown := map[string]bool{}

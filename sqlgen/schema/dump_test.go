@@ -7,8 +7,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/expr"
 )
 
-// Dump writes a checked schema so that a reader sees what was decided: which
-// side has the key, which rules count, what pins, what an input is.
+// Dump writes a checked schema with the decisions of the checker: the side with the key, the rules
+// that apply, the inputs that pin, and the kind of each input.
 func Dump(s *Schema) string {
 	d := &dumper{}
 	for _, m := range s.Models {

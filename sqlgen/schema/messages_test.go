@@ -8,8 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestNotes compares what is shown of an error, with the notes that point to the
-// other places involved.
+// TestNotes compares the printed error, with the notes that point to the other places.
 func TestNotes(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ name, text, want string }{
@@ -193,7 +192,7 @@ a.stern:2:109: nothing here is called "Red" (did you mean "E.Red"?) [UnknownName
 	}
 }
 
-// TestRuleNotes has a warning about a rule with two ways to its role: one note points to it.
+// TestRuleNotes gets a warning about a rule with two ways to its role: one note points to the rule.
 func TestRuleNotes(t *testing.T) {
 	t.Parallel()
 	text := `model A { fields { b B } actions { get a(id) { @embed(b) @permission(expression: true) } } }

@@ -9,8 +9,7 @@ import (
 	"github.com/sternpost/sternpost/integration/casetest"
 )
 
-// TestCases runs the cases in testdata/cases: a schema, and what is to come of
-// it in one section for each question asked.
+// TestCases runs the cases in testdata/cases: a schema, and one section for each expected result.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	casetest.Run(t, "testdata/cases/*.txtar", func(t *testing.T, c *casetest.Case) {
@@ -47,7 +46,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-// checkFormatted checks what must hold of the formatted text of any file.
+// checkFormatted checks the rules for the formatted text of any file.
 func checkFormatted(t *testing.T, file *File, errs Errors) {
 	t.Helper()
 	text := file.Source.Text

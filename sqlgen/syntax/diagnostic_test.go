@@ -190,9 +190,8 @@ func TestSuggest(t *testing.T) {
 	}
 }
 
-// TestEditDistance compares the distance within a limit with the one that follows
-// from its definition, over all words of up to five letters a, b and c beside
-// some of them.
+// TestEditDistance compares the distance within a limit with the definition, over all words of up to
+// five letters a, b and c, next to some of them.
 func TestEditDistance(t *testing.T) {
 	t.Parallel()
 	words := []string{""}
@@ -214,8 +213,8 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// definedDistance is the distance of two words as its definition says it, looking
-// at their ends.
+// definedDistance is the distance of two words by its definition, which recurses over their last
+// letters.
 func definedDistance(a, b string) int {
 	if a == "" || b == "" {
 		return len(a) + len(b)

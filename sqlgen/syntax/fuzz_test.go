@@ -9,15 +9,15 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// FuzzScan checks that the tokens of any file, and what is between them,
-// are the whole file, and that every place is right.
+// FuzzScan checks that the tokens of any file and the text between them are the whole file, and that
+// every place is right.
 func FuzzScan(f *testing.F) {
 	addSchemas(f)
 	f.Fuzz(func(t *testing.T, text string) { checkTokens(t, text) })
 }
 
-// FuzzParse checks that nothing brings the parser down, that every error has a
-// place in the file, and that a file without errors is whole.
+// FuzzParse checks that no input crashes the parser, that every error has a place in the file, and
+// that a file without errors is whole.
 func FuzzParse(f *testing.F) {
 	addSchemas(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -35,7 +35,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzFormat checks what checkFormatted says.
+// FuzzFormat runs checkFormatted.
 func FuzzFormat(f *testing.F) {
 	addSchemas(f)
 	f.Fuzz(func(t *testing.T, text string) {
@@ -44,9 +44,8 @@ func FuzzFormat(f *testing.F) {
 	})
 }
 
-// FuzzComments checks what checkFormatted says of sound schemas whose tokens
-// have other things between them: which is chosen by the bytes of choices, over
-// and over.
+// FuzzComments runs checkFormatted on schemas without errors, with other text between their tokens.
+// The bytes of choices choose that text, again and again.
 func FuzzComments(f *testing.F) {
 	var schemas []*File
 	for _, text := range schemasIn(f) {
@@ -84,7 +83,7 @@ func FuzzComments(f *testing.F) {
 	})
 }
 
-// separators is what may be between any two tokens.
+// separators are the texts that may be between any two tokens.
 var separators = [...]string{
 	"\n", "\n\n", "\n\n\n", "\r\n", "\t",
 	"// a\n", "\n// a\n", "\n\n// a\n", "// a\n\n", "// a\n// b\n", "\n// a\n\n// b\n",
@@ -151,7 +150,7 @@ func checkTokens(t *testing.T, text string) {
 	}
 }
 
-// placeOf counts lines and characters anew.
+// placeOf counts lines and characters again.
 func placeOf(text string, offset int) Pos {
 	p := Pos{Offset: offset, Line: 1, Column: 1}
 	for i, r := range text[:offset] {

@@ -79,8 +79,7 @@ model Order {
 	}
 }
 
-// TestTextNotClosedSaysItAll reports one error for a text without end, whatever
-// it hides.
+// TestTextNotClosedSaysItAll reports one error for a text without end, regardless of what it hides.
 func TestTextNotClosedSaysItAll(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -164,8 +163,7 @@ func TestEncoding(t *testing.T) {
 	}
 }
 
-// TestLimits checks that deep nesting and long chains are refused, at the depth
-// that is promised, and once.
+// TestLimits checks that deep nesting and long chains are refused once, at the documented depth.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	nested := func(opening, inner, closing string, n int) string {
@@ -203,8 +201,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// TestLargeInput feeds much of what could take more than linear time, or more
-// stack than there is; the time-out of go test is the judge.
+// TestLargeInput parses inputs that could take more than linear time, or too much stack; the time-out
+// of go test is the limit.
 func TestLargeInput(t *testing.T) {
 	t.Parallel()
 	pieces := []string{
@@ -238,7 +236,7 @@ func TestLargeInput(t *testing.T) {
 	feed("model A { @validate(" + strings.Repeat("(", megabyte) + ") }")
 }
 
-// TestLargeSchema formats what is long in every direction.
+// TestLargeSchema formats a schema that is large in every respect.
 func TestLargeSchema(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

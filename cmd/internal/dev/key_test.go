@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKeptKeys makes the keys of development, finds them again, and refuses a file that
-// holds no key by its name.
+// TestKeptKeys makes the keys of development and finds them again. It refuses a file without a key,
+// and names the file.
 func TestKeptKeys(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

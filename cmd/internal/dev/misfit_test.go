@@ -8,7 +8,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/install"
 )
 
-// TestWayOut: a default helps where a value is missing, and nowhere else.
+// TestWayOut proposes a default only if a value is missing.
 func TestWayOut(t *testing.T) {
 	t.Parallel()
 	const other = "Undo the change in the schema, or change the rows"
