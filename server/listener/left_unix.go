@@ -5,6 +5,7 @@ package listener
 import (
 	"errors"
 	"net"
+	"sync"
 	"syscall"
 )
 
@@ -35,19 +36,34 @@ func IsGone(c net.Conn) bool {
 
 // isClosed peeks.
 func isClosed(raw syscall.RawConn) bool {
-	closed := false
-	err := raw.Control(func(fd uintptr) {
-		var b [1]byte
-		n, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-		switch {
-		case err == nil:
-			closed = n == 0
-		case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
-		default:
-			closed = true
-		}
-	})
-	return closed || err != nil
+	p := peeks.Get().(*peek)
+	defer peeks.Put(p)
+	return raw.Control(p.at) != nil || p.closed
+}
+
+// peek looks whether a connection is closed. It is pooled, since each write looks.
+type peek struct {
+	closed bool
+	first  [1]byte
+	at     func(fd uintptr)
+}
+
+var peeks = sync.Pool{New: func() any {
+	p := &peek{}
+	p.at = p.look
+	return p
+}}
+
+func (p *peek) look(fd uintptr) {
+	n, _, err := syscall.Recvfrom(int(fd), p.first[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	switch {
+	case err == nil:
+		p.closed = n == 0
+	case errors.Is(err, syscall.EAGAIN), errors.Is(err, syscall.EINTR):
+		p.closed = false
+	default:
+		p.closed = true
+	}
 }
 
 // canPark tells whether awaitInput waits.

@@ -53,7 +53,7 @@ type connection struct {
 
 // query is a query in flight.
 type query struct {
-	*Query
+	Query
 	err    error
 	brings []string  // the statements that it prepares
 	moved  bool      // no caller waits for it here any more
@@ -108,7 +108,7 @@ var queries = sync.Pool{New: func() any { return &query{turn: make(chan turn, 1)
 // do sends a query and waits for its end.
 func (n *connection) do(q *Query) error {
 	c := queries.Get().(*query)
-	c.Query, c.err, c.brings, c.moved, c.left = q, nil, c.brings[:0], false, false
+	c.Query, c.err, c.brings, c.moved, c.left = *q, nil, c.brings[:0], false, false
 
 	mayReadNow, err := n.send(c)
 	if err != nil {
@@ -125,7 +125,7 @@ func (n *connection) do(q *Query) error {
 	if c.left {
 		err = ErrLeft
 	}
-	c.Query = nil
+	c.Query = Query{}
 	queries.Put(c)
 	return err
 }

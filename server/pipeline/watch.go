@@ -8,22 +8,23 @@ import (
 // Watch checks waiting queries until the context ends: those behind a slow one move,
 // those without a place in time give up. It sleeps while no query waits.
 func (p *Pool) Watch(ctx context.Context) {
+	ticker := time.NewTicker(slow)
+	defer ticker.Stop()
 	for {
+		ticker.Stop()
 		select {
 		case <-ctx.Done():
 			return
 		case <-p.watcher:
 		}
-		ticker := time.NewTicker(slow)
-		for p.anyWaits(time.Now()) {
+		ticker.Reset(slow)
+		for waits := true; waits; waits = p.anyWaits(time.Now()) { // not at once: most queries are done within a tick
 			select {
 			case <-ctx.Done():
-				ticker.Stop()
 				return
 			case <-ticker.C:
 			}
 		}
-		ticker.Stop()
 	}
 }
 

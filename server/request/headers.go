@@ -94,7 +94,9 @@ func RequestID(rc *fasthttp.RequestCtx) string {
 	var random [16]byte
 	binary.LittleEndian.PutUint64(random[:8], rand.Uint64())
 	binary.LittleEndian.PutUint64(random[8:], rand.Uint64())
-	return hex.EncodeToString(random[:])
+	var id [2 * len(random)]byte
+	hex.Encode(id[:], random[:])
+	return string(id[:])
 }
 
 func isIDByte(b byte) bool {
