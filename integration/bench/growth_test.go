@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,7 @@ func (s *stage) grown(b *testing.B, name, schema, first string) (*process, insta
 	ctx := context.Background()
 	conn := s.connect(b, name)
 	defer conn.Close(ctx)
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // as the commands do
 	install := func() time.Duration {
 		began := time.Now()
 		p, err := sqlgen.ReadProject(dir)

@@ -24,6 +24,7 @@ func scan(src *Source, errs *Errors) (tokens []Token, sound bool) {
 	if strings.HasPrefix(s.text, "\uFEFF") {
 		s.pos.Offset = len("\uFEFF") // a byte order mark takes no column
 	}
+	tokens = make([]Token, 0, len(s.text)/4+1) // few files have shorter ones
 	for {
 		t := s.token()
 		tokens = append(tokens, t)
