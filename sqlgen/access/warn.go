@@ -102,7 +102,7 @@ func alternatives(rules []*schema.Rule) string {
 // other warnings.
 func widened(code syntax.Code) []schema.Kind {
 	switch code {
-	case schema.EmbedWidens, schema.FilterWidens, schema.LinkWidens, schema.UnionWidens:
+	case schema.EmbedWidens, schema.FilterWidens, schema.ComputedWidens, schema.LinkWidens, schema.UnionWidens:
 		return []schema.Kind{schema.Get, schema.List}
 	case schema.NestedWidens:
 		return []schema.Kind{schema.Create}

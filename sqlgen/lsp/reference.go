@@ -160,6 +160,7 @@ var warningWords = words{
 	{name: "NoRule", text: "No rule covers the action, so every call is refused."},
 	{name: "EmbedWidens", text: "The action shows rows of a model without checking the rules of that model."},
 	{name: "FilterWidens", text: "Callers can filter by rows of a model without its rules being checked, and so find out their values by trial."},
+	{name: "ComputedWidens", text: "A computed field shows a value of a row of another model without checking the rules of that model."},
 	{name: "LinkWidens", text: "The action points to rows of a model without checking the rules of that model."},
 	{name: "NestedWidens", text: "The action inserts rows of a model without checking the rules of that model."},
 	{name: "UnionWidens", text: "The union shows rows of a model without checking the rules of that model."},

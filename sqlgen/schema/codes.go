@@ -573,6 +573,22 @@ const (
 	//	}
 	FilterWidens syntax.Code = "FilterWidens"
 
+	// ComputedWidens: a computed field of a record is a copy of a value in a row of a
+	// model whose own rules the action does not ask.
+	//
+	//	model Order {
+	//	  fields {
+	//	    customer Customer
+	//	    customerName Text @computed(order.customer.name)
+	//	  }
+	//	  actions { get getOrder(id) { @permission(expression: true) } }
+	//	}
+	//	model Customer {
+	//	  fields { name Text }
+	//	  @permission(expression: ctx.isAuthenticated, actions: [get])
+	//	}
+	ComputedWidens syntax.Code = "ComputedWidens"
+
 	// NestedWidens: a create inserts rows of a model whose own rules the action does
 	// not ask.
 	//

@@ -796,6 +796,18 @@ func filterWidens(action, path, model string) string {
 	return fmt.Sprintf("callers of %s can find out %s by trial, regardless of the rules of %s", action, path, model)
 }
 
+func computedWidens(action string, fields []string, model string, isShown bool) string {
+	listed := strings.Join(fields, ", ")
+	if isShown {
+		return fmt.Sprintf("everyone who may call %s sees %s, copied from %s, regardless of the rules of %[3]s", action, listed, model)
+	}
+	return fmt.Sprintf("callers of %s can find out %s, copied from %s, by trial, regardless of the rules of %[3]s", action, listed, model)
+}
+
+func copiesHere(field string, source *Field) string {
+	return fmt.Sprintf("%s is a copy of %s of %s", field, source.Name, source.Model.Name)
+}
+
 func noActionWarning(name string) string {
 	var names []string
 	for _, code := range actionWarnings() {

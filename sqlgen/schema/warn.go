@@ -84,6 +84,7 @@ func (c *checker) warnAccess() {
 			}
 		}
 		c.warnFilters(a)
+		c.warnComputed(a)
 		c.warnInline(a)
 		if !a.Custom && a.root != nil {
 			c.warnLevels(a, a.root)
@@ -143,27 +144,35 @@ func (c *checker) warnFilters(a *actionDecl) {
 			c.warnFilter(a, in.Path, in.Span)
 		}
 	}
+	for _, p := range comparedWithChosen(a) {
+		c.warnFilter(a, fieldsOf(p), p.Span())
+	}
+}
+
+// comparedWithChosen returns the paths of the row that conditions of an action compare with
+// a value that the caller chooses.
+func comparedWithChosen(a *actionDecl) []*expr.Path {
+	var paths []*expr.Path
+	add := func(n, with expr.Node) {
+		if !isChosen(with) {
+			return
+		}
+		for _, p := range expr.Paths(n) {
+			if p.Root == expr.RootRow {
+				paths = append(paths, p)
+			}
+		}
+	}
 	for _, w := range a.Wheres {
 		expr.Inspect(w.Expression, func(n expr.Node) bool {
 			if compare, ok := n.(*expr.Compare); ok {
-				c.warnCompared(a, compare.Left, compare.Right)
-				c.warnCompared(a, compare.Right, compare.Left)
+				add(compare.Left, compare.Right)
+				add(compare.Right, compare.Left)
 			}
 			return true
 		})
 	}
-}
-
-// warnCompared is warnFilters for one side of a comparison.
-func (c *checker) warnCompared(a *actionDecl, n, with expr.Node) {
-	if !isChosen(with) {
-		return
-	}
-	for _, p := range expr.Paths(n) {
-		if p.Root == expr.RootRow {
-			c.warnFilter(a, fieldsOf(p), p.Span())
-		}
-	}
+	return paths
 }
 
 // warnFilter warns of each model that a path from the action's row reads.
