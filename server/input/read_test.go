@@ -176,7 +176,7 @@ func TestProblems(t *testing.T) {
 		},
 		{
 			"empty names", `{"where":{"":1},"":1}`,
-			[]input.Problem{{`where.""`, `Additional property "" is not allowed`}, {`""`, `Additional property "" is not allowed`}},
+			[]input.Problem{{"where.", `Additional property "" is not allowed`}, {"", `Additional property "" is not allowed`}},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

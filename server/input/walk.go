@@ -519,12 +519,12 @@ func (w *walker) refuseProperty(name []byte) {
 		return
 	}
 	text := echo(name)
-	if text == "" {
-		text = `""`
-	}
 	field := text
 	if len(w.path) > 0 {
 		field = w.field() + "." + text
+	}
+	if text == "" {
+		text = `""` // the sentence would have a gap
 	}
 	w.unknown = append(w.unknown, Problem{Field: field, Error: unknownProperty(text)})
 }
