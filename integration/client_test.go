@@ -44,7 +44,8 @@ func namesProject(t *testing.T) string {
 	return writeProject(t, map[string]string{"names.stern": fileText(t, "testdata/client/names.stern")})
 }
 
-// TestKeptClients compares clients with kept ones, without what is the same for every schema.
+// TestKeptClients compares clients with kept ones, without the parts that are the same for every
+// schema.
 func TestKeptClients(t *testing.T) {
 	t.Parallel()
 	for _, kept := range []struct{ name, dir, file string }{

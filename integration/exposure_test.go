@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExposure asks for every action and upload route of each example app in each of
-// its APIs: it exists exactly where the description of the API has it.
+// TestExposure requests every action and upload route of each example app in each of its APIs. It
+// exists exactly in the APIs whose descriptions have it.
 func TestExposure(t *testing.T) {
 	t.Parallel()
 	apps, err := os.ReadDir("apps")

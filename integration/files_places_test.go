@@ -168,7 +168,7 @@ func TestFilesOfCustomCodeAndUnions(t *testing.T) {
 		t.Errorf("importPhoto: got %+v", imported.Image)
 	}
 
-	// A message that is sent and answered has it at every depth.
+	// A message that is both sent and answered has the file at every depth.
 	kept := read[struct {
 		Image file
 		Notes []struct{ Scan *file }

@@ -318,7 +318,7 @@ func TestInlineFiles(t *testing.T) {
 			t.Errorf("files: %s, want %s", got, want)
 		}
 
-		// An update replaces an array as a whole; what it drops is queued for deletion.
+		// An update replaces an array as a whole, and the files that it drops are queued for deletion.
 		a.ok(t, "updateArticle", "", `{"where":{"title":"b"},"values":{"papers":["`+dataURL("text/plain", "n", "new")+`"]}}`)
 		a.ok(t, "updateArticle", "", `{"where":{"title":"a"},"values":{"cover":null}}`)
 		if got, want := a.counts(t), "1 held, 4 free, 0 neither"; got != want {

@@ -205,7 +205,7 @@ func (g requestGenerator) text(s map[string]any) string {
 	return string(text)
 }
 
-// spoil changes a value in one place, near to what is still accepted or far from it.
+// spoil changes a value in one place, a little or a lot, so that it may still be accepted.
 func (g requestGenerator) spoil(value any) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -66,7 +66,7 @@ func TestWritersOfOneRow(t *testing.T) {
 	tests := []struct {
 		action string
 		where  string // of the look-up, with the id and the number in it
-		late   int    // what is answered to all but the first
+		late   int    // the answer to all but the first
 	}{
 		{"claim", `{"id":%[1]q}`, 404},
 		{"claimEither", `{"id":%[1]q}`, 404},

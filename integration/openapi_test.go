@@ -367,7 +367,7 @@ func (a *app) sendGenerated(t *testing.T, path string, body []byte) bool {
 	}
 	for _, e := range refusal.Data.Errors {
 		field := e.Field
-		if strings.HasSuffix(e.Error, " is required") { // it is not there; what it belongs to is
+		if strings.HasSuffix(e.Error, " is required") { // the field is missing, its parent is not
 			field = field[:max(strings.LastIndexByte(field, '.'), 0)]
 		}
 		if _, isObject := sent.(map[string]any); field == "(root)" && !isObject {

@@ -96,7 +96,7 @@ func TestSealedTexts(t *testing.T) {
 		header       http.Header
 		status       int
 		account      string // the owner of the values
-		pin, note    string // what they are made of; empty means null
+		pin, note    string // their plain values; empty means null
 	}{
 		{action: "openBy", body: `{"name":"a","word":"canary-\"w\"","hint":"canary-hint","kids":[{"name":"b"},{"name":"c"}]}`, status: 200,
 			account: "a", pin: `canary-"w"`, note: "canary-hint"},

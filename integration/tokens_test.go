@@ -195,7 +195,7 @@ func TestForgedTokens(t *testing.T) {
 	}
 }
 
-// answer sends a request and returns what the response says about the caller.
+// answer sends a request and returns the caller according to the response.
 func (a *app) answer(t *testing.T, request *http.Request) (status int, message, challenge string) {
 	t.Helper()
 	response, err := a.client.Do(request)

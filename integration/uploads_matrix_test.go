@@ -36,13 +36,13 @@ func TestUploadMatrix(t *testing.T) {
 			a := serveForMatrix(t, backend)
 			for i, c := range []struct {
 				declared contents
-				route    string // what the upload route refuses, of field; empty if it admits
+				route    string // the refusal of field by the upload route; empty if it admits
 
 				sent    contents // by PUT
 				storage string
 
 				stored contents // put there past the signed address, if any
-				call   string   // what the call refuses, of cover; empty if it attaches
+				call   string   // the refusal of cover by the call; empty if it attaches
 			}{
 				// Refused by the route.
 				{declared: contents{"text/html", 4}, route: fmt.Sprintf(refusedType, "contentType")},

@@ -191,7 +191,7 @@ func TestAttachRefused(t *testing.T) {
 	if want := `[{"field":"cover","error":"nothing has been uploaded for this key"},{"field":"papers.0","error":"is not an upload key for this input"}]`; status != 400 || !strings.Contains(got, want) {
 		t.Errorf("several problems: got %d %s, want %s", status, got, want)
 	}
-	// None of these used up a key.
+	// These requests did not use up a key.
 	for i, c := range []struct{ identity, body string }{
 		{"ada", `"cover":"` + ofAda + `"`},
 		{"bob", `"cover":"` + ofNobody + `"`}, // anyone who holds it

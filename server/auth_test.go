@@ -420,7 +420,7 @@ func TestRefreshGrant(t *testing.T) {
 	refuse(t2)
 	rotating.waitLog(t, "a superseded refresh token was used again; its family is revoked")
 
-	// Another family is not touched by that, nor by what is not a token.
+	// Neither that nor an invalid token affects another family.
 	other := rotating.grant(t, "grant_type", "password", "username", "ada@example.com", "password", "canary-horse").RefreshToken
 	for _, none := range []string{"x", strings.Repeat("A", 43), other + "A", other[:42], " " + other, strings.Repeat("x", 5000)} {
 		refuse(none)
@@ -435,7 +435,7 @@ func TestRefreshGrant(t *testing.T) {
 	}
 	refuse(next)
 
-	// As JSON. What comes along makes no difference, and an access token cannot be revoked.
+	// As JSON. Further members make no difference, and an access token cannot be revoked.
 	signedIn := rotating.signUp(t, "di@example.com")
 	for _, token := range []string{signedIn.AccessToken, signedIn.RefreshToken} {
 		resp, body := rotating.do(t, "POST", "/auth/revoke", `{"token":"`+token+`","token_type_hint":"access_token"}`,

@@ -168,7 +168,7 @@ func TestTimeZone(t *testing.T) {
 	s, _ := startReady(t, nil)
 	tests := []struct {
 		header string
-		zone   string // what the function sees; empty for a refusal
+		zone   string // the value that the function sees; empty for a refusal
 		echoed string
 	}{
 		{"", "UTC", ""},

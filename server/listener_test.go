@@ -147,8 +147,8 @@ func (c *rawConn) isShut() bool {
 	return err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
 }
 
-// silent is a connection on which a beginning comes and then nothing: the server is told at
-// once what it would learn when its patience ends.
+// silent is a connection that sends a beginning and then nothing. The server learns at once that its
+// deadline has passed.
 type silent struct {
 	deadlines
 	written strings.Builder

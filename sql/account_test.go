@@ -10,7 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// unreached are the last arguments of what is counted: so many that nothing waits.
+// unreached are the limits of counts: high enough that nothing waits.
 const unreached = `100, 200, 100, '15 minutes'`
 
 // ask asks for a new password, and returns the seconds to wait.

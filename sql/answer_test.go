@@ -27,7 +27,7 @@ func TestAnswers(t *testing.T) {
 	}
 	exec(t, server, "select platform.answer_keep('id', 'the answer')")
 	exec(t, server, "commit")
-	exec(t, server, "select platform.answer_keep('id', 'another')") // what is kept stays
+	exec(t, server, "select platform.answer_keep('id', 'another')") // the kept answer stays
 	for _, function := range []string{"claim", "find"} {
 		if got := value[string](t, server, "select platform.answer_"+function+"($1, $2)", id, asks); got != "the answer" {
 			t.Errorf("answer_%s: got %s", function, got)

@@ -57,7 +57,7 @@ func TestRedeem(t *testing.T) {
 		if got := present("first"); got != test.want {
 			t.Errorf("%s: got %s, want %s", test.name, got, test.want)
 		}
-		// Whatever came of it, the code is used up, and what it began ends.
+		// The code is used up in any case, and its family ends.
 		if got := present("second"); got != "replayed ada" {
 			t.Errorf("%s, again: got %s, want replayed ada", test.name, got)
 		}

@@ -718,8 +718,7 @@ func TestIdentityTogether(t *testing.T) {
 	}
 }
 
-// What has had its time goes, what has not stays, and no more than asked for goes
-// at once.
+// Expired rows go, others stay, and at most as many as requested go at once.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	db := newAuthDatabase(t)

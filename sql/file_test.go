@@ -147,7 +147,7 @@ func TestFilesDue(t *testing.T) {
 	}
 }
 
-// What passes the triggers by is found, and counted anew.
+// Rows that bypass the triggers are found, and counted again.
 func TestFilesAreCountedAnew(t *testing.T) {
 	t.Parallel()
 	_, owner := withAlbum(t)
@@ -326,7 +326,7 @@ func TestAttach(t *testing.T) {
 	if r.Code != "SP400" || r.Detail != want {
 		t.Errorf("attach again\n got %s %s\nwant SP400 %s", r.Code, r.Detail, want)
 	}
-	// The call has failed, so that what it attached is as before.
+	// The call has failed, so its attached uploads are as before.
 	if err := attach(`{"key":"b","field":"cover"}`); err != nil {
 		t.Errorf("attach after a call that failed: %v", err)
 	}
@@ -358,7 +358,7 @@ func TestUploadsDue(t *testing.T) {
 	if got, want := strings.Join(values[string](t, owner, `select platform.file_uploads_list('', 10)`), " "), "attached expired new"; got != want {
 		t.Errorf("what is left: got %s, want %s", got, want)
 	}
-	// What was sent after it was attached goes at last.
+	// Bytes that were sent after the upload was attached go at last.
 	exec(t, owner, `update platform.file_upload set expires_at = now() - interval '61 minutes' where key = 'attached'`)
 	if got, want := due(), "attached"; got != want {
 		t.Errorf("due an hour after it expired: got %s, want %s", got, want)
@@ -388,7 +388,7 @@ func TestFileRights(t *testing.T) {
 	}
 }
 
-// refused returns what the database raised.
+// refused returns the error of the database.
 func refused(t *testing.T, err error) *pgconn.PgError {
 	t.Helper()
 	var raised *pgconn.PgError

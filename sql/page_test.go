@@ -150,7 +150,7 @@ func TestOperatorPaths(t *testing.T) {
 	}
 }
 
-// What a caller sends never becomes part of a statement but as the path of an operator that the list has.
+// A text from a caller becomes part of a statement only as the path of an operator of the list.
 func TestFilterSQLRefuses(t *testing.T) {
 	t.Parallel()
 	conn := pgtest.New(t, pgtest.Options{}).Owner(t)

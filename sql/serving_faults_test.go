@@ -274,8 +274,8 @@ func TestServingFaults(t *testing.T) {
 			for _, sentence := range test.want {
 				want = append(want, names.Replace(sentence))
 			}
-			// What a role has that others share is reported for each, which only clutters the
-			// table; a fault of the member itself stays.
+			// A right that a role shares with others is reported for each of them, which only clutters the table.
+			// A fault of the member itself stays.
 			got = slices.DeleteFunc(got, func(sentence string) bool {
 				return strings.Contains(sentence, "role sternpost_server (") && !slices.Contains(want, sentence) ||
 					strings.Contains(sentence, "role "+login+"_other (") && !slices.Contains(want, sentence)

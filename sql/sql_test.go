@@ -48,9 +48,8 @@ func TestMigrateAsSuperuser(t *testing.T) {
 	}
 }
 
-// On a server that has never seen Sternpost, by owners that may create roles and
-// databases and are not superusers: what they install may be served, and no two of
-// them are in each other's way.
+// On a server that has never seen Sternpost, by owners that may create roles and databases and are not
+// superusers. Their installations can be served, and do not disturb each other.
 func TestMigrateNewServer(t *testing.T) {
 	t.Parallel()
 	server, err := postgres.Start(t.Context(), postgres.Options{Temporary: true})

@@ -195,7 +195,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// restricted stands for the SQLSTATE of a delete that a restrict reference holds.
+// restricted is the SQLSTATE of a delete that a restrict reference refuses.
 const restricted = "restricted"
 
 // restrictCode is that SQLSTATE, which is a separate code from PostgreSQL 18 on.

@@ -149,9 +149,9 @@ model Owner { fields { name Text } }
 enum Kind { Good Bad }
 `
 
-// TestArgumentsOfWrites sends the same inputs, each of which may be present, null or absent,
-// to actions whose functions take them one by one and to others, which also take an array and
-// therefore the body: both write the same.
+// TestArgumentsOfWrites sends the same inputs to two actions. The function of one takes them one by
+// one; that of the other also takes an array and therefore the body. Each input may be present, null
+// or absent. Both write the same.
 func TestArgumentsOfWrites(t *testing.T) {
 	t.Parallel()
 	a := newApp(t, "papers", papers)

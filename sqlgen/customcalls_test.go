@@ -253,7 +253,7 @@ func TestCustomCodeIsBound(t *testing.T) {
 		barred  = `42501 new row violates row-level security policy for table "visit"`
 	)
 	for _, c := range []struct{ action, body, caller, want string }{
-		// The code sees what the rules of the model for get or list admit.
+		// The code sees the rows that the rules of the model for get or list admit.
 		{"nextVisit", `{"clinicId":"c1"}`, "doc", `id=v1`},
 		{"nextVisit", `{"clinicId":"c1"}`, "office", `id=v1`},
 		{"nextVisit", `{"clinicId":"c1"}`, "other", `null`},

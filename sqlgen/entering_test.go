@@ -39,7 +39,7 @@ func TestEntering(t *testing.T) {
 	for name, project := range projects {
 		compiled, _ := sqlgen.Compile(project)
 		if compiled == nil {
-			continue // what it is there to show are errors
+			continue // only its errors matter
 		}
 		db := compiled.Database
 		for _, f := range db.Functions {

@@ -48,7 +48,7 @@ func TestGeneratedSchemas(t *testing.T) {
 	}
 }
 
-// generatedTally counts what a run of the test has seen.
+// generatedTally counts the cases that a run of the test has met.
 type generatedTally struct {
 	written, accepted, actions, calls int
 	answers                           map[string]int

@@ -114,8 +114,8 @@ role Auditor { emails { "auditor@x" } }
 `
 }
 
-// wayRows are 100,000 tasks. Of them many has all but few, who has 50 or so, and none has
-// none. Their crews are 5,000, of about 20 tasks each: in400 is a member of 400 of them.
+// wayRows are 100,000 tasks: many has all but a few, who has about 50, and none has none. There are
+// 5,000 crews, of about 20 tasks each: in400 is a member of 400 of them.
 const wayRows = `
 	set session_replication_role = replica; -- the references hold by construction
 	insert into app.identity (id, email, email_verified) values

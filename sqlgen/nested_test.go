@@ -149,8 +149,8 @@ func (n *nest) allOptional() bool {
 	return true
 }
 
-// request makes a random object for a level, and beside it what is to be stored: nil
-// if no row is. missing gathers the required columns that get no value.
+// request makes a random object for a level, and the row that it should store, or nil if none. missing
+// gathers the required columns without a value.
 func (n *nest) request(random *rand.Rand, missing *[]string) (sent, stored map[string]any) {
 	sent, stored = map[string]any{}, map[string]any{}
 	if n.kind == linkedToOne {
@@ -216,17 +216,17 @@ func (n *nest) requestBelow(random *rand.Rand, sent, stored map[string]any, miss
 	}
 }
 
-// forget takes back what is missing from a level that is not sent after all.
+// forget removes the missing columns of a level that is not sent after all.
 func (n *nest) forget(missing *[]string) {
 	for _, l := range n.all() {
 		*missing = slices.DeleteFunc(*missing, func(m string) bool { return strings.HasPrefix(m, "23502 "+l.table+".") })
 	}
 }
 
-// tables is what a database holds: rows by table, in order of their ids.
+// tables holds the rows of a database by table, in order of their ids.
 type tables map[string][]map[string]any
 
-// storedBelow puts together what is stored at a level for a row.
+// storedBelow returns the stored rows at a level for a row.
 func (d tables) storedBelow(n *nest, row map[string]any) map[string]any {
 	stored := map[string]any{}
 	if n.kind == linkedToOne {
@@ -254,9 +254,9 @@ func (d tables) storedBelow(n *nest, row map[string]any) map[string]any {
 	return stored
 }
 
-// TestNestedCreates generates creates with random levels, and requests for them, and
-// compares what they store with what a plain reading of the request says. Nothing
-// that compiles may fail for want of a value, but where the request leaves one out.
+// TestNestedCreates generates creates with random levels, and requests for them, and compares the
+// stored rows with a plain reading of the request. A create that compiles may fail for a missing value
+// only if the request leaves one out.
 func TestNestedCreates(t *testing.T) {
 	t.Parallel()
 	schemas := 7

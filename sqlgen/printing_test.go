@@ -83,8 +83,8 @@ func TestNoStraySpace(t *testing.T) {
 	}
 }
 
-// TestDeterminism compiles each case often: what the order of Go's maps could
-// change would change.
+// TestDeterminism compiles each case several times: a result that depends on the order of Go's maps
+// would change.
 func TestDeterminism(t *testing.T) {
 	t.Parallel()
 	for _, path := range cases(t) {
@@ -109,8 +109,8 @@ func TestDeterminism(t *testing.T) {
 	}
 }
 
-// TestOrderOfFiles compiles files in another order. Only the order of what is
-// printed may follow it.
+// TestOrderOfFiles compiles files in another order. Only the order of the printed text may change with
+// it.
 func TestOrderOfFiles(t *testing.T) {
 	t.Parallel()
 	files := []*syntax.Source{

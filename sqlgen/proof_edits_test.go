@@ -254,8 +254,8 @@ func (s *schemaText) renameField(r renamedNames) bool {
 		from = was
 	}
 	r.fields[[2]string{b.name, name}] = from
-	// What speaks of the field within the model, and of its path elsewhere, follows; other
-	// lines fall if they do not fit any longer.
+	// Lines that name the field, or its path from elsewhere, follow. Other lines are dropped if they do
+	// not fit any longer.
 	inside := regexp.MustCompile(`(^|[^@\w"])` + old + `\b`)
 	outside := regexp.MustCompile(`\b(` + variableOf(b.name) + `)\.` + old + `\b|(@relation)\(` + old + `\)`)
 	for i := range s.lines {

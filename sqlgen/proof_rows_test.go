@@ -173,8 +173,8 @@ type proofCall struct {
 	title    string
 }
 
-// matrixOf makes the calls of a release: each action, by some callers, with samples of
-// its published schema, of which many find rows.
+// matrixOf makes the calls of a release: each action, by some callers, with samples of its published
+// schema. Many of them find rows.
 func matrixOf(t testing.TB, m *release.Manifest) []proofCall {
 	t.Helper()
 	var calls []proofCall

@@ -19,7 +19,7 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/emit"
 )
 
-// manifestOf reads what a server reads.
+// manifestOf reads the manifest as a server does.
 func manifestOf(t testing.TB, r *emit.Release) *release.Manifest {
 	t.Helper()
 	var m release.Manifest
@@ -64,8 +64,8 @@ func callEverything(t *testing.T, db *pgtest.DB, m *release.Manifest) {
 	}
 }
 
-// prepared is what a server makes of an input before the call: of a file the object
-// that is stored; of a password or secret something that must not come out again.
+// prepared is an input as a server prepares it for the call: the stored object of a file, and for a
+// password or secret a text that must not come out again.
 func prepared(in input.Input) []byte {
 	return in.Replace(func(i int) []byte {
 		switch in.Places()[i].Format {
@@ -77,7 +77,7 @@ func prepared(in input.Input) []byte {
 	})
 }
 
-// sealed is the context of a call with what a server makes of texts.
+// sealed is the context of a call with the texts as a server seals them.
 func sealed(t *testing.T, a *release.Action) string {
 	t.Helper()
 	values := map[string]string{}
@@ -174,7 +174,7 @@ type sampler struct {
 	depth   int
 }
 
-// maxSampled is the depth from which on values have only what is required.
+// maxSampled is the depth from which on values have only the required members.
 const maxSampled = 10
 
 func (s sampler) body(component string, least bool) string {

@@ -63,8 +63,8 @@ type event struct {
 
 var unionArms = []string{"done", "visit", "invoice", "remark"}
 
-// unionApp installs the union with random rows, of which many are equal in what
-// lists are ordered by, and ids occur in several arms.
+// unionApp installs the union with random rows. Many are equal in the fields by which lists are
+// ordered, and ids occur in several arms.
 func unionApp(t *testing.T) (*app, []event) {
 	t.Helper()
 	a := newApp(t, "unions", strings.Replace(unionSchema, "event.amount == ctx.identity.zoneInfo || ", "", 1))
@@ -100,7 +100,7 @@ func unionApp(t *testing.T) (*app, []event) {
 	return a, events
 }
 
-// nullsLast compares values of which null is the greatest.
+// nullsLast compares values, with null as the greatest.
 func nullsLast[T cmp.Ordered](a, b *T) int {
 	switch {
 	case a == nil && b == nil:

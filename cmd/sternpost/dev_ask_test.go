@@ -94,7 +94,8 @@ func TestDevAsks(t *testing.T) {
 		t.Errorf("lead is %q, want eins TWO", got)
 	}
 
-	// A wrong value is named, and asked for again: one that is no expression, and one that breaks a constraint.
+	// Dev names a wrong value and asks for another: for a text that is not an expression, and for a value
+	// that breaks a constraint.
 	withSlug := strings.NewReplacer("    subtitle Text?", "    lead Text", "    prio Number @default(1)\n", "    slug Text @unique\n").Replace(askedSchema)
 	replaceFile(t, schema, withSlug)
 	at = p.Await(t, at, "[= EXPRESSION] give the rows the value of an SQL expression")

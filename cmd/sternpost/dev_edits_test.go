@@ -55,7 +55,7 @@ type edit struct {
 	name     string
 	old, new string   // replaced in pairs of lines, separated by |
 	says     []string // in this order
-	refused  bool     // whether what was installed stays
+	refused  bool     // whether the installed release stays
 	asks     string   // a query after the change
 	answers  string
 	back     []string // what dev says when the files are put back; empty means that nothing has changed

@@ -402,7 +402,7 @@ func fillDisk(f *field) {
 	defer file.Close()
 	zeros := make([]byte, 1<<20)
 	for end := time.Now().Add(3 * time.Second); time.Now().Before(end); {
-		if _, err := file.Write(zeros); err != nil { // it is full: what is freed is taken as well
+		if _, err := file.Write(zeros); err != nil { // it is full: freed space is taken as well
 			zeros = zeros[:4096]
 			time.Sleep(time.Millisecond)
 		}

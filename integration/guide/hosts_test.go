@@ -170,7 +170,7 @@ func ofDeployment(t *testing.T, page string) map[string]string {
 	return env
 }
 
-// ofFly reads the section of the environment, line by line: there is no reader of TOML here.
+// ofFly reads the section of the environment line by line, since there is no TOML reader here.
 func ofFly(t *testing.T, page string) map[string]string {
 	_, section, _ := strings.Cut(blocks(t, page, "toml")[0], "\n[env]\n")
 	section, _, _ = strings.Cut(section, "\n\n")

@@ -199,7 +199,7 @@ func challengeAsVerifier(t *testing.T) {
 	// With plain the verifier is right, and its hash is wrong.
 	plain := usual()
 	plain.Set("code_challenge", verifier)
-	plain.Del("code_challenge_method") // plain is what it means to name none
+	plain.Del("code_challenge_method") // without a method, plain applies
 	code := s.signIn(t, newBrowser(t), "Main", plain).Query().Get("code")
 	expectGrant(t, s.redeem(t, code, "code_verifier", oauth2.S256ChallengeFromVerifier(verifier), "redirect_uri", target), "invalid_grant")
 	code = s.signIn(t, newBrowser(t), "Main", plain).Query().Get("code")

@@ -15,7 +15,7 @@ import (
 
 const target = "http://127.0.0.1:9/done?tab=1"
 
-// start serves an application with one provider that does what a test wants.
+// start serves an application with one provider that the test controls.
 func start(t *testing.T, more string, env ...string) (*service, *issuer) {
 	t.Helper()
 	p := newIssuer(t)
@@ -316,7 +316,7 @@ func TestInternalProvider(t *testing.T) {
 	expectGrant(t, s.grant(t, exchange(p.idToken(nil))), "")
 }
 
-// TestClaims tests what is stored of an ID token.
+// TestClaims tests which claims of an ID token are stored.
 func TestClaims(t *testing.T) {
 	t.Parallel()
 	s, p := start(t, "")

@@ -27,8 +27,8 @@ const (
 	clientSecret = "provider-secret-canary"
 )
 
-// issuer is a provider that does what a test wants. By default it follows the standard,
-// and logs its one user in without asking.
+// issuer is a provider that the test controls. By default it follows the standard, and logs in its one
+// user without a form.
 type issuer struct {
 	*httptest.Server
 	asked atomic.Int64 // requests of any kind
@@ -68,7 +68,7 @@ func newIssuer(t *testing.T) *issuer {
 	return p
 }
 
-// with changes what the provider does.
+// with changes the behaviour of the provider.
 func (p *issuer) with(change func(p *issuer)) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()

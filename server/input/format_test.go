@@ -15,8 +15,7 @@ func valueReader(t testing.TB, schema string) *input.Reader {
 	return compile(t, `{"X":{"type":"object","additionalProperties":false,"properties":{"v":`+schema+`}}}`, "X")
 }
 
-// readValue reads one value, and returns what was passed on or what the problem
-// is.
+// readValue reads one value, and returns the value that was passed on, or the problem.
 func readValue(t *testing.T, r *input.Reader, value string) string {
 	t.Helper()
 	in, err := r.Read([]byte(`{"v":` + value + `}`))

@@ -90,7 +90,7 @@ func TestWithout(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		refused string // statements that fail
-		super   string // what a superuser does before
+		super   string // a statement by a superuser before the test
 		want    map[string]string
 	}{
 		{refused: `create schema`, want: map[string]string{"schemas, tables and constraints": "missing", "functions in PL/pgSQL": "not tried", "row security, with rules that walk relations": "not tried"}},

@@ -346,7 +346,7 @@ func TestDiesWithItsParent(t *testing.T) {
 				}
 			}
 			if test.dir == "temporary" {
-				start(t, postgres.Options{Temporary: true}) // removes what the killed one has left
+				start(t, postgres.Options{Temporary: true}) // removes the leftovers of the killed one
 				if _, err := os.Stat(filepath.Dir(data)); !errors.Is(err, fs.ErrNotExist) {
 					t.Errorf("%s is still there (%v)", filepath.Dir(data), err)
 				}

@@ -64,7 +64,7 @@ func TestComputedDifferential(t *testing.T) {
 	}
 }
 
-// computedTally counts what a run has seen.
+// computedTally counts the cases that a run has met.
 type computedTally struct {
 	sync.Mutex
 	statements, refused, values int

@@ -174,8 +174,8 @@ func (lab *laboratory) sql(s *subject, at site) string {
 	return emit.Expr(condition)
 }
 
-// early is what is known of the subject before any row is read. The order of the two questions, holds and fails,
-// differs by site, since both must not be true.
+// early is the knowledge about the subject before any row is read. The order of the two questions,
+// holds and fails, differs by site, since both must not be true.
 func (lab *laboratory) early(s *subject, x expression) pg.Expr {
 	d := decider{expression: x}
 	if s.place == uploadOfAction {

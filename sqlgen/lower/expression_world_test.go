@@ -406,7 +406,7 @@ func (w *world) inputJSON(inputs []*schema.Input) string {
 	return string(text)
 }
 
-// wireValue is a value as JSON has it: numbers are not texts there.
+// wireValue is a value as in JSON, where numbers are not texts.
 func wireValue(t expr.Type, v any) any {
 	switch v := v.(type) {
 	case []any:

@@ -102,7 +102,7 @@ func TestMissingRule(t *testing.T) {
 	const onLines = "model Note {\n  fields {\n    text Text\n  }\n  actions {\n    get get¦Note(id)\n    list notes() {\n      @sortable(text)\n    }\n  }\n}\n"
 	tests := []struct {
 		text string
-		want []string // the titles, with what is in the schema then
+		want []string // the titles, with the text in the schema afterwards
 	}{
 		{onLines, []string{
 			"Add a rule to Note: who is signed in may get", "  }\n  @permission(expression: ctx.isAuthenticated, actions: [get])\n}\n",

@@ -149,7 +149,7 @@ func TestDiagnosticsOfProject(t *testing.T) {
 	if p := c.diagnostics(order); len(p.Diagnostics) != 0 {
 		t.Errorf("order.stern after saving: got %q, want nothing", shown(p.Diagnostics))
 	}
-	c.diagnostics(customer) // what is not open comes last
+	c.diagnostics(customer) // files that are not open come last
 	c.waiting = nil
 	if err := os.Remove(filepath.Join(dir, "schemas", "customer.stern")); err != nil {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 	"github.com/sternpost/sternpost/sqlgen/syntax"
 )
 
-// TestOrderMeansNothing shuffles the declarations of every case over files, with
-// the parser's help: what is checked, and what is reported, stays the same.
+// TestOrderMeansNothing shuffles the declarations of every case over files, with the help of the
+// parser. The checked schema and the diagnostics stay the same.
 func TestOrderMeansNothing(t *testing.T) {
 	t.Parallel()
 	for _, path := range cases(t) {
@@ -163,8 +163,8 @@ func BenchmarkCheck(b *testing.B) {
 	}
 }
 
-// FuzzCheck checks any text, even with syntax errors. It must not panic, must return a
-// schema exactly if there is no error, and the same outcome twice.
+// FuzzCheck checks any text, even with syntax errors. The checker must not panic. It must return a
+// schema exactly if there is no error, and the same result twice.
 func FuzzCheck(f *testing.F) {
 	for _, path := range cases(f) {
 		archive, err := txtar.ParseFile(path)

@@ -34,8 +34,8 @@ func repeated(n int, line string) string {
 	return b.String()
 }
 
-// TestMessageChain checks messages each of which leads to the next by two fields.
-// A search from each message anew does not come to an end.
+// TestMessageChain checks messages that each lead to the next by two fields. A new search from each
+// message would not end.
 func TestMessageChain(t *testing.T) {
 	t.Parallel()
 	const n = 20_000
@@ -60,7 +60,7 @@ func TestMessageChain(t *testing.T) {
 	}
 }
 
-// TestMessageCycles compares what is reported of cycles that share messages.
+// TestMessageCycles compares the errors about cycles that share messages.
 func TestMessageCycles(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ text, want string }{
