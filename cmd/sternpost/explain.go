@@ -253,7 +253,7 @@ func (f *explainFlags) explainInstalled(ctx context.Context, out, diagnostics io
 		return environmentError(err)
 	}
 	if !isSame {
-		fmt.Fprintf(diagnostics, "sternpost: the database holds release %d, which is another than this schema: it may decide otherwise\n", number)
+		fmt.Fprintf(diagnostics, "sternpost: the database holds release %d, which differs from this schema, so it may decide otherwise\n", number)
 	}
 	explanation, err := explain.Explain(ctx, tx, compiled.Schema, request)
 	var caller *explain.CallerError

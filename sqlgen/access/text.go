@@ -45,7 +45,7 @@ func Text(m *Matrix, warnings []Warning) string {
 		}
 	}
 	if slices.ContainsFunc(warnings, func(w Warning) bool { return w.Allowed }) {
-		b.WriteString("\nThis is meant, says an @allow:\n")
+		b.WriteString("\nAn @allow says that this is meant:\n")
 	}
 	for _, w := range warnings {
 		if w.Allowed {

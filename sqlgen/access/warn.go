@@ -180,7 +180,7 @@ func (m *Matrix) widens(s *schema.Schema, d *syntax.Diagnostic, row Row, kinds [
 		how = append(how, fmt.Sprintf("%s where the rules of %s admit them", strings.Join(sometimes, " and "), row.Action.Name))
 	}
 	if len(how) == 0 {
-		w.Message += "; nobody gains by it"
+		w.Message += "; no caller gains access by it"
 		return w
 	}
 	w.Message += ": " + strings.Join(how, ", ")

@@ -99,14 +99,14 @@ func TestAccess(t *testing.T) {
 		{name: "closed for some", new: []string{"expression: ctx.isAuthenticated, actions: [create, read]", "expression: ctx.identity.emailVerified, actions: [create, read]"}, want: `
 			breaking | createOrder, count: authenticated | depends, was always: if ctx.identity.emailVerified`},
 		{name: "a rule more", new: []string{"@permission(roles: [Workshop], actions: [get])", "@permission(roles: [Workshop], actions: [get]) @permission(expression: order.rush && ctx.isAuthenticated, actions: [get])"}, want: `
-			widening | getOrder: authenticated | another rule: order.rush && ctx.isAuthenticated`},
+			widening | getOrder: authenticated | with the rule: order.rush && ctx.isAuthenticated`},
 		{name: "a rule less", old: []string{"@permission(roles: [Workshop], actions: [get])", "@permission(roles: [Workshop], actions: [get]) @permission(expression: order.rush && ctx.isAuthenticated, actions: [get])"}, want: `
-			breaking | getOrder: authenticated | no more the rule: order.rush && ctx.isAuthenticated`},
+			breaking | getOrder: authenticated | without the rule: order.rush && ctx.isAuthenticated`},
 		{name: "another rule", new: []string{"order.owner == ctx.identity, actions: [get, list]", "order.owner == ctx.identity && order.rush, actions: [get, list]"}, want: `
-			widening | getOrder: authenticated | another rule: order.owner == ctx.identity && order.rush
-			breaking | getOrder: authenticated | no more the rule: order.owner == ctx.identity
-			widening | listOrders: authenticated, Workshop | another rule: order.owner == ctx.identity && order.rush
-			breaking | listOrders: authenticated, Workshop | no more the rule: order.owner == ctx.identity`},
+			widening | getOrder: authenticated | with the rule: order.owner == ctx.identity && order.rush
+			breaking | getOrder: authenticated | without the rule: order.owner == ctx.identity
+			widening | listOrders: authenticated, Workshop | with the rule: order.owner == ctx.identity && order.rush
+			breaking | listOrders: authenticated, Workshop | without the rule: order.owner == ctx.identity`},
 		{name: "a rule that moves", new: []string{"read count() returns (Any)", "read count() returns (Any) { @permission(expression: ctx.isAuthenticated) }", "actions: [create, read]", "actions: [create]"}, want: ""},
 		{name: "another role", new: []string{"roles: [Workshop], actions: [get])", "roles: [Workshop, Office], actions: [get])", "role Workshop", "role Office { emails { \"ada@office.example\" } }\nrole Workshop"}, want: `
 			widening | getOrder: Office | always, was depends`},

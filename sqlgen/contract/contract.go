@@ -107,12 +107,12 @@ func (c *comparison) apis() {
 	for _, api := range c.old.Schema.APIs {
 		other := apiAt(c.new.Schema, api.Path)
 		if other == nil && len(api.Actions) > 0 {
-			c.found.add(Change{Breaking, OfAPI, "api " + api.Name, nil, "removed", fmt.Sprintf("nothing answers under /%s any more", api.Path)})
+			c.found.add(Change{Breaking, OfAPI, "api " + api.Name, nil, "removed", fmt.Sprintf("calls under /%s answer 404", api.Path)})
 			continue
 		}
 		for _, a := range api.Actions {
 			if c.new.checked[a.Name] != nil && !exposes(other, a.Name) && c.new.exposed[a.Name] {
-				c.found.add(Change{Breaking, OfAPI, "api " + api.Name, []string{a.Name}, "moved out of it", "clients of this api find it no more"})
+				c.found.add(Change{Breaking, OfAPI, "api " + api.Name, []string{a.Name}, "moved out of it", "calls of it under this api answer 404"})
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (c *comparison) actions() {
 		case after == nil:
 			c.found.add(Change{Breaking, OfAction, "", []string{a.Name}, "removed", "calls of it answer 404"})
 		case !c.new.exposed[a.Name]:
-			c.found.add(Change{Breaking, OfAction, "", []string{a.Name}, "in no api any more", "calls of it answer 404"})
+			c.found.add(Change{Breaking, OfAction, "", []string{a.Name}, "removed from all apis", "calls of it answer 404"})
 		case after.Kind != a.Kind:
 			c.found.add(Change{Breaking, OfAction, "", []string{a.Name}, fmt.Sprintf("was a %s, is a %s", a.Kind, after.Kind), "requests and answers have another form"})
 		}

@@ -128,7 +128,7 @@ func TestSchemas(t *testing.T) {
 			breaking | deleteCustomer: api Mobile | moved out of it`},
 		{name: "an action in no api",
 			new: []string{"enum State", "api Api { models { Order  Customer { actions { getCustomer } } } }\nenum State"}, want: `
-			breaking | deleteCustomer | in no api any more`},
+			breaking | deleteCustomer | removed from all apis`},
 		{name: "an action exposed",
 			old: []string{"enum State", "api Api { models { Order  Customer { actions { getCustomer } } } }\nenum State"}, want: `
 			compatible | deleteCustomer | exposed
@@ -192,8 +192,8 @@ func TestSchemas(t *testing.T) {
 			breaking | createOrder, listOrders, updateOrder: result Order.placed | takes null
 			breaking | getOrder: result placed | takes null`},
 		{name: "a field required", new: []string{"price Decimal?", "price Decimal @default"}, want: `
-			compatible | createOrder, listOrders, updateOrder: result Order.price | takes no null any more
-			compatible | getOrder: result price | takes no null any more`},
+			compatible | createOrder, listOrders, updateOrder: result Order.price | does not take null any more
+			compatible | getOrder: result price | does not take null any more`},
 		{name: "a field of another type", new: []string{"placed Date @default", "placed Number @default"}, want: `
 			breaking | createOrder, listOrders, updateOrder: result Order.placed | was Date, is Number
 			breaking | getOrder: result placed | was Date, is Number`},

@@ -15,9 +15,9 @@ func (c *comparison) errors() {
 	for _, p := range c.pairs() {
 		switch isBuiltIn := p.new.Kind != schema.Read && p.new.Kind != schema.Write; {
 		case isBuiltIn && p.new.Custom && !p.old.Custom:
-			c.found.add(Change{Breaking, OfError, "@function", []string{p.name}, "added", "custom code may refuse what was fine, with 404 and 409 too"})
+			c.found.add(Change{Breaking, OfError, "@function", []string{p.name}, "added", "custom code may refuse calls that were accepted, with 404 and 409 too"})
 		case isBuiltIn && p.old.Custom && !p.new.Custom:
-			c.found.add(Change{Compatible, OfError, "@function", []string{p.name}, "removed", "it refuses nothing of its own any more"})
+			c.found.add(Change{Compatible, OfError, "@function", []string{p.name}, "removed", "custom code refuses no call of it any more"})
 		}
 		c.validations("", []string{p.name}, p.old.Validations, p.new.Validations, "400")
 	}
@@ -125,16 +125,16 @@ func (c *comparison) validations(subject string, actions []string, old, new []*s
 	}
 	for _, v := range old {
 		if find(new, v.Text) == nil {
-			c.found.add(Change{Compatible, OfError, subject, actions, "@validate " + v.Text + " removed", "what was accepted still is"})
+			c.found.add(Change{Compatible, OfError, subject, actions, "@validate " + v.Text + " removed", "everything that was accepted is still accepted"})
 		}
 	}
 	for _, v := range new {
 		switch before := find(old, v.Text); {
 		case before == nil:
-			c.found.add(Change{Breaking, OfError, subject, actions, "@validate " + v.Text + " added", "values that it does not hold for are refused with " + status})
+			c.found.add(Change{Breaking, OfError, subject, actions, "@validate " + v.Text + " added", "values that break it are refused with " + status})
 		case before.Message != v.Message:
 			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("message of @validate %s is %q, was %q", v.Text, v.Message, before.Message),
-				"messages are for people"})
+				"programs should not depend on messages"})
 		}
 	}
 }
@@ -143,7 +143,7 @@ func (c *comparison) validations(subject string, actions []string, old, new []*s
 func (c *comparison) uniques(actions []string, before, m *schema.Model) {
 	old, new := uniquesOf(before, m), uniquesOf(m, m)
 	for _, key := range missing(old, new) {
-		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "what was accepted still is"})
+		c.found.add(Change{Compatible, OfError, m.Name, actions, key + " need not be unique any more", "everything that was accepted is still accepted"})
 	}
 	for _, key := range missing(new, old) {
 		c.found.add(Change{Breaking, OfError, m.Name, actions, key + " must be unique", "values that another row has are refused with 400"})
@@ -198,9 +198,9 @@ func (c *comparison) restrictions(before, m *schema.Model) {
 		}
 		subject := m.Name + "." + f.Name
 		if f.OnDelete == schema.Restrict {
-			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "a row that it points to cannot be deleted, which is refused with 400"})
+			c.found.add(Change{Breaking, OfError, subject, actions, "@onDelete(restrict)", "the delete of a row that it points to is refused with 400"})
 		} else {
-			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("@onDelete(%s), was restrict", f.OnDelete), "what was accepted still is"})
+			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("@onDelete(%s), was restrict", f.OnDelete), "everything that was accepted is still accepted"})
 		}
 	}
 }
@@ -225,14 +225,14 @@ func (c *comparison) files(actions []string, before, m *schema.Model) {
 		case f.MaxSize < old.MaxSize:
 			c.found.add(Change{Breaking, OfError, subject, actions, fmt.Sprintf("takes %d bytes, took %d", f.MaxSize, old.MaxSize), "larger files are refused"})
 		case f.MaxSize > old.MaxSize:
-			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("takes %d bytes, took %d", f.MaxSize, old.MaxSize), "what was accepted still is"})
+			c.found.add(Change{Compatible, OfError, subject, actions, fmt.Sprintf("takes %d bytes, took %d", f.MaxSize, old.MaxSize), "everything that was accepted is still accepted"})
 		}
 		if slices.Equal(f.Accepts, old.Accepts) {
 			continue
 		}
 		text := "takes " + patterns(f) + ", took " + patterns(old)
 		if acceptsAll(f, old) {
-			c.found.add(Change{Compatible, OfError, subject, actions, text, "what was accepted still is"})
+			c.found.add(Change{Compatible, OfError, subject, actions, text, "everything that was accepted is still accepted"})
 		} else {
 			c.found.add(Change{Breaking, OfError, subject, actions, text, "files of other types are refused"})
 		}

@@ -48,10 +48,10 @@ func (c *comparison) roles() {
 		}
 		old, new := membersOf(c.old.Schema.Roles[i]), membersOf(r)
 		if more := missing(new, old); len(more) > 0 {
-			c.found.add(Change{Widening, OfPermission, "role " + r.Name, nil, "gains " + strings.Join(more, ", "), "further callers may do what the role may"})
+			c.found.add(Change{Widening, OfPermission, "role " + r.Name, nil, "gains " + strings.Join(more, ", "), "more callers get the rights of the role"})
 		}
 		if fewer := missing(old, new); len(fewer) > 0 {
-			c.found.add(Change{Breaking, OfPermission, "role " + r.Name, nil, "loses " + strings.Join(fewer, ", "), "these callers may not do any more what the role may"})
+			c.found.add(Change{Breaking, OfPermission, "role " + r.Name, nil, "loses " + strings.Join(fewer, ", "), "these callers lose the rights of the role"})
 		}
 	}
 }
@@ -127,7 +127,7 @@ func differences(old, new access.Decision) []difference {
 		if new.Verdict == access.Depends {
 			text += ": if " + strings.Join(textsOf(new.Rules), ", or ")
 		}
-		return []difference{{Widening, text, "they reach what they did not"}}
+		return []difference{{Widening, text, "calls that were refused are admitted"}}
 	case old.Verdict.Exceeds(new.Verdict):
 		if new.Verdict == access.Depends {
 			text += ": if " + strings.Join(textsOf(new.Rules), ", or ")
@@ -136,10 +136,10 @@ func differences(old, new access.Decision) []difference {
 	}
 	var list []difference
 	for _, rule := range missing(textsOf(new.Rules), textsOf(old.Rules)) {
-		list = append(list, difference{Widening, "another rule: " + rule, "it may admit calls that were refused"})
+		list = append(list, difference{Widening, "with the rule: " + rule, "it may admit calls that were refused"})
 	}
 	for _, rule := range missing(textsOf(old.Rules), textsOf(new.Rules)) {
-		list = append(list, difference{Breaking, "no more the rule: " + rule, "calls that it admitted may be refused"})
+		list = append(list, difference{Breaking, "without the rule: " + rule, "calls that it admitted may be refused"})
 	}
 	return list
 }
@@ -161,7 +161,7 @@ func (c *comparison) widenings() {
 	}
 	for _, w := range access.Warnings(c.new.Schema, c.new.matrix, c.new.Warnings) {
 		if len(w.Gains) > 0 && !old[w.Message] && c.new.exposed[w.Action.Name] {
-			c.found.add(Change{Widening, OfPermission, strings.Join(w.Gains, ", "), []string{w.Action.Name}, w.Message, "rows are reached past the rules of their model"})
+			c.found.add(Change{Widening, OfPermission, strings.Join(w.Gains, ", "), []string{w.Action.Name}, w.Message, "callers reach rows regardless of the rules of their model"})
 		}
 	}
 }

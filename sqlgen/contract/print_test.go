@@ -15,7 +15,7 @@ func someChanges() []contract.Change {
 	return []contract.Change{
 		{Class: contract.Breaking, Area: contract.OfAction, Actions: []string{"dropOrder"}, Text: "removed", Reason: "calls of it answer 404"},
 		{Class: contract.Breaking, Area: contract.OfResult, Subject: "Order.title", Actions: []string{"getOrder", "listOrders"}, Text: "removed", Reason: "clients that read it find nothing"},
-		{Class: contract.Widening, Area: contract.OfPermission, Subject: "role Chief", Text: "gains a.example", Reason: "further callers may do what the role may"},
+		{Class: contract.Widening, Area: contract.OfPermission, Subject: "role Chief", Text: "gains a.example", Reason: "more callers get the rights of the role"},
 		{Class: contract.Compatible, Area: contract.OfInput, Subject: "note", Actions: []string{"createOrder"}, Text: "added", Reason: "it may be left out"},
 	}
 }
@@ -30,7 +30,7 @@ func TestText(t *testing.T) {
 
 widening
   role Chief: gains a.example (allowed)
-      further callers may do what the role may
+      more callers get the rights of the role
 
 compatible
   createOrder: input note: added

@@ -157,10 +157,10 @@ func single(s *shape) *shape {
 // compareNull compares whether null is possible.
 func (w *walk) compareNull(at string, new *shape) {
 	if isNullable(new) {
-		w.widens(at, "takes null", "requests go on as they are", "clients do not expect null there")
+		w.widens(at, "takes null", "requests stay valid", "clients do not expect null there")
 		return
 	}
-	w.narrows(at, "takes no null any more", "requests that hold null are refused", "it always has a value")
+	w.narrows(at, "does not take null any more", "requests with null are refused", "it always has a value")
 }
 
 // kindOf returns the kind of a shape's values, in the terms of JSON.
@@ -180,13 +180,13 @@ func (w *walk) compareKinds(at string, old, new *shape) {
 	from, to := kindOf(old), kindOf(new)
 	switch {
 	case to == "any", from == "integer" && to == "number":
-		w.widens(at, text, "what was taken still is", "clients meet values of another type")
+		w.widens(at, text, "everything that was accepted is still accepted", "clients get values of another type")
 	case from == "any", from == "number" && to == "integer":
 		w.narrows(at, text, "requests with other values are refused", "such values were possible before")
 	case w.isInput():
 		w.add(Breaking, at, text, "requests with values of the old type are refused")
 	default:
-		w.add(Breaking, at, text, "clients meet values of another type")
+		w.add(Breaking, at, text, "clients get values of another type")
 	}
 }
 
@@ -249,13 +249,13 @@ func (w *walk) compareSets(at string, old, new *shape) {
 		for _, set := range new.sets {
 			sets = append(sets, strings.Join(set, " with "))
 		}
-		w.add(Breaking, at, "needs "+strings.Join(sets, ", or "), "requests without are refused")
+		w.add(Breaking, at, "needs "+strings.Join(sets, ", or "), "requests without them are refused")
 	case len(lost) > 0:
 		w.add(Breaking, at, strings.Join(lost, ", or ")+" is not enough any more", "requests with no more than that are refused")
 	case len(gained) > 0:
-		w.add(Compatible, at, strings.Join(gained, ", or ")+" is enough", "what was taken still is")
+		w.add(Compatible, at, strings.Join(gained, ", or ")+" is enough", "everything that was accepted is still accepted")
 	case len(old.sets) > 0 && len(new.sets) == 0 && !requiresAny(new, slices.Concat(old.sets...)):
-		w.add(Compatible, at, "needs no particular members any more", "what was taken still is")
+		w.add(Compatible, at, "needs no particular members any more", "everything that was accepted is still accepted")
 	}
 }
 
@@ -282,7 +282,7 @@ func (w *walk) goes(at string, m member, new *shape) {
 	case !w.isInput():
 		w.add(Breaking, at, "removed", "clients that read it find nothing")
 	case new.isClosed:
-		w.add(Breaking, at, "removed", "requests that hold it are refused")
+		w.add(Breaking, at, "removed", "requests with it are refused")
 	default:
 		w.add(Compatible, at, "removed", "it is ignored in requests")
 	}
@@ -318,15 +318,15 @@ func (w *walk) compareScalars(at string, old, new *shape) {
 		w.compareEnums(at, old, new)
 		return
 	case new.enum != nil:
-		w.narrows(at, wasIs(old, new), "requests with other values are refused", "its values are as before, only fewer")
+		w.narrows(at, wasIs(old, new), "requests with other values are refused", "it has some of the values as before")
 		return
 	case old.enum != nil:
-		w.widens(at, wasIs(old, new), "what was taken still is", "clients meet any value")
+		w.widens(at, wasIs(old, new), "everything that was accepted is still accepted", "clients get any value")
 		return
 	}
 	if old.format != new.format && !(isPlain(old) && isPlain(new)) {
 		if w.isInput() && (new.format == "" || old.format == "data-url" && new.format == "file") {
-			w.add(Compatible, at, wasIs(old, new), "what was taken still is")
+			w.add(Compatible, at, wasIs(old, new), "everything that was accepted is still accepted")
 			return
 		}
 		w.retyped(at, old, new)
@@ -337,10 +337,10 @@ func (w *walk) compareScalars(at string, old, new *shape) {
 		return
 	}
 	if w.isInput() && isStricter(old, new) {
-		w.add(Breaking, at, wasIs(old, new), "some values that were taken are refused")
+		w.add(Breaking, at, wasIs(old, new), "some values that were accepted are refused")
 		return
 	}
-	w.add(Compatible, at, wasIs(old, new), "on the wire it is the same")
+	w.add(Compatible, at, wasIs(old, new), "it is the same in requests and answers")
 }
 
 // retyped notes another format, whose values are neither all nor none of those of
@@ -350,7 +350,7 @@ func (w *walk) retyped(at string, old, new *shape) {
 		w.add(Breaking, at, wasIs(old, new), "values of the old type are refused or mean something else")
 		return
 	}
-	w.add(Breaking, at, wasIs(old, new), "clients meet values of another type")
+	w.add(Breaking, at, wasIs(old, new), "clients get values of another type")
 }
 
 // isPlain tells whether a text has no special format: Text, ID, Markdown.
@@ -378,14 +378,14 @@ func (w *walk) compareEnums(at string, old, new *shape) {
 		gone = append(gone, v)
 	}
 	if len(gone) > 0 {
-		w.narrows(at, "loses "+strings.Join(gone, ", "), "requests that hold it are refused", "clients do not meet it any more")
+		w.narrows(at, "loses "+strings.Join(gone, ", "), "requests with it are refused", "clients do not get it any more")
 	}
 	if len(come) == 0 {
 		return
 	}
 	reason := "clients ignore values that they do not know"
 	if w.isInput() {
-		reason = "requests go on as they are"
+		reason = "requests stay valid"
 	}
 	w.add(Compatible, at, "gains "+strings.Join(come, ", "), reason)
 }
@@ -397,7 +397,7 @@ func (w *walk) compareAlternatives(at string, old, new *shape) {
 	for i, before := range old.oneOf {
 		after := matching(before, new.oneOf, i)
 		if after == nil {
-			w.narrows(at, "is never "+before.describe()+" any more", "requests of this form are refused", "clients do not meet it any more")
+			w.narrows(at, "is never "+before.describe()+" any more", "requests of this form are refused", "clients do not get it any more")
 			continue
 		}
 		matched[after] = true
@@ -405,7 +405,7 @@ func (w *walk) compareAlternatives(at string, old, new *shape) {
 	}
 	for _, after := range new.oneOf {
 		if !matched[after] {
-			w.add(Compatible, at, "can be "+after.describe(), "clients ignore what they do not know")
+			w.add(Compatible, at, "can be "+after.describe(), "clients ignore forms that they do not know")
 		}
 	}
 }
@@ -435,12 +435,12 @@ func (w *walk) compareBounds(at string, old, new *shape) {
 		case tighter(*before, b):
 			w.add(Breaking, at, fmt.Sprintf("%s was %s, is %s", b.keyword, before.value, b.value), "requests beyond it are refused")
 		case tighter(b, *before):
-			w.add(Compatible, at, fmt.Sprintf("%s was %s, is %s", b.keyword, before.value, b.value), "what was taken still is")
+			w.add(Compatible, at, fmt.Sprintf("%s was %s, is %s", b.keyword, before.value, b.value), "everything that was accepted is still accepted")
 		}
 	}
 	for _, b := range old.bounds {
 		if new.bound(b.keyword) == nil {
-			w.add(Compatible, at, "has no "+b.keyword+" any more", "what was taken still is")
+			w.add(Compatible, at, "has no "+b.keyword+" any more", "everything that was accepted is still accepted")
 		}
 	}
 }
@@ -483,7 +483,7 @@ func (w *walk) compareUnexamined(at string, old, new *shape) {
 		}
 	}
 	if len(names) > 0 {
-		w.add(Breaking, at, "has other conditions ("+strings.Join(names, ", ")+")", "which values they admit cannot be told from here")
+		w.add(Breaking, at, "has other conditions ("+strings.Join(names, ", ")+")", "Sternpost cannot compare the values that they admit")
 	}
 }
 
@@ -511,7 +511,7 @@ func (w *walk) compareFilters(at string, old, new *shape) {
 	case len(lost) > 0:
 		w.add(Breaking, at, text, strings.Join(lost, "; "))
 	case len(inner.found.list) > 0:
-		w.add(Compatible, at, text, "every condition is still taken")
+		w.add(Compatible, at, text, "every condition is still accepted")
 	}
 }
 

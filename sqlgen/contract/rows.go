@@ -14,9 +14,9 @@ import (
 func (c *comparison) rows() {
 	if old, new := c.old.Schema.Config.HideRefusedRows, c.new.Schema.Config.HideRefusedRows; old != new {
 		if new {
-			c.found.add(Change{Breaking, OfRows, "hideRefusedRows", nil, "set", "a refused row is answered as if it were not there, no longer with 403"})
+			c.found.add(Change{Breaking, OfRows, "hideRefusedRows", nil, "set", "a refused row is answered as if it did not exist, and not with 403"})
 		} else {
-			c.found.add(Change{Widening, OfRows, "hideRefusedRows", nil, "not set any more", "callers learn which rows exist that they may not see"})
+			c.found.add(Change{Widening, OfRows, "hideRefusedRows", nil, "not set any more", "callers learn that rows exist that they may not see"})
 		}
 	}
 	for _, p := range c.pairs() {
@@ -36,7 +36,7 @@ func (c *comparison) rows() {
 // wheres compares the conditions that rows must fulfil.
 func (c *comparison) wheres(actions []string, subject string, old, new []string) {
 	for _, text := range missing(old, new) {
-		c.found.add(Change{Widening, OfRows, subject, actions, "without the condition " + text, "rows that it left out are reached"})
+		c.found.add(Change{Widening, OfRows, subject, actions, "without the condition " + text, "callers reach rows that it left out"})
 	}
 	for _, text := range missing(new, old) {
 		c.found.add(Change{Breaking, OfRows, subject, actions, "with the condition " + text, "rows that it leaves out are not found any more"})
@@ -133,7 +133,7 @@ func (c *comparison) mapping(actions []string, u *schema.Union, before, arm *sch
 		text := v.Field.Name + " is " + valueText(v.Value) + ", was " + valueText(before.Values[i].Value)
 		c.found.add(Change{Breaking, OfRows, "arm " + arm.Name, actions, text, "records hold another value there"})
 		if isRuled(u, v.Field) {
-			c.found.add(Change{Widening, OfRows, "arm " + arm.Name, actions, text, "rules look at it, and may admit what they refused"})
+			c.found.add(Change{Widening, OfRows, "arm " + arm.Name, actions, text, "rules read it, and may admit calls that they refused"})
 		}
 	}
 }
@@ -199,7 +199,7 @@ func (c *comparison) precedence(actions []string, old, new *schema.Union) {
 		for _, second := range new.Arms[i+1:] {
 			was, wasSecond := place(old, first.Name), place(old, second.Name)
 			if first.Model == second.Model && wasSecond >= 0 && was > wasSecond {
-				c.found.add(Change{Breaking, OfRows, "arm " + first.Name, actions, "comes before " + second.Name, "it has the rows now that both of them take"})
+				c.found.add(Change{Breaking, OfRows, "arm " + first.Name, actions, "comes before " + second.Name, "it now has the rows that both arms take"})
 			}
 		}
 	}

@@ -32,7 +32,7 @@ func TestShapes(t *testing.T) {
 		{"a fraction less", `{"type":"number","format":"decimal"}`, `{"type":"integer"}`, "breaking was Decimal, is Number", "compatible was Decimal, is Number"},
 		{"null by type", `{"type":"string"}`, `{"type":["string","null"]}`, "compatible takes null", "breaking takes null"},
 		{"null by alternative", `{"oneOf":[{"$ref":"#/components/schemas/A"},{"type":"null"}]}`, `{"$ref":"#/components/schemas/A"}`,
-			"breaking takes no null any more", "compatible takes no null any more"},
+			"breaking does not take null any more", "compatible does not take null any more"},
 		{"an alternative more", `{"oneOf":[{"$ref":"#/components/schemas/A"},{"$ref":"#/components/schemas/B"}]}`,
 			`{"oneOf":[{"$ref":"#/components/schemas/B"},{"$ref":"#/components/schemas/A"},{"type":"boolean"}]}`,
 			"compatible can be Boolean", "compatible can be Boolean"},

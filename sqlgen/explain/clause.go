@@ -233,7 +233,7 @@ func (c *call) needs(n expr.Node, want bool, of expr.Row, within bool) string {
 			open = append(open, c.needs(part, want, of, true))
 		}
 		if len(open) == 0 {
-			return "all of it holds of one and the same related row: " + wanted(source(n), want)
+			return "one related row must satisfy all of it: " + wanted(source(n), want)
 		}
 		joint := " and "
 		if (n.Op == syntax.And) != want {

@@ -102,7 +102,7 @@ func Explain(ctx context.Context, tx pgx.Tx, s *schema.Schema, r Request) (*Expl
 	}
 	c.decide(e)
 	if c.store.isFull && c.action.Kind != schema.List {
-		e.Notes = append(e.Notes, fmt.Sprintf("of the rows that could be meant, only the first %d were looked at", maxCandidates))
+		e.Notes = append(e.Notes, fmt.Sprintf("only the first %d of the possible rows were read", maxCandidates))
 	}
 	if c.store.err != nil {
 		return nil, c.store.err

@@ -19,7 +19,7 @@ import (
 var ErrNotInstalled = errors.New("the database holds no release: install one with sternpost dev or sternpost migrate up")
 
 // ErrNotOwner is returned for a login that may not read the release.
-var ErrNotOwner = errors.New("this login may not read what is installed: connect as the owner of the database, not as a server does")
+var ErrNotOwner = errors.New("this login may not read the installed release: connect as the owner of the database, not with the login of a server")
 
 // Installed returns the number of the release in a database, and whether it equals the
 // result of this compilation.

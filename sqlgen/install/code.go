@@ -171,11 +171,11 @@ func checkOnlyFunctions(ctx context.Context, tx pgx.Tx) error {
 		where pg_proc.pronamespace = 'functions'::regnamespace
 		order by 1`)
 	if err != nil {
-		return fmt.Errorf("look what custom code has made: %w", err)
+		return fmt.Errorf("look for the objects of custom code: %w", err)
 	}
 	others, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
-		return fmt.Errorf("look what custom code has made: %w", err)
+		return fmt.Errorf("look for the objects of custom code: %w", err)
 	}
 	if len(others) > 0 {
 		return fmt.Errorf("the custom code makes %s, but it can make functions only: schema functions is made anew at each installation",

@@ -42,7 +42,7 @@ type DriftError struct {
 
 // Error lists the changes by hand.
 func (e *DriftError) Error() string {
-	lines := []string{"the database is not as the last release left it, and the change cannot be made:"}
+	lines := []string{"the database was changed by hand since the last release, so the change cannot be made:"}
 	for _, d := range e.Drift {
 		lines = append(lines, "  "+d.String())
 	}
@@ -76,13 +76,13 @@ func ReadDrift(ctx context.Context, conn *pgx.Conn, db *pg.Database) ([]Drift, e
 	// The platform changes with Sternpost, and not by releases.
 	rows, err := conn.Query(ctx, `select object, change from platform.drift() where object ~ '\m(app|related|functions|api)\.'`)
 	if err != nil {
-		return nil, fmt.Errorf("look for what was changed by hand: %w", err)
+		return nil, fmt.Errorf("look for changes by hand: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (d Drift, err error) {
 		return d, row.Scan(&d.Object, &d.Change)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("look for what was changed by hand: %w", err)
+		return nil, fmt.Errorf("look for changes by hand: %w", err)
 	}
 	return explained(list, db), nil
 }

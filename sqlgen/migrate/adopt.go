@@ -33,7 +33,7 @@ type AdoptError struct {
 
 // Error lists the differences of the database.
 func (e *AdoptError) Error() string {
-	text := fmt.Sprintf("the database is not as any migration leaves it; it is most like %03d, but for:\n%s", e.Nearest, lines(e.Differences))
+	text := fmt.Sprintf("no migration leaves a database like this one; the nearest is %03d, with these differences:\n%s", e.Nearest, lines(e.Differences))
 	if e.Note != "" {
 		text += "\n" + e.Note
 	}
@@ -67,7 +67,7 @@ func Adopt(ctx context.Context, folder *Folder, url, scratchURL string) (version
 	case s.platform == 0 || s.release == 0:
 		return 0, fmt.Errorf("nothing is installed in the database: sternpost migrate up installs it")
 	case s.version > 0 && s.version <= len(folder.Files) && s.digest == folder.releaseAt(s.version):
-		return 0, fmt.Errorf("the database is under the migrations already, at %03d", s.version)
+		return 0, fmt.Errorf("the database has migrations already: it is at %03d", s.version)
 	case s.platform > sql.Version():
 		return 0, folder.where(s)
 	}
@@ -101,7 +101,7 @@ func (l *like) note(ctx context.Context, conn *pgx.Conn) string {
 	if err := conn.QueryRow(ctx, "select current_setting('server_version_num')::int / 10000").Scan(&major); err != nil || major == l.major {
 		return ""
 	}
-	return fmt.Sprintf("the migrations were tried on PostgreSQL %d, and the database runs on %d, which may tell the same in other words: "+
+	return fmt.Sprintf("the migrations were tried on PostgreSQL %d, and the database runs on %d, which may describe the same objects differently: "+
 		"give a server of that version with --scratch-url", l.major, major)
 }
 
@@ -186,7 +186,7 @@ func adopt(ctx context.Context, conn *pgx.Conn, found *like) error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("take the database under the migrations: %w", err)
+		return fmt.Errorf("start migrations on the database: %w", err)
 	}
 	return nil
 }

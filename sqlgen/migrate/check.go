@@ -19,7 +19,7 @@ type CheckError struct {
 // Error lists the differences of a database from the schema.
 func (e *CheckError) Error() string {
 	return "the migrations do not lead to the schema; after all of them\n" + lines(e.Differences) +
-		"\nstatements by hand change rows, and nothing that the schema describes"
+		"\nyour own statements may change rows, but nothing that the schema describes"
 }
 
 // Check proves that the migrations lead to the schema: it applies them to an empty
@@ -60,7 +60,7 @@ func Check(ctx context.Context, folder *Folder, r *emit.Release, scratchURL stri
 			return err
 		}
 		if r.digest() != last.Digest {
-			return fmt.Errorf("the migrations make another release than %s has", SnapshotName)
+			return fmt.Errorf("the migrations lead to another release than that of %s: make it anew with sternpost migrate rebase", SnapshotName)
 		}
 		migrated, err = readCatalog(ctx, conn)
 		return err

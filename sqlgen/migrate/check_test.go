@@ -91,7 +91,7 @@ func TestCheck(t *testing.T) {
 			if err := os.Rename(filepath.Join(dir, "005_third_2.sql"), filepath.Join(dir, "009_third_2.sql")); err != nil {
 				t.Fatal(err)
 			}
-		}, "there is no number 005"},
+		}, "number 005 before it is missing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -75,7 +75,7 @@ type RoleError struct {
 func (e *RoleError) Error() string {
 	text := fmt.Sprintf("role %s does not own database %s", e.Role, e.Database)
 	if e.IsServer {
-		return text + fmt.Sprintf(": it is the login of a server, which may only call what is installed; migrate as its owner, %s", e.Owner)
+		return text + fmt.Sprintf(": it is the login of a server, which may only call actions; migrate as its owner, %s", e.Owner)
 	}
 	return text + fmt.Sprintf("; check the name of the database in DATABASE_URL, or migrate as its owner, %s", e.Owner)
 }
@@ -142,7 +142,7 @@ func readState(ctx context.Context, conn *pgx.Conn) (state, error) {
 		order by number desc
 		limit 1`, &s.digest)
 	if err != nil {
-		return s, fmt.Errorf("read how far the database is: %w", err)
+		return s, fmt.Errorf("read the state of the database: %w", err)
 	}
 	return s, nil
 }
@@ -161,11 +161,11 @@ func readDrift(ctx context.Context, conn *pgx.Conn) ([]Difference, error) {
 	}
 	rows, err := conn.Query(ctx, "select object, change from platform.drift()")
 	if err != nil {
-		return nil, fmt.Errorf("look what was changed by hand: %w", err)
+		return nil, fmt.Errorf("look for changes by hand: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Difference])
 	if err != nil {
-		return nil, fmt.Errorf("look what was changed by hand: %w", err)
+		return nil, fmt.Errorf("look for changes by hand: %w", err)
 	}
 	return list, nil
 }
@@ -177,10 +177,10 @@ func (f *Folder) where(s state) error {
 		return fmt.Errorf("%w (version %d, known up to %d): use the Sternpost that migrated it, or a newer one",
 			sql.ErrNewerPlatform, s.platform, sql.Version())
 	case s.version > n:
-		return fmt.Errorf("the database is at migration %d, and the last one here is %d: it was migrated from a newer version of the project", s.version, n)
+		return fmt.Errorf("the database is at migration %d, and the last one here is %d: use the version of the project that migrated it", s.version, n)
 	case s.version == 0 && s.platform > 0:
-		return errors.New("an application is installed in the database, and no migration was: " +
-			"it was installed by build or dev. Take it under the migrations: sternpost migrate adopt")
+		return errors.New("an application is installed in the database, but without migrations: " +
+			"build or dev installed it. Start migrations on it: sternpost migrate adopt")
 	}
 	want := f.releaseAt(s.version)
 	if s.digest != want {

@@ -83,7 +83,7 @@ func (f *Folder) Problems() []string {
 			problems = append(problems, f.doubled(f.Files[i-1], file))
 			continue // one of the two fits the files that follow
 		case file.Number > next:
-			problems = append(problems, fmt.Sprintf("%s: there is no number %03d before it", file.Name, next))
+			problems = append(problems, fmt.Sprintf("%s: number %03d before it is missing", file.Name, next))
 		}
 		next = file.Number + 1
 		if file.IsByHand() {
@@ -106,7 +106,7 @@ func (f *Folder) doubled(a, b *File) string {
 	if a.From == b.From && !a.IsByHand() {
 		text += ": both were made after the same release, as on two branches"
 	}
-	return text + fmt.Sprintf("; put one behind the other, which must not have been applied anywhere: sternpost migrate rebase %s", b.Name)
+	return text + fmt.Sprintf("; put one after the other, if it has not been applied anywhere: sternpost migrate rebase %s", b.Name)
 }
 
 func (f *Folder) isDoubled(file *File) bool {
@@ -152,7 +152,7 @@ func (f *Folder) current() (*snapshot, error) {
 	case last == nil && f.snapshot == nil:
 		return nil, nil
 	case last == nil:
-		return nil, fmt.Errorf("%s is there, and no migration it could belong to: remove it", filepath.Join(f.Dir, SnapshotName))
+		return nil, fmt.Errorf("%s exists without a migration that it belongs to: remove it", filepath.Join(f.Dir, SnapshotName))
 	case f.snapshot == nil:
 		return nil, fmt.Errorf("%s is missing; make it from the migrations: sternpost migrate rebase", filepath.Join(f.Dir, SnapshotName))
 	case f.snapshot.Digest != last.To || f.snapshot.Version != last.Number:

@@ -129,7 +129,7 @@ type RefusedError struct {
 
 // Error lists the changes, each with its remedies.
 func (e *RefusedError) Error() string {
-	text := "the change is refused until it is said what becomes of the rows:"
+	text := "the change needs a decision about existing rows:"
 	installed := &install.RefusedError{Refused: e.Refused}
 	for _, r := range e.Refused {
 		text += "\n  " + strings.ReplaceAll(installed.Describe(r), "\n", "\n  ")
@@ -137,7 +137,7 @@ func (e *RefusedError) Error() string {
 			text += "\n    to give the rows a value: --backfill '" + r.Backfill + " = …'"
 		}
 		if r.Allow != "" {
-			text += "\n    to go on all the same: --allow " + r.Allow
+			text += "\n    to go on anyway: --allow " + r.Allow
 		}
 	}
 	return text
@@ -150,7 +150,7 @@ func warningsOf(plan *diff.Plan) []string {
 	}
 	for _, s := range plan.Steps {
 		if slices.Contains(s.Hazards, diff.Rewrites) {
-			list = append(list, fmt.Sprintf("table app.%s is rewritten (%s), and requests that wait for it meanwhile find it empty: "+
+			list = append(list, fmt.Sprintf("table app.%s is rewritten (%s), and requests that wait for it meanwhile see it empty: "+
 				"with traffic, take two migrations, one that adds a field and fills it, and a later one that drops the old field", s.Table, s.Reason))
 		}
 	}

@@ -35,7 +35,7 @@ func Rebase(ctx context.Context, folder *Folder, name string, r *emit.Release, o
 		return nil, err
 	}
 	if len(rest.Files) == 0 {
-		return nil, errors.New("there is no other migration: sternpost migrate new writes it again, once it is removed")
+		return nil, errors.New("this is the only migration: remove it, and sternpost migrate new writes it again")
 	}
 	last, err := rest.remake(ctx, scratchURL)
 	if err != nil {
@@ -156,7 +156,7 @@ func (r *Rebased) keepByHand(number int, name string) {
 func replace(dir string, old, new []*File, after *snapshot) error {
 	for _, f := range old {
 		if err := os.Remove(filepath.Join(dir, f.Name)); err != nil {
-			return errors.Join(fmt.Errorf("take a migration away: %w", err), restore(dir, old))
+			return errors.Join(fmt.Errorf("remove a migration: %w", err), restore(dir, old))
 		}
 	}
 	if err := write(dir, new, after); err != nil {

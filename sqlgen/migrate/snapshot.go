@@ -56,13 +56,13 @@ func readSnapshot(dir string) (*snapshot, error) {
 	}
 	s := &snapshot{}
 	if err := json.Unmarshal(text, s); err != nil {
-		return nil, fmt.Errorf("read %s: %w (if version control left its marks of a conflict in it, run: sternpost migrate rebase)", name, err)
+		return nil, fmt.Errorf("read %s: %w (if it has conflict markers of version control, run: sternpost migrate rebase)", name, err)
 	}
 	if s.Format > snapshotFormat {
 		return nil, fmt.Errorf("%s was written by a newer Sternpost: use that one", name)
 	}
 	if s.record().digest() != s.Digest {
-		return nil, fmt.Errorf("%s was changed by hand or by a merge: its digest is not that of its contents; run: sternpost migrate rebase", name)
+		return nil, fmt.Errorf("%s was changed by hand or by a merge: its digest does not match its contents; run: sternpost migrate rebase", name)
 	}
 	return s, nil
 }

@@ -128,7 +128,7 @@ func Up(ctx context.Context, folder *Folder, o UpOptions) (applied int, err erro
 	if err := checkOwner(ctx, conn); err != nil {
 		return 0, err
 	}
-	lock, err := sql.AwaitLock(ctx, conn, func() { o.say("waiting: somebody else is migrating this database") })
+	lock, err := sql.AwaitLock(ctx, conn, func() { o.say("waiting: another program is migrating this database") })
 	if err != nil {
 		return 0, err
 	}

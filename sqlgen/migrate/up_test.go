@@ -357,7 +357,7 @@ func TestUpRefuses(t *testing.T) {
 			db := at("1")
 			mustExec(t, db.Owner(t), "update public.schema_version set version = 99")
 			return db.OwnerURL()
-		}, "newer version of the project"},
+		}, "use the version of the project that migrated it"},
 		{"a newer platform", func() string {
 			db := at("1")
 			mustExec(t, db.Owner(t), "update platform.schema_version set version = 99")

@@ -144,7 +144,7 @@ func (f *File) parse(text []byte) error {
 		return f.wrong("", "%s; a seed has identities, rows and calls", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return f.wrong(position(string(text), utf8.RuneCount(text[:decoder.InputOffset()])), "something follows the object of the seed")
+		return f.wrong(position(string(text), utf8.RuneCount(text[:decoder.InputOffset()])), "there is text after the object of the seed: remove it")
 	}
 	return nil
 }

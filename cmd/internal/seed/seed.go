@@ -215,7 +215,7 @@ func (w *writer) run(ctx context.Context, f File) error {
 	case err != nil:
 		return f.wrong("", "%v", err)
 	case conn.TxStatus() != 'T':
-		return f.wrong("", "it ends the transaction of the seeds: leave begin, commit and rollback out, and start over with sternpost reset")
+		return f.wrong("", "it ends the transaction of the seeds: remove begin, commit and rollback, and start over with sternpost reset")
 	}
 	return nil
 }
@@ -236,9 +236,9 @@ func findCallers(ctx context.Context, tx pgx.Tx, files []File, into map[string]s
 			case err != nil:
 				return fmt.Errorf("look for the identity %s: %w", c.As, err)
 			case len(ids) == 0:
-				return f.wrong(fmt.Sprintf("calls[%d].as", i), "there is no identity %s: add it to identities, or leave as out to call anonymously", c.As)
+				return f.wrong(fmt.Sprintf("calls[%d].as", i), "identity %s does not exist: add it to identities, or leave as out to call anonymously", c.As)
 			case len(ids) > 1:
-				return f.wrong(fmt.Sprintf("calls[%d].as", i), "several identities are called %s: name one by its id", c.As)
+				return f.wrong(fmt.Sprintf("calls[%d].as", i), "several identities have the e-mail %s: name one by its id", c.As)
 			}
 			into[c.As] = ids[0]
 		}

@@ -115,7 +115,7 @@ func TestRefused(t *testing.T) {
 		{`{"row":{}}`, `seed/2.json: unknown field "row"; a seed has identities, rows and calls`},
 		{`{"calls":{}}`, "seed/2.json:1:11: calls cannot be of the kind object"},
 		{`[]`, "seed/2.json:1:2: a seed, which is an object with identities, rows and calls, cannot be of the kind array"},
-		{`{} {}`, "seed/2.json:1:5: something follows"},
+		{`{} {}`, "seed/2.json:1:5: there is text after the object of the seed: remove it"},
 		{`{"rows":[]}`, "rows is not an object of lists"},
 		{`{"rows":{"Owner":{}}}`, "rows.Owner is not a list of objects"},
 		{`{"identities":[{"email":"ada","password":"x"}]}`, `seed/2.json:identities[0].email: "ada" is not an e-mail address`},
@@ -132,7 +132,7 @@ func TestRefused(t *testing.T) {
 		{`{"calls":[{"action":"dropOwner"}]}`, `seed/2.json:calls[0].action: the schema has no action "dropOwner"`},
 		{`{"calls":[{"action":"hiddenOwner","input":{"name":"Bo"}}]}`, "seed/2.json:calls[0].action: no API exposes hiddenOwner"},
 		{`{"calls":[{"action":"createOwner","input":{"nam":"Bo"}}]}`, "seed/2.json:calls[0].input: the input is not valid"},
-		{`{"calls":[{"action":"createOwner","as":"bo@example.com","input":{"name":"Bo"}}]}`, "seed/2.json:calls[0].as: there is no identity bo@example.com"},
+		{`{"calls":[{"action":"createOwner","as":"bo@example.com","input":{"name":"Bo"}}]}`, "seed/2.json:calls[0].as: identity bo@example.com does not exist: add it to identities"},
 	} {
 		files, err := read(t, map[string]string{"1.json": right, "2.json": c.text})
 		if err == nil {
