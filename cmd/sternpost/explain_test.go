@@ -75,7 +75,7 @@ func TestExplain(t *testing.T) {
 	byRow := []string{"explain", "getNote", "--as", "ada", "--row", "n1"}
 	given := append(env, "DATABASE_URL="+db.OwnerURL())
 	command{args: byRow, dir: dir, env: given}.expect(t, 0, "")
-	command{args: byRow, dir: ahead, env: given}.expect(t, exitEnvironment, "the database holds release 1, which is another than this schema")
+	command{args: byRow, dir: ahead, env: given}.expect(t, exitEnvironment, "the database holds release 1, which differs from this schema")
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+empty.OwnerURL())}.expect(t, exitEnvironment, "the database holds no release")
 	command{args: byRow, dir: dir, env: append(env, "DATABASE_URL="+db.ServerURL())}.expect(t, exitEnvironment, "connect as the owner of the database")
 	command{args: byRow, dir: dir, env: env}.expect(t, exitEnvironment, "no database to explain with: run sternpost dev in . first")
