@@ -22,8 +22,8 @@ import (
 //     all later steps use the names of the new schema.
 //  5. Columns are made before rows get their values. Rows get them before types change
 //     and columns go that they may be computed from. Only then is anything required.
-//  6. Keys come before the references to them. A new table has its references to new tables before it from the start;
-//     all others come after all tables.
+//  6. Keys come before the references to them. New tables are made behind those that they refer to, with these
+//     references; those in circles and those to existing tables come after all tables.
 //  7. Functions of actions answer rows of tables. Those that are gone, or that Postgres
 //     cannot replace, are dropped before any table. The others are made at the end, for
 //     nothing depends on them.

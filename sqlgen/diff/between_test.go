@@ -144,21 +144,23 @@ func TestLaw(t *testing.T) {
 			want:    []string{"drop constraint post_state_check", "set state = 'Sketch'", "set default 'Sketch'", "add constraint post_state_check"},
 		},
 		{
-			name: "a new table has its references to itself and to new tables before it from the start",
+			name: "a new table is made behind new ones that it refers to, with these references and those to itself",
 			old:  author,
-			new:  "model Post { fields { author Author  best Tag? } }\nmodel Tag { fields { post Post? @unique  parent Tag? } }\n" + author,
+			new:  "model Post { fields { author Author  topic Topic? } }\nmodel Topic { fields { parent Topic? } }\n" + author,
 			want: []string{
-				"create table app.post",
-				"references app.post on delete set null,\n  constraint tag_parent_id_fkey foreign key (parent_id) references app.tag on delete set null\n);",
+				"constraint topic_parent_id_fkey foreign key (parent_id) references app.topic on delete set null\n);",
+				"constraint post_topic_id_fkey foreign key (topic_id) references app.topic on delete set null\n);",
 				"create index post_author_id_idx",
 				"add constraint post_author_id_fkey",
 			},
 		},
 		{
-			name: "references to existing tables and to those that come later are added after all tables and keys",
-			old:  author,
-			new:  "model Post { fields { author Author  topic Topic } }\nmodel Topic { fields { name Text } }\n" + author,
-			want: []string{"create table app.post", "create table app.topic", "create index post_author_id_idx", "add constraint post_author_id_fkey", "add constraint post_topic_id_fkey"},
+			name: "references in a circle come after all tables and keys",
+			new:  "model Writer { fields { posts Post[]  favourite Post? @unique } }\nmodel Post { fields { writer Writer @relation(posts)  notes Note[] } }\nmodel Note { fields { post Post } }\n",
+			want: []string{
+				"create table app.writer", "create table app.post", "create table app.note", "create index note_post_id_idx",
+				"add constraint writer_favourite_id_fkey", "add constraint post_writer_id_fkey", "add constraint note_post_id_fkey",
+			},
 		},
 		{
 			name: "functions of actions come behind the tables that they read",

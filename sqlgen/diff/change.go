@@ -21,7 +21,7 @@ type (
 	// grants.
 	CreateTable struct {
 		Table      *pg.Table
-		References []*pg.Reference // to itself and to tables that were made before it
+		References []*pg.Reference // that it has from the start
 	}
 	// DropTable drops a table with its rows.
 	DropTable struct{ Table *pg.Table }

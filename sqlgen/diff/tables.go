@@ -169,13 +169,17 @@ func (p *planner) tableRenames(o *pg.Table) []Rename {
 
 // create makes the tables that are new.
 func (p *planner) create() {
-	made := map[string]bool{}
+	var tables []*pg.Table
+	pairs := map[*pg.Table]*pair{}
 	for _, pr := range p.pairs {
 		if pr.old == nil {
-			references, later := pr.new.DivideReferences(made)
-			p.step(CreateTable{pr.new, references}, pr.new, pr.new.Origin.String(), NoLock)
-			made[pr.new.Name], pr.later = true, later
+			tables = append(tables, pr.new)
+			pairs[pr.new] = pr
 		}
+	}
+	for _, c := range pg.InOrder(tables) {
+		p.step(CreateTable{c.Table, c.Now}, c.Table, c.Table.Origin.String(), NoLock)
+		pairs[c.Table].later = c.Later
 	}
 }
 

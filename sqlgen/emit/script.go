@@ -89,21 +89,18 @@ func (w *writer) section(title string) {
 
 func flatName(source string) string { return strings.Join(strings.Fields(source), " ") }
 
-// tables writes tables, each with its references to tables before it, and then the other references.
+// tables writes tables, each behind those that it refers to, and then the references in circles.
 func (w *writer) tables(tables []*pg.Table) {
 	w.section("Tables")
-	made := map[string]bool{}
 	var waiting []string
-	for _, t := range tables {
-		now, later := t.DivideReferences(made)
-		made[t.Name] = true
-		w.table(t, now)
-		if len(later) > 0 {
-			waiting = append(waiting, addReferences(t, later))
+	for _, c := range pg.InOrder(tables) {
+		w.table(c.Table, c.Now)
+		if len(c.Later) > 0 {
+			waiting = append(waiting, addReferences(c.Table, c.Later))
 		}
 	}
 	if len(waiting) > 0 {
-		w.section("References to tables that come later")
+		w.section("References in circles, after all tables")
 		for _, statement := range waiting {
 			w.text(statement)
 		}
@@ -363,7 +360,7 @@ func Ownership(list []*pg.Function) []string {
 		}
 		if len(functions) > 0 {
 			owners = append(owners, name)
-			rows = append(rows, cat("(", pg.Quote(name), ", ", bracketed("array[", functions, "]"), ")"))
+			rows = append(rows, cat("(", pg.Quote(name), ", array[", nest(hard, join(cat(",", hard), functions)), hard, "])"))
 		}
 	}
 	roles := cat(nest(line, commaLines(owners)), ";")

@@ -156,19 +156,6 @@ type Reference struct {
 	OnDelete string `json:"onDelete"` // cascade, restrict or set null
 }
 
-// DivideReferences divides the references of a table that is made: those that it can have from the start, since they
-// point to itself or to a table made before it, and those that have to wait.
-func (t *Table) DivideReferences(made map[string]bool) (now, later []*Reference) {
-	for _, r := range t.References {
-		if r.Table == t.Name || made[r.Table] {
-			now = append(now, r)
-		} else {
-			later = append(later, r)
-		}
-	}
-	return now, later
-}
-
 // Index is an index that is not a constraint.
 type Index struct {
 	Name    string     `json:"name"`
