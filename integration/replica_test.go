@@ -47,7 +47,7 @@ func newCopies(t *testing.T) *copies {
 // The log messages of a server when a replica comes and goes.
 const (
 	isUsed    = `msg="reads go to the replica"`
-	isLeftOut = `msg="no reads go to the replica"`
+	isLeftOut = `msg="reads do not go to the replica"`
 )
 
 // serve serves the app by one more server. It reads from replicas with at most so many

@@ -88,8 +88,8 @@ func check(r *checkReport, dir string) error {
 	return nil
 }
 
-// checkSettings reads a project's configuration file as a server does. It leaves out the
-// lines of which the compiler has reported an error.
+// checkSettings reads a project's configuration file as a server does. It leaves out the lines in
+// which the compiler has reported an error.
 func checkSettings(dir string, file *syntax.Source, reported syntax.Errors) (errs syntax.Errors, err error) {
 	if file == nil {
 		return nil, nil

@@ -29,7 +29,7 @@ var ownCodes = []errorCode{
 	{"ERR_NO_ANSWER", "the server could not be reached, or the connection broke; a call that writes may have been carried out", []int{0}},
 	{"ERR_UNEXPECTED_ANSWER", "the response is not from the server, but for example from a proxy", nil},
 	{"ERR_UPLOAD_REFUSED", "storage refused a file", nil},
-	{"ERR_SIGN_IN_NOT_BEGUN", "a sign-in through a provider ended that did not begin here, or began too long ago", []int{0}},
+	{"ERR_SIGN_IN_NOT_BEGUN", "the sign-in through a provider did not begin here, or began too long ago", []int{0}},
 }
 
 // errorCodes lists all of them: those of actions, those of sign-ins, and the runtime's own.

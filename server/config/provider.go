@@ -117,7 +117,7 @@ func readProviderSecret(name string, providers []auth.ProviderOptions, env []str
 	return strings.TrimRight(string(content), "\r\n"), nil
 }
 
-// What a text may be. Each error continues a sentence that begins with the text.
+// Readers of texts. Each error continues a sentence that begins with the text.
 
 var isProviderName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`).MatchString
 

@@ -206,7 +206,7 @@ func (s *setting[C]) apply(c *C, texts []string) error {
 	return err
 }
 
-// What a text may be. Each error continues a sentence that begins with the text.
+// Readers of texts. Each error continues a sentence that begins with the text.
 
 func text(text string) (string, error) {
 	return text, nil

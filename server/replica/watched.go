@@ -137,7 +137,7 @@ func (r *watched) say(why string) {
 	case why == "" && was != "":
 		r.watch.options.Log.Info("reads go to the replica", "replica", r.Name)
 	case why != "" && (was == "" || was == isNew && why != isNew):
-		r.watch.options.Log.Warn("no reads go to the replica", "replica", r.Name, "why", why)
+		r.watch.options.Log.Warn("reads do not go to the replica", "replica", r.Name, "why", why)
 	}
 }
 

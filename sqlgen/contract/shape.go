@@ -21,7 +21,7 @@ type shape struct {
 	isClosed   bool       // whether other members are refused
 	items      *shape     // of an array
 	oneOf      []*shape   // alternatives, without null
-	sets       [][]string // of an object: sets of members of which one has to be there; nil means no such demand
+	sets       [][]string // of an object: sets of members, one of which is required; nil means none is
 	bounds     []bound    // how small, large or long a value may be
 	unexamined []string   // keywords whose change is not looked into, with their values
 }

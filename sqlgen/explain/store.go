@@ -84,7 +84,7 @@ type row struct {
 	model   *schema.Model
 	id      string
 	loaded  bool
-	values  map[string]any // by field; nil if there is no such row
+	values  map[string]any // by field; nil if the row does not exist
 	related map[string][]expr.Row
 }
 

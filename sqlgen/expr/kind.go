@@ -44,7 +44,7 @@ type facts struct {
 
 	isWriteOnly bool   // no expression reads it, no record shows it
 	isPrepared  bool   // the server makes what is stored of what a request brings
-	hasNoArrays bool   // whether there are no arrays of it
+	hasNoArrays bool   // whether it cannot be in an array
 	takes       []Kind // other kinds whose values a @set may assign to it
 	wider       Kind   // the kind to which a value is converted for a comparison with one of that kind
 

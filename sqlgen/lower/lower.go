@@ -60,7 +60,7 @@ type lowering struct {
 	names     *pg.Names // names of relations and constraints in schema app
 	functions *pg.Names // names of functions in schema api
 
-	// What the server must know, gathered on the way.
+	// Information for the server, gathered on the way.
 	constraints []namedConstraint
 	specialized map[*schema.Action]*release.Foreseen
 	facets      map[*schema.Action]string // functions that count the values of all rows of a list

@@ -30,8 +30,8 @@ func (p *publisher) input(a *schema.Action) string {
 	})
 }
 
-// lookUpInput is the schema of look-up inputs: one member each, by flat name. If only
-// optional ones pin a row, it says of which sets one must be given.
+// lookUpInput is the schema of look-up inputs: one member each, by flat name. If only optional ones
+// pin a row, it lists the sets of members, one of which is required.
 func (p *publisher) lookUpInput(a *schema.Action) *release.JSONSchema {
 	var members []property
 	for _, in := range a.Reads {

@@ -439,8 +439,8 @@ const (
 	RowRuleWithoutRow syntax.Code = "RowRuleWithoutRow"
 )
 
-// What is found in the files of custom code, some of it when they are installed. Each example is a
-// schema and the file functions/code.sql.
+// Errors in the files of custom code, some of them found at the installation. Each example is a schema
+// and the file functions/code.sql.
 const (
 	// FunctionSignature: when installed, the function of an action is missing, or its
 	// parameters or result differ from those of the action.

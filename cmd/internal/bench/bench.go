@@ -41,7 +41,7 @@ type Bench struct {
 // the variables of env.
 func New(url string, env []string) *Bench { return &Bench{url: url, env: env} }
 
-// Installed notes the release that is served now, and that there is no trouble.
+// Installed notes the served release, and that nothing is wrong.
 func (b *Bench) Installed(c *sqlgen.Compiled) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -465,5 +465,5 @@ export type ApiError =
   | ErrorOf<"ERR_UNEXPECTED_ANSWER", number>
   /** storage refused a file */
   | ErrorOf<"ERR_UPLOAD_REFUSED", number>
-  /** a sign-in through a provider ended that did not begin here, or began too long ago */
+  /** the sign-in through a provider did not begin here, or began too long ago */
   | ErrorOf<"ERR_SIGN_IN_NOT_BEGUN", 0>;
