@@ -317,6 +317,30 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestShortQueueIsFair simulates clients that make one call after another, on fewer places: there is always a queue, and
+// it moves on every millisecond. Nobody waits longer than a round takes.
+func TestShortQueueIsFair(t *testing.T) {
+	t.Parallel()
+	const clients, places = 16, 6
+	now := time.Unix(1000, 0)
+	line := &Line[*waiter]{Most: waiting * places, Wait: 2 * time.Second, HasLeft: func(net.Conn) bool { return false }}
+	for range clients - places {
+		line.Add(&waiter{since: now, told: make(chan entry, 1)}, now)
+	}
+	worst := time.Duration(0)
+	for range 5000 {
+		now = now.Add(time.Millisecond)
+		line.Add(&waiter{since: now, told: make(chan entry, 1)}, now) // the client of the call that ends
+		if w, ok := line.Next(now, nil); ok {
+			worst = max(worst, now.Sub(w.since))
+		}
+		line.Expire(now)
+	}
+	if line.Len() != clients-places || worst > clients*time.Millisecond {
+		t.Errorf("%d wait, want %d; one waited %s, want at most %s", line.Len(), clients-places, worst, clients*time.Millisecond)
+	}
+}
+
 // TestGoodput simulates an hour of overload: clients give up after 300 ms, and a place
 // does 100 calls a second. The number of calls done in time stays near the capacity,
 // under any load.

@@ -14,8 +14,11 @@ var ErrOverloaded = errors.New("too many calls wait for the database")
 var ErrLeft = errors.New("the client has left")
 
 const (
-	// lagging is how long a queue must exist to count as behind.
+	// lagging is how long the last of a queue would have to wait for its turn, at the pace of the queue, for it to count
+	// as behind.
 	lagging = 100 * time.Millisecond
+	// paceOf is the number of turns that the pace of a queue averages, more or less.
+	paceOf = 16
 	// hurry divides the maximum wait while the queue is behind, and long: more than half of
 	// its limit. A shorter queue is a burst, as when a server has just started and opens its
 	// connections.
@@ -38,8 +41,9 @@ type Line[W Waiter] struct {
 	Wait    time.Duration // how long, at most
 	HasLeft func(net.Conn) bool
 
-	waiting []W       // the oldest first
-	began   time.Time // since when the queue exists
+	waiting []W           // the oldest first
+	turn    time.Time     // when the last one had its turn, or the queue began
+	pace    time.Duration // the time between two turns, averaged over the last ones; 0 before the first
 }
 
 // Len returns the length of the queue.
@@ -48,7 +52,7 @@ func (l *Line[W]) Len() int { return len(l.waiting) }
 // Add adds a waiter to the queue. If it is full, the one that has waited longest is refused.
 func (l *Line[W]) Add(w W, now time.Time) {
 	if len(l.waiting) == 0 {
-		l.began = now
+		l.turn, l.pace = now, 0
 	}
 	if len(l.waiting) >= l.Most {
 		l.waiting[0].Refuse(ErrOverloaded)
@@ -57,9 +61,20 @@ func (l *Line[W]) Add(w W, now time.Time) {
 	l.waiting = append(l.waiting, w)
 }
 
-// isBehind tells whether the load exceeds the capacity.
+// isBehind tells whether the load exceeds the capacity. A short queue that moves quickly is not behind, however long it
+// has existed: a few clients with one call after another keep one, and newest first would let some of them starve.
 func (l *Line[W]) isBehind(now time.Time) bool {
-	return len(l.waiting) > 0 && now.Sub(l.began) > lagging
+	return time.Duration(len(l.waiting))*max(l.pace, now.Sub(l.turn)) > lagging
+}
+
+// turns notes that one has its turn.
+func (l *Line[W]) turns(now time.Time) {
+	last := now.Sub(l.turn)
+	if l.pace == 0 {
+		l.pace = last
+	}
+	l.pace += (last - l.pace) / paceOf
+	l.turn = now
 }
 
 // Next removes the next waiter that a condition admits; nil admits all. It refuses the
@@ -81,6 +96,7 @@ func (l *Line[W]) Next(now time.Time, admits func(W) bool) (next W, ok bool) {
 			w.Refuse(ErrLeft)
 			continue
 		}
+		l.turns(now)
 		return w, true
 	}
 	return next, false
