@@ -142,7 +142,7 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		made.answer(c)
 		return nil
 	}
-	result, err := s.body(who.request, action, answered)
+	result, err := s.body(who.request, action, answered, action.Kind.Writes())
 	if err != nil {
 		return err
 	}
@@ -151,17 +151,38 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	return nil
 }
 
-// body makes the body of a response from the rows.
-func (s *Server) body(r *request.Request, action *action, answered *answer.Answer) ([]byte, error) {
+// body makes the body of a response from the rows. hasWritten tells whether the changes of
+// the call are committed.
+func (s *Server) body(r *request.Request, action *action, answered *answer.Answer, hasWritten bool) ([]byte, error) {
 	result, memory := answered.JSON()
 	r.Keep(memory)
 	if answer.IsJSONB(action.Kind) {
 		result = answer.Compact(result)
 	}
-	if action.places == nil {
+	if action.places != nil {
+		var err error
+		if result, err = s.files.Finish(result, action.places); err != nil {
+			return nil, err
+		}
+	}
+	if action.answers == nil {
 		return result, nil
 	}
-	return s.files.Finish(result, action.places)
+	return result, misdeclared(action, result, hasWritten)
+}
+
+// misdeclared returns the refusal of an answer of custom code that is not as declared, or
+// nil. Only servers in development compare the two.
+func misdeclared(action *action, result []byte, hasWritten bool) error {
+	text := action.answers.Misfit(result)
+	if text == "" {
+		return nil
+	}
+	text = "the code of " + action.Name + " " + text
+	if hasWritten {
+		text += ". What it has written stays"
+	}
+	return refusal.Internal.With(errors.New(text)).Saying("%s", text)
 }
 
 // ask makes the call, and makes it only once if it must not be repeated.
@@ -183,7 +204,7 @@ func (s *Server) ask(
 	case made == nil:
 		err = s.db.call(who.request.Client, st, params, answered)
 	default:
-		made.body = func() ([]byte, error) { return s.body(who.request, action, answered) }
+		made.body = func() ([]byte, error) { return s.body(who.request, action, answered, false) }
 		err = s.db.callOnce(who.request.Client, st, params, answered, made)
 	}
 	if err == nil {

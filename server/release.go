@@ -14,6 +14,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/account"
 	"github.com/sternpost/sternpost/server/answer"
+	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/encryption"
 	"github.com/sternpost/sternpost/server/files"
 	"github.com/sternpost/sternpost/server/input"
@@ -52,6 +53,7 @@ type action struct {
 	call    statement
 	early   statement            // for an action whose input is prepared
 	places  *files.ResultPlaces  // of files in its result; nil means none
+	answers *answer.Declared     // what its custom code must answer; nil means that it is not compared
 	forms   map[string]statement // by operator set
 	seeks   bool                 // whether forms take a cursor
 	sealed  []sealedText         // the values that it makes from texts
@@ -367,6 +369,11 @@ func (s *Server) buildAction(number int64, m *release.Manifest, a *release.Actio
 		forms:   map[string]statement{},
 		sealed:  sealed,
 		metrics: s.telemetry.Action(a.Name),
+	}
+	if s.config.Mode == config.Development && a.Custom && a.Record == "" && a.Result != "" {
+		if built.answers, err = answer.NewDeclared(m.Schemas, a.Result); err != nil {
+			return nil, fmt.Errorf("action %s: %w", a.Name, err)
+		}
 	}
 	if a.Early != "" {
 		built.early = newStatement(number, a.Early, answer.NewValue(a.Early))
