@@ -23,5 +23,5 @@ begin
 end;
 $$;
 
-comment on function platform.answer_claim(bytea, bytea) is 'Lets one transaction carry a call out; returns the answer if one did.';
+comment on function platform.answer_claim(bytea, bytea) is 'Lets one transaction carry out a call; returns the answer if one has.';
 grant execute on function platform.answer_claim(bytea, bytea) to sternpost_server;

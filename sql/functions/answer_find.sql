@@ -22,5 +22,5 @@ begin
 end;
 $$;
 
-comment on function platform.answer_find(bytea, bytea) is 'The answer that is kept of a call, or null.';
+comment on function platform.answer_find(bytea, bytea) is 'The kept answer of a call, or null.';
 grant execute on function platform.answer_find(bytea, bytea) to sternpost_server;

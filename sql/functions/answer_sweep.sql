@@ -23,5 +23,5 @@ begin
 end;
 $$;
 
-comment on function platform.answer_sweep(integer) is 'Deletes kept answers that have had their time.';
+comment on function platform.answer_sweep(integer) is 'Deletes expired answers.';
 grant execute on function platform.answer_sweep(integer) to sternpost_server;

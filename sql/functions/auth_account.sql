@@ -22,5 +22,5 @@ begin
 end;
 $$;
 
-comment on function platform.auth_account(text, text) is 'What is known of an identity whose account is to change.';
+comment on function platform.auth_account(text, text) is 'The state of an identity whose account is to change.';
 grant execute on function platform.auth_account(text, text) to sternpost_server;

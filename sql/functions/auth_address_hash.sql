@@ -9,4 +9,4 @@ as $$
   select sha256(convert_to(address || ' ' || account, 'UTF8'));
 $$;
 
-comment on function platform.auth_address_hash(text, text) is 'What is kept of a client address from which an account was signed in to.';
+comment on function platform.auth_address_hash(text, text) is 'The hash of a client address from which an account was signed in to.';

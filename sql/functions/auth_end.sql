@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function platform.auth_end(text, bytea) is 'Ends the sign-ins of an identity, but for one.';
+comment on function platform.auth_end(text, bytea) is 'Ends the sign-ins of an identity, except one.';

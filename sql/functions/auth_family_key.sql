@@ -12,5 +12,5 @@ as $$
   where auth_family.id = platform.auth_family_id(token_hash, auth_family_key.mark);
 $$;
 
-comment on function platform.auth_family_key(bytea, bytea) is 'The key under which a refresh token makes its successor.';
+comment on function platform.auth_family_key(bytea, bytea) is 'The key that makes the successor of a refresh token.';
 grant execute on function platform.auth_family_key(bytea, bytea) to sternpost_server;

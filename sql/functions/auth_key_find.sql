@@ -11,5 +11,5 @@ as $$
     and auth_key.revoked_at is null;
 $$;
 
-comment on function platform.auth_key_find(bytea) is 'Whose key this is.';
+comment on function platform.auth_key_find(bytea) is 'The owner of a key.';
 grant execute on function platform.auth_key_find(bytea) to sternpost_server;

@@ -26,4 +26,4 @@ begin
 end;
 $$;
 
-comment on function platform.auth_remember(text, text, text) is 'Remembers from where an identity has signed in.';
+comment on function platform.auth_remember(text, text, text) is 'Remembers an address from which an identity has signed in.';

@@ -10,5 +10,5 @@ as $$
   where auth_return.hash = auth_signin_forget.hash;
 $$;
 
-comment on function platform.auth_signin_forget(bytea) is 'Forgets that a browser has come back for whom the provider did not vouch.';
+comment on function platform.auth_signin_forget(bytea) is 'Forgets that a browser has come back, if the provider did not vouch for anybody.';
 grant execute on function platform.auth_signin_forget(bytea) to sternpost_server;

@@ -131,5 +131,5 @@ begin
 end;
 $$;
 
-comment on function platform.auth_sweep(interval, integer) is 'Deletes rows of sign-ins that have had their time, a bounded number of them; true if some are left.';
+comment on function platform.auth_sweep(interval, integer) is 'Deletes a bounded number of expired rows of sign-ins; true if some are left.';
 grant execute on function platform.auth_sweep(interval, integer) to sternpost_server;

@@ -13,4 +13,4 @@ as $$
   end;
 $$;
 
-comment on function platform.auth_wait_for(timestamptz, interval) is 'Seconds until what was counted at a moment leaves the span.';
+comment on function platform.auth_wait_for(timestamptz, interval) is 'Seconds until a count of a moment leaves the span.';

@@ -195,4 +195,4 @@ as $$
   left join pg_description on pg_description.classoid = 'pg_proc'::regclass and pg_description.objoid = routines.oid
 $$;
 
-comment on function platform.catalog() is 'What is installed in the schemas of Sternpost, one object per row.';
+comment on function platform.catalog() is 'The installed objects in the schemas of Sternpost, one per row.';

@@ -14,5 +14,5 @@ begin
 end;
 $$;
 
-comment on function platform.current_period(text) is 'The span of time that a relative expression means in this call.';
+comment on function platform.current_period(text) is 'The period of a relative expression in this call.';
 grant execute on function platform.current_period(text) to sternpost_caller, sternpost_code;

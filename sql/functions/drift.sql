@@ -40,4 +40,4 @@ as $$
   order by 1
 $$;
 
-comment on function platform.drift() is 'What was changed since the newest release, by anything but a release.';
+comment on function platform.drift() is 'Changes since the newest release, except by a release.';

@@ -16,5 +16,5 @@ begin
 end;
 $$;
 
-comment on function platform.enter_caller(jsonb) is 'The part of platform.enter for calls that have more to bind than the action.';
+comment on function platform.enter_caller(jsonb) is 'The part of platform.enter for calls that bind more than the action.';
 grant execute on function platform.enter_caller(jsonb) to sternpost_caller, sternpost_code;

@@ -22,5 +22,5 @@ begin
 end;
 $$;
 
-comment on function platform.enter_request(jsonb) is 'The part of platform.enter for what is told of the request.';
+comment on function platform.enter_request(jsonb) is 'The part of platform.enter for the request and the configuration.';
 grant execute on function platform.enter_request(jsonb) to sternpost_caller, sternpost_code;

@@ -12,5 +12,5 @@ as $$
   end;
 $$;
 
-comment on function platform.few(anyarray, integer) is 'The values of a list, each once; null if there are more than so many.';
+comment on function platform.few(anyarray, integer) is 'The distinct values of a list; null if there are more than so many.';
 grant execute on function platform.few(anyarray, integer) to sternpost_caller;

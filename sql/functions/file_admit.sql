@@ -24,5 +24,5 @@ begin
 end;
 $$;
 
-comment on function platform.file_admit(text, bigint) is 'Lets a caller store files, or refuses who had too many stored in vain.';
+comment on function platform.file_admit(text, bigint) is 'Lets a caller store files, or refuses a caller whose failed calls have stored too much.';
 grant execute on function platform.file_admit(text, bigint) to sternpost_server;

@@ -13,5 +13,5 @@ as $$
     and file.released_at is null;
 $$;
 
-comment on function platform.file_discard(text[]) is 'Queues files for deletion that were stored for a call that failed.';
+comment on function platform.file_discard(text[]) is 'Queues the files of a failed call for deletion.';
 grant execute on function platform.file_discard(text[]) to sternpost_server;

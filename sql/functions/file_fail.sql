@@ -11,5 +11,5 @@ as $$
         since = case when known.since > now() - interval '1 hour' then known.since else now() end;
 $$;
 
-comment on function platform.file_fail(text, bigint) is 'Counts what was stored for a call that failed.';
+comment on function platform.file_fail(text, bigint) is 'Counts the bytes that a failed call has stored.';
 grant execute on function platform.file_fail(text, bigint) to sternpost_server;

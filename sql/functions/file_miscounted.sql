@@ -52,5 +52,5 @@ begin
 end;
 $$;
 
-comment on function platform.file_miscounted() is 'Files that are counted to have another number of holders than name them.';
+comment on function platform.file_miscounted() is 'Files whose number of holders differs from the number of fields that name them.';
 grant execute on function platform.file_miscounted() to sternpost_server;

@@ -28,5 +28,5 @@ begin
 end;
 $$;
 
-comment on function platform.file_recount() is 'Counts anew who holds each file.';
+comment on function platform.file_recount() is 'Counts the holders of each file again.';
 grant execute on function platform.file_recount() to sternpost_server;

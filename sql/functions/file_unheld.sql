@@ -14,5 +14,5 @@ as $$
   for update skip locked;
 $$;
 
-comment on function platform.file_unheld(text[]) is 'Those of the files of a call that failed which nobody holds, locked.';
+comment on function platform.file_unheld(text[]) is 'The files of a failed call that no row holds, locked.';
 grant execute on function platform.file_unheld(text[]) to sternpost_server;

@@ -20,5 +20,5 @@ as $$
     and file_upload.expires_at > now();
 $$;
 
-comment on function platform.file_uploads(jsonb, text, text) is 'Those of the named uploads that a call may attach.';
+comment on function platform.file_uploads(jsonb, text, text) is 'The named uploads that a call may attach.';
 grant execute on function platform.file_uploads(jsonb, text, text) to sternpost_server;

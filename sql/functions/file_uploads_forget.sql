@@ -15,5 +15,5 @@ as $$
     and file_upload.expires_at <= now() - interval '1 hour';
 $$;
 
-comment on function platform.file_uploads_forget(text[]) is 'Notes that what was sent for these uploads is deleted.';
+comment on function platform.file_uploads_forget(text[]) is 'Notes that the bytes of these uploads are deleted.';
 grant execute on function platform.file_uploads_forget(text[]) to sternpost_server;

@@ -9,5 +9,5 @@ as $$
   select substr(nullif(current_setting('sternpost.inputs.' || name, true), ''), 2);
 $$;
 
-comment on function platform.input(text) is 'An input of the call that its rules mention; null if it is null or absent.';
+comment on function platform.input(text) is 'An input of the call that its rules use; null if it is null or absent.';
 grant execute on function platform.input(text) to sternpost_caller;

@@ -20,4 +20,4 @@ as $$
     or release.number = (select max(newest.number) from platform.release as newest);
 $$;
 
-comment on function platform.keep_catalog() is 'Notes what the catalog holds as what the newest release wants.';
+comment on function platform.keep_catalog() is 'Notes the present catalog as the state that the newest release wants.';

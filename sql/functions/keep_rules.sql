@@ -14,4 +14,4 @@ as $$
   where rules.schema = any (keep_rules.schemas);
 $$;
 
-comment on function platform.keep_rules(text[]) is 'Notes what the rules of schemas say.';
+comment on function platform.keep_rules(text[]) is 'Notes the rules of schemas.';

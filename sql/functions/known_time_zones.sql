@@ -22,5 +22,5 @@ begin
 end;
 $$;
 
-comment on function platform.known_time_zones(text[]) is 'Which of the named time zones this database knows.';
+comment on function platform.known_time_zones(text[]) is 'The named time zones that this database knows.';
 grant execute on function platform.known_time_zones(text[]) to sternpost_server;

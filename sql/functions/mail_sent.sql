@@ -14,5 +14,5 @@ as $$
   where mail.id = mail_sent.id;
 $$;
 
-comment on function platform.mail_sent(bigint, boolean) is 'Notes that a mail is sent, and erases what it said.';
+comment on function platform.mail_sent(bigint, boolean) is 'Notes that a mail is sent, and erases its contents.';
 grant execute on function platform.mail_sent(bigint, boolean) to sternpost_server;

@@ -46,5 +46,5 @@ begin
 end;
 $$;
 
-comment on function platform.mail_take(interval) is 'The next mail that is due, leased to who asks for it.';
+comment on function platform.mail_take(interval) is 'The next mail that is due, leased to the server that takes it.';
 grant execute on function platform.mail_take(interval) to sternpost_server;

@@ -13,5 +13,5 @@ as $$
   from (values (days + 30 * mod(months, count))) as in_days (sum);
 $$;
 
-comment on function platform.mean_duration(numeric, numeric, numeric, bigint) is 'The mean of some Durations; null of none.';
+comment on function platform.mean_duration(numeric, numeric, numeric, bigint) is 'The mean of some Durations; null if there are none.';
 grant execute on function platform.mean_duration(numeric, numeric, numeric, bigint) to sternpost_caller;

@@ -19,5 +19,5 @@ as $$
   where ranked.place = middle.place;
 $$;
 
-comment on function platform.median(numeric[]) is 'The median of some numbers; null of none.';
+comment on function platform.median(numeric[]) is 'The median of some numbers; null if there are none.';
 grant execute on function platform.median(numeric[]) to sternpost_caller, sternpost_code;

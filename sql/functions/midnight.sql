@@ -8,5 +8,5 @@ as $$
   select day::timestamp at time zone 'UTC';
 $$;
 
-comment on function platform.midnight(date) is 'The midnight in UTC with which a Date begins.';
+comment on function platform.midnight(date) is 'The midnight in UTC at which a Date begins.';
 grant execute on function platform.midnight(date) to sternpost_caller, sternpost_code;

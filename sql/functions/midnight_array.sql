@@ -15,5 +15,5 @@ as $$
   end;
 $$;
 
-comment on function platform.midnight(date[]) is 'The midnights in UTC with which Dates begin.';
+comment on function platform.midnight(date[]) is 'The midnights in UTC at which Dates begin.';
 grant execute on function platform.midnight(date[]) to sternpost_caller, sternpost_code;

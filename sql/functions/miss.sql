@@ -10,5 +10,5 @@ begin
 end;
 $$;
 
-comment on function platform.miss() is 'Ends the call: there is no such row.';
+comment on function platform.miss() is 'Ends the call: the row does not exist.';
 grant execute on function platform.miss() to sternpost_caller, sternpost_code;

@@ -12,5 +12,5 @@ as $$
   end;
 $$;
 
-comment on function platform.number(numeric) is 'A number as a Number is stored; one that is out of range as what its check refuses.';
+comment on function platform.number(numeric) is 'A number rounded to a Number; out of range, a number that the check of the column refuses.';
 grant execute on function platform.number(numeric) to sternpost_caller, sternpost_code;

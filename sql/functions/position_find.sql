@@ -15,5 +15,5 @@ begin
 end;
 $$;
 
-comment on function platform.position_find(text[]) is 'Finds how far the log had come when identities last wrote.';
+comment on function platform.position_find(text[]) is 'The positions of the log at the last writes of identities.';
 grant execute on function platform.position_find(text[]) to sternpost_server;

@@ -20,5 +20,5 @@ begin
 end;
 $$;
 
-comment on function platform.position_note(text) is 'Notes how far the log has come when an identity wrote.';
+comment on function platform.position_note(text) is 'Notes the position of the log after a write of an identity.';
 grant execute on function platform.position_note(text) to sternpost_server;

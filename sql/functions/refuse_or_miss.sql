@@ -14,5 +14,5 @@ begin
 end;
 $$;
 
-comment on function platform.refuse_or_miss(boolean) is 'Ends the call on a row that is there but refused, or missing.';
+comment on function platform.refuse_or_miss(boolean) is 'Ends the call: the row is refused, or does not exist.';
 grant execute on function platform.refuse_or_miss(boolean) to sternpost_caller, sternpost_code;

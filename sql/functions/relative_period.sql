@@ -119,5 +119,5 @@ begin
 end;
 $$;
 
-comment on function platform.relative_period(text, text, timestamptz) is 'The span of time that a relative expression means.';
+comment on function platform.relative_period(text, text, timestamptz) is 'The period of a relative expression.';
 grant execute on function platform.relative_period(text, text, timestamptz) to sternpost_caller, sternpost_code;

@@ -7,4 +7,4 @@ as $$
   select left(encode(sha256(convert_to(manifest || chr(10) || description, 'UTF8')), 'hex'), 32);
 $$;
 
-comment on function platform.release_digest(text, text) is 'The digest of what a release says.';
+comment on function platform.release_digest(text, text) is 'The digest of a release.';

@@ -10,5 +10,5 @@ begin
 end;
 $$;
 
-comment on function platform.require_result(text) is 'Ends the call: custom code has returned nothing.';
+comment on function platform.require_result(text) is 'Ends the call: custom code has returned null.';
 grant execute on function platform.require_result(text) to sternpost_caller, sternpost_code;

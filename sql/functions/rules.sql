@@ -79,5 +79,5 @@ as $$
   where pg_namespace.nspname in ('platform', 'api')
 $$;
 
-comment on function platform.rules() is 'What permission rests on: policies and functions, each with a digest of what it says.';
+comment on function platform.rules() is 'The policies and functions that permissions depend on, each with a digest of its text.';
 grant execute on function platform.rules() to sternpost_server;

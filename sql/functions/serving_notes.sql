@@ -58,5 +58,5 @@ as $$
   where kept_rule.postgres not in (0, current_setting('server_version_num')::int / 10000)
 $$;
 
-comment on function platform.serving_notes() is 'What a server that serves this database says in its log, each with what to do.';
+comment on function platform.serving_notes() is 'Notes for the log of a server that serves this database, each with what to do.';
 grant execute on function platform.serving_notes() to sternpost_server;

@@ -24,4 +24,4 @@ begin
 end;
 $$;
 
-comment on function platform.share_turn(text, text) is 'Lets transactions do something while none does it alone.';
+comment on function platform.share_turn(text, text) is 'Waits for a shared turn, which several transactions can have at once.';

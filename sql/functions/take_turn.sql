@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function platform.take_turn(text, text) is 'Lets one transaction at a time do something, until it ends.';
+comment on function platform.take_turn(text, text) is 'Waits for a turn, which one transaction has until it ends.';

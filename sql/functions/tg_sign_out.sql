@@ -25,4 +25,4 @@ begin
 end;
 $$;
 
-comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of an identity that is deleted, and deletes what else lets somebody in as it.';
+comment on function platform.tg_sign_out() is 'Revokes the refresh tokens of a deleted identity, and deletes its keys and tokens.';
