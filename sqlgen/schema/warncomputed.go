@@ -76,7 +76,9 @@ func copyUses(a *actionDecl) []copyUse {
 		}
 	}
 	for _, p := range comparedWithChosen(a) {
-		use(false, fieldsOf(p)...)
+		if path := fieldsOf(p); len(path) > 0 { // else it is the row itself
+			use(false, path...)
+		}
 	}
 	for _, k := range a.OrderBy {
 		use(false, k.Field)
