@@ -139,7 +139,7 @@ func (x *index) typeSymbol(d syntax.Decl) *symbol {
 
 func (x *index) identitySymbol() *symbol {
 	return &symbol{name: "Identity", class: classModel, detail: "model Identity",
-		doc: "Whoever can be authenticated: the caller of an action is one, or anonymous. Built in.\n\nTable `app.identity`."}
+		doc: "A user or machine that can be authenticated. Other callers are anonymous. Built in.\n\nTable `app.identity`."}
 }
 
 func valueSymbols(d *syntax.Enum) []*symbol {

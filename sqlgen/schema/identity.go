@@ -30,7 +30,7 @@ func (c *checker) declareIdentity() {
 		Name:       identityName,
 		Variable:   Variable(identityName),
 		Table:      SnakeForm(identityName),
-		Doc:        "Whoever can be authenticated: the caller of an action is one, or anonymous.",
+		Doc:        "A user or machine that can be authenticated. Other callers are anonymous.",
 		IsIdentity: true,
 	}
 	add := func(name string, kind expr.Kind) *Field {
