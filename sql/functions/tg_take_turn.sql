@@ -3,7 +3,7 @@
 -- lock these two in the other order: they share the turn, and one that moves the key has it alone. The arguments are,
 -- for each turn, its name, and alone or shared.
 --
--- The turns end with the transaction. So the triggers take them only for a statement with which a transaction begins.
+-- The turns end with the transaction. Triggers take them only for its first statement that locks rows.
 create or replace function platform.tg_take_turn() returns trigger
 language plpgsql
 volatile

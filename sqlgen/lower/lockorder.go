@@ -28,7 +28,10 @@ import (
 // orderLocks gives a keeper the locks that it needs before its first step.
 func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
 	w := l.walk(k, m)
-	if w.isCircular || w.goesBack() || w.keepers < 2 && !w.meets && !w.repeats && w.isOrdered(w.held) {
+	if !w.hasOrder() {
+		w = l.walkAlone(k, m) // without what creates insert beside its rows
+	}
+	if !w.hasOrder() || w.keepers < 2 && !w.meets && !w.repeats && w.isOrdered(w.held) {
 		return
 	}
 	k.IfSeveral = w.keepers < 2 && !w.meets && w.isOrdered(distinct(w.held))
@@ -36,13 +39,19 @@ func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
 	k.Locks = w.locks
 }
 
-// walk follows the steps of a keeper.
+// walk follows the steps of a keeper, and those for rows that creates insert beside its rows.
 func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
-	w := l.newWalk(m, k.Event == "insert")
-	w.steps(m, "", changedRows, k.Steps)
+	w := l.walkAlone(k, m)
 	if k.Event == "insert" {
 		w.beside(l.createdOf(m), "", changedRows)
 	}
+	return w
+}
+
+// walkAlone follows the steps of a keeper.
+func (l *lowering) walkAlone(k *pg.Keeper, m *schema.Model) *lockWalk {
+	w := l.newWalk(m, k.Event == "insert")
+	w.steps(m, "", changedRows, k.Steps)
 	return w
 }
 
@@ -370,6 +379,9 @@ func (w *lockWalk) isOrdered(sets []held) bool {
 	return slices.IsSortedFunc(sets, func(a, b held) int { return cmp.Compare(w.rank(a.table), w.rank(b.table)) }) &&
 		len(slices.CompactFunc(slices.Clone(sets), func(a, b held) bool { return a.table == b.table })) == len(sets)
 }
+
+// hasOrder tells whether the rows can be locked in the order of their tables.
+func (w *lockWalk) hasOrder() bool { return !w.isCircular && !w.goesBack() }
 
 // goesBack tells whether a way leads to a table from one that does not come before it.
 func (w *lockWalk) goesBack() bool {

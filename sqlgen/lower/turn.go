@@ -30,8 +30,8 @@ import (
 // changes, and rows that a cascade deletes. Delete actions lock the latter before they begin.
 //
 // Nor is it so for statements that begin with rows locked. Among several statements of a transaction the order is that
-// of the user, and a turn lasts until the transaction ends. So triggers take turns only for a statement with which a
-// transaction begins. Somebody who opens a transaction and looks around in it keeps nobody waiting.
+// of the user. So triggers take turns only for the first statement of a transaction that locks rows. The turn lasts
+// until the transaction ends, as the locks do.
 //
 // Update actions lock the row to which a key will lead before they lock their own, so they take no step back, and no
 // turn. An action whose @set reads the key from the row itself cannot: it takes the turn.
@@ -100,7 +100,7 @@ func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
 				name += fmt.Sprintf("_%d", at+1)
 			}
 			triggers = append(triggers, &pg.Trigger{
-				Name: name, Timing: "before " + k.Event, Columns: columns, PerStatement: true, When: beginsTransaction(), Function: "platform.tg_take_turn",
+				Name: name, Timing: "before " + k.Event, Columns: columns, PerStatement: true, When: locksFirst(), Function: "platform.tg_take_turn",
 			})
 		}
 		how := "shared"
@@ -112,14 +112,9 @@ func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
 	t.Triggers = append(t.Triggers, triggers...)
 }
 
-// beginsTransaction is the condition of a trigger under which its statement is the first of its transaction to lock
-// rows, and begins with it. The messages of a driver that binds parameters have times of their own, a moment apart.
-func beginsTransaction() pg.Expr {
-	return pg.AllOf(
-		pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")),
-		pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")),
-		pg.Op(pg.Fn("statement_timestamp"), "<", pg.Op(pg.Fn("now"), "+", pg.Lit("interval '0.1 s'"))),
-	)
+// locksFirst is the condition of a trigger under which its statement is the first of its transaction to lock rows.
+func locksFirst() pg.Expr {
+	return pg.AllOf(pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0")), pg.IsNull(pg.Fn("pg_current_xact_id_if_assigned")))
 }
 
 // moving tells whether the statements of an event move a key of existing rows, and by which columns that they set.
