@@ -18,6 +18,7 @@
 
 {{ template "refuse.sql" . }}
 {{ template "refuse_or_miss.sql" . }}
+{{ template "refuse_or_nothing.sql" . }}
 {{ template "miss.sql" . }}
 {{ template "require_result.sql" . }}
 {{ template "require_valid.sql" . }}

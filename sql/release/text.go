@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// Text writes a manifest as JSON, with a line for each action, schema and constraint,
-// since people read it too.
+// Text writes a manifest as JSON, since people read it too: with a line for each action,
+// record and schema, and one for the constraints of each table.
 func (m *Manifest) Text() []byte {
 	text := func(v any) []byte {
 		encoded, err := json.Marshal(v)
@@ -30,10 +30,14 @@ func (m *Manifest) Text() []byte {
 	for _, name := range slices.Sorted(maps.Keys(m.Records)) {
 		records = append(records, fmt.Appendf(nil, "%s:%s", text(name), text(m.Records[name])))
 	}
-	names := slices.Sorted(maps.Keys(m.Constraints))
-	constraints := make([][]byte, len(names))
-	for i, name := range names {
-		constraints[i] = fmt.Appendf(nil, "%s:%s", text(name), text(m.Constraints[name]))
+	byTable := map[string][][]byte{}
+	for _, name := range slices.Sorted(maps.Keys(m.Constraints)) {
+		c := m.Constraints[name]
+		byTable[c.Table] = append(byTable[c.Table], fmt.Appendf(nil, "%s:%s", text(name), text(c)))
+	}
+	var constraints [][]byte
+	for _, table := range slices.Sorted(maps.Keys(byTable)) {
+		constraints = append(constraints, bytes.Join(byTable[table], []byte(",")))
 	}
 	block := func(open string, lines [][]byte, end string) []byte {
 		return fmt.Appendf(nil, "%s\n%s\n%s", open, bytes.Join(lines, []byte(",\n")), end)

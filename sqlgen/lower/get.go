@@ -9,10 +9,10 @@ import (
 func (l *lowering) get(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name, pg.Stable)
 	where := b.lookUp()
-	var unlessFound []pg.Statement
+	unlessFound := b.requireCaller()
 	if hidden := b.isHidden(where); !pg.IsFalse(hidden) {
-		unlessFound = append(unlessFound, pg.IfThen(hidden, b.end("platform.refuse")))
+		unlessFound = []pg.Statement{b.end("platform.refuse_or_nothing", hidden)}
 	}
-	b.answerOne(b.stored(), where, append(unlessFound, b.requireCaller()...)...)
+	b.answerOne(b.stored(), where, unlessFound...)
 	return b.finish()
 }
