@@ -6,11 +6,8 @@ volatile
 security invoker
 as $$
 begin
-  perform platform.require_caller();
-  if is_there then
-    raise exception 'not authorized to access' using errcode = 'SP403';
-  end if;
-  raise exception 'record not found' using errcode = 'SP404';
+  perform platform.refuse_or_nothing(is_there);
+  perform platform.miss();
 end;
 $$;
 

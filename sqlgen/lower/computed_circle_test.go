@@ -38,32 +38,10 @@ var circles = map[string]circle{
 		},
 		want: "select bought = 3 and made = 13 from app.customer",
 	},
-	"two keys to one table": {
-		schema: "model Account { fields { paid Transfer[] got Transfer[] " +
-			"balance Number @computed(SUM(account.got.amount) - SUM(account.paid.amount)) } }\n" +
-			"model Transfer { fields { from Account @relation(paid) to Account @relation(got) amount Number } }\n",
-		rows: "insert into app.account (id) values ('a0'), ('a1'), ('a2'), ('a4')",
-		held: "select from app.account where id = 'a0' for no key update",
-		statements: []string{
-			"insert into app.transfer (from_id, to_id, amount) values ('a0', 'a1', 1), ('a2', 'a4', 2)",
-			"insert into app.transfer (from_id, to_id, amount) values ('a1', 'a2', 4)",
-		},
-		want: "select array_agg(balance order by id) = '{-1,-3,2,2}' from app.account",
-	},
-	"two keys to one table, with a create that inserts rows beside its own": {
-		schema: "model Account { fields { paid Transfer[] got Transfer[] " +
-			"balance Number @computed(SUM(account.got.amount) - SUM(account.paid.amount)) } }\n" +
-			"model Transfer { fields { from Account @relation(paid) to Account @relation(got) amount Number part Transfer? @relation(parts) parts Transfer[] } " +
-			"actions { create transfer() with (from.id, to.id, amount, parts.from.id, parts.to.id, parts.amount) } " +
-			"@permission(expression: true, actions: [create]) }\n",
-		rows: "insert into app.account (id) values ('a0'), ('a1'), ('a2'), ('a4')",
-		held: "select from app.account where id = 'a0' for no key update",
-		statements: []string{
-			"insert into app.transfer (from_id, to_id, amount) values ('a0', 'a1', 1), ('a2', 'a4', 2)",
-			"insert into app.transfer (from_id, to_id, amount) values ('a1', 'a2', 4)",
-		},
-		want: "select array_agg(balance order by id) = '{-1,-3,2,2}' from app.account",
-	},
+	"two keys to one table": transfers("amount Number } }\n"),
+	"two keys to one table, with a create that inserts rows beside its own": transfers("amount Number part Transfer? @relation(parts) parts Transfer[] } " +
+		"actions { create transfer() with (from.id, to.id, amount, parts.from.id, parts.to.id, parts.amount) } " +
+		"@permission(expression: true, actions: [create]) }\n"),
 	"a row that reads two others": {
 		schema: "model Line { fields { invoice Invoice product Product shop Shop total Number @computed(line.product.price + line.shop.fee) } }\n" +
 			"model Invoice { fields { lines Line[] net Number @computed(SUM(invoice.lines.total)) } }\n" +
@@ -206,6 +184,22 @@ var circles = map[string]circle{
 		},
 		want: "select weight = 202 from app.site",
 	},
+}
+
+// transfers are statements about two accounts each. The rest is what follows in the model of a transfer.
+func transfers(rest string) circle {
+	return circle{
+		schema: "model Account { fields { paid Transfer[] got Transfer[] " +
+			"balance Number @computed(SUM(account.got.amount) - SUM(account.paid.amount)) } }\n" +
+			"model Transfer { fields { from Account @relation(paid) to Account @relation(got) " + rest,
+		rows: "insert into app.account (id) values ('a0'), ('a1'), ('a2'), ('a4')",
+		held: "select from app.account where id = 'a0' for no key update",
+		statements: []string{
+			"insert into app.transfer (from_id, to_id, amount) values ('a0', 'a1', 1), ('a2', 'a4', 2)",
+			"insert into app.transfer (from_id, to_id, amount) values ('a1', 'a2', 4)",
+		},
+		want: "select array_agg(balance order by id) = '{-1,-3,2,2}' from app.account",
+	}
 }
 
 // sells is a schema with a create that writes rows of several tables.
