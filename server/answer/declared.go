@@ -92,7 +92,7 @@ func (d *Declared) faultsOf(value any, s *release.JSONSchema, at string) []strin
 	return faults
 }
 
-// faultsOfEither compares a value with alternatives, of which the first is the one with content.
+// faultsOfEither compares a value with alternatives. If none fits, the faults are those of the first, which has content.
 func (d *Declared) faultsOfEither(value any, either []*release.JSONSchema, at string) []string {
 	var first []string
 	for i, s := range either {

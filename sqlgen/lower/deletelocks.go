@@ -12,7 +12,7 @@ import (
 // first, and then the row that sums them up. So a delete action locks, before it begins, all rows to which the delete
 // leads: table after table, in the order of the dependencies.
 //
-// It does not where rows of a table lead to others of that table. A delete that is no action cannot.
+// It does not if rows of a table lead to others of that table. A delete outside of actions cannot.
 
 // lockDeleted has a delete lock the rows to which it leads, if keepers concern those that it cascades to.
 func (l *lowering) lockDeleted(b *builder, where pg.Expr) {

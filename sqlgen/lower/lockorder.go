@@ -83,7 +83,7 @@ func (l *lowering) createdOf(m *schema.Model) []*level {
 }
 
 // beside follows the steps of the keepers for rows that creates insert beside others, relation by relation. They run
-// after the keeper of the first row, in an order that is not ours.
+// after the keeper of the first row, in an order that Postgres chooses.
 func (w *lockWalk) beside(parents []*level, way string, o rowOrigin) {
 	var children []*level
 	for _, p := range parents {

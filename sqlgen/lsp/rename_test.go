@@ -556,13 +556,13 @@ enum State { Out In }
 	installed := strings.NewReplacer("new Text @renamed(from: newer)", "newer Text", "Page { @renamed(from: Sheet)", "Sheet {", "Page?", "Sheet?").Replace(schema)
 	for _, served := range []bool{false, true} {
 		for _, test := range tests {
+			if served && (strings.Contains(test.name, " not") || strings.Contains(test.name, "back")) {
+				continue // a database of development has what was renamed at once, so no renaming is open
+			}
 			t.Run(fmt.Sprintf("%s, served %v", test.name, served), func(t *testing.T) {
 				t.Parallel()
 				files := map[string]string{"schema.stern": strings.Replace(schema, strings.Replace(test.at, "¦", "", 1), test.at, 1)}
 				if served {
-					if strings.Contains(test.name, " not") || strings.Contains(test.name, "back") {
-						t.Skip("a database of development has what was renamed at once")
-					}
 					files[".sternpost/postgres/PG_VERSION"] = "15"
 				} else {
 					files["migrations/snapshot.json"] = snapshotOf(t, installed)
