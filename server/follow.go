@@ -92,7 +92,8 @@ func (s *Server) followOn(ctx context.Context, isReady func()) error {
 		s.noteWritability(isReadOnly)
 		s.ready()
 		isReady()
-		if !asked && !looksAgain { // it takes a while, so the server answers the first requests before it
+		s.logAdvice(ctx, conn)
+		if !asked && !looksAgain { // they take a while, so the server answers the first requests before them
 			s.limitZones(ctx, conn)
 			s.leaveStart()
 		}

@@ -129,9 +129,6 @@ func (s *Server) loadRelease(ctx context.Context, conn *pgx.Conn) (*served, erro
 	if len(faults) > 0 {
 		return nil, &incompatible{faults, unsafe}
 	}
-	for _, note := range found.notes {
-		s.log.Warn(note)
-	}
 	s.checkStorage(r.served)
 	return r.served, nil
 }
@@ -156,16 +153,13 @@ func (s *Server) readRelease(number int64, raw []byte) builtRelease {
 
 // inspection is the state of a database as a server finds it.
 type inspection struct {
-	faults, notes []string
-	declared      map[string]declaredFunction
+	faults   []string
+	declared map[string]declaredFunction
 }
 
 // inspect checks a database for this server's role.
 func inspect(ctx context.Context, tx pgx.Tx) (found inspection, err error) {
-	if found.faults, err = sentences(ctx, tx, "serving_faults"); err != nil {
-		return found, err
-	}
-	if found.notes, err = sentences(ctx, tx, "serving_notes"); err != nil {
+	if found.faults, err = servingFaults(ctx, tx); err != nil {
 		return found, err
 	}
 	found.declared, err = declaredFunctions(ctx, tx)
@@ -181,18 +175,38 @@ func (s *Server) checkStorage(r *served) {
 	}
 }
 
-// sentences asks the database for the reasons why it is not safe to serve under this
-// server's role, or for its advice.
-func sentences(ctx context.Context, tx pgx.Tx, function string) ([]string, error) {
-	rows, err := tx.Query(ctx, "select said from platform."+function+"() as said")
+// servingFaults asks the database for the reasons why it is not safe to serve under this server's role.
+func servingFaults(ctx context.Context, tx pgx.Tx) ([]string, error) {
+	rows, err := tx.Query(ctx, "select said from platform.serving_faults() as said")
 	if err != nil {
 		return nil, fmt.Errorf("check the rights of the server: %w", err)
 	}
-	said, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	faults, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return nil, fmt.Errorf("check the rights of the server: %w", err)
 	}
-	return said, nil
+	return faults, nil
+}
+
+// logAdvice logs what the database advises for the served release, once for each release. It is not asked before the
+// release is served, since no advice keeps a server from serving.
+func (s *Server) logAdvice(ctx context.Context, conn *pgx.Conn) {
+	number := s.current.Load().number
+	if number == s.advised {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	var notes []string
+	err := queryRow(ctx, conn, "select array(select said from platform.serving_notes() as said)", nil, &notes)
+	if err != nil {
+		s.log.Warn("cannot ask the database for advice", "error", err)
+		return
+	}
+	s.advised = number
+	for _, note := range notes {
+		s.log.Warn(note)
+	}
 }
 
 // declaredFunction is the declared result of a function in schema api.

@@ -189,6 +189,24 @@ func TestReleaseWithoutNotifications(t *testing.T) {
 	s.waitLog(t, `"serving release","release":2`)
 }
 
+// TestAdvice checks that a server which serves logs what its database advises, once for each release.
+func TestAdvice(t *testing.T) {
+	t.Parallel()
+	d := newDatabase(t)
+	d.install(t, app())
+	if _, err := d.Server(t).Exec(t.Context(), "select lo_create(0)"); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, d.ServerURL(), nil)
+	for releases := 1; releases <= 2; releases++ {
+		s.waitReady(t, "")
+		until(t, fmt.Sprintf("the advice is logged %d times", releases), func() bool {
+			return strings.Count(s.log.String(), "which is not part of the application") == releases
+		})
+		d.install(t, app())
+	}
+}
+
 func TestDatabaseWithoutPlatform(t *testing.T) {
 	t.Parallel()
 	d := pgtest.New(t, pgtest.Options{Empty: true})

@@ -64,6 +64,7 @@ type Server struct {
 	unready  atomic.Pointer[unreadiness] // nil means that the newest release is served
 	stopping atomic.Bool
 	left     sync.Once // when the memory of the start is released
+	advised  int64     // the release that the database was asked for advice about
 	outages  sampler   // in the log
 	inFlight atomic.Int64
 }
