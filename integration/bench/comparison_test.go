@@ -124,17 +124,15 @@ func (s *stage) measure(b *testing.B, title string, all []comparison, rounds int
 	s.printf("%-42s %8s %8s %7s  %8s %8s %7s %13s %8s %8s %8s %8s  %s\n", "",
 		"ours", "other", "ratio", "ours", "other", "ratio", "", "ours", "other", "ours", "other", "goal")
 	for i, c := range all {
-		ratios := make([]float64, rounds)
-		for r := range rounds {
-			ratios[r] = theirs[i][r].total() / ours[i][r].total()
-		}
 		goal := ""
 		if c.goal > 0 {
 			goal = fmt.Sprintf("≥ %.2f", c.goal)
 		}
+		ratios := ratiosOf(ours[i], theirs[i], cost.total)
 		s.printf("%-42s %s  %s (%.2f … %.2f) %8.1f %8.1f %8.0f %8.0f  %s\n", c.name,
 			compared(ours[i], theirs[i], func(c cost) float64 { return c.instructions }), compared(ours[i], theirs[i], cost.total),
-			slices.Min(ratios), slices.Max(ratios), median(ours[i], cost.inPostgres), median(theirs[i], cost.inPostgres),
+			ratios[len(ratios)/4], ratios[len(ratios)-1-len(ratios)/4],
+			median(ours[i], cost.inPostgres), median(theirs[i], cost.inPostgres),
 			median(ours[i], cost.p50), median(theirs[i], cost.p50), goal)
 	}
 }
@@ -150,13 +148,26 @@ func (c cost) total() float64      { return c.server + c.database }
 func (c cost) inPostgres() float64 { return c.database }
 func (c cost) p50() float64        { return c.halfWithin }
 
-// compared writes a figure of both servers and the ratio, or dashes where there is none.
+// compared writes a figure of both servers and the ratio, or dashes where there is none. The ratio is the median of
+// those of the rounds: the two servers of a round are measured one right after the other, and the machine may be slower
+// in the next round.
 func compared(ours, theirs []cost, figure func(cost) float64) string {
 	o, t := median(ours, figure), median(theirs, figure)
 	if o == 0 {
 		return fmt.Sprintf("%8s %8s %7s", "–", "–", "–")
 	}
-	return fmt.Sprintf("%8.1f %8.1f %7.2f", o, t, t/o)
+	ratios := ratiosOf(ours, theirs, figure)
+	return fmt.Sprintf("%8.1f %8.1f %7.2f", o, t, ratios[len(ratios)/2])
+}
+
+// ratiosOf returns the ratio of a figure in each round, sorted.
+func ratiosOf(ours, theirs []cost, figure func(cost) float64) []float64 {
+	ratios := make([]float64, len(ours))
+	for r := range ours {
+		ratios[r] = figure(theirs[r]) / figure(ours[r])
+	}
+	slices.Sort(ratios)
+	return ratios
 }
 
 // median takes the middle one of the values of the rounds.
