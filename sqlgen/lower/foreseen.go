@@ -3,6 +3,7 @@ package lower
 import (
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/sternpost/sternpost/sql/release"
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -121,10 +122,17 @@ func (f specializedList) compared(operator string, position []pg.Expr) pg.Expr {
 // filter compares with.
 func (f specializedList) operatorSet(set operatorSet, x expression, operand func(filter) pg.Expr) pg.Expr {
 	var conjuncts []conjunct
+	isInOrder := set.isReadDirectly(f.b, f.keys) &&
+		slices.ContainsFunc(f.b.model.Indexes, func(i *schema.Index) bool { return set.isInOrderOf(i, f.keys) })
 	for _, equal := range set.equals {
 		value := operand(equal)
 		conjuncts = append(conjuncts, passing(equal.path, func(x expression) pg.Expr {
-			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr { return pg.Eq(v, value) })
+			return x.operand(equal.path).rejectingNull(func(v pg.Expr) pg.Expr {
+				if isInOrder {
+					return boundTwice(pg.Eq(v, value), v, value)
+				}
+				return pg.Eq(v, value)
+			})
 		}))
 	}
 	for _, w := range f.b.action.Wheres {

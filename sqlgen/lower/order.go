@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sternpost/sternpost/sqlgen/expr"
@@ -163,6 +164,47 @@ func orderIndexes(m *schema.Model) []orderIndex {
 		}
 	}
 	return indexes
+}
+
+// orderedBy returns a list with a foreseen filter whose rows an @index has in the order of the list, or nil.
+func orderedBy(m *schema.Model, i *schema.Index) *schema.Action {
+	for _, a := range m.Actions {
+		if a.Kind != schema.List || a.Custom {
+			continue
+		}
+		keys := ownOrder(a)
+		if slices.ContainsFunc(specializedSets(a), func(set operatorSet) bool { return set.isInOrderOf(i, keys) }) {
+			return a
+		}
+	}
+	return nil
+}
+
+// isInOrderOf tells whether an @index begins with the columns that the set compares with one value each, and goes on in
+// the order of a list. The id that ends the order may be missing there: it is added, see declaredIndex.
+func (s operatorSet) isInOrderOf(i *schema.Index, keys []sortKey) bool {
+	leading := len(s.equals)
+	if leading == 0 || len(i.Fields) <= leading {
+		return false
+	}
+	for _, f := range s.equals {
+		column := ownColumn(f.input)
+		if column == nil || !slices.ContainsFunc(i.Fields[:leading], func(led *schema.Field) bool { return storedAs(led) == column }) {
+			return false
+		}
+	}
+	for at, k := range keys {
+		if k.descending != keys[0].descending {
+			return false
+		}
+		if leading+at == len(i.Fields) {
+			return k.field.Name == "id"
+		}
+		if storedAs(i.Fields[leading+at]) != k.field {
+			return false
+		}
+	}
+	return true
 }
 
 // armIndexes returns the indexes that the orders of unions need in the tables of their arms, where the arm takes each

@@ -344,7 +344,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	}
 	var further []*pg.Index
 	for _, i := range m.Indexes {
-		further = append(further, l.index(m, originOfIndex(m, i), i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"))
+		further = append(further, l.declaredIndex(m, i))
 	}
 	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
 		i := o.index(m)
@@ -379,6 +379,18 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 		}
 	}
 	return append(indexes, further...)
+}
+
+// declaredIndex lowers an @index. If a list has its rows in the order of the index, as they are filtered by what leads
+// it, the id that ends this order follows the declared fields. So Postgres need not sort them.
+func (l *lowering) declaredIndex(m *schema.Model, i *schema.Index) *pg.Index {
+	fields, comment := i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"
+	id := m.Field("id")
+	if a := orderedBy(m, i); a != nil && !slices.Contains(fields, id) && len(fields) < maxKeys {
+		fields = append(slices.Clone(fields), id)
+		comment += ", then the id that ends the order of " + a.Name
+	}
+	return l.index(m, originOfIndex(m, i), fields, comment)
 }
 
 // index returns the index for the order of a list, under the name it should have.
