@@ -213,14 +213,21 @@ func (d *database) call(client net.Conn, st statement, params [][]byte, into ans
 // whether a call that returned an error may have been carried out.
 func (d *database) repeat(client net.Conn, st statement, into answered, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) error {
 	var until time.Time // the deadline of the retries
+	wasGone := false
 	for attempt := 0; ; attempt++ {
 		into.Restart()
 		began := time.Now()
-		err := d.attempt(client, st, until, run)
-		if err == nil && into.Again() {
+		err := d.attempt(client, st, began, until, run)
+		switch {
+		case err == nil && into.Again():
 			continue
-		}
-		if err == nil || attempt == maxRetries || !isRepeatable(err) {
+		case err == pipeline.ErrGone && !wasGone: // nothing was sent
+			wasGone = true
+			attempt--
+			continue
+		case err == pipeline.ErrGone:
+			return refusal.Unavailable.With(err)
+		case err == nil || attempt == maxRetries || !isRepeatable(err):
 			return err
 		}
 		if attempt == 0 {
@@ -276,16 +283,11 @@ func isRepeatable(err error) bool {
 // Custom code and poolers can cause that.
 const unpreparedStatement = "26000"
 
-func (d *database) attempt(client net.Conn, st statement, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error)) (err error) {
-	asked := time.Now()
+// attempt makes a call once. asked is the time at present, and until the deadline of a call that is repeated.
+func (d *database) attempt(
+	client net.Conn, st statement, asked, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error),
+) (err error) {
 	conn, err := d.acquireFor(st, client)
-	if err == nil && st.writes && listener.IsGone(conn.pg().Conn()) {
-		// After sending on this connection, the outcome would be unknown.
-		_ = conn.pg().Close(closedContext())
-		conn.Release()
-		d.reset()
-		conn, err = d.acquireFor(st, client)
-	}
 	if err != nil {
 		return err
 	}
@@ -315,6 +317,9 @@ func (d *database) attempt(client net.Conn, st statement, until time.Time, run f
 		return nil
 	case d.running.hasLeft(call):
 		return refusal.Timeout.With(request.ErrClientLeft)
+	case err == pipeline.ErrGone:
+		_ = pg.Close(closedContext())
+		d.reset()
 	case pg.IsClosed():
 		// The other connections are most likely dead too: do not find out one by one.
 		d.reset()
@@ -346,37 +351,24 @@ func (d *database) reset() {
 // enteredAnother is raised by platform.leave if code has entered another action.
 const enteredAnother = "SP500"
 
-// queueTime is how long a call waits for a connection before the server checks its client.
-const queueTime = time.Millisecond
+// queueTime is how long a call waits for a connection before the server checks its client. The gate has checked it
+// until a place was free.
+const queueTime = 20 * time.Millisecond
 
-// execute works one level below pgx: the answer needs the columns as they came, without
-// decoding.
+// execute works below pgx: the answer needs the columns as they came, without decoding.
 func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
 	if st.custom {
+		if st.writes && listener.IsGone(pg.Conn()) {
+			return false, pipeline.ErrGone
+		}
 		return executeCustom(pg, st, params, into)
 	}
-	session := sessionOf(pg)
-	if session.isPooled() {
-		return executeAll(pg, callOf(st, params, into))
+	e := pipeline.ExclusiveOf(pg, mannerOf)
+	if st.writes && !e.NoticesGone() && listener.IsGone(pg.Conn()) {
+		return false, pipeline.ErrGone
 	}
 	call := into.Statement()
-	var rows *pgconn.ResultReader
-	if session.isNamed {
-		prepared, err := prepare(pg, st.name+call.Name, call.SQL)
-		if err != nil {
-			return false, err
-		}
-		rows = pg.ExecStatement(context.Background(), prepared, params, nil, call.Formats)
-	} else {
-		rows = pg.ExecParams(context.Background(), call.SQL, params, nil, nil, call.Formats)
-	}
-	if !readRows(rows, into) {
-		return true, nil
-	}
-	if _, err = rows.Close(); err == nil {
-		return true, nil
-	}
-	return mayHaveEnded(err, isComplete(rows)), err
+	return e.Do(&pipeline.Query{SQL: call.SQL, Params: params, Formats: call.Formats, Row: into.Row})
 }
 
 // mayHaveEnded tells whether a call that returned an error may still have taken effect in
@@ -396,17 +388,6 @@ func mayHaveEnded(err error, isComplete bool) bool {
 func isComplete(rows *pgconn.ResultReader) bool {
 	tag, _ := rows.Close() // the rows keep the error
 	return tag.String() != ""
-}
-
-// readRows passes rows to an answer. It returns false if the answer wants no more rows.
-// Then the connection is closed, and the other rows are lost.
-func readRows(rows *pgconn.ResultReader, into answered) bool {
-	for rows.NextRow() {
-		if !into.Row(rows.Values()) {
-			return false
-		}
-	}
-	return true
 }
 
 // Every call of custom code is followed by these, in its transaction: the check whether the code has entered another

@@ -299,14 +299,21 @@ func TestDatabaseGoesAway(t *testing.T) {
 func TestDatabaseKillsConnections(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
+	write := func(when string) { // it is not sent on a connection that has ended
+		if status, body := s.post(t, "createNote", `{"title":"written"}`); status != 200 {
+			t.Fatalf("a write %s: got %d %s", when, status, body)
+		}
+	}
 	for range 3 {
 		if status, body := s.post(t, "getNote", `{"id":"n1"}`); status != 200 {
 			t.Fatalf("got %d %s", status, body)
 		}
+		write("before")
 		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
 		if err != nil {
 			t.Fatal(err)
 		}
+		write("right after the restart")
 		for i := range 5 {
 			if status, body := s.post(t, "getNote", `{"id":"n1"}`); i > 0 && status != 200 {
 				t.Errorf("call %d after the restart: got %d %s", i, status, body)

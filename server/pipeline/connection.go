@@ -2,28 +2,23 @@ package pipeline
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 // connection is one connection with the queries in flight on it.
 type connection struct {
+	*wire    // guarded by mu for sending, and by the reading caller for receiving
 	pool     *Pool
 	pg       *pgconn.PgConn // transferred the connection to n; it can still cancel
 	hijacked *pgconn.HijackedConn
-	net      net.Conn
 	opened   time.Time
-	manner   Manner
 
 	// Guarded by the pool.
 	load int   // places taken
@@ -33,29 +28,23 @@ type connection struct {
 	retired   atomic.Bool  // takes no more queries
 	headSince atomic.Int64 // when the oldest query began, in nanoseconds; 0 means none
 
-	mu         sync.Mutex
-	queue      []*query // in order of their answers
-	out        []byte   // to be written
-	spare      []byte
-	writing    bool
-	reading    bool              // a caller reads, or has been told to
-	err        error             // why the connection is broken
-	statements map[string]string // names by text
-	prepared   int               // how many were named
-	cancelled  chan struct{}     // closed when the cancel request has been sent; nil without one
+	mu        sync.Mutex
+	queue     []*query // in order of their answers
+	out       []byte   // to be written
+	spare     []byte
+	writing   bool
+	reading   bool          // a caller reads, or has been told to
+	err       error         // why the connection is broken
+	cancelled chan struct{} // closed when the cancel request has been sent; nil without one
 
-	// For the reading caller.
-	in     []byte
-	r, w   int    // in[r:w] has arrived and was not processed
-	head   *query // the rows are for it; nil if it was not looked up, or its caller has left
-	values [][]byte
+	head *query // for the reading caller: the rows are for it; nil if it was not looked up, or its caller has left
 }
 
 // query is a query in flight.
 type query struct {
 	Query
 	err    error
-	brings []string  // the statements that it prepares
+	brings []string  // the statements that it prepares, until the database has done so
 	moved  bool      // no caller waits for it here any more
 	left   bool      // it is cancelled because its client has left
 	turn   chan turn // holds one
@@ -67,11 +56,6 @@ type turn int
 const (
 	isDone  turn = iota // the query has ended
 	mayRead             // it is the oldest now: read
-)
-
-const (
-	readBuffer = 16 << 10 // of a connection
-	keptBuffer = 64 << 10 // larger ones are freed
 )
 
 // open opens a connection.
@@ -90,9 +74,7 @@ func open(ctx context.Context, p *Pool) (*connection, error) {
 		return nil, fmt.Errorf("take over a connection: %w", err)
 	}
 	return &connection{
-		manner: manner,
-		pool:   p, pg: pg, hijacked: hijacked, net: hijacked.Conn, opened: time.Now(),
-		statements: map[string]string{}, in: make([]byte, readBuffer),
+		wire: newWire(hijacked.Conn, manner), pool: p, pg: pg, hijacked: hijacked, opened: time.Now(),
 	}, nil
 }
 
@@ -138,7 +120,7 @@ func (n *connection) send(c *query) (mayReadNow bool, err error) {
 	if n.err != nil {
 		return false, n.err
 	}
-	if n.out, err = n.appendQuery(n.out, c); err != nil {
+	if n.out, c.brings, err = n.appendQuery(n.out, c.brings, &c.Query); err != nil {
 		return false, err
 	}
 	n.queue = append(n.queue, c)
@@ -175,46 +157,6 @@ func (n *connection) write() {
 	n.writing = false
 }
 
-// appendQuery writes the messages of a query, with the statement before it, and Sync
-// (Postgres 15, chapter 55.2.3).
-func (n *connection) appendQuery(b []byte, c *query) ([]byte, error) {
-	all := b
-	var err error
-	if n.manner.Before != "" {
-		if all, err = n.appendStatement(all, c, n.manner.Before, nil, nil); err != nil {
-			return b, err
-		}
-	}
-	if all, err = n.appendStatement(all, c, c.SQL, c.Params, c.Formats); err != nil {
-		return b, err
-	}
-	return append(all, 'S', 0, 0, 0, 4), nil
-}
-
-// appendStatement writes the messages of a statement of a query: Parse unless it is
-// prepared, then Bind to the unnamed portal, and Execute.
-func (n *connection) appendStatement(b []byte, c *query, sql string, params [][]byte, formats []int16) ([]byte, error) {
-	name, isKnown := n.statements[sql]
-	if !isKnown {
-		if !n.manner.Unnamed {
-			n.prepared++
-			name = "q" + strconv.Itoa(n.prepared)
-			n.statements[sql] = name
-			c.brings = append(c.brings, sql)
-		}
-		parsed, err := (&pgproto3.Parse{Name: name, Query: sql}).Encode(b)
-		if err != nil {
-			return b, fmt.Errorf("write a statement: %w", err)
-		}
-		b = parsed
-	}
-	bound, err := (&pgproto3.Bind{PreparedStatement: name, Parameters: params, ResultFormatCodes: formats}).Encode(b)
-	if err != nil {
-		return b, fmt.Errorf("write parameters: %w", err)
-	}
-	return append(bound, 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0), nil
-}
-
 // readAnswers reads until the answer to own, the oldest query, is complete. It delivers all
 // other answers that have arrived, and hands the reading on.
 func (n *connection) readAnswers(own *query) {
@@ -239,9 +181,7 @@ func (n *connection) readAnswers(own *query) {
 
 // handOn lets the caller of the oldest query read.
 func (n *connection) handOn() {
-	if len(n.in) > keptBuffer && n.r == n.w {
-		n.in, n.r, n.w = make([]byte, readBuffer), 0, 0
-	}
+	n.shrink()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	switch {
@@ -261,6 +201,8 @@ func (n *connection) handOn() {
 // 55.7). It ignores messages that are not about a query, such as notices.
 func (n *connection) take(kind byte, body []byte) (ended *query) {
 	switch kind {
+	case '1': // ParseComplete
+		n.brought()
 	case 'E': // ErrorResponse
 		n.refused(body)
 	case 'Z': // ReadyForQuery
@@ -278,8 +220,7 @@ func (n *connection) row(body []byte) (more bool) {
 	if n.head == nil {
 		return true
 	}
-	n.values = splitRow(n.values[:0], body)
-	return n.head.Row(n.values)
+	return n.head.Row(n.columns(body))
 }
 
 // errEnough is the reason to abandon a connection with unwanted rows.
@@ -299,13 +240,12 @@ func (n *connection) oldest() *query {
 // refused notes an error of the database for the oldest query. A connection that is about
 // to end, or has lost its prepared statements, takes no more queries.
 func (n *connection) refused(body []byte) {
-	var message pgproto3.ErrorResponse
-	if err := message.Decode(body); err != nil {
+	raised, isFatal, err := readError(body)
+	if err != nil {
 		n.retired.Store(true)
 		return
 	}
-	raised := pgconn.ErrorResponseToPgError(&message)
-	isLost := raised.Code == "26000" || message.SeverityUnlocalized == "FATAL"
+	isLost := raised.Code == "26000" || isFatal
 	if isLost {
 		n.retired.Store(true)
 	}
@@ -318,8 +258,15 @@ func (n *connection) refused(body []byte) {
 	if c.err = raised; isLost {
 		c.err = ErrElsewhere
 	}
-	for _, sql := range c.brings {
-		delete(n.statements, sql) // it may not have been prepared
+	n.forget(c.brings)
+}
+
+// brought notes that the database has prepared the next statement that the oldest query brings.
+func (n *connection) brought() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.queue) > 0 && len(n.queue[0].brings) > 0 {
+		n.queue[0].brings = n.queue[0].brings[1:]
 	}
 }
 
@@ -376,71 +323,4 @@ func (n *connection) end() {
 	n.pool.remove(n)
 	_, _ = n.net.Write([]byte{'X', 0, 0, 0, 4}) // Terminate
 	n.net.Close()
-}
-
-// hasMessage tells whether a whole message has arrived.
-func (n *connection) hasMessage() bool {
-	return n.w-n.r >= 5 && n.w-n.r >= n.length()
-}
-
-// length returns the length of the next message after its header has arrived.
-func (n *connection) length() int {
-	return 1 + int(binary.BigEndian.Uint32(n.in[n.r+1:]))
-}
-
-// message waits for the next message. Its body is valid until the next call.
-func (n *connection) message() (kind byte, body []byte, err error) {
-	for !n.hasMessage() {
-		if n.r == n.w {
-			n.r, n.w = 0, 0
-		}
-		need := 5
-		if n.w-n.r >= 5 {
-			if need = n.length(); need < 5 || need > maxMessage {
-				return 0, nil, fmt.Errorf("a message of %d bytes", need)
-			}
-		}
-		n.makeRoom(need)
-		read, err := n.net.Read(n.in[n.w:])
-		if n.w += read; err != nil {
-			return 0, nil, err
-		}
-	}
-	end := n.r + n.length()
-	kind, body = n.in[n.r], n.in[n.r+5:end]
-	n.r = end
-	return kind, body, nil
-}
-
-// maxMessage is Postgres' limit for one value, 1 GiB.
-const maxMessage = 1 << 30
-
-// makeRoom makes room for a message of need bytes that begins at n.r.
-func (n *connection) makeRoom(need int) {
-	if len(n.in)-n.r >= need && n.w < len(n.in) {
-		return
-	}
-	in := n.in
-	if need > len(in) {
-		in = make([]byte, max(need, 2*len(in)))
-	}
-	n.w = copy(in, n.in[n.r:n.w])
-	n.in, n.r = in, 0
-}
-
-// splitRow returns the columns of a DataRow.
-func splitRow(values [][]byte, body []byte) [][]byte {
-	count := int(binary.BigEndian.Uint16(body))
-	body = body[2:]
-	for range count {
-		size := int(int32(binary.BigEndian.Uint32(body)))
-		body = body[4:]
-		if size < 0 {
-			values = append(values, nil)
-			continue
-		}
-		values = append(values, body[:size:size])
-		body = body[size:]
-	}
-	return values
 }

@@ -12,6 +12,9 @@
 // An idle connection can be lent (Loan): one caller has it exclusively, for a statement
 // that must not be repeated. One connection always stays with the reads.
 //
+// Exclusive speaks the same protocol for one caller on a connection of its own, or on a lent one. Its statements need
+// not be repeatable: it tells whether a failed one may have taken effect.
+//
 // Connections have no goroutines. The caller with the oldest statement on a connection
 // reads the answers. When its own is complete, it delivers the others that have arrived
 // and hands the reading to the next caller. So a caller that finds an idle connection

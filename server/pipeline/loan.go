@@ -40,6 +40,7 @@ func (p *Pool) Borrow() *Loan {
 		if err != nil {
 			return nil
 		}
+		newExclusive(pg, idle.wire)
 		idle.loan = &Loan{n: idle, pg: pg}
 	}
 	idle.lent = true

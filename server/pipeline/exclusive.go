@@ -1,0 +1,133 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Exclusive runs queries one at a time on a connection that one caller has for itself. They need not be repeatable.
+// Between its queries, the caller may use the connection in other ways.
+//
+// The goroutine of the caller writes and reads. A query takes one write and mostly one read, without timers.
+type Exclusive struct {
+	*wire
+	pg     *pgconn.PgConn
+	socket socket
+	out    []byte
+	brings []string // the statements that the query prepares, until the database has done so
+}
+
+// exclusively is the key of a connection's Exclusive in its custom data.
+const exclusively = " exclusive" // not a name of a statement
+
+// ExclusiveOf returns the Exclusive of a connection, which is always the same. Only the first call needs the manner.
+func ExclusiveOf(pg *pgconn.PgConn, manner func(*pgconn.PgConn) Manner) *Exclusive {
+	if e, ok := pg.CustomData()[exclusively].(*Exclusive); ok {
+		return e
+	}
+	return newExclusive(pg, newWire(pg.Conn(), manner(pg)))
+}
+
+func newExclusive(pg *pgconn.PgConn, w *wire) *Exclusive {
+	e := &Exclusive{wire: w, pg: pg}
+	e.socket.open(e)
+	pg.CustomData()[exclusively] = e
+	return e
+}
+
+// ErrGone is returned for a query that was not sent, since the database had closed the connection.
+var ErrGone = errors.New("the database has closed the connection")
+
+// NoticesGone tells whether Do looks whether the database has closed the connection, before it sends a query.
+func (e *Exclusive) NoticesGone() bool { return e.socket.isOpen() }
+
+// Do runs a query. An error of the database is a *pgconn.PgError. mayHaveRun tells whether a query with an error may
+// have taken effect. The connection is closed unless it was left ready for the next query: also if not all rows were
+// wanted.
+func (e *Exclusive) Do(q *Query) (mayHaveRun bool, err error) {
+	isReady := false
+	defer func() {
+		if !isReady {
+			_ = e.pg.Close(ended)
+		}
+	}()
+	if err := e.pg.SyncConn(context.Background()); err != nil { // the caller may have used it in another way
+		return false, err
+	}
+	if e.out, e.brings, err = e.appendQuery(e.out[:0], e.brings[:0], q); err != nil {
+		isReady = true
+		return false, err
+	}
+	if wasSent, err := e.send(); err != nil {
+		return wasSent, err
+	}
+	if cap(e.out) > keptBuffer {
+		e.out = nil
+	}
+	mayHaveRun, isReady, err = e.readAnswer(q)
+	e.shrink()
+	return mayHaveRun, err
+}
+
+// send sends the query. wasSent tells whether any of it was sent. Where the socket can do both at once, it waits for
+// the beginning of the answer too.
+func (e *Exclusive) send() (wasSent bool, err error) {
+	if e.socket.isOpen() {
+		return e.socket.exchange()
+	}
+	n, err := e.net.Write(e.out)
+	return n > 0, err
+}
+
+// readAnswer reads the messages of an answer (Postgres 15, chapter 55.7). It ignores those that are not about the
+// query, such as notices.
+func (e *Exclusive) readAnswer(q *Query) (mayHaveRun, isReady bool, err error) {
+	running := 1 // statements that were not reported as complete; a complete one may still fail when its transaction ends
+	if e.manner.Before != "" {
+		running++
+	}
+	var raised error
+	for {
+		kind, body, err := e.message()
+		if err != nil {
+			return true, false, fmt.Errorf("read from the database: %w", err)
+		}
+		switch kind {
+		case '1': // ParseComplete
+			if len(e.brings) > 0 {
+				e.brings = e.brings[1:]
+			}
+		case 'D': // DataRow
+			if !q.Row(e.columns(body)) {
+				return true, false, nil
+			}
+		case 'C': // CommandComplete
+			running--
+		case 'E': // ErrorResponse
+			why, isFatal, err := readError(body)
+			if err != nil {
+				return true, false, err
+			}
+			if isFatal {
+				return running == 0, false, why
+			}
+			raised = why
+			e.forget(e.brings)
+		case 'Z': // ReadyForQuery
+			return running == 0, body[0] == 'I' && e.isSilent(), raised
+		}
+	}
+}
+
+// isSilent reads all messages that have begun to arrive. It tells whether that succeeded.
+func (e *Exclusive) isSilent() bool {
+	for e.r != e.w {
+		if _, _, err := e.message(); err != nil {
+			return false
+		}
+	}
+	return true
+}
