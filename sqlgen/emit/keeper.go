@@ -16,21 +16,38 @@ const columnsFirst = "#variable_conflict use_column\n"
 // the kept values are about all rows.
 func keeper(t *pg.Table, k *pg.Keeper) string {
 	var steps []string
-	keeps, moves, movesBeside := false, 0, false
-	for _, s := range k.Steps {
-		switch s := s.(type) {
-		case *pg.Keep:
-			steps = append(steps, keep(t, k, s))
-			keeps, moves = true, max(moves, len(s.Moved))
-			movesBeside = movesBeside || len(s.Moved) > 0 && !movesOnly(s)
-		case *pg.Restart:
-			steps = append(steps, restart(t, s))
+	if len(k.Events) == 1 {
+		steps = stepsOf(t, k.Events[0])
+	} else {
+		steps = []string{alike(t, k.Events)}
+	}
+	variables, declared, set := variablesOf(k), "", ""
+	if variables != "" {
+		declared, set = columnsFirst+"declare\n"+variables, alwaysByIndex
+	}
+	body := "\n" + declared + "begin\n" + indented(strings.Join(steps, "\n\n"), 2) + "\n\n  return null;\nend;\n"
+	does := "keeps " + strings.Join(k.Columns, ", ")
+	if len(k.Columns) == 0 {
+		does = "locks the rows that inserts beside those will change"
+	}
+	return comment(does) + "\n" +
+		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
+		"set search_path = pg_catalog, pg_temp\n" + set + "as " + pg.DollarQuote("", body) + ";"
+}
+
+// variablesOf declares what the steps of a keeper need.
+func variablesOf(k *pg.Keeper) string {
+	keeps, movesBeside, moves, held := false, false, 0, 0
+	for _, e := range k.Events {
+		held = max(held, len(e.Locks))
+		for _, s := range e.Steps {
+			if s, ok := s.(*pg.Keep); ok {
+				keeps, moves = true, max(moves, len(s.Moved))
+				movesBeside = movesBeside || len(s.Moved) > 0 && !movesOnly(s)
+			}
 		}
 	}
-	declared, set := "", ""
-	if keeps || len(k.Locks) > 0 {
-		declared, set = columnsFirst+"declare\n", alwaysByIndex
-	}
+	declared := ""
 	if keeps {
 		declared += "  __ids text[];\n"
 	}
@@ -40,28 +57,59 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 	for i := range moves {
 		declared += fmt.Sprintf("  __by_%d numeric[];\n", i+1)
 	}
-	if len(k.Locks) > 0 {
-		steps = append([]string{locks(t, k)}, steps...)
-		for i := range k.Locks {
-			declared += fmt.Sprintf("  __held_%d text[];\n", i+1)
-		}
+	for i := range held {
+		declared += fmt.Sprintf("  __held_%d text[];\n", i+1)
 	}
+	return declared
+}
+
+// stepsOf writes the steps of an event.
+func stepsOf(t *pg.Table, k *pg.KeeperEvent) []string {
+	var steps []string
 	if k.Event != "truncate" && len(k.Steps) > 1 {
-		rows := "new_rows"
-		if k.Event == "delete" {
-			rows = "old_rows"
+		steps = append(steps, "-- A statement that concerns no row calls its triggers too.\n"+
+			"if not exists (select from "+writtenRows(k)+") then\n  return null;\nend if;")
+	}
+	if len(k.Locks) > 0 {
+		steps = append(steps, locks(t, k))
+	}
+	for _, s := range k.Steps {
+		switch s := s.(type) {
+		case *pg.Keep:
+			steps = append(steps, about(s)+found(t, k, s)+"\n"+kept(t, k, s))
+		case *pg.Restart:
+			steps = append(steps, restart(t, s))
 		}
-		steps = append([]string{"  -- A statement that concerns no row calls its triggers too.\n" +
-			"  if not exists (select from " + rows + ") then\n    return null;\n  end if;"}, steps...)
 	}
-	body := declared + "begin\n" + strings.Join(steps, "\n\n") + "\n\n  return null;\nend;\n"
-	does := "keeps " + strings.Join(k.Columns, ", ")
-	if len(k.Columns) == 0 {
-		does = "locks the rows that inserts beside those will change"
+	return steps
+}
+
+// alike writes the one step of events that write alike: how each event finds the rows, then what is written. Updates
+// come last: each condition costs time, and theirs is the longest query.
+func alike(t *pg.Table, events []*pg.KeeperEvent) string {
+	event := func(name string) *pg.KeeperEvent {
+		return events[slices.IndexFunc(events, func(k *pg.KeeperEvent) bool { return k.Event == name })]
 	}
-	return comment(does) + "\n" +
-		"create function " + pg.Qualified(t.Schema, k.Name) + "() returns trigger\nlanguage plpgsql\nvolatile\nsecurity definer\n" +
-		"set search_path = pg_catalog, pg_temp\n" + set + "as " + pg.DollarQuote("", "\n"+body) + ";"
+	finds := func(k *pg.KeeperEvent) string {
+		text := found(t, k, k.Steps[0].(*pg.Keep))
+		if len(k.Locks) > 0 {
+			text = locks(t, k) + "\n\n" + text
+		}
+		return indented(text, 2)
+	}
+	inserted, updated := event("insert"), event("update")
+	first := inserted.Steps[0].(*pg.Keep)
+	return about(first) +
+		"if tg_op = 'INSERT' then\n" + finds(inserted) + "\n" +
+		"elsif tg_op = 'DELETE' then\n" + finds(event("delete")) + "\n" +
+		"elsif tg_op = 'TRUNCATE' then\n" + indented(restart(t, event("truncate").Steps[0].(*pg.Restart)), 2) + "\n" +
+		"else\n" + finds(updated) + "\nend if;\n\n" +
+		kept(t, inserted, first)
+}
+
+// about is the comment that says what a step keeps.
+func about(s *pg.Keep) string {
+	return "-- " + s.Table + ": " + strings.Join(s.Columns(), ", ") + "\n"
 }
 
 // alwaysByIndex makes a session plan each statement once, and find rows by an index. A plan made for a statement that
@@ -70,15 +118,23 @@ func keeper(t *pg.Table, k *pg.Keeper) string {
 // was made for many rows at each call.
 const alwaysByIndex = "set plan_cache_mode = force_generic_plan\nset enable_seqscan = off\nset jit = off\n"
 
-// keep keeps columns of some rows, if any exist: its writes call triggers again. The rows are locked in the order of
-// their ids, so that two statements which keep columns of the same rows wait for each other and never in a circle. A
-// statement of its own locks them, so that the next one sees them as they are then. Rows of other tables that are read
-// are locked likewise.
-func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+// found finds the keys of the rows that a step keeps, and by how much their sums move.
+func found(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep) string {
+	if movesOnly(s) {
+		return differences(t, k, s, "__ids")
+	}
+	return ids(t, k, s)
+}
+
+// kept keeps columns of the rows found, if there are any: its writes call triggers again. The rows are locked in the
+// order of their ids, so that two statements which keep columns of the same rows wait for each other and never in a
+// circle. A statement of its own locks them, so that the next one sees them as they are then. Rows of other tables that
+// are read are locked likewise.
+func kept(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name := pg.Ident(s.Table)
-	found := name + "." + pg.Ident(s.Match) + " = any (__ids)"
-	lock := "perform 1 from " + target + " where " + found + " order by " + name + ".id for no key update;"
+	isFound := name + "." + pg.Ident(s.Match) + " = any (__ids)"
+	lock := "perform 1 from " + target + " where " + isFound + " order by " + name + ".id for no key update;"
 	if s.Source != "" {
 		alias := pg.Ident(s.Source)
 		strength := "for share"
@@ -88,7 +144,7 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		among := "(__ids)"
 		if k.Event == "update" && !slices.Equal(s.Watched, []string{s.Link}) {
 			// A row that still leads to the same one is found by the statements that change that one, and is locked.
-			among = "(array(\n" + indented(changedKeys(t, k, s.Key, []string{s.Link}), 2) + "\n))"
+			among = "(" + array(changedKeys(t, k, s.Key, []string{s.Link})) + ")"
 		}
 		lock = "perform 1 from " + pg.Qualified(t.Schema, s.Source) + "\nwhere " + alias + ".id in (select linking." + pg.Ident(s.Link) +
 			" from " + target + " as linking where linking." + pg.Ident(s.Match) + " = any " + among + ")\norder by " + alias + ".id " + strength + ";"
@@ -104,30 +160,28 @@ func keep(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
 		lock = "if cardinality(__ids) > 1 then\n" + indented(lock, 2) + "\nend if;"
 	}
 	parts := []string{lock}
-	find := ids(t, k, s)
 	switch {
 	case movesOnly(s):
-		find = differences(t, k, s, "__ids")
 		parts = append(parts, moving(t, s, "__ids"))
 	case len(s.Moved) > 0:
 		parts = append(parts, differences(t, k, s, "__moved"), moving(t, s, "__moved"))
 	}
 	if len(s.Extremes) > 0 && k.Event == "insert" {
-		parts = append(parts, raising(t, s, found))
+		parts = append(parts, raising(t, s, isFound))
 	}
 	if len(s.Read) > 0 || !comparesOnly {
-		parts = append(parts, reading(t, k, s, found))
+		parts = append(parts, reading(t, k, s, isFound))
 	}
-	return indented(`-- `+s.Table+`: `+strings.Join(s.Columns(), ", ")+`
-`+find+`
-if cardinality(__ids) > 0 then
-`+indented(strings.Join(parts, "\n"), 2)+`
-end if;`, 2)
+	areFound := "cardinality(__ids) > 0"
+	if movesOnly(s) {
+		areFound = "__ids is not null"
+	}
+	return "if " + areFound + " then\n" + indented(strings.Join(parts, "\n"), 2) + "\nend if;"
 }
 
 // locks locks the rows that all steps concern, before the first one writes: table after table, and the rows of each in
 // the order of their ids.
-func locks(t *pg.Table, k *pg.Keeper) string {
+func locks(t *pg.Table, k *pg.KeeperEvent) string {
 	held := map[string]string{}
 	var parts []string
 	for i, lock := range k.Locks {
@@ -139,10 +193,10 @@ func locks(t *pg.Table, k *pg.Keeper) string {
 		found := strings.Join(ways, "\nunion\n")
 		if !lock.IsHeld {
 			name := pg.Ident(lock.Table)
-			found = "select " + name + ".id\nfrom " + pg.Qualified(t.Schema, lock.Table) + "\nwhere " + name + ".id = any (array(\n" +
-				indented(found, 2) + "\n))\norder by " + name + ".id\nfor " + lock.Strength
+			found = "select " + name + ".id\nfrom " + pg.Qualified(t.Schema, lock.Table) + "\nwhere " + name + ".id = any (" +
+				array(found) + ")\norder by " + name + ".id\nfor " + lock.Strength
 		}
-		parts = append(parts, variable+" := array(\n"+indented(found, 2)+"\n);")
+		parts = append(parts, variable+" := "+array(found)+";")
 		held[lock.Table] = variable
 	}
 	text := strings.Join(parts, "\n")
@@ -152,17 +206,17 @@ func locks(t *pg.Table, k *pg.Keeper) string {
 	case k.Event == "update":
 		text = "if (" + concerned(t, k) + ") > 0 then\n" + indented(text, 2) + "\nend if;"
 	}
-	return indented("-- All rows are locked before any is written, in the one order of the tables.\n"+text, 2)
+	return "-- All rows are locked before any is written, in the one order of the tables.\n" + text
 }
 
 // way finds the ids of rows of a table to which a way leads; held is the variable with the ids of the rows where it
 // begins.
-func way(t *pg.Table, k *pg.Keeper, lock *pg.Lock, w *pg.Way, held string) string {
+func way(t *pg.Table, k *pg.KeeperEvent, lock *pg.Lock, w *pg.Way, held string) string {
 	linking := func(table, column, match, among string) string {
 		return "select linking." + pg.Ident(column) + " from " + pg.Qualified(t.Schema, table) + " as linking where linking." + pg.Ident(match) +
 			" = any (" + among + ")"
 	}
-	array := func(query string) string { return "array(\n" + indented(query, 2) + "\n)" }
+	array := func(query string) string { return "array(\n" + indented(query, 2) + "\n)" } // its line has begun long before
 	keys, among := "", held
 	switch {
 	case w.IsChanged:
@@ -182,12 +236,9 @@ func way(t *pg.Table, k *pg.Keeper, lock *pg.Lock, w *pg.Way, held string) strin
 }
 
 // concerned counts the rows with a change that any step watches. A row that the statement moves counts twice.
-func concerned(t *pg.Table, k *pg.Keeper) string {
-	switch k.Event {
-	case "insert":
-		return "select count(*) from new_rows"
-	case "delete":
-		return "select count(*) from old_rows"
+func concerned(t *pg.Table, k *pg.KeeperEvent) string {
+	if k.Event != "update" {
+		return "select count(*) from " + writtenRows(k)
 	}
 	keys, watched := []string{"id"}, []string{}
 	for _, s := range k.Steps {
@@ -197,7 +248,7 @@ func concerned(t *pg.Table, k *pg.Keeper) string {
 		}
 	}
 	keys = once(keys)
-	rows := changed(t, k, func(string) []string { return columnsOf(t.Name, once(slices.Concat(keys, watched))) })
+	rows := changed(t, columnsOf(t.Name, once(slices.Concat(keys, watched))))
 	return "\n  select count(distinct (" + strings.Join(columnsOf("changed", keys), ", ") + "))\n  from (\n" + indented(rows, 4) + "\n  ) as changed\n"
 }
 
@@ -222,43 +273,62 @@ func once(list []string) []string {
 }
 
 // ids finds the keys of rows with a change that a step watches.
-func ids(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
-	return "__ids := array(\n" + indented(changedKeys(t, k, s.Key, s.Watched), 2) + "\n);"
+func ids(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep) string {
+	return "__ids := " + array(changedKeys(t, k, s.Key, s.Watched)) + ";"
+}
+
+// array writes the array of what a query finds: on its line if that is short.
+func array(query string) string {
+	if len(query) < 60 && !strings.Contains(query, "\n") {
+		return "array(" + query + ")"
+	}
+	return "array(\n" + indented(query, 2) + "\n)"
 }
 
 // changedKeys selects the values of a column of rows with a change in any of the watched ones.
-func changedKeys(t *pg.Table, k *pg.Keeper, key string, watched []string) string {
-	return `select distinct changed.key
-from (
-` + indented(changed(t, k, func(sign string) []string {
-		list := []string{pg.Ident(t.Name) + "." + pg.Ident(key) + " as key"}
-		for _, w := range watched {
-			if w != key && k.Event == "update" {
-				list = append(list, pg.Ident(t.Name)+"."+pg.Ident(w))
-			}
+func changedKeys(t *pg.Table, k *pg.KeeperEvent, key string, watched []string) string {
+	name := pg.Ident(t.Name) + "." + pg.Ident(key)
+	switch {
+	case k.Event != "update" && key == "id":
+		return "select " + name + " from " + writtenRows(k) + " as " + pg.Ident(t.Name)
+	case k.Event != "update":
+		return "select distinct " + name + "\nfrom " + writtenRows(k) + " as " + pg.Ident(t.Name) + isGiven(t, key, name)
+	}
+	columns := []string{name + " as key"}
+	for _, w := range watched {
+		if w != key {
+			columns = append(columns, pg.Ident(t.Name)+"."+pg.Ident(w))
 		}
-		return list
-	}), 2) + `
-) as changed
-where changed.key is not null`
+	}
+	return "select distinct changed.key\nfrom (\n" + indented(changed(t, columns), 2) + "\n) as changed" + isGiven(t, key, "changed.key")
 }
 
-// changed selects the rows of a statement, each under the name of its table. For an update these are the rows whose
-// selected columns have changed, as they were and as they are. Rows that are gone have a minus for a sign.
-func changed(t *pg.Table, k *pg.Keeper, columns func(sign string) []string) string {
-	from := func(rows, sign string) string {
-		return "select" + listed(columns(sign), 2) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
+// isGiven leaves out the rows without a key, which lead to no other row.
+func isGiven(t *pg.Table, key, name string) string {
+	if t.Column(key).NotNull {
+		return ""
 	}
-	switch k.Event {
-	case "insert":
-		return from("new_rows", "")
-	case "delete":
-		return from("old_rows", "-")
+	return "\nwhere " + name + " is not null"
+}
+
+// writtenRows are the rows of an event that writes each row once.
+func writtenRows(k *pg.KeeperEvent) string {
+	if k.Event == "delete" {
+		return "old_rows"
 	}
-	except := func(rows, others, sign string) string {
-		return "(\n" + indented(from(rows, sign)+"\nexcept all\n"+from(others, sign), 2) + "\n)"
+	return "new_rows"
+}
+
+// changed selects the rows of an update whose selected columns have changed, as they were and as they are, under the
+// name of the table.
+func changed(t *pg.Table, columns []string) string {
+	from := func(rows string) string {
+		return "select" + listed(columns, 2) + "\nfrom " + rows + " as " + pg.Ident(t.Name)
 	}
-	return except("new_rows", "old_rows", "") + "\nunion all\n" + except("old_rows", "new_rows", "-")
+	except := func(rows, others string) string {
+		return "(\n" + indented(from(rows)+"\nexcept all\n"+from(others), 2) + "\n)"
+	}
+	return except("new_rows", "old_rows") + "\nunion all\n" + except("old_rows", "new_rows")
 }
 
 // movesOnly tells whether a step only moves sums.
@@ -266,37 +336,47 @@ func movesOnly(s *pg.Keep) bool { return len(s.Moved) > 0 && len(s.Extremes) == 
 
 // differences finds the amounts by which sums move, and the keys of those that do. Arrays hold them; a plan assumes
 // that arrays are short, and finds the rows by their keys.
-func differences(t *pg.Table, k *pg.Keeper, s *pg.Keep, keys string) string {
-	rows := changed(t, k, func(sign string) []string {
-		list := []string{pg.Ident(t.Name) + "." + pg.Ident(s.Key) + " as key"}
-		for i, c := range s.Moved {
-			by := Expr(c.By)
-			if sign != "" {
-				by = Expr(&pg.Minus{Operand: c.By})
-			}
-			list = append(list, fmt.Sprintf("%s as by_%d", by, i+1))
-		}
-		return list
-	})
-	held, into, sums, moves := []string{"array_agg(moved.key)"}, []string{keys}, []string{"changed.key"}, []string{}
+func differences(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep, keys string) string {
+	held, into, moves := []string{"array_agg(moved.key)"}, []string{keys}, []string{}
 	for i := range s.Moved {
 		by := fmt.Sprintf("by_%d", i+1)
 		held = append(held, "array_agg(moved."+by+")")
 		into = append(into, "__"+by)
-		sums = append(sums, "sum(changed."+by+") as "+by)
 		moves = append(moves, "moved."+by+" <> 0")
 	}
 	return `select` + listed(held, 2) + `
 into` + listed(into, 2) + `
 from (
-  select` + listed(sums, 4) + `
-  from (
-` + indented(rows, 4) + `
-  ) as changed
-  where changed.key is not null
-  group by changed.key
+` + indented(amounts(t, k, s), 2) + `
 ) as moved
 where ` + strings.Join(moves, "\n  or ") + `;`
+}
+
+// amounts adds up for each key what the sums gain by new rows and lose by rows that are gone.
+func amounts(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep) string {
+	name := pg.Ident(t.Name)
+	key := name + "." + pg.Ident(s.Key)
+	if k.Event != "update" {
+		list := []string{key + " as key"}
+		for i, c := range s.Moved {
+			var sum pg.Expr = pg.Fn("sum", c.By)
+			if k.Event == "delete" {
+				sum = &pg.Minus{Operand: sum}
+			}
+			list = append(list, laidOut(sum, fmt.Sprintf(" as by_%d", i+1), 10))
+		}
+		return "select" + listedLines(list, 2) + "\nfrom " + writtenRows(k) + " as " + name + isGiven(t, s.Key, key) + "\ngroup by " + key
+	}
+	sums, gained, lost := []string{"changed.key"}, []string{key + " as key"}, []string{key}
+	for i, c := range s.Moved {
+		by := fmt.Sprintf("by_%d", i+1)
+		sums = append(sums, "sum(changed."+by+") as "+by)
+		gained = append(gained, laidOut(c.By, " as "+by, 12))
+		lost = append(lost, laidOut(&pg.Minus{Operand: c.By}, "", 12))
+	}
+	return "select" + listed(sums, 2) + "\nfrom (\n" +
+		indented("select"+listedLines(gained, 2)+"\nfrom new_rows as "+name+"\nunion all\nselect"+listedLines(lost, 2)+"\nfrom old_rows as "+name, 2) +
+		"\n) as changed" + isGiven(t, s.Key, "changed.key") + "\ngroup by changed.key"
 }
 
 // moving moves sums by the differences found.
@@ -356,7 +436,7 @@ cross join lateral (
 
 // reading reads columns anew. It reads a least or greatest value anew if a row that had it has lost it, and no other
 // written row has reached it.
-func reading(t *pg.Table, k *pg.Keeper, s *pg.Keep, found string) string {
+func reading(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep, found string) string {
 	target := pg.Qualified(t.Schema, s.Table)
 	name, source, moved := pg.Ident(s.Table), besides("source", s.Table), besides("moved", s.Table)
 	var values, sets, differ []string
@@ -397,7 +477,7 @@ where ` + name + `.id = ` + source + `.id
 }
 
 // wasAndNow selects, for each key, the least or greatest values of rows as they were and of those that exist now.
-func wasAndNow(t *pg.Table, k *pg.Keeper, s *pg.Keep) string {
+func wasAndNow(t *pg.Table, k *pg.KeeperEvent, s *pg.Keep) string {
 	own := pg.Ident(t.Name)
 	key := own + "." + pg.Ident(s.Key)
 	before, after, both := []string{key + " as key"}, []string{key}, []string{"changed.key"}
@@ -471,7 +551,7 @@ func restart(t *pg.Table, s *pg.Restart) string {
 		sets = append(sets, column+" = "+Expr(c.Value))
 		differ = append(differ, pg.Ident(s.Table)+"."+column+" is distinct from "+Expr(c.Value))
 	}
-	return indented("update "+pg.Qualified(t.Schema, s.Table)+"\nset"+listed(sets, 2)+"\nwhere "+strings.Join(differ, "\n  or ")+";", 2)
+	return "update " + pg.Qualified(t.Schema, s.Table) + "\nset" + listed(sets, 2) + "\nwhere " + strings.Join(differ, "\n  or ") + ";"
 }
 
 // guard writes the function that lets nothing but keepers write the kept columns.

@@ -65,6 +65,22 @@ var computedChanges = []change{
 		answers: "4 3.5, 1 2",
 	},
 	{
+		name:    "one keeper for all events that becomes one for each",
+		old:     billed("pieces Number @computed(SUM(invoice.lines.quantity))", "", ""),
+		new:     billed("pieces Number @computed(SUM(invoice.lines.quantity)) most Number? @computed(MAX(invoice.lines.quantity))", "", ""),
+		rows:    bills,
+		asks:    "select string_agg(pieces || ' ' || most, ', ' order by id) from app.invoice",
+		answers: "4 3, 1 1",
+	},
+	{
+		name:    "keepers for each event that become one for all",
+		old:     billed("pieces Number @computed(SUM(invoice.lines.quantity)) most Number? @computed(MAX(invoice.lines.quantity))", "", ""),
+		new:     billed("pieces Number @computed(SUM(invoice.lines.quantity))", "", ""),
+		rows:    bills,
+		asks:    "select string_agg(pieces::text, ', ' order by id) from app.invoice",
+		answers: "4, 1",
+	},
+	{
 		name:    "what is read is renamed",
 		old:     billed("net Decimal @computed(SUM(invoice.lines.total))", priced, "double Decimal @computed(product.price * 2)"),
 		new:     "model Bill { fields { name Text paid Decimal @default lines Row[] sum Decimal @computed(SUM(bill.lines.worth)) @renamed(from: net) } @renamed(from: Invoice) }\nmodel Row { fields { bill Bill @renamed(from: invoice) product Product count Number @renamed(from: quantity) worth Decimal @computed(row.count * row.product.cost) @renamed(from: total) } @renamed(from: Line) }\nmodel Product { fields { title Text cost Decimal @renamed(from: price) lines Row[] double Decimal @computed(product.cost * 2) } }\n",

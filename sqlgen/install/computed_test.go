@@ -64,6 +64,48 @@ func TestComputedColumnsAreKept(t *testing.T) {
 	}
 }
 
+// TestOneKeeperForAllEvents checks the function that a table has if all events write alike: of rows with and without a
+// key, of statements that concern several rows and none, and of those that leave the sums as they are.
+func TestOneKeeperForAllEvents(t *testing.T) {
+	t.Parallel()
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	mustInstall(t, conn, `
+		model Shelf {
+			fields {
+				books Book[]
+				pages Number @computed(SUM(shelf.books.pages))
+				thick Number @computed(COUNTIF(shelf.books, shelf.books.pages > 100))
+			}
+		}
+		model Book { fields { shelf Shelf? pages Number title Text @default("") } }
+	`)
+	var keepers string
+	if err := conn.QueryRow(t.Context(), "select string_agg(distinct proname, ', ') from pg_proc where proname like 'tg_book\\_\\_keep%'").Scan(&keepers); err != nil || keepers != "tg_book__keep" {
+		t.Errorf("the keepers of books are %q, %v, want one", keepers, err)
+	}
+	mustExec(t, conn, "insert into app.shelf (id) values ('a'), ('b')")
+	for _, c := range []struct{ name, statement, want string }{
+		{"a row", "insert into app.book (id, shelf_id, pages) values ('1', 'a', 50)", "a 50 0, b 0 0"},
+		{"rows of several keys and of none", "insert into app.book (id, shelf_id, pages) values ('2', 'a', 200), ('3', 'b', 300), ('4', null, 400)", "a 250 1, b 300 1"},
+		{"no row", "insert into app.book (id, shelf_id, pages) select '5', 'a', 1 where false", "a 250 1, b 300 1"},
+		{"another column", "update app.book set title = 'x'", "a 250 1, b 300 1"},
+		{"rows that change places", "update app.book set shelf_id = case shelf_id when 'a' then 'b' when 'b' then 'a' end", "a 300 1, b 250 1"},
+		{"a value", "update app.book set pages = 150 where id = '1'", "a 300 1, b 350 2"},
+		{"values whose changes add up to nothing", "update app.book set pages = case id when '1' then 200 else 150 end where id in ('1', '2')", "a 300 1, b 350 2"},
+		{"a row that gets a key", "update app.book set shelf_id = 'a' where id = '4'", "a 700 2, b 350 2"},
+		{"a row that loses its key", "update app.book set shelf_id = null where id = '3'", "a 400 1, b 350 2"},
+		{"rows that go", "delete from app.book where id in ('1', '3')", "a 400 1, b 150 1"},
+		{"no row that goes", "delete from app.book where false", "a 400 1, b 150 1"},
+		{"a table that is emptied", "truncate app.book", "a 0 0, b 0 0"},
+	} {
+		mustExec(t, conn, c.statement)
+		var got string
+		if err := conn.QueryRow(t.Context(), "select string_agg(concat_ws(' ', id, pages, thick), ', ' order by id) from app.shelf").Scan(&got); err != nil || got != c.want {
+			t.Errorf("%s: got %q, %v, want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
 // TestComputingIsNoUpdate checks that updated_at tells when a row was changed, not when it was computed.
 func TestComputingIsNoUpdate(t *testing.T) {
 	t.Parallel()

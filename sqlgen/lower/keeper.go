@@ -82,38 +82,91 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 	if own := l.partsOf(m); len(own) > 0 {
 		l.guard(t, own)
 	}
+	var events []*pg.KeeperEvent
 	for _, event := range []string{"insert", "update", "delete", "truncate"} {
-		k := l.keeper(m, event)
+		k := l.keeperEvent(m, event)
 		if event != "truncate" {
 			l.takeTurns(t, m, k)
 			l.orderLocks(k, m)
 		}
-		if len(k.Steps) == 0 && len(k.Locks) == 0 {
-			continue
+		if len(k.Steps) > 0 || len(k.Locks) > 0 {
+			events = append(events, k)
 		}
-		t.Keepers = append(t.Keepers, k)
-		g := &pg.Trigger{Name: "_400_keep_" + event, Timing: "after " + event, PerStatement: true, Function: pg.Qualified(t.Schema, k.Name)}
-		switch event {
-		case "insert":
-			g.Rows = "new table as new_rows"
-		case "update":
-			g.Rows = "old table as old_rows new table as new_rows"
-		case "delete":
-			g.Rows = "old table as old_rows"
+	}
+	t.Keepers = l.keepersOf(m, events)
+	for _, k := range t.Keepers {
+		for _, e := range k.Events {
+			t.Triggers = append(t.Triggers, keeperTrigger(e.Event, pg.Qualified(t.Schema, k.Name)))
 		}
-		t.Triggers = append(t.Triggers, g)
 	}
 }
 
-// keeper returns the trigger function of a model's table for an event. Its steps are in the order in which they lock
-// rows of other tables.
-func (l *lowering) keeper(m *schema.Model, event string) *pg.Keeper {
-	k := &pg.Keeper{Name: pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep_" + event, Event: event}
+// keeperTrigger is the trigger that calls a keeper after the statements of an event.
+func keeperTrigger(event, function string) *pg.Trigger {
+	g := &pg.Trigger{Name: "_400_keep_" + event, Timing: "after " + event, PerStatement: true, Function: function}
+	switch event {
+	case "insert":
+		g.Rows = "new table as new_rows"
+	case "update":
+		g.Rows = "old table as old_rows new table as new_rows"
+	case "delete":
+		g.Rows = "old table as old_rows"
+	}
+	return g
+}
+
+// keepersOf returns the trigger functions of a model's table: one function for all events if they write alike, else one
+// for each. PL/pgSQL reads a function anew for each trigger that calls it, so events that have little in common do not
+// share one.
+func (l *lowering) keepersOf(m *schema.Model, events []*pg.KeeperEvent) []*pg.Keeper {
+	var columns []string
+	for _, p := range l.parts {
+		if p.other() == m || p.owner == m && (p.kind == copied || p.across != nil) {
+			columns = append(columns, p.title)
+		}
+	}
+	name := pg.Shorten("tg_"+m.Table, pg.MaxIdent-20) + "__keep"
+	if writeAlike(events) {
+		return []*pg.Keeper{{Name: name, Columns: columns, Events: events}}
+	}
+	var keepers []*pg.Keeper
+	for _, e := range events {
+		keepers = append(keepers, &pg.Keeper{Name: name + "_" + e.Event, Columns: columns, Events: []*pg.KeeperEvent{e}})
+	}
+	return keepers
+}
+
+// writeAlike tells whether statements that insert, update and delete rows have one step each, and it writes the same
+// columns of the same rows by the same statement. Only how it finds them depends on the event.
+func writeAlike(events []*pg.KeeperEvent) bool {
+	var first *pg.Keep
+	for _, e := range events {
+		if e.Event == "truncate" {
+			continue
+		}
+		if len(e.Steps) != 1 {
+			return false
+		}
+		s := e.Steps[0].(*pg.Keep)
+		if len(s.Extremes) > 0 || len(s.Moved) > 0 && len(s.Read) > 0 || s.Source != "" {
+			return false
+		}
+		if first == nil {
+			first = s
+		}
+		if !isSameStep(s, first) || !slices.Equal(s.Columns(), first.Columns()) {
+			return false
+		}
+	}
+	return len(events) == 4
+}
+
+// keeperEvent returns what is kept after the statements of an event on a model's table. Its steps are in the order in
+// which they lock rows of other tables.
+func (l *lowering) keeperEvent(m *schema.Model, event string) *pg.KeeperEvent {
+	k := &pg.KeeperEvent{Event: event}
 	for _, p := range l.parts {
 		l.keepPart(k, m, p)
-		if p.other() == m || p.owner == m && (p.kind == copied || p.across != nil) {
-			k.Columns = append(k.Columns, p.title)
-		}
 	}
 	slices.SortStableFunc(k.Steps, func(a, b pg.KeeperStep) int { return cmp.Compare(l.rankOfStep(m, a), l.rankOfStep(m, b)) })
 	return k
@@ -152,7 +205,7 @@ func (l *lowering) leadsTo(from, to *schema.Model) bool {
 }
 
 // keepPart adds the work for a part to a keeper of a model's table.
-func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
+func (l *lowering) keepPart(k *pg.KeeperEvent, m *schema.Model, p *part) {
 	if k.Event == "truncate" {
 		if p.kind != copied && p.other() == m {
 			start := p.neutral
@@ -197,7 +250,7 @@ func (l *lowering) keepPart(k *pg.Keeper, m *schema.Model, p *part) {
 }
 
 // restartOf returns the step of a keeper for a table whose columns start anew.
-func restartOf(k *pg.Keeper, table string) *pg.Restart {
+func restartOf(k *pg.KeeperEvent, table string) *pg.Restart {
 	for _, s := range k.Steps {
 		if s, ok := s.(*pg.Restart); ok && s.Table == table {
 			return s
@@ -209,10 +262,10 @@ func restartOf(k *pg.Keeper, table string) *pg.Restart {
 }
 
 // stepFor returns the step of a keeper for the same rows, which is new if there is none.
-func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
+func stepFor(k *pg.KeeperEvent, step *pg.Keep, watched []string) *pg.Keep {
 	at := slices.IndexFunc(k.Steps, func(s pg.KeeperStep) bool {
 		other, ok := s.(*pg.Keep)
-		return ok && other.Table == step.Table && other.Match == step.Match && other.Key == step.Key && other.Source == step.Source && other.Link == step.Link && other.Through == step.Through
+		return ok && isSameStep(other, step)
 	})
 	if at >= 0 {
 		step = k.Steps[at].(*pg.Keep)
@@ -221,6 +274,11 @@ func stepFor(k *pg.Keeper, step *pg.Keep, watched []string) *pg.Keep {
 	}
 	step.Watched = union(step.Watched, watched)
 	return step
+}
+
+// isSameStep tells whether two steps are about the same rows.
+func isSameStep(a, b *pg.Keep) bool {
+	return a.Table == b.Table && a.Match == b.Match && a.Key == b.Key && a.Source == b.Source && a.Link == b.Link && a.Through == b.Through
 }
 
 // guard gives a table the triggers that prevent any other write to its parts.

@@ -26,7 +26,7 @@ import (
 // Where dependencies run in a circle there is no such order, and Postgres may end one of two statements.
 
 // orderLocks gives a keeper the locks that it needs before its first step.
-func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
+func (l *lowering) orderLocks(k *pg.KeeperEvent, m *schema.Model) {
 	w := l.walk(k, m)
 	if !w.hasOrder() {
 		w = l.walkAlone(k, m) // without what creates insert beside its rows
@@ -36,11 +36,20 @@ func (l *lowering) orderLocks(k *pg.Keeper, m *schema.Model) {
 	}
 	k.IfSeveral = w.keepers < 2 && !w.meets && w.isOrdered(distinct(w.held))
 	slices.SortStableFunc(w.locks, func(a, b *pg.Lock) int { return cmp.Compare(w.rankOf(a), w.rankOf(b)) })
-	k.Locks = w.locks
+	k.Locks = needed(w.locks)
+}
+
+// needed returns locks without the rows that the statement has locked itself and from which no way leads on.
+func needed(locks []*pg.Lock) []*pg.Lock {
+	return slices.DeleteFunc(slices.Clone(locks), func(lock *pg.Lock) bool {
+		return lock.IsHeld && !slices.ContainsFunc(locks, func(next *pg.Lock) bool {
+			return slices.ContainsFunc(next.Ways, func(w *pg.Way) bool { return w.From == lock.Table && !w.IsChanged && !w.IsMoved })
+		})
+	})
 }
 
 // walk follows the steps of a keeper, and those for rows that creates insert beside its rows.
-func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
+func (l *lowering) walk(k *pg.KeeperEvent, m *schema.Model) *lockWalk {
 	w := l.walkAlone(k, m)
 	if k.Event == "insert" {
 		w.beside(l.createdOf(m), "", changedRows)
@@ -49,7 +58,7 @@ func (l *lowering) walk(k *pg.Keeper, m *schema.Model) *lockWalk {
 }
 
 // walkAlone follows the steps of a keeper.
-func (l *lowering) walkAlone(k *pg.Keeper, m *schema.Model) *lockWalk {
+func (l *lowering) walkAlone(k *pg.KeeperEvent, m *schema.Model) *lockWalk {
 	w := l.newWalk(m, k.Event == "insert")
 	w.steps(m, "", changedRows, k.Steps)
 	return w
@@ -362,7 +371,7 @@ func (l *lowering) insertSteps(m *schema.Model) []pg.KeeperStep { return l.steps
 func (l *lowering) stepsOf(m *schema.Model, event string) []pg.KeeperStep {
 	steps, ok := l.stepsFor[stepsKey{m, event}]
 	if !ok {
-		steps = l.keeper(m, event).Steps
+		steps = l.keeperEvent(m, event).Steps
 		l.stepsFor[stepsKey{m, event}] = steps
 	}
 	return steps

@@ -76,7 +76,7 @@ func (l *lowering) findLinks() []link {
 
 // takeTurns gives a table the triggers that take turns for the statements of an event: one trigger for each list of
 // columns. The keeper writes what depends on the rows; nothing does if it has no step.
-func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.Keeper) {
+func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.KeeperEvent) {
 	w := l.walk(k, m)
 	var triggers []*pg.Trigger
 	for _, link := range l.links() {
@@ -118,9 +118,9 @@ func locksFirst() pg.Expr {
 }
 
 // moving tells whether the statements of an event move a key of existing rows, and by which columns that they set.
-func (l *lowering) moving(k link, m *schema.Model, keeper *pg.Keeper) (columns []string, moves bool) {
+func (l *lowering) moving(k link, m *schema.Model, keeper *pg.KeeperEvent) (columns []string, moves bool) {
 	for _, s := range keeper.Steps {
-		step := &pg.Keeper{Event: keeper.Event, Steps: []pg.KeeperStep{s}}
+		step := &pg.KeeperEvent{Event: keeper.Event, Steps: []pg.KeeperStep{s}}
 		if l.walk(step, m).writes(k) {
 			columns, moves = union(columns, l.settable(m, step)), true
 		}
@@ -141,7 +141,7 @@ func (k link) isSetIn(m *schema.Model) bool {
 func (l *lowering) shareLinked(b *builder, values pg.Expr) {
 	links := slices.Clone(l.links())
 	slices.SortStableFunc(links, func(x, y link) int { return cmp.Compare(l.rank(x.to), l.rank(y.to)) })
-	keeper := &pg.Keeper{Event: "update", Steps: l.updateSteps(b.model)}
+	keeper := &pg.KeeperEvent{Event: "update", Steps: l.updateSteps(b.model)}
 	var statements []pg.Statement
 	var needTurn []pg.Expr // the conditions under which another row's key moves
 	moves := false
@@ -205,7 +205,7 @@ func (w *lockWalk) comesFrom(k link, event string) bool {
 }
 
 // settable returns the columns that statements can set of those that a keeper watches.
-func (l *lowering) settable(m *schema.Model, k *pg.Keeper) []string {
+func (l *lowering) settable(m *schema.Model, k *pg.KeeperEvent) []string {
 	watched := map[string]bool{}
 	for _, s := range k.Steps {
 		if s, ok := s.(*pg.Keep); ok {

@@ -2,15 +2,19 @@ package pg
 
 // Keeper is a trigger function that keeps columns made of rows of other tables, after a statement on its table.
 type Keeper struct {
-	Name    string       `json:"name"` // in the schema of its table
-	Event   string       `json:"-"`    // insert, update, delete or truncate
-	Columns []string     `json:"-"`    // the columns that it keeps, for its comment: net of Invoice
-	Steps   []KeeperStep `json:"-"`
-	Locks   []*Lock      `json:"-"` // the rows that are locked before the first step, in this order; nil if each step may lock its own
-	Text    string       `json:"-"` // the statement that makes it
-	Digest  string       `json:"digest"`
+	Name    string         `json:"name"` // in the schema of its table
+	Columns []string       `json:"-"`    // the columns that it keeps, for its comment: net of Invoice
+	Events  []*KeeperEvent `json:"-"`    // one; or insert, update, delete and truncate, if it writes the same after each of the first three
+	Text    string         `json:"-"`    // the statement that makes it
+	Digest  string         `json:"digest"`
+}
 
-	IfSeveral bool `json:"-"` // whether the locks are needed only by a statement that concerns several rows, or moves one
+// KeeperEvent is what a keeper does after a statement of one kind.
+type KeeperEvent struct {
+	Event     string // insert, update, delete or truncate
+	Steps     []KeeperStep
+	Locks     []*Lock // the rows that are locked before the first step, in this order; nil if each step may lock its own
+	IfSeveral bool    // whether the locks are needed only by a statement that concerns several rows, or moves one
 }
 
 // KeeperStep is a *Keep or *Restart.
