@@ -169,7 +169,7 @@ func TestReleaseChangesType(t *testing.T) {
 	t.Parallel()
 	swap := func(t *testing.T, through func(string) string) {
 		dir := writeProject(t, map[string]string{"schema.stern": strings.Replace(notes, "text Text", "text Text\n    size Number @default(1)", 1)})
-		edit(t, dir, "list listNotes()", "list listNotes()\n    get getNote(id)")
+		edit(t, dir, "list listNotes()", "list listNotes(size?)\n    get getNote(id)")
 		edit(t, dir, "[create, list]", "[create, get, list]")
 		db := installApp(t, dir)
 		a := serve(t, db, dir, through(db.LoginURL()))
@@ -181,14 +181,17 @@ func TestReleaseChangesType(t *testing.T) {
 		for range 20 {
 			a.await(t, "getNote", `{"id":"`+note.ID+`"}`, `"size":1`)
 			a.await(t, "listNotes", `{}`, `"size":1`)
+			a.await(t, "listNotes", `{"where":{"size":{"equals":1}}}`, `"size":1`)
 		}
 		edit(t, dir, "size Number @default(1)", "size Decimal @default(1)")
 		reinstall(t, db, dir)
 		a.await(t, "getNote", `{"id":"`+note.ID+`"}`, `"size":1`)
 		for range 20 {
-			for action, body := range map[string]string{"getNote": `{"id":"` + note.ID + `"}`, "listNotes": `{}`} {
-				if response, got := a.send(t, "POST", "/api/json/"+action, nil, body); response.StatusCode != 200 {
-					t.Fatalf("%s: got %d %s", action, response.StatusCode, got)
+			for _, call := range [][2]string{
+				{"getNote", `{"id":"` + note.ID + `"}`}, {"listNotes", `{}`}, {"listNotes", `{"where":{"size":{"equals":1}}}`},
+			} {
+				if response, got := a.send(t, "POST", "/api/json/"+call[0], nil, call[1]); response.StatusCode != 200 {
+					t.Fatalf("%s %s: got %d %s", call[0], call[1], response.StatusCode, got)
 				}
 			}
 		}

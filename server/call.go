@@ -125,6 +125,9 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 	}
 	answered, err := s.ask(c, r, action, statement, page, who, call, made)
 	if err == nil && answered.IsUnsure() {
+		if !statement.TakesContext() {
+			call.context = who.context(c, r)
+		}
 		answered, err = s.ask(c, r, action, action.call, page, who, call, made)
 	}
 	if err != nil {
@@ -193,7 +196,7 @@ func (s *Server) ask(
 	if !action.Kind.Writes() { // a write must be answered
 		answered.Hold = s.holdAnswer(c)
 	}
-	params := st.Parameters(call.input, who.identity, call.context)
+	params := answered.Parameters(call.input, who.identity, call.context)
 	var err error
 	if s.readers != nil && action.Kind.Writes() {
 		st.after = s.noting(c, who)

@@ -260,7 +260,7 @@ func checkFunctions(m *release.Manifest, declared map[string]declaredFunction) [
 		plain := func(function string) string { return function + " (" + release.PlainSignature + ")" }
 		calls := []string{a.Function + " (" + a.Signature() + ")"}
 		if a.Foreseen != nil {
-			calls = append(calls, a.Foreseen.Function+" ("+release.FormSignature+")")
+			calls = append(calls, a.Foreseen.Function+" ("+a.Foreseen.Signature()+")")
 		}
 		for _, called := range calls {
 			result := "text"

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sternpost/sternpost/integration/calls"
 	"github.com/sternpost/sternpost/server/answer"
 	"github.com/sternpost/sternpost/sql/release"
 )
@@ -234,9 +235,147 @@ func TestParameters(t *testing.T) {
 		if test.arguments != "" {
 			action.Arguments = append(action.Arguments, last)
 		}
-		plan := answer.NewPlan(m, action, 0)
+		plan := answer.NewPlan(m, action, 0).Begin(answer.Page{}, nil)
 		if got := fmt.Sprintf("%q", plan.Parameters([]byte(`{"b":1,"a":"x\n"}`), test.caller, []byte("{}"))); got != test.want {
 			t.Errorf("arguments %q: got %s, want %s", test.arguments, got, test.want)
+		}
+	}
+}
+
+const listedThings = `
+model Thing {
+  fields {
+    text Text
+    kind Kind
+    number Number
+    decimal Decimal
+    flag Boolean
+    day Date
+    at Timestamp
+    took Duration
+    hint Text?
+    other Thing?
+    order Number
+  }
+  actions {
+    list things(text?, kind?, number?, decimal?, flag?, day?, took?, hint?, other.id?, other.text?, since: Date?, until: Timestamp?) {
+      @where(thing.day >= since)
+      @where(thing.at < until)
+      @orderBy(number: desc, day: desc)
+    }
+    list ordered(order, kind?) { @orderBy(order: asc) }
+    list keyed(kind?) { @where(thing.text == ctx.headers.xText) }
+    list anyOf(kind?, texts: Text[]?) { @where(thing.text in texts) }
+    list formed(form: Text?) { @where(thing.text == form) }
+    list owned(kind?) { @permission(expression: thing.text == ctx.identity.email) }
+  }
+  @permission(expression: true, actions: [list])
+}
+enum Kind { Good Bad }
+`
+
+// TestArgumentsOfForms calls the forms of lists, which take their values and the page one by one: each finds what the
+// function for any request finds, for values of every type, and behind a cursor.
+func TestArgumentsOfForms(t *testing.T) {
+	t.Parallel()
+	a := newApp(t, "listed", listedThings)
+	const text = `"quoted" \back\ 'x' é {a,b} ` + "\t\n"
+	a.exec(t, "insert into app.identity (id, email, issuer) values ('i', 'me', 'x')")
+	a.exec(t, `
+		insert into app.thing (id, text, kind, number, decimal, flag, day, at, took, hint, other_id, "order")
+		select 't' || n, case when n % 2 = 0 then $1 else 'me' end, case when n % 3 = 0 then 'Good' else 'Bad' end, n / 4, n / 8.0, n % 2 = 0,
+			'2026-01-01'::date + n % 5, '2026-01-01Z'::timestamptz + n * interval '1 hour', n % 4 * interval '1 day', nullif('h' || n % 2, 'h0'), 't0', n % 2
+		from generate_series(0, 39) as n`, text)
+	for action, want := range map[string]string{
+		"things": "text, text, bigint, numeric, boolean, date, interval, text, text, text, date, timestamp with time zone, bigint, date, text, bigint, text, text",
+		"keyed":  "text, text, bigint, jsonb, text",
+		"owned":  "text, text, bigint, text, text",
+		"anyOf":  "jsonb, jsonb, text", // an array
+		"formed": "jsonb, jsonb, text", // its input has the name of an argument
+	} {
+		if got := a.action(t, action).Foreseen.Signature(); got != want {
+			t.Errorf("%s takes (%s), want (%s)", action, got, want)
+		}
+	}
+
+	cursor := regexp.MustCompile(`"endCursor":"([^"]*)"`)
+	for _, test := range []struct {
+		action, where string
+		rows          int
+	}{
+		{"things", ``, 40},
+		{"things", `"text":{"equals":"\"quoted\" \\back\\ 'x' é {a,b} \t\n"}`, 20},
+		{"things", `"text":{"equals":""}`, 0},
+		{"things", `"kind":{"equals":"Good"}`, 14},
+		{"things", `"number":{"equals":3}`, 4},
+		{"things", `"decimal":{"equals":0.125}`, 1},
+		{"things", `"flag":{"equals":true}`, 20},
+		{"things", `"day":{"equals":"2026-01-02"}`, 8},
+		{"things", `"took":{"equals":"P1D"}`, 10},
+		{"things", `"hint":{"equals":"h1"}`, 20},
+		{"things", `"other":{"id":{"equals":"t0"}}`, 40},
+		{"things", `"other":{"id":{"equals":"t1"}}`, 0},
+		{"things", `"other":{"text":{"equals":"me"}}`, 0},
+		{"things", `"since":"2026-01-05"`, 8},
+		{"things", `"until":"2026-01-01T10:00:00.000Z"`, 10},
+		{"ordered", `"order":{"equals":1}`, 20},
+		{"ordered", `"order":{"equals":1},"kind":{"equals":"Good"}`, 7},
+		{"keyed", `"kind":{"equals":"Good"}`, 0},
+		{"owned", `"kind":{"equals":"Good"}`, 7},
+		{"owned", ``, 20},
+	} {
+		action := a.action(t, test.action)
+		after, found := "", 0
+		for page := 0; page == 0 || after != ""; page++ {
+			body := fmt.Sprintf(`{"where":{%s},"first":7%s}`, test.where, after)
+			in, err := a.readers[test.action].Read([]byte(body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			form, isForm := calls.Form(action, in.OperatorSet(), in.PlainPage(), in.Page().HasCursor)
+			if !isForm {
+				t.Fatalf("%s %s has no form", test.action, body)
+			}
+			got, want := a.callFunction(t, form, body, "i"), a.callFunction(t, action.Function, body, "i")
+			if got != want {
+				t.Fatalf("%s %s answers\n%s, want\n%s", form, body, got, want)
+			}
+			found += strings.Count(got, `"createdAt"`)
+			if after = ""; strings.Contains(got, `"hasNextPage":true`) {
+				after = `,"after":"` + cursor.FindStringSubmatch(got)[1] + `"`
+			}
+		}
+		if found != test.rows {
+			t.Errorf("%s {%s} finds %d rows, want %d", test.action, test.where, found, test.rows)
+		}
+	}
+}
+
+// TestParametersOfForms tests that a form reads one row more than its page has, and the one at the cursor.
+func TestParametersOfForms(t *testing.T) {
+	t.Parallel()
+	action := &release.Action{Name: "list", Kind: release.List, Function: "list", Record: "R", Foreseen: &release.Foreseen{
+		Function: "list__foreseen", Forms: []string{"a.equals"}, Seeks: true, Arguments: []release.Argument{
+			{Name: "a", Type: "text", Input: "where.a.equals"}, {Name: "after_at", Type: "text", Input: "position.0"},
+			{Name: "after_id", Type: "text", Input: "position.1"}, {Name: "first", Type: "bigint", Input: "first"}, {Name: "caller", Type: "text"},
+		},
+	}}
+	m := &release.Manifest{Records: map[string][]release.Member{"R": {{Name: "id", Column: "id", Type: release.TextMember}}}}
+	plan := answer.NewForm(m, action, "a.equals", 0)
+	if sql, want := plan.Begin(answer.Page{}, nil).Statement().SQL, `select "id" from "api"."list__foreseen"($1, $2, $3, $4, $5, 'a.equals')`; sql != want {
+		t.Errorf("got %s, want %s", sql, want)
+	}
+	for _, test := range []struct {
+		body string
+		page answer.Page
+		want string
+	}{
+		{`{"where":{"a":{"equals":"x"}}}`, answer.Page{}, `["x" "" "" "51" "me"]`},
+		{`{"where":{"a":{"equals":"x"}},"first":20}`, answer.Page{Size: 20}, `["x" "" "" "21" "me"]`},
+		{`{"where":{"a":{"equals":"x"}},"first":20,"after":"c","position":["y","z"]}`, answer.Page{Size: 20, Cursor: "c", HasCursor: true}, `["x" "y" "z" "22" "me"]`},
+	} {
+		if got := fmt.Sprintf("%q", plan.Begin(test.page, nil).Parameters([]byte(test.body), "me", nil)); got != test.want {
+			t.Errorf("%s: got %s, want %s", test.body, got, test.want)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func checkManifest(t *testing.T, conn *pgx.Conn, m *release.Manifest) {
 		}
 		told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Function, a.Signature(), resultOf(m, a), volatility))
 		if a.Foreseen != nil {
-			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Foreseen.Function, release.FormSignature, resultOf(m, a), volatility))
+			told = append(told, fmt.Sprintf("%s(%s) returns %s, volatility %s", a.Foreseen.Function, a.Foreseen.Signature(), resultOf(m, a), volatility))
 		}
 		if a.Facets != "" {
 			told = append(told, fmt.Sprintf("%s(%s) returns text, volatility s", a.Facets, release.PlainSignature))

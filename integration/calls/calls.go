@@ -73,7 +73,7 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 
 func call(ctx context.Context, conn *pgx.Conn, plan *answer.Plan, into *answer.Answer, input, caller, callContext string) error {
 	st := into.Statement()
-	result := conn.PgConn().ExecParams(ctx, st.SQL, plan.Parameters([]byte(input), caller, []byte(callContext)), nil, nil, st.Formats).Read()
+	result := conn.PgConn().ExecParams(ctx, st.SQL, into.Parameters([]byte(input), caller, []byte(callContext)), nil, nil, st.Formats).Read()
 	for _, row := range result.Rows {
 		into.Row(row)
 	}

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,7 @@ type Plan struct {
 	usual Statement
 
 	inputs      *input.Texts // the parts of the body that the function takes one by one; nil means that it takes the body
+	size        int          // which of the parts is the number of rows that a form reads; -1 means none
 	takesCaller bool         // whether it takes only the caller, and not the whole context
 	record      *Record      // nil means that the function returns JSON
 	pages       *pages       // nil means that it returns at most one record
@@ -56,8 +58,11 @@ func NewForm(m *release.Manifest, a *release.Action, form string, limit int) *Pl
 		return newGuarded(a.Foreseen.Function, form)
 	}
 	members := m.Records[a.Record]
-	p := &Plan{record: NewRecord(members), pages: newPages(a, members, callOf(a.Foreseen.Function, nil, form), true, limit)}
+	f := a.Foreseen
+	p := newValue(f.Function, f.Arguments)
+	p.record, p.pages = NewRecord(members), newPages(a, members, callOf(f.Function, f.Arguments, form), true, limit)
 	p.usual = p.pages.plain
+	p.size = slices.IndexFunc(f.Arguments, func(argument release.Argument) bool { return argument.Input == "first" })
 	return p
 }
 
@@ -82,7 +87,7 @@ func (p *Plan) IsList() bool { return p.pages != nil }
 func NewValue(function string) *Plan { return newValue(function, nil) }
 
 func newValue(function string, arguments []release.Argument) *Plan {
-	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}}
+	p := &Plan{usual: Statement{SQL: "select " + callOf(function, arguments)}, size: -1}
 	if len(arguments) == 0 {
 		return p
 	}
@@ -100,14 +105,18 @@ func newValue(function string, arguments []release.Argument) *Plan {
 // only the caller.
 func (p *Plan) TakesContext() bool { return !p.takesCaller }
 
-// Parameters returns the parameters of the statements of a plan: for a body from package
-// input, and a caller, which is empty if anonymous. The context, which includes the
-// caller, is used if the plan takes it.
-func (p *Plan) Parameters(body []byte, caller string, context []byte) [][]byte {
+// Parameters returns the parameters of a call: for a body from package input, and a
+// caller, which is empty if anonymous. The context, which includes the caller, is used if
+// the plan takes it.
+func (a *Answer) Parameters(body []byte, caller string, context []byte) [][]byte {
+	p := a.plan
 	if p.inputs == nil {
 		return [][]byte{body, context}
 	}
 	parameters := p.inputs.Of(body)
+	if p.size >= 0 {
+		parameters[p.size] = strconv.AppendInt(nil, int64(a.rowsToRead()), 10)
+	}
 	switch {
 	case !p.takesCaller:
 		return append(parameters, context)

@@ -195,6 +195,15 @@ func (a *Answer) beginPage(page Page) {
 	}
 }
 
+// rowsToRead is the number of rows that a form reads: one more than the page has, which
+// tells whether more follow, and the one at the cursor.
+func (a *Answer) rowsToRead() int {
+	if a.seeks {
+		return a.page.Size + 2
+	}
+	return a.page.Size + 1
+}
+
 func (a *Answer) restartPage() {
 	a.starts, a.first, a.last = a.starts[:0], a.first[:0], a.last[:0]
 	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed = false, false, false, "", false

@@ -2,6 +2,7 @@ package input
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -55,8 +56,8 @@ func indexOf[Name string | []byte](members []member, name Name) int {
 }
 
 // Of returns the texts from an input that Read has written. A value that is null or absent
-// is nil; values below a null object are null, and given. An array is not a text, and must
-// not be among members that are objects or texts.
+// is nil; values below a null object are null, and given. A path leads into an array by the
+// place of an element: position.0.
 func (t *Texts) Of(written []byte) [][]byte {
 	texts := make([][]byte, t.count, t.count+1)
 	for _, place := range t.given {
@@ -88,38 +89,67 @@ func (s *scanner) takeTexts(members []member, texts [][]byte) bool {
 		}
 		s.peek()
 		s.at++ // the colon
-		var value []byte
-		kind, start := s.peek(), s.at
-		switch kind {
-		case '{':
-			if !s.takeTexts(m.below, texts) {
-				return false
-			}
-		case '"':
-			if value, _, ok = s.text(); !ok {
-				return false
-			}
-			value = slices.Clone(value) // the scanner reuses it
-		case 'n':
-			s.at += len("null")
-			m.giveBelow(texts)
-		default:
-			for s.at < len(s.data) && s.data[s.at] != ',' && s.data[s.at] != '}' {
-				s.at++
-			}
-			value = s.data[start:s.at]
-		}
-		if m.value >= 0 {
-			texts[m.value] = value
-		}
-		if m.given >= 0 {
-			texts[m.given] = isGiven
-		}
-		if s.peek() == ',' {
-			s.at++
+		if !s.takeText(m, texts) {
+			return false
 		}
 	}
 	s.at++ // the other brace
+	return true
+}
+
+// takeElements takes texts from the array that begins here, as takeTexts does from an object: the members are named by
+// the places of the elements.
+func (s *scanner) takeElements(members []member, texts [][]byte) bool {
+	s.at++ // the bracket
+	for place := 0; s.peek() != ']'; place++ {
+		m := member{value: -1, given: -1}
+		if i := indexOf(members, strconv.Itoa(place)); i >= 0 {
+			m = members[i]
+		}
+		if s.at >= len(s.data) || !s.takeText(m, texts) {
+			return false
+		}
+	}
+	s.at++ // the other bracket
+	return true
+}
+
+// takeText takes the texts of a member from the value that begins here, and stops behind the comma that follows.
+func (s *scanner) takeText(m member, texts [][]byte) (ok bool) {
+	var value []byte
+	kind, start := s.peek(), s.at
+	switch kind {
+	case '{':
+		if !s.takeTexts(m.below, texts) {
+			return false
+		}
+	case '[':
+		if !s.takeElements(m.below, texts) {
+			return false
+		}
+	case '"':
+		if value, _, ok = s.text(); !ok {
+			return false
+		}
+		value = slices.Clone(value) // the scanner reuses it
+	case 'n':
+		s.at += len("null")
+		m.giveBelow(texts)
+	default:
+		for s.at < len(s.data) && s.data[s.at] != ',' && s.data[s.at] != '}' && s.data[s.at] != ']' {
+			s.at++
+		}
+		value = s.data[start:s.at]
+	}
+	if m.value >= 0 {
+		texts[m.value] = value
+	}
+	if m.given >= 0 {
+		texts[m.given] = isGiven
+	}
+	if s.peek() == ',' {
+		s.at++
+	}
 	return true
 }
 

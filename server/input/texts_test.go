@@ -44,6 +44,20 @@ func TestTexts(t *testing.T) {
 			t.Errorf("of %s\ngot  %s\nwant %s", c.written, got, c.want)
 		}
 	}
+	texts = input.NewTexts([]input.Text{{Path: "position.1"}, {Path: "position.0"}, {Path: "id"}})
+	for _, c := range []struct{ written, want string }{
+		{`{"list":["x",{"a":["y"]},[]],"position":["a",-7],"id":"b"}`, `["-7" "a" "b"]`},
+		{`{"position": [ "a" , true ] , "id":"b"}`, `["true " "a" "b"]`},
+		{`{"position":[],"id":"b"}`, `["" "" "b"]`},
+		{`{"position":["a"],"id":"b"}`, `["" "a" "b"]`},
+		{`{"position":["a",null,"c"],"id":"b"}`, `["" "a" "b"]`},
+		{`{"position":["a",1`, `["1" "a" ""]`},
+		{`{"position":["a"`, `["" "a" ""]`},
+	} {
+		if got := fmt.Sprintf("%q", texts.Of([]byte(c.written))); got != c.want {
+			t.Errorf("of %s\ngot  %s\nwant %s", c.written, got, c.want)
+		}
+	}
 	if got := input.NewTexts(nil).Of([]byte("{}")); len(got) != 0 {
 		t.Errorf("got %q where nothing is taken", got)
 	}

@@ -191,7 +191,7 @@ type Action struct {
 type Argument struct {
 	Name  string `json:"name"`
 	Type  string `json:"type"`            // as Postgres prints it
-	Input string `json:"input,omitempty"` // the member of the request's body, dotted: values.title
+	Input string `json:"input,omitempty"` // the member of the request's body, dotted: values.title, position.0
 
 	// Given tells that the argument is whether the request gives the input, null or not.
 	Given bool `json:"given,omitempty"`
@@ -205,8 +205,12 @@ func (a *Action) Signature() string {
 	if len(a.Arguments) == 0 {
 		return PlainSignature
 	}
-	types := make([]string, len(a.Arguments))
-	for i, argument := range a.Arguments {
+	return typesOf(a.Arguments)
+}
+
+func typesOf(arguments []Argument) string {
+	types := make([]string, len(arguments))
+	for i, argument := range arguments {
 		types[i] = argument.Type
 	}
 	return strings.Join(types, ", ")
@@ -215,15 +219,25 @@ func (a *Action) Signature() string {
 // PlainSignature is the argument types of a function that takes its input as a whole.
 const PlainSignature = "jsonb, jsonb"
 
-// FormSignature is the argument types of a function with a statement for each form.
-const FormSignature = PlainSignature + ", text"
+// Signature returns the argument types of a function with a statement for each form.
+func (f *Foreseen) Signature() string {
+	if len(f.Arguments) == 0 {
+		return PlainSignature + ", text"
+	}
+	return typesOf(f.Arguments) + ", text"
+}
 
 // Foreseen is the function of a list for the foreseen operator sets. A request may use the
 // form of its set if it has no paging inputs but first and after, and no orderBy; every
 // other request uses the action's function.
 type Foreseen struct {
-	Function string   `json:"function"` // in schema api, called with (input jsonb, context jsonb, form text)
+	Function string   `json:"function"` // in schema api
 	Forms    []string `json:"forms"`    // the sets, as OperatorSet writes them
+
+	// Arguments are the arguments of Function before the last one, which is the form; none
+	// means (input jsonb, context jsonb, form text). The one that takes first takes the
+	// number of rows to read: one more than the page has, and the one at a position.
+	Arguments []Argument `json:"arguments,omitempty"`
 
 	// Seeks tells that the forms take a position. Their answer then begins with the row
 	// at the position, if it still exists: it shows that rows precede the page.

@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -13,16 +14,22 @@ import (
 // A function that takes no rows below its own takes each input as an argument of its type. Behind them it takes the
 // caller, or the whole context if it reads more of that. An input that may be absent is then null. Where null is a
 // value too, a further argument tells the two apart. Other functions take the input as JSON, which tells them apart.
+//
+// The function for the forms of a list takes the values that its forms compare with, the position of the page and its
+// size in the same way, and the form behind the caller.
 
 var (
 	callerArgument  = pg.Argument{Name: "caller", Type: "text"}
 	contextArgument = pg.Argument{Name: "context", Type: release.ContextType}
+	sizeArgument    = pg.Argument{Name: "first", Type: "bigint"}
+	formArgument    = pg.Argument{Name: "form", Type: "text"}
 )
 
-// argument is an argument that takes an input, or tells whether a request gives it.
+// argument is an argument that takes a part of a request, or tells whether a request gives it.
 type argument struct {
 	pg.Argument
-	input *schema.Input
+	path  string        // of the part in the body of the request, dotted
+	input *schema.Input // nil for the page of a list
 	given bool
 }
 
@@ -40,10 +47,25 @@ func takesArguments(a *schema.Action) bool {
 	if a.Custom || isPrepared(a) || slices.ContainsFunc(a.Reads, func(in *schema.Input) bool { return in.Optional }) {
 		return false
 	}
+	return mayTake(a, a.Function, argumentsOf(a))
+}
+
+// takesFormArguments tells whether the function for the forms of a list takes its arguments one by one. One that may
+// plan a statement for many values of the caller takes the filter as JSON.
+func takesFormArguments(a *schema.Action, function string) bool {
+	hasMany := slices.ContainsFunc(waysByPolicy(a.Model, a.Rules, asItIs), func(w way) bool { return w.oneOf != nil })
+	return !hasMany && !a.Custom && mayTake(a, function, formArguments(a))
+}
+
+// mayTake tells whether a function can take arguments of these names and types.
+func mayTake(a *schema.Action, function string, arguments []argument) bool {
 	names := []string{callerArgument.Name, contextArgument.Name}
-	for _, argument := range argumentsOf(a) {
+	if a.Kind == schema.List {
+		names = append(names, formArgument.Name)
+	}
+	for _, argument := range arguments {
 		in := argument.input
-		if in.Message != nil || in.Type.Array || argument.Type == "" || slices.Contains(names, argument.Name) {
+		if in != nil && (in.Message != nil || in.Type.Array) || argument.Type == "" || slices.Contains(names, argument.Name) {
 			return false
 		}
 		names = append(names, argument.Name)
@@ -52,7 +74,7 @@ func takesArguments(a *schema.Action) bool {
 		return false
 	}
 	return !slices.ContainsFunc(modelsRead(a), func(m *schema.Model) bool {
-		return isAliasOf(m.Table, a.Function) // arguments could be qualified by it, as columns are
+		return isAliasOf(m.Table, function) // arguments could be qualified by it, as columns are
 	})
 }
 
@@ -60,13 +82,35 @@ func takesArguments(a *schema.Action) bool {
 func argumentsOf(a *schema.Action) []argument {
 	var arguments []argument
 	for _, in := range append(a.Reads[:len(a.Reads):len(a.Reads)], a.Writes...) {
-		name := schema.SnakeForm(in.Name)
-		arguments = append(arguments, argument{pg.Argument{Name: name, Type: argumentType(in)}, in, false})
+		name, path := schema.SnakeForm(in.Name), strings.Join(requestPath(a, in), ".")
+		arguments = append(arguments, argument{pg.Argument{Name: name, Type: argumentType(in)}, path, in, false})
 		if asksWhetherGiven(a, in) {
-			arguments = append(arguments, argument{pg.Argument{Name: name + "_given", Type: "boolean"}, in, true})
+			arguments = append(arguments, argument{pg.Argument{Name: name + "_given", Type: "boolean"}, path, in, true})
 		}
 	}
 	return arguments
+}
+
+// formArguments returns the arguments of the forms of a list: the inputs that any of them takes, then the page.
+func formArguments(a *schema.Action) []argument {
+	var arguments []argument
+	for _, in := range a.Reads {
+		path := requestPath(a, in)
+		if !in.Explicit {
+			if in.Optional && !hasEquals(in.Type) {
+				continue
+			}
+			path = append([]string{"where"}, filter{in, rowPath(a.Model, in)}.at("equals")...)
+		}
+		arguments = append(arguments, argument{pg.Argument{Name: schema.SnakeForm(in.Name), Type: argumentType(in)}, dotted(path), in, false})
+	}
+	if keys := ownOrder(a); canSeek(keys) {
+		for i, k := range keys {
+			after := pg.Argument{Name: afterKey(k), Type: argumentTypeOf(k.field.Type.Kind)}
+			arguments = append(arguments, argument{after, fmt.Sprintf("position.%d", i), nil, false})
+		}
+	}
+	return append(arguments, argument{sizeArgument, sizeArgument.Name, nil, false})
 }
 
 // asksWhetherGiven tells whether an action treats an absent input differently from null.
@@ -96,10 +140,12 @@ func isMeantOtherwise(name string, a *schema.Action) bool {
 }
 
 // argumentType is the type of the argument that takes an input, as Postgres prints it; it is empty without an argument.
-func argumentType(in *schema.Input) string {
-	switch in.Type.Kind {
+func argumentType(in *schema.Input) string { return argumentTypeOf(in.Type.Kind) }
+
+func argumentTypeOf(kind expr.Kind) string {
+	switch kind {
 	case expr.ID, expr.Text, expr.Markdown, expr.Enum, expr.Number, expr.Decimal, expr.Boolean, expr.Date, expr.Duration:
-		return castType(in.Type.Kind)
+		return castType(kind)
 	case expr.Timestamp:
 		return "timestamp with time zone"
 	}
@@ -108,14 +154,16 @@ func argumentType(in *schema.Input) string {
 
 // takeArguments returns the arguments of a function that takes its inputs one by one, and uses them as the inputs'
 // values.
-func (b *builder) takeArguments() []pg.Argument {
+func (b *builder) takeArguments(taken []argument) []pg.Argument {
 	b.given = map[*schema.Input]pg.Expr{}
 	var arguments []pg.Argument
-	for _, argument := range argumentsOf(b.action) {
+	for _, argument := range taken {
 		value := pg.Var(pg.ParamIdent(b.names.Take(argument.Name)))
-		if argument.given {
+		switch {
+		case argument.input == nil:
+		case argument.given:
 			b.given[argument.input] = value
-		} else {
+		default:
 			b.values[argument.input] = value
 			b.given[argument.input] = pg.IsNotNull(value)
 		}
@@ -139,12 +187,14 @@ func publishedArguments(a *schema.Action) []release.Argument {
 	if !takesArguments(a) {
 		return nil
 	}
+	return published(a, argumentsOf(a))
+}
+
+// published says how a function is called that takes these arguments.
+func published(a *schema.Action, taken []argument) []release.Argument {
 	var arguments []release.Argument
-	for _, argument := range argumentsOf(a) {
-		arguments = append(arguments, release.Argument{
-			Name: argument.Name, Type: argument.Type,
-			Input: strings.Join(requestPath(a, argument.input), "."), Given: argument.given,
-		})
+	for _, argument := range taken {
+		arguments = append(arguments, release.Argument{Name: argument.Name, Type: argument.Type, Input: argument.path, Given: argument.given})
 	}
 	last := lastArgument(a)
 	return append(arguments, release.Argument{Name: last.Name, Type: last.Type})

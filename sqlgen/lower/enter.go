@@ -25,8 +25,13 @@ func (l *lowering) enter(a *schema.Action, name, title string, volatility pg.Vol
 		b.names.Take(name)
 	}
 	arguments := []pg.Argument{{Name: "input", Type: "jsonb"}, {Name: "context", Type: "jsonb"}}
-	if name == functionName(a) && takesArguments(a) {
-		arguments = b.takeArguments()
+	switch forms := l.specialized[a]; {
+	case name == functionName(a) && takesArguments(a):
+		arguments = b.takeArguments(argumentsOf(a))
+	case forms != nil && name == forms.Function && forms.Arguments != nil:
+		arguments = append(b.takeArguments(formArguments(a)), formArgument)
+	case forms != nil && name == forms.Function:
+		arguments = append(arguments, formArgument)
 	}
 	b.fn = &pg.Function{
 		Schema:      apiSchema,
@@ -71,7 +76,7 @@ func (b *builder) lookForCaller() {
 
 // callerID is the caller's id as the function got it, null for an anonymous caller.
 func (b builder) callerID() pg.Expr {
-	if b.fn.Arguments[len(b.fn.Arguments)-1] == callerArgument {
+	if slices.Contains(b.fn.Arguments, callerArgument) {
 		return pg.Var(callerArgument.Name)
 	}
 	return memberText(context, "identityId")

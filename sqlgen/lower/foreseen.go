@@ -15,18 +15,20 @@ import (
 // behind a position if the order has a position before all rows.
 func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Function {
 	name := l.functions.Take(functionName(a) + "__foreseen")
+	keys := ownOrder(a)
+	l.specialized[a] = &release.Foreseen{Function: name, Seeks: canSeek(keys)}
+	if takesFormArguments(a, name) {
+		l.specialized[a].Arguments = published(a, formArguments(a))
+	}
 	b := l.begin(a, name, "action "+a.Name+", foreseen filters: first, after", pg.Stable)
-	b.fn.Arguments = append(b.fn.Arguments, pg.Argument{Name: "form", Type: "text"})
-	b.fn.UseVariable = hasColumnLikeVariable(a, b.fn.Arguments)
 	b.fn.Comment = fmt.Sprintf("action %s of model %s, by form: the operators of a filter that is foreseen", a.Name, a.Model.Name)
 	// The page size would otherwise make every call plan anew.
 	b.fn.Settings = []pg.Setting{{Name: "plan_cache_mode", Value: "force_generic_plan"}}
 
-	f := specializedList{b: b, keys: ownOrder(a), operands: map[*schema.Input]pg.Expr{}}
-	l.specialized[a] = &release.Foreseen{Function: name, Seeks: canSeek(f.keys)}
+	f := specializedList{b: b, keys: keys, operands: map[*schema.Input]pg.Expr{}, takesArguments: l.specialized[a].Arguments != nil}
 	f.size = f.pageSize()
 	if canSeek(f.keys) {
-		f.position = f.positionVariables()
+		f.position = f.startOfPage()
 	}
 	direct := 0
 	for _, set := range sets {
@@ -65,16 +67,22 @@ func (l *lowering) specializedLists(a *schema.Action, sets []operatorSet) *pg.Fu
 type specializedList struct {
 	b        *builder // the function
 	keys     []sortKey
-	position []pg.Expr // a variable per key: the start of the page; none if it always begins at the front
+	position []pg.Expr // a value per key: the start of the page; none if it always begins at the front
 	admitted admission // the ways in which picked rows are found
 	operands map[*schema.Input]pg.Expr
 
-	size, ids *pg.Variable
+	takesArguments bool // and not the input as JSON
+
+	size pg.Expr // the number of rows to read
+	ids  *pg.Variable
 }
 
 // pageSize is the number of rows to read: one more than the page has, which tells whether another follows, and the one
 // at the position, which tells that rows lie before.
-func (f specializedList) pageSize() *pg.Variable {
+func (f specializedList) pageSize() pg.Expr {
+	if f.takesArguments {
+		return pg.Var(pg.ParamIdent(sizeArgument.Name))
+	}
 	size := pg.As(pg.Fn("coalesce", memberText(input, "first"), pg.Str(defaultPageSize)), "bigint")
 	more := pg.Expr(pg.Lit("1"))
 	if canSeek(f.keys) {
@@ -83,18 +91,25 @@ func (f specializedList) pageSize() *pg.Variable {
 	return f.b.own("v_size", "bigint", pg.Op(size, "+", more))
 }
 
-// positionVariables declares a variable per key, which holds the start of the page: the request's position, or one
-// before every row.
-func (f specializedList) positionVariables() []pg.Expr {
+// startOfPage returns a value per key, the start of the page: the request's position, or one before every row. Postgres
+// prepares the expression of a variable in each transaction, so values that are arguments have no variables.
+func (f specializedList) startOfPage() []pg.Expr {
 	position := make([]pg.Expr, len(f.keys))
 	for i, k := range f.keys {
 		typ := castType(k.field.Type.Kind)
 		first, _ := k.first()
+		if f.takesArguments {
+			position[i] = pg.Fn("coalesce", pg.Var(pg.ParamIdent(afterKey(k))), first)
+			continue
+		}
 		value := pg.Fn("coalesce", memberText(input, "position", fmt.Sprint(i)), first)
-		position[i] = f.b.variableFor("after_"+k.field.Column, typ, castTo(value, typ, ""))
+		position[i] = f.b.variableFor(afterKey(k), typ, castTo(value, typ, ""))
 	}
 	return position
 }
+
+// afterKey names the value of a key at the position of a page.
+func afterKey(k sortKey) string { return "after_" + k.field.Column }
 
 // keyset is the condition for the row at the position and those behind it: one row comparison, which an index on the
 // order answers.
@@ -147,6 +162,9 @@ func (f specializedList) operatorSet(set operatorSet, x expression, operand func
 func (f specializedList) operand(equal filter) pg.Expr {
 	if known, ok := f.operands[equal.input]; ok {
 		return known
+	}
+	if f.takesArguments {
+		return f.b.value(equal.input)
 	}
 	path := append([]string{"where"}, equal.at("equals")...)
 	v := f.b.variableFor(schema.SnakeForm(equal.input.Name), variableType(equal.input.Type), cast(memberText(input, path...), equal.input.Type))
