@@ -162,7 +162,7 @@ const touchTrigger = "_100_touch"
 
 // isKeeping tells whether a trigger keeps columns or guards them, or takes turns for that.
 func isKeeping(t *pg.Trigger) bool {
-	return strings.HasPrefix(t.Name, "_010_turn_") || strings.HasPrefix(t.Name, "_400_keep_") || strings.HasPrefix(t.Name, "_050_guard_")
+	return slices.ContainsFunc([]string{pg.KeeperTriggers, pg.GuardTriggers, pg.TurnTriggers}, func(begins string) bool { return strings.HasPrefix(t.Name, begins) })
 }
 
 // isOff tells whether a trigger has been dropped for the time of the change.

@@ -195,6 +195,15 @@ var computedChanges = []change{
 		answers: "f1, f2",
 	},
 	{
+		name:    "one of two keys that computed fields lead along, with its field",
+		old:     lodged("", "attic House? atticCity Text? @computed(flat.attic.owner.city) city Text? @computed(flat.house.owner.city)", ""),
+		new:     lodged("", "city Text? @computed(flat.house.owner.city)", ""),
+		rows:    lodgings + "update app.flat set attic_id = 'h1' where id = 'f2'",
+		allow:   []string{"drop:flat.attic_id"},
+		asks:    "with moved as (update app.flat set house_id = 'h1' where id = 'f2') select string_agg(concat_ws(' ', id, city), ', ' order by id) from app.flat",
+		answers: "f1 Rome, f2",
+	},
+	{
 		name:    "what a computed to-one leads through, and it, renamed",
 		old:     lodged("", "owner Owner? @computed(flat.house.owner) city Text? @computed(flat.owner.city)", ""),
 		new:     strings.ReplaceAll(lodged("", "lord Owner? @computed(flat.house.landlord) @renamed(from: owner) city Text? @computed(flat.lord.city)", ""), "owner Owner?", "landlord Owner? @renamed(from: owner)"),

@@ -103,7 +103,7 @@ func (l *lowering) keep(t *pg.Table, m *schema.Model) {
 
 // keeperTrigger is the trigger that calls a keeper after the statements of an event.
 func keeperTrigger(event, function string) *pg.Trigger {
-	g := &pg.Trigger{Name: "_400_keep_" + event, Timing: "after " + event, PerStatement: true, Function: function}
+	g := &pg.Trigger{Name: pg.KeeperTriggers + event, Timing: "after " + event, PerStatement: true, Function: function}
 	switch event {
 	case "insert":
 		g.Rows = "new table as new_rows"
@@ -300,9 +300,9 @@ func (l *lowering) guard(t *pg.Table, parts []*part) {
 	isNotNested := pg.Eq(pg.Fn("pg_trigger_depth"), pg.Lit("0"))
 	isNewID := pg.Op(pg.Col("new", "id"), "is distinct from", pg.Col("old", "id"))
 	t.Triggers = append(t.Triggers,
-		&pg.Trigger{Name: "_050_guard_insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
-		&pg.Trigger{Name: "_050_guard_id", Timing: "before update", Columns: []string{"id"}, When: isNewID, Function: function},
-		&pg.Trigger{Name: "_050_guard_update", Timing: "before update", Columns: columns, When: isNotNested, Function: function},
+		&pg.Trigger{Name: pg.GuardTriggers + "insert", Timing: "before insert", When: pg.AnyOf(given...), Function: function},
+		&pg.Trigger{Name: pg.GuardTriggers + "id", Timing: "before update", Columns: []string{"id"}, When: isNewID, Function: function},
+		&pg.Trigger{Name: pg.GuardTriggers + "update", Timing: "before update", Columns: columns, When: isNotNested, Function: function},
 	)
 }
 

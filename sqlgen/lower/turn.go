@@ -95,7 +95,7 @@ func (l *lowering) takeTurns(t *pg.Table, m *schema.Model, k *pg.KeeperEvent) {
 		at := slices.IndexFunc(triggers, func(g *pg.Trigger) bool { return slices.Equal(g.Columns, columns) })
 		if at < 0 {
 			at = len(triggers)
-			name := "_010_turns_" + k.Event
+			name := pg.TurnTriggers + k.Event
 			if at > 0 {
 				name += fmt.Sprintf("_%d", at+1)
 			}

@@ -95,6 +95,13 @@ type Restart struct {
 func (*Keep) isKeeperStep()    {}
 func (*Restart) isKeeperStep() {}
 
+// What the names of triggers begin with that keep columns, that guard them, and that take turns for statements on them.
+const (
+	KeeperTriggers = "_400_keep_"
+	GuardTriggers  = "_050_guard_"
+	TurnTriggers   = "_010_turns_"
+)
+
 // Guard is a trigger function that lets only keepers write the kept columns of its table. A row that is new, or has a
 // new id, begins without other rows.
 type Guard struct {
