@@ -32,6 +32,8 @@ func statement(s pg.Statement) doc {
 		return group("return ", expr(s.Value, bindAny), ";")
 	case *pg.ReturnQuery:
 		return group("return query", nest(line, selectClauses(s.Query)), ";")
+	case *pg.ReturnWritten:
+		return cat("return query", nest(hard, statement(s.Write)))
 	case *pg.Execute:
 		return execute(s)
 	case *pg.ReturnExecute:

@@ -119,7 +119,7 @@ func asksWhetherGiven(a *schema.Action, in *schema.Input) bool {
 	for _, w := range levels(a).writes {
 		switch {
 		case w.input == in:
-			mayBeNull = mayBeNull || w.links() && w.field.Optional
+			mayBeNull = mayBeNull || w.mayBeNull()
 		case w.set == nil || !slices.Contains(optionalInputsOf(w.set.Value), in):
 			continue
 		}

@@ -16,19 +16,24 @@ func (l *lowering) create(a *schema.Action) *pg.Function {
 	b.holdSetInputs()
 	root := levels(a)
 	insert := c.insertAll(root)
-	result := b.resultRow()
 	if b.judgesRows() {
 		b.step(c.comment(), insert)
 		b.testsNow(l)
-		b.step("Row security judges the new row here, with all that hangs on it.", &pg.Query{Select: &pg.Select{
-			Columns: outputs(b.resultColumns()), Into: []pg.Target{result}, From: b.stored(), Where: pg.Eq(pg.Col(b.table, "id"), c.ids[root])}})
-		b.step("", pg.IfThen(isNoRow(result), b.end("platform.refuse")))
-	} else {
-		insert.Returning, insert.Into = b.resultColumns(), result
-		b.step(c.comment(), insert)
-		b.testsNow(l)
-		b.readComputed(result)
+		b.answerOne("Row security judges the new row here, with all that hangs on it.",
+			b.stored(), pg.Eq(pg.Col(b.table, "id"), c.ids[root]), b.end("platform.refuse"))
+		return b.finish()
 	}
+	insert.Returning = b.resultColumns()
+	if answersWritten(a) {
+		b.step(c.comment(), &pg.ReturnWritten{Write: insert})
+		b.testsNow(l)
+		return b.finish()
+	}
+	result := b.resultRow()
+	insert.Into = result
+	b.step(c.comment(), insert)
+	b.testsNow(l)
+	b.readComputed(result)
 	b.answerResult(result)
 	return b.finish()
 }

@@ -13,6 +13,6 @@ func (l *lowering) get(a *schema.Action) *pg.Function {
 	if hidden := b.isHidden(where); !pg.IsFalse(hidden) {
 		unlessFound = []pg.Statement{b.end("platform.refuse_or_nothing", hidden)}
 	}
-	b.answerOne(b.stored(), where, unlessFound...)
+	b.answerOne("", b.stored(), where, unlessFound...)
 	return b.finish()
 }

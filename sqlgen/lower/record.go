@@ -34,7 +34,7 @@ func answers(a *schema.Action) string {
 		return answersOfUnion(a)
 	case answersColumns(a):
 		return tableOfColumns(answeredColumns(a))
-	case len(a.Embeds) == 0 && a.Kind == schema.List:
+	case len(a.Embeds) == 0 && answersSet(a):
 		return "setof " + rowType(a.Model)
 	case len(a.Embeds) == 0:
 		return rowType(a.Model)
@@ -46,9 +46,19 @@ func answers(a *schema.Action) string {
 	return "table (" + strings.Join(columns, ", ") + ")"
 }
 
-// answersSet tells whether the function of an action answers any number of rows.
+// answersSet tells whether the function of an action answers any number of rows. One that answers the row that a
+// statement finds or writes is such a function too: the row then goes to the answer without a variable in between,
+// which costs less.
 func answersSet(a *schema.Action) bool {
-	return answersRow(a) && (a.Kind == schema.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a))
+	return answersRow(a) && (a.Kind == schema.List || a.Union != nil || len(a.Embeds) > 0 || answersColumns(a) ||
+		!a.Custom && (a.Kind == schema.Get || answersWritten(a)))
+}
+
+// answersWritten tells whether the function of a create or update answers the row as it is written: a whole row, in
+// which no trigger computes a value once the statement has ended.
+func answersWritten(a *schema.Action) bool {
+	return (a.Kind == schema.Create || a.Kind == schema.Update) && !a.Custom && !answersColumns(a) &&
+		!slices.ContainsFunc(a.Model.Stored(), isComputedFromRows)
 }
 
 // answersOfUnion is the type of the answer of a union action's function: a column for each field, and in a list the
@@ -181,10 +191,10 @@ func (b builder) answerColumnsOf(row tableAlias) []pg.Output {
 }
 
 // answerOne answers the row that a query finds, and runs statements if it finds none.
-func (b *builder) answerOne(from pg.From, where pg.Expr, otherwise ...pg.Statement) {
+func (b *builder) answerOne(comment string, from pg.From, where pg.Expr, otherwise ...pg.Statement) {
 	query := &pg.Select{Columns: b.answerColumns(), From: from, Where: where}
 	if answersSet(b.action) {
-		b.step("", &pg.ReturnQuery{Query: query})
+		b.step(comment, &pg.ReturnQuery{Query: query})
 		if len(otherwise) > 0 {
 			b.step("", pg.IfThen(nothingFound, otherwise...))
 		}
@@ -192,7 +202,7 @@ func (b *builder) answerOne(from pg.From, where pg.Expr, otherwise ...pg.Stateme
 	}
 	result := b.resultRow()
 	query.Into = []pg.Target{result}
-	b.step("", &pg.Query{Select: query})
+	b.step(comment, &pg.Query{Select: query})
 	if len(otherwise) > 0 {
 		b.step("", pg.IfThen(isNoRow(result), otherwise...))
 	}

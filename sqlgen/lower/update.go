@@ -16,13 +16,11 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 	if b.given == nil && readsValues(a) {
 		values = b.own("v_values", "jsonb", member(input, "values"))
 	}
-	result := b.resultRow()
 
 	update := &pg.Update{
 		Schema: appSchema, Table: b.table,
 		Where:     where,
 		Returning: b.resultColumns(),
-		Into:      result,
 	}
 	for _, w := range levels(a).writes {
 		update.Set = append(update.Set, pg.Assignment{
@@ -31,6 +29,14 @@ func (l *lowering) update(a *schema.Action) *pg.Function {
 		})
 	}
 	l.shareLinked(b, values)
+	if answersWritten(a) {
+		b.step("", &pg.ReturnWritten{Write: update})
+		b.missing(nothingFound, where)
+		b.testsNow(l)
+		return b.finish()
+	}
+	result := b.resultRow()
+	update.Into = result
 	b.step("", update)
 	b.missing(isNoRow(result), where)
 	b.testsNow(l)

@@ -37,13 +37,18 @@ func (b *builder) writtenValue(w write, json pg.Expr, depth int, at site) writte
 	value := written{value: b.inputFrom(w.input, w.input.Nullable, json, path)}
 	switch {
 	case !w.input.Optional:
-	case b.given == nil:
-		value.given = isWrittenTo(w, json, path)
-	default:
+	case b.given != nil:
 		value.given = b.given[w.input]
+	case !w.mayBeNull() && !isList(w.input.Type): // an absent array would read as an empty one
+		value.given = pg.IsNotNull(value.value)
+	default:
+		value.given = isWrittenTo(w, json, path)
 	}
 	return value
 }
+
+// mayBeNull tells whether a request may give null for the input of a write.
+func (w write) mayBeNull() bool { return w.input.Nullable || w.links() && w.field.Optional }
 
 // valueOrNull is the value that a write gives to its column, or null.
 func (b *builder) valueOrNull(w write, json pg.Expr, depth int, at site) pg.Expr {

@@ -181,6 +181,11 @@ type ReturnQuery struct {
 	Query *Select
 }
 
+// ReturnWritten adds the rows that a write returns to the answer of a function.
+type ReturnWritten struct {
+	Write Statement // with Returning, and without Into
+}
+
 // ReturnExecute adds the rows of a query, which is text, to the answer of a function.
 type ReturnExecute struct {
 	Text  Expr
@@ -228,6 +233,7 @@ func (*If) isStatement()            {}
 func (*Choose) isStatement()        {}
 func (*Return) isStatement()        {}
 func (*ReturnQuery) isStatement()   {}
+func (*ReturnWritten) isStatement() {}
 func (*Execute) isStatement()       {}
 func (*ReturnExecute) isStatement() {}
 func (*ForEach) isStatement()       {}
