@@ -145,20 +145,19 @@ func (s *Server) perform(c *fiber.Ctx, r *served, api *api, who *caller) error {
 		made.answer(c)
 		return nil
 	}
-	result, err := s.body(who.request, action, answered, action.Kind.Writes())
+	result, err := s.body(action, answered, action.Kind.Writes())
 	if err != nil {
 		return err
 	}
-	c.Response().SetBody(result)
+	who.request.Give(result, c.Response())
 	c.Response().Header.SetContentType(request.JSONType)
 	return nil
 }
 
 // body makes the body of a response from the rows. hasWritten tells whether the changes of
 // the call are committed.
-func (s *Server) body(r *request.Request, action *action, answered *answer.Answer, hasWritten bool) ([]byte, error) {
-	result, memory := answered.JSON()
-	r.Keep(memory)
+func (s *Server) body(action *action, answered *answer.Answer, hasWritten bool) ([]byte, error) {
+	result := answered.JSON()
 	if answer.IsJSONB(action.Kind) {
 		result = answer.Compact(result)
 	}
@@ -207,7 +206,7 @@ func (s *Server) ask(
 	case made == nil:
 		err = s.db.call(who.request.Client, st, params, answered)
 	default:
-		made.body = func() ([]byte, error) { return s.body(who.request, action, answered, false) }
+		made.body = func() ([]byte, error) { return s.body(action, answered, false) }
 		err = s.db.callOnce(who.request.Client, st, params, answered, made)
 	}
 	if err == nil {

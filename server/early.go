@@ -21,7 +21,7 @@ func (s *Server) decideEarly(a *action, r *served, who *caller, input, context [
 	answered := a.early.Begin(answer.Page{}, nil)
 	err := s.db.call(who.request.Client, a.early, answered.Parameters(input, who.identity, context), answered)
 	decided := depends
-	text, _ := answered.JSON()
+	text := answered.JSON()
 	switch string(text) {
 	case "t":
 		decided = admitted

@@ -280,6 +280,7 @@ func (s *Server) Addr() net.Addr {
 
 const (
 	keptBuffer   = 64 << 10         // of an answer, for reuse; a larger buffer is freed
+	writeBuffer  = 16 << 10         // of a connection; an answer that fits into it is sent at once
 	headTimeout  = 10 * time.Second // for the header of a request, from the connection or its first byte on
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second // longer than the minute that proxies keep connections
@@ -292,6 +293,7 @@ func (s *Server) newApp() *fiber.App {
 		StrictRouting:                true,
 		StreamRequestBody:            true,
 		ReadBufferSize:               listener.HeaderLimit,
+		WriteBufferSize:              writeBuffer,
 		ReadTimeout:                  headTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,

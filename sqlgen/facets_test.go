@@ -216,7 +216,7 @@ func TestFacetsOfFatPages(t *testing.T) {
 				break
 			}
 		}
-		text, _ := into.JSON()
+		text := into.JSON()
 		p := readPage(t, string(text))
 		if p.count == 0 || p.count == 9 || !p.hasNext {
 			t.Errorf("the page has %d rows, next %t", p.count, p.hasNext)

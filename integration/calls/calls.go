@@ -67,7 +67,7 @@ func Of(ctx context.Context, conn *pgx.Conn, manifest, function, input, callCont
 			return "", err
 		}
 	}
-	text, _ := into.JSON()
+	text := into.JSON()
 	return string(text), nil
 }
 

@@ -256,14 +256,13 @@ func (a *Answer) hold(values [][]byte) bool {
 // Err returns the error of Hold that ended the answer.
 func (a *Answer) Err() error { return a.err }
 
-// JSON returns the answer, and the memory from Begin for reuse. The answer is null if
-// there was no row.
-func (a *Answer) JSON() (json, memory []byte) {
+// JSON returns the answer, in the memory from Begin if that suffices. The answer is null if there was no row.
+func (a *Answer) JSON() []byte {
 	switch {
 	case a.plan.pages != nil:
 		return a.pageJSON()
 	case len(a.out) == 0:
 		a.out = append(a.out, "null"...)
 	}
-	return a.out, a.out
+	return a.out
 }

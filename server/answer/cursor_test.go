@@ -97,7 +97,7 @@ func TestCursorOfRow(t *testing.T) {
 	for _, order := range [][]answer.Key{nil, {{Name: "text", Descending: true}}} {
 		into := plan.Begin(answer.Page{OrderBy: order}, nil)
 		into.Row(row)
-		json, _ := into.JSON()
+		json := into.JSON()
 		_, cursor, _ := strings.Cut(string(json), `"endCursor":"`)
 		cursor, _, _ = strings.Cut(cursor, `"`)
 		for _, asked := range [][]answer.Key{nil, {{Name: "text", Descending: true}}, {{Name: "text"}}} {

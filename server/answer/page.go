@@ -161,18 +161,22 @@ func sizeOf(members []release.Member, columns []string) string {
 
 // pageAnswer is the page part of an answer.
 type pageAnswer struct {
-	page        Page
-	order       []sortKey
-	starts      []int  // of the records
-	first, last []byte // positions of the first and the last row
-	more        bool   // rows follow
-	isFull      bool   // the following rows exceed the limit
-	rowsBefore  bool   // rows lie on the other side of the page
-	total       string // how many rows match in total; empty if they were not counted
-	facets      []byte // the summary of all rows of the list; empty if there is none
-	seeks       bool   // whether the first row must be the one at the cursor
-	cursor      []byte // its content
-	hasStrayed  bool   // it was not the one
+	page       Page
+	order      []sortKey
+	count      int      // of the records
+	starts     []int    // of the records, if they come in reverse
+	first      []byte   // position of the first row
+	last       [][]byte // sort values of the last row
+	lastMemory []byte
+	scratch    []byte
+	more       bool   // rows follow
+	isFull     bool   // the following rows exceed the limit
+	rowsBefore bool   // rows lie on the other side of the page
+	total      string // how many rows match in total; empty if they were not counted
+	facets     []byte // the summary of all rows of the list; empty if there is none
+	seeks      bool   // whether the first row must be the one at the cursor
+	cursor     []byte // its content
+	hasStrayed bool   // it was not the one
 }
 
 // beginPage prepares an answer for a page.
@@ -182,7 +186,10 @@ func (a *Answer) beginPage(page Page) {
 		page.Size = release.DefaultPageSize
 	}
 	a.page, a.order = page, p.orderOf(page.OrderBy)
-	a.starts = make([]int, 0, min(page.Size, release.DefaultPageSize))
+	a.last = make([][]byte, 0, len(a.order))
+	const usual = 128 // bytes of a position
+	memory := make([]byte, 3*usual)
+	a.first, a.lastMemory, a.scratch = memory[:0:usual], memory[usual:usual:2*usual], memory[2*usual:2*usual]
 	a.seeks = p.isForm && page.HasCursor
 	if a.seeks {
 		a.cursor, _ = decodeCursor(page.Cursor)
@@ -205,7 +212,7 @@ func (a *Answer) rowsToRead() int {
 }
 
 func (a *Answer) restartPage() {
-	a.starts, a.first, a.last = a.starts[:0], a.first[:0], a.last[:0]
+	a.count, a.starts, a.first, a.last = 0, a.starts[:0], a.first[:0], a.last[:0]
 	a.more, a.isFull, a.rowsBefore, a.total, a.hasStrayed = false, false, false, "", false
 	a.facets = a.facets[:0]
 }
@@ -264,28 +271,41 @@ func (a *Answer) pageRow(values [][]byte) (more bool) {
 	case a.hasStrayed:
 		return true
 	case a.seeks && !a.rowsBefore:
-		a.rowsBefore = bytes.Equal(a.appendPosition(nil, values), a.cursor)
+		a.keepPosition(values)
+		a.rowsBefore = bytes.Equal(a.appendPosition(a.scratch), a.cursor)
 		a.hasStrayed = !a.rowsBefore
 		return true
-	case a.isFull || len(a.starts) == a.page.Size:
+	case a.isFull || a.count == a.page.Size:
 		a.more = true
 		return true
 	}
 	start := len(a.out)
+	switch {
+	case a.count == 0:
+		a.out = append(a.out, pageStart...)
+	case !a.page.IsBackwards:
+		a.out = append(a.out, ',')
+	}
+	record := len(a.out)
 	a.out = a.plan.record.Append(a.out, values)
-	if p.limit > 0 && len(a.out) > p.limit && start > 0 {
+	if p.limit > 0 && a.count > 0 && len(a.out)-len(pageStart) > p.limit {
 		a.out = a.out[:start]
 		a.isFull, a.more = true, true
 		p.fat.Store(fatPages)
 		return a.statement == &p.bounded // it is small
 	}
-	a.starts = append(a.starts, start)
-	if len(a.starts) == 1 {
-		a.first = a.appendPosition(a.first, values)
+	if a.count++; a.page.IsBackwards {
+		a.starts = append(a.starts, record)
 	}
-	a.last = a.appendPosition(a.last[:0], values)
+	a.keepPosition(values)
+	if a.count == 1 {
+		a.first = a.appendPosition(a.first)
+	}
 	return true
 }
+
+// pageStart is the beginning of a page.
+const pageStart = `{"results":[`
 
 // IsUnsure tells that the page was requested from a form, and no row was at its cursor.
 // Then it is unknown whether rows precede the page, and the caller must use the function
@@ -299,15 +319,29 @@ func (a *Answer) readInfo(text []byte) {
 	a.rowsBefore, a.total = rowsBefore == "t", total
 }
 
-// appendPosition appends the position of a row in the list, the content of a cursor: the
-// version, the list with its order, and the sort values of the row.
-func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
+// keepPosition keeps the sort values of a row, since any row may be the last one.
+func (a *Answer) keepPosition(values [][]byte) {
+	a.last, a.lastMemory = a.last[:0], a.lastMemory[:0]
+	for _, k := range a.order {
+		value := values[k.column]
+		if value != nil {
+			a.lastMemory = append(a.lastMemory, value...)
+			end := len(a.lastMemory)
+			value = a.lastMemory[end-len(value) : end : end]
+		}
+		a.last = append(a.last, value)
+	}
+}
+
+// appendPosition appends the position of the last row in the list, the content of a cursor: the version, the list with
+// its order, and the sort values of the row.
+func (a *Answer) appendPosition(out []byte) []byte {
 	out = append(out, "["+cursorVersion+`, "`...)
 	out = a.plan.pages.appendMark(out, a.order)
 	out = append(out, '"')
-	for _, k := range a.order {
+	for i, k := range a.order {
 		out = append(out, ", "...)
-		if value := values[k.column]; value == nil {
+		if value := a.last[i]; value == nil {
 			out = append(out, "null"...)
 		} else {
 			out = k.append(out, value)
@@ -316,33 +350,23 @@ func (a *Answer) appendPosition(out []byte, values [][]byte) []byte {
 	return append(out, ']')
 }
 
-// pageJSON writes the page, and returns the memory for reuse too. A page of usual size is written behind its records, so
-// that their memory is the only one.
-func (a *Answer) pageJSON() (json, memory []byte) {
+// pageJSON ends the page.
+func (a *Answer) pageJSON() []byte {
 	if a.statement == &a.plan.pages.bounded && !a.isFull {
 		a.plan.pages.fat.Add(-1)
 	}
-	records, start := a.out, len(a.out)
-	size := len(records) + len(a.starts) + 2*(len(a.first)+len(a.last)) + len(a.facets) + 160
-	b := records
-	if start+size > Free {
-		b, start = make([]byte, 0, size), 0
+	b := a.out
+	switch {
+	case a.count == 0:
+		b = append(b, pageStart...)
+	case a.page.IsBackwards:
+		b = a.reversed()
 	}
-	b = append(b, `{"results":[`...)
-	for i := range a.starts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		if a.page.IsBackwards {
-			i = len(a.starts) - 1 - i
-		}
-		end := len(records)
-		if i+1 < len(a.starts) {
-			end = a.starts[i+1]
-		}
-		b = append(b, records[a.starts[i]:end]...)
+	var first, last []byte
+	if a.count > 0 {
+		first, last = a.first, a.appendPosition(a.scratch)
 	}
-	first, last, next, previous := a.first, a.last, a.more, a.rowsBefore
+	next, previous := a.more, a.rowsBefore
 	if a.page.IsBackwards {
 		first, last, next, previous = last, first, previous, next
 	}
@@ -355,7 +379,7 @@ func (a *Answer) pageJSON() (json, memory []byte) {
 	b = append(b, `,"hasPreviousPage":`...)
 	b = strconv.AppendBool(b, previous)
 	b = append(b, `,"count":`...)
-	b = strconv.AppendInt(b, int64(len(a.starts)), 10)
+	b = strconv.AppendInt(b, int64(a.count), 10)
 	if a.total != "" {
 		b = append(append(b, `,"totalCount":`...), a.total...)
 	}
@@ -368,8 +392,22 @@ func (a *Answer) pageJSON() (json, memory []byte) {
 		b = append(append(b, `,"resultInfo":`...), a.facets...)
 	}
 	b = append(b, '}')
-	if start == 0 {
-		return b, records
+	return b
+}
+
+// reversed reverses the order of the records. It writes them behind themselves first, unless that takes much memory.
+func (a *Answer) reversed() []byte {
+	b, start := a.out, len(a.out)
+	if 2*start > Free {
+		b, start = make([]byte, 0, start+len(a.facets)+1024), 0
 	}
-	return b[start:], b
+	b = append(b, pageStart...)
+	end := len(a.out)
+	for i := a.count - 1; i >= 0; i-- {
+		b = append(b, a.out[a.starts[i]:end]...)
+		if end = a.starts[i]; i > 0 {
+			b = append(b, ',')
+		}
+	}
+	return b[:copy(b, b[start:])]
 }

@@ -33,9 +33,9 @@ func TestFatPageIsBounded(t *testing.T) {
 	if !first.Again() || first.Statement().Name != "_bounded" {
 		t.Errorf("a page that was too large is not asked for again by the bounded statement, but %q", first.Statement().Name)
 	}
-	json, memory := first.JSON()
-	if len(json) > limit+500 || cap(memory) > 4*limit {
-		t.Errorf("an answer of at most %d bytes has %d, and holds %d", limit, len(json), cap(memory))
+	json := first.JSON()
+	if len(json) > limit+500 || cap(json) > 4*limit {
+		t.Errorf("an answer of at most %d bytes has %d, and holds %d", limit, len(json), cap(json))
 	}
 	if !bytes.Contains(json, []byte(`"hasNextPage":true`)) || !bytes.Contains(json, []byte(`"count":2,`)) && !bytes.Contains(json, []byte(`"count":2}`)) {
 		t.Errorf("got %s", json[len(json)-200:])
@@ -45,34 +45,41 @@ func TestFatPageIsBounded(t *testing.T) {
 	}
 }
 
-// A page of usual size is written behind its records, in memory that serves the next page.
+// A page is written to the memory of the one before, in the order of its rows or in reverse.
 func TestPageMemory(t *testing.T) {
 	t.Parallel()
 	id := release.Member{Name: "id", Column: "id", Type: release.TextMember}
 	a := &release.Action{Name: "listPosts", Kind: release.List, Record: "Post", Order: []release.SortKey{{Member: id}}}
 	m := &release.Manifest{Records: map[string][]release.Member{"Post": {id}}, Actions: []*release.Action{a}}
 	plan := answer.NewPlan(m, a, 0)
-	page := func(rows int, out []byte) (json, memory []byte) {
-		into := plan.Begin(answer.Page{Size: rows}, out)
+	page := func(rows int, isBackwards bool, memory []byte) []byte {
+		into := plan.Begin(answer.Page{Size: rows, IsBackwards: isBackwards}, memory)
 		for i := range rows {
+			if isBackwards {
+				i = rows - 1 - i
+			}
 			into.Row([][]byte{strconv.AppendInt([]byte("post "), int64(i), 10)})
 		}
 		return into.JSON()
 	}
 
 	for _, rows := range []int{0, 1, 20, 3, answer.Free / 16} {
-		want, _ := page(rows, nil)
-		json, memory := page(rows, make([]byte, 0, answer.Free))
-		if string(json) != string(want) || !strings.HasPrefix(string(json), `{"results":[`) || strings.Count(string(json), `"post `) != rows {
-			t.Errorf("%d rows: got %s, want %s", rows, json, want)
+		var records []string
+		for i := range rows {
+			records = append(records, `{"id":"post `+strconv.Itoa(i)+`"}`)
 		}
-		if again, _ := page(rows, memory[:0]); string(again) != string(want) {
-			t.Errorf("%d rows in used memory: got %s, want %s", rows, again, want)
+		want := `{"results":[` + strings.Join(records, ",") + `],"pageInfo":{`
+		for _, isBackwards := range []bool{false, true} {
+			json := page(rows, isBackwards, nil)
+			if !strings.HasPrefix(string(json), want) {
+				t.Errorf("%d rows, backwards %v: got %s, want %s…", rows, isBackwards, json, want)
+			}
+			kept := string(json)
+			if again := page(rows, isBackwards, json[:0]); string(again) != kept {
+				t.Errorf("%d rows, backwards %v, in used memory: got %s, want %s", rows, isBackwards, again, kept)
+			} else if rows == 20 && !isBackwards && &again[0] != &json[0] {
+				t.Error("a page is not written to the memory of the one before")
+			}
 		}
-	}
-	_, memory := page(20, nil)
-	json, kept := page(20, memory[:0])
-	if cap(kept) != cap(memory) || &kept[0] != &memory[0] || &json[len(json)-1] != &kept[len(kept)-1] {
-		t.Error("a page is not written to the memory of the one before")
 	}
 }

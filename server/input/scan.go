@@ -2,6 +2,8 @@ package input
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -279,30 +281,52 @@ const hexDigits = "0123456789abcdef"
 // AppendText writes a string as JSON, with the escapes that Postgres uses. Its content is valid UTF-8.
 func AppendText(out, content []byte) []byte {
 	out = append(out, '"')
-	start := 0
-	for i, c := range content {
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
+	for {
+		plain := plainLength(content)
+		out = append(out, content[:plain]...)
+		if plain == len(content) {
+			return append(out, '"')
 		}
-		out = append(out, content[start:i]...)
-		start = i + 1
-		switch c {
-		case '"', '\\':
-			out = append(out, '\\', c)
-		case '\b':
-			out = append(out, '\\', 'b')
-		case '\f':
-			out = append(out, '\\', 'f')
-		case '\n':
-			out = append(out, '\\', 'n')
-		case '\r':
-			out = append(out, '\\', 'r')
-		case '\t':
-			out = append(out, '\\', 't')
-		default:
-			out = append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		out = appendEscaped(out, content[plain])
+		content = content[plain+1:]
+	}
+}
+
+// plainLength returns the length of the beginning that needs no escape. It looks at eight bytes at a time: a byte less
+// than n, up to 128, borrows from its highest bit if n is subtracted. The lowest such byte is not due to another borrow.
+func plainLength(content []byte) int {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; len(content)-i >= 8; i += 8 {
+		x := binary.LittleEndian.Uint64(content[i:])
+		quote, backslash := x^each*'"', x^each*'\\'
+		found := ((x-each*' ')&^x | (quote-each)&^quote | (backslash-each)&^backslash) & highest
+		if found != 0 {
+			return i + bits.TrailingZeros64(found)/8
 		}
 	}
-	out = append(out, content[start:]...)
-	return append(out, '"')
+	for ; i < len(content); i++ {
+		if c := content[i]; c < ' ' || c == '"' || c == '\\' {
+			break
+		}
+	}
+	return i
+}
+
+func appendEscaped(out []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(out, '\\', c)
+	case '\b':
+		return append(out, '\\', 'b')
+	case '\f':
+		return append(out, '\\', 'f')
+	case '\n':
+		return append(out, '\\', 'n')
+	case '\r':
+		return append(out, '\\', 'r')
+	case '\t':
+		return append(out, '\\', 't')
+	}
+	return append(out, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }

@@ -2,6 +2,7 @@ package input_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sternpost/sternpost/server/input"
@@ -60,5 +61,33 @@ func TestTexts(t *testing.T) {
 	}
 	if got := input.NewTexts(nil).Of([]byte("{}")); len(got) != 0 {
 		t.Errorf("got %q where nothing is taken", got)
+	}
+}
+
+// TestAppendText writes each character that needs an escape, at each place among characters that need none.
+func TestAppendText(t *testing.T) {
+	t.Parallel()
+	escapes := map[byte]string{'"': `\"`, '\\': `\\`, '\b': `\b`, '\f': `\f`, '\n': `\n`, '\r': `\r`, '\t': `\t`}
+	for c := range byte(' ') {
+		if escapes[c] == "" {
+			escapes[c] = fmt.Sprintf(`\u%04x`, c)
+		}
+	}
+	for _, around := range []string{"x", "~", "\x7f", "é", "\U0001f98a", "\u0080", " ", "!", "#", "[", "]"} {
+		for length := range 20 {
+			plain := strings.Repeat(around, length)
+			if got := string(input.AppendText(nil, []byte(plain))); got != `"`+plain+`"` {
+				t.Errorf("got %s, want %s in quotes", got, plain)
+			}
+			for c, escape := range escapes {
+				for _, twice := range []int{1, 2} {
+					given := plain + strings.Repeat(string(rune(c)), twice) + plain
+					want := `"` + plain + strings.Repeat(escape, twice) + plain + `"`
+					if got := string(input.AppendText([]byte("before"), []byte(given))); got != "before"+want {
+						t.Errorf("%q: got %s, want %s", given, got, want)
+					}
+				}
+			}
+		}
 	}
 }

@@ -30,10 +30,12 @@ const requestKey = "request"
 // keptAnswer limits an answer whose memory is reused for the next one.
 const keptAnswer = 64 << 10
 
-// Keep keeps the memory of an answer that was copied, for the next request.
-func (r *Request) Keep(answer []byte) {
-	if cap(answer) <= keptAnswer {
-		r.Result = answer
+// Give makes an answer the body of the response, without a copy. In exchange, the next answer gets the memory of the
+// response.
+func (r *Request) Give(answer []byte, response *fasthttp.Response) {
+	r.Result = response.SwapBody(answer)
+	if cap(r.Result) > keptAnswer {
+		r.Result = nil
 	}
 }
 
