@@ -32,6 +32,15 @@ begin
   foreach v_path in array coalesce(string_to_array(input->>'operators', ','), platform.operator_paths(input)) loop
     v_operator := split_part(v_path, '.', -1);
     v_filter := filters->left(v_path, -1 - length(v_operator));
+    if v_operator = 'oneOf' then
+      if jsonb_array_length(input#>string_to_array('where.' || v_path, '.')) = 1 then
+        -- An index may have the rows of one value in the order of the list. Those of several values Postgres would sort.
+        if platform.operators()->replace(rtrim(v_filter->>0, '?'), 'all ', '')->0 ? v_operator then
+          v_operator := 'equals';
+          v_path := v_path || '.0';
+        end if;
+      end if;
+    end if;
     v_condition := format(
       platform.operators()->(v_filter->>0)->0->>v_operator, v_filter->>1, string_to_array(v_path, '.')::text);
 

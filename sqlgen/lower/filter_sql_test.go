@@ -136,7 +136,54 @@ func TestFilterSQL(t *testing.T) {
 	}
 }
 
-// filterSQL returns the SQL of platform.filter_sql for one operator.
+// TestFilterSQLOfOneValue checks that oneOf with a single value is the condition of equals on that value, with no other
+// number of values, and for no field that does not have it.
+func TestFilterSQLOfOneValue(t *testing.T) {
+	t.Parallel()
+	a := mustCheck(t, everyKind).Actions[0]
+	row := rowOf(a.Model)
+	x := newExpression(whereLogic, inQuery, &row, valueInFilter)
+	conn := pgtest.New(t, pgtest.Options{}).Owner(t)
+	for _, f := range filters(a) {
+		paths, fields := [][]string{f.at("oneOf")}, []pg.Filter{f.sql(x)}
+		if f.input.Type.Array {
+			paths, fields = [][]string{f.at("all", "oneOf"), f.at("any", "oneOf")}, []pg.Filter{f.allSQL(x), f.elementSQL()}
+		}
+		for i, path := range paths {
+			field := fields[i]
+			several, err := filterSQL(t, conn, dotted(path), field)
+			hasOneOf := err == nil
+			for _, values := range []string{"[]", `["x"]`, `["x","y"]`} {
+				want := several
+				if values == `["x"]` && hasOneOf {
+					equals := append(slices.Clone(path[:len(path)-1]), "equals")
+					if want, err = filterSQL(t, conn, dotted(equals), field); err != nil {
+						t.Fatal(err)
+					}
+					want = strings.ReplaceAll(want, ",equals}", ",oneOf,0}")
+				}
+				got, err := filterSQLOf(t, conn, dotted(path), values, field)
+				if got != want || (err == nil) != hasOneOf {
+					t.Errorf("%s of %s, error %v:\n got %s\nwant %s", dotted(path), values, err, got, want)
+				}
+			}
+		}
+	}
+}
+
+// filterSQLOf returns the SQL of platform.filter_sql for one operator with an operand.
+func filterSQLOf(t *testing.T, conn *pgx.Conn, path, operand string, fields ...pg.Filter) (text string, err error) {
+	t.Helper()
+	filter := operand
+	for _, name := range slices.Backward(strings.Split(path, ".")) {
+		filter = `{"` + name + `":` + filter + `}`
+	}
+	input := `{"operators":"` + path + `","where":` + filter + `}`
+	err = conn.QueryRow(t.Context(), "select platform.filter_sql($1, "+emit.Expr(&pg.Filters{Fields: fields})+")", input).Scan(&text)
+	return text, err
+}
+
+// filterSQL is filterSQLOf without an operand.
 func filterSQL(t *testing.T, conn *pgx.Conn, path string, fields ...pg.Filter) (text string, err error) {
 	t.Helper()
 	input, _ := json.Marshal(map[string]string{"operators": path})
