@@ -376,14 +376,14 @@ func (s *Server) identify(c *fiber.Ctx) (auth.Identity, error) {
 		authorization = append(authorization, string(v))
 	}
 	identity, err := s.identifier.Identify(c.Context(), authorization)
+	if err == nil {
+		return identity, nil
+	}
 	var refused *auth.Refusal
 	if errors.As(err, &refused) {
 		r := refusal.AuthenticationFailed
 		r.Message, r.Authenticate = refused.Error(), refused.WWWAuthenticate()
 		return auth.Identity{}, &r
 	}
-	if err != nil {
-		return auth.Identity{}, refusal.OfStore(err)
-	}
-	return identity, nil
+	return auth.Identity{}, refusal.OfStore(err)
 }

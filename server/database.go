@@ -287,7 +287,7 @@ const unpreparedStatement = "26000"
 func (d *database) attempt(
 	client net.Conn, st statement, asked, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error),
 ) (err error) {
-	conn, err := d.acquireFor(st, client)
+	conn, err := d.acquireFor(st, client, asked)
 	if err != nil {
 		return err
 	}

@@ -61,18 +61,18 @@ func (d *database) acquire() (held, error) {
 			return held{}, err
 		}
 	}
-	return d.acquireAt(d.reserve, service, nil, false)
+	return d.acquireAt(d.reserve, service, nil, false, time.Now())
 }
 
-// acquireFor waits for a connection for an action.
-func (d *database) acquireFor(st statement, client net.Conn) (held, error) {
-	return d.acquireAt(d.gate, st.action, client, st.borrows)
+// acquireFor waits for a connection for an action. now is the time at present.
+func (d *database) acquireFor(st statement, client net.Conn, now time.Time) (held, error) {
+	return d.acquireAt(d.gate, st.action, client, st.borrows, now)
 }
 
 // acquireAt waits for a place, and then for its connection. If Postgres has fewer slots
 // than the pool would take, it waits for one of the open connections.
-func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows bool) (held, error) {
-	for until := time.Now().Add(d.wait); ; {
+func (d *database) acquireAt(g *gate.Gate, name string, client net.Conn, borrows bool, now time.Time) (held, error) {
+	for until := now.Add(d.wait); ; {
 		loan, err := g.Enter(name, client, borrows)
 		switch err {
 		case nil:

@@ -24,8 +24,9 @@ const (
 	// connections.
 	hurry = 4
 	long  = 2
-	// patience is how long a call waits before its client is checked.
-	patience = time.Millisecond
+	// patience is how long a call waits before its client is checked. A check costs a system call, and a short wait
+	// is usual.
+	patience = 5 * time.Millisecond
 )
 
 // Waiter is an entry of a queue.
