@@ -179,7 +179,7 @@ func (w *planWriter) ofConstraint(change diff.Change) bool {
 func (w *planWriter) ofFunction(change diff.Change) bool {
 	switch c := change.(type) {
 	case diff.DropFunction:
-		w.add("drop function %s;", signature(c.Function))
+		w.add("%s", written(cat("drop function ", signature(c.Function), ";")))
 	case diff.CreateFunction:
 		w.add("%s\n%s", comment(c.Function.Title), replacing(c.Replace, c.Function.Text))
 		w.add("%s", commentFunction(c.Function))

@@ -150,12 +150,12 @@ func commentColumn(t *pg.Table, c *pg.Column) string {
 }
 
 // commentOn writes a comment on an object; an empty one removes it.
-func commentOn(object, text string) string {
+func commentOn(object doc, text string) string {
 	if text == "" {
-		return "comment on " + object + " is null;"
+		return written(group("comment on ", object, nest(line, "is null;")))
 	}
 	if strings.Contains(text, "\n") {
-		return "comment on " + object + " is " + pg.Quote(text) + ";"
+		return written(cat("comment on ", object)) + " is " + pg.Quote(text) + ";"
 	}
 	return written(group("comment on ", object, nest(line, "is ", pg.Quote(text), ";")))
 }
@@ -333,11 +333,15 @@ func (w *writer) function(f *pg.Function) {
 }
 
 func commentFunction(f *pg.Function) string {
-	return commentOn("function "+signature(f), f.Comment)
+	return commentOn(cat("function ", signature(f)), f.Comment)
 }
 
-func signature(f *pg.Function) string {
-	return pg.Qualified("api", f.Name) + "(" + f.Types() + ")"
+func signature(f *pg.Function) doc {
+	types := make([]doc, len(f.Arguments))
+	for i, a := range f.Arguments {
+		types[i] = a.Type
+	}
+	return bracketed(pg.Qualified("api", f.Name)+"(", types, ")")
 }
 
 // ownership gives functions to the role that they run as, which has to be able to create in their schema, for this
