@@ -160,6 +160,7 @@ type builder struct {
 	bound       []*schema.Input // the inputs that policies read
 	tellsCaller bool            // whether the functions that end the call look for the caller
 	readsZone   bool            // whether periods of the filter begin with the caller's day
+	isAtFront   bool            // whether the page of a list is said to be at the front until it is found to be another
 
 	early        early // what the rules decide before any row is read
 	isNamed      bool  // whether the caller was not looked for; then a found row proves that the caller exists
@@ -248,7 +249,7 @@ func (b *builder) declare(name, typ string, initial pg.Expr) *pg.Variable {
 var ownVariables = []string{
 	"v_after", "v_arms", "v_conditions", "v_count", "v_ends", "v_entered", "v_has_previous", "v_has_rows_before", "v_ids", "v_is_allowed", "v_is_backwards", "v_is_chosen",
 	"v_key", "v_keys", "v_most", "v_offset", "v_order", "v_page_rows", "v_path", "v_picked", "v_picks", "v_position", "v_positions", "v_range",
-	"v_ranges", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_told", "v_total", "v_values", "v_ways",
+	"v_ranges", "v_records", "v_result", "v_rows", "v_size", "v_sql", "v_total", "v_values", "v_ways",
 }
 
 // variableFor declares a variable named for a column.

@@ -124,6 +124,9 @@ func (b *builder) entered() []*pg.Variable {
 			set(part.name+"."+name, memberText(context, part.name, name))
 		}
 	}
+	if b.isAtFront { // platform.pick_page says what it knows of another page
+		set("page", pg.Str("f"))
+	}
 	for _, in := range b.bound { // a mark tells an empty text from null
 		set("inputs."+schema.SnakeForm(in.Name), pg.Op(pg.Str("="), "||", pg.As(b.value(in), "text")))
 	}

@@ -60,14 +60,19 @@ func (l *lowering) generalList(a *schema.Action) *pg.Function {
 	b := l.begin(a, functionName(a), "action "+a.Name+", any filter and page", pg.Stable)
 	b.readsZone = filtersByPeriod(a)
 	g := generalList{b: b, where: member(input, "where"), indexed: l.indexed[a.Model]}
-	keys := b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 	if g.isReadAtOnce() {
-		g.readAtOnce(keys)
+		g.readAtOnce()
 	} else {
-		g.pickFirst(keys)
+		g.pickFirst(g.keys())
 	}
 	b.requireCallerOfPage(nothingFound)
 	return b.finish()
+}
+
+// keys declares the variable that holds the order of the list.
+func (g *generalList) keys() *pg.Variable {
+	a := g.b.action
+	return g.b.keysFor(ownOrder(a), sortable(a), len(a.Sortable) > 0)
 }
 
 // pickFirst picks the rows of the page by a statement without row security, so that every
@@ -86,7 +91,7 @@ func (g *generalList) pickFirst(keys *pg.Variable) {
 }
 
 // readPage picks the ids of a page, in some ways, and reads its rows under row security.
-func (b *builder) readPage(keys, ids *pg.Variable, ways ...pg.Expr) []pg.Statement {
+func (b *builder) readPage(keys pg.Expr, ids *pg.Variable, ways ...pg.Expr) []pg.Statement {
 	alias := pageAlias(b.table)
 	return []pg.Statement{
 		&pg.Assign{Variable: ids, Value: pg.Fn("platform.pick_page",

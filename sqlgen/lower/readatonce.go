@@ -46,21 +46,28 @@ func (g *generalList) mayRead(f *schema.Field) bool {
 
 // readAtOnce reads the page by one statement under row security, unless the page is not at the front, or an operator
 // asks for something that Postgres plans better without.
-func (g *generalList) readAtOnce(keys *pg.Variable) {
+func (g *generalList) readAtOnce() {
+	a := g.b.action
+	keys := keysArray(ownOrder(a), g.b.table)
+	front := pg.Expr(pg.Str(" order by " + orderText(ownOrder(a), g.b.table, false) + " limit $2"))
+	if len(a.Sortable) > 0 || len(a.Embeds) > 0 {
+		keys = g.keys()
+		front = concatenated(pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.False()), pg.Str(" limit $2"))
+	}
 	g.sql = g.b.own("v_sql", "text", nil)
 	if paths := g.pickedPaths(); len(paths) > 0 {
 		g.noted = g.b.own("v_picks", "boolean", pg.False())
 		g.notedFor = pg.Str("{" + strings.Join(paths, ",") + "}")
 	}
-	if answersColumns(g.b.action) {
-		g.readColumns(keys)
+	if len(a.Embeds) == 0 || answersColumns(a) {
+		g.readDirectly(keys, front)
 	} else {
 		g.readRows(keys)
 	}
 }
 
-// readRows reads whole rows by the platform's function for pages.
-func (g *generalList) readRows(keys *pg.Variable) {
+// readRows reads whole rows by the platform's function for pages. The plan of what is embedded in them is kept.
+func (g *generalList) readRows(keys pg.Expr) {
 	b := g.b
 	arguments := []pg.Expr{pg.As(pg.Null(), rowType(b.model)), input, keys, pg.Str(b.table), g.sql}
 	if g.noted != nil {
@@ -77,11 +84,12 @@ func (g *generalList) readRows(keys *pg.Variable) {
 
 const readsAtOnce = "Row security hides nothing here, so a page from the front is read at once."
 
-// readColumns reads the columns that the action answers, as the platform's function for pages reads whole rows.
-func (g *generalList) readColumns(keys *pg.Variable) {
+// readDirectly reads what the action answers by a statement of its own. The platform's function for pages would hold the
+// rows of the page in between.
+func (g *generalList) readDirectly(keys, front pg.Expr) {
 	b := g.b
+	b.isAtFront = true
 	ids := b.own("v_ids", "text[]", nil)
-	told := b.own("v_told", "text", nil) // an assignment costs a tenth of a perform
 	g.readWhere()
 
 	isElsewhere := pg.Expr(pg.Op(input, "?|", pg.Str("{last,before,position,offset,totalCount}")))
@@ -96,13 +104,10 @@ func (g *generalList) readColumns(keys *pg.Variable) {
 			Condition: isElsewhere,
 			Then:      b.readPage(keys, ids, &pg.Array{Elements: []pg.Expr{concatenated(related, g.sql)}}),
 		}},
-		Else: []pg.Statement{
-			&pg.Assign{Variable: told, Value: pg.Fn("set_config", pg.Str("sternpost.page"), pg.Str("f"), pg.True())},
-			&pg.ReturnExecute{
-				Text:  concatenated(stored, g.sql, pg.Str(" order by "), pg.Fn("platform.order_sql", keys, pg.False()), pg.Str(" limit $2")),
-				Using: []pg.Expr{member(input, "where"), pg.Op(size, "+", pg.Lit("1"))},
-			},
-		},
+		Else: []pg.Statement{&pg.ReturnExecute{
+			Text:  concatenated(stored, g.sql, front),
+			Using: []pg.Expr{member(input, "where"), pg.Op(size, "+", pg.Lit("1"))},
+		}},
 	})
 }
 
