@@ -21,21 +21,20 @@ declare
   v_same text := '';
   v_ranges text[] := '{}';
   v_around int;
+  v_is_one_way boolean := cardinality(keys) > 1;
+  v_place int := 0;
+  v_row text;
+  v_position text;
 begin
-  if cardinality(keys) > 1
-    and not exists (
-      select from unnest(keys) as key where key.is_nullable or key.is_descending <> (keys[1]).is_descending
-    )
-  then
-    return (
-      select array[format(
-        '(%s) %s (%s)',
-        string_agg(key.expression, ', ' order by key.number),
-        case when (keys[1]).is_descending <> backwards then '<' else '>' end,
-        string_agg(format('($2->>%s)::%s', key.number - 1, key.type), ', ' order by key.number)
-      )]
-      from unnest(keys) with ordinality as key (name, expression, type, is_nullable, is_descending, number)
-    );
+  foreach v_key in array keys loop
+    v_is_one_way := v_is_one_way and not v_key.is_nullable and v_key.is_descending = (keys[1]).is_descending;
+    v_row := concat_ws(', ', v_row, v_key.expression);
+    v_position := concat_ws(', ', v_position, format('($2->>%s)::%s', v_place, v_key.type));
+    v_place := v_place + 1;
+  end loop;
+  if v_is_one_way then
+    return array[format(
+      '(%s) %s (%s)', v_row, case when (keys[1]).is_descending <> backwards then '<' else '>' end, v_position)];
   end if;
 
   for i in 1 .. cardinality(keys) loop
