@@ -358,7 +358,7 @@ const queueTime = 20 * time.Millisecond
 // execute works below pgx: the answer needs the columns as they came, without decoding.
 func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (mayHaveRun bool, err error) {
 	if st.custom {
-		if st.writes && listener.IsGone(pg.Conn()) {
+		if st.writes && isGone(pg) {
 			return false, pipeline.ErrGone
 		}
 		return executeCustom(pg, st, params, into)
@@ -369,6 +369,15 @@ func execute(pg *pgconn.PgConn, st statement, params [][]byte, into answered) (m
 	}
 	call := into.Statement()
 	return e.Do(&pipeline.Query{SQL: call.SQL, Params: params, Formats: call.Formats, Row: into.Row})
+}
+
+// isGone tells whether the database has ended a connection, as far as this can be seen without a query.
+func isGone(pg *pgconn.PgConn) bool {
+	e := pipeline.ExclusiveOf(pg, mannerOf)
+	if e.NoticesGone() {
+		return e.IsGone()
+	}
+	return listener.IsGone(pg.Conn())
 }
 
 // mayHaveEnded tells whether a call that returned an error may still have taken effect in

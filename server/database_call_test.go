@@ -299,9 +299,21 @@ func TestDatabaseGoesAway(t *testing.T) {
 func TestDatabaseKillsConnections(t *testing.T) {
 	t.Parallel()
 	s, d := startReady(t, nil)
+	keys := 0
 	write := func(when string) { // it is not sent on a connection that has ended
 		if status, body := s.post(t, "createNote", `{"title":"written"}`); status != 200 {
 			t.Fatalf("a write %s: got %d %s", when, status, body)
+		}
+		keys++
+		header := map[string]string{"Content-Type": "application/json", "Idempotency-Key": fmt.Sprintf("key-%d", keys)}
+		if resp, body := s.do(t, "POST", "/api/json/createNote", `{"title":"written once"}`, header); resp.StatusCode != 200 {
+			t.Fatalf("a write with a key %s: got %d %s", when, resp.StatusCode, body)
+		}
+	}
+	end := func() {
+		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 	for range 3 {
@@ -309,10 +321,7 @@ func TestDatabaseKillsConnections(t *testing.T) {
 			t.Fatalf("got %d %s", status, body)
 		}
 		write("before")
-		_, err := d.Superuser(t).Exec(t.Context(), "select pg_terminate_backend(pid, 60000) from pg_stat_activity where datname = current_database() and usename = $1", d.serverLogin(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		end()
 		write("right after the restart")
 		for i := range 5 {
 			if status, body := s.post(t, "getNote", `{"id":"n1"}`); i > 0 && status != 200 {

@@ -11,7 +11,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/sternpost/sternpost/auth"
-	"github.com/sternpost/sternpost/server/listener"
 	"github.com/sternpost/sternpost/server/pipeline"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
@@ -124,7 +123,7 @@ func (s *Server) replay(c *fiber.Ctx, a *action, who *caller, o *once) (bool, er
 // answer.
 func (d *database) callOnce(client net.Conn, st statement, params [][]byte, into answered, o *once) error {
 	return d.repeat(client, st, into, func(pg *pgconn.PgConn) (mayHaveRun bool, err error) {
-		if listener.IsGone(pg.Conn()) {
+		if isGone(pg) {
 			return false, pipeline.ErrGone
 		}
 		if err := o.claim(pg); err != nil || o.isReplayed {

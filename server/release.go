@@ -195,7 +195,8 @@ func (s *Server) logAdvice(ctx context.Context, conn *pgx.Conn) {
 	if number == s.advised {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	s.advised = number                                      // it is not asked again after an error
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout) // the connection's statement_timeout comes before
 	defer cancel()
 	var notes []string
 	err := queryRow(ctx, conn, "select array(select said from platform.serving_notes() as said)", nil, &notes)
@@ -203,7 +204,6 @@ func (s *Server) logAdvice(ctx context.Context, conn *pgx.Conn) {
 		s.log.Warn("cannot ask the database for advice", "error", err)
 		return
 	}
-	s.advised = number
 	for _, note := range notes {
 		s.log.Warn(note)
 	}

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"os"
+	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -41,8 +44,20 @@ func newExclusive(pg *pgconn.PgConn, w *wire) *Exclusive {
 // ErrGone is returned for a query that was not sent, since the database had closed the connection.
 var ErrGone = errors.New("the database has closed the connection")
 
+// errUncommitted is returned for a query whose transaction has not ended with it. It ends without effect.
+var errUncommitted = errors.New("the transaction of a query stays open")
+
 // NoticesGone tells whether Do looks whether the database has closed the connection, before it sends a query.
 func (e *Exclusive) NoticesGone() bool { return e.socket.isOpen() }
+
+// IsGone tells whether the database has ended or closed the connection, if it notices that. It ignores messages that
+// have arrived otherwise.
+func (e *Exclusive) IsGone() bool {
+	if !e.socket.isOpen() {
+		return false
+	}
+	return e.pg.SyncConn(context.Background()) != nil || e.socket.isGone()
+}
 
 // Do runs a query. An error of the database is a *pgconn.PgError. mayHaveRun tells whether a query with an error may
 // have taken effect. The connection is closed unless it was left ready for the next query: also if not all rows were
@@ -78,7 +93,15 @@ func (e *Exclusive) send() (wasSent bool, err error) {
 	if e.socket.isOpen() {
 		return e.socket.exchange()
 	}
+	return e.write()
+}
+
+// write writes the query. ErrGone says that nothing of it could be written.
+func (e *Exclusive) write() (wasSent bool, err error) {
 	n, err := e.net.Write(e.out)
+	if err != nil && n == 0 && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, net.ErrClosed) {
+		return false, ErrGone
+	}
 	return n > 0, err
 }
 
@@ -89,10 +112,13 @@ func (e *Exclusive) readAnswer(q *Query) (mayHaveRun, isReady bool, err error) {
 	if e.manner.Before != "" {
 		running++
 	}
-	var raised error
-	for {
+	var raised *pgconn.PgError
+	for isFirst := true; ; isFirst = false {
 		kind, body, err := e.message()
-		if err != nil {
+		switch {
+		case err != nil && raised != nil: // a pooler has ended the connection, and did not mark its error as fatal
+			return !wasQueued(raised), false, raised
+		case err != nil:
 			return true, false, fmt.Errorf("read from the database: %w", err)
 		}
 		switch kind {
@@ -111,21 +137,42 @@ func (e *Exclusive) readAnswer(q *Query) (mayHaveRun, isReady bool, err error) {
 			if err != nil {
 				return true, false, err
 			}
-			if isFatal {
+			switch {
+			case isFatal && isFirst && e.manner.Before == "" && strings.HasPrefix(why.Code, "57P"):
+				return false, false, ErrGone // the database had ended the connection before it took the query
+			case isFatal:
 				return running == 0, false, why
 			}
 			raised = why
 			e.forget(e.brings)
 		case 'Z': // ReadyForQuery
-			return running == 0, body[0] == 'I' && e.isSilent(), raised
+			isIdle := body[0] == 'I'
+			switch {
+			case raised != nil:
+				return running == 0, isIdle && e.isSilent(), raised
+			case !isIdle:
+				return false, false, errUncommitted
+			}
+			return true, e.isSilent(), nil
 		}
 	}
 }
 
-// isSilent reads all messages that have begun to arrive. It tells whether that succeeded.
+// wasQueued tells whether a pooler has raised an error for a query that waited for a connection to the database.
+// PgBouncer has no code for that.
+func wasQueued(raised *pgconn.PgError) bool {
+	for _, message := range []string{"query_wait_timeout", "server login", "pgbouncer cannot connect to server"} {
+		if strings.HasPrefix(raised.Message, message) {
+			return true
+		}
+	}
+	return false
+}
+
+// isSilent reads all messages that have begun to arrive. It tells whether that succeeded, and none ends the connection.
 func (e *Exclusive) isSilent() bool {
 	for e.r != e.w {
-		if _, _, err := e.message(); err != nil {
+		if kind, _, err := e.message(); err != nil || kind == 'E' {
 			return false
 		}
 	}

@@ -2,11 +2,17 @@ package pipeline_test
 
 import (
 	"context"
+	"encoding/binary"
+	"io"
 	"net"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/sternpost/sternpost/integration/pgtest"
 	"github.com/sternpost/sternpost/server/pipeline"
@@ -127,7 +133,18 @@ func TestExclusiveEnds(t *testing.T) {
 		{"a transaction stays open", func(t *testing.T, e *pipeline.Exclusive, _ *pgconn.PgConn) (bool, error) {
 			_, mayHaveRun, err := run(e, "begin")
 			return mayHaveRun, err
-		}, true, ""},
+		}, false, "stays open"},
+		{"the caller looks whether the database has ended it", func(t *testing.T, e *pipeline.Exclusive, pg *pgconn.PgConn) (bool, error) {
+			if e.IsGone() {
+				t.Error("it is gone before")
+			}
+			end(t, pg)
+			if !e.IsGone() {
+				t.Error("it is not gone afterwards")
+			}
+			_, mayHaveRun, err := run(e, "select 1")
+			return mayHaveRun, err
+		}, false, pipeline.ErrGone.Error()},
 		{"the caller panics", func(t *testing.T, e *pipeline.Exclusive, _ *pgconn.PgConn) (mayHaveRun bool, err error) {
 			defer func() { recover() }()
 			return e.Do(&pipeline.Query{SQL: "select 1", Row: func([][]byte) bool { panic("row") }})
@@ -182,4 +199,144 @@ func TestExclusiveWithoutSocket(t *testing.T) {
 			t.Errorf("got %.60q, %v, want %.60q", got, err, want)
 		}
 	}
+	if _, err := db.Superuser(t).Exec(t.Context(), "select pg_terminate_backend($1, 60000)", pg.PID()); err != nil {
+		t.Fatal(err)
+	}
+	if _, mayHaveRun, err := run(e, "select $1", "after"); mayHaveRun || err != pipeline.ErrGone {
+		t.Errorf("after the end: got %v, %v", mayHaveRun, err)
+	}
+}
+
+// TestExclusiveAnswers sends answers that Postgres gives rarely or never, and what a pooler sends in its place. A
+// query after an answer that leaves the connection open runs.
+func TestExclusiveAnswers(t *testing.T) {
+	t.Parallel()
+	message := func(kind byte, body string) string {
+		return string(binary.BigEndian.AppendUint32([]byte{kind}, uint32(4+len(body)))) + body
+	}
+	const fatal = "SFATAL\x00VFATAL\x00C57P01\x00Mterminating connection\x00\x00"
+	ready := message('Z', "I")
+	row := message('1', "") + message('2', "") + message('D', "\x00\x01\x00\x00\x00\x01x")
+	done := row + message('C', "SELECT 1\x00")
+	for _, test := range []struct {
+		name, answer string
+		before       string // the statement before each query, as behind a pooler
+		mayHaveRun   bool
+		fails        string
+		isOpen       bool
+	}{
+		{"an answer", done + ready, "", true, "", true},
+		{"with a notification behind it", done + ready + message('A', "\x00\x00\x00\x01c\x00p\x00"), "", true, "", true},
+		{"with an end behind it", done + ready + message('E', fatal), "", true, "", false},
+		{"an end in place of it", message('E', fatal), "", false, pipeline.ErrGone.Error(), false},
+		{"an end in place of it, behind a pooler", message('E', fatal), "select", false, "terminating", false},
+		{"an end within it", row + message('E', fatal), "", false, "terminating", false},
+		{"an end before its transaction is reported", done + message('E', fatal), "", true, "terminating", false},
+		{"nothing after the rows", done, "", true, "read from the database", false},
+		{"a transaction that stays open", done + message('Z', "T"), "", false, "stays open", false},
+		{"a pooler's line was too long", message('E', "SFATAL\x00C08P01\x00Mquery_wait_timeout\x00\x00"), "", false, "query_wait_timeout", false},
+		{"a pooler cannot connect", message('E', "SFATAL\x00C08P01\x00Mserver login has been failing\x00\x00"), "", false, "login", false},
+		{"a pooler lost the connection", row + message('E', "SFATAL\x00C08P01\x00Mserver conn crashed?\x00\x00"), "", true, "crashed", false},
+		{"a length that cannot be", "D\x00\x00\x00\x00", "", true, "a message of", false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			pg := scripted(t, test.answer, done+ready)
+			e := pipeline.ExclusiveOf(pg, func(*pgconn.PgConn) pipeline.Manner { return pipeline.Manner{Before: test.before} })
+			_, mayHaveRun, err := run(e, "select 1")
+			text := ""
+			if err != nil {
+				text = err.Error()
+			}
+			if mayHaveRun != test.mayHaveRun || (text == "") != (test.fails == "") || !strings.Contains(text, test.fails) {
+				t.Errorf("got %v, %q, want %v, %q", mayHaveRun, text, test.mayHaveRun, test.fails)
+			}
+			if pg.IsClosed() == test.isOpen {
+				t.Errorf("the connection is closed: %v", pg.IsClosed())
+			}
+			if !test.isOpen {
+				return
+			}
+			if got, _, err := run(e, "select 1"); err != nil || got != "x" {
+				t.Errorf("the next query: got %q, %v", got, err)
+			}
+		})
+	}
+}
+
+// scripted connects to a server that lets everybody in, and answers one query after the other. Then it closes the
+// connection.
+func scripted(t *testing.T, answers ...string) *pgconn.PgConn {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- serveScript(l, answers) }()
+	pg, err := pgconn.Connect(t.Context(), "postgres://somebody@"+l.Addr().String()+"/any?sslmode=disable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		pg.Close(context.Background())
+		l.Close()
+		<-served
+	})
+	return pg
+}
+
+func serveScript(l net.Listener, answers []string) error {
+	c, err := l.Accept()
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	backend := pgproto3.NewBackend(c, c)
+	if _, err := backend.ReceiveStartupMessage(); err != nil {
+		return err
+	}
+	backend.Send(&pgproto3.AuthenticationOk{})
+	backend.Send(&pgproto3.BackendKeyData{ProcessID: 1, SecretKey: []byte{0, 0, 0, 1}})
+	backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
+	if err := backend.Flush(); err != nil {
+		return err
+	}
+	for _, answer := range answers {
+		for isSync := false; !isSync; {
+			message, err := backend.Receive()
+			if err != nil {
+				return err
+			}
+			_, isSync = message.(*pgproto3.Sync)
+		}
+		if _, err := io.WriteString(c, answer); err != nil || !strings.HasSuffix(answer, "I") && !strings.Contains(answer, "p\x00") {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestExclusiveFreesRows tests that a connection does not keep the memory of a large row.
+func TestExclusiveFreesRows(t *testing.T) {
+	e, _ := alone(t, pgtest.New(t, pgtest.Options{}), pipeline.Manner{})
+	const large = 64 << 20
+	freed := make(chan bool, 1)
+	if _, err := e.Do(&pipeline.Query{SQL: "select 'a', repeat('x', " + strconv.Itoa(large) + ")", Row: func(columns [][]byte) bool {
+		runtime.AddCleanup(&columns[1][0], func(freed chan bool) { freed <- true }, freed)
+		return true
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		runtime.GC()
+		select {
+		case <-freed:
+			runtime.KeepAlive(e)
+			return
+		case <-time.After(100 * time.Millisecond): // cleanups run in the background
+		}
+	}
+	t.Error("a row is kept after its query")
+	runtime.KeepAlive(e)
 }

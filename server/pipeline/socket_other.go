@@ -9,4 +9,6 @@ func (s *socket) open(*Exclusive) {}
 
 func (s *socket) isOpen() bool { return false }
 
+func (s *socket) isGone() bool { return false }
+
 func (s *socket) exchange() (wasSent bool, err error) { panic("pipeline: the socket is not open") }

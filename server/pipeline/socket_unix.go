@@ -14,6 +14,7 @@ type socket struct {
 	raw  syscall.RawConn
 	step func(fd uintptr) (isDone bool)
 
+	owner  *Exclusive
 	isSent bool // a part of the query, at least
 	err    error
 }
@@ -22,7 +23,7 @@ func (s *socket) open(e *Exclusive) {
 	if c, ok := e.net.(syscall.Conn); ok {
 		s.raw, _ = c.SyscallConn()
 	}
-	s.step = e.step
+	s.owner, s.step = e, e.step
 }
 
 func (s *socket) isOpen() bool { return s.raw != nil }
@@ -39,6 +40,31 @@ func (s *socket) exchange() (wasSent bool, err error) {
 	return s.isSent, s.err
 }
 
+// isGone looks whether the connection is there. A part of a message, which something else would read, counts as gone.
+func (s *socket) isGone() bool {
+	e, isGone := s.owner, false
+	err := s.raw.Read(func(fd uintptr) (isDone bool) {
+		for {
+			e.makeRoom(e.w - e.r + 1)
+			n, err := syscall.Read(int(fd), e.in[e.w:])
+			switch {
+			case errors.Is(err, syscall.EINTR):
+				continue
+			case err == nil && n > 0:
+				e.w += n
+				if !e.isEnding() {
+					continue
+				}
+			case errors.Is(err, syscall.EAGAIN) && e.r == e.w:
+				return true
+			}
+			isGone = true
+			return true
+		}
+	})
+	return isGone || err != nil
+}
+
 // step makes a step of an exchange: it reads, and sends the query once there is nothing to read. The runtime calls it
 // again when there is.
 func (e *Exclusive) step(fd uintptr) (isDone bool) {
@@ -52,9 +78,8 @@ func (e *Exclusive) step(fd uintptr) (isDone bool) {
 			if s.isSent {
 				return false
 			}
-			n, err := e.net.Write(e.out)
-			s.isSent, s.err = n > 0, err
-			return err != nil
+			s.isSent, s.err = e.write()
+			return s.err != nil
 		case err != nil || n == 0:
 			if s.err = err; err == nil {
 				s.err = io.ErrUnexpectedEOF

@@ -100,11 +100,14 @@ func (c *wire) length() int {
 
 // message waits for the next message. Its body is valid until the next call.
 func (c *wire) message() (kind byte, body []byte, err error) {
-	for !c.hasMessage() {
+	for {
 		need := 5
 		if c.w-c.r >= 5 {
 			if need = c.length(); need < 5 || need > maxMessage {
 				return 0, nil, fmt.Errorf("a message of %d bytes", need)
+			}
+			if c.w-c.r >= need {
+				break
 			}
 		}
 		c.makeRoom(need)
@@ -141,6 +144,7 @@ func (c *wire) makeRoom(need int) {
 // shrink frees the buffer of a large message.
 func (c *wire) shrink() {
 	if len(c.in) > keptBuffer && c.r == c.w {
+		clear(c.values[:cap(c.values)]) // they lie in the buffer
 		c.in, c.r, c.w = make([]byte, readBuffer), 0, 0
 	}
 }
