@@ -134,7 +134,7 @@ func TestPanicDuringCall(t *testing.T) {
 	}
 	until(t, "the connection on which it panicked is closed", func() bool {
 		var isOpen bool
-		if err := d.Superuser(t).QueryRow(t.Context(), "select exists (select from pg_stat_activity where pid = $1)", backend).Scan(&isOpen); err != nil {
+		if err := d.Superuser(t).QueryRow(t.Context(), "select exists (select from pg_stat_activity where pid = $1::bigint)", backend).Scan(&isOpen); err != nil {
 			t.Fatal(err)
 		}
 		return !isOpen
