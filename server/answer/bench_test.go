@@ -42,3 +42,14 @@ func BenchmarkPage(b *testing.B) {
 		memory = into.JSON()
 	}
 }
+
+// BenchmarkPosition reads a cursor with a value of each type, as for each page behind another.
+func BenchmarkPosition(b *testing.B) {
+	plan, cursor := cursorPlan(), encodeCursor(cursorMark+positionWith("", ""))
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, isCursor := plan.Position(answer.Page{Cursor: cursor, HasCursor: true}); !isCursor {
+			b.Fatal("it is not read as a cursor")
+		}
+	}
+}

@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"math"
 	"regexp"
 	"strconv"
@@ -29,7 +28,7 @@ func (p *Plan) Position(page Page) (json []byte, isCursor bool) {
 		return nil, false
 	}
 	order := p.pages.orderOf(page.OrderBy)
-	d := jsontext.NewDecoder(bytes.NewReader(text))
+	d := jsontext.NewDecoder(bytes.NewBuffer(text)) // which it reads in place
 	if token, err := d.ReadToken(); err != nil || token.Kind() != '[' {
 		return nil, false
 	}
@@ -113,7 +112,11 @@ var isWritten = map[release.MemberType]func(jsontext.Value) bool{
 }
 
 func textOf(v jsontext.Value) (text string, ok bool) {
-	return text, v.Kind() == '"' && json.Unmarshal(v, &text) == nil
+	if v.Kind() != '"' {
+		return "", false
+	}
+	unquoted, err := jsontext.AppendUnquote(nil, v)
+	return string(unquoted), err == nil
 }
 
 // The digits of a numeric before and after the point.
