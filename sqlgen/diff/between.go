@@ -29,8 +29,8 @@ import (
 //     nothing depends on them.
 //
 // With Concurrent, steps that would look at the rows of a table, while others wait for it, are put off: constraints are
-// added without looking at rows and validated later, indexes are made concurrently, and a column becomes required
-// through a check. These steps are Later, in order, each in a transaction of its own, and CREATE INDEX CONCURRENTLY in
+// added without looking at rows and validated later, indexes are made concurrently, before those that they follow
+// are dropped, and a column becomes required through a check. These steps are Later, in order, each in a transaction of its own, and CREATE INDEX CONCURRENTLY in
 // none.
 func Between(old, new *pg.Database, options Options) *Plan {
 	if old == nil {
@@ -96,6 +96,7 @@ type pair struct {
 	remade    map[string]bool   // computed columns that are made anew, by old and new name
 	retyped   map[string]bool   // columns, by old name, whose type changes
 	kept      map[any]any       // constraints, references and indexes: old → new
+	succeeded []*pg.Index       // old ones that go when those that follow them are there
 	later     []*pg.Reference   // of a new table: those that it is not made with
 }
 

@@ -8,6 +8,7 @@ import (
 )
 
 // takeAway drops triggers, references, constraints and indexes of the tables that stay, if they are gone or different.
+// An index whose successor is made concurrently goes behind it.
 func (p *planner) takeAway() {
 	for _, pr := range p.pairs {
 		if pr.old == nil || pr.new == nil {
@@ -39,11 +40,61 @@ func (p *planner) takeAway() {
 		for _, i := range pr.old.Indexes {
 			if n := pr.keptIndex(i); n != nil {
 				pr.kept[i] = n
-			} else {
+			}
+		}
+		for _, i := range pr.old.Indexes {
+			switch {
+			case pr.kept[i] != nil:
+			case p.options.Concurrent && p.hasSuccessor(pr, i):
+				pr.succeeded = append(pr.succeeded, i)
+			default:
 				p.step(DropIndex{i.Name}, pr.old, pr.gone("index "+i.Name), AccessExclusive)
 			}
 		}
 	}
+}
+
+// hasSuccessor tells whether a new index or key begins with the keys of an old index. Queries need the old one until the
+// new one is made. It can stay until then, unless something else takes its name.
+func (p *planner) hasSuccessor(pr *pair, o *pg.Index) bool {
+	keys, isRemade := pr.renamedKeys(o)
+	if isRemade || p.takesName(o.Name) {
+		return false
+	}
+	kept := pr.keptNew()
+	begins := func(n []pg.IndexKey) bool { return len(n) >= len(keys) && slices.Equal(n[:len(keys)], keys) }
+	return slices.ContainsFunc(pr.new.Indexes, func(n *pg.Index) bool { return !kept[n] && begins(n.Keys) }) ||
+		slices.ContainsFunc(pr.new.Constraints, func(n *pg.Constraint) bool {
+			return !kept[n] && n.Kind != pg.Check && n.Where == "" && begins(keysOf(n))
+		})
+}
+
+// keysOf are the keys of a constraint's index.
+func keysOf(c *pg.Constraint) []pg.IndexKey {
+	keys := make([]pg.IndexKey, len(c.Columns))
+	for i, name := range c.Columns {
+		keys[i].Column = name
+	}
+	return keys
+}
+
+// takesName tells whether a table, an index, a key or a sequence of the new schema has a name.
+func (p *planner) takesName(name string) bool {
+	return slices.ContainsFunc(p.new.Tables, func(t *pg.Table) bool {
+		return t.Name == name ||
+			slices.ContainsFunc(t.Indexes, func(i *pg.Index) bool { return i.Name == name }) ||
+			slices.ContainsFunc(t.Constraints, func(c *pg.Constraint) bool { return c.Kind != pg.Check && c.Name == name }) ||
+			slices.ContainsFunc(t.Numbered(), func(c *pg.Column) bool { return c.Sequence.Name == name })
+	})
+}
+
+// keptNew returns the parts of the new table that the old one has already.
+func (pr *pair) keptNew() map[any]bool {
+	kept := map[any]bool{}
+	for _, n := range pr.kept {
+		kept[n] = true
+	}
+	return kept
 }
 
 func triggerOf(t *pg.Table, name string) *pg.Trigger {
@@ -58,10 +109,7 @@ func triggerOf(t *pg.Table, name string) *pg.Trigger {
 // best returns the element of the new list that an old one becomes, or nil: one that is the same and has the same name,
 // else one that is the same and not yet matched.
 func best[T any](pr *pair, list []*T, same func(*T) bool, called func(*T) bool) *T {
-	claimed := map[any]bool{}
-	for _, n := range pr.kept {
-		claimed[n] = true
-	}
+	claimed := pr.keptNew()
 	var other *T
 	for _, n := range list {
 		if !same(n) || claimed[n] {
@@ -103,15 +151,22 @@ func (pr *pair) keptConstraint(o *pg.Constraint) *pg.Constraint {
 }
 
 func (pr *pair) keptIndex(o *pg.Index) *pg.Index {
-	keys := slices.Clone(o.Keys)
-	for i := range keys {
-		if pr.remade[keys[i].Column] {
-			return nil
-		}
-		keys[i].Column = pr.renamed([]string{keys[i].Column})[0]
+	keys, isRemade := pr.renamedKeys(o)
+	if isRemade {
+		return nil
 	}
 	return best(pr, pr.new.Indexes, func(n *pg.Index) bool { return slices.Equal(n.Keys, keys) },
 		func(n *pg.Index) bool { return n.Name == o.Name })
+}
+
+// renamedKeys returns the keys of an old index after all renames, and whether one of its columns is made anew.
+func (pr *pair) renamedKeys(o *pg.Index) (keys []pg.IndexKey, isRemade bool) {
+	keys = slices.Clone(o.Keys)
+	for i := range keys {
+		isRemade = isRemade || pr.remade[keys[i].Column]
+		keys[i].Column = pr.renamed([]string{keys[i].Column})[0]
+	}
+	return keys, isRemade
 }
 
 // dropTables drops the tables that are gone, if they hold nothing or it is allowed: first the references between them,
@@ -191,10 +246,7 @@ func (p *planner) addUp() {
 		if pr.new == nil {
 			continue
 		}
-		kept := map[any]bool{}
-		for _, n := range pr.kept {
-			kept[n] = true
-		}
+		kept := pr.keptNew()
 		for _, c := range pr.new.Constraints {
 			if !kept[c] && (pr.old != nil || c.Where != "") { // a new table has its own from the start
 				p.addConstraint(pr, c)
@@ -204,6 +256,9 @@ func (p *planner) addUp() {
 			if !kept[i] {
 				p.addIndex(pr, i)
 			}
+		}
+		for _, i := range pr.succeeded {
+			p.afterwards(DropIndex{i.Name}, pr.new, pr.gone("index "+i.Name), AccessExclusive)
 		}
 		added := pr.new.References
 		if pr.old == nil {

@@ -22,6 +22,46 @@ func countedOf(computed, rules string) string {
 		"model Author { fields { name Text posts Post[] "+computed+" } "+rules+" }", 1)
 }
 
+// indexedOf is such a schema with an index, and with further actions of posts.
+func indexedOf(actions string) string {
+	return strings.Replace(changeOf("note Text?", "@index(note, title)", ""), "actions {", "actions { "+actions, 1)
+}
+
+// TestOldIndexServesUntilNewOne checks that an index goes behind the one that follows it, and is not missing meanwhile.
+func TestOldIndexServesUntilNewOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ name, old, new, makes, drops string }{
+		{"longer index", indexedOf(""), indexedOf("list byTitle(note?) { @orderBy(title: asc) }"),
+			"create index concurrently if not exists post_note_title_id_idx", "drop index if exists app.post_note_title_idx;"},
+		{"key", changeOf("author Author?", "", ""), changeOf("author Author?", "@unique([author, title])", ""),
+			"add constraint post_author_id_title_key", "drop index if exists app.post_author_id_idx;"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			project := t.TempDir()
+			mustNew(t, project, "old", compile(t, c.old))
+			written, err := migrate.New(folder(t, project), "new", compile(t, c.new), migrate.PlanOptions{Allow: []string{"unique:post.author_id,title"}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(written.Files) != 2 {
+				t.Fatalf("it takes %d files, want 2", len(written.Files))
+			}
+			if text := written.Files[0].Text; strings.Contains(text, "drop index") {
+				t.Errorf("the first file drops an index:\n%s", text)
+			}
+			text := written.Files[1].Text
+			made, dropped := strings.Index(text, c.makes), strings.Index(text, c.drops)
+			if made < 0 || dropped < made {
+				t.Errorf("%q is at %d and %q at %d in\n%s", c.makes, made, c.drops, dropped, text)
+			}
+			if steps := strings.Split(strings.TrimSpace(written.Files[1].Plan()), "\n"); len(steps) < 2 || !strings.Contains(steps[len(steps)-2], "drop index") {
+				t.Errorf("the drop is not the last step of\n%s", written.Files[1].Plan())
+			}
+		})
+	}
+}
+
 // TestChanges checks that a migration's files lead to the same state as the schema at once, with existing rows that
 // stay; then nothing more is to do.
 func TestChanges(t *testing.T) {
@@ -43,6 +83,7 @@ func TestChanges(t *testing.T) {
 		{"unique", changeOf("", "", ""), changeOf("", "@unique([title, id])", ""), []string{"unique:post.title,id"}, nil, 2, "true"},
 		{"unique field", changeOf("code Text?", "", ""), changeOf("code Text? @unique", "", ""), []string{"unique:post.code"}, nil, 2, "true"},
 		{"index", changeOf("note Text?", "", ""), changeOf("note Text? @index", "", ""), nil, nil, 2, "true"},
+		{"index that another follows", indexedOf(""), indexedOf("list byTitle(note?) { @orderBy(title: asc) }"), nil, nil, 2, "true"},
 		{"relation", changeOf("", "", ""), changeOf("author Author? @onDelete(restrict)", "", ""), nil, nil, 2, "author_id is null"},
 		{"relation to a new model", changeOf("", "", ""), changeOf("tag Tag?", "", "model Tag { fields { name Text @unique } }"), nil, nil, 2, "tag_id is null"},
 		{"rule", changeOf("stars Number?", "", ""), changeOf("stars Number?", `@validate(post.stars > 0)`, ""), []string{"check:post.post_validate_01"}, nil, 2, "true"},

@@ -125,6 +125,8 @@ func resumable(s emit.Statement) string {
 		condition = fmt.Sprintf("exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Name))
 	case diff.AddConstraint:
 		condition = fmt.Sprintf("not exists (select from pg_constraint where conrelid = '%s'::regclass and conname = %s)", regclass(c.Table), pg.Quote(c.Constraint.Name))
+	case diff.DropIndex:
+		return strings.Replace(s.Text, "drop index ", "drop index if exists ", 1)
 	case diff.SetNotNull, diff.TestRows:
 		return s.Text // it does nothing the second time
 	default:
