@@ -205,6 +205,15 @@ func columnsOf(fields []*schema.Field) []string {
 	return names
 }
 
+// storedColumnsOf returns the columns that store fields.
+func storedColumnsOf(fields []*schema.Field) []string {
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = storedAs(f).Column
+	}
+	return names
+}
+
 func namesOf(fields []*schema.Field) []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
@@ -344,7 +353,7 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 	}
 	var further []*pg.Index
 	for _, i := range m.Indexes {
-		further = append(further, l.declaredIndex(m, i))
+		further = append(further, l.declaredIndex(m, i, keys))
 	}
 	for _, o := range append(orderIndexes(m), l.armIndexes(m)...) {
 		i := o.index(m)
@@ -382,15 +391,27 @@ func (l *lowering) indexes(m *schema.Model, keys []*pg.Constraint) []*pg.Index {
 }
 
 // declaredIndex lowers an @index. If a list has its rows in the order of the index, as they are filtered by what leads
-// it, the id that ends this order follows the declared fields. So Postgres need not sort them.
-func (l *lowering) declaredIndex(m *schema.Model, i *schema.Index) *pg.Index {
+// it, the id that ends this order follows the declared fields, unless another index of the model has them and the id
+// already. So Postgres need not sort them.
+func (l *lowering) declaredIndex(m *schema.Model, i *schema.Index, keys []*pg.Constraint) *pg.Index {
 	fields, comment := i.Fields, "@index("+strings.Join(namesOf(i.Fields), ", ")+")"
 	id := m.Field("id")
-	if a := orderedBy(m, i); a != nil && !slices.Contains(fields, id) && len(fields) < maxKeys {
-		fields = append(slices.Clone(fields), id)
+	withID := append(slices.Clone(fields), id)
+	if a := orderedBy(m, i); a != nil && !slices.Contains(fields, id) && len(fields) < maxKeys && !hasIndexOn(m, withID, keys) {
+		fields = withID
 		comment += ", then the id that ends the order of " + a.Name
 	}
 	return l.index(m, originOfIndex(m, i), fields, comment)
+}
+
+// hasIndexOn tells whether an @index, or a key that binds all rows, begins with the fields.
+func hasIndexOn(m *schema.Model, fields []*schema.Field, keys []*pg.Constraint) bool {
+	columns := storedColumnsOf(fields)
+	begins := func(with []string) bool {
+		return len(with) >= len(columns) && slices.Equal(with[:len(columns)], columns)
+	}
+	return slices.ContainsFunc(m.Indexes, func(i *schema.Index) bool { return begins(storedColumnsOf(i.Fields)) }) ||
+		slices.ContainsFunc(keys, func(k *pg.Constraint) bool { return k.Kind != pg.Check && k.Where == "" && begins(k.Columns) })
 }
 
 // index returns the index for the order of a list, under the name it should have.
