@@ -63,7 +63,8 @@ func (l *lowering) hasComputed(m *schema.Model) bool {
 
 // touch is the trigger that sets updated_at. Its function sees whether the row changes. Computing is not an update, so
 // on a table with computed columns the trigger ignores writes of these alone, by a condition. Postgres reads a condition
-// anew for each statement, which costs more than the call of the function.
+// anew for each statement, which costs more than the call of the function. The function alone would not do there: when a
+// BEFORE trigger runs, the generated columns of the new row have no values yet, so that every row would look changed.
 func (l *lowering) touch(m *schema.Model) *pg.Trigger {
 	g := &pg.Trigger{Name: "_100_touch", Timing: "before update", Function: "platform.tg_touch"}
 	if !l.hasComputed(m) {
