@@ -41,7 +41,7 @@ func newExclusive(pg *pgconn.PgConn, w *wire) *Exclusive {
 	return e
 }
 
-// ErrGone is returned for a query that was not sent, since the database had closed the connection.
+// ErrGone is returned for a query that the database has not taken, since it had ended or closed the connection before.
 var ErrGone = errors.New("the database has closed the connection")
 
 // errUncommitted is returned for a query whose transaction has not ended with it. It ends without effect.

@@ -42,61 +42,63 @@ func (s *socket) exchange() (wasSent bool, err error) {
 
 // isGone looks whether the connection is there. A part of a message, which something else would read, counts as gone.
 func (s *socket) isGone() bool {
-	e, isGone := s.owner, false
+	isThere := false
 	err := s.raw.Read(func(fd uintptr) (isDone bool) {
-		for {
-			e.makeRoom(e.w - e.r + 1)
-			n, err := syscall.Read(int(fd), e.in[e.w:])
-			switch {
-			case errors.Is(err, syscall.EINTR):
-				continue
-			case err == nil && n > 0:
-				e.w += n
-				if !e.isEnding() {
-					continue
-				}
-			case errors.Is(err, syscall.EAGAIN) && e.r == e.w:
-				return true
-			}
-			isGone = true
-			return true
-		}
+		isThere = s.owner.isThere(fd)
+		return true
 	})
-	return isGone || err != nil
+	return err != nil || !isThere || s.owner.r != s.owner.w
 }
 
-// step makes a step of an exchange: it reads, and sends the query once there is nothing to read. The runtime calls it
-// again when there is.
+// step makes a step of an exchange: it sends the query once there is nothing to read, then reads. The runtime calls it
+// again when there is something.
 func (e *Exclusive) step(fd uintptr) (isDone bool) {
 	s := &e.socket
-	for {
-		e.makeRoom(e.w - e.r + 1)
-		n, err := syscall.Read(int(fd), e.in[e.w:])
-		switch {
-		case errors.Is(err, syscall.EINTR):
-		case errors.Is(err, syscall.EAGAIN):
-			if s.isSent {
-				return false
-			}
-			s.isSent, s.err = e.write()
-			return s.err != nil
-		case err != nil || n == 0:
-			if s.err = err; err == nil {
-				s.err = io.ErrUnexpectedEOF
-			}
-			if !s.isSent {
-				s.err = ErrGone
-			}
+	if !s.isSent {
+		if !e.isThere(fd) {
+			s.err = ErrGone
 			return true
-		case s.isSent:
-			e.w += n
-			return true
-		default: // not about the query
-			if e.w += n; e.isEnding() {
-				s.err = ErrGone
-				return true
-			}
 		}
+		s.isSent, s.err = e.write()
+		return s.err != nil
+	}
+	n, err := e.readNow(fd)
+	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		return false
+	case err == nil && n == 0:
+		err = io.ErrUnexpectedEOF
+	}
+	s.err = err
+	return true
+}
+
+// isThere reads what has arrived before a query is sent. It tells whether the database has not ended or closed the
+// connection.
+func (e *Exclusive) isThere(fd uintptr) bool {
+	for {
+		n, err := e.readNow(fd)
+		switch {
+		case errors.Is(err, syscall.EAGAIN):
+			return true
+		case err != nil || n == 0 || e.isEnding():
+			return false
+		}
+	}
+}
+
+// readNow reads what has arrived, without waiting.
+func (e *Exclusive) readNow(fd uintptr) (n int, err error) {
+	e.makeRoom(e.w - e.r + 1)
+	for {
+		n, err = syscall.Read(int(fd), e.in[e.w:])
+		if errors.Is(err, syscall.EINTR) {
+			continue
+		}
+		if n > 0 { // with an error it is -1
+			e.w += n
+		}
+		return n, err
 	}
 }
 
