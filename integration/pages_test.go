@@ -64,7 +64,7 @@ func TestLookOfPages(t *testing.T) {
 		if kind == "dark" {
 			ground = "rgb(20, 25, 31)"
 		}
-		for _, place := range []string{"application", "model", "action", "access", "reference", "operation"} {
+		for _, place := range []string{"application", "model", "action", "last action", "access", "reference", "operation"} {
 			want += kind + " " + place + ": fine, on " + ground + "\n"
 		}
 	}

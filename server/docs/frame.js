@@ -8,7 +8,13 @@ const byID = (id) => document.getElementById(id);
 if (matchMedia("(max-width: 50rem)").matches) {
   byID("contents").open = false;
 }
-document.querySelector("aside .here")?.scrollIntoView({ block: "nearest" });
+
+// The place of the page, in the middle of the contents. scrollIntoView would scroll the page too.
+const here = document.querySelector("aside .here");
+if (here) {
+  const contents = here.closest("aside");
+  contents.scrollTop = here.offsetTop - contents.clientHeight / 2;
+}
 
 // The caller.
 function showCaller() {

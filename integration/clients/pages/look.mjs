@@ -8,9 +8,20 @@ import { browser, open, picture, say } from "./browser.mjs";
 
 const [base, name, model, action] = process.argv.slice(2);
 
-/** faults lists elements wider than the window, words broken into letters, and texts with too little contrast. */
+/**
+ * faults lists what a person sees wrong on a new page: a header above the window, contents without the place, elements
+ * wider than the window, words broken into letters, and texts with too little contrast.
+ */
 function faults() {
   const found = [];
+  if (scrollY > 0) {
+    found.push(`is scrolled by ${scrollY} px`);
+  }
+  const here = document.querySelector("aside .here > a");
+  const { top = 0, bottom = 0 } = (here?.checkVisibility() && here.getBoundingClientRect()) || {};
+  if (top < 0 || bottom > innerHeight) {
+    found.push("its place in the contents is outside of the window");
+  }
   const beyond = document.documentElement.scrollWidth - innerWidth;
   if (beyond > 0) {
     found.push(`runs ${beyond} px over the window`);
@@ -77,6 +88,8 @@ for (const [kind, width, height, colorScheme] of [["wide", 1280, 900, "light"], 
   await page.getByRole("button", { name: "All inputs" }).click();
   await openAll();
   await look("action");
+  await page.goto(await page.locator("aside li a:not(.rows)").last().evaluate((a) => a.href));
+  await look("last action");
   await page.goto(base + "/docs/access");
   await look("access");
   await page.goto(base + "/docs");
