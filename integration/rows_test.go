@@ -43,6 +43,12 @@ model Thing {
   @permission(expression: true, actions: [create])
   @permission(expression: ctx.isAuthenticated, actions: [list])
 }
+
+model Shelf {
+  fields {
+    room Text
+  }
+}
 `
 
 // TestRowsInBrowser looks at the rows of a project that sternpost dev serves, changes them,
@@ -74,6 +80,7 @@ anonymous: 403: not authorized to access. Explain why
 as ada@example.com a hammer listThings as ada@example.com
 renamed: Ada L.
 deleted: Ada L. Grace
+without actions: cellar
 trouble: The project’s files cannot be installed. The server still serves release 1.
 release 2: id ownerId title size photo createdAt updatedAt
 outside: nothing

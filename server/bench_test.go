@@ -10,6 +10,7 @@ import (
 
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/docs"
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // echo answers each question with itself.
@@ -20,6 +21,10 @@ func (echo) Ask(_ context.Context, question string, input []byte) ([]byte, error
 		return nil, &docs.WrongError{Message: "that is wrong", Field: "title"}
 	}
 	return fmt.Appendf(nil, `{"question":%q,"input":%q}`, question, input), nil
+}
+
+func (echo) Models() []release.Model {
+	return []release.Model{{Name: "Note", Table: "note"}, {Name: "Draft", Table: "draft"}}
 }
 
 func (echo) Trouble() string { return "note.stern:1: of two lines\nthe second" }

@@ -78,7 +78,7 @@ func (s *Pages) frame(number int64, m *release.Manifest, place string, depth int
 		return f
 	}
 	f.APIs, f.Callers = m.APIs, m.Callers
-	for _, model := range modelsOf(m) {
+	for _, model := range s.modelsOf(m) {
 		v := modelView{Name: model.Name, Doc: model.Doc, Table: model.Table, IsUnion: model.IsUnion}
 		for _, a := range m.Actions {
 			if a.Model == model.Name {
@@ -108,13 +108,21 @@ func (f *frame) model(name string) *modelView {
 	return &f.Models[i]
 }
 
-// modelsOf lists the models of a release. A release by an earlier Sternpost names them
-// only in its actions.
-func modelsOf(m *release.Manifest) []release.Model {
+// modelsOf lists the models of a release that have actions, and with a bench the others too, whose rows it shows. A
+// release by an earlier Sternpost names models only in its actions.
+func (s *Pages) modelsOf(m *release.Manifest) []release.Model {
 	models := slices.Clone(m.Models)
+	add := func(model release.Model) {
+		if !slices.ContainsFunc(models, func(known release.Model) bool { return known.Name == model.Name }) {
+			models = append(models, model)
+		}
+	}
 	for _, a := range m.Actions {
-		if !slices.ContainsFunc(models, func(known release.Model) bool { return known.Name == a.Model }) {
-			models = append(models, release.Model{Name: a.Model})
+		add(release.Model{Name: a.Model})
+	}
+	if s.hasBench() {
+		for _, model := range s.Bench.Models() {
+			add(model)
 		}
 	}
 	return models

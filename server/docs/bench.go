@@ -13,6 +13,7 @@ import (
 	"github.com/sternpost/sternpost/server/config"
 	"github.com/sternpost/sternpost/server/refusal"
 	"github.com/sternpost/sternpost/server/request"
+	"github.com/sternpost/sternpost/sql/release"
 )
 
 // Bench does for the pages, in development, what the server cannot: its role may neither read
@@ -21,6 +22,9 @@ type Bench interface {
 	// Ask answers a question of the pages, as JSON. Its error is a *WrongError if the
 	// question is invalid.
 	Ask(ctx context.Context, question string, input []byte) ([]byte, error)
+
+	// Models returns the models of the installed schema, also those without actions.
+	Models() []release.Model
 
 	// Trouble returns why the served release differs from the project's files, in words
 	// for people; empty if it does not.

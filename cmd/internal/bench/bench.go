@@ -66,6 +66,19 @@ func (b *Bench) served() (*sqlgen.Compiled, error) {
 	return b.compiled, nil
 }
 
+// Models returns the models of the installed schema; none before the first installation.
+func (b *Bench) Models() []release.Model {
+	c, err := b.served()
+	if err != nil {
+		return nil
+	}
+	models := make([]release.Model, len(c.Schema.Models))
+	for i, m := range c.Schema.Models {
+		models[i] = release.Model{Name: m.Name, Doc: m.Doc, Table: m.Table}
+	}
+	return models
+}
+
 // Trouble returns why the served release differs from the project's files; empty if it does not.
 func (b *Bench) Trouble() string {
 	b.mu.Lock()
