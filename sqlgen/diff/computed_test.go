@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/sternpost/sternpost/sqlgen/diff"
+	"github.com/sternpost/sternpost/sqlgen/pg"
 )
 
 // TestOnlyWhatIsConcernedIsKeptAnew checks that only columns made of a changed column are computed anew.
@@ -48,5 +49,22 @@ func TestOnlyWhatIsConcernedIsKeptAnew(t *testing.T) {
 		if !slices.Equal(filled, want) {
 			t.Errorf("%s: filled %v, want %v", c.name, filled, want)
 		}
+	}
+}
+
+// TestKeysOfComputedFields plans from a release whose keys of computed fields were constraints. The rows satisfy the
+// index that follows one.
+func TestKeysOfComputedFields(t *testing.T) {
+	t.Parallel()
+	const schema = `model Tag { fields { text Text shout Text @unique @computed(tag.text + "!") } }`
+	old, new := compile(t, schema), compile(t, schema)
+	tag := slices.IndexFunc(old.Tables, func(t *pg.Table) bool { return t.Name == "tag" })
+	for _, c := range old.Tables[tag].Constraints {
+		c.Where = ""
+	}
+	plan := between(t, old, new, diff.Options{})
+	ordered(t, plan, "drop constraint tag_shout_key", "create unique index tag_shout_key on app.tag (shout) where shout is not null")
+	if len(plan.Refused) > 0 {
+		t.Errorf("refused: %v", plan.Refused)
 	}
 }

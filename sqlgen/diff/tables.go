@@ -359,6 +359,11 @@ func (p *planner) mayAdd(pr *pair, c *pg.Constraint) []Hazard {
 		}
 		return []Hazard{MayFail}
 	}
+	if c.Kind == pg.Unique && slices.ContainsFunc(pr.old.Constraints, func(o *pg.Constraint) bool {
+		return o.Kind == pg.Unique && o.Where == "" && slices.Equal(o.Columns, was)
+	}) {
+		return nil // the same key has bound all rows
+	}
 	table := pg.Qualified(pr.old.Schema, pr.old.Name)
 	r := &Refusal{Reason: c.Origin.String(), Table: pr.old.Name}
 	if c.Kind == pg.Check {

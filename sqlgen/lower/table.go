@@ -158,16 +158,17 @@ func (l *lowering) keys(m *schema.Model) []*pg.Constraint {
 	keys := []*pg.Constraint{primary}
 	add := func(origin pg.Origin, fields []*schema.Field, where string) {
 		stored := make([]*schema.Field, len(fields))
-		var kept []pg.Expr
+		var computed []pg.Expr
 		for i, f := range fields {
-			if stored[i] = storedAs(f); l.keepers[stored[i]] != nil {
-				kept = append(kept, pg.IsNotNull(pg.Lit(pg.Ident(f.Column))))
+			if stored[i] = storedAs(f); stored[i].Computed != nil {
+				computed = append(computed, pg.IsNotNull(pg.Lit(pg.Ident(stored[i].Column))))
 			}
 		}
-		if kept != nil {
+		if computed != nil {
 			// So it binds the same rows, but is not a key that others could refer to. A write of it does not wait for
-			// an insert of such others.
-			where = emit.Expr(pg.AllOf(kept...))
+			// inserts of such others. Where a table has BEFORE triggers, any update counts as a write of its generated
+			// columns.
+			where = emit.Expr(pg.AllOf(computed...))
 		}
 		c := &pg.Constraint{Kind: pg.Unique, Origin: origin, Columns: columnsOf(stored), Where: where}
 		c.Name = l.names.Take(m.Table + "_" + strings.Join(c.Columns, "_") + "_key")
