@@ -44,12 +44,6 @@ func admitCustomCode(t *pg.Table, m *schema.Model) {
 
 // admittedToCode is the condition for custom code, by command; it may do nothing else.
 func admittedToCode(m *schema.Model) map[pg.Command]*pg.Branch {
-	if m.IsIdentity {
-		return map[pg.Command]*pg.Branch{pg.ForSelect: {
-			Comment:   "of Identity, callers see their own row",
-			Condition: pg.Eq(pg.Col(m.Table, "id"), identityID(inQuery)),
-		}}
-	}
 	admitted := map[pg.Command]*pg.Branch{}
 	for _, c := range []struct {
 		command pg.Command

@@ -63,6 +63,19 @@ func (c *checker) declareIdentity() {
 	c.identity = m
 	c.types[identityName] = &typeDecl{model: m}
 	c.schema.Models = append(c.schema.Models, m)
+	m.Rules = []*Rule{c.ownIdentity(m)}
+}
+
+// ownIdentity is the rule of Identity itself: callers see their own row.
+func (c *checker) ownIdentity(m *Model) *Rule {
+	own := &syntax.Binary{
+		Op:    syntax.Equal,
+		Left:  &syntax.Path{Steps: []*syntax.Ident{{Name: m.Variable}}},
+		Right: &syntax.Path{Steps: []*syntax.Ident{{Name: "ctx"}, {Name: "identity"}}},
+	}
+	s := &scope{c: c, place: expr.ModelRule, variable: m.Variable, model: m.Name, nameable: true}
+	text := syntax.FormatExpr(own)
+	return &Rule{Expression: s.check(own), Kinds: []Kind{Get, List}, Text: text, condition: text}
 }
 
 // idField makes the field id of a model.

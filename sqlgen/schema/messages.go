@@ -44,6 +44,7 @@ func requiredHere(name string) string {
 	return name + " is declared here, required and without default"
 }
 func ruleHere() string                   { return "the rule is here" }
+func ruleOfIdentity() string             { return "of Identity, callers see their own row" }
 func indexHere() string                  { return "the other index is here" }
 func actionOf(name, owner string) string { return name + " is an action of " + owner }
 func keyIsHere(model, field string) string {

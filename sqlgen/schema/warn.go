@@ -79,7 +79,7 @@ func (c *checker) warnAccess() {
 			continue
 		}
 		for _, e := range a.embedSpans {
-			if target := e.path[len(e.path)-1].Target; widens(a, target, Get, List) {
+			if target := e.path[len(e.path)-1].Target; widens(a, target, Get, List) && !asksCaller(a, e.path, true) {
 				c.warnAction(a, EmbedWidens, e.span, embedWidens(a.Name, pathName(e.path), target.Name), ruleNotes(target, Get, List)...)
 			}
 		}
@@ -183,7 +183,7 @@ func (c *checker) warnFilter(a *actionDecl, path []*Field, span syntax.Span) {
 			continue
 		}
 		seen = append(seen, f.Model)
-		if widens(a, f.Model, Get, List) {
+		if widens(a, f.Model, Get, List) && !asksCaller(a, path[:i], false) {
 			c.warnAction(a, FilterWidens, span, filterWidens(a.Name, pathName(path), f.Model.Name), ruleNotes(f.Model, Get, List)...)
 		}
 	}
@@ -291,25 +291,68 @@ func asksLinked(a *actionDecl, path []*Field) bool {
 	if slices.ContainsFunc(path, (*Field).IsToMany) {
 		return false
 	}
-	return len(a.Rules) > 0 && !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !asks(r.Expression, path) })
+	return a.demands(func(n expr.Node) bool {
+		if compare, ok := n.(*expr.Compare); ok {
+			isNullTest := compare.Left.Type().Kind == expr.NullKind || compare.Right.Type().Kind == expr.NullKind
+			return !isNullTest && (beginsAt(compare.Left, path) || beginsAt(compare.Right, path))
+		}
+		return beginsAt(n, path)
+	})
 }
 
-// asks tells whether an expression is true only if some comparison that begins at a
-// path of the row holds.
-func asks(n expr.Node, path []*Field) bool {
-	switch n := n.(type) {
-	case *expr.Logic:
-		if n.Op == syntax.And {
-			return asks(n.Left, path) || asks(n.Right, path)
-		}
-		return asks(n.Left, path) && asks(n.Right, path)
-	case *expr.Compare:
-		isNullTest := n.Left.Type().Kind == expr.NullKind || n.Right.Type().Kind == expr.NullKind
-		return !isNullTest && (asks(n.Left, path) || asks(n.Right, path))
-	case *expr.Path:
-		return n.Root == expr.RootRow && len(n.Steps) >= len(path) && slices.Equal(fieldsOf(n)[:len(path)], path)
+// asksCaller tells whether the Identity at a path from the row is always the caller, by each
+// of the rules or by a @where. The record of an update shows a row that its rules saw as it
+// was. Only a list does not tell of rows that it refuses.
+func asksCaller(a *actionDecl, path []*Field, isShown bool) bool {
+	if isShown && a.Kind == Update || !isShown && a.Kind != List || len(path) == 0 || !path[len(path)-1].Target.IsIdentity || slices.ContainsFunc(path, (*Field).IsToMany) {
+		return false
 	}
-	return false
+	isCaller := func(n expr.Node) bool {
+		compare, ok := n.(*expr.Compare)
+		return ok && compare.Op == syntax.Equal &&
+			(isIdentityAt(compare.Left, path) && isCallerItself(compare.Right) || isIdentityAt(compare.Right, path) && isCallerItself(compare.Left))
+	}
+	return a.demands(isCaller) || slices.ContainsFunc(a.Wheres, func(w *Where) bool { return demands(w.Expression, isCaller) })
+}
+
+// isIdentityAt tells whether an expression is the to-one at a path of the row, its foreign key or its id.
+func isIdentityAt(n expr.Node, path []*Field) bool {
+	if !beginsAt(n, path[:len(path)-1]) {
+		return false
+	}
+	last, rest := path[len(path)-1], fieldsOf(n.(*expr.Path))[len(path)-1:]
+	return len(rest) == 1 && (rest[0] == last || rest[0].FKOf == last) || len(rest) == 2 && rest[0] == last && rest[1].Name == "id"
+}
+
+// isCallerItself tells whether an expression is ctx.identity, or its id.
+func isCallerItself(n expr.Node) bool {
+	p, ok := n.(*expr.Path)
+	return ok && p.Root == expr.RootIdentity && (len(p.Steps) == 0 || len(p.Steps) == 1 && p.Steps[0].StepName() == "id")
+}
+
+// demands tells whether each rule of an action is true only if some part of it is that holds
+// returns true for.
+func (a *Action) demands(holds func(expr.Node) bool) bool {
+	return len(a.Rules) > 0 && !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !demands(r.Expression, holds) })
+}
+
+// demands tells whether an expression is true only if some part of it is that holds returns
+// true for: a comparison or a path by itself.
+func demands(n expr.Node, holds func(expr.Node) bool) bool {
+	l, ok := n.(*expr.Logic)
+	switch {
+	case !ok:
+		return holds(n)
+	case l.Op == syntax.And:
+		return demands(l.Left, holds) || demands(l.Right, holds)
+	}
+	return demands(l.Left, holds) && demands(l.Right, holds)
+}
+
+// beginsAt tells whether an expression is a path of the row that begins with some fields.
+func beginsAt(n expr.Node, path []*Field) bool {
+	p, ok := n.(*expr.Path)
+	return ok && p.Root == expr.RootRow && len(p.Steps) >= len(path) && slices.Equal(fieldsOf(p)[:len(path)], path)
 }
 
 // warnArm warns once of an arm whose rows are shown by the union's rules: for the first
@@ -352,7 +395,11 @@ func rulesFor(m *Model, kinds []Kind) []*Rule {
 func ruleNotes(m *Model, kinds ...Kind) []syntax.Note {
 	var notes []syntax.Note
 	for _, r := range rulesFor(m, kinds) {
-		if n := note(r.Span, ruleHere()); !slices.Contains(notes, n) {
+		n := note(r.Span, ruleHere())
+		if m.IsIdentity {
+			n.Message = ruleOfIdentity()
+		}
+		if !slices.Contains(notes, n) {
 			notes = append(notes, n)
 		}
 	}

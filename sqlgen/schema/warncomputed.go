@@ -9,9 +9,12 @@ import (
 // copyUse is the use of a computed field that has a value of another row unchanged.
 type copyUse struct {
 	path   []*Field // from the action's row to the computed field
-	source *Field   // the field of the other row
+	source []*Field // from the action's row to the field of the other row
 	shown  bool     // in records or facets; otherwise callers find it out by trial
 }
+
+// of is the field whose value is copied.
+func (u copyUse) of() *Field { return u.source[len(u.source)-1] }
 
 // warnComputed warns of values of other rows that an action shows or compares as copies, by
 // the rules of the row with the copy: once for each model whose own rules are narrower. A
@@ -19,17 +22,18 @@ type copyUse struct {
 func (c *checker) warnComputed(a *actionDecl) {
 	uses := copyUses(a)
 	for len(uses) > 0 {
-		m := uses[0].source.Model
+		m := uses[0].of().Model
 		var same, others []copyUse
 		for _, u := range uses {
-			if u.source.Model == m {
-				same = append(same, u)
-			} else {
+			switch {
+			case u.of().Model != m:
 				others = append(others, u)
+			case !asksCaller(a, u.source[:len(u.source)-1], u.shown):
+				same = append(same, u)
 			}
 		}
 		uses = others
-		if widens(a, m, Get, List) {
+		if len(same) > 0 && widens(a, m, Get, List) {
 			c.warnCopies(a, m, same)
 		}
 	}
@@ -47,7 +51,7 @@ func (c *checker) warnCopies(a *actionDecl, m *Model, uses []copyUse) {
 		}
 		names = append(names, name)
 		f := declared(u.path[len(u.path)-1])
-		if n := note(f.Span, copiesHere(f.Name, u.source)); !slices.Contains(notes, n) {
+		if n := note(f.Span, copiesHere(f.Name, u.of())); !slices.Contains(notes, n) {
 			notes = append(notes, n)
 		}
 	}
@@ -60,7 +64,7 @@ func copyUses(a *actionDecl) []copyUse {
 	var uses []copyUse
 	use := func(shown bool, path ...*Field) {
 		for _, source := range path[len(path)-1].copiedFrom() {
-			uses = append(uses, copyUse{path, source, shown})
+			uses = append(uses, copyUse{path, slices.Concat(path[:len(path)-1], source), shown})
 		}
 	}
 	switch a.Kind {
@@ -101,9 +105,9 @@ func (s Shape) visit(before []*Field, see func(path []*Field)) {
 	}
 }
 
-// copiedFrom returns the fields of other rows whose value a computed field has unchanged: the
-// one that it names, and those that this one is a copy of.
-func (f *Field) copiedFrom() []*Field {
+// copiedFrom returns the paths to the fields of other rows whose value a computed field has
+// unchanged: the one that it names, and those that this one is a copy of.
+func (f *Field) copiedFrom() [][]*Field {
 	if f.Computed == nil {
 		return nil
 	}
@@ -112,17 +116,19 @@ func (f *Field) copiedFrom() []*Field {
 		return nil
 	}
 	steps := fieldsOf(p)
-	last := steps[len(steps)-1]
-	if len(steps) > 1 && !readsRelated(steps[len(steps)-2], last) {
+	if len(steps) > 1 && !readsRelated(steps[len(steps)-2], steps[len(steps)-1]) {
 		steps = steps[:len(steps)-1] // the id of a referenced row is the key that refers to it
-		last = steps[len(steps)-1]
 	}
-	switch {
-	case last.IsRelation() && last.FK == nil: // the id of the row behind
-		at := slices.IndexFunc(last.Target.Fields, func(f *Field) bool { return f.Name == "id" })
-		return []*Field{last.Target.Fields[at]}
-	case len(steps) > 1:
-		return append([]*Field{last}, last.copiedFrom()...)
+	before, last := steps[:len(steps)-1], steps[len(steps)-1]
+	if last.IsRelation() && last.FK == nil { // the id of the row behind
+		return [][]*Field{slices.Concat(steps, []*Field{last.Target.Field("id")})}
 	}
-	return last.copiedFrom()
+	var sources [][]*Field
+	if len(before) > 0 {
+		sources = append(sources, steps)
+	}
+	for _, source := range last.copiedFrom() {
+		sources = append(sources, slices.Concat(before, source))
+	}
+	return sources
 }

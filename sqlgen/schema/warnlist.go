@@ -92,28 +92,15 @@ func mayGoUnfiltered(a *Action) bool {
 	return !slices.ContainsFunc(a.Reads, func(in *Input) bool { return !in.Optional && !in.Explicit })
 }
 
-// isNarrowed tells whether each rule of a list compares the row with the caller. An index
+// isNarrowed tells whether each rule of a list is true only of rows that share a value with
+// the caller, in a column of the row itself. An index
 // of the rules then finds the rows, and a filter reads only the caller's own.
 func isNarrowed(a *Action) bool {
-	return !slices.ContainsFunc(a.Rules, func(r *Rule) bool { return r.Expression == nil || !narrows(r.Expression) })
-}
-
-// narrows tells whether an expression is true only of rows that share a value with the
-// caller, in a column of the row itself.
-func narrows(n expr.Node) bool {
-	switch n := n.(type) {
-	case *expr.Logic:
-		if n.Op == syntax.And {
-			return narrows(n.Left) || narrows(n.Right)
-		}
-		return narrows(n.Left) && narrows(n.Right)
-	case *expr.Compare:
-		if n.Op != syntax.Equal && n.Op != syntax.In {
-			return false
-		}
-		return isOwn(n.Left) && isOfCaller(n.Right) || isOwn(n.Right) && isOfCaller(n.Left)
-	}
-	return false
+	return len(a.Rules) == 0 || a.demands(func(n expr.Node) bool {
+		compare, ok := n.(*expr.Compare)
+		return ok && (compare.Op == syntax.Equal || compare.Op == syntax.In) &&
+			(isOwn(compare.Left) && isOfCaller(compare.Right) || isOwn(compare.Right) && isOfCaller(compare.Left))
+	})
 }
 
 // isOwn tells whether an expression is a path from the row that begins with a column of it.
