@@ -635,6 +635,21 @@ const (
 	//	}
 	HiddenCompared syntax.Code = "HiddenCompared"
 
+	// CursorWidens: the cursors of a list hold a field that it can be ordered by and that its
+	// @select leaves out.
+	//
+	//	model Order {
+	//	  fields { number Text  cost Decimal }
+	//	  actions {
+	//	    list listOrders() {
+	//	      @select(number)
+	//	      @orderBy(cost: asc)
+	//	      @permission(expression: true)
+	//	    }
+	//	  }
+	//	}
+	CursorWidens syntax.Code = "CursorWidens"
+
 	// UncheckedInline: an action stores a file in a field with @accepts or @maxSize, which
 	// do not bind data URLs, since uploads.inline is free.
 	//

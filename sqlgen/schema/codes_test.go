@@ -105,7 +105,7 @@ NothingToWrite NothingToAllow SetTarget SetConflict SetReadsNewRow SetManyValues
 UnknownEnumValue UnknownArm NotBoolean OperandTypes NestedComparison ListElement WriteOnlyField ListInput ManyInput
 BadAggregate ComputedType ComputedInput ComputedCycle ComputedNull BadSequence EmptyRule RuleActions UnknownRole BadRoleMember RoleExpression RowInRule NotOwnField FunctionFileMissing FunctionAttribute
 RowRuleWithoutRow NoArms UnionFieldType UnionActionKind ArmField UnknownModel UnknownAction DuplicateApiModel
-RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared
+RequiredVirtualSide IndependentToOnes RedundantIndex MissingIndex NoRule EmbedWidens FilterWidens ComputedWidens NestedWidens LinkWidens UnionWidens HiddenCompared CursorWidens
 UncheckedInline NothingExposed`
 
 // renameNotFound is a code of the migration planner, since only the planner knows the database.

@@ -842,6 +842,10 @@ func hiddenCompared(action, path string) string {
 	return fmt.Sprintf("callers of %s can find out %s by trial, although it is hidden: do not compare it with their input", action, path)
 }
 
+func cursorWidens(action string, fields []string) string {
+	return fmt.Sprintf("the cursors of %s hold %s, which its @select leaves out", action, strings.Join(fields, ", "))
+}
+
 func uncheckedInline(action, input, field string, attributes []string) string {
 	return fmt.Sprintf("a data URL for %s of %s is not bound by %s of %s: set uploads.inline to checked in sternpost.yaml",
 		input, action, listed(attributes), field)

@@ -85,6 +85,7 @@ func (c *checker) warnAccess() {
 		}
 		c.warnFilters(a)
 		c.warnComputed(a)
+		c.warnCursor(a)
 		c.warnInline(a)
 		if !a.Custom && a.root != nil {
 			c.warnLevels(a, a.root)
@@ -204,6 +205,34 @@ func fieldsOf(p *expr.Path) []*Field {
 	var fields []*Field
 	for _, step := range p.Steps {
 		fields = append(fields, step.(*Field))
+	}
+	return fields
+}
+
+// warnCursor warns of fields that the cursors of a list hold and its records do not show.
+func (c *checker) warnCursor(a *actionDecl) {
+	var names []string
+	for _, f := range a.orderable() {
+		isShown := func(m *Member) bool { return m.Field == f || f.FKOf != nil && m.Field == f.FKOf }
+		if a.Selected != nil && !slices.ContainsFunc(a.Selected, isShown) {
+			names = append(names, f.Name)
+		}
+	}
+	if len(names) > 0 {
+		c.warnAction(a, CursorWidens, a.tree.Name.Span(), cursorWidens(a.Name, names))
+	}
+}
+
+// orderable returns the fields of its model that a list can be ordered by.
+func (a *Action) orderable() []*Field {
+	var fields []*Field
+	for _, k := range a.OrderBy {
+		fields = append(fields, k.Field)
+	}
+	for _, f := range a.Sortable {
+		if !slices.Contains(fields, f) {
+			fields = append(fields, f)
+		}
 	}
 	return fields
 }

@@ -84,10 +84,7 @@ func copyUses(a *actionDecl) []copyUse {
 			use(false, path...)
 		}
 	}
-	for _, k := range a.OrderBy {
-		use(false, k.Field)
-	}
-	for _, f := range a.Sortable {
+	for _, f := range a.orderable() {
 		use(false, f)
 	}
 	return uses
