@@ -38,6 +38,7 @@ type database struct {
 	reserve *gate.Gate     // for everything but actions, when the pool is full
 	wait    time.Duration
 	limit   time.Duration // for a call
+	turns   turns         // before the gate
 	running *calls
 	writes  writability
 
@@ -111,6 +112,7 @@ func openPool(pc *pgxpool.Config, c *config.Config, role string) (*database, err
 		size: c.PoolSize + reserved, wait: c.PoolWait, limit: c.StatementTimeout, running: &calls{limit: c.StatementTimeout},
 		role: role, settings: startSettings(c), prepares: c.PreparedStatements,
 		reserve: gate.New(gate.Options{Places: reserved, Most: reservedLine, Wait: c.PoolWait, HasLeft: listener.HasLeft}),
+		turns:   turns{gate: gate.New(gate.Options{Places: 1, Wait: c.PoolWait, HasLeft: listener.HasLeft}), actions: map[string]bool{}},
 	}
 	pc.BeforeConnect = func(_ context.Context, cc *pgx.ConnConfig) error { d.beginWith(cc); return nil }
 	pc.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error { return d.meet(ctx, conn.PgConn()) }
@@ -233,6 +235,9 @@ func (d *database) repeat(client net.Conn, st statement, into answered, run func
 		if attempt == 0 {
 			until = began.Add(d.limit)
 		}
+		if refusal.SQLState(err) == deadlock {
+			d.turns.lose(st.action, time.Now())
+		}
 		pause := pauseAfter(attempt)
 		if time.Until(until) < pause {
 			return err
@@ -271,13 +276,16 @@ func (d *database) callShared(client net.Conn, st statement, params [][]byte, in
 // isRepeatable tells whether a call did nothing and may succeed on a retry.
 func isRepeatable(err error) bool {
 	switch refusal.SQLState(err) {
-	case "40001", "40P01": // serialization failure, deadlock
+	case "40001", deadlock: // serialization failure
 		return true
 	case unpreparedStatement:
 		return true
 	}
 	return false
 }
+
+// deadlock is raised for one of the calls that wait for each other in a circle.
+const deadlock = "40P01"
 
 // unpreparedStatement is raised by a connection that has lost its prepared statements.
 // Custom code and poolers can cause that.
@@ -287,6 +295,12 @@ const unpreparedStatement = "26000"
 func (d *database) attempt(
 	client net.Conn, st statement, asked, until time.Time, run func(*pgconn.PgConn) (mayHaveRun bool, err error),
 ) (err error) {
+	if isRepeated := !until.IsZero(); isRepeated || st.writes && d.turns.isContended(st.action, asked) {
+		if err := d.turns.take(st.action, client); err != nil {
+			return err
+		}
+		defer d.turns.gate.Leave(st.action)
+	}
 	conn, err := d.acquireFor(st, client, asked)
 	if err != nil {
 		return err
@@ -514,6 +528,7 @@ func (d *database) watch(ctx context.Context) {
 			d.running.look(now)
 			d.gate.Look()
 			d.reserve.Look()
+			d.turns.gate.Look()
 			if now.Sub(grown) > slotInterval {
 				grown = now
 				d.growAgain()
